@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The machine that a run was taken on, and what it did to a block.
+
+use serde::{Deserialize, Serialize};
+
+/// The machine and its fitness to measure, read when the run began.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// Facts by name, such as `cpu` = `AMD EPYC`, in the order in which they are shown.
+    pub facts: Vec<(String, String)>,
+    /// What would disturb a measurement, each with what to do about it.
+    pub findings: Vec<Finding>,
+}
+
+/// Something about the host that a reader of the figures must know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Whether the run should not be trusted because of it (`--strict` refuses).
+    pub unfit: bool,
+    /// What is so.
+    pub what: String,
+    /// What to do.
+    pub advice: String,
+}
+
+/// What the host did during a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Disturbance {
+    /// The part of the cores' time that the hypervisor gave to others, 0 to 1.
+    pub steal: f64,
+    /// The part of the cores' time that programs other than the lab's took, 0 to 1.
+    pub foreign: f64,
+    /// The part of the time in which some task waited for memory, 0 to 1.
+    pub memory_pressure: f64,
+    /// Pages swapped in and out.
+    pub swapped_pages: u64,
+    /// Times that a core was throttled for its heat.
+    pub throttled: u64,
+}
+
+impl Disturbance {
+    /// More than 5 % stolen, 10 % foreign, 1 % memory pressure, any swapping or throttling:
+    /// such a block is redone.
+    pub fn disturbed(&self) -> bool {
+        self.steal > 0.05
+            || self.foreign > 0.10
+            || self.memory_pressure > 0.01
+            || self.swapped_pages > 0
+            || self.throttled > 0
+    }
+}

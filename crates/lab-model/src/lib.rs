@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The lab's words as types: plans, samples, blocks, runs. No I/O and no arithmetic on results.
+//!
+//! Times are in nanoseconds, sizes in bytes; the name of a field ends with its unit.
+
+pub mod host;
+pub mod plan;
+pub mod run;
+pub mod sample;
+
+pub use host::{Disturbance, Host};
+pub use plan::{Case, Check, Measure, Plan, Point, PointId, Proof, Subject, SubjectId, Writes};
+pub use run::{Ending, Imported, ImportedTime, Run};
+pub use sample::{
+    Batch, Block, BlockState, Failure, LogLine, Pilot, Process, Resources, Sample, Setting, WarmUp,
+};

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a run is to do: subjects, cases and their points, and how they are measured.
+
+use serde::{Deserialize, Serialize};
+
+/// Index into [`Plan::subjects`].
+pub type SubjectId = usize;
+
+/// Index into [`Plan::points`].
+pub type PointId = usize;
+
+/// A validated experiment with everything selected and decided: what a run carries out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The experiment's folder name, such as `sql`.
+    pub experiment: String,
+    /// Its title for people.
+    pub title: String,
+    /// The question that it answers.
+    pub question: String,
+    /// What is compared, baseline and control included.
+    pub subjects: Vec<Subject>,
+    /// The subject that the others are compared with.
+    pub baseline: SubjectId,
+    /// The work, in the experiment's order.
+    pub cases: Vec<Case>,
+    /// Every case with every selected value of its sweep and factors.
+    pub points: Vec<Point>,
+    /// How it is measured.
+    pub measure: Measure,
+    /// What subjects must have in common.
+    pub proof: Proof,
+    /// Arguments of every `open`, such as `rows=10000`.
+    pub open: Vec<(String, String)>,
+    /// The kind of thing that subjects work on, and what the lab makes it from.
+    pub target: Option<Target>,
+    /// Where the inputs and the order of turns come from.
+    pub seed: u64,
+}
+
+/// What the subjects work on, made by the lab before each `open`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Target {
+    /// A fresh SQLite database file.
+    Sqlite {
+        /// The statement that creates its table.
+        table: String,
+        /// How many rows it holds, for cases that do not begin with an empty table.
+        rows: u64,
+    },
+}
+
+/// One implementation under test.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Subject {
+    /// Unique name, such as `ada`.
+    pub name: String,
+    /// The language that it is written in, for people.
+    pub language: String,
+    /// The driver or library that it shows.
+    pub driver: String,
+    /// How it prepares statements, in words.
+    pub statements: String,
+    /// It shows what the machine allows: the floor that others are read against.
+    pub limit: bool,
+    /// The subject that this one is a second copy of, to show the run's own noise.
+    pub control_of: Option<SubjectId>,
+    /// Program and arguments, started in the project's folder.
+    pub program: Vec<String>,
+}
+
+/// One piece of work, the same for every subject.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Case {
+    /// Unique name, such as `select`.
+    pub name: String,
+    /// The work of one operation, in words.
+    pub work: String,
+    /// What `units` counts, such as `row`.
+    pub unit: String,
+    /// The name of the swept parameter.
+    pub sweep: Option<String>,
+    /// How the lab itself looks whether the work was done.
+    pub check: Check,
+    /// The target begins empty.
+    pub empty: bool,
+}
+
+/// How the lab itself looks whether a case's work was done.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Check {
+    /// The target must not change.
+    #[default]
+    Reads,
+    /// Every operation must open the target once.
+    Opens,
+    /// The target must have changed by just this much.
+    Writes,
+}
+
+/// What one operation of a writing case leaves behind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Writes {
+    /// Rows added.
+    pub rows: u64,
+    /// Transactions committed.
+    pub transactions: u64,
+}
+
+/// A case with one value for its sweep and for each of its factors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Index into [`Plan::cases`].
+    pub case: usize,
+    /// Sweep and factors: the arguments that `open` gets, in the experiment's order.
+    pub params: Vec<(String, String)>,
+    /// The sweep's value, where the case has a sweep.
+    pub x: Option<f64>,
+    /// What an operation of a writing case leaves behind.
+    pub writes: Writes,
+}
+
+/// How a run measures and when it stops.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measure {
+    /// Mirrored pairs of passes in a block; a pass is one batch of every subject.
+    pub pairs: u32,
+    /// The wanted length of a batch.
+    pub turn_ns: u64,
+    /// Blocks begin as long as they are expected to end within this time; `None`: no limit.
+    pub budget_ns: Option<u64>,
+    /// No more blocks than this.
+    pub max_blocks: u32,
+    /// Numbers of blocks after which the run looks whether it may stop, ascending.
+    pub looks: Vec<u32>,
+    /// 1 - the level of the intervals, for the whole run: 0.05.
+    pub alpha: f64,
+    /// Ratios within 1 ± margin count as equivalent: 0.02.
+    pub margin: f64,
+    /// Stop when every ratio's interval is within ± this.
+    pub precision: Option<f64>,
+    /// A subject that takes longer for one reply has failed.
+    pub time_limit_ns: u64,
+    /// The most batches that the pilot and the warm-up of a block spend on one subject and point.
+    pub max_warmup: u32,
+}
+
+/// Settings that subjects read back, and what they must agree on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Proof {
+    /// Settings that must be equal to the baseline's, or the subject is not compared.
+    pub equal: Vec<String>,
+    /// Settings that are reported where they differ.
+    pub conditions: Vec<String>,
+}
+
+impl Plan {
+    /// The case of a point.
+    pub fn case(&self, point: PointId) -> &Case {
+        &self.cases[self.points[point].case]
+    }
+
+    /// A point in words: `select limit=100 statement=text`.
+    pub fn label(&self, point: PointId) -> String {
+        let mut label = self.case(point).name.clone();
+        for (key, value) in &self.points[point].params {
+            label.push_str(&format!(" {key}={value}"));
+        }
+        label
+    }
+
+    /// The subject that is a second copy of the baseline, if there is one.
+    pub fn control(&self) -> Option<SubjectId> {
+        self.subjects.iter().position(|s| s.control_of == Some(self.baseline))
+    }
+}
+
+impl Point {
+    /// The factors alone: its parameters without the sweep's.
+    pub fn factors<'a>(&'a self, case: &'a Case) -> impl Iterator<Item = &'a (String, String)> {
+        self.params.iter().filter(move |(key, _)| case.sweep.as_ref() != Some(key))
+    }
+}

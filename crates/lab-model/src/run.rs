@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One execution of an experiment with everything that it yielded, as loaded from a run file.
+
+use crate::{Block, BlockState, Failure, Host, LogLine, Pilot, Plan, Setting};
+use serde::{Deserialize, Serialize};
+
+/// A run: its plan and all that was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The file's name without folder, such as `20261121-091500-sql.lab`.
+    pub name: String,
+    /// Version of the lab that made it.
+    pub lab_version: String,
+    /// When it began, in seconds since 1970.
+    pub started_unix_s: f64,
+    /// The plan; `None` in a file of imported figures.
+    pub plan: Option<Plan>,
+    /// The machine.
+    pub host: Host,
+    /// What the pilot found, for each subject and point that did not fail.
+    pub pilots: Vec<Pilot>,
+    /// Every block that was begun, in the order of time.
+    pub blocks: Vec<Block>,
+    /// Numbers of blocks at which the run looked whether it may stop, and went on.
+    pub looks: Vec<u32>,
+    /// Why it ended; `None`: it has not.
+    pub ending: Option<Ending>,
+    /// Settings read back.
+    pub settings: Vec<Setting>,
+    /// What failed.
+    pub failures: Vec<Failure>,
+    /// What the subjects wrote besides replies.
+    pub log: Vec<LogLine>,
+    /// What the lab itself used: CPU time in ns and peak resident memory in bytes.
+    pub lab_cost: Option<(u64, u64)>,
+    /// Figures taken over from other tools' files; they have no intervals.
+    pub imports: Vec<Imported>,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ending {
+    /// Every comparison was decided at a look.
+    Decided,
+    /// Every interval was as narrow as wanted, at a look.
+    Precise,
+    /// The time was used up.
+    Budget,
+    /// All the blocks that were asked for were done.
+    Blocks,
+    /// Every subject but one failed, so that nothing was left to compare.
+    Failed,
+    /// The reader stopped it.
+    Interrupted,
+}
+
+/// One `<benchmark>` of an imported file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Imported {
+    /// The language, as the file says.
+    pub language: String,
+    /// The driver, as the file says.
+    pub driver: String,
+    /// Threads, if the file says.
+    pub threads: Option<u64>,
+    /// Resident memory, if the file says.
+    pub rss_bytes: Option<u64>,
+    /// Peak resident memory, if the file says.
+    pub peak_rss_bytes: Option<u64>,
+    /// User CPU time, if the file says.
+    pub user_ns: Option<u64>,
+    /// System CPU time, if the file says.
+    pub sys_ns: Option<u64>,
+    /// Its measures.
+    pub times: Vec<ImportedTime>,
+}
+
+/// One `<time>` of an imported file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ImportedTime {
+    /// What was measured, in the file's words.
+    pub title: String,
+    /// How often.
+    pub count: u64,
+    /// Time of one, in ns.
+    pub time_ns: f64,
+    /// Time of all, in ns.
+    pub total_ns: f64,
+}
+
+impl Run {
+    /// The blocks that count, in the order of time.
+    pub fn complete_blocks(&self) -> impl Iterator<Item = &Block> {
+        self.blocks.iter().filter(|b| b.state == BlockState::Complete)
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a run yields: pilots, blocks, samples, resources, settings, failures.
+
+use crate::{Disturbance, PointId, SubjectId};
+use serde::{Deserialize, Serialize};
+
+/// One measured stretch: `operations` of one point by one subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Batch {
+    /// Operations done, at least 1.
+    pub operations: u64,
+    /// Wall time between the subject's own clock readings.
+    pub wall_ns: u64,
+    /// CPU time of the subject's process, all its threads, read by the lab around the batch.
+    pub cpu_ns: u64,
+}
+
+/// A batch that counts, and its place in the schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// What was done.
+    pub point: PointId,
+    /// Who did it.
+    pub subject: SubjectId,
+    /// Which pass, from 0. Passes 2k and 2k+1 are a mirrored pair.
+    pub pass: u32,
+    /// The turn within the pass, from 0.
+    pub turn: u32,
+    /// The measured stretch.
+    pub batch: Batch,
+}
+
+/// One replicate: fresh processes of all subjects, all points.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Block {
+    /// From 0; a block that is redone keeps its number.
+    pub number: u32,
+    /// From 0; counts how often this number was begun before.
+    pub attempt: u32,
+    /// The core that the measuring threads ran on.
+    pub core: u32,
+    /// Whether it counts.
+    pub state: BlockState,
+    /// When it began, in seconds since 1970.
+    pub started_unix_s: f64,
+    /// How long it took.
+    pub duration_ns: u64,
+    /// What the host did to it.
+    pub disturbance: Disturbance,
+    /// Fresh processes and what they took to start.
+    pub processes: Vec<Process>,
+    /// Memory and threads after each subject's visit to each point.
+    pub resources: Vec<Resources>,
+    /// The measured batches, in the order of time.
+    pub samples: Vec<Sample>,
+}
+
+/// Whether a block counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BlockState {
+    /// It was not finished; it is redone, and its samples stay in the file uncounted.
+    Incomplete,
+    /// The host disturbed it; it was redone, and its samples stay in the file uncounted.
+    Disturbed,
+    /// It counts.
+    Complete,
+}
+
+/// One fresh process of a subject.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Process {
+    /// Whose.
+    pub subject: SubjectId,
+    /// From the start of the program to its hello.
+    pub startup_ns: u64,
+    /// CPU time that it had used by then.
+    pub startup_cpu_ns: u64,
+}
+
+/// What a subject's process held after its visit to a point.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resources {
+    /// Whose.
+    pub subject: SubjectId,
+    /// After which point.
+    pub point: PointId,
+    /// Resident memory.
+    pub rss_bytes: u64,
+    /// The most resident memory since the process began.
+    pub peak_rss_bytes: u64,
+    /// Threads, helper threads included.
+    pub threads: u32,
+    /// User CPU time since the process began.
+    pub user_ns: u64,
+    /// System CPU time since the process began.
+    pub sys_ns: u64,
+    /// Voluntary context switches of all threads since the process began.
+    pub voluntary_switches: u64,
+    /// Involuntary context switches of all threads since the process began.
+    pub involuntary_switches: u64,
+}
+
+/// What the pilot found for one subject and point, before the first block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pilot {
+    /// Whose.
+    pub subject: SubjectId,
+    /// Of which point.
+    pub point: PointId,
+    /// Operations of every batch of the run.
+    pub operations: u64,
+    /// Batches that each block spends before the first that counts.
+    pub warmup_batches: u32,
+    /// What the batch times looked like.
+    pub class: WarmUp,
+    /// The very first operation in a fresh process.
+    pub cold_ns: u64,
+    /// The pilot's batches, in the order of time.
+    pub batches: Vec<Batch>,
+}
+
+/// How the batch times of a fresh process behave (Barrett et al., *Virtual Machine Warmup Blows
+/// Hot and Cold*, OOPSLA 2017).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarmUp {
+    /// Steady from the first batch.
+    Flat,
+    /// Steady at the end, and faster than at the beginning.
+    Warming,
+    /// Steady at the end, and slower than at the beginning.
+    Slowing,
+    /// It still changed at the end.
+    NoSteadyState,
+}
+
+/// A setting that a subject read back over its own connection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// Whose.
+    pub subject: SubjectId,
+    /// For which point; `None`: from its hello.
+    pub point: Option<PointId>,
+    /// Such as `journal_mode`.
+    pub key: String,
+    /// Such as `delete`.
+    pub value: String,
+}
+
+/// A subject that could not do a point, or did not do the same work. It is not compared there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Whose.
+    pub subject: SubjectId,
+    /// At which point; `None`: everywhere, for example because it cannot be built or started.
+    pub point: Option<PointId>,
+    /// In which block; `None`: before the first.
+    pub block: Option<u32>,
+    /// One word: `missing`, `build`, `start`, `crash`, `timeout`, `nonsense`, `bracket`, `check`,
+    /// `settings`, `opens`, `writes`, `error`.
+    pub kind: String,
+    /// What happened, in a sentence.
+    pub message: String,
+    /// The subject's last log lines.
+    pub log: Vec<String>,
+}
+
+/// A line that a subject wrote and that is no reply.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogLine {
+    /// Whose.
+    pub subject: SubjectId,
+    /// In which block; `None`: before the first.
+    pub block: Option<u32>,
+    /// The line, without its end.
+    pub line: String,
+}

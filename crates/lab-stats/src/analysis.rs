@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The result of analysing a run: what reports show.
+
+use lab_model::{PointId, SubjectId, WarmUp};
+use serde::Serialize;
+
+/// An estimate with its interval. `low <= estimate <= high`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// The point estimate.
+    pub estimate: f64,
+    /// Lower bound.
+    pub low: f64,
+    /// Upper bound.
+    pub high: f64,
+    /// The confidence that the interval really has, 0 to 1: with few blocks it can be below what
+    /// was asked for.
+    pub level: f64,
+}
+
+/// What the data supports.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The whole interval lies below 1 - margin: less time than the baseline.
+    Faster,
+    /// The whole interval lies above 1 + margin.
+    Slower,
+    /// The whole interval lies within 1 ± margin.
+    Equivalent,
+    /// The interval excludes 1 and overlaps the margin.
+    SmallButReal {
+        /// Less time than the baseline.
+        faster: bool,
+    },
+    /// None of these.
+    Inconclusive {
+        /// Blocks that would probably decide it, if that can be said.
+        blocks_needed: Option<u32>,
+    },
+}
+
+/// One subject at one point.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cell {
+    /// Who.
+    pub subject: SubjectId,
+    /// What.
+    pub point: PointId,
+    /// Complete blocks with this subject and point.
+    pub blocks: u32,
+    /// Typical wall time of an operation, ns: median over blocks of the interquartile mean.
+    pub wall_ns: Interval,
+    /// Typical CPU time of an operation, ns, in the same way.
+    pub cpu_ns: Interval,
+    /// Whole wall time of an operation, ns, pauses and all: over blocks, of total time / operations.
+    pub whole_wall_ns: Interval,
+    /// Whole CPU time of an operation, ns, helper threads and all.
+    pub whole_cpu_ns: Interval,
+    /// How the batch times of a fresh process behave.
+    pub warm_up: Option<WarmUp>,
+    /// The first operation of a fresh process, ns (one reading).
+    pub cold_ns: Option<u64>,
+}
+
+/// A subject against the baseline at one point. Ratios are time of the subject / time of the baseline.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// Who.
+    pub subject: SubjectId,
+    /// What.
+    pub point: PointId,
+    /// Blocks that have both (after merging adjacent ones, if they depend on each other).
+    pub blocks: u32,
+    /// Typical wall time: Hodges-Lehmann estimate and Wilcoxon signed-rank interval, simultaneous
+    /// over the subjects at this point.
+    pub ratio: Interval,
+    /// Holm-adjusted p-value of ratio = 1 over the subjects at this point.
+    pub p: f64,
+    /// What the ratio supports, with the margin of the point.
+    pub verdict: Verdict,
+    /// Whole wall time, as [`Comparison::ratio`].
+    pub whole_ratio: Interval,
+    /// Whole CPU time, as [`Comparison::ratio`].
+    pub cpu_ratio: Interval,
+    /// Typical and whole time support opposite verdicts, or one supports a winner that the other
+    /// does not.
+    pub disagree: bool,
+    /// Adjacent blocks were merged because they depend on each other.
+    pub merged: bool,
+}
+
+/// The second copy of the baseline against the baseline, at one point.
+#[derive(Clone, Debug, Serialize)]
+pub struct Control {
+    /// What.
+    pub point: PointId,
+    /// Its ratio; the truth is 1.
+    pub ratio: Interval,
+    /// The interval contains 1.
+    pub met: bool,
+    /// The margin used at this point: the plan's, or the control's bound where that is not met.
+    pub margin: f64,
+}
+
+/// `time = fixed + marginal * x` over a case's sweep, for one subject and one choice of factors.
+#[derive(Clone, Debug, Serialize)]
+pub struct Fit {
+    /// Who.
+    pub subject: SubjectId,
+    /// Index into the plan's cases.
+    pub case: usize,
+    /// The factors that were held, such as `statement=text`.
+    pub factors: Vec<(String, String)>,
+    /// Cost of an operation with x = 0, ns.
+    pub fixed_ns: Interval,
+    /// Cost of one more of the swept parameter, ns.
+    pub marginal_ns: Interval,
+    /// The most that a point lies off the line, as a part of its value (0.05: 5 %).
+    pub worst_residual: f64,
+    /// The points bend away from the line by more than their noise: do not extrapolate.
+    pub curved: bool,
+}
+
+/// A subject over all points: the geometric mean of its ratios.
+#[derive(Clone, Debug, Serialize)]
+pub struct Overall {
+    /// Who.
+    pub subject: SubjectId,
+    /// Geometric mean of the ratios over the points, with a bootstrap interval over blocks.
+    pub ratio: Interval,
+    /// How many points went into it.
+    pub points: u32,
+}
+
+/// What a factor costs within one subject: the same subject and sweep value with `to` instead of
+/// `from` (a ratio of times, paired by block).
+#[derive(Clone, Debug, Serialize)]
+pub struct FactorEffect {
+    /// Who.
+    pub subject: SubjectId,
+    /// The point with the factor's first value.
+    pub from: PointId,
+    /// The point with another value.
+    pub to: PointId,
+    /// The factor, such as `statement`.
+    pub factor: String,
+    /// time(to) / time(from).
+    pub ratio: Interval,
+}
+
+/// Memory, threads and start-up of a subject; medians over the complete blocks.
+#[derive(Clone, Debug, Serialize)]
+pub struct Footprint {
+    /// Who.
+    pub subject: SubjectId,
+    /// Resident memory at the end of a block, bytes.
+    pub rss_bytes: Interval,
+    /// Peak resident memory over a block, bytes.
+    pub peak_rss_bytes: Interval,
+    /// From the program's start to its hello, ns.
+    pub startup_ns: Interval,
+    /// Most threads seen.
+    pub threads: u32,
+    /// User CPU time of one process over a block, ns.
+    pub user_ns: f64,
+    /// System CPU time of one process over a block, ns.
+    pub sys_ns: f64,
+}
+
+/// A pair that was not compared, and why.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Refusal {
+    /// Who.
+    pub subject: SubjectId,
+    /// What; `None`: everything.
+    pub point: Option<PointId>,
+    /// In a sentence, with the differing setting or the failure named.
+    pub why: String,
+}
+
+/// Something that a reader of the figures must know.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Warning {
+    /// One word to tell warnings apart by: `few-blocks`, `noise-floor`, `no-steady-state`,
+    /// `disturbed`, `dependent`, `disagree`, `versions`, `host`, `failed`, `interrupted`.
+    pub kind: String,
+    /// What is so and what to do, in a sentence or two.
+    pub text: String,
+}
+
+/// Everything that a run's samples say.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Analysis {
+    /// Complete blocks.
+    pub blocks: u32,
+    /// Blocks that were redone because the host disturbed them.
+    pub disturbed_blocks: u32,
+    /// The level that simultaneous intervals were asked to have at this look, 0 to 1.
+    pub level: f64,
+    /// The margin of the plan.
+    pub margin: f64,
+    /// Every subject at every point that did not fail, by point, then subject.
+    pub cells: Vec<Cell>,
+    /// Every subject but baseline and control against the baseline.
+    pub comparisons: Vec<Comparison>,
+    /// The control, where there is one.
+    pub controls: Vec<Control>,
+    /// Over sweeps.
+    pub fits: Vec<Fit>,
+    /// Over all points.
+    pub overall: Vec<Overall>,
+    /// Within subjects.
+    pub factors: Vec<FactorEffect>,
+    /// Memory, threads, start-up.
+    pub footprints: Vec<Footprint>,
+    /// What was not compared.
+    pub refusals: Vec<Refusal>,
+    /// What to know.
+    pub warnings: Vec<Warning>,
+}

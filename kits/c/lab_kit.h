@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The subject protocol (docs/protocol.md) for C11 on Linux: a program lists its cases in a table
+ * and hands it to lab_main, which speaks to the lab until the end. */
+#ifndef LAB_KIT_H
+#define LAB_KIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    LAB_INPUTS = 4096,     /* values of the seeded sequence that a case gets */
+    LAB_LINE_MAX = 65536,  /* bytes of a line, without its LF */
+};
+
+/* The largest number of operations of a batch: 2^53. */
+#define LAB_OPERATIONS_MAX ((uint64_t)1 << 53)
+
+/* The conversation with the lab: the arguments of the open case, and its reply. */
+typedef struct lab lab;
+
+/* What a batch yields. Both begin as 0; the case adds every value to check, modulo 2^64, and
+ * what it produced (rows, bytes) to units. */
+typedef struct lab_work {
+    uint64_t check;
+    uint64_t units;
+} lab_work;
+
+/* One case. Each function gets the program's data, and the first two say by their result
+ * whether they succeeded; if not, they have called lab_fail. */
+typedef struct lab_case {
+    const char *name;
+    /* Prepares the case. What it took before it failed, it releases itself. */
+    bool (*open)(lab *lab, void *data);
+    /* Does the given number of operations, from 1 to LAB_OPERATIONS_MAX, in a loop of its own:
+     * this is the measured part. Every call begins at the first input. */
+    bool (*perform)(lab *lab, void *data, uint64_t operations, lab_work *work);
+    /* Releases what open took. */
+    void (*close)(void *data);
+} lab_case;
+
+/* Says hello and serves the cases, and the built-in case noop, until quit or the end of the
+ * input. `library` names the driver or library under test with its version. From here on, what
+ * the program prints to standard output goes to standard error, so that no reply is torn.
+ * Returns the program's exit status: 0, or 1 if there was no memory or no descriptor. */
+int lab_main(const char *subject, const char *library,
+             const lab_case *cases, size_t count, void *data);
+
+/* The decoded argument `key` of the open command, valid until the case is closed, or NULL. */
+const char *lab_argument(const lab *lab, const char *key);
+
+/* As lab_argument; without the argument, fails with the code usage. */
+bool lab_text(lab *lab, const char *key, const char **text);
+
+/* The argument `key` as a decimal integer from least to most; otherwise fails with usage. */
+bool lab_integer(lab *lab, const char *key, uint64_t least, uint64_t most, uint64_t *number);
+
+/* Adds a setting, as the subject read it back, to the reply to open. */
+void lab_setting(lab *lab, const char *key, const char *value);
+
+/* The first LAB_INPUTS values of the sequence that the seed of the open case begins. */
+const uint64_t *lab_inputs(const lab *lab);
+
+/* The codes of an error reply. */
+#define LAB_USAGE "usage"
+#define LAB_UNSUPPORTED "unsupported"
+#define LAB_FAILED "failed"
+
+/* Makes the reply an error with one of these codes and a message (of which 1,000 bytes are
+ * kept). Returns false, so that a function can end with it. */
+bool lab_fail(lab *lab, const char *code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif
