@@ -4,7 +4,6 @@
 #define _GNU_SOURCE /* gettid */
 #include "lab_kit.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,31 +20,27 @@
 
 enum { ERROR_MAX = 1000 };
 
-/* A line, cut in place into its verb and its arguments: verb\0key\0value\0key\0value\0. */
+/* A line, rewritten in place as strings: the verb, then key, value, key, value ... up to end. */
 typedef struct command {
-    const char *verb;
+    char line[LAB_LINE_MAX + 1];
     const char *arguments;
     const char *end;
-    char line[LAB_LINE_MAX + 1];
 } command;
 
 struct lab {
-    const char *subject;
-    const char *library;
     const lab_case *cases;
     size_t count;
     void *data;
-    FILE *replies;
     const lab_case *current; /* the open case, or NULL */
-    command opening;         /* the command that opened it */
-    command command;         /* the command being carried out */
-    FILE *settings;          /* where open collects its reply, or NULL */
-    uint64_t inputs[LAB_INPUTS];
+    command *opening;        /* the command that opened it */
+    command *command;        /* the command being carried out */
+    FILE *replies;
+    FILE *settings;          /* collects the reply to open, or NULL */
     const char *error_code;
     char error[ERROR_MAX + 1];
+    uint64_t inputs[LAB_INPUTS];
+    command commands[2];     /* what opening and command point at */
 };
-
-/* -- Errors ------------------------------------------------------------------------------- */
 
 bool lab_fail(lab *lab, const char *code, const char *format, ...)
 {
@@ -57,15 +52,19 @@ bool lab_fail(lab *lab, const char *code, const char *format, ...)
     return false;
 }
 
-/* -- Percent-coding ----------------------------------------------------------------------- */
+/* -- Writing ------------------------------------------------------------------------------ */
 
+static bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Whether a byte of a value stands for itself. */
 static bool is_plain(char c)
 {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
+    return is_letter(c) || (c >= 'A' && c <= 'Z') || is_digit(c)
         || (c != '\0' && strchr("-._~/:,+", c) != NULL);
 }
 
-/* Writes " key=value" with the value percent-encoded. */
+/* Writes " key=value", the value percent-encoded. */
 static void write_argument(FILE *out, const char *key, const char *value)
 {
     fprintf(out, " %s=", key);
@@ -77,41 +76,25 @@ static void write_argument(FILE *out, const char *key, const char *value)
     }
 }
 
-static int hex_digit(char c)
+static void write_error(lab *lab)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return -1;
+    fprintf(lab->replies, "@lab error code=%s", lab->error_code);
+    write_argument(lab->replies, "message", lab->error);
+    putc('\n', lab->replies);
 }
 
-/* Decodes a value in place. False if it is malformed, or holds a NUL, which C cannot carry. */
-static bool decode(char *value)
+static void write_hello(FILE *replies, const char *subject, const char *library)
 {
-    char *out = value;
-    for (const char *in = value; *in != '\0'; in++) {
-        char c = *in;
-        if (c == '%') {
-            int high = hex_digit(in[1]);
-            int low = high < 0 ? -1 : hex_digit(in[2]);
-            if (low < 0 || high + low == 0)
-                return false;
-            c = (char)(high * 16 + low);
-            in += 2;
-        } else if (!is_plain(c)) {
-            return false;
-        }
-        *out++ = c;
-    }
-    /* The value is followed by another word or by the line's end: keep the words adjacent. */
-    memset(out, '\0', 1);
-    return true;
+    fprintf(replies, "@lab hello protocol=1");
+    write_argument(replies, "subject", subject);
+    fprintf(replies, " thread=%d", (int)gettid());
+    write_argument(replies, "runtime", RUNTIME);
+    write_argument(replies, "library", library);
+    putc('\n', replies);
+    fflush(replies);
 }
 
-/* -- Commands ----------------------------------------------------------------------------- */
+/* -- Reading ------------------------------------------------------------------------------ */
 
 typedef enum { LINE, TOO_LONG, END } input;
 
@@ -128,4 +111,312 @@ static input read_line(char line[LAB_LINE_MAX + 1], size_t *length)
         return TOO_LONG;
     line[*length] = '\0';
     return LINE;
+}
+
+static int hex_digit(char c)
+{
+    if (is_digit(c))
+        return c - '0';
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return -1;
+}
+
+/* Decodes a value to *out, which lies at or before it, and moves *out past the NUL. False if the
+ * value is malformed or holds a NUL, which a C string cannot carry. */
+static bool decode(const char *in, char **out)
+{
+    while (*in != '\0') {
+        char c = *in++;
+        if (c == '%') {
+            int high = hex_digit(in[0]);
+            int low = high < 0 ? -1 : hex_digit(in[1]);
+            if (low < 0 || (high == 0 && low == 0))
+                return false;
+            c = (char)(high * 16 + low);
+            in += 2;
+        } else if (!is_plain(c)) {
+            return false;
+        }
+        *(*out)++ = c;
+    }
+    *(*out)++ = '\0';
+    return true;
+}
+
+/* Rewrites one word "key=value" as two strings at *out, and moves *out past them. */
+static bool parse_argument(char *word, char **out)
+{
+    char *equals = strchr(word, '=');
+    if (equals == NULL || !is_letter(*word))
+        return false;
+    for (const char *c = word; c < equals; c++)
+        if (!is_letter(*c) && !is_digit(*c) && *c != '_')
+            return false;
+    size_t key = (size_t)(equals - word);
+    memmove(*out, word, key);
+    *out += key;
+    *(*out)++ = '\0';
+    return decode(equals + 1, out);
+}
+
+/* Cuts the line into verb and arguments. */
+static bool parse(lab *lab, size_t length)
+{
+    char *word = lab->command->line;
+    if (strlen(word) != length)
+        return lab_fail(lab, LAB_USAGE, "the line holds a NUL");
+    size_t cut = strcspn(word, " ");
+    char *end = word + length;
+    char *out = word + cut + 1;
+    word[cut] = '\0';
+    lab->command->arguments = out;
+    for (int number = 1; word + cut < end; number++) {
+        word += cut + 1;
+        cut = strcspn(word, " ");
+        word[cut] = '\0';
+        if (!parse_argument(word, &out))
+            return lab_fail(lab, LAB_USAGE, "argument %d is not key=value, percent-encoded", number);
+    }
+    lab->command->end = out;
+    return true;
+}
+
+/* -- Arguments ---------------------------------------------------------------------------- */
+
+static const char *find(const command *command, const char *key)
+{
+    const char *name = command->arguments;
+    while (name < command->end) {
+        const char *value = name + strlen(name) + 1;
+        if (strcmp(name, key) == 0)
+            return value;
+        name = value + strlen(value) + 1;
+    }
+    return NULL;
+}
+
+static bool find_integer(lab *lab, const command *command, const char *key,
+                         uint64_t least, uint64_t most, uint64_t *number)
+{
+    const char *text = find(command, key);
+    if (text == NULL)
+        return lab_fail(lab, LAB_USAGE, "the argument %s is missing", key);
+    bool valid = *text != '\0';
+    *number = 0;
+    for (; valid && *text != '\0'; text++)
+        valid = is_digit(*text) && !__builtin_mul_overflow(*number, 10, number)
+            && !__builtin_add_overflow(*number, (uint64_t)(*text - '0'), number);
+    if (!valid || *number < least || *number > most)
+        return lab_fail(lab, LAB_USAGE, "%s is not a whole number from %" PRIu64 " to %" PRIu64,
+                        key, least, most);
+    return true;
+}
+
+const char *lab_argument(const lab *lab, const char *key)
+{
+    return find(lab->opening, key);
+}
+
+bool lab_text(lab *lab, const char *key, const char **text)
+{
+    *text = lab_argument(lab, key);
+    return *text != NULL || lab_fail(lab, LAB_USAGE, "the argument %s is missing", key);
+}
+
+bool lab_integer(lab *lab, const char *key, uint64_t least, uint64_t most, uint64_t *number)
+{
+    return find_integer(lab, lab->opening, key, least, most, number);
+}
+
+void lab_setting(lab *lab, const char *key, const char *value)
+{
+    write_argument(lab->settings, key, value);
+}
+
+const uint64_t *lab_inputs(const lab *lab)
+{
+    return lab->inputs;
+}
+
+/* SplitMix64: Steele, Lea, Flood, OOPSLA 2014. */
+static void fill_inputs(uint64_t inputs[LAB_INPUTS], uint64_t state)
+{
+    for (size_t i = 0; i < LAB_INPUTS; i++) {
+        state += 0x9E3779B97F4A7C15;
+        uint64_t z = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9;
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+        inputs[i] = z ^ (z >> 31);
+    }
+}
+
+/* -- The case noop ------------------------------------------------------------------------ */
+
+static bool noop_open(lab *lab, void *data)
+{
+    (void)lab, (void)data;
+    return true;
+}
+
+static bool noop_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    (void)lab, (void)data;
+    *work = (lab_work){.check = operations, .units = operations};
+    return true;
+}
+
+static void noop_close(void *data)
+{
+    (void)data;
+}
+
+static const lab_case noop = {"noop", noop_open, noop_perform, noop_close};
+
+/* -- Commands ----------------------------------------------------------------------------- */
+
+static const lab_case *find_case(const lab *lab, const char *name)
+{
+    if (strcmp(name, noop.name) == 0)
+        return &noop;
+    for (size_t i = 0; i < lab->count; i++)
+        if (strcmp(name, lab->cases[i].name) == 0)
+            return &lab->cases[i];
+    return NULL;
+}
+
+static bool do_open(lab *lab)
+{
+    const char *name;
+    uint64_t seed;
+    if (lab->current != NULL)
+        return lab_fail(lab, LAB_USAGE, "the case %s is still open", lab->current->name);
+    command *command = lab->command;
+    lab->command = lab->opening;
+    lab->opening = command;
+    if (!lab_text(lab, "case", &name) || !lab_integer(lab, "seed", 0, UINT64_MAX, &seed))
+        return false;
+    const lab_case *found = find_case(lab, name);
+    if (found == NULL)
+        return lab_fail(lab, LAB_UNSUPPORTED, "there is no case %s", name);
+
+    char *settings = NULL;
+    size_t size;
+    lab->settings = open_memstream(&settings, &size);
+    if (lab->settings == NULL)
+        return lab_fail(lab, LAB_FAILED, "out of memory");
+    fill_inputs(lab->inputs, seed);
+    bool opened = found->open(lab, lab->data);
+    fclose(lab->settings);
+    if (opened) {
+        lab->current = found;
+        fprintf(lab->replies, "@lab opened%s\n", settings);
+    } else {
+        found->close(lab->data);
+    }
+    free(settings);
+    return opened;
+}
+
+static uint64_t nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Carries out run (timed, with the operations told) and verify (untimed, 1 unless told). */
+static bool do_batch(lab *lab, bool timed)
+{
+    uint64_t operations = 1;
+    lab_work work = {0};
+    if (lab->current == NULL)
+        return lab_fail(lab, LAB_USAGE, "no case is open");
+    if ((timed || find(lab->command, "operations") != NULL)
+        && !find_integer(lab, lab->command, "operations", 1, LAB_OPERATIONS_MAX, &operations))
+        return false;
+
+    uint64_t start = nanoseconds();
+    bool performed = lab->current->perform(lab, lab->data, operations, &work);
+    uint64_t end = nanoseconds();
+    if (!performed)
+        return false;
+
+    fprintf(lab->replies, "@lab %s", timed ? "ran" : "verified");
+    if (timed)
+        fprintf(lab->replies, " start=%" PRIu64 " end=%" PRIu64, start, end);
+    fprintf(lab->replies, " operations=%" PRIu64 " units=%" PRIu64 " check=%" PRIu64 "\n",
+            operations, work.units, work.check);
+    return true;
+}
+
+static void close_case(lab *lab)
+{
+    if (lab->current != NULL)
+        lab->current->close(lab->data);
+    lab->current = NULL;
+}
+
+static bool do_close(lab *lab)
+{
+    if (lab->current == NULL)
+        return lab_fail(lab, LAB_USAGE, "no case is open");
+    close_case(lab);
+    fprintf(lab->replies, "@lab closed\n");
+    return true;
+}
+
+static bool do_command(lab *lab, const char *verb)
+{
+    if (strcmp(verb, "run") == 0)
+        return do_batch(lab, true);
+    if (strcmp(verb, "verify") == 0)
+        return do_batch(lab, false);
+    if (strcmp(verb, "open") == 0)
+        return do_open(lab);
+    if (strcmp(verb, "close") == 0)
+        return do_close(lab);
+    return lab_fail(lab, LAB_USAGE, "there is no command %.40s", verb);
+}
+
+static void serve(lab *lab)
+{
+    for (;;) {
+        size_t length;
+        input read = read_line(lab->command->line, &length);
+        if (read == END)
+            return;
+        const char *verb = lab->command->line;
+        bool done = read == TOO_LONG
+            ? lab_fail(lab, LAB_USAGE, "the line is longer than %d bytes", LAB_LINE_MAX)
+            : parse(lab, length);
+        if (done && strcmp(verb, "quit") == 0)
+            return;
+        if (!done || !do_command(lab, verb))
+            write_error(lab);
+        fflush(lab->replies);
+    }
+}
+
+int lab_main(const char *subject, const char *library,
+             const lab_case *cases, size_t count, void *data)
+{
+    int replies = dup(STDOUT_FILENO);
+    lab *lab = calloc(1, sizeof *lab);
+    if (lab == NULL || replies < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0
+        || (lab->replies = fdopen(replies, "w")) == NULL)
+        return 1;
+    lab->cases = cases;
+    lab->count = count;
+    lab->data = data;
+    lab->command = &lab->commands[0];
+    lab->opening = &lab->commands[1];
+
+    write_hello(lab->replies, subject, library);
+    serve(lab);
+    close_case(lab);
+    fclose(lab->replies);
+    free(lab);
+    return 0;
 }

@@ -31,12 +31,12 @@ typedef struct lab_work {
  * whether they succeeded; if not, they have called lab_fail. */
 typedef struct lab_case {
     const char *name;
-    /* Prepares the case. What it took before it failed, it releases itself. */
+    /* Prepares the case. */
     bool (*open)(lab *lab, void *data);
     /* Does the given number of operations, from 1 to LAB_OPERATIONS_MAX, in a loop of its own:
      * this is the measured part. Every call begins at the first input. */
     bool (*perform)(lab *lab, void *data, uint64_t operations, lab_work *work);
-    /* Releases what open took. */
+    /* Releases what open took, also after an open that failed half-way. */
     void (*close)(void *data);
 } lab_case;
 
