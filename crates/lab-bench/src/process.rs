@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A subject's process: started, spoken to, frozen while it has no turn, and never left behind.
+
+use crate::interrupt;
+use crate::protocol::{self, Line, MAX_LINE, Reply};
+use crate::sys::{self, CpuClock};
+use lab_model::Subject;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Log lines kept of one process, its last ones apart.
+const KEPT_LOG_LINES: usize = 200;
+/// Last log lines shown with a failure.
+const LAST_LOG_LINES: usize = 10;
+
+/// Why a subject did not do what it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The reader wants the lab to stop.
+    Interrupted,
+    /// The subject failed: a word for [`lab_model::Failure::kind`], and what happened.
+    Failed(&'static str, String),
+}
+
+/// The protocol's answers, or a fault.
+pub type Answer<T> = Result<T, Fault>;
+
+/// What a batch yielded, as the subject says and as the lab's clocks saw it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ran {
+    /// Between the subject's own clock readings.
+    pub wall_ns: u64,
+    /// CPU time of its process around the batch.
+    pub cpu_ns: u64,
+    /// Operations done.
+    pub operations: u64,
+    /// Fold of all values produced.
+    pub check: u64,
+    /// What the operations produced.
+    pub units: u64,
+}
+
+/// A subject that runs. Dropping it kills it and whatever it started.
+pub struct Process {
+    child: Child,
+    group: Pid,
+    input: ChildStdin,
+    output: Stream,
+    errors: Stream,
+    cpu: CpuClock,
+    time_limit: Duration,
+    frozen: bool,
+    log: Vec<String>,
+    last_log: VecDeque<String>,
+    /// What it said of itself when it was ready.
+    pub hello: Reply,
+    /// The thread that does the work.
+    pub thread: Pid,
+    /// From the start of the program to its hello.
+    pub startup_ns: u64,
+    /// CPU time that it had used by then.
+    pub startup_cpu_ns: u64,
+}
+
+impl Process {
+    /// Starts a subject in the project's folder and waits for its hello.
+    pub fn start(subject: &Subject, folder: &Path, time_limit: Duration) -> Answer<Process> {
+        let began = Instant::now();
+        let mut child = spawn(&subject.program, folder).map_err(|e| {
+            Fault::Failed("start", format!("`{}` cannot be started: {e}", subject.program.join(" ")))
+        })?;
+        let broken = |e: io::Error| Fault::Failed("start", e.to_string());
+        let group = Pid::from_raw(child.id() as i32);
+        let mut process = Process {
+            input: child.stdin.take().expect("stdin is piped"),
+            output: Stream::new(child.stdout.take().expect("stdout is piped")).map_err(broken)?,
+            errors: Stream::new(child.stderr.take().expect("stderr is piped")).map_err(broken)?,
+            cpu: CpuClock::of(group).map_err(broken)?,
+            child,
+            group,
+            time_limit,
+            frozen: false,
+            log: Vec::new(),
+            last_log: VecDeque::new(),
+            hello: Reply::default(),
+            thread: group,
+            startup_ns: 0,
+            startup_cpu_ns: 0,
+        };
+        process.hello = process.reply("hello").map_err(|fault| fault.with_log(&process))?;
+        process.startup_ns = began.elapsed().as_nanos() as u64;
+        process.startup_cpu_ns = process.cpu_ns()?;
+        process.thread = process.introduced().map_err(|why| Fault::Failed("nonsense", why))?;
+        Ok(process)
+    }
+
+    fn introduced(&self) -> Result<Pid, String> {
+        let protocol = self.hello.number("protocol")?;
+        if protocol != 1 {
+            return Err(format!("it speaks protocol {protocol}, and this lab protocol 1"));
+        }
+        let thread = self.hello.number("thread")?;
+        if !Path::new(&format!("/proc/{}/task/{thread}", self.group)).exists() {
+            return Err(format!("thread={thread} is not one of its threads"));
+        }
+        Ok(Pid::from_raw(thread as i32))
+    }
+
+    /// Its process id, which is its group's too.
+    pub fn pid(&self) -> Pid {
+        self.group
+    }
+
+    /// Prepares a case; the reply carries the settings.
+    pub fn open<'a>(&mut self, args: impl IntoIterator<Item = (&'a str, &'a str)>) -> Answer<Reply> {
+        self.ask(&protocol::command("open", args), "opened")
+    }
+
+    /// Does operations untimed: check and units.
+    pub fn verify(&mut self, operations: u64) -> Answer<(u64, u64)> {
+        let count = operations.to_string();
+        let command = protocol::command("verify", [("operations", count.as_str())]);
+        let reply = self.ask(&command, "verified")?;
+        let read = || Ok((reply.number("check")?, reply.number("units")?));
+        read().map_err(nonsense)
+    }
+
+    /// Does a batch. Fault: its clock readings lie outside of the lab's around the call.
+    pub fn run(&mut self, operations: u64) -> Answer<Ran> {
+        let count = operations.to_string();
+        let command = protocol::command("run", [("operations", count.as_str())]);
+        let cpu_before = self.cpu_ns()?;
+        let sent = sys::monotonic_ns();
+        let reply = self.ask(&command, "ran")?;
+        let received = sys::monotonic_ns();
+        let cpu_ns = self.cpu_ns()? - cpu_before;
+        let read = || {
+            let (start, end) = (reply.number("start")?, reply.number("end")?);
+            let done = reply.number("operations")?;
+            if done != operations {
+                return Err(format!("asked for {operations} operations, it did {done}"));
+            }
+            let (check, units) = (reply.number("check")?, reply.number("units")?);
+            Ok((start, end, Ran { wall_ns: end.wrapping_sub(start), cpu_ns, operations, check, units }))
+        };
+        let (start, end, ran) = read().map_err(nonsense)?;
+        if !(sent <= start && start < end && end <= received) {
+            return Err(Fault::Failed(
+                "bracket",
+                format!(
+                    "it says that it ran from {start} to {end} ns, and the call lasted from {sent} to \
+                     {received} ns"
+                ),
+            ));
+        }
+        Ok(ran)
+    }
+
+    /// Releases the case.
+    pub fn close(&mut self) -> Answer<()> {
+        self.ask("close\n", "closed").map(drop)
+    }
+
+    /// Lets it exit in its own time, within the time limit.
+    pub fn quit(mut self) -> Answer<()> {
+        self.wake()?;
+        self.send("quit\n")?;
+        let deadline = Instant::now() + self.time_limit;
+        while self.fill(deadline)? {}
+        let status = self.child.wait().map_err(|e| Fault::Failed("crash", e.to_string()))?;
+        match status.code() {
+            Some(0) => Ok(()),
+            _ => Err(Fault::Failed("crash", format!("after `quit` it ended with {status}"))),
+        }
+    }
+
+    /// Wakes it for its turn.
+    pub fn wake(&mut self) -> Answer<()> {
+        if self.frozen {
+            sys::wake(self.group).map_err(gone)?;
+            self.frozen = false;
+        }
+        Ok(())
+    }
+
+    /// Freezes it until its next turn.
+    pub fn freeze(&mut self) -> Answer<()> {
+        if !self.frozen {
+            sys::freeze(self.group).map_err(gone)?;
+            self.frozen = true;
+        }
+        Ok(())
+    }
+
+    /// CPU time that its process has used.
+    pub fn cpu_ns(&self) -> Answer<u64> {
+        self.cpu.now_ns().map_err(gone)
+    }
+
+    /// The log lines since the last call.
+    pub fn take_log(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.log)
+    }
+
+    /// Its last log lines, whether they were taken or not.
+    pub fn last_log(&self) -> Vec<String> {
+        self.last_log.iter().cloned().collect()
+    }
+
+    fn ask(&mut self, command: &str, verb: &str) -> Answer<Reply> {
+        self.send(command)?;
+        self.reply(verb)
+    }
+
+    fn send(&mut self, command: &str) -> Answer<()> {
+        match self.input.write_all(command.as_bytes()) {
+            Ok(()) => Ok(()),
+            Err(_) => Err(self.ended()),
+        }
+    }
+
+    /// The next reply, which must have this verb.
+    fn reply(&mut self, verb: &str) -> Answer<Reply> {
+        let deadline = Instant::now() + self.time_limit;
+        loop {
+            while let Some(line) = self.output.line().map_err(nonsense)? {
+                match Line::parse(&line) {
+                    Line::Log(line) => self.keep_log(line),
+                    Line::Malformed(why) => return Err(nonsense(why)),
+                    Line::Reply(reply) if reply.verb == verb => return Ok(reply),
+                    Line::Reply(reply) if reply.verb == "error" => return Err(refused(&reply)),
+                    Line::Reply(reply) => {
+                        return Err(nonsense(format!("`{}` in place of `{verb}`", reply.verb)));
+                    }
+                }
+            }
+            if !self.fill(deadline)? {
+                return Err(self.ended());
+            }
+        }
+    }
+
+    /// Waits for output and reads it; false at its end.
+    fn fill(&mut self, deadline: Instant) -> Answer<bool> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            let seconds = self.time_limit.as_secs_f64();
+            return Err(Fault::Failed("timeout", format!("no reply within {seconds} s")));
+        }
+        let mut ready = [
+            PollFd::new(self.output.source.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.errors.source.as_fd(), PollFlags::POLLIN),
+        ];
+        // A finished standard error is left out: it would be ready for ever.
+        let watched = if self.errors.ended { 1 } else { 2 };
+        let wait = PollTimeout::try_from(left.as_millis() + 1).unwrap_or(PollTimeout::MAX);
+        let waited = poll(&mut ready[..watched], wait);
+        if interrupt::requested() {
+            return Err(Fault::Interrupted);
+        }
+        if waited.is_err() {
+            return Ok(true);
+        }
+        self.output.read().map_err(|e| Fault::Failed("crash", e.to_string()))?;
+        self.read_errors();
+        Ok(!self.output.ended)
+    }
+
+    fn read_errors(&mut self) {
+        if self.errors.ended || self.errors.read().is_err() {
+            return;
+        }
+        while let Ok(Some(line)) = self.errors.line() {
+            self.keep_log(String::from_utf8_lossy(&line).into_owned());
+        }
+    }
+
+    fn keep_log(&mut self, line: String) {
+        if self.last_log.len() == LAST_LOG_LINES {
+            self.last_log.pop_front();
+        }
+        self.last_log.push_back(line.clone());
+        if self.log.len() < KEPT_LOG_LINES {
+            self.log.push(line);
+        }
+    }
+
+    /// The fault of a subject whose output ended: how it died.
+    fn ended(&mut self) -> Fault {
+        // Its last words may still be on their way.
+        while !self.errors.ended && matches!(self.fill(Instant::now() + Duration::from_millis(50)), Ok(false)) {}
+        let deadline = Instant::now() + Duration::from_secs(1);
+        while Instant::now() < deadline {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Fault::Failed("crash", format!("it ended with {status} in place of a reply"));
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Fault::Failed("crash", "it closed its output in place of a reply".into())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // SIGKILL ends frozen processes too.
+        let _ = killpg(self.group, Signal::SIGKILL);
+        let _ = self.child.wait();
+    }
+}
+
+impl Fault {
+    /// A start that failed has no process to ask for its log: the last line goes into the message.
+    fn with_log(self, process: &Process) -> Fault {
+        match (self, process.last_log.back()) {
+            (Fault::Failed(kind, message), Some(_)) => {
+                let log: Vec<&str> = process.last_log.iter().map(String::as_str).collect();
+                Fault::Failed(kind, format!("{message}\n{}", log.join("\n")))
+            }
+            (fault, _) => fault,
+        }
+    }
+}
+
+fn refused(reply: &Reply) -> Fault {
+    let code = reply.get("code").unwrap_or("without code");
+    Fault::Failed("error", format!("{code}: {}", reply.get("message").unwrap_or("without message")))
+}
+
+fn nonsense(why: String) -> Fault {
+    Fault::Failed("nonsense", why)
+}
+
+fn gone(e: io::Error) -> Fault {
+    Fault::Failed("crash", format!("it is gone: {e}"))
+}
+
+/// In a process group of its own, so that the terminal's Ctrl-C reaches the lab alone and the lab
+/// can end all that a subject started; and dying with the lab, however that ends.
+fn spawn(program: &[String], folder: &Path) -> io::Result<Child> {
+    let (name, args) = program.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    // A program in the project's folder is named from there; any other is looked for in PATH.
+    let name = if name.contains('/') { folder.join(name) } else { name.into() };
+    let mut command = Command::new(name);
+    command.args(args).current_dir(folder).process_group(0);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let lab = std::process::id() as i32;
+    // SAFETY: only async-signal-safe calls are made between fork and exec.
+    unsafe {
+        command.pre_exec(move || {
+            if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            // The lab may have died before the signal was asked for.
+            if libc::getppid() != lab {
+                return Err(io::Error::from_raw_os_error(libc::ESRCH));
+            }
+            Ok(())
+        });
+    }
+    command.spawn()
+}
+
+/// A pipe's end that is read in lines without waiting.
+struct Stream {
+    source: Box<dyn PipeEnd>,
+    buffer: Vec<u8>,
+    scanned: usize,
+    ended: bool,
+}
+
+trait PipeEnd: Read + AsFd {}
+impl<T: Read + AsFd> PipeEnd for T {}
+
+impl Stream {
+    fn new(source: impl Read + AsFd + 'static) -> io::Result<Stream> {
+        use nix::fcntl::{FcntlArg, OFlag, fcntl};
+        fcntl(source.as_fd(), FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        Ok(Stream { source: Box::new(source), buffer: Vec::new(), scanned: 0, ended: false })
+    }
+
+    /// Reads what is there.
+    fn read(&mut self) -> io::Result<()> {
+        let mut chunk = [0; 8192];
+        match self.source.read(&mut chunk) {
+            Ok(0) => self.ended = true,
+            Ok(n) => self.buffer.extend_from_slice(&chunk[..n]),
+            Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(e) => return Err(e),
+        }
+        Ok(())
+    }
+
+    /// The next whole line, without its end. Error: it is longer than a line may be.
+    fn line(&mut self) -> Result<Option<Vec<u8>>, String> {
+        let end = self.buffer[self.scanned..].iter().position(|&b| b == b'\n');
+        match end.map(|i| i + self.scanned) {
+            Some(end) if end <= MAX_LINE => {
+                let mut line: Vec<u8> = self.buffer.drain(..=end).collect();
+                line.pop();
+                self.scanned = 0;
+                Ok(Some(line))
+            }
+            None if self.buffer.len() <= MAX_LINE => {
+                self.scanned = self.buffer.len();
+                Ok(None)
+            }
+            _ => {
+                self.buffer.clear();
+                self.scanned = 0;
+                Err(format!("a line of more than {MAX_LINE} bytes"))
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A process's memory, threads and times from `/proc/PID` (proc(5)).
+
+use nix::unistd::{Pid, SysconfVar, sysconf};
+use std::fs;
+use std::io;
+
+/// What `/proc/PID` says of a process now.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// VmRSS, bytes.
+    pub rss_bytes: u64,
+    /// VmHWM: the most since the program was executed, bytes.
+    pub peak_rss_bytes: u64,
+    /// Threads that live.
+    pub threads: u32,
+    /// User time of all threads.
+    pub user_ns: u64,
+    /// System time of all threads.
+    pub sys_ns: u64,
+    /// Voluntary context switches of all threads that live.
+    pub voluntary_switches: u64,
+    /// Involuntary context switches of all threads that live.
+    pub involuntary_switches: u64,
+}
+
+/// Reads it. Error: the process is gone.
+pub fn usage(pid: Pid) -> io::Result<Usage> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let (user_ns, sys_ns) = times(&fs::read_to_string(format!("/proc/{pid}/stat"))?);
+    let mut usage = Usage {
+        rss_bytes: field(&status, "VmRSS") * 1024,
+        peak_rss_bytes: field(&status, "VmHWM") * 1024,
+        threads: field(&status, "Threads") as u32,
+        user_ns,
+        sys_ns,
+        ..Usage::default()
+    };
+    for task in fs::read_dir(format!("/proc/{pid}/task"))? {
+        // A thread may end between the listing and the reading.
+        let Ok(status) = fs::read_to_string(task?.path().join("status")) else { continue };
+        usage.voluntary_switches += field(&status, "voluntary_ctxt_switches");
+        usage.involuntary_switches += field(&status, "nonvoluntary_ctxt_switches");
+    }
+    Ok(usage)
+}
+
+/// A number of a `Name:  123 kB` line; 0 if it is not there.
+pub fn field(text: &str, name: &str) -> u64 {
+    let line = text.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(':'));
+    line.and_then(|l| l.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+/// utime and stime of `/proc/PID/stat`, ns. The program's name may hold spaces and parentheses, so
+/// fields are counted behind the last `)`.
+fn times(stat: &str) -> (u64, u64) {
+    let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    let tick_ns = 1_000_000_000 / ticks_per_second();
+    let time = |i: usize| fields.get(i).and_then(|f| f.parse::<u64>().ok()).unwrap_or(0) * tick_ns;
+    (time(11), time(12))
+}
+
+/// The unit of times in `/proc`.
+pub fn ticks_per_second() -> u64 {
+    match sysconf(SysconfVar::CLK_TCK) {
+        Ok(Some(ticks)) if ticks > 0 => ticks as u64,
+        _ => 100,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_read() {
+        let usage = usage(Pid::this()).expect("this process lives");
+        assert!(usage.rss_bytes > 100_000 && usage.peak_rss_bytes >= usage.rss_bytes);
+        assert!(usage.threads >= 1);
+    }
+
+    #[test]
+    fn a_name_with_parentheses_does_not_shift_the_fields() {
+        let stat = "7 (a) b (c)) S 1 7 7 0 -1 4194304 1 2 3 4 500 300 0 0 20 0 1 0";
+        let tick_ns = 1_000_000_000 / ticks_per_second();
+        assert_eq!(times(stat), (500 * tick_ns, 300 * tick_ns));
+        assert_eq!(times(""), (0, 0));
+    }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Lines of the subject protocol (docs/protocol.md): writing commands, reading replies.
+
+/// The longest line, in bytes, its end not counted.
+pub const MAX_LINE: usize = 65_536;
+
+/// A reply: its verb and its arguments, decoded, in the order in which they were written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// Such as `ran`.
+    pub verb: String,
+    args: Vec<(String, String)>,
+}
+
+/// A line from a subject.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// It begins with `@lab `.
+    Reply(Reply),
+    /// Any other.
+    Log(String),
+    /// It begins with `@lab ` and is not of the protocol's form; says why.
+    Malformed(String),
+}
+
+impl Line {
+    /// Reads a line without its end. Bytes that are not UTF-8 are replaced.
+    pub fn parse(bytes: &[u8]) -> Line {
+        let text = String::from_utf8_lossy(bytes);
+        match text.strip_prefix("@lab ") {
+            None => Line::Log(text.into_owned()),
+            Some(rest) => match Reply::parse(rest) {
+                Ok(reply) => Line::Reply(reply),
+                Err(why) => Line::Malformed(why),
+            },
+        }
+    }
+}
+
+impl Reply {
+    fn parse(text: &str) -> Result<Reply, String> {
+        let mut words = text.split(' ');
+        let verb = words.next().unwrap_or_default();
+        if verb.is_empty() || !verb.bytes().all(|b| b.is_ascii_lowercase()) {
+            return Err(format!("`{verb}` is not a verb"));
+        }
+        let mut args: Vec<(String, String)> = Vec::new();
+        for word in words {
+            let (key, value) = word.split_once('=').ok_or(format!("`{word}` is not key=value"))?;
+            if !is_key(key) {
+                return Err(format!("`{key}` is not a key"));
+            }
+            if args.iter().any(|(k, _)| k == key) {
+                return Err(format!("`{key}` is given twice"));
+            }
+            args.push((key.to_owned(), decode(value)?));
+        }
+        Ok(Reply { verb: verb.to_owned(), args })
+    }
+
+    /// An argument's value.
+    pub fn get(&self, key: &str) -> Result<&str, String> {
+        let found = self.args.iter().find(|(k, _)| k == key);
+        found.map(|(_, v)| v.as_str()).ok_or(format!("`{}` without `{key}=`", self.verb))
+    }
+
+    /// An argument's value as an unsigned 64-bit number in decimal.
+    pub fn number(&self, key: &str) -> Result<u64, String> {
+        let text = self.get(key)?;
+        let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let number = digits.then(|| text.parse().ok()).flatten();
+        number.ok_or(format!("`{key}={text}` is not an unsigned 64-bit number"))
+    }
+
+    /// All arguments.
+    pub fn args(&self) -> &[(String, String)] {
+        &self.args
+    }
+}
+
+/// A command line, its end included.
+pub fn command<'a>(verb: &str, args: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let mut line = verb.to_owned();
+    for (key, value) in args {
+        line.push(' ');
+        line.push_str(key);
+        line.push('=');
+        encode(value, &mut line);
+    }
+    line.push('\n');
+    line
+}
+
+fn is_key(key: &str) -> bool {
+    key.starts_with(|c: char| c.is_ascii_lowercase())
+        && key.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+}
+
+fn encode(value: &str, line: &mut String) {
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/:,+".contains(&byte) {
+            line.push(byte as char);
+        } else {
+            line.push_str(&format!("%{byte:02X}"));
+        }
+    }
+}
+
+fn decode(value: &str) -> Result<String, String> {
+    let bad = || format!("`{value}` is not percent-encoded UTF-8");
+    let mut bytes = Vec::with_capacity(value.len());
+    let mut rest = value.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut digit = || rest.next().and_then(|b| (b as char).to_digit(16)).ok_or_else(bad);
+        bytes.push((digit()? * 16 + digit()?) as u8);
+    }
+    String::from_utf8(bytes).map_err(|_| bad())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_reply_is_read() {
+        let line = b"@lab hello protocol=1 runtime=GNAT%2012.2 thread=42";
+        let Line::Reply(reply) = Line::parse(line) else { panic!("no reply") };
+        assert_eq!(reply.verb, "hello");
+        assert_eq!(reply.get("runtime"), Ok("GNAT 12.2"));
+        assert_eq!(reply.number("thread"), Ok(42));
+        assert!(reply.number("runtime").is_err());
+        assert!(reply.get("library").unwrap_err().contains("library"));
+    }
+
+    #[test]
+    fn what_is_not_a_reply_is_a_log_line_or_malformed() {
+        assert_eq!(Line::parse(b"@laboratory"), Line::Log("@laboratory".into()));
+        for bad in ["@lab ", "@lab ran  x=1", "@lab ran x", "@lab ran x=%2", "@lab ran x=%zz",
+                    "@lab ran x=1 x=2", "@lab ran X=1", "@lab ran =1", "@lab ran x=%ff"] {
+            assert!(matches!(Line::parse(bad.as_bytes()), Line::Malformed(_)), "{bad}");
+        }
+        for bad in ["-1", "+1", "", "1e3", "18446744073709551616"] {
+            let Line::Reply(reply) = Line::parse(format!("@lab ran n={bad}").as_bytes()) else {
+                panic!("no reply")
+            };
+            assert!(reply.number("n").is_err(), "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_a_crash(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let mut line = b"@lab ".to_vec();
+            line.extend(&bytes);
+            Line::parse(&bytes);
+            Line::parse(&line);
+        }
+
+        #[test]
+        fn what_is_written_is_read_back(value in any::<String>()) {
+            let line = command("open", [("target", value.as_str())]);
+            prop_assert!(line.is_ascii() && line.ends_with('\n') && !line.trim_end().contains('\n'));
+            let Line::Reply(reply) = Line::parse(format!("@lab {}", line.trim_end()).as_bytes()) else {
+                return Err(TestCaseError::fail("no reply"));
+            };
+            prop_assert_eq!(reply.get("target"), Ok(value.as_str()));
+        }
+    }
+}

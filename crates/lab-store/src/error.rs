@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What can go wrong with a run file, in words that say what to do.
+
+use std::path::{Path, PathBuf};
+
+/// Why a run file could not be read or written. The file is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no such file.
+    #[error("{0}: there is no such file; `benchlab list --runs` shows the runs in runs/")]
+    Missing(PathBuf),
+    /// It is something else.
+    #[error("{0} is not a run file: {1}. It was left untouched")]
+    NotARun(PathBuf, String),
+    /// It was made by a newer lab.
+    #[error(
+        "{0} has run file version {1}, and this lab reads versions up to {2}: use a newer benchlab. \
+         It was left untouched"
+    )]
+    Newer(PathBuf, i64, i64),
+    /// It was cut off or damaged.
+    #[error(
+        "{0} is damaged or cut off: {1}. It was left untouched; `sqlite3 FILE .recover` may save \
+         what is left"
+    )]
+    Damaged(PathBuf, String),
+    /// Another lab is writing it.
+    #[error("{0} is being measured by another benchlab: wait until it ends, or stop it")]
+    Busy(PathBuf),
+    /// No room.
+    #[error(
+        "the disk is full: {0} holds everything up to the last complete sample. Free some space, \
+         then go on with `benchlab resume {0}`"
+    )]
+    Full(PathBuf),
+    /// Anything else.
+    #[error("{0}: {1}")]
+    Other(PathBuf, String),
+}
+
+impl StoreError {
+    pub(crate) fn new(path: &Path, error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode::*;
+        let path = path.to_path_buf();
+        match error.sqlite_error_code() {
+            Some(DiskFull) => StoreError::Full(path),
+            // A full file system shows as a failed write too.
+            Some(SystemIoFailure) if no_room(&path) => StoreError::Full(path),
+            Some(NotADatabase) => StoreError::NotARun(path, "it is not an SQLite database".into()),
+            Some(DatabaseCorrupt) => StoreError::Damaged(path, error.to_string()),
+            Some(DatabaseBusy | DatabaseLocked) => StoreError::Busy(path),
+            _ => StoreError::Other(path, error.to_string()),
+        }
+    }
+}
+
+fn no_room(path: &Path) -> bool {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    nix::sys::statvfs::statvfs(folder).is_ok_and(|s| s.blocks_available() * s.fragment_size() < 65_536)
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Loading a run file, finished or not. The file is only read.
+
+use crate::error::StoreError;
+use crate::schema;
+use lab_model::{
+    Batch, Block, Disturbance, Failure, Imported, LogLine, Pilot, Process, Resources, Run, Sample,
+    Setting,
+};
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
+use serde::de::DeserializeOwned;
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::Path;
+
+type Result<T> = std::result::Result<T, StoreError>;
+
+/// Loads a whole run. Errors: missing, not a run file, of a newer version, damaged; in each case
+/// the file is left untouched.
+pub fn load(path: &Path) -> Result<Run> {
+    let db = check(path)?;
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    read_run(&db, name).map_err(|e| match e {
+        rusqlite::Error::SqliteFailure(..) => StoreError::new(path, e),
+        other => StoreError::Damaged(path.to_path_buf(), other.to_string()),
+    })
+}
+
+/// The programs' SHA-256 as kept when the run began, by path.
+pub fn recorded_hashes(path: &Path) -> Result<HashMap<String, String>> {
+    let db = check(path)?;
+    rows(&db, "SELECT path, sha256 FROM hash", |r| Ok((r.get(0)?, r.get(1)?)))
+        .map(|pairs| pairs.into_iter().collect())
+        .map_err(|e| StoreError::new(path, e))
+}
+
+/// Opens a file for reading if it is a run file that this lab can read.
+pub(crate) fn check(path: &Path) -> Result<Connection> {
+    let not_a_run = |why: &str| StoreError::NotARun(path.to_path_buf(), why.into());
+    let mut file = std::fs::File::open(path).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => StoreError::Missing(path.to_path_buf()),
+        _ => StoreError::Other(path.to_path_buf(), e.to_string()),
+    })?;
+    let mut header = [0; 100];
+    let has_header = file.read_exact(&mut header).is_ok();
+    if !has_header || !header.starts_with(b"SQLite format 3\0") {
+        return Err(not_a_run("it is not an SQLite database"));
+    }
+    cut_off(path, &header, file.metadata().map(|m| m.len()).unwrap_or(0))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags).map_err(|e| StoreError::new(path, e))?;
+    let pragma = |name| db.pragma_query_value(None, name, |r| r.get::<_, i64>(0));
+    let id = pragma("application_id").map_err(|e| StoreError::new(path, e))?;
+    let version = pragma("user_version").map_err(|e| StoreError::new(path, e))?;
+    if id != schema::APPLICATION_ID {
+        return Err(not_a_run("it is an SQLite database of another program"));
+    }
+    if version > schema::VERSION {
+        return Err(StoreError::Newer(path.to_path_buf(), version, schema::VERSION));
+    }
+    Ok(db)
+}
+
+/// The header says how many pages there are (unless a WAL holds newer ones).
+fn cut_off(path: &Path, header: &[u8; 100], length: u64) -> Result<()> {
+    let page_size = match u16::from_be_bytes([header[16], header[17]]) {
+        1 => 65_536,
+        size => u64::from(size),
+    };
+    let pages = u64::from(u32::from_be_bytes([header[28], header[29], header[30], header[31]]));
+    if length < pages * page_size {
+        let why = format!("it has {length} bytes of {}", pages * page_size);
+        return Err(StoreError::Damaged(path.to_path_buf(), why));
+    }
+    Ok(())
+}
+
+fn read_run(db: &Connection, name: String) -> rusqlite::Result<Run> {
+    let plan: Option<String> = meta(db, "plan")?;
+    let host: Option<String> = meta(db, "host")?;
+    let ending: Option<String> = meta(db, "ending")?;
+    let cpu: Option<u64> = meta(db, "lab_cpu_ns")?;
+    let memory: Option<u64> = meta(db, "lab_peak_rss_bytes")?;
+    Ok(Run {
+        name,
+        lab_version: meta(db, "lab_version")?.unwrap_or_default(),
+        started_unix_s: meta(db, "started_unix_s")?.unwrap_or_default(),
+        plan: plan.map(|text| json(&text)).transpose()?,
+        host: host.map(|text| json(&text)).transpose()?.unwrap_or_default(),
+        pilots: pilots(db)?,
+        blocks: blocks(db)?,
+        looks: rows(db, "SELECT blocks FROM look ORDER BY rowid", |r| r.get(0))?,
+        ending: ending.map(|w| word(&w)).transpose()?,
+        settings: settings(db)?,
+        failures: failures(db)?,
+        log: rows(db, "SELECT subject, block, line FROM log ORDER BY rowid", |r| {
+            Ok(LogLine { subject: r.get(0)?, block: r.get(1)?, line: r.get(2)? })
+        })?,
+        lab_cost: cpu.zip(memory),
+        imports: rows(db, "SELECT json FROM import ORDER BY id", |r| {
+            json::<Imported>(&r.get::<_, String>(0)?)
+        })?,
+    })
+}
+
+fn pilots(db: &Connection) -> rusqlite::Result<Vec<Pilot>> {
+    let sql = "SELECT subject, point, operations, warmup_batches, class, cold_ns FROM pilot";
+    let mut pilots = rows(db, sql, |r| {
+        Ok(Pilot {
+            subject: r.get(0)?,
+            point: r.get(1)?,
+            operations: r.get(2)?,
+            warmup_batches: r.get(3)?,
+            class: word(&r.get::<_, String>(4)?)?,
+            cold_ns: r.get(5)?,
+            batches: Vec::new(),
+        })
+    })?;
+    let index: HashMap<_, _> =
+        pilots.iter().enumerate().map(|(i, p)| ((p.subject, p.point), i)).collect();
+    let sql = "SELECT subject, point, operations, wall_ns, cpu_ns FROM pilot_batch ORDER BY rowid";
+    let batches = rows(db, sql, |r| Ok(((r.get(0)?, r.get(1)?), batch(r, 2)?)))?;
+    for (cell, batch) in batches {
+        if let Some(&i) = index.get(&cell) {
+            pilots[i].batches.push(batch);
+        }
+    }
+    Ok(pilots)
+}
+
+fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
+    let sql = "SELECT id, number, attempt, core, state, started_unix_s, coalesce(duration_ns, 0),
+                      coalesce(steal, 0), coalesce(foreign_load, 0), coalesce(memory_pressure, 0),
+                      coalesce(swapped_pages, 0), coalesce(throttled, 0)
+               FROM block ORDER BY id";
+    let found = rows(db, sql, |r| {
+        let block = Block {
+            number: r.get(1)?,
+            attempt: r.get(2)?,
+            core: r.get(3)?,
+            state: word(&r.get::<_, String>(4)?)?,
+            started_unix_s: r.get(5)?,
+            duration_ns: r.get(6)?,
+            disturbance: Disturbance {
+                steal: r.get(7)?,
+                foreign: r.get(8)?,
+                memory_pressure: r.get(9)?,
+                swapped_pages: r.get(10)?,
+                throttled: r.get(11)?,
+            },
+            processes: Vec::new(),
+            resources: Vec::new(),
+            samples: Vec::new(),
+        };
+        Ok((r.get::<_, i64>(0)?, block))
+    })?;
+    let index: HashMap<i64, usize> = found.iter().enumerate().map(|(i, (id, _))| (*id, i)).collect();
+    let mut blocks: Vec<Block> = found.into_iter().map(|(_, block)| block).collect();
+    fill(db, "SELECT block, subject, startup_ns, startup_cpu_ns FROM process", &index, |i, r| {
+        blocks[i].processes.push(Process {
+            subject: r.get(1)?,
+            startup_ns: r.get(2)?,
+            startup_cpu_ns: r.get(3)?,
+        });
+        Ok(())
+    })?;
+    let sql = "SELECT block, subject, point, rss_bytes, peak_rss_bytes, threads, user_ns, sys_ns,
+                      voluntary_switches, involuntary_switches FROM resource";
+    fill(db, sql, &index, |i, r| {
+        blocks[i].resources.push(resources(r)?);
+        Ok(())
+    })?;
+    let sql = "SELECT block, point, subject, pass, turn, operations, wall_ns, cpu_ns FROM sample";
+    fill(db, sql, &index, |i, r| {
+        blocks[i].samples.push(Sample {
+            point: r.get(1)?,
+            subject: r.get(2)?,
+            pass: r.get(3)?,
+            turn: r.get(4)?,
+            batch: batch(r, 5)?,
+        });
+        Ok(())
+    })?;
+    Ok(blocks)
+}
+
+fn resources(r: &Row) -> rusqlite::Result<Resources> {
+    Ok(Resources {
+        subject: r.get(1)?,
+        point: r.get(2)?,
+        rss_bytes: r.get(3)?,
+        peak_rss_bytes: r.get(4)?,
+        threads: r.get(5)?,
+        user_ns: r.get(6)?,
+        sys_ns: r.get(7)?,
+        voluntary_switches: r.get(8)?,
+        involuntary_switches: r.get(9)?,
+    })
+}
+
+fn settings(db: &Connection) -> rusqlite::Result<Vec<Setting>> {
+    rows(db, "SELECT subject, point, key, value FROM setting ORDER BY rowid", |r| {
+        Ok(Setting { subject: r.get(0)?, point: r.get(1)?, key: r.get(2)?, value: r.get(3)? })
+    })
+}
+
+fn failures(db: &Connection) -> rusqlite::Result<Vec<Failure>> {
+    let sql = "SELECT subject, point, block, kind, message, log FROM failure ORDER BY rowid";
+    rows(db, sql, |r| {
+        Ok(Failure {
+            subject: r.get(0)?,
+            point: r.get(1)?,
+            block: r.get(2)?,
+            kind: r.get(3)?,
+            message: r.get(4)?,
+            log: r.get::<_, String>(5)?.lines().map(str::to_owned).collect(),
+        })
+    })
+}
+
+fn batch(r: &Row, first: usize) -> rusqlite::Result<Batch> {
+    Ok(Batch { operations: r.get(first)?, wall_ns: r.get(first + 1)?, cpu_ns: r.get(first + 2)? })
+}
+
+fn meta<T: FromSql>(db: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
+    db.query_row("SELECT value FROM meta WHERE key = ?", [key], |r| r.get(0)).optional()
+}
+
+fn rows<T>(
+    db: &Connection,
+    sql: &str,
+    read: impl FnMut(&Row) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    db.prepare(sql)?.query_map([], read)?.collect()
+}
+
+/// Reads rows whose first column is a block's id, in the order in which they were written.
+fn fill(
+    db: &Connection,
+    sql: &str,
+    index: &HashMap<i64, usize>,
+    mut push: impl FnMut(usize, &Row) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let mut statement = db.prepare(&format!("{sql} ORDER BY rowid"))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        if let Some(&i) = index.get(&row.get(0)?) {
+            push(i, row)?;
+        }
+    }
+    Ok(())
+}
+
+fn word<T: DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
+    serde_json::from_value(serde_json::Value::String(text.to_owned())).map_err(bad_json)
+}
+
+fn json<T: DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
+    serde_json::from_str(text).map_err(bad_json)
+}
+
+fn bad_json(e: serde_json::Error) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(e))
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The tables of a run file.
+
+/// `LAB1` in ASCII: tells a run file from other SQLite databases.
+pub const APPLICATION_ID: i64 = 0x4C41_4231;
+
+/// Grows when a reader of the version before could misread a file.
+pub const VERSION: i64 = 1;
+
+/// Creates the tables. Times are ns and sizes are bytes unless a name says otherwise.
+pub const TABLES: &str = "
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE subject (id INTEGER PRIMARY KEY, name TEXT, language TEXT, driver TEXT);
+CREATE TABLE point (id INTEGER PRIMARY KEY, case_name TEXT, label TEXT, x REAL);
+CREATE TABLE hash (path TEXT PRIMARY KEY, sha256 TEXT) WITHOUT ROWID;
+CREATE TABLE setting (subject INTEGER, point INTEGER, key TEXT, value TEXT);
+CREATE TABLE pilot (subject INTEGER, point INTEGER, operations INTEGER, warmup_batches INTEGER,
+                    class TEXT, cold_ns INTEGER, PRIMARY KEY (subject, point)) WITHOUT ROWID;
+CREATE TABLE pilot_batch (subject INTEGER, point INTEGER, position INTEGER, operations INTEGER,
+                          wall_ns INTEGER, cpu_ns INTEGER);
+CREATE TABLE block (id INTEGER PRIMARY KEY, number INTEGER, attempt INTEGER, core INTEGER,
+                    state TEXT, started_unix_s REAL, duration_ns INTEGER, steal REAL, foreign_load REAL,
+                    memory_pressure REAL, swapped_pages INTEGER, throttled INTEGER);
+CREATE TABLE process (block INTEGER, subject INTEGER, startup_ns INTEGER, startup_cpu_ns INTEGER);
+CREATE TABLE resource (block INTEGER, subject INTEGER, point INTEGER, rss_bytes INTEGER,
+                       peak_rss_bytes INTEGER, threads INTEGER, user_ns INTEGER, sys_ns INTEGER,
+                       voluntary_switches INTEGER, involuntary_switches INTEGER);
+CREATE TABLE sample (block INTEGER, point INTEGER, subject INTEGER, pass INTEGER, turn INTEGER,
+                     operations INTEGER, wall_ns INTEGER, cpu_ns INTEGER, units INTEGER,
+                     check_value INTEGER);
+CREATE TABLE look (blocks INTEGER);
+CREATE TABLE failure (subject INTEGER, point INTEGER, block INTEGER, kind TEXT, message TEXT, log TEXT);
+CREATE TABLE log (subject INTEGER, block INTEGER, line TEXT);
+CREATE TABLE import (id INTEGER PRIMARY KEY, json TEXT);
+CREATE VIEW result AS
+  SELECT p.label AS point, s.name AS subject, b.number AS block, m.pass, m.turn, m.operations,
+         m.wall_ns, m.cpu_ns, m.units, 1.0 * m.wall_ns / m.operations AS wall_ns_per_operation
+  FROM sample m JOIN block b ON b.id = m.block AND b.state = 'complete'
+       JOIN point p ON p.id = m.point JOIN subject s ON s.id = m.subject;
+";

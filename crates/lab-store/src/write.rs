@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Writing a run file, one committed record at a time.
+
+use crate::error::StoreError;
+use crate::schema;
+use lab_model::{
+    Batch, BlockState, Disturbance, Ending, Failure, Host, Imported, LogLine, Pilot, Plan,
+    Process, Resources, Sample, Setting,
+};
+use nix::fcntl::{Flock, FlockArg};
+use rusqlite::{Connection, ToSql, params};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+type Result<T> = std::result::Result<T, StoreError>;
+
+/// A run file that is being written. Only one process can have it at a time.
+pub struct RunWriter {
+    db: Connection,
+    path: PathBuf,
+    _lock: Flock<File>,
+}
+
+/// A block that is being written. Dropped without [`BlockWriter::finish`], it stays incomplete.
+pub struct BlockWriter<'a> {
+    run: &'a RunWriter,
+    id: i64,
+}
+
+impl RunWriter {
+    /// Makes a new run file. Errors: it exists, its folder does not, or the disk is full.
+    pub fn create(path: &Path, lab_version: &str, started_unix_s: f64) -> Result<Self> {
+        let other = |e: std::io::Error| StoreError::Other(path.to_path_buf(), e.to_string());
+        File::create_new(path).map_err(other)?;
+        let run = Self::open_locked(path)?;
+        run.in_transaction(|db| {
+            db.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
+            db.pragma_update(None, "user_version", schema::VERSION)?;
+            db.execute_batch(schema::TABLES)
+        })?;
+        run.set("lab_version", lab_version)?;
+        run.set("started_unix_s", started_unix_s)?;
+        Ok(run)
+    }
+
+    /// Opens a run file to go on with it. Errors: as for [`crate::load`], and if another process has it.
+    pub fn resume(path: &Path) -> Result<Self> {
+        crate::read::check(path)?;
+        let run = Self::open_locked(path)?;
+        run.db.execute("DELETE FROM meta WHERE key = 'ending'", []).map_err(|e| run.error(e))?;
+        Ok(run)
+    }
+
+    fn open_locked(path: &Path) -> Result<Self> {
+        let other = |e: String| StoreError::Other(path.to_path_buf(), e);
+        let file = File::open(path).map_err(|e| other(e.to_string()))?;
+        let lock = Flock::lock(file, FlockArg::LockExclusiveNonblock)
+            .map_err(|_| StoreError::Busy(path.to_path_buf()))?;
+        let open = || {
+            let db = Connection::open(path)?;
+            db.pragma_update(None, "journal_mode", "wal")?;
+            // A commit survives the death of this process; a block's end survives that of the machine.
+            db.pragma_update(None, "synchronous", "normal")?;
+            // The log is moved into the file between blocks only, never between two samples.
+            db.pragma_update(None, "wal_autocheckpoint", 0)?;
+            db.set_prepared_statement_cache_capacity(32);
+            Ok(db)
+        };
+        let db = open().map_err(|e| StoreError::new(path, e))?;
+        Ok(RunWriter { db, path: path.to_path_buf(), _lock: lock })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Keeps the plan, its subjects and points.
+    pub fn plan(&self, plan: &Plan) -> Result<()> {
+        self.in_transaction(|db| {
+            set(db, "plan", json(plan))?;
+            for (id, s) in plan.subjects.iter().enumerate() {
+                db.execute(
+                    "INSERT INTO subject VALUES (?, ?, ?, ?)",
+                    params![id, s.name, s.language, s.driver],
+                )?;
+            }
+            for (id, p) in plan.points.iter().enumerate() {
+                let case = &plan.cases[p.case].name;
+                db.execute(
+                    "INSERT INTO point VALUES (?, ?, ?, ?)",
+                    params![id, case, plan.label(id), p.x],
+                )?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Keeps the host.
+    pub fn host(&self, host: &Host) -> Result<()> {
+        self.set("host", json(host))
+    }
+
+    /// Keeps the SHA-256 of a subject's program file.
+    pub fn hash(&self, path: &str, sha256: &str) -> Result<()> {
+        self.execute("INSERT OR REPLACE INTO hash VALUES (?, ?)", params![path, sha256])
+    }
+
+    /// Keeps a setting that was read back.
+    pub fn setting(&self, s: &Setting) -> Result<()> {
+        self.execute(
+            "INSERT INTO setting VALUES (?, ?, ?, ?)",
+            params![s.subject, s.point, s.key, s.value],
+        )
+    }
+
+    /// Keeps what the pilot found, all or nothing.
+    pub fn pilot(&self, p: &Pilot) -> Result<()> {
+        self.in_transaction(|db| {
+            db.execute(
+                "INSERT INTO pilot VALUES (?, ?, ?, ?, ?, ?)",
+                params![
+                    p.subject,
+                    p.point,
+                    p.operations,
+                    p.warmup_batches,
+                    word(&p.class),
+                    p.cold_ns
+                ],
+            )?;
+            let mut insert =
+                db.prepare_cached("INSERT INTO pilot_batch VALUES (?, ?, ?, ?, ?, ?)")?;
+            for (position, b) in p.batches.iter().enumerate() {
+                insert.execute(params![
+                    p.subject,
+                    p.point,
+                    position,
+                    b.operations,
+                    b.wall_ns,
+                    b.cpu_ns
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Begins a block; it is incomplete until it is finished.
+    pub fn begin_block(&self, number: u32, attempt: u32, core: u32, now: f64) -> Result<BlockWriter<'_>> {
+        self.execute(
+            "INSERT INTO block (number, attempt, core, state, started_unix_s) VALUES (?, ?, ?, ?, ?)",
+            params![number, attempt, core, word(&BlockState::Incomplete), now],
+        )?;
+        Ok(BlockWriter { run: self, id: self.db.last_insert_rowid() })
+    }
+
+    /// Notes that the run looked after so many blocks whether it may stop, and went on.
+    pub fn look(&self, blocks: u32) -> Result<()> {
+        self.execute("INSERT INTO look VALUES (?)", params![blocks])
+    }
+
+    /// Keeps a failure.
+    pub fn failure(&self, f: &Failure) -> Result<()> {
+        self.execute(
+            "INSERT INTO failure VALUES (?, ?, ?, ?, ?, ?)",
+            params![f.subject, f.point, f.block, f.kind, f.message, f.log.join("\n")],
+        )
+    }
+
+    /// Keeps a log line.
+    pub fn log(&self, l: &LogLine) -> Result<()> {
+        self.execute("INSERT INTO log VALUES (?, ?, ?)", params![l.subject, l.block, l.line])
+    }
+
+    /// Keeps imported figures.
+    pub fn import(&self, i: &Imported) -> Result<()> {
+        self.execute("INSERT INTO import (json) VALUES (?)", params![json(i)])
+    }
+
+    /// Ends the run and makes its file one plain file.
+    pub fn finish(self, ending: Option<Ending>, lab_cost: Option<(u64, u64)>) -> Result<()> {
+        if let Some(ending) = ending {
+            self.set("ending", word(&ending))?;
+        }
+        if let Some((cpu_ns, peak_rss_bytes)) = lab_cost {
+            self.set("lab_cpu_ns", cpu_ns)?;
+            self.set("lab_peak_rss_bytes", peak_rss_bytes)?;
+        }
+        self.db.pragma_update(None, "journal_mode", "delete").map_err(|e| self.error(e))
+    }
+
+    fn set(&self, key: &str, value: impl ToSql) -> Result<()> {
+        set(&self.db, key, value).map_err(|e| self.error(e))
+    }
+
+    fn execute(&self, sql: &str, args: impl rusqlite::Params) -> Result<()> {
+        let run = || self.db.prepare_cached(sql)?.execute(args);
+        run().map(drop).map_err(|e| self.error(e))
+    }
+
+    fn in_transaction(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<()> {
+        let run = || {
+            let transaction = self.db.unchecked_transaction()?;
+            work(&transaction)?;
+            transaction.commit()
+        };
+        run().map_err(|e| self.error(e))
+    }
+
+    fn error(&self, e: rusqlite::Error) -> StoreError {
+        StoreError::new(&self.path, e)
+    }
+}
+
+impl BlockWriter<'_> {
+    /// Keeps a sample: it is committed when this returns.
+    pub fn sample(&self, s: &Sample, units: u64, check: u64) -> Result<()> {
+        let Batch { operations, wall_ns, cpu_ns } = s.batch;
+        self.run.execute(
+            "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                self.id, s.point, s.subject, s.pass, s.turn, operations, wall_ns, cpu_ns, units,
+                check as i64 // the same 64 bits: SQLite's integers are signed
+            ],
+        )
+    }
+
+    /// Keeps what a fresh process took to start.
+    pub fn process(&self, p: &Process) -> Result<()> {
+        self.run.execute(
+            "INSERT INTO process VALUES (?, ?, ?, ?)",
+            params![self.id, p.subject, p.startup_ns, p.startup_cpu_ns],
+        )
+    }
+
+    /// Keeps what a process held after a point.
+    pub fn resources(&self, r: &Resources) -> Result<()> {
+        self.run.execute(
+            "INSERT INTO resource VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                self.id,
+                r.subject,
+                r.point,
+                r.rss_bytes,
+                r.peak_rss_bytes,
+                r.threads,
+                r.user_ns,
+                r.sys_ns,
+                r.voluntary_switches,
+                r.involuntary_switches
+            ],
+        )
+    }
+
+    /// Ends the block and forces the file to the disk.
+    pub fn finish(self, state: BlockState, duration_ns: u64, d: &Disturbance) -> Result<()> {
+        self.run.execute(
+            "UPDATE block SET state = ?, duration_ns = ?, steal = ?, foreign_load = ?,
+                    memory_pressure = ?, swapped_pages = ?, throttled = ? WHERE id = ?",
+            params![
+                word(&state),
+                duration_ns,
+                d.steal,
+                d.foreign,
+                d.memory_pressure,
+                d.swapped_pages,
+                d.throttled,
+                self.id
+            ],
+        )?;
+        let checkpoint = self.run.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        checkpoint.map_err(|e| self.run.error(e))
+    }
+}
+
+/// How an enumeration is written into a text column: its serde name.
+pub(crate) fn word<T: serde::Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        other => unreachable!("only enumerations without data are stored as words: {other:?}"),
+    }
+}
+
+fn set(db: &Connection, key: &str, value: impl ToSql) -> rusqlite::Result<()> {
+    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", params![key, value]).map(drop)
+}
+
+fn json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("the model's types have string keys only")
+}
