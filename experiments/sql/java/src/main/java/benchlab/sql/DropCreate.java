@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// drop_create: DROP TABLE, then CREATE TABLE, each committed by itself.
+package benchlab.sql;
+
+import benchlab.kit.Result;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+final class DropCreate extends SqlCase {
+    private static final String DROP = "DROP TABLE test_simple";
+    private static final String CREATE =
+            "CREATE TABLE test_simple (id integer primary key autoincrement, value integer)";
+
+    DropCreate(Connection connection) {
+        super(connection);
+    }
+
+    @Override
+    public Result perform(long operations) throws SQLException {
+        for (long k = 0; k < operations; k++) {
+            try (Statement statement = connection.createStatement()) {
+                statement.executeUpdate(DROP);
+                statement.executeUpdate(CREATE);
+            }
+        }
+        return new Result(operations, operations);
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes a Java program a subject: says hello, then answers commands until the input ends.
+package benchlab.kit;
+
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.stream.Collectors;
+
+/** The kit's front door: {@code main} calls {@link #serve(Subject)} and returns. */
+public final class Lab {
+    private Lab() {}
+
+    /**
+     * Serves the subject on this process's standard input and output, on the calling thread, until
+     * {@code quit} or the end of the input. Replies have standard output to themselves: from here on
+     * what is printed to {@link System#out} goes to standard error, where it is a log line.
+     *
+     * @throws IOException if the lab is gone
+     */
+    public static void serve(Subject subject) throws Exception {
+        System.setOut(System.err);
+        serve(subject, System.in, new FileOutputStream(FileDescriptor.out));
+    }
+
+    /**
+     * Serves the subject on the given streams, which stay open.
+     *
+     * @throws IOException if a stream fails
+     * @throws Exception if closing the case that was still open at the end failed
+     */
+    public static void serve(Subject subject, InputStream commands, OutputStream replies)
+            throws Exception {
+        var lines = new LineReader(commands);
+        try (var session = new Session(subject)) {
+            send(replies, hello(subject));
+            boolean more = true;
+            while (more) {
+                more = answer(session, lines, replies);
+            }
+        }
+    }
+
+    /** Answers one command; false after the last. */
+    private static boolean answer(Session session, LineReader lines, OutputStream replies)
+            throws IOException {
+        Message reply;
+        try {
+            String line = lines.read();
+            if (line == null) {
+                return false;
+            }
+            Message command = Message.parse(line);
+            if (command.verb().equals("quit")) {
+                return false;
+            }
+            reply = session.reply(command);
+        } catch (Refusal refusal) {
+            reply = Session.error(refusal);
+        }
+        send(replies, reply);
+        return true;
+    }
+
+    /** One write per reply, so that the lab wakes once. */
+    private static void send(OutputStream replies, Message reply) throws IOException {
+        String line = "@lab " + reply.format() + "\n";
+        replies.write(line.getBytes(StandardCharsets.US_ASCII));
+        replies.flush();
+    }
+
+    private static Message hello(Subject subject) throws IOException {
+        return new Message("hello")
+                .with("protocol", 1)
+                .with("subject", subject.name())
+                .with("thread", thread())
+                .with("runtime", runtime())
+                .with("library", subject.library());
+    }
+
+    /** The kernel's id of the calling thread: the link leads to PID/task/TID, proc(5). */
+    private static long thread() throws IOException {
+        return Long.parseLong(Path.of("/proc/thread-self").toRealPath().getFileName().toString());
+    }
+
+    /** Such as {@code OpenJDK 17.0.15+6}: without the vendor's own suffix. */
+    private static String runtime() {
+        String name = System.getProperty("java.runtime.name").replace(" Runtime Environment", "");
+        Runtime.Version version = Runtime.version();
+        String numbers =
+                version.version().stream().map(String::valueOf).collect(Collectors.joining("."));
+        return name + " " + numbers + version.build().map(build -> "+" + build).orElse("");
+    }
+}

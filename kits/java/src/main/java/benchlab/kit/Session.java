@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subject's side of the protocol: one reply to every command, and the case that is open.
+package benchlab.kit;
+
+import java.sql.SQLException;
+import java.util.Locale;
+
+final class Session implements AutoCloseable {
+    private static final long MOST_OPERATIONS = 1L << 53;
+
+    /** Keeps a reply well within a line, however talkative a library is. */
+    private static final int MOST_MESSAGE = 4_000;
+
+    private final Subject subject;
+    private Case current;
+
+    Session(Subject subject) {
+        this.subject = subject;
+    }
+
+    /** Carries a command out; a failure becomes the reply {@code error}. */
+    Message reply(Message command) {
+        var arguments = new Arguments(command.arguments());
+        try {
+            return switch (command.verb()) {
+                case "open" -> open(arguments);
+                case "verify" -> verify(arguments);
+                case "run" -> run(arguments);
+                case "close" -> closeCase();
+                default -> throw Refusal.usage("there is no such command");
+            };
+        } catch (Refusal refusal) {
+            return error(refusal);
+        } catch (Exception failure) {
+            failure.printStackTrace(); // Log lines: the reply has room for the message only.
+            return error("failed", describe(failure));
+        }
+    }
+
+    static Message error(Refusal refusal) {
+        return error(refusal.code().name().toLowerCase(Locale.ROOT), refusal.getMessage());
+    }
+
+    @Override
+    public void close() throws Exception {
+        if (current != null) {
+            closeCase();
+        }
+    }
+
+    private Message open(Arguments arguments) throws Exception {
+        if (current != null) {
+            throw Refusal.usage("a case is open already");
+        }
+        String name = arguments.text("case");
+        arguments.seed(); // Required of every case, so checked for every case.
+        Case opened = name.equals("noop") ? new Noop() : subject.open(name, arguments);
+        try {
+            var reply = new Message("opened");
+            opened.settings().forEach(reply::with);
+            current = opened;
+            return reply;
+        } finally {
+            if (current == null) {
+                opened.close();
+            }
+        }
+    }
+
+    private Message verify(Arguments arguments) throws Exception {
+        Case open = opened();
+        long operations = arguments.has("operations") ? operations(arguments) : 1;
+        Result result = open.perform(operations);
+        return new Message("verified")
+                .with("operations", operations)
+                .with("units", result.units())
+                .with("check", result.check());
+    }
+
+    /**
+     * {@link System#nanoTime()} is CLOCK_MONOTONIC, with the same origin, in HotSpot on Linux:
+     * {@code os::javaTimeNanos} in JDK 17's src/hotspot/os/posix/os_posix.cpp.
+     */
+    private Message run(Arguments arguments) throws Exception {
+        Case open = opened();
+        long operations = operations(arguments);
+        long start = System.nanoTime();
+        Result result = open.perform(operations);
+        long end = System.nanoTime();
+        return new Message("ran")
+                .with("start", start)
+                .with("end", end)
+                .with("operations", operations)
+                .with("units", result.units())
+                .with("check", result.check());
+    }
+
+    /** Whatever closing brings, the case is gone after it. */
+    private Message closeCase() throws Exception {
+        Case closing = opened();
+        current = null;
+        closing.close();
+        return new Message("closed");
+    }
+
+    private Case opened() throws Refusal {
+        if (current == null) {
+            throw Refusal.usage("no case is open");
+        }
+        return current;
+    }
+
+    private static long operations(Arguments arguments) throws Refusal {
+        return arguments.integer("operations", 1, MOST_OPERATIONS);
+    }
+
+    private static String describe(Exception failure) {
+        String message = failure.getMessage() != null ? failure.getMessage() : failure.toString();
+        return failure instanceof SQLException sql && sql.getSQLState() != null
+                ? message + " (SQLSTATE " + sql.getSQLState() + ")"
+                : message;
+    }
+
+    private static Message error(String code, String message) {
+        return new Message("error")
+                .with("code", code)
+                .with("message", message.substring(0, Math.min(message.length(), MOST_MESSAGE)));
+    }
+}

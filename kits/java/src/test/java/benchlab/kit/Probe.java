@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// A subject whose cases show what the kit hands to them, and how it takes their failures.
+package benchlab.kit;
+
+import java.sql.SQLException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+final class Probe implements Subject {
+    /** Cases opened and not yet closed. */
+    int open;
+
+    @Override
+    public String name() {
+        return "probe";
+    }
+
+    @Override
+    public String library() {
+        return "none 1.0";
+    }
+
+    @Override
+    public Case open(String name, Arguments arguments) throws Exception {
+        Case opened =
+                switch (name) {
+                    case "echo" -> new Echo(arguments);
+                    case "sum" -> new Sum(arguments.sequence());
+                    case "fails" -> new Fails(arguments.text("when"), arguments.text("message"));
+                    default -> throw Refusal.unsupported("there is no case " + name);
+                };
+        open++;
+        return opened;
+    }
+
+    private abstract class Counted implements Case {
+        @Override
+        public void close() throws Exception {
+            open--;
+        }
+    }
+
+    /** Its settings are its argument {@code text}; its result is its argument {@code count}. */
+    private final class Echo extends Counted {
+        private final String text;
+        private final long count;
+
+        Echo(Arguments arguments) throws Refusal {
+            text = arguments.text("text");
+            count = arguments.integer("count", 1, 100);
+        }
+
+        @Override
+        public Map<String, String> settings() {
+            var settings = new LinkedHashMap<String, String>();
+            settings.put("text", text);
+            settings.put("a_1", "fixed");
+            return settings;
+        }
+
+        @Override
+        public Result perform(long operations) {
+            return new Result(count, -1);
+        }
+    }
+
+    /** Sums its inputs. */
+    private final class Sum extends Counted {
+        private final Sequence inputs;
+
+        Sum(Sequence inputs) {
+            this.inputs = inputs;
+        }
+
+        @Override
+        public Result perform(long operations) {
+            long sum = 0;
+            for (long k = 0; k < operations; k++) {
+                sum += inputs.at(k);
+            }
+            return new Result(operations, sum);
+        }
+    }
+
+    /** Fails at one point of its life. */
+    private final class Fails extends Counted {
+        private final String when;
+        private final String message;
+
+        Fails(String when, String message) throws SQLException {
+            this.when = when;
+            this.message = message;
+            failAt("open");
+        }
+
+        @Override
+        public Map<String, String> settings() throws SQLException {
+            failAt("settings");
+            return Map.of();
+        }
+
+        @Override
+        public Result perform(long operations) throws SQLException {
+            failAt("perform");
+            if (when.equals("null")) {
+                throw new IllegalStateException();
+            }
+            return new Result(operations, 0);
+        }
+
+        @Override
+        public void close() throws Exception {
+            super.close();
+            failAt("close");
+        }
+
+        private void failAt(String point) throws SQLException {
+            if (when.equals(point)) {
+                throw new SQLException(message, "HY000");
+            }
+        }
+    }
+}
