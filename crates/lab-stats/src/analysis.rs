@@ -14,11 +14,13 @@ pub struct Interval {
     /// Upper bound.
     pub high: f64,
     /// The confidence that the interval really has, 0 to 1: with few blocks it can be below what
-    /// was asked for.
+    /// was asked for, down to 0, which is no interval at all. Where several intervals hold
+    /// together, the confidence that all of them do.
     pub level: f64,
 }
 
-/// What the data supports.
+/// What the data supports. Nothing but `Inconclusive` is said unless the interval has the level
+/// that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum Verdict {
@@ -40,7 +42,7 @@ pub enum Verdict {
     },
 }
 
-/// One subject at one point.
+/// One subject at one point. Its intervals are individual, at the plan's level.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cell {
     /// Who.
@@ -83,8 +85,8 @@ pub struct Comparison {
     pub whole_ratio: Interval,
     /// Whole CPU time, as [`Comparison::ratio`].
     pub cpu_ratio: Interval,
-    /// Typical and whole time support opposite verdicts, or one supports a winner that the other
-    /// does not.
+    /// Typical and whole time name different winners, or one names a winner and the other finds
+    /// the two equivalent. That one of them is inconclusive is no disagreement.
     pub disagree: bool,
     /// Adjacent blocks were merged because they depend on each other.
     pub merged: bool,
@@ -118,16 +120,18 @@ pub struct Fit {
     pub marginal_ns: Interval,
     /// The most that a point lies off the line, as a part of its value (0.05: 5 %).
     pub worst_residual: f64,
-    /// The points bend away from the line by more than their noise: do not extrapolate.
+    /// The points bend away from the line, by more than their noise and by more than the margin:
+    /// do not extrapolate.
     pub curved: bool,
 }
 
-/// A subject over all points: the geometric mean of its ratios.
+/// A subject over all points where it is compared: the geometric mean of its ratios.
 #[derive(Clone, Debug, Serialize)]
 pub struct Overall {
     /// Who.
     pub subject: SubjectId,
-    /// Geometric mean of the ratios over the points, with a bootstrap interval over blocks.
+    /// Per block the geometric mean of the ratios over the points; over blocks as
+    /// [`Comparison::ratio`], simultaneous over the subjects.
     pub ratio: Interval,
     /// How many points went into it.
     pub points: u32,

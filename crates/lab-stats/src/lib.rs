@@ -1,4 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run's samples say: estimates, intervals, verdicts. Pure functions, no I/O.
+//!
+//! [`analyse`] makes an [`analysis::Analysis`] of a run; [`stop`] says whether a run may end;
+//! [`steady`] reads a pilot's batches; [`differences`] compares the settings that subjects read
+//! back. The method is described for its users in `docs/statistics.md`.
 
+pub mod analyse;
 pub mod analysis;
+pub mod bootstrap;
+pub mod cells;
+pub mod compare;
+pub mod dependence;
+pub mod factors;
+pub mod family;
+pub mod fit;
+pub mod footprints;
+pub mod normal;
+pub mod order;
+pub mod overall;
+pub mod ratio;
+pub mod refusals;
+pub mod settings;
+pub mod signed_rank;
+pub mod stopping;
+pub mod sweeps;
+pub mod table;
+pub mod verdict;
+pub mod warm_up;
+pub mod warnings;
+
+pub use analyse::analyse;
+pub use settings::{Difference, differences};
+pub use stopping::stop;
+pub use warm_up::{Steady, steady};

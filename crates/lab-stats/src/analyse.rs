@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A run -> everything that its samples say. Only complete blocks count.
+
+use crate::analysis::Analysis;
+use crate::table::{Table, sound_plan};
+use crate::{cells, compare, factors, footprints, overall, refusals, stopping, sweeps, warnings};
+use lab_model::{BlockState, Run};
+
+/// Analyses a run, ended or not. One without a plan (imported figures), or whose plan contradicts
+/// itself, has an empty analysis.
+pub fn analyse(run: &Run) -> Analysis {
+    let Some(plan) = sound_plan(run) else {
+        return Analysis::default();
+    };
+    let alpha = stopping::alpha(run, plan);
+    let table = Table::new(run, plan);
+    let refusals = refusals::refusals(run, plan);
+    let compared = compare::compare(plan, &table, &refusals, alpha);
+    let disturbed = run
+        .blocks
+        .iter()
+        .filter(|b| b.state == BlockState::Disturbed)
+        .count() as u32;
+    Analysis {
+        blocks: run.complete_blocks().count() as u32,
+        disturbed_blocks: disturbed,
+        level: 1.0 - alpha,
+        margin: plan.measure.margin,
+        cells: cells::cells(run, plan, &table),
+        fits: sweeps::fits(run, plan, &table),
+        overall: overall::overall(plan, &table, &refusals, alpha),
+        factors: factors::factors(run, plan, &table),
+        footprints: footprints::footprints(run, plan),
+        warnings: warnings::warnings(run, plan, &compared, disturbed),
+        comparisons: compared
+            .pairs
+            .into_iter()
+            .map(|pair| pair.comparison)
+            .collect(),
+        controls: compared.controls,
+        refusals,
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A straight line through times that span orders of magnitude.
+
+/// `time = fixed + marginal * x`, and how far each point lies off.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// The time at x = 0.
+    pub fixed: f64,
+    /// The time of one more x.
+    pub marginal: f64,
+    /// For each point: how far its time lies above the line, as a part of its time.
+    pub residuals: Vec<f64>,
+}
+
+/// The line with the least sum of squared relative residuals, so that 1 % at x = 1 counts as much
+/// as 1 % at x = 1000: weighted least squares with weights 1 / time². `None` unless there are two
+/// different x, all numbers are finite and all times positive.
+pub fn line(x: &[f64], times: &[f64]) -> Option<Line> {
+    let sound = |(x, time): (&f64, &f64)| x.is_finite() && time.is_finite() && *time > 0.0;
+    if !x.iter().zip(times).all(sound) {
+        return None;
+    }
+    let points = || {
+        x.iter()
+            .zip(times)
+            .map(|(&x, &time)| (x, time, 1.0 / (time * time)))
+    };
+    let weight: f64 = points().map(|(_, _, w)| w).sum();
+    let mean_x = points().map(|(x, _, w)| w * x).sum::<f64>() / weight;
+    let mean_time = points().map(|(_, time, w)| w * time).sum::<f64>() / weight;
+    let xx: f64 = points()
+        .map(|(x, _, w)| w * (x - mean_x) * (x - mean_x))
+        .sum();
+    let xt: f64 = points()
+        .map(|(x, time, w)| w * (x - mean_x) * (time - mean_time))
+        .sum();
+    let marginal = xt / xx;
+    let fixed = mean_time - marginal * mean_x;
+    let residuals = points()
+        .map(|(x, time, _)| (time - fixed - marginal * x) / time)
+        .collect();
+    (marginal.is_finite() && fixed.is_finite()).then_some(Line {
+        fixed,
+        marginal,
+        residuals,
+    })
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Robust location of a few values: interquartile mean, median, and the median's exact interval.
+//! All functions skip values that are not finite.
+
+use crate::analysis::Interval;
+use crate::normal;
+
+/// Above this number of values the binomial distribution is replaced by the normal one.
+const EXACT: usize = 1000;
+
+/// The mean of the middle half: a quarter of the values is trimmed at each end, and where a
+/// quarter is not a whole number the two values at the cuts count in part. `None` without values.
+///
+/// Source: the 25 % trimmed mean (Tukey's midmean), with the usual interpolation at the cuts.
+pub fn interquartile_mean(values: &[f64]) -> Option<f64> {
+    let sorted = sorted(values);
+    let n = sorted.len() as f64;
+    let (from, to) = (n / 4.0, 3.0 * n / 4.0);
+    let weight = |i: usize| ((i as f64 + 1.0).min(to) - (i as f64).max(from)).max(0.0);
+    let sum: f64 = sorted
+        .iter()
+        .enumerate()
+        .map(|(i, value)| weight(i) * value)
+        .sum();
+    (!sorted.is_empty()).then(|| sum / (n / 2.0))
+}
+
+/// The median; `None` without values.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let sorted = sorted(values);
+    (!sorted.is_empty()).then(|| middle(&sorted))
+}
+
+/// The median with its exact interval at a level of at least `1 - alpha`, whatever the
+/// distribution. With too few values for that, the whole range and the level that it has.
+/// `None` without values.
+///
+/// Source: order statistics and the binomial distribution; Conover, *Practical Nonparametric
+/// Statistics*, 3rd ed., section 3.2; above 1000 values by the normal approximation.
+pub fn median_interval(values: &[f64], alpha: f64) -> Option<Interval> {
+    let sorted = sorted(values);
+    let n = sorted.len();
+    if n == 0 {
+        return None;
+    }
+    let (rank, outside) = lower_rank(n, alpha);
+    let (low, high) = (sorted[rank], sorted[n - 1 - rank]);
+    Some(Interval {
+        estimate: middle(&sorted),
+        low,
+        high,
+        level: (1.0 - outside).max(0.0),
+    })
+}
+
+/// The finite values in ascending order.
+pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted
+}
+
+/// The middle of values that are sorted and not empty.
+pub(crate) fn middle(sorted: &[f64]) -> f64 {
+    let n = sorted.len();
+    // Halves are added, not a sum halved, so that no sum overflows; equal halves stay exact.
+    if n % 2 == 1 {
+        sorted[n / 2]
+    } else {
+        0.5 * sorted[n / 2 - 1] + 0.5 * sorted[n / 2]
+    }
+}
+
+/// The index from 0 of the lower bound among `n` sorted values, and the chance that the median
+/// lies outside the bounds: the greatest index for which that chance is at most `alpha`, or 0.
+fn lower_rank(n: usize, alpha: f64) -> (usize, f64) {
+    let mut best = (0, 2.0 * below_median(n).next().unwrap_or(0.5));
+    for (rank, tail) in below_median(n).take(n.div_ceil(2)).enumerate() {
+        if 2.0 * tail > alpha {
+            break;
+        }
+        best = (rank, 2.0 * tail);
+    }
+    best
+}
+
+/// For k = 0, 1, …: the chance that at most k of n values lie below the median.
+fn below_median(n: usize) -> Box<dyn Iterator<Item = f64>> {
+    let size = n as f64;
+    if n > EXACT {
+        let z = move |k: usize| (k as f64 + 0.5 - size / 2.0) / (size.sqrt() / 2.0);
+        return Box::new((0..n).map(move |k| normal::cdf(z(k))));
+    }
+    let first = 0.5_f64.powi(n as i32);
+    Box::new((0..n).scan((first, 0.0), move |(mass, sum), k| {
+        *sum += *mass;
+        *mass *= (size - k as f64) / (k as f64 + 1.0);
+        Some(*sum)
+    }))
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The log ratios of a run's blocks -> a ratio of times with its simultaneous interval.
+
+use crate::analysis::Interval;
+use crate::{dependence, family, signed_rank};
+
+/// How sure intervals shall be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Level {
+    /// 1 - the level at which all intervals of the family hold together.
+    pub alpha: f64,
+    /// How many comparisons hold together, at least 1.
+    pub family: usize,
+}
+
+/// A ratio of times and what stands behind it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// Estimate and interval; its level is that of the whole family.
+    pub interval: Interval,
+    /// Two-sided p-value of ratio = 1, not adjusted.
+    pub p: f64,
+    /// Values behind it: blocks, or groups of merged blocks.
+    pub values: u32,
+    /// Blocks in each group; 1 if none were merged.
+    pub width: u32,
+    /// The blocks depend on each other, and too few are there to merge them.
+    pub dependent: bool,
+    /// The values suffice for the level that was asked for.
+    pub sufficient: bool,
+}
+
+impl Ratio {
+    /// The interval has the level that was asked for, so a verdict may be drawn from it.
+    pub fn supports_verdict(&self) -> bool {
+        self.sufficient && !self.dependent
+    }
+}
+
+/// The ratio whose logarithm in each block is one of `logs`, in the order of time: the
+/// Hodges-Lehmann estimate with the signed-rank interval, after merging blocks that depend on
+/// each other. `None` without a finite value.
+pub fn ratio(logs: &[f64], level: Level) -> Option<Ratio> {
+    let members = level.family.max(1) as f64;
+    let finite: Vec<f64> = logs.iter().copied().filter(|v| v.is_finite()).collect();
+    let needed = family::blocks_needed(level.alpha, level.family);
+    let merged = dependence::merge(&finite, needed.unwrap_or(u32::MAX));
+    let centre = signed_rank::centre(&merged.values, level.alpha / members)?;
+    let values = merged.values.len() as u32;
+    Some(Ratio {
+        interval: exponentiate(centre.interval, members),
+        p: centre.p,
+        values,
+        width: merged.width,
+        dependent: merged.dependent,
+        sufficient: needed.is_some_and(|n| values >= n),
+    })
+}
+
+fn exponentiate(log: Interval, members: f64) -> Interval {
+    Interval {
+        estimate: log.estimate.exp(),
+        low: log.low.exp(),
+        high: log.high.exp(),
+        level: (1.0 - members * (1.0 - log.level)).max(0.0),
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which subjects are not compared, where and why: they failed, or did not work under the
+//! baseline's settings. Same work or no comparison.
+
+use crate::analysis::Refusal;
+use crate::settings;
+use lab_model::{Failure, Plan, PointId, Run, SubjectId};
+
+/// Everything that is not compared, by subject, then point. A reason that holds at every point is
+/// given once, with no point.
+pub fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
+    let mut reasons = failures(run, plan);
+    reasons.extend(without_baseline(run, plan));
+    reasons.extend(different_settings(run, plan));
+    reasons.sort_by_key(|reason| (reason.subject, reason.point));
+    gathered(reasons, plan)
+}
+
+/// Whether `subject` is refused at `point`.
+pub fn refused(refusals: &[Refusal], subject: SubjectId, point: PointId) -> bool {
+    refusals
+        .iter()
+        .any(|r| r.subject == subject && r.point.is_none_or(|p| p == point))
+}
+
+/// Whether `subject` failed at `point`.
+pub fn failed(run: &Run, subject: SubjectId, point: PointId) -> bool {
+    run.failures.iter().any(|f| concerns(f, subject, point))
+}
+
+/// Whether so many subjects failed that no point has two left, although the plan compares some.
+/// A second copy of the baseline does not count as a subject.
+pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
+    let subjects = || (0..plan.subjects.len()).filter(|&s| plan.subjects[s].control_of.is_none());
+    let left = |point| {
+        subjects()
+            .filter(|&subject| !failed(run, subject, point))
+            .count()
+    };
+    subjects().count() > 1 && (0..plan.points.len()).all(|point| left(point) < 2)
+}
+
+fn concerns(failure: &Failure, subject: SubjectId, point: PointId) -> bool {
+    failure.subject == subject && failure.point.is_none_or(|p| p == point)
+}
+
+fn failures(run: &Run, plan: &Plan) -> Vec<Refusal> {
+    let known = |f: &&Failure| {
+        f.subject < plan.subjects.len() && f.point.is_none_or(|p| p < plan.points.len())
+    };
+    let refusal = |f: &Failure| Refusal {
+        subject: f.subject,
+        point: f.point,
+        why: format!("failed ({}): {}", f.kind, f.message),
+    };
+    run.failures.iter().filter(known).map(refusal).collect()
+}
+
+/// Where the baseline failed, the others have nothing to be compared with.
+fn without_baseline(run: &Run, plan: &Plan) -> Vec<Refusal> {
+    let name = &plan.subjects[plan.baseline].name;
+    let others = || (0..plan.subjects.len()).filter(|&s| s != plan.baseline);
+    (0..plan.points.len())
+        .filter(|&point| failed(run, plan.baseline, point))
+        .flat_map(|point| others().map(move |subject| (subject, point)))
+        .filter(|&(subject, point)| !failed(run, subject, point))
+        .map(|(subject, point)| Refusal {
+            subject,
+            point: Some(point),
+            why: format!("there is nothing to compare it with: the baseline {name} failed"),
+        })
+        .collect()
+}
+
+fn different_settings(run: &Run, plan: &Plan) -> Vec<Refusal> {
+    let able = |subject, point| !failed(run, subject, point) && !failed(run, plan.baseline, point);
+    settings::differences(plan, &run.settings, &plan.proof.equal)
+        .into_iter()
+        .filter(|difference| able(difference.subject, difference.point))
+        .map(|difference| Refusal {
+            subject: difference.subject,
+            point: Some(difference.point),
+            why: format!("not the same settings: {}", difference.sentence(plan)),
+        })
+        .collect()
+}
+
+/// The same with every reason once, and reasons that hold at all points without a point.
+fn gathered(reasons: Vec<Refusal>, plan: &Plan) -> Vec<Refusal> {
+    let mut gathered: Vec<Refusal> = Vec::new();
+    for reason in &reasons {
+        let same = |r: &&Refusal| r.subject == reason.subject && r.why == reason.why;
+        let points = reasons
+            .iter()
+            .filter(same)
+            .filter(|r| r.point.is_some())
+            .count();
+        let mut reason = reason.clone();
+        if points > 1 && points == plan.points.len() {
+            reason.point = None;
+        }
+        if !gathered.contains(&reason) {
+            gathered.push(reason);
+        }
+    }
+    gathered
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which settings, read back by subjects over their own connections, differ from the baseline's.
+
+use lab_model::{Plan, PointId, Setting, SubjectId};
+use std::collections::HashMap;
+
+/// A setting that a subject does not share with the baseline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Who.
+    pub subject: SubjectId,
+    /// At which point.
+    pub point: PointId,
+    /// Which setting.
+    pub key: String,
+    /// The subject's value; `None`: it did not say.
+    pub value: Option<String>,
+    /// The baseline's value; `None`: it did not say.
+    pub baseline: Option<String>,
+}
+
+/// Where subjects differ from the plan's baseline in one of the settings `keys`, by subject, then
+/// point. What a subject said about a point outweighs what it said in its hello. A setting that
+/// was read several times with several values has them all, in the order in which they were read.
+///
+/// A setting that one says and the other does not differs; one that neither says does not. Leave
+/// out subjects that failed: they said nothing.
+pub fn differences(plan: &Plan, settings: &[Setting], keys: &[String]) -> Vec<Difference> {
+    let said = Said::new(settings);
+    let mut differences = Vec::new();
+    for subject in (0..plan.subjects.len()).filter(|&s| s != plan.baseline) {
+        for point in 0..plan.points.len() {
+            for key in keys {
+                let value = said.value(subject, point, key);
+                let baseline = said.value(plan.baseline, point, key);
+                if value != baseline {
+                    differences.push(Difference {
+                        subject,
+                        point,
+                        key: key.clone(),
+                        value,
+                        baseline,
+                    });
+                }
+            }
+        }
+    }
+    differences
+}
+
+impl Difference {
+    /// In words, with the baseline's name: `journal_mode is wal, but delete in c`.
+    pub fn sentence(&self, plan: &Plan) -> String {
+        let name = plan
+            .subjects
+            .get(plan.baseline)
+            .map_or("the baseline", |s| &s.name);
+        let in_words = |value: &Option<String>| value.clone().unwrap_or("not reported".to_string());
+        format!(
+            "{} is {}, but {} in {name}",
+            self.key,
+            in_words(&self.value),
+            in_words(&self.baseline)
+        )
+    }
+}
+
+/// The distinct values by subject, point and key.
+struct Said<'a>(HashMap<(SubjectId, Option<PointId>, &'a str), Vec<&'a str>>);
+
+impl<'a> Said<'a> {
+    fn new(settings: &'a [Setting]) -> Said<'a> {
+        let mut said = Said(HashMap::new());
+        for Setting {
+            subject,
+            point,
+            key,
+            value,
+        } in settings
+        {
+            let values = said.0.entry((*subject, *point, key)).or_default();
+            if !values.contains(&value.as_str()) {
+                values.push(value);
+            }
+        }
+        said
+    }
+
+    fn value(&self, subject: SubjectId, point: PointId, key: &str) -> Option<String> {
+        let at = |point| self.0.get(&(subject, point, key));
+        at(Some(point))
+            .or_else(|| at(None))
+            .map(|values| values.join(", then "))
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A run's samples, reduced to what each block says about each subject at each point.
+//! Everything else is computed from this table, so the samples are read once.
+
+use crate::order;
+use lab_model::{Batch, Block, Plan, PointId, Run, Sample, SubjectId};
+
+/// What the complete blocks of a run say.
+pub struct Table {
+    subjects: usize,
+    points: usize,
+    /// By block, then point, then subject.
+    visits: Vec<Option<Visit>>,
+}
+
+/// One subject at one point in one block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Visit {
+    /// Interquartile mean of the wall time of an operation, ns.
+    pub wall_ns: f64,
+    /// Interquartile mean of the CPU time of an operation, ns.
+    pub cpu_ns: f64,
+    /// Wall time of all its batches, at least 1 ns, by all their operations, ns.
+    pub whole_wall_ns: f64,
+    /// CPU time of all its batches, at least 1 ns, by all their operations, ns.
+    pub whole_cpu_ns: f64,
+    /// For each mirrored pair of passes that it has both of, ascending: the pair's number and the
+    /// mean of the two logarithms of the wall time of an operation.
+    pairs: Vec<(u32, f64)>,
+}
+
+/// Which time of a visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Time {
+    /// Wall time, without the pauses: what an operation typically takes.
+    Typical,
+    /// Wall time, pauses and all.
+    Whole,
+    /// CPU time, helper threads and all.
+    Cpu,
+}
+
+/// The plan of a run, if it has one whose indices lie within its lists; a run file that was
+/// tampered with may have another.
+pub fn sound_plan(run: &Run) -> Option<&Plan> {
+    run.plan.as_ref().filter(|plan| {
+        let subjects = plan.subjects.len();
+        plan.baseline < subjects
+            && plan
+                .points
+                .iter()
+                .all(|point| point.case < plan.cases.len())
+            && plan
+                .subjects
+                .iter()
+                .all(|s| s.control_of.is_none_or(|of| of < subjects))
+    })
+}
+
+impl Table {
+    /// Of the complete blocks of `run`, whose plan is `plan`. Samples of subjects or points that
+    /// the plan does not have are left out.
+    pub fn new(run: &Run, plan: &Plan) -> Table {
+        let (subjects, points) = (plan.subjects.len(), plan.points.len());
+        let mut table = Table {
+            subjects,
+            points,
+            visits: Vec::new(),
+        };
+        let mut batches: Vec<Vec<(u32, Batch)>> = vec![Vec::new(); subjects * points];
+        for block in run.complete_blocks() {
+            table.sort_into(&mut batches, block);
+            table.visits.extend(batches.iter_mut().map(Visit::new));
+        }
+        table
+    }
+
+    /// How many complete blocks there are.
+    pub fn blocks(&self) -> usize {
+        self.visits
+            .len()
+            .checked_div(self.subjects * self.points)
+            .unwrap_or(0)
+    }
+
+    /// What `subject` did at `point`, for each block in the order of time.
+    pub fn visits(
+        &self,
+        subject: SubjectId,
+        point: PointId,
+    ) -> impl Iterator<Item = Option<&Visit>> {
+        let blocks = self.visits.chunks(self.subjects * self.points);
+        blocks.map(move |block| block[point * self.subjects + subject].as_ref())
+    }
+
+    /// For each block in the order of time: the logarithm of time of `subject` / time of
+    /// `baseline` at `point`, if the block has both.
+    ///
+    /// The typical one is the interquartile mean over mirrored pairs of passes of the pair's log
+    /// ratio: neighbours in time are compared with each other, so drift cancels.
+    pub fn log_ratios(
+        &self,
+        subject: SubjectId,
+        baseline: SubjectId,
+        point: PointId,
+        time: Time,
+    ) -> Vec<Option<f64>> {
+        let both = self
+            .visits(subject, point)
+            .zip(self.visits(baseline, point));
+        both.map(|(a, b)| a?.log_ratio(b?, time)).collect()
+    }
+
+    fn sort_into(&self, batches: &mut [Vec<(u32, Batch)>], block: &Block) {
+        for &Sample {
+            point,
+            subject,
+            pass,
+            batch,
+            ..
+        } in &block.samples
+        {
+            if point < self.points && subject < self.subjects {
+                batches[point * self.subjects + subject].push((pass, batch));
+            }
+        }
+    }
+}
+
+impl Visit {
+    /// Empties `batches`, which are pairs of a pass and its batch.
+    fn new(batches: &mut Vec<(u32, Batch)>) -> Option<Visit> {
+        batches.sort_by_key(|(pass, _)| *pass);
+        batches.dedup_by_key(|(pass, _)| *pass);
+        let per_operation = |ns: fn(&Batch) -> u64| -> Vec<f64> {
+            batches
+                .iter()
+                .map(|(_, batch)| ns(batch) as f64 / operations(batch))
+                .collect()
+        };
+        let all: f64 = batches.iter().map(|(_, batch)| operations(batch)).sum();
+        let whole = |ns: fn(&Batch) -> u64| {
+            batches
+                .iter()
+                .map(|(_, batch)| ns(batch) as f64)
+                .sum::<f64>()
+                .max(1.0)
+                / all
+        };
+        let visit = Some(Visit {
+            wall_ns: order::interquartile_mean(&per_operation(|b| b.wall_ns))?,
+            cpu_ns: order::interquartile_mean(&per_operation(|b| b.cpu_ns))?,
+            whole_wall_ns: whole(|b| b.wall_ns),
+            whole_cpu_ns: whole(|b| b.cpu_ns),
+            pairs: batches
+                .windows(2)
+                .filter_map(|two| mirrored(two[0], two[1]))
+                .collect(),
+        });
+        batches.clear();
+        visit
+    }
+
+    fn log_ratio(&self, baseline: &Visit, time: Time) -> Option<f64> {
+        match time {
+            Time::Typical => order::interquartile_mean(&self.pair_log_ratios(baseline)),
+            Time::Whole => Some((self.whole_wall_ns / baseline.whole_wall_ns).ln()),
+            Time::Cpu => Some((self.whole_cpu_ns / baseline.whole_cpu_ns).ln()),
+        }
+    }
+
+    fn pair_log_ratios(&self, baseline: &Visit) -> Vec<f64> {
+        let mut theirs = baseline.pairs.iter().peekable();
+        let ratio = |&(pair, mine): &(u32, f64)| {
+            while theirs.next_if(|(other, _)| *other < pair).is_some() {}
+            theirs
+                .next_if(|(other, _)| *other == pair)
+                .map(|(_, their)| mine - their)
+        };
+        self.pairs.iter().filter_map(ratio).collect()
+    }
+}
+
+/// The pair's number and mean log time, if these are passes 2k and 2k + 1.
+fn mirrored(first: (u32, Batch), second: (u32, Batch)) -> Option<(u32, f64)> {
+    let pair = first.0 / 2;
+    let mirrored = first.0.is_multiple_of(2) && second.0 / 2 == pair;
+    mirrored.then(|| (pair, 0.5 * (log_time(&first.1) + log_time(&second.1))))
+}
+
+/// A batch of 0 ns lies below the clock's resolution: it counts as 1 ns, since 0 has no logarithm.
+fn log_time(batch: &Batch) -> f64 {
+    (batch.wall_ns.max(1) as f64 / operations(batch)).ln()
+}
+
+fn operations(batch: &Batch) -> f64 {
+    batch.operations.max(1) as f64
+}

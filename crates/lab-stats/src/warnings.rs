@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a reader of the figures must know, in sentences.
+
+use crate::analysis::Warning;
+use crate::compare::{Compared, Pair};
+use crate::{family, refusals, settings};
+use lab_model::{Ending, Plan, PointId, Run, SubjectId, WarmUp};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// All warnings about a run, the gravest first. `disturbed`: blocks that were redone.
+pub fn warnings(run: &Run, plan: &Plan, compared: &Compared, disturbed: u32) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut warn = |kind: &str, texts: Vec<String>| {
+        warnings.extend(texts.into_iter().map(|text| Warning {
+            kind: kind.to_string(),
+            text,
+        }));
+    };
+    warn("interrupted", interrupted(run));
+    warn("failed", failed(run, plan));
+    warn("host", unfit(run));
+    warn(
+        "few-blocks",
+        few_blocks(run, plan, compared).into_iter().collect(),
+    );
+    warn(
+        "noise-floor",
+        noise_floor(plan, compared).into_iter().collect(),
+    );
+    warn("versions", conditions(run, plan));
+    warn("disagree", disagree(plan, compared).into_iter().collect());
+    warn("dependent", dependent(plan, compared));
+    warn("no-steady-state", no_steady_state(run, plan));
+    warn("disturbed", disturbances(run, disturbed));
+    warnings
+}
+
+fn interrupted(run: &Run) -> Vec<String> {
+    let how = match run.ending {
+        Some(Ending::Interrupted) => "was stopped by hand",
+        None => "has not ended",
+        Some(_) => return Vec::new(),
+    };
+    vec![format!(
+        "The run {how}: what it has is shown. `benchlab resume {}` goes on.",
+        run.name
+    )]
+}
+
+fn failed(run: &Run, plan: &Plan) -> Vec<String> {
+    let failing: BTreeSet<SubjectId> = run.failures.iter().map(|f| f.subject).collect();
+    let known = failing
+        .into_iter()
+        .filter_map(|subject| Some((subject, plan.subjects.get(subject)?)));
+    known
+        .map(|(subject, named)| {
+            let failures = || run.failures.iter().filter(|f| f.subject == subject);
+            let first = failures()
+                .next()
+                .map_or(String::new(), |f| f.message.clone());
+            let everywhere = failures().any(|f| f.point.is_none());
+            let points: BTreeSet<PointId> = failures().filter_map(|f| f.point).collect();
+            let at = match points.len() {
+                _ if everywhere => "everywhere".to_string(),
+                1 => format!("at {}", list(points.into_iter().map(|p| label(plan, p)))),
+                n => format!("at {n} points"),
+            };
+            format!(
+                "{} failed {at} and is not compared there: {first}",
+                named.name
+            )
+        })
+        .collect()
+}
+
+fn unfit(run: &Run) -> Vec<String> {
+    let findings = run.host.findings.iter().filter(|finding| finding.unfit);
+    findings
+        .map(|f| format!("{} {}", f.what, f.advice))
+        .collect()
+}
+
+fn few_blocks(run: &Run, plan: &Plan, compared: &Compared) -> Option<String> {
+    let blocks = run.complete_blocks().count();
+    let short = |pair: &&Pair| !pair.typical.sufficient;
+    let worst = compared.pairs.iter().filter(short).min_by(|a, b| {
+        a.comparison
+            .ratio
+            .level
+            .total_cmp(&b.comparison.ratio.level)
+    });
+    let Some(pair) = worst else {
+        let needed = family::blocks_needed(plan.measure.alpha, 1)?;
+        let few = compared.pairs.is_empty() && blocks > 0 && blocks < needed as usize;
+        return few.then(|| format!(
+            "Intervals at {} need {needed} blocks, and there are {blocks}: each says what level it \
+             has. Give the run more time.",
+            percent(1.0 - plan.measure.alpha),
+        ));
+    };
+    let needed = family::blocks_needed(pair.level.alpha, pair.level.family)?;
+    let together = match pair.level.family {
+        1 => "An interval".to_string(),
+        n => format!("{n} intervals that hold together"),
+    };
+    Some(format!(
+        "{together} at {} need{} {needed} blocks, and there are {}: what is shown holds at {}, and \
+         no winner is named. Give the run more time, or compare fewer subjects.",
+        percent(1.0 - pair.level.alpha),
+        if pair.level.family == 1 { "s" } else { "" },
+        pair.comparison.blocks,
+        percent(pair.comparison.ratio.level),
+    ))
+}
+
+fn noise_floor(plan: &Plan, compared: &Compared) -> Option<String> {
+    let unmet: Vec<_> = compared
+        .controls
+        .iter()
+        .filter(|control| !control.met)
+        .collect();
+    let margin = unmet.iter().map(|c| c.margin).fold(0.0, f64::max);
+    let points = list(unmet.iter().map(|control| label(plan, control.point)));
+    (!unmet.is_empty()).then(|| format!(
+        "Two copies of {} differ at {points}: the noise floor was not met, and the margin is raised \
+         there, up to {}. With {} points, {} such by chance alone would be no surprise.",
+        plan.subjects[plan.baseline].name,
+        percent(margin),
+        compared.controls.len(),
+        (compared.controls.len() as f64 * plan.measure.alpha).ceil(),
+    ))
+}
+
+fn conditions(run: &Run, plan: &Plan) -> Vec<String> {
+    let mut by_key: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for difference in settings::differences(plan, &run.settings, &plan.proof.conditions) {
+        let failed = |subject| refusals::failed(run, subject, difference.point);
+        if !failed(difference.subject) && !failed(plan.baseline) {
+            let value = difference.value.as_deref().unwrap_or("not reported");
+            let said = format!("{} in {}", value, plan.subjects[difference.subject].name);
+            let baseline = difference.baseline.as_deref().unwrap_or("not reported");
+            let key = format!(
+                "{} is {baseline} in {}",
+                difference.key, plan.subjects[plan.baseline].name
+            );
+            by_key.entry(key).or_default().insert(said);
+        }
+    }
+    let sentence = |(key, said): (String, BTreeSet<String>)| {
+        format!(
+            "{key}, but {}: part of a difference may come from that.",
+            list(said)
+        )
+    };
+    by_key.into_iter().map(sentence).collect()
+}
+
+fn disagree(plan: &Plan, compared: &Compared) -> Option<String> {
+    let pairs: Vec<_> = compared
+        .pairs
+        .iter()
+        .filter(|pair| pair.comparison.disagree)
+        .collect();
+    (!pairs.is_empty()).then(|| format!(
+        "Typical and whole time do not name the same winner for {}: pauses (collector, cache, disk) \
+         cost more than the typical operation shows. Compare both columns.",
+        list(pairs.iter().map(|pair| at(plan, pair))),
+    ))
+}
+
+fn dependent(plan: &Plan, compared: &Compared) -> Vec<String> {
+    let pairs = |which: fn(&Pair) -> bool| -> Vec<String> {
+        compared
+            .pairs
+            .iter()
+            .filter(|pair| which(pair))
+            .map(|pair| at(plan, pair))
+            .collect()
+    };
+    let merged = pairs(|pair| pair.comparison.merged && !pair.typical.dependent);
+    let unmerged = pairs(|pair| pair.typical.dependent);
+    let mut texts = Vec::new();
+    if !merged.is_empty() {
+        texts.push(format!(
+            "Neighbouring blocks depend on each other for {}: they were merged, and fewer count.",
+            list(merged),
+        ));
+    }
+    if !unmerged.is_empty() {
+        texts.push(format!(
+            "Neighbouring blocks depend on each other for {}, and there are too few to merge them: \
+             the intervals may be too narrow, and no winner is named. Give the run more time.",
+            list(unmerged),
+        ));
+    }
+    texts
+}
+
+fn no_steady_state(run: &Run, plan: &Plan) -> Vec<String> {
+    let mut by_subject: BTreeMap<SubjectId, Vec<String>> = BTreeMap::new();
+    for pilot in run
+        .pilots
+        .iter()
+        .filter(|pilot| pilot.class == WarmUp::NoSteadyState)
+    {
+        if pilot.subject < plan.subjects.len() && pilot.point < plan.points.len() {
+            by_subject
+                .entry(pilot.subject)
+                .or_default()
+                .push(label(plan, pilot.point));
+        }
+    }
+    let sentence = |(subject, points): (SubjectId, Vec<String>)| {
+        format!(
+            "{} was still changing at the end of the pilot at {}: its figures hold for a process \
+             of that age.",
+            plan.subjects[subject].name,
+            list(points),
+        )
+    };
+    by_subject.into_iter().map(sentence).collect()
+}
+
+fn disturbances(run: &Run, disturbed: u32) -> Vec<String> {
+    let most = |part: fn(&lab_model::Disturbance) -> f64| {
+        let parts = run.blocks.iter().map(|block| part(&block.disturbance));
+        percent(parts.fold(0.0, f64::max))
+    };
+    match disturbed {
+        0 => Vec::new(),
+        n => vec![format!(
+            "{n} block{} redone because the host disturbed {}: up to {} of the cores' time was \
+             stolen, and {} went to other programs.",
+            if n == 1 { " was" } else { "s were" },
+            if n == 1 { "it" } else { "them" },
+            most(|d| d.steal),
+            most(|d| d.foreign),
+        )],
+    }
+}
+
+fn at(plan: &Plan, pair: &Pair) -> String {
+    format!(
+        "{} at {}",
+        plan.subjects[pair.comparison.subject].name,
+        label(plan, pair.comparison.point)
+    )
+}
+
+fn label(plan: &Plan, point: PointId) -> String {
+    if point < plan.points.len() {
+        plan.label(point)
+    } else {
+        format!("point {point}")
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`, `a, b, c and 4 more`.
+fn list(items: impl IntoIterator<Item = String>) -> String {
+    let mut items: Vec<String> = items.into_iter().collect();
+    if items.len() > 4 {
+        let more = items.len() - 3;
+        items.truncate(3);
+        items.push(format!("{more} more"));
+    }
+    match items.pop() {
+        Some(last) if !items.is_empty() => format!("{} and {last}", items.join(", ")),
+        last => last.unwrap_or_default(),
+    }
+}
+
+/// `95 %`, `99.38 %`.
+fn percent(part: f64) -> String {
+    let text = format!("{:.2}", 100.0 * part);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
