@@ -1,0 +1,280 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  SQL databases, whichever they are: connections, prepared statements, transactions, errors.
+--
+--  The types here are what all databases share; a child package holds those of one database. A
+--  program that names a child's types is bound to it at compile time, and its calls are inlined.
+--  One that takes Connection'Class runs on any of them and pays for a dispatching call.
+--
+--  What is taken is released on leaving scope. A connection that closes takes its statements with
+--  it: they are then closed too. A connection and its statements serve one task at a time.
+
+with Ada.Exceptions;
+with Ada.Strings.UTF_Encoding;
+with Interfaces;
+
+private with Ada.Finalization;
+
+package Appserver.SQL is
+
+   --  What a program that breaks a precondition gets is part of the contract, so they are
+   --  checked in every build.
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
+   subtype Integer_32 is Interfaces.Integer_32;
+   subtype Integer_64 is Interfaces.Integer_64;
+   subtype UTF_8_String is Ada.Strings.UTF_Encoding.UTF_8_String;
+
+   ------------
+   -- Errors --
+   ------------
+
+   SQL_Error : exception;
+   --  The database refused, or a value was not what the program asked for. The functions below
+   --  tell why.
+
+   Misuse_Error : exception;
+   --  The program called what it must not call: a column that is not there, a closed statement
+
+   subtype SQL_State is String (1 .. 5)
+     with Dynamic_Predicate => (for all C of SQL_State => C in '0' .. '9' | 'A' .. 'Z');
+   --  An SQLSTATE, of ISO/IEC 9075-2, clause 24, or of PostgreSQL's appendix A
+
+   function State_Of (Error : Ada.Exceptions.Exception_Occurrence) return SQL_State;
+   --  HY000, a general error, if Error is not an SQL_Error of this library
+
+   function Code_Of (Error : Ada.Exceptions.Exception_Occurrence) return Integer;
+   --  The database library's own code; 0 where there is none
+
+   function Message_Of (Error : Ada.Exceptions.Exception_Occurrence) return UTF_8_String;
+   --  The database library's own words. GNAT keeps 200 bytes of an exception's message, so long
+   --  words are cut; the state and the code never are.
+
+   ----------------
+   -- Statements --
+   ----------------
+
+   type Connection is abstract tagged limited private;
+   type Statement is abstract tagged limited private;
+
+   subtype Column_Number is Positive;
+   subtype Parameter_Number is Positive;
+
+   function Is_Open (Self : Statement'Class) return Boolean;
+   --  Whether it is prepared, and neither it nor its connection was closed since
+
+   function Has_Row (Self : Statement'Class) return Boolean;
+   --  Whether there is a row to read: from a Step that returned True to the next Step or Reset
+
+   function Column_Count (Self : Statement'Class) return Natural;
+   --  Columns of the current row; 0 without one
+
+   function Parameter_Count (Self : Statement'Class) return Natural;
+   --  Parameters to bind, from 1 on; those that were not bound are null
+
+   --  Preconditions: each is True, or raises Misuse_Error that says what is wrong
+
+   function Can_Run (Self : Statement'Class) return Boolean;
+   function Can_Bind (Self : Statement'Class; Parameter : Parameter_Number) return Boolean;
+   function Can_Read (Self : Statement'Class; Column : Column_Number) return Boolean;
+
+   procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Integer_64) is abstract
+     with Pre'Class => Can_Bind (Self, Parameter);
+   procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Long_Float) is abstract
+     with Pre'Class => Can_Bind (Self, Parameter);
+   procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String) is abstract
+     with Pre'Class => Can_Bind (Self, Parameter);
+   procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number) is abstract
+     with Pre'Class => Can_Bind (Self, Parameter);
+   --  The value is copied, and stays bound until it is bound anew
+
+   function Step (Self : in out Statement) return Boolean is abstract
+     with Pre'Class => Can_Run (Self);
+   --  Runs the statement up to its next row. False: there are no more, and the statement was
+   --  Reset, so that the next Step runs it again.
+
+   procedure Execute (Self : in out Statement) is abstract
+     with Pre'Class => Can_Run (Self),
+          Post'Class => not Self.Has_Row;
+   --  Runs the statement to its end; rows are passed over
+
+   procedure Reset (Self : in out Statement) is abstract
+     with Pre'Class => Can_Run (Self),
+          Post'Class => not Self.Has_Row;
+   --  Leaves the rows that were not read, and gives back the locks that reading them holds
+
+   procedure Close (Self : in out Statement) is abstract
+     with Post'Class => not Self.Is_Open;
+   --  Releases it. It may be closed already, and it may be prepared again.
+
+   --  The current row. A null value is never taken for a zero or for an empty text: reading one
+   --  raises SQL_Error, 22002. A value of another type is converted as the database converts it.
+
+   function Is_Null (Self : Statement; Column : Column_Number) return Boolean is abstract
+     with Pre'Class => Can_Read (Self, Column);
+
+   function As_Integer_32 (Self : Statement; Column : Column_Number) return Integer_32 is abstract
+     with Pre'Class => Can_Read (Self, Column);
+   --  SQL_Error, 22003, if the value does not fit
+
+   function As_Integer_64 (Self : Statement; Column : Column_Number) return Integer_64 is abstract
+     with Pre'Class => Can_Read (Self, Column);
+
+   function As_Float (Self : Statement; Column : Column_Number) return Long_Float is abstract
+     with Pre'Class => Can_Read (Self, Column);
+
+   function As_Text (Self : Statement; Column : Column_Number) return UTF_8_String is abstract
+     with Pre'Class => Can_Read (Self, Column);
+
+   -----------------
+   -- Connections --
+   -----------------
+
+   function Is_Open (Self : Connection) return Boolean is abstract;
+
+   function Can_Use (Self : Connection'Class) return Boolean;
+   --  A precondition: it is open, or Misuse_Error
+
+   function Prepare
+     (Self : in out Connection; Text : UTF_8_String) return Statement'Class is abstract
+     with Pre'Class => Can_Use (Self);
+   --  A statement of the connection's database; Text is one SQL statement
+
+   procedure Execute (Self : in out Connection; Text : UTF_8_String) is abstract
+     with Pre'Class => Can_Use (Self);
+   --  Prepares, runs and releases one SQL statement. It commits on its own, unless a transaction
+   --  is open.
+
+   function Rows_Affected (Self : Connection) return Integer_64 is abstract
+     with Pre'Class => Can_Use (Self);
+   --  Rows that the latest INSERT, UPDATE or DELETE inserted, changed or deleted
+
+   function In_Autocommit (Self : Connection) return Boolean is abstract
+     with Pre'Class => Can_Use (Self);
+   --  Whether a statement commits on its own: no transaction is open
+
+   procedure Cancel (Self : Connection) is abstract;
+   --  Stops the statement that is running, if one is: it raises SQL_Error, 57014. Any task may
+   --  call this while the connection is open.
+
+   procedure Close (Self : in out Connection) is abstract
+     with Post'Class => not Is_Open (Self);
+   --  Closes its statements, rolls an open transaction back and releases the connection. It may
+   --  be closed already.
+
+   ------------------
+   -- Transactions --
+   ------------------
+
+   type Transaction (On : not null access Connection'Class) is tagged limited private;
+   --  Begins where it is declared. On leaving scope without a Commit, by an exception too, it is
+   --  rolled back. SQL_Error, 25001, if On has an open transaction.
+
+   function Is_Pending (Self : Transaction) return Boolean;
+   --  Whether it was neither committed nor rolled back
+
+   function Can_End (Self : Transaction'Class) return Boolean;
+   --  A precondition: it is pending and its connection open, or Misuse_Error
+
+   procedure Commit (Self : in out Transaction)
+     with Pre  => Can_End (Self),
+          Post => not Self.Is_Pending;
+   --  If it raises, the transaction is still open where the database kept it so: a Commit that
+   --  found the database busy may be tried again.
+
+   procedure Roll_Back (Self : in out Transaction)
+     with Pre  => Can_End (Self),
+          Post => not Self.Is_Pending;
+
+private
+
+   type Connection_Reference is access all Connection'Class;
+   type Statement_Reference is access all Statement'Class;
+
+   --  A connection's open statements are linked through the statements themselves
+
+   type Connection is abstract limited new Ada.Finalization.Limited_Controlled with record
+      First : Statement_Reference;
+   end record;
+
+   overriding procedure Finalize (Self : in out Connection);
+
+   --  Columns is 0 without a row and so without a connection too: one comparison tells whether a
+   --  column can be read.
+
+   type Statement is abstract limited new Ada.Finalization.Limited_Controlled with record
+      Columns    : Natural := 0;
+      Parameters : Natural := 0;
+      Owner      : Connection_Reference;
+      Previous   : Statement_Reference;
+      Next       : Statement_Reference;
+   end record;
+
+   overriding procedure Finalize (Self : in out Statement);
+
+   type Transaction (On : not null access Connection'Class) is
+     limited new Ada.Finalization.Limited_Controlled with record
+      Pending : Boolean := False;
+   end record;
+
+   overriding procedure Initialize (Self : in out Transaction);
+   overriding procedure Finalize (Self : in out Transaction);
+
+   --  For the children: what every database's connections and statements do
+
+   procedure Attach (Self : in out Statement'Class; Owner : in out Connection'Class)
+     with Pre => Self.Owner = null, Post => Self.Owner /= null;
+   --  Self was prepared on Owner
+
+   procedure Detach (Self : in out Statement'Class);
+   --  Self is being closed
+
+   procedure Close_Statements (Self : in out Connection'Class)
+     with Post => Self.First = null;
+
+   --  A database overrides these where it knows better than to run the statement of that name
+
+   procedure Begin_Transaction (Self : in out Connection);
+   procedure Commit (Self : in out Connection);
+   procedure Roll_Back (Self : in out Connection);
+
+   procedure Raise_Error (State : SQL_State; Code : Integer; Message : UTF_8_String)
+     with No_Return;
+
+   --  Errors that do not come from the database
+
+   procedure Refuse_Null (Column : Column_Number) with No_Return;
+   procedure Refuse_Range (Column : Column_Number) with No_Return;
+
+   --  What is left of a precondition that does not hold, kept out of the inlined test
+
+   function Refuse_Run return Boolean with No_Inline;
+   function Refuse_Bind
+     (Self : Statement'Class; Parameter : Parameter_Number) return Boolean with No_Inline;
+   function Refuse_Read
+     (Self : Statement'Class; Column : Column_Number) return Boolean with No_Inline;
+
+   function Is_Open (Self : Statement'Class) return Boolean is (Self.Owner /= null);
+
+   function Has_Row (Self : Statement'Class) return Boolean is (Self.Columns > 0);
+
+   function Column_Count (Self : Statement'Class) return Natural is (Self.Columns);
+
+   function Parameter_Count (Self : Statement'Class) return Natural is (Self.Parameters);
+
+   function Can_Run (Self : Statement'Class) return Boolean is
+     (Self.Is_Open or else Refuse_Run);
+
+   function Can_Bind (Self : Statement'Class; Parameter : Parameter_Number) return Boolean is
+     ((Parameter <= Self.Parameters and then not Self.Has_Row)
+      or else Refuse_Bind (Self, Parameter));
+
+   function Can_Read (Self : Statement'Class; Column : Column_Number) return Boolean is
+     (Column <= Self.Columns or else Refuse_Read (Self, Column));
+
+   function Is_Pending (Self : Transaction) return Boolean is (Self.Pending);
+
+end Appserver.SQL;

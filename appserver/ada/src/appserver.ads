@@ -1,0 +1,7 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Building blocks for application servers: each child holds one of them.
+
+package Appserver with Pure is
+
+end Appserver;

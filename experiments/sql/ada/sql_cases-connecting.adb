@@ -1,0 +1,42 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+package body SQL_Cases.Connecting is
+
+   use Ada.Strings.Unbounded;
+
+   --  The connection that the settings were read over is not the one that is measured
+
+   overriding procedure Open
+     (Self      : in out Connect_Case;
+      Arguments : Fields.Field_List;
+      Inputs    : Seeded_Sequences.Sequence;
+      Settings  : in out Fields.Field_List) is
+   begin
+      SQL_Case (Self).Open (Arguments, Inputs, Settings);
+      Self.DB.Close;
+      Self.Path := To_Unbounded_String (Path_Of (Arguments));
+   end Open;
+
+   overriding procedure Perform
+     (Self       : in out Connect_Case;
+      Operations : Operation_Count;
+      Check      : out Check_Value;
+      Units      : out Unit_Count)
+   is
+      Path : constant String := To_String (Self.Path);
+   begin
+      Check := 0;
+      Units := 0;
+      for Operation in 1 .. Operations loop
+         declare
+            DB    : SQLite.Connection;
+            Query : SQLite.Statement;
+         begin
+            Connect (DB, Path);
+            Query.Prepare (DB, "SELECT 1");
+            Add_Rows (Query, Check, Units);
+         end;
+      end loop;
+   end Perform;
+
+end SQL_Cases.Connecting;

@@ -1,0 +1,35 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  A case: one piece of work that a subject knows how to do.
+
+with Benchlab.Fields;
+with Benchlab.Seeded_Sequences;
+
+package Benchlab.Cases is
+
+   type Subject_Case is limited interface;
+
+   procedure Open
+     (Self      : in out Subject_Case;
+      Arguments : Fields.Field_List;
+      Inputs    : Seeded_Sequences.Sequence;
+      Settings  : in out Fields.Field_List) is abstract;
+   --  Prepares the work. Settings takes what was read back, for the lab to compare. If this
+   --  raises, the case is finalized without a Close.
+
+   procedure Perform
+     (Self       : in out Subject_Case;
+      Operations : Operation_Count;
+      Check      : out Check_Value;
+      Units      : out Unit_Count) is abstract;
+   --  Does the operations, from the first input on. The time it takes is what is measured.
+
+   procedure Close (Self : in out Subject_Case) is abstract;
+   --  Releases what Open took. The case is finalized after it.
+
+   type Case_Reference is access Subject_Case'Class;
+
+   type Case_Maker is not null access function (Name : String) return Case_Reference;
+   --  A new case of that name, allocated for the caller to free; null if there is none
+
+end Benchlab.Cases;

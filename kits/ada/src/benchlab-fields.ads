@@ -1,0 +1,79 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  The key=value words of a protocol line: the arguments of a command, the fields of a reply.
+
+with Interfaces;
+
+private with Ada.Containers.Indefinite_Vectors;
+
+package Benchlab.Fields is
+
+   type Field_List is tagged private;
+   --  In the order in which they were added; a key occurs once
+
+   None : constant Field_List;
+
+   function Is_Key (Text : String) return Boolean is
+     (Text'Length > 0
+      and then Text (Text'First) in 'a' .. 'z'
+      and then (for all C of Text => C in 'a' .. 'z' | '0' .. '9' | '_'));
+
+   -------------
+   -- Reading --
+   -------------
+
+   function Has (Self : Field_List; Key : String) return Boolean;
+
+   function Text (Self : Field_List; Key : String) return String;
+   --  Usage_Error if it is missing
+
+   function Number
+     (Self  : Field_List;
+      Key   : String;
+      First : Interfaces.Unsigned_64 := 0;
+      Last  : Interfaces.Unsigned_64 := Interfaces.Unsigned_64'Last)
+      return Interfaces.Unsigned_64;
+   --  Usage_Error if it is missing, or is not a whole decimal number in First .. Last
+
+   generic
+      type Choice is (<>);
+   function Choice_Of (Self : Field_List'Class; Key : String) return Choice;
+   --  The value of an enumeration whose name, in lower case, is the field's. Usage_Error if it is
+   --  missing, Unsupported_Error if it names no value.
+
+   function Parsed (Words : String) return Field_List;
+   --  Of words separated by single spaces; none if Words is empty. Usage_Error if one of them is
+   --  not a field or its key occurs twice.
+
+   -------------
+   -- Writing --
+   -------------
+
+   procedure Add (Self : in out Field_List; Key, Value : String)
+     with Pre => Is_Key (Key) and then not Self.Has (Key);
+
+   procedure Add (Self : in out Field_List; Key : String; Value : Interfaces.Unsigned_64)
+     with Pre => Is_Key (Key) and then not Self.Has (Key);
+
+   function Image (Self : Field_List) return String;
+   --  Each field with a space before it
+
+private
+
+   type Field (Key_Length, Value_Length : Natural) is record
+      Key   : String (1 .. Key_Length);
+      Value : String (1 .. Value_Length);
+   end record;
+
+   package Field_Vectors is new Ada.Containers.Indefinite_Vectors (Positive, Field);
+
+   type Field_List is tagged record
+      Fields : Field_Vectors.Vector;
+   end record;
+
+   None : constant Field_List := (Fields => <>);
+
+   function Has (Self : Field_List; Key : String) return Boolean is
+     (for some Field of Self.Fields => Field.Key = Key);
+
+end Benchlab.Fields;

@@ -1,0 +1,17 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What the protocol asks of the operating system: the clock, and the thread's id.
+
+package Benchlab.Kernel is
+
+   type Nanoseconds is range 0 .. 2 ** 63 - 1;
+
+   function Monotonic_Time return Nanoseconds with Inline;
+   --  CLOCK_MONOTONIC
+
+   type Thread_Id is range 0 .. 2 ** 31 - 1;
+
+   function Current_Thread return Thread_Id
+     with Import, Convention => C, External_Name => "gettid";
+
+end Benchlab.Kernel;

@@ -1,0 +1,26 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What the parts of the kit share: the numbers of the subject protocol, and how a case refuses.
+
+with Interfaces;
+
+package Benchlab with Pure is
+
+   type Operation_Count is range 1 .. 2 ** 53;
+   --  Operations of a batch
+
+   type Unit_Count is range 0 .. 2 ** 63 - 1;
+   --  What the operations produced: rows, bytes
+
+   subtype Check_Value is Interfaces.Unsigned_64;
+   --  The sum, modulo 2 ** 64, of every value that the operations produced
+
+   Usage_Error : exception;
+   --  A command or an argument is missing, malformed or out of order: error code "usage"
+
+   Unsupported_Error : exception;
+   --  The subject has no such case or parameter: error code "unsupported"
+
+   --  Any other exception is a failure of the work itself: error code "failed"
+
+end Benchlab;
