@@ -2,7 +2,7 @@
 //! What a run's samples say: estimates, intervals, verdicts. Pure functions, no I/O.
 //!
 //! [`analyse`] makes an [`analysis::Analysis`] of a run; [`stop`] says whether a run may end;
-//! [`steady`] reads a pilot's batches; [`differences`] compares the settings that subjects read
+//! [`warmup::classify`] reads a pilot's batches; [`differences`] compares the settings that subjects read
 //! back. The method is described for its users in `docs/statistics.md`.
 
 pub mod analyse;
@@ -26,10 +26,9 @@ pub mod stopping;
 pub mod sweeps;
 pub mod table;
 pub mod verdict;
-pub mod warm_up;
+pub mod warmup;
 pub mod warnings;
 
 pub use analyse::analyse;
 pub use settings::{Difference, differences};
 pub use stopping::stop;
-pub use warm_up::{Steady, steady};

@@ -27,28 +27,28 @@ const NEIGHBOURS: usize = 3;
 
 /// How batch times behave, and from when on they are steady.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Steady {
+pub struct Behaviour {
     /// The class.
     pub class: WarmUp,
-    /// Batches to spend before the first that is steady; all of them if none is.
-    pub batches: usize,
+    /// The first batch that is steady, from 0; `None` without a steady state.
+    pub steady_from: Option<usize>,
 }
 
 /// Reads the times of one operation, in the order of the batches of a fresh process, in any unit.
 /// Single spikes, such as timer interrupts, change nothing. Fewer than 4 batches tell nothing and
 /// count as flat.
-pub fn steady(times: &[f64]) -> Steady {
+pub fn classify(times: &[f64]) -> Behaviour {
     if times.len() < 4 {
-        return Steady {
+        return Behaviour {
             class: WarmUp::Flat,
-            batches: 0,
+            steady_from: Some(0),
         };
     }
     let logs: Vec<f64> = times.iter().map(|&time| log(time)).collect();
     let noise = noise(&logs);
     let calm = without_spikes(&logs, noise);
     let segments = segments(&calm, &change_points(&calm, PENALTY * noise * noise));
-    classify(&segments, times.len())
+    class_of(&segments, times.len())
 }
 
 /// The first indices of the segments after the first, in the least costly division of `values`
@@ -107,15 +107,15 @@ fn segments(values: &[f64], changes: &[usize]) -> Vec<Segment> {
         .collect()
 }
 
-fn classify(segments: &[Segment], batches: usize) -> Steady {
+fn class_of(segments: &[Segment], batches: usize) -> Behaviour {
     let (low, high) = steady_band(segments, batches);
     let steady = |s: &Segment| s.mean >= low - SAME_LEVEL && s.mean <= high + SAME_LEVEL;
     let unsteady = segments.iter().rposition(|segment| !steady(segment));
     let from = unsteady.map_or(0, |last| segments[last].end);
     if ((batches - from) as f64) < STEADY_PART * batches as f64 {
-        return Steady {
+        return Behaviour {
             class: WarmUp::NoSteadyState,
-            batches,
+            steady_from: None,
         };
     }
     let before = segments.iter().filter(|segment| !steady(segment));
@@ -127,9 +127,9 @@ fn classify(segments: &[Segment], batches: usize) -> Steady {
         _ if excess > 0.0 => WarmUp::Warming,
         _ => WarmUp::Slowing,
     };
-    Steady {
+    Behaviour {
         class,
-        batches: from,
+        steady_from: Some(from),
     }
 }
 
