@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SQL on SQLite with apsw, which wraps the C API closely: over the SQLite that its wheel bundles,
+or over the system's library where it was built on that."""
+
+from collections.abc import Callable
+from functools import partial
+
+import apsw
+
+from cases import sql_cases
+from lab_kit import serve
+
+
+def connector(path: str, cached: bool) -> Callable[[], apsw.Connection]:
+    # Without SQLITE_OPEN_CREATE: a file that is missing is not made.
+    connect = partial(apsw.Connection, path, flags=apsw.SQLITE_OPEN_READWRITE)
+    return connect if cached else partial(connect, statementcachesize=0)
+
+
+if __name__ == "__main__":
+    serve("apsw" if apsw.using_amalgamation else "apsw-system",
+          f"apsw {apsw.apswversion()}, SQLite {apsw.sqlitelibversion()}",
+          sql_cases(connector))

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SQL on SQLite with the standard library's sqlite3."""
+
+import sqlite3
+from collections.abc import Callable
+from functools import partial
+from urllib.parse import quote
+
+from cases import sql_cases
+from lab_kit import serve
+
+
+def connector(path: str, cached: bool) -> Callable[[], sqlite3.Connection]:
+    # A plain path would make a file that is missing; without an isolation level there are no
+    # implicit transactions.
+    connect = partial(sqlite3.connect, f"file:{quote(path)}?mode=rw", uri=True,
+                      isolation_level=None)
+    return connect if cached else partial(connect, cached_statements=0)
+
+
+if __name__ == "__main__":
+    serve("python", f"sqlite3, SQLite {sqlite3.sqlite_version}", sql_cases(connector))

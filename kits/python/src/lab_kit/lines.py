@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lines of the protocol: reading commands and writing replies, with percent-coding."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import BinaryIO
+from urllib.parse import quote, unquote
+
+from lab_kit.errors import UsageError
+
+LINE_MAX = 65_536
+"""Bytes of a line, without its LF."""
+
+_ARGUMENT = re.compile(r"([a-z][a-z0-9_]*)=((?:[A-Za-z0-9\-._~/:,+]|%[0-9A-Fa-f]{2})*)")
+_NUMBER = re.compile(r"[0-9]{1,20}", re.ASCII)
+
+
+def read_lines(stream: BinaryIO) -> Iterator[bytes | None]:
+    """Yields each line without its LF, and None for one that is too long."""
+    while line := stream.readline(LINE_MAX + 1):
+        if line.endswith(b"\n"):
+            yield line[:-1]
+        elif len(line) <= LINE_MAX:  # the last line, which has no LF
+            yield line
+        else:
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(LINE_MAX)
+            yield None
+
+
+def parse(line: bytes | None) -> tuple[str, dict[str, str]]:
+    """Cuts a line into its verb and its decoded arguments, of which the first with a key counts.
+
+    A value that is not UTF-8 is decoded as a file name is (`os.fsdecode`).
+    """
+    if line is None:
+        raise UsageError(f"the line is longer than {LINE_MAX} bytes")
+    verb, *words = line.decode("utf-8", "replace").split(" ")
+    arguments: dict[str, str] = {}
+    for number, word in enumerate(words, 1):
+        match = _ARGUMENT.fullmatch(word)
+        if match is None:
+            raise UsageError(f"argument {number} is not key=value, percent-encoded")
+        key, value = match.groups()
+        arguments.setdefault(key, unquote(value, errors="surrogateescape"))
+    return verb, arguments
+
+
+def text(arguments: Mapping[str, str], key: str) -> str:
+    """The argument `key`."""
+    try:
+        return arguments[key]
+    except KeyError:
+        raise UsageError(f"the argument {key} is missing") from None
+
+
+def integer(arguments: Mapping[str, str], key: str, least: int, most: int) -> int:
+    """The argument `key` as a decimal integer from `least` to `most`."""
+    value = text(arguments, key)
+    if not _NUMBER.fullmatch(value) or not least <= int(value) <= most:
+        raise UsageError(f"{key} is not a whole number from {least} to {most}")
+    return int(value)
+
+
+def reply(verb: str, arguments: Mapping[str, object]) -> bytes:
+    """A reply as a line with its LF."""
+    words = (f" {key}={quote(str(value), safe='/:,+', errors='surrogateescape')}"
+             for key, value in arguments.items())
+    return f"@lab {verb}{''.join(words)}\n".encode("ascii")

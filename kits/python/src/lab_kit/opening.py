@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a case is opened with: its arguments and its inputs; and what it answers: its settings."""
+
+from collections.abc import Mapping
+
+from lab_kit import lines
+
+INPUTS = 4096
+"""Values of the seeded sequence that a case gets."""
+
+_MASK = 2**64 - 1
+
+
+def seeded_sequence(seed: int, count: int = INPUTS) -> list[int]:
+    """The first values of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), each from 0 to 2^64 - 1."""
+    values = []
+    state = seed
+    for _ in range(count):
+        state = (state + 0x9E3779B97F4A7C15) & _MASK
+        z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+        values.append(z ^ (z >> 31))
+    return values
+
+
+class Opening:
+    """One `open` command.
+
+    `inputs` holds the first 4,096 values of the sequence that the command's seed begins; in
+    `settings` a case puts what it read back, for the reply.
+    """
+
+    def __init__(self, arguments: Mapping[str, str]) -> None:
+        self._arguments = arguments
+        self.inputs = seeded_sequence(self.integer("seed", 0, _MASK))
+        self.settings: dict[str, object] = {}
+
+    def text(self, key: str) -> str:
+        """The argument `key`; raises UsageError if it is missing."""
+        return lines.text(self._arguments, key)
+
+    def integer(self, key: str, least: int, most: int) -> int:
+        """The argument `key`; raises UsageError unless it is an integer from `least` to `most`."""
+        return lines.integer(self._arguments, key, least, most)

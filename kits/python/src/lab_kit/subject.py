@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The subject's side of the protocol: reads a command, carries it out, writes its one reply."""
+
+import os
+import platform
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from time import monotonic_ns  # on Linux, this is CLOCK_MONOTONIC
+from typing import NamedTuple
+
+from lab_kit import lines
+from lab_kit.errors import UnsupportedError, UsageError
+from lab_kit.opening import Opening
+
+_OPERATIONS_MAX = 2**53
+_CHECK_MODULUS = 2**64
+_MESSAGE_MAX = 1000
+
+
+class Work(NamedTuple):
+    """What a batch yields: the sum of every value it produced, and how many rows or bytes."""
+
+    check: int
+    units: int
+
+
+Perform = Callable[[int], Work]
+"""Does the given number of operations, from 1 to 2^53, in a loop of its own: this is the
+measured part. Every call begins at the first input."""
+
+Case = Callable[[Opening], AbstractContextManager[Perform]]
+"""Opens a case for a `with` block, which closes it: `contextlib.contextmanager` makes one of a
+function that prepares the case, yields its `Perform` and releases what it took."""
+
+
+def serve(subject: str, library: str, cases: Mapping[str, Case]) -> None:
+    """Says hello and serves the cases, and the built-in case noop, until quit or the end of input.
+
+    `library` names the driver or library under test with its version. From here on, what the
+    program prints to standard output goes to standard error, so that no reply is torn.
+    """
+    with os.fdopen(os.dup(1), "wb") as replies, ExitStack() as case:
+        sys.stdout = sys.stderr
+        os.dup2(2, 1)
+        replies.write(_hello(subject, library))
+        replies.flush()
+        session = _Session({**cases, "noop": _noop}, case)
+        for line in lines.read_lines(sys.stdin.buffer):
+            reply = _answer(session, line)
+            if reply is None:
+                return
+            replies.write(reply)
+            replies.flush()
+
+
+@contextmanager
+def _noop(_: Opening) -> Iterator[Perform]:
+    yield lambda operations: Work(operations, operations)
+
+
+def _hello(subject: str, library: str) -> bytes:
+    return lines.reply("hello", {
+        "protocol": 1,
+        "subject": subject,
+        "thread": threading.get_native_id(),
+        "runtime": f"{platform.python_implementation()} {platform.python_version()}",
+        "library": library,
+    })
+
+
+def _answer(session: "_Session", line: bytes | None) -> bytes | None:
+    """The reply to a line, or None if it is `quit`."""
+    try:
+        verb, arguments = lines.parse(line)
+        match verb:
+            case "open":
+                return session.open(arguments)
+            case "verify":
+                return session.verify(arguments)
+            case "run":
+                return session.run(arguments)
+            case "close":
+                return session.close()
+            case "quit":
+                return None
+        raise UsageError(f"there is no command {verb[:40]}")
+    except UsageError as error:
+        return _error("usage", error)
+    except UnsupportedError as error:
+        return _error("unsupported", error)
+    except Exception as error:
+        traceback.print_exc()
+        return _error("failed", error)
+
+
+def _error(code: str, error: Exception) -> bytes:
+    message = str(error) or type(error).__name__
+    return lines.reply("error", {"code": code, "message": message[:_MESSAGE_MAX]})
+
+
+class _Session:
+    """The open case, if there is one, and what can be done with it."""
+
+    def __init__(self, cases: Mapping[str, Case], case: ExitStack) -> None:
+        self._cases = cases
+        self._case = case
+        self._perform: Perform | None = None
+
+    def open(self, arguments: Mapping[str, str]) -> bytes:
+        if self._perform is not None:
+            raise UsageError("a case is still open")
+        name = lines.text(arguments, "case")
+        opening = Opening(arguments)
+        case = self._cases.get(name)
+        if case is None:
+            raise UnsupportedError(f"there is no case {name}")
+        self._perform = self._case.enter_context(case(opening))
+        return lines.reply("opened", opening.settings)
+
+    def verify(self, arguments: Mapping[str, str]) -> bytes:
+        perform = self._open_case()
+        operations = _operations({"operations": "1", **arguments})
+        check, units = perform(operations)
+        return lines.reply("verified", {
+            "check": check % _CHECK_MODULUS, "operations": operations, "units": units})
+
+    def run(self, arguments: Mapping[str, str]) -> bytes:
+        perform = self._open_case()
+        operations = _operations(arguments)
+        start = monotonic_ns()
+        check, units = perform(operations)
+        end = monotonic_ns()
+        return lines.reply("ran", {
+            "start": start, "end": end,
+            "operations": operations, "units": units, "check": check % _CHECK_MODULUS})
+
+    def close(self) -> bytes:
+        self._open_case()
+        self._perform = None
+        self._case.close()
+        return lines.reply("closed", {})
+
+    def _open_case(self) -> Perform:
+        if self._perform is None:
+            raise UsageError("no case is open")
+        return self._perform
+
+
+def _operations(arguments: Mapping[str, str]) -> int:
+    return lines.integer(arguments, "operations", 1, _OPERATIONS_MAX)
