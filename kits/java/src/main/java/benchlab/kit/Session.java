@@ -4,6 +4,9 @@ package benchlab.kit;
 
 import java.sql.SQLException;
 import java.util.Locale;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 final class Session implements AutoCloseable {
     private static final long MOST_OPERATIONS = 1L << 53;
@@ -31,7 +34,7 @@ final class Session implements AutoCloseable {
             };
         } catch (Refusal refusal) {
             return error(refusal);
-        } catch (Exception failure) {
+        } catch (Exception | LinkageError failure) { // A native driver may be missing.
             failure.printStackTrace(); // Log lines: the reply has room for the message only.
             return error("failed", describe(failure));
         }
@@ -114,7 +117,14 @@ final class Session implements AutoCloseable {
         return arguments.integer("operations", 1, MOST_OPERATIONS);
     }
 
-    private static String describe(Exception failure) {
+    /** The messages of the failure and of its causes, each with its SQLSTATE if it has one. */
+    private static String describe(Throwable failure) {
+        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+                .map(Session::message)
+                .collect(Collectors.joining(": "));
+    }
+
+    private static String message(Throwable failure) {
         String message = failure.getMessage() != null ? failure.getMessage() : failure.toString();
         return failure instanceof SQLException sql && sql.getSQLState() != null
                 ? message + " (SQLSTATE " + sql.getSQLState() + ")"

@@ -184,12 +184,21 @@ class LabTest {
         assertEquals(0, probe.open);
     }
 
-    @Test
-    void namesAFailureThatHasNoMessage() throws Exception {
+    @ParameterizedTest
+    @CsvSource({
+        "null, java.lang.IllegalStateException",
+        "cause, full:%20no%20disk",
+        "link, full",
+    })
+    void describesAFailure(String when, String message) throws Exception {
         assertEquals(
-                "@lab error code=failed message=java.lang.IllegalStateException",
-                Conversation.with(probe, "open case=fails seed=7 when=null message=", "verify")
-                        .get(1));
+                List.of("@lab error code=failed message=" + message, "@lab closed"),
+                Conversation.with(
+                                probe,
+                                "open case=fails seed=7 message=full when=" + when,
+                                "verify",
+                                "close")
+                        .subList(1, 3));
     }
 
     @Test

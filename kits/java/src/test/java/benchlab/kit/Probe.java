@@ -102,8 +102,11 @@ final class Probe implements Subject {
         @Override
         public Result perform(long operations) throws SQLException {
             failAt("perform");
-            if (when.equals("null")) {
-                throw new IllegalStateException();
+            switch (when) {
+                case "null" -> throw new IllegalStateException();
+                case "cause" -> throw new SQLException(message, new RuntimeException("no disk"));
+                case "link" -> throw new UnsatisfiedLinkError(message);
+                default -> {}
             }
             return new Result(operations, 0);
         }

@@ -11,7 +11,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
-import org.sqlite.SQLiteConfig;
+import org.sqlite.SQLiteConfig.Pragma;
+import org.sqlite.SQLiteOpenMode;
 
 /** @param url the JDBC URL */
 record Database(String url) {
@@ -35,12 +36,15 @@ record Database(String url) {
     }
 
     /**
-     * The driver's defaults, but for one: told nothing, it prepares and runs SELECT
-     * last_insert_rowid() after every INSERT, in case someone asks for generated keys. No case does.
+     * The driver's defaults, but for two. Told nothing, it makes a file that is not there, which
+     * would hide a wrong target. And it prepares and runs SELECT last_insert_rowid() after every
+     * INSERT, in case someone asks for generated keys: no case does.
      */
     private static Properties properties() {
         var properties = new Properties();
-        properties.setProperty(SQLiteConfig.Pragma.JDBC_GET_GENERATED_KEYS.getPragmaName(), "false");
+        properties.setProperty(
+                Pragma.OPEN_MODE.getPragmaName(), String.valueOf(SQLiteOpenMode.READWRITE.flag));
+        properties.setProperty(Pragma.JDBC_GET_GENERATED_KEYS.getPragmaName(), "false");
         return properties;
     }
 

@@ -10,6 +10,7 @@ import benchlab.kit.Lab;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -197,6 +198,14 @@ class SqlSubjectTest {
         assertTrue(replies.get(1).startsWith("@lab error code=failed message="), replies.get(1));
         assertTrue(replies.get(1).contains("no%20such%20table"), replies.get(1));
         assertTrue(replies.get(2).startsWith("@lab opened version="), replies.get(2));
+    }
+
+    @Test
+    void failsToOpenAFileThatIsNotThere() throws Exception {
+        Path missing = folder.resolve("missing.db");
+        String reply = transcript("open case=connect seed=7 target=sqlite:" + missing).get(1);
+        assertTrue(reply.startsWith("@lab error code=failed message="), reply);
+        assertFalse(Files.exists(missing));
     }
 
     @Test
