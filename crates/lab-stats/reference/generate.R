@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+# What R says about the estimators of lab-stats, one value or list a line: "name key=value : numbers".
+
+line <- function(.name, .numbers, ...) {
+  keys <- list(...)
+  words <- c(.name, if (length(keys)) paste0(names(keys), "=", keys))
+  cat(words, ":", sprintf("%.17g", .numbers), "\n")
+}
+
+set.seed(1)
+
+for (n in c(1, 2, 5, 10, 40, 80, 150, 200))
+  for (part in c(0, 0.1, 0.3, 0.5, 0.9, 1)) {
+    t <- floor(part * n * (n + 1) / 2)
+    line("psignrank", psignrank(t, n), n = n, t = t)
+  }
+
+# The normal approximation is used above 200; R has the exact distribution there, too.
+for (n in c(250, 400))
+  for (z in c(-3, -2, -1, 0, 1)) {
+    t <- floor(n * (n + 1) / 4 + z * sqrt(n * (n + 1) * (2 * n + 1) / 24))
+    line("psignrank_large", psignrank(t, n), n = n, t = t)
+  }
+
+samples <- list(
+  rnorm(6, 0.3), rnorm(9, 0.01, 0.02), rnorm(10, -0.5), rt(20, 2), rexp(33), rcauchy(49),
+  rnorm(80, 0.05, 0.3))
+
+for (id in seq_along(samples)) {
+  x <- samples[[id]]
+  n <- length(x)
+  line("sample", x, id = id)
+  for (alpha in c(0.05, 0.05 / 4)) {
+    w <- wilcox.test(x, exact = TRUE, conf.int = TRUE, conf.level = 1 - alpha)
+    rank <- max(qsignrank(alpha / 2, n), 1)
+    level <- 1 - 2 * psignrank(rank - 1, n)
+    line("wilcox", c(w$estimate, w$conf.int, level, w$p.value), id = id, alpha = alpha)
+    # The order-statistic interval, by the binomial quantile.
+    k <- max(qbinom(alpha / 2, n, 0.5), 1)
+    s <- sort(x)
+    line("median", c(median(x), s[k], s[n + 1 - k], 1 - 2 * pbinom(k - 1, n, 0.5)),
+         id = id, alpha = alpha)
+  }
+  # Repeating each value four times makes every quarter a whole number of values.
+  line("midmean", mean(rep(x, each = 4), trim = 0.25), id = id)
+  line("acf1", acf(x, lag.max = 1, plot = FALSE)$acf[2], id = id)
+}
+
+for (p in list(c(0.01, 0.02, 0.03, 0.005), c(0.4, 0.5, 0.6), c(0.001), c(0.03, 0.03, 0.2))) {
+  line("p", p)
+  line("holm", p.adjust(p, "holm"))
+}
+
+for (x in list(c(1, 10, 100, 500, 1000), c(1, 10, 100, 1000), c(1, 2), c(2, 2, 7, 9))) {
+  time <- (1500 + 110 * x) * exp(rnorm(length(x), 0, 0.03))
+  fit <- lm(time ~ x, weights = 1 / time^2)
+  line("fit_x", x)
+  line("fit_time", time)
+  line("fit", c(coef(fit), residuals(fit) / time))
+}
+
+for (tail in c(0.2, 0.025, 0.00625, 0.0001)) {
+  line("qnorm", qnorm(1 - tail), tail = tail)
+  for (df in c(1, 2, 3, 4, 9, 10, 79, 200))
+    line("qt", qt(tail, df, lower.tail = FALSE), tail = tail, df = df)
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The estimators against R and ruptures. The values come from the generators in `reference/`;
+//! its README has the commands.
+
+use lab_stats::signed_rank::SignedRank;
+use lab_stats::{dependence, family, fit, normal, order, signed_rank, warmup};
+
+const R: &str = include_str!("../reference/r.txt");
+const RUPTURES: &str = include_str!("../reference/ruptures.txt");
+
+#[test]
+fn signed_rank_distribution_is_that_of_r() {
+    for line in lines(R, "psignrank") {
+        let distribution = SignedRank::new(line.key("n") as usize);
+        close(&[distribution.at_most(line.key("t") as u64)], &line.numbers, 1e-13);
+    }
+    for line in lines(R, "psignrank_large") {
+        let distribution = SignedRank::new(line.key("n") as usize);
+        let normal = distribution.at_most(line.key("t") as u64);
+        close(&[normal], &line.numbers, 5e-4);
+        // Where intervals are made, the approximation errs to the safe side.
+        assert!(normal > line.numbers[0] || normal > 0.05);
+    }
+}
+
+#[test]
+fn estimate_interval_and_p_are_those_of_wilcox_test() {
+    for line in lines(R, "wilcox") {
+        let centre = signed_rank::centre(&sample(line.key("id")), line.key("alpha")).unwrap();
+        let i = centre.interval;
+        close(&[i.estimate, i.low, i.high, i.level, centre.p], &line.numbers, 1e-12);
+    }
+}
+
+#[test]
+fn median_interval_is_that_of_the_binomial_distribution() {
+    for line in lines(R, "median") {
+        let i = order::median_interval(&sample(line.key("id")), line.key("alpha")).unwrap();
+        close(&[i.estimate, i.low, i.high, i.level], &line.numbers, 1e-12);
+    }
+}
+
+#[test]
+fn interquartile_mean_is_the_trimmed_mean() {
+    for line in lines(R, "midmean") {
+        let mean = order::interquartile_mean(&sample(line.key("id"))).unwrap();
+        close(&[mean], &line.numbers, 1e-12);
+    }
+}
+
+#[test]
+fn autocorrelation_is_that_of_acf() {
+    for line in lines(R, "acf1") {
+        let r = dependence::autocorrelation(&sample(line.key("id"))).unwrap();
+        close(&[r], &line.numbers, 1e-12);
+    }
+}
+
+#[test]
+fn holm_is_that_of_p_adjust() {
+    for (p, adjusted) in lines(R, "p").zip(lines(R, "holm")) {
+        close(&family::holm(&p.numbers), &adjusted.numbers, 1e-15);
+    }
+}
+
+#[test]
+fn line_is_that_of_weighted_lm() {
+    let inputs = lines(R, "fit_x").zip(lines(R, "fit_time"));
+    for ((x, time), expected) in inputs.zip(lines(R, "fit")) {
+        let line = fit::line(&x.numbers, &time.numbers).unwrap();
+        let mut numbers = vec![line.fixed, line.marginal];
+        numbers.extend(line.residuals);
+        close(&numbers, &expected.numbers, 1e-9);
+    }
+}
+
+#[test]
+fn quantiles_are_those_of_r() {
+    for line in lines(R, "qnorm") {
+        close(&[normal::upper_quantile(line.key("tail"))], &line.numbers, 1e-12);
+    }
+    for line in lines(R, "qt") {
+        let t = normal::student_upper_quantile(line.key("df") as u32, line.key("tail"));
+        close(&[t], &line.numbers, 1e-9);
+    }
+}
+
+#[test]
+fn change_points_are_those_of_ruptures() {
+    for (values, changes) in lines(RUPTURES, "values").zip(lines(RUPTURES, "changes")) {
+        let found = warmup::change_points(&values.numbers, values.key("penalty"));
+        let found: Vec<f64> = found.into_iter().map(|at| at as f64).collect();
+        assert_eq!(found, changes.numbers);
+    }
+}
+
+/// `name key=value … : numbers`.
+struct Line<'a> {
+    keys: Vec<&'a str>,
+    numbers: Vec<f64>,
+}
+
+impl Line<'_> {
+    fn key(&self, name: &str) -> f64 {
+        let value = self.keys.iter().find_map(|key| key.strip_prefix(name)?.strip_prefix('='));
+        value.unwrap_or_else(|| panic!("no {name} in {:?}", self.keys)).parse().unwrap()
+    }
+}
+
+/// The lines of that name; there must be some.
+fn lines<'a>(text: &'a str, name: &str) -> std::vec::IntoIter<Line<'a>> {
+    let found: Vec<Line> = text
+        .lines()
+        .filter_map(|line| {
+            let (words, numbers) = line.split_once(" :")?;
+            let mut words = words.split(' ');
+            let numbers = numbers.split_whitespace().map(|n| n.parse().unwrap()).collect();
+            (words.next() == Some(name)).then(|| Line { keys: words.collect(), numbers })
+        })
+        .collect();
+    assert!(!found.is_empty(), "no {name} among the reference values");
+    found.into_iter()
+}
+
+fn sample(id: f64) -> Vec<f64> {
+    lines(R, "sample").find(|line| line.key("id") == id).unwrap().numbers
+}
+
+/// Equal within `tolerance`, in relation to numbers above 1.
+fn close(found: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len());
+    for (f, e) in found.iter().zip(expected) {
+        assert!((f - e).abs() <= tolerance * e.abs().max(1.0), "{found:?}, expected {expected:?}");
+    }
+}
