@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drives a subject as the lab does: a process, one command a line in, one reply a line out. What
+it reads must be the protocol to the letter, or it raises ProtocolError."""
+
+import os
+import re
+import select
+import subprocess
+import tempfile
+import time
+from typing import NamedTuple, Self
+from urllib.parse import unquote
+
+TIMEOUT_S = 60
+"""Within this time a subject has answered, or it never will."""
+
+_REPLY = re.compile(
+    r"@lab [a-z]+(?: [a-z][a-z0-9_]*=(?:[A-Za-z0-9\-._~/:,+]|%[0-9A-F]{2})*)*")
+
+
+class ProtocolError(AssertionError):
+    """The subject said something else than the protocol lets it."""
+
+
+class Reply(NamedTuple):
+    verb: str
+    arguments: dict[str, str]
+
+    def number(self, key: str) -> int:
+        value = self.arguments[key]
+        if not re.fullmatch(r"0|[1-9][0-9]*", value, re.ASCII):
+            raise ProtocolError(f"{key} is not a decimal number: {value!r}")
+        return int(value)
+
+
+class Subject:
+    """A running subject. As a context it is killed at the end, if it is still there."""
+
+    def __init__(self, program: list[str], directory: str) -> None:
+        self._log = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            program, cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=self._log, bufsize=0)
+        self._unread = b""
+        self.hello = self._read_reply()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._log.close()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def ask(self, command: str | bytes) -> Reply:
+        """Sends a command, adding its LF, and reads one reply."""
+        line = command.encode() if isinstance(command, str) else command
+        self._process.stdin.write(line + b"\n")
+        return self._read_reply()
+
+    def ask_for(self, verb: str, command: str) -> Reply:
+        """As ask; the reply must be of this verb."""
+        reply = self.ask(command)
+        if reply.verb != verb:
+            raise ProtocolError(f"{command!r} was answered with {reply}")
+        return reply
+
+    def ask_for_error(self, command: str | bytes) -> str:
+        """As ask; the reply must be a complete error. Returns its code."""
+        reply = self.ask(command)
+        if reply.verb != "error" or not reply.arguments.get("message"):
+            raise ProtocolError(f"{command[:80]!r} was answered with {reply}")
+        return reply.arguments["code"]
+
+    def quit(self) -> int:
+        """Sends quit and returns the exit status. There must be no reply left."""
+        self._process.stdin.write(b"quit\n")
+        return self._wait()
+
+    def end_input(self) -> int:
+        """Ends the subject's input and returns the exit status. There must be no reply left."""
+        self._process.stdin.close()
+        return self._wait()
+
+    def _wait(self) -> int:
+        while line := self._read_line():
+            if line.startswith(b"@lab "):
+                raise ProtocolError(f"a reply too many: {line!r}")
+        return self._process.wait(TIMEOUT_S)
+
+    def _read_reply(self) -> Reply:
+        while line := self._read_line():
+            if line.startswith(b"@lab "):
+                return _parse(line)
+        self._log.seek(0)
+        raise ProtocolError(f"the subject ended without a reply; its log:\n"
+                            f"{self._log.read().decode(errors='replace')}")
+
+    def _read_line(self) -> bytes:
+        """The next line with its LF, or nothing at the end."""
+        deadline = time.monotonic() + TIMEOUT_S
+        while b"\n" not in self._unread:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self._process.stdout], [], [], left)[0]:
+                raise ProtocolError(f"no line within {TIMEOUT_S} s, only {self._unread!r}")
+            read = os.read(self._process.stdout.fileno(), 65_536)
+            if not read:
+                break
+            self._unread += read
+        line, newline, self._unread = self._unread.partition(b"\n")
+        return line + newline
+
+
+def _parse(line: bytes) -> Reply:
+    text = line.decode("ascii", "replace")
+    if len(line) > 65_536 or not text.endswith("\n") or not _REPLY.fullmatch(text[:-1]):
+        raise ProtocolError(f"malformed: {line[:500]!r}")
+    _, verb, *words = text[:-1].split(" ")
+    pairs = [word.split("=", 1) for word in words]
+    arguments = {key: unquote(value) for key, value in pairs}
+    if len(arguments) != len(pairs):
+        raise ProtocolError(f"a key twice: {line[:500]!r}")
+    return Reply(verb, arguments)

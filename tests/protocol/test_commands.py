@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/protocol.md without a target: hello, the case noop, order, errors, and the end."""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from experiments import Declared, declared_subjects
+from subject import Subject
+
+pytestmark = pytest.mark.parametrize("declared", declared_subjects(), ids=str)
+
+OPEN_NOOP = "open case=noop seed=7"
+
+
+def test_hello_says_what_runs(declared: Declared, subject: Subject) -> None:
+    verb, hello = subject.hello
+    assert verb == "hello"
+    assert hello["protocol"] == "1"
+    assert hello["subject"] == declared.name
+    assert re.search(r"\S \d", hello["runtime"]), "the runtime has a name and a version"
+    assert re.search(r"\d", hello["library"]), "the library has a version"
+    assert Path(f"/proc/{subject.pid}/task/{hello['thread']}").exists()
+
+
+def test_noop(subject: Subject) -> None:
+    assert subject.ask_for("opened", OPEN_NOOP).arguments == {}
+    verified = subject.ask_for("verified", "verify")
+    assert verified.arguments == {"check": "1", "operations": "1", "units": "1"}
+    before = time.monotonic_ns()
+    ran = subject.ask_for("ran", "run operations=1000")
+    after = time.monotonic_ns()
+    assert before <= ran.number("start") <= ran.number("end") <= after
+    assert (ran.arguments["check"], ran.arguments["units"], ran.arguments["operations"]) == (
+        "1000", "1000", "1000")
+    assert subject.ask_for("closed", "close").arguments == {}
+    assert subject.quit() == 0
+
+
+@pytest.mark.parametrize("command, code", [
+    ("", "usage"),
+    ("nonsense", "usage"),
+    ("RUN operations=1", "usage"),
+    ("open", "usage"),
+    ("open seed=7", "usage"),
+    ("open case=noop", "usage"),
+    ("open case=noop seed=", "usage"),
+    ("open case=noop seed=-1", "usage"),
+    ("open case=noop seed=seven", "usage"),
+    ("open case=noop seed=18446744073709551616", "usage"),
+    ("open case=noop seed", "usage"),
+    ("open case=noop seed=7 a=%zz", "usage"),
+    ("open case=noop seed=7 a=%2", "usage"),
+    ("open case=noop seed=7 a=%", "usage"),
+    ("open case=nonsense seed=7", "unsupported"),
+    ("verify", "usage"),
+    ("run operations=1", "usage"),
+    ("close", "usage"),
+])
+def test_error_while_no_case_is_open(subject: Subject, command: str, code: str) -> None:
+    assert subject.ask_for_error(command) == code
+    subject.ask_for("opened", OPEN_NOOP)
+    assert subject.ask_for("verified", "verify").number("check") == 1
+    assert subject.quit() == 0
+
+
+@pytest.mark.parametrize("command, code", [
+    ("", "usage"),
+    (OPEN_NOOP, "usage"),
+    ("nonsense", "usage"),
+    ("run", "usage"),
+    ("run operations=", "usage"),
+    ("run operations=0", "usage"),
+    ("run operations=-1", "usage"),
+    ("run operations=abc", "usage"),
+    ("run operations=1.5", "usage"),
+    ("run operations=9007199254740993", "usage"),
+    ("run operations=99999999999999999999999", "usage"),
+    ("run operations=1%", "usage"),
+    ("verify operations=0", "usage"),
+    ("verify operations=abc", "usage"),
+])
+def test_error_while_a_case_is_open(subject: Subject, command: str, code: str) -> None:
+    subject.ask_for("opened", OPEN_NOOP)
+    assert subject.ask_for_error(command) == code
+    assert subject.ask_for("ran", "run operations=3").number("check") == 3
+    subject.ask_for("closed", "close")
+    assert subject.quit() == 0
+
+
+def test_a_line_that_is_too_long(subject: Subject) -> None:
+    assert subject.ask_for_error(b"x" * 70_000) == "usage"
+    assert subject.ask_for_error(OPEN_NOOP.encode() + b" " + b"a=" + b"x" * 70_000) == "usage"
+    subject.ask_for("opened", OPEN_NOOP)
+    assert subject.quit() == 0
+
+
+def test_the_longest_line(subject: Subject) -> None:
+    command = OPEN_NOOP + " a="
+    subject.ask_for("opened", command.ljust(65_535, "x"))
+    assert subject.quit() == 0
+
+
+def test_arguments_in_any_order_encoded_and_unknown(subject: Subject) -> None:
+    subject.ask_for("opened", "open nonsense=%20 seed=18446744073709551615 case=%6e%6Fop")
+    subject.ask_for("ran", "run later=1 operations=%32")
+    assert subject.quit() == 0
+
+
+@pytest.mark.parametrize("commands", [[], [OPEN_NOOP], [OPEN_NOOP, "run operations=1", "close"]],
+                         ids=["at once", "while a case is open", "after close"])
+def test_the_end_of_the_input_is_a_good_end(subject: Subject, commands: list[str]) -> None:
+    for command in commands:
+        subject.ask(command)
+    assert subject.end_input() == 0
+
+
+def test_quit_while_a_case_is_open(subject: Subject) -> None:
+    subject.ask_for("opened", OPEN_NOOP)
+    assert subject.quit() == 0
