@@ -1,2 +1,35 @@
-//! The command line.
-fn main() {}
+// SPDX-License-Identifier: Apache-2.0
+//! The command line: which verb, where, and with which exit code it ends.
+
+mod cli;
+mod exit;
+mod progress;
+mod verbs;
+
+use clap::Parser;
+use cli::{Cli, Verb};
+use exit::Exit;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let ended = match &cli.verb {
+        Verb::Run(args) => verbs::run::run(&cli, args),
+        Verb::Resume(args) => verbs::resume::resume(&cli, args),
+        Verb::Report(args) => verbs::report::report(args),
+        Verb::Import(args) => verbs::import::import(&cli, args),
+        Verb::List(args) => verbs::list::list(&cli, args),
+        Verb::Doctor => verbs::doctor::doctor(&cli),
+        Verb::Completions(args) => verbs::generate::completions(args),
+        Verb::Man(args) => verbs::generate::man(args),
+    };
+    match ended {
+        Ok(code) => code,
+        Err(Exit { code, message }) => {
+            if !message.is_empty() {
+                eprintln!("benchlab: {message}");
+            }
+            ExitCode::from(code)
+        }
+    }
+}

@@ -1,1 +1,27 @@
-//! placeholder
+// SPDX-License-Identifier: Apache-2.0
+//! Carries a plan out: builds subjects, talks to them, freezes and wakes them, proves that their
+//! work is the same, and writes every sample into the run file before the next one is taken.
+//! It computes no intervals.
+
+mod block;
+pub mod build;
+mod expected;
+pub mod host;
+pub mod interrupt;
+mod pilot;
+mod process;
+mod procfs;
+pub mod protocol;
+mod roster;
+mod scratch;
+mod session;
+mod sys;
+mod target;
+mod visit;
+
+pub use build::{Builder, Unready};
+pub use process::{Answer, Fault, Process};
+pub use procfs::usage;
+pub use scratch::Scratch;
+pub use session::{BenchError, Progress, Session};
+pub use sys::{monotonic_ns, unix_seconds};

@@ -338,7 +338,7 @@ fn nonsense(why: String) -> Fault {
     Fault::Failed("nonsense", why)
 }
 
-fn gone(e: io::Error) -> Fault {
+pub(crate) fn gone(e: io::Error) -> Fault {
     Fault::Failed("crash", format!("it is gone: {e}"))
 }
 

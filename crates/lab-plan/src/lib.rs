@@ -1,1 +1,17 @@
-//! placeholder
+// SPDX-License-Identifier: Apache-2.0
+//! From experiment folders to a validated plan: what there is, what is selected, in which order.
+
+mod error;
+mod experiment;
+mod file;
+mod place;
+mod schedule;
+mod select;
+mod toolchains;
+
+pub use error::{PlanError, nearest};
+pub use experiment::{Experiment, Recipe};
+pub use place::Project;
+pub use schedule::Schedule;
+pub use select::Selection;
+pub use toolchains::{Toolchain, Toolchains};

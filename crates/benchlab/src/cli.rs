@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The words of the command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Finds out what a stack really costs, on your machine, with figures that hold.
+#[derive(Parser)]
+#[command(
+    name = "benchlab",
+    version,
+    after_help = "Example:\n  benchlab run sql --quick\n\nExit codes: 0 done, 1 a run failed, 2 the command or a \
+                  file is wrong,\n5 the host is not fit (--strict), 130 stopped by Ctrl-C."
+)]
+pub struct Cli {
+    /// The project's folder [default: the nearest one upwards that holds experiments/]
+    #[arg(long, global = true, value_name = "DIR", env = "BENCHLAB_PROJECT")]
+    pub project: Option<PathBuf>,
+    /// What to do
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// What the lab can do.
+#[derive(Subcommand)]
+pub enum Verb {
+    /// Measure an experiment and report what it found
+    Run(RunArgs),
+    /// Go on with a run that was stopped or killed
+    Resume(ResumeArgs),
+    /// Show a run: in the terminal, or as Markdown, CSV, JSON, XML, XLSX, SVG or HTML
+    Report(ReportArgs),
+    /// Make a run file of figures that another tool exchanged as XML
+    Import(ImportArgs),
+    /// Show experiments, their cases and subjects, and what is missing for each
+    List(ListArgs),
+    /// Say what this host would do to a measurement, and what to install
+    #[command(after_help = "Example:\n  benchlab doctor")]
+    Doctor,
+    /// Print completions for a shell
+    #[command(after_help = "Example:\n  benchlab completions bash > ~/.local/share/bash-completion/completions/benchlab")]
+    Completions(CompletionsArgs),
+    /// Write the man pages
+    #[command(after_help = "Example:\n  benchlab man ~/.local/share/man/man1")]
+    Man(ManArgs),
+}
+
+/// `benchlab run`
+#[derive(Args)]
+#[command(after_help = "Examples:\n  benchlab run sql --install\n  benchlab run sql --subjects c,python --cases select --set limit=1,1000\n  \
+                        benchlab run sql --subjects java --cases point --blocks 12\n\nThe run is kept in runs/<time>-<experiment>.lab, with an HTML report beside it.")]
+pub struct RunArgs {
+    /// The experiment: a folder under experiments/
+    pub experiment: String,
+    /// Only these subjects, or named selections of them
+    #[arg(long, short, value_delimiter = ',', value_name = "NAME,…")]
+    pub subjects: Vec<String>,
+    /// Only these cases
+    #[arg(long, short, value_delimiter = ',', value_name = "NAME,…")]
+    pub cases: Vec<String>,
+    /// Values for a sweep or a factor; `all` for all of them
+    #[arg(long, value_name = "NAME=VALUE,…")]
+    pub set: Vec<String>,
+    /// The subject that the others are compared with [default: the experiment's]
+    #[arg(long, short, value_name = "NAME")]
+    pub baseline: Option<String>,
+    /// Measure no second copy of the baseline
+    #[arg(long)]
+    pub no_control: bool,
+    /// Measure for about 30 s: fewer points and shorter blocks
+    #[arg(long, short)]
+    pub quick: bool,
+    /// Time for measuring, such as 90s or 10m; `none`: until everything is decided
+    #[arg(long, value_name = "TIME", value_parser = budget)]
+    pub budget: Option<Budget>,
+    /// Measure this many blocks, whatever they show
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub blocks: Option<u32>,
+    /// Mirrored pairs of passes in a block [default: 40; quick: 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub pairs: Option<u32>,
+    /// Ratios within ± this count as equivalent
+    #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = part)]
+    pub margin: f64,
+    /// Stop when every ratio is known to ± this
+    #[arg(long, value_name = "PERCENT", value_parser = part)]
+    pub precision: Option<f64>,
+    /// Seed of the inputs and of the order of turns [default: a new one]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// A subject that takes longer for one reply has failed
+    #[arg(long, default_value = "30s", value_name = "TIME", value_parser = time)]
+    pub time_limit: Duration,
+    /// Where the subjects' databases live, such as a folder on a disk [default: in memory, so that
+    /// no commit waits for a disk]
+    #[arg(long, value_name = "DIR")]
+    pub scratch: Option<PathBuf>,
+    /// Where the run file goes [default: the project's runs/]
+    #[arg(long, value_name = "DIR")]
+    pub runs: Option<PathBuf>,
+    /// Install what is missing (Debian packages, by apt-get)
+    #[arg(long)]
+    pub install: bool,
+    /// End with exit code 5 if the host is not fit to measure on
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// `benchlab resume`
+#[derive(Args)]
+#[command(after_help = "Example:\n  benchlab resume runs/20261121-093000-sql.lab")]
+pub struct ResumeArgs {
+    /// The run file
+    pub file: PathBuf,
+    /// Time for measuring, earlier blocks included [default: as planned]
+    #[arg(long, value_name = "TIME", value_parser = budget)]
+    pub budget: Option<Budget>,
+    /// Where the subjects' databases live [default: in memory]
+    #[arg(long, value_name = "DIR")]
+    pub scratch: Option<PathBuf>,
+}
+
+/// `benchlab report`
+#[derive(Args)]
+#[command(after_help = "Examples:\n  benchlab report runs/20261121-093000-sql.lab\n  benchlab report RUN.lab --format html --output report.html\n  \
+                        benchlab report RUN.lab --format csv | head\n  benchlab report NEW.lab --with old.lab")]
+pub struct ReportArgs {
+    /// The run file
+    pub file: PathBuf,
+    /// The form
+    #[arg(long, short, default_value = "terminal")]
+    pub format: Format,
+    /// Where to [default: standard output; a folder for svg, which is needed]
+    #[arg(long, short, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+    /// Imported figures to show beside, marked as having no intervals
+    #[arg(long, value_name = "FILE")]
+    pub with: Vec<PathBuf>,
+    /// Colours
+    #[arg(long, default_value = "auto", value_name = "WHEN")]
+    pub color: Color,
+}
+
+/// The forms of a report.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)]
+pub enum Format {
+    Terminal,
+    Markdown,
+    Csv,
+    Json,
+    Xml,
+    Xlsx,
+    Svg,
+    Html,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// `benchlab import`
+#[derive(Args)]
+#[command(after_help = "Example:\n  benchlab import results-2019.xml\n  benchlab report runs/NEW.lab --with runs/results-2019.lab")]
+pub struct ImportArgs {
+    /// An XML file of <benchmark> elements
+    pub file: PathBuf,
+    /// The run file to make [default: runs/<name of the file>.lab]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// `benchlab list`
+#[derive(Args)]
+#[command(after_help = "Examples:\n  benchlab list\n  benchlab list sql\n  benchlab list --runs")]
+pub struct ListArgs {
+    /// Only this experiment
+    pub experiment: Option<String>,
+    /// The runs in runs/ instead
+    #[arg(long)]
+    pub runs: bool,
+}
+
+/// `benchlab completions`
+#[derive(Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+/// `benchlab man`
+#[derive(Args)]
+pub struct ManArgs {
+    /// The folder to write benchlab.1 and a page for each verb into
+    pub folder: PathBuf,
+}
+
+/// A time for measuring, or none.
+#[derive(Clone, Copy)]
+pub struct Budget(pub Option<Duration>);
+
+fn budget(text: &str) -> Result<Budget, String> {
+    match text {
+        "none" => Ok(Budget(None)),
+        text => time(text).map(|t| Budget(Some(t))),
+    }
+}
+
+/// `1.5s`, `500ms`, `2m`, `1h`.
+fn time(text: &str) -> Result<Duration, String> {
+    let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let scale = match unit {
+        "ms" => 0.001,
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("a time is wanted, such as 500ms, 30s, 2m or 1h".into()),
+    };
+    let seconds = number.parse::<f64>().ok().map(|n| n * scale).filter(|s| (0.001..=86_400.0 * 30.0).contains(s));
+    seconds.map(Duration::from_secs_f64).ok_or("a time from 1ms to 720h is wanted".into())
+}
+
+/// `2%` or `0.02`.
+fn part(text: &str) -> Result<f64, String> {
+    let number = match text.strip_suffix('%') {
+        Some(percent) => percent.parse::<f64>().map(|p| p / 100.0),
+        None => text.parse(),
+    };
+    let part = number.ok().filter(|p| *p > 0.0 && *p < 1.0);
+    part.ok_or("a part is wanted, such as 2% or 0.02".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_and_parts_are_read() {
+        assert_eq!(time("1.5s"), Ok(Duration::from_millis(1500)));
+        assert_eq!(time("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(part("2%"), Ok(0.02));
+        assert_eq!(part("0.02"), Ok(0.02));
+        for bad in ["", "5", "s", "-1s", "1e9h", "1 s", "0s"] {
+            assert!(time(bad).is_err(), "{bad}");
+        }
+        for bad in ["", "%", "0", "-1%", "100%", "nan"] {
+            assert!(part(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How the lab ends when it cannot do what was asked for: exit code and message.
+
+use lab_bench::BenchError;
+use lab_plan::PlanError;
+use lab_store::StoreError;
+
+/// A run failed.
+pub const FAILED: u8 = 1;
+/// The command or a file is wrong.
+pub const WRONG: u8 = 2;
+/// The host is not fit, and `--strict` was given.
+pub const UNFIT: u8 = 5;
+/// Stopped by Ctrl-C, as shells count it: 128 + SIGINT.
+pub const INTERRUPTED: u8 = 130;
+
+/// An end with a message for standard error.
+pub struct Exit {
+    /// The exit code.
+    pub code: u8,
+    /// What was wrong and what to do.
+    pub message: String,
+}
+
+impl Exit {
+    /// An end with this code.
+    pub fn new(code: u8, message: impl Into<String>) -> Exit {
+        Exit { code, message: message.into() }
+    }
+
+    /// The command or a file is wrong.
+    pub fn wrong(message: impl Into<String>) -> Exit {
+        Exit::new(WRONG, message)
+    }
+}
+
+impl From<PlanError> for Exit {
+    fn from(e: PlanError) -> Exit {
+        Exit::wrong(e.to_string())
+    }
+}
+
+impl From<StoreError> for Exit {
+    fn from(e: StoreError) -> Exit {
+        let code = if matches!(e, StoreError::Full(_)) { FAILED } else { WRONG };
+        Exit::new(code, e.to_string())
+    }
+}
+
+impl From<BenchError> for Exit {
+    fn from(e: BenchError) -> Exit {
+        match e {
+            BenchError::Store(e) => Exit::from(e),
+            e => Exit::new(FAILED, e.to_string()),
+        }
+    }
+}

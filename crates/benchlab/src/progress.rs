@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One line of progress on a terminal, and notes above it; on anything else the notes alone.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lab_bench::Progress;
+use lab_model::Plan;
+use std::time::{Duration, Instant};
+
+/// Follows a run.
+pub struct Follower<'a> {
+    plan: &'a Plan,
+    bar: ProgressBar,
+    began: Instant,
+    blocks: u32,
+    last_block: Duration,
+    end: Option<Duration>,
+}
+
+impl<'a> Follower<'a> {
+    /// Follows a run of this plan, of which `blocks` are complete.
+    pub fn new(plan: &'a Plan, blocks: u32) -> Follower<'a> {
+        // Hidden by itself when standard error is not a terminal.
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+        let style = ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is sound");
+        bar.set_style(style);
+        let end = plan.measure.budget_ns.map(Duration::from_nanos);
+        Follower { plan, bar, began: Instant::now(), blocks, last_block: Duration::ZERO, end }
+    }
+
+    /// Shows a step.
+    pub fn step(&mut self, progress: Progress) {
+        match progress {
+            Progress::Pilot { subject, point, done, of } => {
+                let subject = &self.plan.subjects[subject].name;
+                self.show(format!("pilot {done}/{of}  {}  {subject}", self.plan.label(point)));
+            }
+            Progress::Point { block, point, done, of } => {
+                let part = (done as f64 / of as f64 * 100.0) as u32;
+                self.show(format!("block {} {part:2}%  {}", block + 1, self.plan.label(point)));
+            }
+            Progress::Disturbed(block) => {
+                self.note(&format!("block {}: other programs or the hypervisor disturbed it; once more", block + 1));
+            }
+            Progress::Complete(block, took) => {
+                self.blocks = block + 1;
+                self.last_block = took;
+            }
+            Progress::Failed(failure) => {
+                let subject = &self.plan.subjects[failure.subject].name;
+                let point = failure.point.map(|p| format!(" at {}", self.plan.label(p)));
+                let at = point.unwrap_or_default();
+                self.note(&format!("{subject} failed{at}: {}: {}", failure.kind, failure.message));
+            }
+        }
+    }
+
+    /// A line that stays.
+    pub fn note(&self, text: &str) {
+        self.bar.suspend(|| eprintln!("benchlab: {text}"));
+    }
+
+    /// Clears the line.
+    pub fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn show(&self, step: String) {
+        let left = match self.time_left() {
+            Some(left) => format!("  about {} s left", left.as_secs()),
+            None => String::new(),
+        };
+        self.bar.set_message(step + &left);
+        self.bar.tick();
+    }
+
+    fn time_left(&self) -> Option<Duration> {
+        let by_time = self.end.map(|end| end.saturating_sub(self.began.elapsed()));
+        let blocks = self.plan.measure.max_blocks.saturating_sub(self.blocks);
+        let known = self.last_block > Duration::ZERO && blocks < 1000;
+        let by_blocks = known.then(|| self.last_block * blocks);
+        [by_time, by_blocks].into_iter().flatten().min()
+    }
+}

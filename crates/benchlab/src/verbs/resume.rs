@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab resume`: goes on where a run was stopped or killed.
+
+use crate::cli::{Budget, Cli, ResumeArgs};
+use crate::exit::{self, Exit};
+use crate::verbs::{project, run};
+use lab_bench::interrupt;
+use lab_model::Ending;
+use lab_plan::Experiment;
+use lab_store::RunWriter;
+use std::process::ExitCode;
+
+/// Goes on with a run. Its subjects must be what they were.
+pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
+    let project = project(cli)?;
+    let earlier = lab_store::load(&args.file)?;
+    let file = args.file.display();
+    let Some(mut plan) = earlier.plan else {
+        return Err(Exit::wrong(format!("{file} holds imported figures only: there is nothing to go on with")));
+    };
+    if let Some(Ending::Decided | Ending::Precise | Ending::Blocks | Ending::Failed) = earlier.ending {
+        return Err(Exit::wrong(format!("{file} is complete; `benchlab report {file}` shows it")));
+    }
+    match (args.budget, earlier.ending) {
+        (Some(Budget(budget)), _) => plan.measure.budget_ns = budget.map(|b| b.as_nanos() as u64),
+        (None, Some(Ending::Budget)) => {
+            return Err(Exit::wrong(format!("{file} used up its time; give it more with --budget, such as --budget 10m")));
+        }
+        (None, _) => {}
+    }
+    interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    let experiment = Experiment::read(&project, &plan.experiment)?;
+    same_subjects(&project, &experiment, &plan, args)?;
+    let scratch = run::scratch(args.scratch.as_deref())?;
+    let writer = RunWriter::resume(&args.file)?;
+    run::carry_out(&project, &plan, writer, &args.file, scratch)
+}
+
+/// Samples of a program that changed in between would be of two programs.
+fn same_subjects(
+    project: &lab_plan::Project,
+    experiment: &Experiment,
+    plan: &lab_model::Plan,
+    args: &ResumeArgs,
+) -> Result<(), Exit> {
+    let recorded = lab_store::recorded_hashes(&args.file)?;
+    if let Some(gone) = plan.subjects.iter().filter(|s| s.control_of.is_none())
+        .find(|s| experiment.subject(&s.name).is_none_or(|now| now.model.program != s.program))
+    {
+        return Err(Exit::wrong(format!("`{}` is not what it was when the run began: start a new run", gone.name)));
+    }
+    let built = run::prepare(project, experiment, plan, false)?;
+    match built.hashes.iter().find(|(name, hash)| recorded.get(name).is_some_and(|was| was != hash)) {
+        Some((name, _)) => Err(Exit::wrong(format!(
+            "the sources of `{name}` changed since the run began: start a new run, or take the change back"
+        ))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab run`: plan, build, measure, report.
+
+use crate::cli::{Cli, RunArgs};
+use crate::exit::{self, Exit};
+use crate::progress::Follower;
+use crate::verbs::{project, report};
+use lab_bench::{Builder, Scratch, Session, build, host, interrupt, unix_seconds};
+use lab_model::{Ending, Failure, Host, Measure, Plan};
+use lab_plan::{Experiment, Project, Selection, Toolchains};
+use lab_store::RunWriter;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Measures an experiment.
+pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
+    let project = project(cli)?;
+    let experiment = Experiment::read(&project, &args.experiment)?;
+    let plan = selection(args)?.plan(&experiment)?;
+    interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    let built = prepare(&project, &experiment, &plan, args.install)?;
+    let host = fit_host(args.strict)?;
+    let scratch = scratch(args.scratch.as_deref())?;
+    let path = new_file(&project, args)?;
+    let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
+    writer.host(&with_scratch(host, &scratch))?;
+    writer.plan(&plan)?;
+    for (name, hash) in &built.hashes {
+        writer.hash(name, hash)?;
+    }
+    for failure in &built.failures {
+        writer.failure(failure)?;
+    }
+    carry_out(&project, &plan, writer, &path, scratch)
+}
+
+/// Measures what is missing in a run file, and reports.
+pub fn carry_out(
+    project: &Project,
+    plan: &Plan,
+    writer: RunWriter,
+    path: &Path,
+    scratch: Scratch,
+) -> Result<ExitCode, Exit> {
+    let run = lab_store::load(path)?;
+    let mut follower = Follower::new(plan, run.complete_blocks().count() as u32);
+    let session = Session::new(plan, project.folder(), writer, run, scratch)?;
+    let ending = session.measure(&mut |step| follower.step(step));
+    follower.end();
+    let ending = ending?;
+    if ending == Ending::Interrupted {
+        return Err(Exit::new(
+            exit::INTERRUPTED,
+            format!("stopped; go on with `benchlab resume {}`", path.display()),
+        ));
+    }
+    report::after_run(path)?;
+    match ending {
+        Ending::Failed => Err(Exit::new(exit::FAILED, "nothing was left to compare: the report says what failed")),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// A folder for the subjects' databases.
+pub fn scratch(parent: Option<&Path>) -> Result<Scratch, Exit> {
+    Scratch::new(parent).map_err(|e| {
+        let place = parent.map_or("the folder for databases".into(), |p| p.display().to_string());
+        Exit::wrong(format!("{place}: {e}"))
+    })
+}
+
+/// What building the subjects of a plan yielded.
+pub struct Built {
+    /// What each was made from: name and SHA-256.
+    pub hashes: Vec<(String, String)>,
+    /// Those that cannot be run.
+    pub failures: Vec<Failure>,
+}
+
+/// Installs what is missing, if that is wanted, and builds what changed.
+pub fn prepare(
+    project: &Project,
+    experiment: &Experiment,
+    plan: &Plan,
+    install: bool,
+) -> Result<Built, Exit> {
+    let toolchains = Toolchains::read(project)?;
+    let mut builder = Builder::new(project, experiment, &toolchains);
+    let source = |s: &lab_model::Subject| s.control_of.map_or(s.name.clone(), |o| plan.subjects[o].name.clone());
+    if install {
+        let names: Vec<String> = plan.subjects.iter().map(source).collect();
+        let packages = builder.lacking(&names);
+        if !packages.is_empty() {
+            eprintln!("benchlab: installing {}", packages.join(" "));
+            build::install(&packages).map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+        }
+    }
+    let mut built = Built { hashes: Vec::new(), failures: Vec::new() };
+    for (subject, s) in plan.subjects.iter().enumerate() {
+        match builder.ready(&source(s), &mut |name| eprintln!("benchlab: building {name}")) {
+            Ok(hash) => built.hashes.push((s.name.clone(), hash)),
+            Err(unready) => {
+                eprintln!("benchlab: {} cannot run: {}", s.name, unready.message);
+                unready.log.iter().for_each(|line| eprintln!("  {line}"));
+                built.failures.push(Failure {
+                    subject,
+                    point: None,
+                    block: None,
+                    kind: unready.kind.into(),
+                    message: unready.message,
+                    log: unready.log,
+                });
+            }
+        }
+        if interrupt::requested() {
+            return Err(Exit::new(exit::INTERRUPTED, "stopped before anything was measured"));
+        }
+    }
+    if built.failures.len() == plan.subjects.len() {
+        return Err(Exit::new(exit::FAILED, "no subject can run; --install installs what is missing"));
+    }
+    Ok(built)
+}
+
+fn fit_host(strict: bool) -> Result<Host, Exit> {
+    let host = host::inspect();
+    let unfit: Vec<_> = host.findings.iter().filter(|f| f.unfit).collect();
+    for finding in &unfit {
+        eprintln!("benchlab: the host is not fit: {}; {}", finding.what, finding.advice);
+    }
+    match strict && !unfit.is_empty() {
+        true => Err(Exit::new(exit::UNFIT, "not measured, because of --strict")),
+        false => Ok(host),
+    }
+}
+
+fn with_scratch(mut host: Host, scratch: &Scratch) -> Host {
+    let place = match scratch.in_memory() {
+        true => "in memory (tmpfs): no commit waits for a disk",
+        false => "on a disk: commits wait for it",
+    };
+    host.facts.push(("databases".into(), place.into()));
+    host
+}
+
+fn selection(args: &RunArgs) -> Result<Selection, Exit> {
+    let mut set = Vec::new();
+    for word in &args.set {
+        let (name, values) = word.split_once('=').filter(|(n, v)| !n.is_empty() && !v.is_empty())
+            .ok_or_else(|| Exit::wrong(format!("--set {word}: NAME=VALUE,… is wanted, such as --set limit=1,100")))?;
+        set.push((name.to_owned(), values.split(',').map(str::to_owned).collect()));
+    }
+    Ok(Selection {
+        subjects: args.subjects.clone(),
+        cases: args.cases.clone(),
+        set,
+        baseline: args.baseline.clone(),
+        control: !args.no_control,
+        // JSON readers keep integers up to 2^53 only.
+        seed: args.seed.unwrap_or((unix_seconds() * 1000.0) as u64 % (1 << 53)),
+        measure: measure(args),
+    })
+}
+
+fn measure(args: &RunArgs) -> Measure {
+    let usual = if args.quick { 30 } else { 120 };
+    let budget = match (args.budget, args.blocks) {
+        (Some(budget), _) => budget.0,
+        (None, Some(_)) => None,
+        (None, None) => Some(std::time::Duration::from_secs(usual)),
+    };
+    Measure {
+        pairs: args.pairs.unwrap_or(if args.quick { 10 } else { 40 }),
+        turn_ns: 1_000_000,
+        budget_ns: budget.map(|b| b.as_nanos() as u64),
+        max_blocks: args.blocks.unwrap_or(80),
+        // A number of blocks that was asked for is measured, whatever it shows.
+        looks: if args.blocks.is_some() { Vec::new() } else { vec![10, 20, 40, 80] },
+        alpha: 0.05,
+        margin: args.margin,
+        precision: args.precision,
+        time_limit_ns: args.time_limit.as_nanos() as u64,
+        max_warmup: if args.quick { 120 } else { 480 },
+    }
+}
+
+/// `runs/<time>-<experiment>.lab`; a run that began in the same second gets a number.
+fn new_file(project: &Project, args: &RunArgs) -> Result<PathBuf, Exit> {
+    let folder = args.runs.clone().unwrap_or_else(|| project.folder().join("runs"));
+    std::fs::create_dir_all(&folder).map_err(|e| Exit::wrong(format!("{}: {e}", folder.display())))?;
+    let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let name = |n: u32| match n {
+        0 => format!("{time}-{}.lab", args.experiment),
+        n => format!("{time}-{}-{n}.lab", args.experiment),
+    };
+    let mut paths = (0..).map(|n| folder.join(name(n)));
+    Ok(paths.find(|p| !p.exists()).expect("numbers do not end"))
+}

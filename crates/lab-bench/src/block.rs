@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One block: fresh processes, every point in random order, subjects in mirrored turns on one core,
+//! frozen while idle.
+
+use crate::expected::Expected;
+use crate::process::{Answer, Process, Ran};
+use crate::procfs;
+use crate::roster::{Roster, Stop, keep_log};
+use crate::session::{Crew, Progress};
+use crate::sys;
+use crate::target::Targets;
+use crate::visit::Visit;
+use lab_model::{Batch, Block, Failure, Pilot, PointId, Resources, Sample, SubjectId};
+use lab_plan::Schedule;
+use lab_store::{BlockWriter, RunWriter};
+use std::collections::HashMap;
+
+/// The part of a batch that follows the waking and is not recorded.
+const LEAD_IN: u64 = 10;
+
+/// What a block needs to know of its run.
+pub struct Bench<'a> {
+    /// The plan, the processes' folder, the cores.
+    pub crew: &'a Crew<'a>,
+    /// The run file.
+    pub run: &'a RunWriter,
+    /// Where targets come from.
+    pub targets: Option<&'a Targets>,
+    /// What the pilot found.
+    pub pilots: &'a HashMap<(SubjectId, PointId), Pilot>,
+    /// What the work must yield.
+    pub expected: &'a Expected,
+    /// Who takes part; failures are added.
+    pub roster: &'a mut Roster,
+    /// Failures of this block.
+    pub failures: Vec<Failure>,
+    /// Told of every step.
+    pub progress: &'a mut dyn FnMut(Progress),
+}
+
+/// A subject that sits in a block, with its case open or not.
+struct Seat {
+    process: Process,
+    visit: Option<Visit>,
+}
+
+type Seats = HashMap<SubjectId, Seat>;
+
+impl Bench<'_> {
+    /// Takes all samples of a block.
+    pub fn block(&mut self, writer: &BlockWriter, block: &mut Block) -> Result<(), Stop> {
+        let plan = self.crew.plan;
+        let schedule = Schedule::new(plan.seed, block.number);
+        let mut seats = Seats::new();
+        let order = schedule.points(plan.points.len());
+        for (done, &point) in order.iter().enumerate() {
+            (self.progress)(Progress::Point { block: block.number, point, done, of: order.len() });
+            let everyone: Vec<SubjectId> = (0..plan.subjects.len()).collect();
+            for subject in schedule.openings(point, &everyone) {
+                self.prepare(writer, block, &mut seats, subject, point)?;
+            }
+            let mut taking_part: Vec<SubjectId> =
+                seats.iter().filter(|(_, seat)| seat.visit.is_some()).map(|(&s, _)| s).collect();
+            taking_part.sort();
+            self.passes(writer, block, &mut seats, &schedule, point, &taking_part)?;
+            for subject in taking_part {
+                self.conclude(writer, block, &mut seats, subject, point)?;
+            }
+        }
+        for (subject, mut seat) in seats {
+            keep_log(self.run, &mut seat.process, subject, Some(block.number))?;
+            if let Err(fault) = seat.process.quit() {
+                self.fail(fault, subject, None, block, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens a point, has the subject prove its work, warms it up and freezes it.
+    fn prepare(
+        &mut self,
+        writer: &BlockWriter,
+        block: &mut Block,
+        seats: &mut Seats,
+        subject: SubjectId,
+        point: PointId,
+    ) -> Result<(), Stop> {
+        if !self.roster.takes_part(subject, point) {
+            return Ok(());
+        }
+        if !seats.contains_key(&subject) {
+            match self.crew.start(subject, block.core as usize) {
+                Ok((process, started)) => {
+                    writer.process(&started)?;
+                    block.processes.push(started);
+                    seats.insert(subject, Seat { process, visit: None });
+                }
+                Err(fault) => return self.fail(fault, subject, None, block, None),
+            }
+        }
+        let seat = seats.get_mut(&subject).expect("it was just seated");
+        let warm = warm_up(self.crew, self.targets, &self.pilots[&(subject, point)], &mut seat.process);
+        match warm {
+            Ok(visit) => seat.visit = Some(visit),
+            Err(fault) => self.dismiss(fault, seats, subject, point, block)?,
+        }
+        Ok(())
+    }
+
+    fn passes(
+        &mut self,
+        writer: &BlockWriter,
+        block: &mut Block,
+        seats: &mut Seats,
+        schedule: &Schedule,
+        point: PointId,
+        subjects: &[SubjectId],
+    ) -> Result<(), Stop> {
+        let passes = schedule.passes(point, subjects, self.crew.plan.measure.pairs);
+        for (pass, order) in passes.enumerate() {
+            for (turn, subject) in order.into_iter().enumerate() {
+                let Some(seat) = seats.get_mut(&subject) else { continue };
+                let operations = self.pilots[&(subject, point)].operations;
+                match take_turn(self.crew, self.expected, seat, point, operations) {
+                    Ok(ran) => {
+                        let sample = Sample {
+                            point,
+                            subject,
+                            pass: pass as u32,
+                            turn: turn as u32,
+                            batch: Batch { operations, wall_ns: ran.wall_ns, cpu_ns: ran.cpu_ns },
+                        };
+                        writer.sample(&sample, ran.units, ran.check)?;
+                        block.samples.push(sample);
+                    }
+                    Err(fault) => self.dismiss(fault, seats, subject, point, block)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes the point and reads what the process holds.
+    fn conclude(
+        &mut self,
+        writer: &BlockWriter,
+        block: &mut Block,
+        seats: &mut Seats,
+        subject: SubjectId,
+        point: PointId,
+    ) -> Result<(), Stop> {
+        let Some(seat) = seats.get_mut(&subject) else { return Ok(()) };
+        let close = |seat: &mut Seat| {
+            let usage = procfs::usage(seat.process.pid()).map_err(crate::process::gone)?;
+            seat.process.wake()?;
+            seat.process.close()?;
+            seat.process.freeze()?;
+            seat.visit = None;
+            Ok(usage)
+        };
+        match close(seat) {
+            Ok(usage) => {
+                let resources = resources(subject, point, &usage);
+                writer.resources(&resources)?;
+                block.resources.push(resources);
+                Ok(())
+            }
+            Err(fault) => self.dismiss(fault, seats, subject, point, block),
+        }
+    }
+
+    /// Keeps a fault and ends the process that it came from.
+    fn dismiss(
+        &mut self,
+        fault: crate::Fault,
+        seats: &mut Seats,
+        subject: SubjectId,
+        point: PointId,
+        block: &Block,
+    ) -> Result<(), Stop> {
+        let mut seat = seats.remove(&subject);
+        self.fail(fault, subject, Some(point), block, seat.as_mut().map(|s| &mut s.process))
+    }
+
+    fn fail(
+        &mut self,
+        fault: crate::Fault,
+        subject: SubjectId,
+        point: Option<PointId>,
+        block: &Block,
+        process: Option<&mut Process>,
+    ) -> Result<(), Stop> {
+        let failure =
+            self.roster.keep(self.run, fault, subject, point, Some(block.number), process)?;
+        (self.progress)(Progress::Failed(failure.clone()));
+        self.failures.push(failure);
+        Ok(())
+    }
+}
+
+fn warm_up(
+    crew: &Crew,
+    targets: Option<&Targets>,
+    pilot: &Pilot,
+    process: &mut Process,
+) -> Answer<Visit> {
+    process.wake()?;
+    let name = format!("{}-{}", pilot.subject, pilot.point);
+    let (mut visit, _) = Visit::begin(process, crew.plan, pilot.point, targets, &name)?;
+    visit.verify(process, 1)?;
+    visit.look(crew.plan)?;
+    for _ in 0..pilot.warmup_batches {
+        visit.run(process, pilot.operations)?;
+        visit.look(crew.plan)?;
+    }
+    visit.stop_counting_opens();
+    process.freeze()?;
+    Ok(visit)
+}
+
+/// Wakes a subject for one batch and freezes it again; then the lab looks at what it did.
+fn take_turn(
+    crew: &Crew,
+    expected: &Expected,
+    seat: &mut Seat,
+    point: PointId,
+    operations: u64,
+) -> Answer<Ran> {
+    let visit = seat.visit.as_mut().expect("only subjects with an open case take turns");
+    let process = &mut seat.process;
+    process.wake()?;
+    visit.run(process, (operations / LEAD_IN).max(1))?;
+    let ran = visit.run(process, operations)?;
+    process.freeze()?;
+    visit.look(crew.plan)?;
+    expected.compare(point, &ran)?;
+    Ok(ran)
+}
+
+fn resources(subject: SubjectId, point: PointId, usage: &procfs::Usage) -> Resources {
+    Resources {
+        subject,
+        point,
+        rss_bytes: usage.rss_bytes,
+        peak_rss_bytes: usage.peak_rss_bytes,
+        threads: usage.threads,
+        user_ns: usage.user_ns,
+        sys_ns: usage.sys_ns,
+        voluntary_switches: usage.voluntary_switches,
+        involuntary_switches: usage.involuntary_switches,
+    }
+}
+
+/// Pins the lab itself away from the measured core, if there is another one.
+pub fn step_aside(cores: &[usize], core: usize) {
+    let others: Vec<usize> = cores.iter().copied().filter(|&c| c != core).collect();
+    let here = nix::unistd::Pid::from_raw(0);
+    if std::env::var_os("LAB_SAME").is_some() {
+        let _ = sys::allow(here, &[core]);
+        return;
+    }
+    if !others.is_empty() {
+        // Without the right to do so, the scheduler decides: slower to answer, not wrong.
+        let _ = sys::allow(here, &others);
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The same work: which check value and units a point must yield.
+
+use crate::process::{Answer, Fault, Ran};
+use lab_model::{PointId, SubjectId};
+use std::collections::HashMap;
+
+/// Check and units.
+pub type Outcome = (u64, u64);
+
+/// What each point must yield for each number of operations that a subject is asked for.
+#[derive(Default)]
+pub struct Expected(HashMap<(PointId, u64), Outcome>);
+
+impl Expected {
+    /// Keeps an outcome that a trusted subject computed.
+    pub fn insert(&mut self, point: PointId, operations: u64, outcome: Outcome) {
+        self.0.insert((point, operations), outcome);
+    }
+
+    /// Whether an outcome is known.
+    pub fn knows(&self, point: PointId, operations: u64) -> bool {
+        self.0.contains_key(&(point, operations))
+    }
+
+    /// Compares a batch with what it must yield.
+    pub fn compare(&self, point: PointId, ran: &Ran) -> Answer<()> {
+        match self.0.get(&(point, ran.operations)) {
+            Some(&wanted) => compare(wanted, (ran.check, ran.units), ran.operations),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Compares an outcome with the wanted one.
+pub fn compare(wanted: Outcome, found: Outcome, operations: u64) -> Answer<()> {
+    let differ = |what: &str, wanted: u64, found: u64| {
+        Err(Fault::Failed(
+            "check",
+            format!("{what}={found} for {operations} operations, where the others have {wanted}"),
+        ))
+    };
+    match (wanted.0 == found.0, wanted.1 == found.1) {
+        (false, _) => differ("check", wanted.0, found.0),
+        (_, false) => differ("units", wanted.1, found.1),
+        _ => Ok(()),
+    }
+}
+
+/// The outcome that most subjects agree on; of equally many, the baseline's, then the first one's.
+pub fn majority(outcomes: &[(SubjectId, Outcome)], baseline: SubjectId) -> Option<Outcome> {
+    let votes = |outcome: Outcome| outcomes.iter().filter(|(_, o)| *o == outcome).count();
+    let of_baseline = outcomes.iter().find(|(s, _)| *s == baseline).map(|(_, o)| *o);
+    let mut best = of_baseline.or(outcomes.first().map(|(_, o)| *o))?;
+    for &(_, outcome) in outcomes {
+        if votes(outcome) > votes(best) {
+            best = outcome;
+        }
+    }
+    Some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn most_subjects_are_believed_and_the_baseline_breaks_a_tie() {
+        assert_eq!(majority(&[], 0), None);
+        assert_eq!(majority(&[(0, (5, 1)), (1, (6, 1))], 1), Some((6, 1)));
+        assert_eq!(majority(&[(0, (5, 1)), (1, (6, 1)), (2, (5, 1))], 1), Some((5, 1)));
+        assert_eq!(majority(&[(2, (7, 1)), (1, (6, 1))], 0), Some((7, 1)));
+    }
+
+    #[test]
+    fn a_difference_is_named() {
+        assert_eq!(compare((5, 1), (5, 1), 3), Ok(()));
+        let Err(Fault::Failed(kind, text)) = compare((5, 1), (5, 2), 3) else { panic!("equal") };
+        assert_eq!(kind, "check");
+        assert!(text.contains("units=2") && text.contains('1'));
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The pilot: how many operations make a batch, and how many batches until a subject is steady.
+
+use crate::process::{Answer, Process, Ran};
+use crate::visit::Visit;
+use lab_model::{Batch, Measure, Pilot, Plan, PointId, SubjectId};
+use lab_stats::warmup;
+
+/// Batches after which the pilot looks whether the subject is steady; then at twice as many, and so on.
+const FIRST_LOOK: usize = 30;
+
+/// The most operations of a batch.
+const MAX_OPERATIONS: u64 = 1 << 32;
+
+/// Runs a point in a fresh process until it is steady or the most batches are spent: the pilot and
+/// its last batch.
+pub fn pilot(
+    process: &mut Process,
+    visit: &mut Visit,
+    plan: &Plan,
+    subject: SubjectId,
+    point: PointId,
+) -> Answer<(Pilot, Ran)> {
+    let cold = visit.run(process, 1)?;
+    visit.look(plan)?;
+    let mut batches = vec![batch(&cold)];
+    let mut last = cold;
+    let mut next_look = FIRST_LOOK;
+    let most = (plan.measure.max_warmup as usize).max(FIRST_LOOK);
+    let mut times = Vec::new();
+    while batches.len() < most {
+        let operations = operations(&last, &plan.measure);
+        last = visit.run(process, operations)?;
+        visit.look(plan)?;
+        batches.push(batch(&last));
+        times.push(last.wall_ns as f64 / last.operations as f64);
+        if batches.len() >= next_look {
+            next_look *= 2;
+            if warmup::classify(&times).steady_from.is_some_and(|from| from <= times.len() / 2) {
+                break;
+            }
+        }
+    }
+    let found = warmup::classify(&times);
+    let steady_from = found.steady_from.unwrap_or(times.len());
+    let steady = lab_stats::order::median(&times[steady_from.min(times.len() * 3 / 4)..]);
+    let operations = (plan.measure.turn_ns as f64 / steady.unwrap_or(1.0).max(1e-3)) as u64;
+    let last = visit.run(process, operations.clamp(1, MAX_OPERATIONS))?;
+    visit.look(plan)?;
+    batches.push(batch(&last));
+    let pilot = Pilot {
+        subject,
+        point,
+        operations: last.operations,
+        warmup_batches: (steady_from as u32).max(1),
+        class: found.class,
+        cold_ns: cold.wall_ns,
+        batches,
+    };
+    Ok((pilot, last))
+}
+
+/// The operations that would have filled a turn, at most eight times as many as before.
+fn operations(last: &Ran, measure: &Measure) -> u64 {
+    let per_operation = last.wall_ns.max(1) as f64 / last.operations as f64;
+    let fitting = (measure.turn_ns as f64 / per_operation) as u64;
+    fitting.clamp(1, (last.operations * 8).min(MAX_OPERATIONS))
+}
+
+fn batch(ran: &Ran) -> Batch {
+    Batch { operations: ran.operations, wall_ns: ran.wall_ns, cpu_ns: ran.cpu_ns }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The SQLite files that subjects work on, and the lab's own look at what was done to them.
+
+use crate::process::{Answer, Fault};
+use lab_model::Writes;
+use lab_model::plan::Target;
+use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
+use rusqlite::{Connection, OpenFlags, params};
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// Makes target files in a folder of their own: a full and an empty template, copied per visit.
+pub struct Targets {
+    folder: PathBuf,
+    table: String,
+}
+
+impl Targets {
+    /// Makes the templates. Rows get values from 0 to 2^31-1 out of the seed.
+    pub fn new(folder: &Path, target: &Target, seed: u64) -> rusqlite::Result<Targets> {
+        let Target::Sqlite { table, rows } = target;
+        let targets = Targets { folder: folder.to_path_buf(), table: table.clone() };
+        for (empty, rows) in [(true, 0), (false, *rows)] {
+            let mut db = Connection::open(targets.template(empty))?;
+            let transaction = db.transaction()?;
+            transaction.execute(table, [])?;
+            {
+                let mut insert = transaction.prepare("INSERT INTO test_simple (value) VALUES (?)")?;
+                // Fibonacci hashing spreads the values over their range.
+                for id in 1..=rows {
+                    let mixed = (id ^ seed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                    insert.execute([(mixed >> 33) as i64])?;
+                }
+            }
+            transaction.commit()?;
+        }
+        Ok(targets)
+    }
+
+    /// A fresh copy for one visit; an earlier one of that name is replaced.
+    pub fn fresh(&self, name: &str, empty: bool) -> Answer<Database> {
+        let path = self.folder.join(name).with_extension("db");
+        let journal = self.folder.join(name).with_extension("db-journal");
+        let _ = fs::remove_file(journal);
+        let _ = fs::remove_file(&path);
+        fs::copy(self.template(empty), &path).map_err(|e| cannot(format!("{}: {e}", path.display())))?;
+        Database::open(path, self.table.clone())
+    }
+
+    fn template(&self, empty: bool) -> PathBuf {
+        self.folder.join(if empty { "empty.template" } else { "full.template" })
+    }
+}
+
+/// One target file and what the lab last saw in it.
+pub struct Database {
+    path: PathBuf,
+    table: String,
+    file: File,
+    reader: Connection,
+    last_id: i64,
+    last_counter: u32,
+}
+
+impl Database {
+    fn open(path: PathBuf, table: String) -> Answer<Database> {
+        let file = File::open(&path).map_err(|e| cannot(e.to_string()))?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let reader = Connection::open_with_flags(&path, flags).map_err(|e| cannot(e.to_string()))?;
+        let mut database = Database { path, table, file, reader, last_id: 0, last_counter: 0 };
+        database.last_counter = database.change_counter()?;
+        database.last_id = database.added().map_err(|e| cannot(e.to_string()))?.2;
+        Ok(database)
+    }
+
+    /// Its file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether since the last look the file changed by just what `operations` of a case leave
+    /// behind, with `sum` the values that the subject says it wrote. Fault: what differs.
+    pub fn look(&mut self, writes: Writes, operations: u64, sum: u64) -> Answer<()> {
+        let counter = self.change_counter()?;
+        let committed = u64::from(counter.wrapping_sub(self.last_counter));
+        self.last_counter = counter;
+        let wanted = writes.transactions * operations;
+        if committed != wanted {
+            return Err(differs(format!(
+                "{operations} operations must commit {wanted} transactions; the file's change counter \
+                 grew by {committed}"
+            )));
+        }
+        let (rows, stored, last_id) = self.added().map_err(|e| differs(e.to_string()))?;
+        let wanted = writes.rows * operations;
+        if rows != wanted {
+            return Err(differs(format!("{operations} operations must add {wanted} rows; {rows} are there")));
+        }
+        if writes.rows > 0 && stored != sum {
+            return Err(differs(format!("the rows added hold a sum of {stored}; the subject says {sum}")));
+        }
+        self.last_id = last_id;
+        self.same_table()
+    }
+
+    /// Rows with an id above the last one seen: how many, their sum, the highest id.
+    fn added(&self) -> rusqlite::Result<(u64, u64, i64)> {
+        let sql = "SELECT count(*), coalesce(sum(value), 0), coalesce(max(id), ?1)
+                   FROM test_simple WHERE id > ?1";
+        self.reader.prepare_cached(sql)?.query_row(params![self.last_id], |r| {
+            Ok((r.get::<_, i64>(0)? as u64, r.get::<_, i64>(1)? as u64, r.get(2)?))
+        })
+    }
+
+    fn same_table(&self) -> Answer<()> {
+        let sql = "SELECT sql FROM sqlite_schema WHERE name = 'test_simple'";
+        let read = || self.reader.prepare_cached(sql)?.query_row([], |r| r.get::<_, String>(0));
+        match read() {
+            Ok(found) if found == self.table => Ok(()),
+            Ok(found) => Err(differs(format!("the table is now `{found}`"))),
+            Err(e) => Err(differs(format!("the table: {e}"))),
+        }
+    }
+
+    /// Bytes 24 to 27 of the file, which grow by 1 with every commit in a rollback journal mode
+    /// (SQLite file format, 1.3.7); in WAL mode (bytes 18 and 19 are 2) they do not.
+    fn change_counter(&self) -> Answer<u32> {
+        let mut header = [0; 28];
+        self.file.read_exact_at(&mut header, 0).map_err(|e| cannot(e.to_string()))?;
+        if header[18] == 2 {
+            return Err(differs(
+                "the file is in WAL mode, in which its commits cannot be counted; leave journal_mode alone"
+                    .into(),
+            ));
+        }
+        Ok(u32::from_be_bytes([header[24], header[25], header[26], header[27]]))
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Counts how often a file is opened, by whomever.
+pub struct Opens {
+    inotify: Inotify,
+}
+
+impl Opens {
+    /// Counts from now on.
+    pub fn of(path: &Path) -> Answer<Opens> {
+        let watch = || {
+            let inotify = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC)?;
+            // Closings are watched too, because the kernel merges equal events that follow one another.
+            inotify.add_watch(path, AddWatchFlags::IN_OPEN | AddWatchFlags::IN_CLOSE)?;
+            Ok(Opens { inotify })
+        };
+        watch().map_err(|e: nix::Error| cannot(format!("the file's openings cannot be watched: {e}")))
+    }
+
+    /// Openings since the last call.
+    pub fn count(&self) -> u64 {
+        let mut opens = 0;
+        while let Ok(events) = self.inotify.read_events() {
+            opens += events.iter().filter(|e| e.mask.contains(AddWatchFlags::IN_OPEN)).count() as u64;
+        }
+        opens
+    }
+}
+
+fn differs(what: String) -> Fault {
+    Fault::Failed("writes", what)
+}
+
+fn cannot(what: String) -> Fault {
+    Fault::Failed("target", what)
+}

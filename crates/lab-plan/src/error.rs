@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Errors of experiment files and selections: what is wrong, where, and the nearest valid word.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanError {
+    place: Option<Place>,
+    message: String,
+    hint: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    file: PathBuf,
+    line: usize,
+    column: usize,
+    text: String,
+    width: usize,
+}
+
+impl PlanError {
+    /// An error of what was asked for on the command line.
+    pub fn asked(message: impl Into<String>) -> PlanError {
+        PlanError { place: None, message: message.into(), hint: None }
+    }
+
+    /// An error at a place in a file.
+    pub(crate) fn at(file: &Path, text: &str, span: Range<usize>, message: impl Into<String>) -> PlanError {
+        let start = span.start.min(text.len());
+        let begin = text[..start].rfind('\n').map_or(0, |i| i + 1);
+        let line_text = text[begin..].lines().next().unwrap_or("");
+        let place = Place {
+            file: file.to_path_buf(),
+            line: text[..start].matches('\n').count() + 1,
+            column: text[begin..start].chars().count() + 1,
+            text: line_text.to_owned(),
+            width: text.get(span).map_or(1, |s| s.lines().next().unwrap_or("").chars().count()).max(1),
+        };
+        PlanError { place: Some(place), message: message.into(), hint: None }
+    }
+
+    /// An error that the TOML reader found, with the nearest of the words that it expected.
+    pub(crate) fn toml(file: &Path, text: &str, error: &toml::de::Error) -> PlanError {
+        let message = error.message().to_owned();
+        let span = error.span().unwrap_or(0..0);
+        // serde writes: unknown field `x`, expected one of `a`, `b`
+        let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+        let hint = match words.split_first() {
+            Some((wrong, known)) if message.starts_with("unknown") => nearest(wrong, known.iter().copied()),
+            _ => None,
+        };
+        let message = match words.first() {
+            Some(wrong) if message.starts_with("unknown field") => format!("unknown key `{wrong}`"),
+            _ => message.clone(),
+        };
+        PlanError { hint: hint.map(did_you_mean), ..PlanError::at(file, text, span, message) }
+    }
+
+    /// Adds the nearest of the known words, or all of them if none is near.
+    pub(crate) fn known<'a>(self, wrong: &str, known: impl Iterator<Item = &'a str> + Clone) -> PlanError {
+        let hint = nearest(wrong, known.clone()).map(did_you_mean).unwrap_or_else(|| {
+            format!("there is: {}", known.collect::<Vec<_>>().join(", "))
+        });
+        PlanError { hint: Some(hint), ..self }
+    }
+}
+
+/// The known word that is most like a wrong one, if one is alike (Jaro-Winkler similarity over 0.7).
+pub fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let likeness = |word: &&str| strsim::jaro_winkler(wrong, word);
+    let best = known.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(&best) > 0.7).then_some(best)
+}
+
+fn did_you_mean(word: &str) -> String {
+    format!("did you mean `{word}`?")
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match &self.place {
+            None => write!(f, "{}", self.message)?,
+            Some(p) => {
+                let number = p.line.to_string();
+                let gap = " ".repeat(number.len());
+                let marks = "^".repeat(p.width.min(p.text.chars().count().max(p.column) + 1 - p.column).max(1));
+                writeln!(f, "{}:{}:{}: {}", p.file.display(), p.line, p.column, self.message)?;
+                writeln!(f, "  {number} | {}", p.text)?;
+                write!(f, "  {gap} | {}{marks}", " ".repeat(p.column - 1))?;
+            }
+        }
+        match &self.hint {
+            Some(hint) if self.place.is_some() => write!(f, "\n  {hint}"),
+            Some(hint) => write!(f, "; {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}

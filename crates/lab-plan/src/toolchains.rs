@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `experiments/toolchains.toml`: what subjects are built with, how to see whether it is there, and
+//! what installs it.
+
+use crate::PlanError;
+use crate::place::Project;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// All toolchains by name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(transparent)]
+pub struct Toolchains(BTreeMap<String, Toolchain>);
+
+/// One of them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Toolchain {
+    /// For people.
+    pub title: String,
+    /// Programs that must be in PATH.
+    #[serde(default)]
+    pub programs: Vec<String>,
+    /// Commands that must succeed.
+    #[serde(default)]
+    pub probes: Vec<Vec<String>>,
+    /// Debian packages that bring it.
+    pub debian: Vec<String>,
+}
+
+impl Toolchains {
+    /// Reads the project's file.
+    pub fn read(project: &Project) -> Result<Toolchains, PlanError> {
+        let path = Path::new("experiments/toolchains.toml");
+        let text = std::fs::read_to_string(project.folder().join(path))
+            .map_err(|e| PlanError::asked(format!("{}: {e}", path.display())))?;
+        toml::from_str(&text).map_err(|e| PlanError::toml(path, &text, &e))
+    }
+
+    /// A toolchain.
+    pub fn get(&self, name: &str) -> Option<&Toolchain> {
+        self.0.get(name)
+    }
+
+    /// All names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.0.keys().map(String::as_str)
+    }
+}
