@@ -36,14 +36,6 @@ package body Appserver.SQL.SQLite is
    function Handle_Of (Owner : not null Connection_Reference) return Database_Handle is
      (Connection (Owner.all).Handle);
 
-   procedure Check (Self : Statement; Result : Result_Code) with Inline;
-   procedure Check (Self : Statement; Result : Result_Code) is
-   begin
-      if Result /= OK then
-         Raise_Latest (Handle_Of (Self.Owner));
-      end if;
-   end Check;
-
    ---------------
    -- Preparing --
    ---------------
@@ -140,6 +132,7 @@ package body Appserver.SQL.SQLite is
          Self.Detach;
          Ignored     := finalize (Self.Handle);
          Self.Handle := No_Statement;
+         Self.Ended  := False;
       end if;
    end Close;
 
@@ -147,15 +140,35 @@ package body Appserver.SQL.SQLite is
    -- Binding --
    -------------
 
+   --  A statement that has run holds no locks, but SQLite lets none be bound before its reset
+
+   procedure Unlock (Self : in out Statement) with Inline;
+   procedure Unlock (Self : in out Statement) is
+   begin
+      if Self.Ended then
+         Self.Reset;
+      end if;
+   end Unlock;
+
+   procedure Check (Self : Statement; Result : Result_Code) with Inline;
+   procedure Check (Self : Statement; Result : Result_Code) is
+   begin
+      if Result /= OK then
+         Raise_Latest (Handle_Of (Self.Owner));
+      end if;
+   end Check;
+
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Integer_64) is
    begin
+      Unlock (Self);
       Check (Self, bind_int64 (Self.Handle, int (Parameter), Value));
    end Bind;
 
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Long_Float) is
    begin
+      Unlock (Self);
       Check (Self, bind_double (Self.Handle, int (Parameter), Value));
    end Bind;
 
@@ -168,12 +181,14 @@ package body Appserver.SQL.SQLite is
       Start   : constant System.Address :=
         (if Value'Length = 0 then Nothing'Address else Value'Address);
    begin
+      Unlock (Self);
       Check
         (Self, bind_text (Self.Handle, int (Parameter), Start, Value'Length, Transient));
    end Bind;
 
    overriding procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number) is
    begin
+      Unlock (Self);
       Check (Self, bind_null (Self.Handle, int (Parameter)));
    end Bind_Null;
 
@@ -181,41 +196,38 @@ package body Appserver.SQL.SQLite is
    -- Running --
    -------------
 
-   --  The statement ran to its end or failed, as Result tells
-
-   procedure Leave_Rows (Self : in out Statement; Result : Result_Code) with No_Inline;
-   procedure Leave_Rows (Self : in out Statement; Result : Result_Code) is
+   procedure Fail (Self : in out Statement) with No_Return, No_Inline;
+   procedure Fail (Self : in out Statement) is
    begin
       Self.Columns := 0;
-      if Result /= Done then
-         Raise_Latest (Handle_Of (Self.Owner), Self.Handle);
-      end if;
-      Self.Reset;
-   end Leave_Rows;
+      Raise_Latest (Handle_Of (Self.Owner), Failed => Self.Handle);
+   end Fail;
 
-   --  SQLite may prepare a statement anew, with other columns, but only before its first row
+   --  SQLite may prepare a statement anew, with other columns, but only before its first row. The
+   --  step after the last one runs the statement again: https://sqlite.org/c3ref/step.html
 
    overriding function Step (Self : in out Statement) return Boolean is
-      Result : constant Result_Code := step (Self.Handle);
    begin
-      if Result = Row then
-         if Self.Columns = 0 then
-            Self.Columns := Natural (data_count (Self.Handle));
-         end if;
-         return True;
-      end if;
-      Leave_Rows (Self, Result);
-      return False;
+      case step (Self.Handle) is
+         when Row =>
+            if Self.Columns = 0 then
+               Self.Columns := Natural (data_count (Self.Handle));
+            end if;
+            return True;
+         when Done =>
+            Self.Columns := 0;
+            Self.Ended   := True;
+            return False;
+         when others =>
+            Fail (Self);
+      end case;
    end Step;
 
    overriding procedure Execute (Self : in out Statement) is
-      Result : Result_Code;
    begin
-      loop
-         Result := step (Self.Handle);
-         exit when Result /= Row;
+      while Self.Step loop
+         null;
       end loop;
-      Leave_Rows (Self, Result);
    end Execute;
 
    --  The result only repeats the error of the latest step
@@ -224,6 +236,7 @@ package body Appserver.SQL.SQLite is
       Ignored : Result_Code;
    begin
       Self.Columns := 0;
+      Self.Ended   := False;
       Ignored      := reset (Self.Handle);
    end Reset;
 
@@ -380,7 +393,7 @@ package body Appserver.SQL.SQLite is
          Handle := Prepared (Self.Handle, Text);
       end if;
       if step (Handle) /= Done then
-         Raise_Latest (Self.Handle, Handle);
+         Raise_Latest (Self.Handle, Failed => Handle);
       end if;
       Ignored := reset (Handle);
    end Run;

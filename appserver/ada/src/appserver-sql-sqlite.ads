@@ -91,8 +91,11 @@ private
    overriding procedure Commit (Self : in out Connection);
    overriding procedure Roll_Back (Self : in out Connection);
 
+   --  Ended: it ran to its end, and was not reset since
+
    type Statement is new SQL.Statement with record
       Handle : SQLite_Library.Statement_Handle := SQLite_Library.No_Statement;
+      Ended  : Boolean := False;
    end record;
 
 end Appserver.SQL.SQLite;

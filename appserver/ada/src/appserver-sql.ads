@@ -93,8 +93,8 @@ package Appserver.SQL is
 
    function Step (Self : in out Statement) return Boolean is abstract
      with Pre'Class => Can_Run (Self);
-   --  Runs the statement up to its next row. False: there are no more, and the statement was
-   --  Reset, so that the next Step runs it again.
+   --  Runs the statement up to its next row. False: there are no more; it holds no locks then, can
+   --  be bound anew, and the next Step runs it again.
 
    procedure Execute (Self : in out Statement) is abstract
      with Pre'Class => Can_Run (Self),
