@@ -14,6 +14,9 @@ from urllib.parse import unquote
 TIMEOUT_S = 60
 """Within this time a subject has answered, or it never will."""
 
+LINE_MAX = 65_536
+"""Bytes of a line before its LF."""
+
 _REPLY = re.compile(
     r"@lab [a-z]+(?: [a-z][a-z0-9_]*=(?:[A-Za-z0-9\-._~/:,+]|%[0-9A-F]{2})*)*")
 
@@ -119,7 +122,7 @@ class Subject:
 
 def _parse(line: bytes) -> Reply:
     text = line.decode("ascii", "replace")
-    if len(line) > 65_536 or not text.endswith("\n") or not _REPLY.fullmatch(text[:-1]):
+    if len(text) > LINE_MAX + 1 or not text.endswith("\n") or not _REPLY.fullmatch(text[:-1]):
         raise ProtocolError(f"malformed: {line[:500]!r}")
     _, verb, *words = text[:-1].split(" ")
     pairs = [word.split("=", 1) for word in words]

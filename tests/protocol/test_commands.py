@@ -99,7 +99,8 @@ def test_a_line_that_is_too_long(subject: Subject) -> None:
 
 def test_the_longest_line(subject: Subject) -> None:
     command = OPEN_NOOP + " a="
-    subject.ask_for("opened", command.ljust(65_535, "x"))
+    assert subject.ask_for_error(command.ljust(65_537, "x")) == "usage"
+    subject.ask_for("opened", command.ljust(65_536, "x"))
     assert subject.quit() == 0
 
 
