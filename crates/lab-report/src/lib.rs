@@ -1,1 +1,185 @@
-//! placeholder
+// SPDX-License-Identifier: Apache-2.0
+//! A run and its analysis as something to read: terminal, Markdown, CSV, JSON, XML, XLSX, SVG, HTML.
+//! Pure functions from values to text and bytes: nothing here opens a file, a socket or a process.
+
+mod answer;
+mod content;
+mod csv;
+mod html;
+mod import;
+mod json;
+mod markdown;
+mod number;
+mod plot;
+mod table;
+mod terminal;
+mod view;
+pub mod xml;
+
+pub use crate::answer::answer;
+pub use crate::csv::COLUMNS as CSV_COLUMNS;
+pub use crate::import::{ImportError, Limits, import_xml};
+pub use crate::json::FORMAT as JSON_FORMAT;
+
+use lab_model::Run;
+use lab_stats::analysis::Analysis;
+use std::str::FromStr;
+
+/// What a report is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// What its samples say.
+    pub analysis: &'a Analysis,
+    /// Runs whose imported figures are shown beside this one's, marked as having no intervals. Their
+    /// own measurements are not shown.
+    pub others: &'a [Run],
+    /// Where the run file is, for people; the run's name if the caller has nothing better.
+    pub file: &'a str,
+}
+
+/// How a report is drawn for a terminal.
+#[derive(Clone, Copy, Debug)]
+pub struct Terminal {
+    /// Columns, at least 60: 80.
+    pub width: usize,
+    /// Escape sequences for colours.
+    pub colour: bool,
+}
+
+impl Default for Terminal {
+    fn default() -> Self {
+        Terminal {
+            width: 80,
+            colour: false,
+        }
+    }
+}
+
+/// The formats of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Tables for 80 columns.
+    Terminal,
+    /// GitHub's Markdown.
+    Markdown,
+    /// One row per subject and point.
+    Csv,
+    /// Everything, for programs.
+    Json,
+    /// The figures as earlier SQL benchmarks exchanged them.
+    Xml,
+    /// Plots, one file each.
+    Svg,
+    /// One page that needs nothing else.
+    Html,
+}
+
+/// A file of a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Its name, without a folder; letters, digits, `.`, `-` and `_` only.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// A report in some format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rendered {
+    /// One text, for a terminal, a pipe or a file.
+    Text(String),
+    /// One binary file.
+    Bytes(Vec<u8>),
+    /// Several files, for a folder.
+    Files(Vec<File>),
+}
+
+/// A report that could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The workbook's library refused something.
+    #[error("the workbook could not be made: {0}")]
+    Xlsx(#[from] rust_xlsxwriter::XlsxError),
+    /// The values have no form in JSON.
+    #[error("the JSON could not be made: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The CSV writer refused something.
+    #[error("the CSV could not be made: {0}")]
+    Csv(#[from] ::csv::Error),
+    /// A plot could not be drawn.
+    #[error("the plot {name} could not be drawn: {why}")]
+    Plot {
+        /// Which plot.
+        name: String,
+        /// What its library said.
+        why: String,
+    },
+}
+
+/// Renders a report.
+pub fn render(format: Format, report: &Report, terminal: Terminal) -> Result<Rendered, Error> {
+    Ok(match format {
+        Format::Terminal => Rendered::Text(terminal::render(report, terminal)),
+        Format::Markdown => Rendered::Text(markdown::render(report)),
+        Format::Csv => Rendered::Text(csv::render(report)?),
+        Format::Json => Rendered::Text(json::render(report)?),
+        Format::Xml => Rendered::Text(xml::render(report)),
+        Format::Svg => Rendered::Files(plot::files(report)?),
+        Format::Html => Rendered::Text(html::render(report)?),
+    })
+}
+
+impl Format {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [Format; 7] = [
+        Format::Terminal,
+        Format::Markdown,
+        Format::Csv,
+        Format::Json,
+        Format::Xml,
+        Format::Svg,
+        Format::Html,
+    ];
+
+    /// The name that a command line takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Terminal => "terminal",
+            Format::Markdown => "markdown",
+            Format::Csv => "csv",
+            Format::Json => "json",
+            Format::Xml => "xml",
+            Format::Svg => "svg",
+            Format::Html => "html",
+        }
+    }
+
+    /// How the names of its files end, without the dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Format::Terminal => "txt",
+            Format::Markdown => "md",
+            other => other.name(),
+        }
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    /// A format by its name; the error lists the names.
+    fn from_str(text: &str) -> Result<Self, String> {
+        Format::ALL
+            .into_iter()
+            .find(|f| f.name() == text)
+            .ok_or_else(|| {
+                let names: Vec<_> = Format::ALL.iter().map(|f| f.name()).collect();
+                format!(
+                    "no format is called \"{text}\"; there are {}",
+                    names.join(", ")
+                )
+            })
+    }
+}

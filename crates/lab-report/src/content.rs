@@ -1,0 +1,816 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a report says, before it takes the form of a format: tables and sentences from a run and its
+//! analysis. Terminal, Markdown and HTML show the same content.
+
+use crate::Report;
+use crate::number::{self, Quantity, full, short};
+use crate::table::{Cell, Table, Tone};
+use crate::view::{Group, Standing, View, verdict_word};
+use lab_model::{Ending, ImportedTime, PointId, Run, SubjectId, WarmUp};
+use lab_stats::analysis::{Cell as Figures, FactorEffect, Interval, Verdict};
+use std::collections::BTreeSet;
+
+/// How much room there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// 80 columns: intervals as percent, marks for verdicts in sweeps.
+    Narrow,
+    /// A page.
+    Wide,
+}
+
+/// What the marks of narrow sweep tables mean.
+pub const MARKS: &str = "< faster   > slower   = equivalent   ~ small but real   ? inconclusive";
+
+/// The tables of a group of points: one for a case without sweep, else one for times, one for
+/// ratios (narrow only; in wide tables ratios stand below the times) and one for CPU.
+pub fn group_tables(view: &View, group: &Group, room: Room) -> Vec<Table> {
+    match (group.points.as_slice(), room) {
+        (&[point], _) => vec![point_table(view, group, point, room)],
+        (_, Room::Narrow) => {
+            let cpu = |c: &Figures| short(Quantity::Time, &c.cpu_ns);
+            vec![
+                narrow_sweep(view, group, "time/op", |v, s, p| time_cell(v, s, p)),
+                narrow_sweep(view, group, &view.ratio_title(), ratio_mark),
+                narrow_sweep(view, group, "CPU/op", move |v, s, p| {
+                    figure_cell(v, s, p, cpu)
+                }),
+            ]
+        }
+        (_, Room::Wide) => vec![
+            wide_sweep(view, group, "time per operation, and ratio", wide_time),
+            wide_sweep(view, group, "CPU time per operation, and ratio", wide_cpu),
+            wide_sweep(
+                view,
+                group,
+                "whole time per operation, pauses and all, and ratio",
+                wide_whole,
+            ),
+        ],
+    }
+}
+
+/// `fixed + marginal` per subject, one table per case with a sweep and choice of factors.
+pub fn fit_tables(view: &View, room: Room) -> Vec<Table> {
+    let groups = view.groups();
+    groups
+        .iter()
+        .filter_map(|group| fit_table(view, group, room))
+        .collect()
+}
+
+/// What the second and later values of a factor cost, one table per factor and value.
+pub fn factor_tables(view: &View, room: Room) -> Vec<Table> {
+    let mut tables: Vec<(String, Table)> = Vec::new();
+    let subjects = shown_subjects(view);
+    for effect in &view.analysis.factors {
+        let title = factor_title(view, effect);
+        if !tables.iter().any(|(known, _)| *known == title) {
+            let names = subjects.iter().map(|&s| view.name(s).to_string());
+            let columns = std::iter::once("case".to_string()).chain(names);
+            tables.push((title.clone(), Table::new(title.clone(), columns)));
+        }
+        let Some((_, table)) = tables.iter_mut().find(|(known, _)| *known == title) else {
+            continue;
+        };
+        let Some(column) = subjects.iter().position(|&s| s == effect.subject) else {
+            continue;
+        };
+        let row = label_without(view, effect.from, &effect.factor);
+        if !table.rows.iter().any(|r| r[0].text == row) {
+            let blanks = std::iter::repeat_with(|| Cell::from("–")).take(subjects.len());
+            table.rows.push(
+                std::iter::once(Cell::from(row.clone()))
+                    .chain(blanks)
+                    .collect(),
+            );
+        }
+        if let Some(cells) = table.rows.iter_mut().find(|r| r[0].text == row) {
+            cells[column + 1] = ratio(room, &effect.ratio).into();
+        }
+    }
+    tables.into_iter().map(|(_, table)| table).collect()
+}
+
+/// Memory, threads and start-up.
+pub fn resource_table(view: &View, room: Room) -> Table {
+    let columns = [
+        "subject",
+        "start-up",
+        "resident",
+        "peak",
+        "threads (most seen)",
+    ];
+    let mut table = Table::new("Start-up, memory and threads", columns.map(String::from));
+    for print in &view.analysis.footprints {
+        let show = |quantity, interval| match room {
+            Room::Narrow => short(quantity, interval),
+            Room::Wide => full(quantity, interval),
+        };
+        table.rows.push(vec![
+            view.name(print.subject).into(),
+            show(Quantity::Time, &print.startup_ns).into(),
+            show(Quantity::Size, &print.rss_bytes).into(),
+            show(Quantity::Size, &print.peak_rss_bytes).into(),
+            print.threads.to_string().into(),
+        ]);
+    }
+    table
+}
+
+/// Each subject over all points, with its verdicts counted.
+pub fn overall_table(view: &View) -> Table {
+    let ratio = format!("ratio to {}, geometric mean", view.baseline());
+    let mut columns = vec!["subject".to_string(), ratio, "points".into()];
+    columns.extend(["faster", "slower", "equiv.", "small", "open"].map(String::from));
+    let mut table = Table::new("Over all points", columns);
+    for overall in &view.analysis.overall {
+        let counts = VerdictCounts::of(view, overall.subject);
+        let mut row: Vec<Cell> = vec![
+            view.name(overall.subject).into(),
+            full(Quantity::Ratio, &overall.ratio).into(),
+            overall.points.to_string().into(),
+        ];
+        let counted = [
+            counts.faster,
+            counts.slower,
+            counts.equivalent,
+            counts.small,
+            counts.open,
+        ];
+        row.extend(counted.map(|n| Cell::from(n.to_string())));
+        table.rows.push(row);
+    }
+    table
+}
+
+/// The second copy of the baseline, point by point.
+pub fn control_table(view: &View) -> Table {
+    let title = format!(
+        "The control: a second copy of {}, whose true ratio is 1",
+        view.baseline()
+    );
+    let columns = ["point", "ratio", "margin used"].map(String::from);
+    let mut table = Table::new(title, columns).text_column("noise floor");
+    for control in &view.analysis.controls {
+        let (word, tone) = if control.met {
+            ("met", Tone::Plain)
+        } else {
+            ("not met", Tone::Alarm)
+        };
+        table.rows.push(vec![
+            view.plan.label(control.point).into(),
+            full(Quantity::Ratio, &control.ratio).into(),
+            number::percent(control.margin).into(),
+            Cell::from(word).tone(tone),
+        ]);
+    }
+    table
+}
+
+/// How the first batches of fresh processes behaved, and the very first operation.
+pub fn warm_up_table(view: &View) -> Table {
+    let subjects = shown_subjects(view);
+    let names = subjects.iter().map(|&s| view.name(s).to_string());
+    let title = "Warm-up, and the first operation of a fresh process (a single reading)";
+    let columns = std::iter::once("point".to_string()).chain(names);
+    let mut table = Table::new(title, columns);
+    for point in 0..view.plan.points.len() {
+        let cells = subjects.iter().map(|&s| match view.cell(s, point) {
+            Some(cell) => warm_up_cell(cell),
+            None => Cell::from("–"),
+        });
+        let row: Vec<Cell> = std::iter::once(view.plan.label(point).into())
+            .chain(cells)
+            .collect();
+        table.rows.push(row);
+    }
+    table
+}
+
+/// Settings in which subjects differ, and in words those in which all agree.
+pub fn conditions(view: &View) -> (Table, Vec<String>) {
+    let settings = &view.report.run.settings;
+    let measured: Vec<SubjectId> = (0..view.plan.subjects.len())
+        .filter(|&s| settings.iter().any(|setting| setting.subject == s))
+        .collect();
+    let keys: BTreeSet<&str> = settings.iter().map(|s| s.key.as_str()).collect();
+    let names = measured.iter().map(|&s| view.name(s).to_string());
+    let columns = std::iter::once("setting".to_string()).chain(names);
+    let mut table = Table::new("Conditions that differ", columns);
+    table.columns.iter_mut().for_each(|c| c.numeric = false);
+    let mut same = Vec::new();
+    for key in keys {
+        let values: Vec<String> = measured
+            .iter()
+            .map(|&s| values(view.report.run, s, key))
+            .collect();
+        if values.iter().any(|v| *v != values[0]) {
+            let tone = if view.plan.proof.equal.iter().any(|k| k == key) {
+                Tone::Alarm
+            } else {
+                Tone::Plain
+            };
+            let cells = values.into_iter().map(Cell::from);
+            table.rows.push(
+                std::iter::once(Cell::from(key).tone(tone))
+                    .chain(cells)
+                    .collect(),
+            );
+        } else {
+            same.push(format!("{key} = {}", values[0]));
+        }
+    }
+    (table, same)
+}
+
+/// What each subject is.
+pub fn subject_table(view: &View) -> Table {
+    let mut table = Table::new("The subjects", ["subject".to_string()]);
+    for title in ["language", "driver", "statements", "role"] {
+        table = table.text_column(title);
+    }
+    for (id, subject) in view.plan.subjects.iter().enumerate() {
+        let role = [
+            (id == view.plan.baseline).then_some("baseline"),
+            subject.limit.then_some("limit"),
+            subject.control_of.map(|_| "control"),
+        ];
+        let role: Vec<_> = role.into_iter().flatten().collect();
+        table.rows.push(vec![
+            subject.name.as_str().into(),
+            subject.language.as_str().into(),
+            subject.driver.as_str().into(),
+            subject.statements.as_str().into(),
+            role.join(", ").into(),
+        ]);
+    }
+    table
+}
+
+/// Figures taken over from other tools, of this run and of the others.
+pub fn import_tables(report: &Report) -> Vec<Table> {
+    let runs = std::iter::once(report.run).chain(report.others);
+    runs.filter(|run| !run.imports.is_empty())
+        .map(import_table)
+        .collect()
+}
+
+/// How it was measured, in sentences.
+pub fn method(view: &View) -> Vec<String> {
+    let measure = &view.plan.measure;
+    let analysis = view.analysis;
+    let mut text = vec![
+        format!(
+            "In each of {}, fresh processes of all subjects took turns of about {} on the same core: {} mirrored \
+             pairs of passes for each point, frozen while idle. {}",
+            count(analysis.blocks as usize, "block"),
+            number::single(Quantity::Time, measure.turn_ns as f64),
+            measure.pairs,
+            ending(view.report.run),
+        ),
+        format!(
+            "Times are typical times: the median over blocks of the interquartile mean. The whole time counts \
+             every pause. Ratios are Hodges-Lehmann estimates over blocks with Wilcoxon signed-rank intervals, \
+             simultaneous within a point; asked for: {}, margin {}.",
+            number::level(analysis.level),
+            number::percent(analysis.margin),
+        ),
+    ];
+    if let Some(disturbed) = redone(view) {
+        text.push(disturbed);
+    }
+    if let Some((cpu_ns, rss_bytes)) = view.report.run.lab_cost {
+        text.push(format!(
+            "The lab itself used {} of CPU time and at most {} of memory (single readings).",
+            number::single(Quantity::Time, cpu_ns as f64),
+            number::single(Quantity::Size, rss_bytes as f64),
+        ));
+    }
+    text.push(format!("The seed was {}.", view.plan.seed));
+    text
+}
+
+/// Why the run ended, in a sentence.
+pub fn ending(run: &Run) -> &'static str {
+    match run.ending {
+        Some(Ending::Decided) => "It ended when every comparison was decided.",
+        Some(Ending::Precise) => "It ended when every interval was as narrow as wanted.",
+        Some(Ending::Budget) => "It ended when its time was used up.",
+        Some(Ending::Blocks) => "It ended after the blocks that were asked for.",
+        Some(Ending::Failed) => "It ended because nothing was left to compare.",
+        Some(Ending::Interrupted) => "It was interrupted.",
+        None => "It has not ended: benchlab resume goes on with it.",
+    }
+}
+
+/// How many blocks were redone, if any.
+fn redone(view: &View) -> Option<String> {
+    let n = view.analysis.disturbed_blocks as usize;
+    (n > 0).then(|| {
+        format!(
+            "{} redone because the host disturbed {}.",
+            was(n, "block"),
+            if n == 1 { "it" } else { "them" }
+        )
+    })
+}
+
+fn was(n: usize, word: &str) -> String {
+    format!("{} {}", count(n, word), if n == 1 { "was" } else { "were" })
+}
+
+/// `1 block`, `3 blocks`.
+pub fn count(n: usize, word: &str) -> String {
+    if n == 1 {
+        format!("1 {word}")
+    } else {
+        format!("{n} {word}s")
+    }
+}
+
+/// The highest level below the one asked for that some interval has, if there is such an interval:
+/// then there are too few blocks.
+pub fn reached_level(view: &View) -> Option<f64> {
+    let levels = view.analysis.comparisons.iter().map(|c| c.ratio.level);
+    let least = levels.fold(f64::INFINITY, f64::min);
+    (least < view.analysis.level - 1e-9).then_some(least)
+}
+
+/// When a run began: `2026-11-21 09:15 UTC`. Days to dates after H. Hinnant,
+/// *chrono-Compatible Low-Level Date Algorithms*, `civil_from_days`.
+pub fn started(run: &Run) -> String {
+    let seconds = run.started_unix_s.clamp(0.0, 2.5e11) as i64;
+    let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let z = days + 719_468;
+    let (era, of_era) = (z.div_euclid(146_097), z.rem_euclid(146_097));
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let (day, month) = (
+        of_year - (153 * shifted + 2) / 5 + 1,
+        if shifted < 10 {
+            shifted + 3
+        } else {
+            shifted - 9
+        },
+    );
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!(
+        "{year:04}-{month:02}-{day:02} {:02}:{:02} UTC",
+        of_day / 3600,
+        of_day / 60 % 60
+    )
+}
+
+/// How many verdicts of each kind a subject has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VerdictCounts {
+    /// Faster.
+    pub faster: usize,
+    /// Slower.
+    pub slower: usize,
+    /// Equivalent.
+    pub equivalent: usize,
+    /// Small but real.
+    pub small: usize,
+    /// Inconclusive.
+    pub open: usize,
+}
+
+impl VerdictCounts {
+    /// Of one subject, over all points.
+    pub fn of(view: &View, subject: SubjectId) -> Self {
+        let mut counts = VerdictCounts::default();
+        for comparison in view
+            .analysis
+            .comparisons
+            .iter()
+            .filter(|c| c.subject == subject)
+        {
+            match comparison.verdict {
+                Verdict::Faster => counts.faster += 1,
+                Verdict::Slower => counts.slower += 1,
+                Verdict::Equivalent => counts.equivalent += 1,
+                Verdict::SmallButReal { .. } => counts.small += 1,
+                Verdict::Inconclusive { .. } => counts.open += 1,
+            }
+        }
+        counts
+    }
+}
+
+/// What a verdict looks like.
+pub fn tone(verdict: &Verdict) -> Tone {
+    match verdict {
+        Verdict::Faster | Verdict::SmallButReal { faster: true } => Tone::Faster,
+        Verdict::Slower | Verdict::SmallButReal { faster: false } => Tone::Slower,
+        Verdict::Equivalent => Tone::Same,
+        Verdict::Inconclusive { .. } => Tone::Open,
+    }
+}
+
+fn point_table(view: &View, group: &Group, point: PointId, room: Room) -> Table {
+    let ratio_title = view.ratio_title();
+    let columns: Vec<&str> = match room {
+        Room::Narrow => vec!["subject", "time/op", "CPU/op", &ratio_title],
+        Room::Wide => {
+            vec![
+                "subject",
+                "time per operation",
+                "whole time",
+                "CPU time",
+                &ratio_title,
+                "whole ratio",
+                "CPU ratio",
+            ]
+        }
+    };
+    let columns = columns.into_iter().map(String::from);
+    let mut table = Table::new(view.group_label(group), columns).text_column("verdict");
+    for subject in 0..view.plan.subjects.len() {
+        table.rows.push(point_row(view, subject, point, room));
+        table.notes.extend(blocks_note(view, subject, point));
+    }
+    table
+}
+
+fn point_row(view: &View, subject: SubjectId, point: PointId, room: Room) -> Vec<Cell> {
+    let (cell, ratios, verdict): (&Figures, [Cell; 3], Cell) = match view.standing(subject, point) {
+        Standing::Missing(why) => {
+            let blanks = if room == Room::Narrow { 3 } else { 6 };
+            let mut row = vec![Cell::from(view.name(subject))];
+            row.extend(std::iter::repeat_with(|| Cell::from("–")).take(blanks));
+            row.push(Cell::from(why).tone(Tone::Alarm));
+            return row;
+        }
+        Standing::Baseline(cell) => (cell, ["1", "1", "1"].map(Cell::from), "baseline".into()),
+        Standing::Compared(cell, c) => {
+            let ratios =
+                [&c.ratio, &c.whole_ratio, &c.cpu_ratio].map(|r| full(Quantity::Ratio, r).into());
+            (
+                cell,
+                ratios,
+                Cell::from(verdict_word(&c.verdict)).tone(tone(&c.verdict)),
+            )
+        }
+        Standing::Control(cell) => (
+            cell,
+            control_ratios(view, point),
+            control_verdict(view, point),
+        ),
+        Standing::Apart(cell, why) => (
+            cell,
+            ["–", "–", "–"].map(Cell::from),
+            Cell::from(why).tone(Tone::Alarm),
+        ),
+    };
+    let [ratio, whole_ratio, cpu_ratio] = ratios;
+    let name = Cell::from(view.name(subject));
+    let time = |i: &Interval| Cell::from(full(Quantity::Time, i));
+    let narrow = |i: &Interval| Cell::from(short(Quantity::Time, i));
+    match room {
+        Room::Narrow => vec![
+            name,
+            narrow(&cell.wall_ns),
+            narrow(&cell.cpu_ns),
+            ratio,
+            verdict,
+        ],
+        Room::Wide => {
+            let times = [
+                time(&cell.wall_ns),
+                time(&cell.whole_wall_ns),
+                time(&cell.cpu_ns),
+            ];
+            let mut row = vec![name];
+            row.extend(times);
+            row.extend([ratio, whole_ratio, cpu_ratio, verdict]);
+            row
+        }
+    }
+}
+
+fn control_ratios(view: &View, point: PointId) -> [Cell; 3] {
+    let control = view.analysis.controls.iter().find(|c| c.point == point);
+    let ratio = control.map_or("–".to_string(), |c| full(Quantity::Ratio, &c.ratio));
+    [ratio.into(), "–".into(), "–".into()]
+}
+
+fn control_verdict(view: &View, point: PointId) -> Cell {
+    match view.analysis.controls.iter().find(|c| c.point == point) {
+        Some(control) if !control.met => Cell::from("noise not met").tone(Tone::Alarm),
+        _ => "control".into(),
+    }
+}
+
+/// `python is inconclusive; about 40 blocks would probably decide it.`
+fn blocks_note(view: &View, subject: SubjectId, point: PointId) -> Option<String> {
+    let comparison = view.comparison(subject, point)?;
+    match comparison.verdict {
+        Verdict::Inconclusive {
+            blocks_needed: Some(n),
+        } => Some(format!(
+            "{} is inconclusive at {}; about {n} blocks would probably decide it.",
+            view.name(subject),
+            view.plan.label(point),
+        )),
+        _ => None,
+    }
+}
+
+/// Rows are subjects, columns the values of the sweep.
+fn narrow_sweep<F>(view: &View, group: &Group, title: &str, cell: F) -> Table
+where
+    F: Fn(&View, SubjectId, PointId) -> Cell,
+{
+    let values = group.points.iter().map(|&p| sweep_value(view, p));
+    let columns = std::iter::once(title.to_string()).chain(values);
+    let mut table = Table::new(view.group_label(group), columns);
+    for subject in 0..view.plan.subjects.len() {
+        let cells = group.points.iter().map(|&p| cell(view, subject, p));
+        table.rows.push(
+            std::iter::once(view.name(subject).into())
+                .chain(cells)
+                .collect(),
+        );
+    }
+    table
+}
+
+/// Rows are the values of the sweep, columns the subjects.
+fn wide_sweep<F>(view: &View, group: &Group, what: &str, cell: F) -> Table
+where
+    F: Fn(&View, SubjectId, PointId) -> Cell,
+{
+    let sweep = view.plan.cases[group.case]
+        .sweep
+        .clone()
+        .unwrap_or_default();
+    let subjects: Vec<SubjectId> = (0..view.plan.subjects.len()).collect();
+    let names = subjects.iter().map(|&s| view.name(s).to_string());
+    let title = format!("{}: {what}", view.group_label(group));
+    let mut table = Table::new(title, std::iter::once(sweep).chain(names));
+    for &point in &group.points {
+        let cells = subjects.iter().map(|&s| cell(view, s, point));
+        table.rows.push(
+            std::iter::once(sweep_value(view, point).into())
+                .chain(cells)
+                .collect(),
+        );
+    }
+    table
+}
+
+fn time_cell(view: &View, subject: SubjectId, point: PointId) -> Cell {
+    figure_cell(view, subject, point, |c| short(Quantity::Time, &c.wall_ns))
+}
+
+fn figure_cell(
+    view: &View,
+    subject: SubjectId,
+    point: PointId,
+    show: impl Fn(&Figures) -> String,
+) -> Cell {
+    match view.standing(subject, point) {
+        Standing::Missing(why) => Cell::from(why.trim_start_matches("failed: ")).tone(Tone::Alarm),
+        Standing::Baseline(c)
+        | Standing::Control(c)
+        | Standing::Compared(c, _)
+        | Standing::Apart(c, _) => show(c).into(),
+    }
+}
+
+fn ratio_mark(view: &View, subject: SubjectId, point: PointId) -> Cell {
+    match view.standing(subject, point) {
+        Standing::Baseline(_) => "1".into(),
+        Standing::Compared(_, c) => {
+            let mark = match c.verdict {
+                Verdict::Faster => '<',
+                Verdict::Slower => '>',
+                Verdict::Equivalent => '=',
+                Verdict::SmallButReal { .. } => '~',
+                Verdict::Inconclusive { .. } => '?',
+            };
+            Cell::from(format!("{} {mark}", short(Quantity::Ratio, &c.ratio)))
+                .tone(tone(&c.verdict))
+        }
+        Standing::Control(_) => match view.analysis.controls.iter().find(|c| c.point == point) {
+            Some(control) => Cell::from(format!("{}  ", short(Quantity::Ratio, &control.ratio)))
+                .tone(if control.met {
+                    Tone::Plain
+                } else {
+                    Tone::Alarm
+                }),
+            None => "–".into(),
+        },
+        Standing::Apart(_, why) => Cell::from(why).tone(Tone::Alarm),
+        Standing::Missing(why) => Cell::from(why.trim_start_matches("failed: ")).tone(Tone::Alarm),
+    }
+}
+
+fn wide_time(view: &View, subject: SubjectId, point: PointId) -> Cell {
+    let control = view
+        .analysis
+        .controls
+        .iter()
+        .find(|c| c.point == point)
+        .map(|c| &c.ratio);
+    match view.standing(subject, point) {
+        Standing::Compared(cell, c) => {
+            let sub = format!(
+                "{} {}",
+                full(Quantity::Ratio, &c.ratio),
+                verdict_word(&c.verdict)
+            );
+            Cell::from(full(Quantity::Time, &cell.wall_ns))
+                .sub(sub)
+                .tone(tone(&c.verdict))
+        }
+        standing => wide_other(standing, control, |c| &c.wall_ns),
+    }
+}
+
+fn wide_cpu(view: &View, subject: SubjectId, point: PointId) -> Cell {
+    match view.standing(subject, point) {
+        Standing::Compared(cell, c) => {
+            Cell::from(full(Quantity::Time, &cell.cpu_ns)).sub(full(Quantity::Ratio, &c.cpu_ratio))
+        }
+        standing => wide_other(standing, None, |c| &c.cpu_ns),
+    }
+}
+
+fn wide_whole(view: &View, subject: SubjectId, point: PointId) -> Cell {
+    match view.standing(subject, point) {
+        Standing::Compared(cell, c) => Cell::from(full(Quantity::Time, &cell.whole_wall_ns))
+            .sub(full(Quantity::Ratio, &c.whole_ratio)),
+        standing => wide_other(standing, None, |c| &c.whole_wall_ns),
+    }
+}
+
+fn wide_other(
+    standing: Standing,
+    control: Option<&Interval>,
+    of: impl Fn(&Figures) -> &Interval,
+) -> Cell {
+    let show = |cell| Cell::from(full(Quantity::Time, of(cell)));
+    match standing {
+        Standing::Baseline(cell) => show(cell).sub("baseline"),
+        Standing::Control(cell) => show(cell).sub(control.map_or("control".into(), |r| {
+            format!("{} control", full(Quantity::Ratio, r))
+        })),
+        Standing::Compared(cell, _) => show(cell),
+        Standing::Apart(cell, why) => show(cell).sub(why).tone(Tone::Alarm),
+        Standing::Missing(why) => Cell::from(why).tone(Tone::Alarm),
+    }
+}
+
+fn fit_table(view: &View, group: &Group, room: Room) -> Option<Table> {
+    let case = &view.plan.cases[group.case];
+    let same = |fit: &&lab_stats::analysis::Fit| {
+        fit.case == group.case && fit.factors.iter().eq(group.factors.iter().copied())
+    };
+    let columns = [
+        "subject".to_string(),
+        "fixed".into(),
+        format!("per {}", case.unit),
+        "worst off the line".into(),
+    ];
+    let mut table = Table::new(view.group_label(group), columns).text_column("");
+    for fit in view.analysis.fits.iter().filter(same) {
+        let show = |i: &Interval| match room {
+            Room::Narrow => short(Quantity::Time, i),
+            Room::Wide => full(Quantity::Time, i),
+        };
+        let curved = if fit.curved {
+            Cell::from("curved").tone(Tone::Open)
+        } else {
+            "".into()
+        };
+        table.rows.push(vec![
+            view.name(fit.subject).into(),
+            show(&fit.fixed_ns).into(),
+            Cell::from(format!("+ {}", show(&fit.marginal_ns))),
+            number::percent(fit.worst_residual).into(),
+            curved,
+        ]);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn factor_title(view: &View, effect: &FactorEffect) -> String {
+    let value = |point: PointId| {
+        let params = &view.plan.points[point].params;
+        params
+            .iter()
+            .find(|(key, _)| *key == effect.factor)
+            .map_or("?", |(_, v)| v.as_str())
+    };
+    format!(
+        "{}: time with {} / time with {}",
+        effect.factor,
+        value(effect.to),
+        value(effect.from)
+    )
+}
+
+fn label_without(view: &View, point: PointId, factor: &str) -> String {
+    let mut label = view.plan.case(point).name.clone();
+    for (key, value) in view.plan.points[point]
+        .params
+        .iter()
+        .filter(|(key, _)| key != factor)
+    {
+        label.push_str(&format!(" {key}={value}"));
+    }
+    label
+}
+
+/// Subjects without controls.
+fn shown_subjects(view: &View) -> Vec<SubjectId> {
+    (0..view.plan.subjects.len())
+        .filter(|&s| view.plan.subjects[s].control_of.is_none())
+        .collect()
+}
+
+fn sweep_value(view: &View, point: PointId) -> String {
+    let sweep = view.plan.case(point).sweep.as_deref();
+    let params = &view.plan.points[point].params;
+    params
+        .iter()
+        .find(|(key, _)| Some(key.as_str()) == sweep)
+        .map_or(String::new(), |(_, v)| v.clone())
+}
+
+fn ratio(room: Room, interval: &Interval) -> String {
+    match room {
+        Room::Narrow => short(Quantity::Ratio, interval),
+        Room::Wide => full(Quantity::Ratio, interval),
+    }
+}
+
+fn warm_up_cell(cell: &Figures) -> Cell {
+    let class = match cell.warm_up {
+        Some(WarmUp::Flat) => "flat",
+        Some(WarmUp::Warming) => "warming",
+        Some(WarmUp::Slowing) => "slowing",
+        Some(WarmUp::NoSteadyState) => "no steady state",
+        None => "–",
+    };
+    let alarm = cell.warm_up == Some(WarmUp::NoSteadyState);
+    let cold = cell.cold_ns.map_or(String::new(), |ns| {
+        number::single(Quantity::Time, ns as f64)
+    });
+    Cell::from(class)
+        .sub(cold)
+        .tone(if alarm { Tone::Open } else { Tone::Plain })
+}
+
+/// The distinct values that a subject read back for a setting, over all points.
+fn values(run: &Run, subject: SubjectId, key: &str) -> String {
+    let mine = run
+        .settings
+        .iter()
+        .filter(|s| s.subject == subject && s.key == key);
+    let values: BTreeSet<&str> = mine.map(|s| s.value.as_str()).collect();
+    if values.is_empty() {
+        "–".into()
+    } else {
+        values.into_iter().collect::<Vec<_>>().join(" | ")
+    }
+}
+
+/// Rows are titles, columns the imported benchmarks.
+fn import_table(run: &Run) -> Table {
+    let names = run
+        .imports
+        .iter()
+        .map(|i| format!("{} {}", i.language, i.driver).trim().to_string());
+    let title = format!(
+        "Imported from {}: single readings, without intervals, under other conditions",
+        run.name
+    );
+    let mut table = Table::new(title, std::iter::once("title".to_string()).chain(names));
+    let mut titles: Vec<&str> = Vec::new();
+    for time in run.imports.iter().flat_map(|i| &i.times) {
+        if !titles.contains(&time.title.as_str()) {
+            titles.push(&time.title);
+        }
+    }
+    for title in titles {
+        let cells = run
+            .imports
+            .iter()
+            .map(|i| imported_cell(i.times.iter().find(|t| t.title == title)));
+        table
+            .rows
+            .push(std::iter::once(Cell::from(title)).chain(cells).collect());
+    }
+    table
+}
+
+fn imported_cell(time: Option<&ImportedTime>) -> Cell {
+    time.map_or("–".into(), |t| {
+        Cell::from(number::single(Quantity::Time, t.time_ns))
+    })
+}

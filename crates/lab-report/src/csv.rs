@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A report as tidy CSV (RFC 4180): one row per subject and point, numbers as numbers, and a row for
+//! each imported figure. Cells that do not apply are empty.
+
+use crate::view::{Standing, View, verdict_word};
+use crate::{Error, Report};
+use lab_model::{PointId, Run, SubjectId, WarmUp};
+use lab_stats::analysis::{Cell, Comparison, Control, Interval};
+
+/// The columns, in order; units are in their names.
+pub const COLUMNS: [&str; 43] = [
+    "run",
+    "subject",
+    "language",
+    "driver",
+    "role",
+    "case",
+    "factors",
+    "sweep",
+    "x",
+    "status",
+    "blocks",
+    "wall_ns",
+    "wall_low_ns",
+    "wall_high_ns",
+    "cpu_ns",
+    "cpu_low_ns",
+    "cpu_high_ns",
+    "whole_wall_ns",
+    "whole_wall_low_ns",
+    "whole_wall_high_ns",
+    "whole_cpu_ns",
+    "whole_cpu_low_ns",
+    "whole_cpu_high_ns",
+    "level",
+    "cold_ns",
+    "warm_up",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "ratio_level",
+    "p",
+    "verdict",
+    "blocks_needed",
+    "whole_ratio",
+    "whole_ratio_low",
+    "whole_ratio_high",
+    "cpu_ratio",
+    "cpu_ratio_low",
+    "cpu_ratio_high",
+    "disagree",
+    "merged",
+    "operations",
+    "note",
+];
+
+/// The report as CSV.
+pub fn render(report: &Report) -> Result<String, Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(COLUMNS)?;
+    if let Some(view) = View::new(report) {
+        for point in 0..view.plan.points.len() {
+            for subject in 0..view.plan.subjects.len() {
+                writer.write_record(measured(&view, subject, point).values())?;
+            }
+        }
+    }
+    for run in std::iter::once(report.run).chain(report.others) {
+        for row in imported(run) {
+            writer.write_record(row.values())?;
+        }
+    }
+    writer.flush().map_err(csv::Error::from)?;
+    let bytes = writer
+        .into_inner()
+        .map_err(|e| csv::Error::from(e.into_error()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A row by column names.
+struct Row(Vec<(&'static str, String)>);
+
+impl Row {
+    fn set(&mut self, column: &'static str, value: impl ToString) {
+        debug_assert!(COLUMNS.contains(&column), "{column} is not a column");
+        self.0.push((column, value.to_string()));
+    }
+
+    fn interval(&mut self, columns: [&'static str; 3], interval: &Interval) {
+        for (column, value) in
+            columns
+                .into_iter()
+                .zip([interval.estimate, interval.low, interval.high])
+        {
+            self.number(column, value);
+        }
+    }
+
+    /// Nothing for what is no number: readers take `inf` and `NaN` for text.
+    fn number(&mut self, column: &'static str, value: f64) {
+        if value.is_finite() {
+            self.set(column, value);
+        }
+    }
+
+    fn values(&self) -> Vec<&str> {
+        let value = |column: &&str| {
+            self.0
+                .iter()
+                .find(|(c, _)| c == column)
+                .map_or("", |(_, v)| v.as_str())
+        };
+        COLUMNS.iter().map(|column| value(column)).collect()
+    }
+}
+
+fn measured(view: &View, subject: SubjectId, point: PointId) -> Row {
+    let mut row = Row(Vec::new());
+    let (who, what, case) = (
+        &view.plan.subjects[subject],
+        &view.plan.points[point],
+        view.plan.case(point),
+    );
+    row.set("run", &view.report.run.name);
+    row.set("subject", &who.name);
+    row.set("language", &who.language);
+    row.set("driver", &who.driver);
+    row.set("case", &case.name);
+    let factors = what
+        .factors(case)
+        .map(|(key, value)| format!("{key}={value}"));
+    row.set("factors", factors.collect::<Vec<_>>().join(" "));
+    row.set("sweep", case.sweep.as_deref().unwrap_or(""));
+    row.set("x", what.x.map_or(String::new(), |x| x.to_string()));
+    row.set("role", role(view, subject));
+    let (status, note) = match view.standing(subject, point) {
+        Standing::Missing(_) if view.failure(subject, point).is_some() => {
+            ("failed", trouble(view, subject, point))
+        }
+        Standing::Missing(_) => ("missing", trouble(view, subject, point)),
+        Standing::Apart(cell, _) => {
+            figures(&mut row, cell);
+            ("refused", trouble(view, subject, point))
+        }
+        Standing::Compared(cell, comparison) => {
+            figures(&mut row, cell);
+            compared(&mut row, comparison);
+            ("measured", String::new())
+        }
+        Standing::Control(cell) => {
+            figures(&mut row, cell);
+            let control = view.analysis.controls.iter().find(|c| c.point == point);
+            control.into_iter().for_each(|c| noise(&mut row, c));
+            ("measured", String::new())
+        }
+        Standing::Baseline(cell) => {
+            figures(&mut row, cell);
+            ("measured", String::new())
+        }
+    };
+    row.set("status", status);
+    row.set("note", note);
+    row
+}
+
+fn role(view: &View, subject: SubjectId) -> &'static str {
+    match &view.plan.subjects[subject] {
+        _ if subject == view.plan.baseline => "baseline",
+        s if s.control_of.is_some() => "control",
+        s if s.limit => "limit",
+        _ => "subject",
+    }
+}
+
+fn figures(row: &mut Row, cell: &Cell) {
+    row.set("blocks", cell.blocks);
+    row.interval(["wall_ns", "wall_low_ns", "wall_high_ns"], &cell.wall_ns);
+    row.interval(["cpu_ns", "cpu_low_ns", "cpu_high_ns"], &cell.cpu_ns);
+    row.interval(
+        ["whole_wall_ns", "whole_wall_low_ns", "whole_wall_high_ns"],
+        &cell.whole_wall_ns,
+    );
+    row.interval(
+        ["whole_cpu_ns", "whole_cpu_low_ns", "whole_cpu_high_ns"],
+        &cell.whole_cpu_ns,
+    );
+    row.number("level", cell.wall_ns.level);
+    row.set(
+        "cold_ns",
+        cell.cold_ns.map_or(String::new(), |ns| ns.to_string()),
+    );
+    let class = cell.warm_up.map_or("", |class| match class {
+        WarmUp::Flat => "flat",
+        WarmUp::Warming => "warming",
+        WarmUp::Slowing => "slowing",
+        WarmUp::NoSteadyState => "no-steady-state",
+    });
+    row.set("warm_up", class);
+}
+
+fn compared(row: &mut Row, comparison: &Comparison) {
+    row.interval(["ratio", "ratio_low", "ratio_high"], &comparison.ratio);
+    row.number("ratio_level", comparison.ratio.level);
+    row.number("p", comparison.p);
+    row.set("verdict", verdict_word(&comparison.verdict));
+    if let lab_stats::analysis::Verdict::Inconclusive {
+        blocks_needed: Some(n),
+    } = comparison.verdict
+    {
+        row.set("blocks_needed", n);
+    }
+    row.interval(
+        ["whole_ratio", "whole_ratio_low", "whole_ratio_high"],
+        &comparison.whole_ratio,
+    );
+    row.interval(
+        ["cpu_ratio", "cpu_ratio_low", "cpu_ratio_high"],
+        &comparison.cpu_ratio,
+    );
+    row.set("disagree", comparison.disagree);
+    row.set("merged", comparison.merged);
+}
+
+fn noise(row: &mut Row, control: &Control) {
+    row.interval(["ratio", "ratio_low", "ratio_high"], &control.ratio);
+    row.number("ratio_level", control.ratio.level);
+    row.set(
+        "verdict",
+        if control.met {
+            "noise floor met"
+        } else {
+            "noise floor not met"
+        },
+    );
+}
+
+fn trouble(view: &View, subject: SubjectId, point: PointId) -> String {
+    let failure = view
+        .failure(subject, point)
+        .map(|f| format!("{}: {}", f.kind, f.message));
+    failure
+        .or_else(|| view.refusal(subject, point).map(|r| r.why.clone()))
+        .unwrap_or_default()
+}
+
+fn imported(run: &Run) -> impl Iterator<Item = Row> {
+    run.imports.iter().flat_map(|import| {
+        import.times.iter().map(|time| {
+            let mut row = Row(Vec::new());
+            row.set("run", &run.name);
+            row.set("language", &import.language);
+            row.set("driver", &import.driver);
+            row.set("case", &time.title);
+            row.set("status", "imported");
+            row.number("wall_ns", time.time_ns);
+            row.set("operations", time.count);
+            row.set("note", "imported: a single reading without interval");
+            row
+        })
+    })
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One page that a colleague can read without the tool: no network, no script, light and dark,
+//! on paper and on a phone. All text from a run is escaped by the template.
+
+use crate::answer::answer;
+use crate::content::{self, Room, count};
+use crate::plot::{self, Plot};
+use crate::table::{Cell, Table, Tone};
+use crate::view::{Group, View};
+use crate::{Error, Report, number};
+use lab_model::Failure;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+/// Nothing may be loaded or run; the page's own style sheet is inside it.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+/// The page.
+pub fn render(report: &Report) -> Result<String, Error> {
+    let page = match View::new(report) {
+        Some(view) => {
+            let plots = plot::plots(&view)?;
+            page(
+                report,
+                &view.plan.title,
+                Some(&view.plan.question),
+                html! { (navigation(&view)) },
+                measured(&view, &plots),
+            )
+        }
+        None => page(report, &report.run.name, None, html! {}, imports(report)),
+    };
+    Ok(page.into_string())
+}
+
+fn page(
+    report: &Report,
+    title: &str,
+    question: Option<&str>,
+    navigation: Markup,
+    main: Markup,
+) -> Markup {
+    let style = format!("{}{}", include_str!("style.css"), plot::style_sheet());
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content={ "benchlab " (report.run.lab_version) };
+                title { (title) " – benchlab" }
+                style { (PreEscaped(style)) }
+            }
+            body {
+                header {
+                    p class="kicker" { (title) " · " (content::started(report.run)) }
+                    h1 { (question.unwrap_or(title)) }
+                    section class="lead" aria-labelledby="answer" {
+                        h2 id="answer" { "Answer" }
+                        p { (answer(report)) }
+                    }
+                    (navigation)
+                }
+                main { (main) }
+                (footer(report))
+            }
+        }
+    }
+}
+
+fn navigation(view: &View) -> Markup {
+    let trouble = !view.report.run.failures.is_empty() || !view.analysis.refusals.is_empty();
+    html! {
+        nav aria-label="Sections" {
+            ul {
+                li { a href="#overview" { "Overview" } }
+                @if trouble { li { a href="#failed" { "What failed" } } }
+                @if !view.analysis.warnings.is_empty() { li { a href="#warnings" { "Warnings" } } }
+                li { a href="#cases" { "Case by case" } }
+                li { a href="#costs" { "Fixed and marginal cost" } }
+                li { a href="#resources" { "Resources" } }
+                li { a href="#conditions" { "Conditions" } }
+                li { a href="#method" { "How it was measured" } }
+                li { a href="#host" { "The host" } }
+            }
+        }
+    }
+}
+
+fn measured(view: &View, plots: &[Plot]) -> Markup {
+    html! {
+        (overview(view, plots))
+        (trouble(view))
+        (warnings(view))
+        (cases(view, plots))
+        (costs(view))
+        (resources(view, plots))
+        (conditions(view))
+        (imports(view.report))
+        (method(view))
+        (host(view))
+    }
+}
+
+fn overview(view: &View, plots: &[Plot]) -> Markup {
+    html! {
+        h2 id="overview" { "Overview" }
+        (table(&content::overall_table(view)))
+        p class="muted" {
+            "Small: small but real, beyond 1 and within the margin of " (number::percent(view.analysis.margin))
+            ". Open: inconclusive. Ratios are times: below 1 is faster."
+        }
+        @for plot in plots.iter().filter(|p| p.name == "ratios") { (figure(plot, true)) }
+    }
+}
+
+fn trouble(view: &View) -> Markup {
+    let run = view.report.run;
+    if run.failures.is_empty() && view.analysis.refusals.is_empty() {
+        return html! {};
+    }
+    html! {
+        h2 id="failed" { "What failed, and what was not compared" }
+        @for failure in &run.failures { (failed(view, failure)) }
+        @for refusal in &view.analysis.refusals {
+            div class="box" {
+                p { strong class="what" { (view.name(refusal.subject)) } " at " (view.place(refusal.point)) " is not compared." }
+                p { (refusal.why) }
+            }
+        }
+    }
+}
+
+fn failed(view: &View, failure: &Failure) -> Markup {
+    html! {
+        div class="box failed" {
+            p {
+                strong class="what" { (view.name(failure.subject)) } " failed at " (view.place(failure.point))
+                @if let Some(block) = failure.block { ", block " (block) }
+                ": " (failure.kind) "."
+            }
+            p { (failure.message) }
+            @if !failure.log.is_empty() {
+                pre tabindex="0" aria-label={ "Last log lines of " (view.name(failure.subject)) } { (failure.log.join("\n")) }
+            }
+        }
+    }
+}
+
+fn warnings(view: &View) -> Markup {
+    if view.analysis.warnings.is_empty() {
+        return html! {};
+    }
+    html! {
+        h2 id="warnings" { "Warnings worth reading" }
+        @for warning in &view.analysis.warnings {
+            div class="box" { p { strong class="what" { (warning.kind) } } p { (warning.text) } }
+        }
+    }
+}
+
+fn cases(view: &View, plots: &[Plot]) -> Markup {
+    html! {
+        h2 id="cases" { "Case by case" }
+        @for group in view.groups() { (case(view, &group, plots)) }
+    }
+}
+
+fn case(view: &View, group: &Group, plots: &[Plot]) -> Markup {
+    let label = view.group_label(group);
+    let tables = content::group_tables(view, group, Room::Wide);
+    let (first, others) = tables.split_at(1.min(tables.len()));
+    html! {
+        section {
+            h3 { (label) }
+            p class="muted" { (view.plan.cases[group.case].work) }
+            @for plot in plots.iter().filter(|p| p.title.starts_with(&format!("{label}: "))) { (figure(plot, false)) }
+            @for shown in first { (table(shown)) }
+            @if !others.is_empty() {
+                details {
+                    summary { "CPU time and whole time" }
+                    @for shown in others { (table(shown)) }
+                }
+            }
+        }
+    }
+}
+
+fn costs(view: &View) -> Markup {
+    html! {
+        h2 id="costs" { "Fixed and marginal cost" }
+        p { "What an operation costs by itself, and what each further unit of the sweep adds: time = fixed + marginal × n." }
+        @for shown in content::fit_tables(view, Room::Wide) { (table(&shown)) }
+        @for shown in content::factor_tables(view, Room::Wide) { (table(&shown)) }
+    }
+}
+
+fn resources(view: &View, plots: &[Plot]) -> Markup {
+    html! {
+        h2 id="resources" { "Resources" }
+        (table(&content::resource_table(view, Room::Wide)))
+        @for plot in plots.iter().filter(|p| p.name == "memory" || p.name == "cpu") { (figure(plot, true)) }
+        details {
+            summary { "Warm-up and first operations" }
+            (table(&content::warm_up_table(view)))
+        }
+    }
+}
+
+fn conditions(view: &View) -> Markup {
+    let (differing, same) = content::conditions(view);
+    html! {
+        h2 id="conditions" { "Conditions" }
+        (table(&content::subject_table(view)))
+        @if differing.rows.is_empty() { p { "No setting that subjects read back differs between them." } }
+        (table(&differing))
+        @if !same.is_empty() { p { "The same for all: " (same.join(", ")) "." } }
+        @if !view.analysis.controls.is_empty() {
+            details {
+                summary { "The control: this run's own noise" }
+                (table(&content::control_table(view)))
+            }
+        }
+    }
+}
+
+fn imports(report: &Report) -> Markup {
+    let tables = content::import_tables(report);
+    html! {
+        @if !tables.is_empty() {
+            h2 id="imported" { "Imported figures, for comparison by eye" }
+            @for shown in &tables { (table(shown)) }
+        }
+    }
+}
+
+fn method(view: &View) -> Markup {
+    html! {
+        h2 id="method" { "How it was measured" }
+        @for sentence in content::method(view) { p { (sentence) } }
+    }
+}
+
+fn host(view: &View) -> Markup {
+    let host = &view.report.run.host;
+    let fit = host.findings.iter().all(|f| !f.unfit);
+    html! {
+        h2 id="host" { "The host" }
+        @if !host.facts.is_empty() {
+            dl { @for (name, value) in &host.facts { dt { (name) } dd { (value) } } }
+        }
+        @if host.findings.is_empty() {
+            p { "Nothing was found on the host that would disturb a measurement." }
+        } @else if fit {
+            p { "The host is fit to measure, with these reservations:" }
+        } @else {
+            p { strong class="alarm" { "The host is not fit for measurements that must be trusted." } }
+        }
+        @for finding in &host.findings {
+            div class={ "box" @if finding.unfit { " failed" } } { p { (finding.what) } p class="muted" { (finding.advice) } }
+        }
+    }
+}
+
+fn footer(report: &Report) -> Markup {
+    html! {
+        footer {
+            @if report.run.plan.is_some() {
+                p {
+                    (count(report.analysis.blocks as usize, "block")) ", intervals of "
+                    (number::level(View::new(report).and_then(|v| content::reached_level(&v)).unwrap_or(report.analysis.level)))
+                    ". " (content::ending(report.run))
+                }
+            }
+            p { "From " (report.file) ", which holds every sample. Made by benchlab " (report.run.lab_version) "." }
+        }
+    }
+}
+
+/// A drawing that scrolls in its box where it does not fit, with its caption.
+fn figure(plot: &Plot, tall: bool) -> Markup {
+    let class = if tall {
+        "class=\"plot tall\""
+    } else {
+        "class=\"plot\""
+    };
+    let svg = plot.svg.replacen("class=\"plot\"", class, 1);
+    html! {
+        figure {
+            div class="scroll" tabindex="0" role="group" aria-label=(plot.title) { (PreEscaped(svg)) }
+            figcaption { strong { (plot.title) ". " } (plot.description) }
+        }
+    }
+}
+
+/// A table that scrolls in its box; nothing without rows.
+fn table(table: &Table) -> Markup {
+    if table.rows.is_empty() {
+        return html! {};
+    }
+    html! {
+        div class="scroll" tabindex="0" role="group" aria-label=(table.title) {
+            table {
+                caption { (table.title) }
+                thead {
+                    tr { @for column in &table.columns { th scope="col" class=[column.numeric.then_some("n")] { (column.title) } } }
+                }
+                tbody {
+                    @for row in &table.rows {
+                        tr { @for (i, cell) in row.iter().enumerate() { (self::cell(cell, i == 0, table.columns[i].numeric)) } }
+                    }
+                }
+            }
+        }
+        @for note in &table.notes { p class="muted" { (note) } }
+    }
+}
+
+fn cell(cell: &Cell, head: bool, numeric: bool) -> Markup {
+    let kind = if numeric { "n" } else { "v" };
+    let class = match cell.tone {
+        Tone::Plain => kind.to_string(),
+        tone => format!("{kind} {}", tone.word()),
+    };
+    let content =
+        html! { (cell.text) @if !cell.sub.is_empty() { span class="sub" { (cell.sub) } } };
+    html! { @if head { th scope="row" { (content) } } @else { td class=(class) { (content) } } }
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Figures from files in the format of `xml`, read with limits: no document type, no entities but
+//! those of XML itself, no more size, depth or figures than asked for.
+
+use lab_model::{Imported, ImportedTime};
+use quick_xml::Reader;
+use quick_xml::XmlVersion;
+use quick_xml::events::{BytesStart, Event};
+use std::fmt;
+
+/// What an imported file may have.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes: 16 MiB.
+    pub bytes: usize,
+    /// Elements within elements: 16.
+    pub depth: usize,
+    /// `<benchmark>` and `<time>` elements: 100,000.
+    pub elements: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            bytes: 16 << 20,
+            depth: 16,
+            elements: 100_000,
+        }
+    }
+}
+
+/// A file that is not what it should be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct ImportError {
+    /// From 1.
+    pub line: usize,
+    /// In characters, from 1.
+    pub column: usize,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for ImportError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "line {}, column {}: {}",
+            self.line, self.column, self.message
+        )
+    }
+}
+
+/// Reads a file of `<benchmark>` elements: one as the root, or several within `<benchmarks>` or one
+/// after the other, as concatenated files have them. A root `<measures>`, as Util.Measures writes it
+/// by itself, gives a benchmark without language and driver.
+///
+/// Times have a unit: `ns`, `us`, `µs`, `ms` or `s`. `rss_size` and `peak_rss_size` are in KiB,
+/// `user_time` and `sys_time` in ms; 0 is taken for unknown. Without `total`, `time` is the total of
+/// `count`, as Util.Measures has it. With `total`, the time of one is `total / count`: earlier tools
+/// rounded `time` to microseconds.
+///
+/// Elements and attributes of other names are passed over.
+pub fn import_xml(text: &[u8], limits: &Limits) -> Result<Vec<Imported>, ImportError> {
+    if text.len() > limits.bytes {
+        let message = format!(
+            "the file has {} bytes; the limit is {}",
+            text.len(),
+            limits.bytes
+        );
+        return Err(ImportError {
+            line: 1,
+            column: 1,
+            message,
+        });
+    }
+    let text = std::str::from_utf8(text).map_err(|error| {
+        let valid = &text[..error.valid_up_to()];
+        at(
+            &String::from_utf8_lossy(valid),
+            valid.len(),
+            "this is not UTF-8; convert the file to UTF-8".into(),
+        )
+    })?;
+    let mut import = Import {
+        limits,
+        open: Vec::new(),
+        found: Vec::new(),
+        elements: 0,
+        rooted: false,
+    };
+    let mut reader = Reader::from_str(text);
+    loop {
+        let begin = position(reader.buffer_position());
+        let event = reader.read_event();
+        let event = event.map_err(|e| {
+            at(
+                text,
+                position(reader.error_position()),
+                format!("not well-formed XML: {e}"),
+            )
+        })?;
+        if matches!(event, Event::Eof) {
+            return import
+                .finish()
+                .map_err(|message| at(text, text.len(), message));
+        }
+        import
+            .event(event)
+            .map_err(|message| at(text, begin, message))?;
+    }
+}
+
+/// What has been read so far.
+struct Import<'l> {
+    limits: &'l Limits,
+    open: Vec<Kind>,
+    found: Vec<Imported>,
+    elements: usize,
+    rooted: bool,
+}
+
+/// An element that matters, or not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Benchmarks,
+    Benchmark,
+    Measures,
+    Time,
+    Other,
+}
+
+impl Import<'_> {
+    fn event(&mut self, event: Event) -> Result<(), String> {
+        match event {
+            Event::Start(tag) => self.start(&tag),
+            Event::Empty(tag) => {
+                self.start(&tag)?;
+                self.open.pop();
+                Ok(())
+            }
+            Event::End(_) => {
+                self.open.pop();
+                Ok(())
+            }
+            Event::DocType(_) => {
+                Err("a document type is not taken; remove the <!DOCTYPE> and its entities".into())
+            }
+            Event::GeneralRef(name) if !known_reference(&name) => Err(format!(
+                "the entity &{}; is not taken; write what it stands for",
+                &*name
+            )),
+            Event::Text(words) if self.open.is_empty() && !words.trim().is_empty() => {
+                Err("text outside of <benchmark>: this is no file of figures".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn start(&mut self, tag: &BytesStart) -> Result<(), String> {
+        let kind = kind(tag.name().as_ref());
+        let parent = self.open.last().copied();
+        match (kind, parent) {
+            (Kind::Benchmark, None | Some(Kind::Benchmarks)) => {
+                self.count()?;
+                self.found.push(benchmark(tag)?);
+            }
+            (Kind::Benchmarks, None) | (Kind::Measures, Some(Kind::Benchmark)) => {}
+            (Kind::Measures, None) => self.found.push(Imported::default()),
+            (Kind::Time, Some(Kind::Measures)) => {
+                self.count()?;
+                let time = time(tag)?;
+                let benchmark = self
+                    .found
+                    .last_mut()
+                    .ok_or("<time> outside of <benchmark>")?;
+                benchmark.times.push(time);
+            }
+            (Kind::Other, Some(_)) => {}
+            (Kind::Other, None) => {
+                let name = tag.name().as_ref().to_string();
+                return Err(format!(
+                    "the root is <{name}>; expected <benchmark>, <benchmarks> or <measures>"
+                ));
+            }
+            _ => {
+                let name = tag.name().as_ref().to_string();
+                return Err(format!(
+                    "<{name}> does not belong here; expected benchmark > measures > time"
+                ));
+            }
+        }
+        self.rooted = true;
+        self.open.push(kind);
+        if self.open.len() > self.limits.depth {
+            return Err(format!(
+                "elements are nested deeper than {}",
+                self.limits.depth
+            ));
+        }
+        Ok(())
+    }
+
+    fn count(&mut self) -> Result<(), String> {
+        self.elements += 1;
+        if self.elements > self.limits.elements {
+            return Err(format!(
+                "there are more than {} figures",
+                self.limits.elements
+            ));
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Vec<Imported>, String> {
+        match (self.rooted, self.open.is_empty()) {
+            (false, _) => Err("there is no <benchmark> in the file".into()),
+            (true, false) => Err("the file ends within an element: it is truncated".into()),
+            (true, true) => Ok(self.found),
+        }
+    }
+}
+
+fn kind(name: &str) -> Kind {
+    match name {
+        "benchmarks" => Kind::Benchmarks,
+        "benchmark" => Kind::Benchmark,
+        "measures" => Kind::Measures,
+        "time" => Kind::Time,
+        _ => Kind::Other,
+    }
+}
+
+fn benchmark(tag: &BytesStart) -> Result<Imported, String> {
+    let attributes = Attributes::of(tag)?;
+    Ok(Imported {
+        language: attributes.text("language").unwrap_or_default(),
+        driver: attributes.text("driver").unwrap_or_default(),
+        threads: attributes.scaled("threads", 1)?,
+        rss_bytes: attributes.scaled("rss_size", 1024)?,
+        peak_rss_bytes: attributes.scaled("peak_rss_size", 1024)?,
+        user_ns: attributes.scaled("user_time", 1_000_000)?,
+        sys_ns: attributes.scaled("sys_time", 1_000_000)?,
+        times: Vec::new(),
+    })
+}
+
+fn time(tag: &BytesStart) -> Result<ImportedTime, String> {
+    let attributes = Attributes::of(tag)?;
+    let title = attributes.text("title").ok_or("<time> has no title")?;
+    let count = attributes.text("count").ok_or("<time> has no count")?;
+    let number = count.trim().parse::<u64>().ok().filter(|n| *n > 0);
+    let count = number.ok_or_else(|| format!("count=\"{count}\" is not a whole number from 1"))?;
+    let time = attributes.duration("time")?;
+    let total_ns = match attributes.duration("total")? {
+        Some(total) => total,
+        None => time.ok_or("<time> has neither time nor total")?,
+    };
+    Ok(ImportedTime {
+        title,
+        count,
+        time_ns: total_ns / count as f64,
+        total_ns,
+    })
+}
+
+/// An element's attributes, unescaped.
+struct Attributes(Vec<(String, String)>);
+
+impl Attributes {
+    fn of(tag: &BytesStart) -> Result<Self, String> {
+        let read = |attribute: Result<quick_xml::events::attributes::Attribute, _>| {
+            let attribute =
+                attribute.map_err(|e: quick_xml::events::attributes::AttrError| e.to_string())?;
+            let value = attribute
+                .normalized_value(XmlVersion::Implicit1_0)
+                .map_err(|e| e.to_string())?;
+            Ok((attribute.key.as_ref().to_string(), value.into_owned()))
+        };
+        tag.attributes()
+            .map(read)
+            .collect::<Result<_, String>>()
+            .map(Attributes)
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.0
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.clone())
+    }
+
+    /// A whole number times a unit; `None` if it is missing or 0.
+    fn scaled(&self, name: &str, unit: u64) -> Result<Option<u64>, String> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        let number = text
+            .trim()
+            .parse::<u64>()
+            .ok()
+            .and_then(|n| n.checked_mul(unit));
+        match number {
+            Some(0) => Ok(None),
+            Some(n) => Ok(Some(n)),
+            None => Err(format!(
+                "{name}=\"{text}\" is not a whole number from 0, or too large"
+            )),
+        }
+    }
+
+    fn duration(&self, name: &str) -> Result<Option<f64>, String> {
+        let Some(text) = self.text(name) else {
+            return Ok(None);
+        };
+        match nanoseconds(&text) {
+            Some(ns) => Ok(Some(ns)),
+            None => Err(format!(
+                "{name}=\"{text}\" is not a time; expected a number and ns, us, ms or s, such as 2.5 us"
+            )),
+        }
+    }
+}
+
+/// `2.5 us`, `406.000000000us`: a time from 0 to a thousand years.
+fn nanoseconds(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+    let (number, unit) = text.split_at(split);
+    let scale = match unit.trim_start() {
+        "ns" => 1.0,
+        "us" | "µs" | "μs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return None,
+    };
+    let ns = number.parse::<f64>().ok()? * scale;
+    (0.0..3.2e19).contains(&ns).then_some(ns)
+}
+
+/// The five entities of XML itself, and characters by number.
+fn known_reference(name: &str) -> bool {
+    matches!(name, "lt" | "gt" | "amp" | "apos" | "quot") || name.starts_with('#')
+}
+
+fn position(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// An error at a byte of the text.
+fn at(text: &str, byte: usize, message: String) -> ImportError {
+    let mut byte = byte.min(text.len());
+    while !text.is_char_boundary(byte) {
+        byte -= 1;
+    }
+    let before = &text[..byte];
+    let line_begin = before.rfind('\n').map_or(0, |i| i + 1);
+    ImportError {
+        line: before.matches('\n').count() + 1,
+        column: before[line_begin..].chars().count() + 1,
+        message,
+    }
+}

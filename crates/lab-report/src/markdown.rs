@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A report as GitHub's Markdown, for issues and wikis.
+
+use crate::answer::answer;
+use crate::content::{self, Room, count};
+use crate::table::Table;
+use crate::view::View;
+use crate::{Report, number};
+
+/// The report as Markdown.
+pub fn render(report: &Report) -> String {
+    let mut text = String::new();
+    let Some(view) = View::new(report) else {
+        heading(&mut text, 1, &report.run.name);
+        paragraph(&mut text, &answer(report));
+        tables(
+            &mut text,
+            "Imported figures",
+            &content::import_tables(report),
+        );
+        return text;
+    };
+    heading(&mut text, 1, &view.plan.title);
+    paragraph(&mut text, &view.plan.question);
+    heading(&mut text, 2, "Answer");
+    paragraph(&mut text, &answer(report));
+    tables(&mut text, "Verdicts", &[content::overall_table(&view)]);
+    trouble(&mut text, &view);
+    heading(&mut text, 2, "Case by case");
+    for group in view.groups() {
+        heading(&mut text, 3, &view.group_label(&group));
+        paragraph(&mut text, &view.plan.cases[group.case].work);
+        content::group_tables(&view, &group, Room::Wide)
+            .iter()
+            .for_each(|t| table(&mut text, t));
+    }
+    tables(
+        &mut text,
+        "Fixed and marginal cost",
+        &content::fit_tables(&view, Room::Wide),
+    );
+    tables(
+        &mut text,
+        "What a factor costs",
+        &content::factor_tables(&view, Room::Wide),
+    );
+    tables(
+        &mut text,
+        "Resources",
+        &[content::resource_table(&view, Room::Wide)],
+    );
+    tables(&mut text, "Warm-up", &[content::warm_up_table(&view)]);
+    conditions(&mut text, &view);
+    tables(
+        &mut text,
+        "Imported figures",
+        &content::import_tables(report),
+    );
+    method(&mut text, &view);
+    text
+}
+
+fn trouble(text: &mut String, view: &View) {
+    let (failures, refusals) = (&view.report.run.failures, &view.analysis.refusals);
+    if !failures.is_empty() || !refusals.is_empty() {
+        heading(text, 2, "What failed, and what was not compared");
+    }
+    for failure in failures {
+        let place = view.place(failure.point);
+        item(
+            text,
+            &format!(
+                "{} failed at {place}: {}: {}",
+                view.name(failure.subject),
+                failure.kind,
+                failure.message
+            ),
+        );
+        code(text, &failure.log);
+    }
+    for refusal in refusals {
+        item(
+            text,
+            &format!(
+                "{} at {}: {}",
+                view.name(refusal.subject),
+                view.place(refusal.point),
+                refusal.why
+            ),
+        );
+    }
+    if !view.analysis.warnings.is_empty() {
+        heading(text, 2, "Warnings");
+    }
+    for warning in &view.analysis.warnings {
+        item(text, &format!("{}: {}", warning.kind, warning.text));
+    }
+}
+
+fn conditions(text: &mut String, view: &View) {
+    let (differing, same) = content::conditions(view);
+    tables(
+        text,
+        "Conditions",
+        &[
+            content::subject_table(view),
+            differing,
+            content::control_table(view),
+        ],
+    );
+    if !same.is_empty() {
+        paragraph(text, &format!("The same for all: {}.", same.join(", ")));
+    }
+}
+
+fn method(text: &mut String, view: &View) {
+    heading(text, 2, "How it was measured");
+    content::method(view)
+        .iter()
+        .for_each(|sentence| paragraph(text, sentence));
+    heading(text, 2, "The host");
+    for (name, value) in &view.report.run.host.facts {
+        item(text, &format!("{name}: {value}"));
+    }
+    for finding in &view.report.run.host.findings {
+        let unfit = if finding.unfit { "not fit: " } else { "" };
+        item(text, &format!("{unfit}{} {}", finding.what, finding.advice));
+    }
+    let level = content::reached_level(view).unwrap_or(view.analysis.level);
+    let blocks = count(view.analysis.blocks as usize, "block");
+    text.push('\n');
+    paragraph(
+        text,
+        &format!(
+            "{blocks}, intervals of {}. From {}, {}, benchlab {}.",
+            number::level(level),
+            view.report.file,
+            content::started(view.report.run),
+            view.report.run.lab_version,
+        ),
+    );
+}
+
+fn heading(text: &mut String, level: usize, title: &str) {
+    if !text.is_empty() && !text.ends_with("\n\n") {
+        text.push('\n');
+    }
+    text.push_str(&format!("{} {}\n\n", "#".repeat(level), escape(title)));
+}
+
+fn paragraph(text: &mut String, sentence: &str) {
+    text.push_str(&format!("{}\n\n", escape(sentence)));
+}
+
+fn item(text: &mut String, sentence: &str) {
+    text.push_str(&format!("- {}\n", escape(sentence)));
+}
+
+/// Log lines, indented so that no line of a log can end the block.
+fn code(text: &mut String, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    text.push('\n');
+    for line in lines {
+        let line: String = line
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        text.push_str(&format!("      {line}\n"));
+    }
+    text.push('\n');
+}
+
+fn tables(text: &mut String, title: &str, tables: &[Table]) {
+    if tables.iter().any(|t| !t.rows.is_empty()) {
+        heading(text, 2, title);
+    }
+    tables.iter().for_each(|t| table(text, t));
+}
+
+fn table(text: &mut String, table: &Table) {
+    if table.rows.is_empty() {
+        return;
+    }
+    text.push_str(&format!("**{}**\n\n", escape(&table.title)));
+    let titles: Vec<String> = table.columns.iter().map(|c| escape(&c.title)).collect();
+    text.push_str(&format!("| {} |\n", titles.join(" | ")));
+    let rules: Vec<&str> = table
+        .columns
+        .iter()
+        .map(|c| if c.numeric { "--:" } else { ":--" })
+        .collect();
+    text.push_str(&format!("| {} |\n", rules.join(" | ")));
+    for row in &table.rows {
+        let cells = row.iter().map(|cell| match cell.sub.is_empty() {
+            true => escape(&cell.text),
+            false => format!("{}<br>{}", escape(&cell.text), escape(&cell.sub)),
+        });
+        text.push_str(&format!("| {} |\n", cells.collect::<Vec<_>>().join(" | ")));
+    }
+    text.push('\n');
+    for note in &table.notes {
+        paragraph(text, note);
+    }
+}
+
+/// Text that Markdown shows as it is (CommonMark 0.31, 2.4 Backslash escapes).
+fn escape(text: &str) -> String {
+    let mut escaped = String::new();
+    for c in text.chars() {
+        match c {
+            c if c.is_control() => escaped.push(' '),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '&' | '~' | '!' => {
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Numbers as people read them: a unit that fits, and no more digits than the interval supports.
+
+use lab_stats::analysis::Interval;
+
+/// What a number counts, with the units that it is shown in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Nanoseconds, shown in ns, µs, ms or s.
+    Time,
+    /// Bytes, shown in B, KiB, MiB or GiB.
+    Size,
+    /// A number without a unit.
+    Ratio,
+}
+
+/// An estimate with its interval in brackets: `12.34 [12.29, 12.41] µs`.
+pub fn full(quantity: Quantity, interval: &Interval) -> String {
+    let shown = Shown::new(quantity, interval);
+    if !shown.bounded {
+        return format!("{} (no interval)", shown.with_unit());
+    }
+    let Shown {
+        estimate,
+        low,
+        high,
+        unit,
+        ..
+    } = shown;
+    format!("{estimate} [{low}, {high}]{unit}")
+}
+
+/// An estimate and the wider half of its interval in percent of it: `12.34 µs ±0.4%`.
+pub fn short(quantity: Quantity, interval: &Interval) -> String {
+    let shown = Shown::new(quantity, interval);
+    let half = half_width(interval);
+    if !shown.bounded {
+        return format!("{} ±?", shown.with_unit());
+    }
+    if interval.estimate <= 0.0 {
+        return full(quantity, interval);
+    }
+    format!(
+        "{} ±{}",
+        shown.with_unit(),
+        percent(half / interval.estimate)
+    )
+}
+
+/// The estimate alone, to as many digits as its interval supports: for labels beside a drawn
+/// interval.
+pub fn alone(quantity: Quantity, interval: &Interval) -> String {
+    Shown::new(quantity, interval).with_unit()
+}
+
+/// A number that comes without an interval, to three significant digits. The caller marks it as a
+/// single reading.
+pub fn single(quantity: Quantity, value: f64) -> String {
+    let (scale, unit) = quantity.unit(value);
+    format!(
+        "{}{unit}",
+        digits(value / scale, significant(value / scale, 3))
+    )
+}
+
+/// A part of one in percent, to about one significant digit more than matters: `0.4%`, `3.2%`, `12%`.
+pub fn percent(part: f64) -> String {
+    let percent = part * 100.0;
+    if !percent.is_finite() {
+        return "?%".into();
+    }
+    match percent {
+        p if p >= 9.95 => format!("{p:.0}%"),
+        p if p >= 0.095 => format!("{p:.1}%"),
+        p if p >= 0.0095 => format!("{p:.2}%"),
+        p if p <= 0.0 => "0%".into(),
+        _ => "0.01%".into(),
+    }
+}
+
+/// A level such as 0.95 as `95 %`; below 99.95 % never rounded up to 100 %.
+pub fn level(level: f64) -> String {
+    let percent = (level * 1000.0).floor() / 10.0;
+    if percent.fract() == 0.0 {
+        format!("{percent:.0} %")
+    } else {
+        format!("{percent:.1} %")
+    }
+}
+
+/// Whether the interval says anything: with too few blocks there is none.
+pub fn bounded(interval: &Interval) -> bool {
+    interval.level > 0.0 && interval.low.is_finite() && interval.high.is_finite()
+}
+
+impl Quantity {
+    /// What to divide a number of about this size by, and the unit that it is in then.
+    pub fn unit(self, value: f64) -> (f64, &'static str) {
+        let units: &[(f64, &str)] = match self {
+            Quantity::Time => &[(1e9, " s"), (1e6, " ms"), (1e3, " µs"), (1.0, " ns")],
+            Quantity::Size => &[
+                (f64::from(1 << 30), " GiB"),
+                (f64::from(1 << 20), " MiB"),
+                (f64::from(1 << 10), " KiB"),
+                (1.0, " B"),
+            ],
+            Quantity::Ratio => &[(1.0, "")],
+        };
+        let fits = units.iter().find(|(scale, _)| value.abs() >= *scale);
+        *fits.unwrap_or(&units[units.len() - 1])
+    }
+}
+
+/// The three numbers of an interval in one unit, to the same decimal.
+struct Shown {
+    estimate: String,
+    low: String,
+    high: String,
+    unit: &'static str,
+    bounded: bool,
+}
+
+impl Shown {
+    fn new(quantity: Quantity, interval: &Interval) -> Self {
+        let (scale, unit) = quantity.unit(interval.estimate);
+        let bounded = bounded(interval);
+        let estimate = interval.estimate / scale;
+        let half = half_width(interval) / scale;
+        let decimals = if bounded && half > 0.0 {
+            supported(half).min(significant(estimate, 6))
+        } else {
+            significant(estimate, 3)
+        };
+        Shown {
+            estimate: digits(estimate, decimals),
+            low: digits(interval.low / scale, decimals),
+            high: digits(interval.high / scale, decimals),
+            unit,
+            bounded,
+        }
+    }
+
+    fn with_unit(&self) -> String {
+        format!("{}{}", self.estimate, self.unit)
+    }
+}
+
+/// The wider half, so that `±` never promises more than the interval does.
+fn half_width(interval: &Interval) -> f64 {
+    (interval.high - interval.estimate).max(interval.estimate - interval.low)
+}
+
+/// Decimals that keep one significant digit of a half-width, or two where the first is 1 or 2
+/// (the rule of the Particle Data Group, simplified).
+fn supported(half: f64) -> usize {
+    let exponent = half.log10().floor();
+    let first = half / 10f64.powf(exponent);
+    let decimals = -exponent + if first < 2.95 { 1.0 } else { 0.0 };
+    decimals.clamp(0.0, 9.0) as usize
+}
+
+/// Decimals that show a number to `n` significant digits.
+fn significant(value: f64, n: i32) -> usize {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
+    (n - 1 - value.abs().log10().floor() as i32).clamp(0, 9) as usize
+}
+
+/// A number with that many decimals, never `-0`.
+fn digits(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        return if value.is_nan() {
+            "?".into()
+        } else if value > 0.0 {
+            "∞".into()
+        } else {
+            "-∞".into()
+        };
+    }
+    let text = format!("{value:.decimals$}");
+    if text.trim_matches(['-', '0', '.']).is_empty() {
+        text.trim_start_matches('-').into()
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(low: f64, estimate: f64, high: f64) -> Interval {
+        Interval {
+            estimate,
+            low,
+            high,
+            level: 0.95,
+        }
+    }
+
+    #[test]
+    fn digits_follow_the_interval() {
+        let narrow = interval(12_290.0, 12_341.7, 12_410.0);
+        assert_eq!(full(Quantity::Time, &narrow), "12.34 [12.29, 12.41] µs");
+        assert_eq!(short(Quantity::Time, &narrow), "12.34 µs ±0.6%");
+        let wide = interval(9_000.0, 12_341.7, 16_000.0);
+        assert_eq!(full(Quantity::Time, &wide), "12 [9, 16] µs");
+        let ratio = interval(1.0081, 1.0132, 1.0193);
+        assert_eq!(full(Quantity::Ratio, &ratio), "1.013 [1.008, 1.019]");
+    }
+
+    #[test]
+    fn units_follow_the_size() {
+        assert_eq!(single(Quantity::Time, 1.5e9), "1.50 s");
+        assert_eq!(single(Quantity::Time, 250.0), "250 ns");
+        assert_eq!(single(Quantity::Size, 12.0 * 1048576.0), "12.0 MiB");
+        assert_eq!(single(Quantity::Time, 0.0), "0 ns");
+        assert_eq!(
+            alone(Quantity::Size, &interval(6e6, 6.1e6, 6.2e6)),
+            "5.82 MiB"
+        );
+    }
+
+    #[test]
+    fn what_has_no_interval_says_so() {
+        let none = Interval {
+            estimate: 1234.0,
+            low: f64::NEG_INFINITY,
+            high: f64::INFINITY,
+            level: 0.0,
+        };
+        assert_eq!(full(Quantity::Time, &none), "1.23 µs (no interval)");
+        assert_eq!(short(Quantity::Time, &none), "1.23 µs ±?");
+        assert!(single(Quantity::Ratio, f64::NAN).contains('?'));
+    }
+
+    #[test]
+    fn negative_zero_and_negative_costs_are_plain() {
+        assert_eq!(
+            full(Quantity::Time, &interval(-20.0, -0.001, 20.0)),
+            "0 [-20, 20] ns"
+        );
+        assert_eq!(
+            short(Quantity::Time, &interval(-20.0, -4.0, 20.0)),
+            "-4 [-20, 20] ns"
+        );
+    }
+
+    #[test]
+    fn a_level_is_not_rounded_up_to_certainty() {
+        assert_eq!(level(0.95), "95 %");
+        assert_eq!(level(0.9986), "99.8 %");
+        assert_eq!(level(0.9999), "99.9 %");
+    }
+
+    #[test]
+    fn percents_keep_what_matters() {
+        assert_eq!(percent(0.0042), "0.4%");
+        assert_eq!(percent(0.123), "12%");
+        assert_eq!(percent(0.00031), "0.03%");
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Plots as SVG files: time over a sweep, CPU and memory bars, ratios with their intervals.
+//! One file serves light and dark: its style sheet maps each light colour to a dark one.
+
+mod bars;
+mod canvas;
+mod colour;
+mod ratios;
+mod sweep;
+
+pub use colour::style_sheet;
+
+use crate::view::View;
+use crate::{Error, File, Report};
+
+/// A plot with what a reader who cannot see it is told.
+pub struct Plot {
+    /// The file's name without its ending: letters, digits, `-`.
+    pub name: String,
+    /// What it shows, for a caption.
+    pub title: String,
+    /// What is drawn how, for a caption.
+    pub description: String,
+    /// The drawing: an `svg` element without a style sheet.
+    pub svg: String,
+}
+
+/// All plots that a run supports, in the order in which a report shows them.
+pub fn plots(view: &View) -> Result<Vec<Plot>, Error> {
+    let mut plots = vec![ratios::plot(view)?];
+    plots.extend(sweep::plots(view)?);
+    plots.push(bars::cpu(view)?);
+    plots.push(bars::memory(view)?);
+    Ok(plots.into_iter().flatten().collect())
+}
+
+/// The plots as files that stand alone.
+pub fn files(report: &Report) -> Result<Vec<File>, Error> {
+    let Some(view) = View::new(report) else {
+        return Ok(Vec::new());
+    };
+    let style = format!("<style>{}</style>\n", style_sheet());
+    let alone = |plot: Plot| File {
+        name: format!("{}.svg", plot.name),
+        text: format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}",
+            after_first_tag(&plot.svg, &style)
+        ),
+    };
+    Ok(plots(&view)?.into_iter().map(alone).collect())
+}
+
+impl Plot {
+    /// Names the drawing for readers that cannot see it.
+    fn new(name: &str, title: String, description: String, svg: String) -> Self {
+        let name = file_name(name);
+        let named = format!(
+            "<title id=\"{name}-title\">{}</title>\n<desc id=\"{name}-desc\">{}</desc>\n",
+            escape(&title),
+            escape(&description)
+        );
+        let tag = format!(
+            "<svg class=\"plot\" role=\"img\" aria-labelledby=\"{name}-title {name}-desc\" "
+        );
+        let svg = after_first_tag(&svg.replacen("<svg ", &tag, 1), &named);
+        Plot {
+            name,
+            title,
+            description,
+            svg,
+        }
+    }
+}
+
+/// Letters, digits and `-` only, for names that come from experiments.
+fn file_name(text: &str) -> String {
+    let mut name = String::new();
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() {
+            name.push(c.to_ascii_lowercase());
+        } else if !name.ends_with('-') {
+            name.push('-');
+        }
+    }
+    name.trim_matches('-').into()
+}
+
+fn after_first_tag(svg: &str, insert: &str) -> String {
+    match svg.split_once('>') {
+        Some((tag, rest)) => format!("{tag}>\n{insert}{}", rest.trim_start()),
+        None => svg.into(),
+    }
+}
+
+fn escape(text: &str) -> String {
+    quick_xml::escape::escape(text).into_owned()
+}

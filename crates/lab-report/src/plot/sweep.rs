@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Time over a sweep, one line per subject, both axes logarithmic, intervals as bands.
+
+use super::Plot;
+use super::canvas::{self, Area, Drawn, Side, Type, UNIT, words};
+use super::colour::{GRID, of_subject};
+use crate::Error;
+use crate::number::{self, Quantity};
+use crate::view::{Group, View};
+use lab_model::SubjectId;
+use plotters::prelude::*;
+
+const SIZE: (i32, i32) = (680, 400);
+
+/// One plot for each group of points with a sweep.
+pub fn plots(view: &View) -> Result<Vec<Option<Plot>>, Error> {
+    let groups = view.groups();
+    groups
+        .iter()
+        .filter(|g| g.points.len() > 1)
+        .map(|group| plot(view, group))
+        .collect()
+}
+
+/// A point of a line: the sweep's value, and the time with its bounds in ns.
+struct Place {
+    x: f64,
+    time: f64,
+    low: f64,
+    high: f64,
+}
+
+struct Line {
+    subject: SubjectId,
+    places: Vec<Place>,
+}
+
+fn plot(view: &View, group: &Group) -> Result<Option<Plot>, Error> {
+    let lines = lines(view, group);
+    if lines.is_empty() {
+        return Ok(None);
+    }
+    let label = view.group_label(group);
+    let sweep = view.plan.cases[group.case]
+        .sweep
+        .clone()
+        .unwrap_or_default();
+    let name = format!("time-{label}");
+    let svg = canvas::draw(&name, SIZE, |area| draw(area, view, &lines, &sweep))?;
+    let title = format!("{label}: time per operation against {sweep}");
+    let description = format!(
+        "Typical wall time of an operation, both axes logarithmic; the bands are intervals. {}",
+        ends(view, &lines, &sweep)
+    );
+    Ok(Some(Plot::new(&name, title, description, svg)))
+}
+
+/// Subjects without controls, with the places that a logarithmic axis can show.
+fn lines(view: &View, group: &Group) -> Vec<Line> {
+    let subjects =
+        (0..view.plan.subjects.len()).filter(|&s| view.plan.subjects[s].control_of.is_none());
+    let line = |subject| {
+        let places = group.points.iter().filter_map(|&point| {
+            let x = view.plan.points[point].x?;
+            let time = view.cell(subject, point)?.wall_ns;
+            let bounded = number::bounded(&time) && time.low > 0.0;
+            let (low, high) = if bounded {
+                (time.low, time.high)
+            } else {
+                (time.estimate, time.estimate)
+            };
+            (x > 0.0 && time.estimate > 0.0).then_some(Place {
+                x,
+                time: time.estimate,
+                low,
+                high,
+            })
+        });
+        let mut places: Vec<Place> = places.collect();
+        places.sort_by(|a, b| a.x.total_cmp(&b.x));
+        Line { subject, places }
+    };
+    subjects
+        .map(line)
+        .filter(|line| !line.places.is_empty())
+        .collect()
+}
+
+fn draw(area: &Area, view: &View, lines: &[Line], sweep: &str) -> Drawn<()> {
+    let all = || lines.iter().flat_map(|l| &l.places);
+    let least = |of: fn(&Place) -> f64| all().map(of).fold(f64::INFINITY, f64::min);
+    let most = |of: fn(&Place) -> f64| all().map(of).fold(f64::NEG_INFINITY, f64::max);
+    let (x0, x1) = (least(|p| p.x), most(|p| p.x));
+    let (y0, y1) = (least(|p| p.low) / 1.25, most(|p| p.high) * 1.25);
+    let mut values: Vec<f64> = all().map(|p| p.x).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    let names = lines.iter().map(|l| canvas::width_of(view.name(l.subject)));
+    let right = (names.max().unwrap_or(0) + 30).min(SIZE.0 / 3);
+    let mut chart = ChartBuilder::on(area)
+        .margin_top(10 * UNIT)
+        .margin_right(right * UNIT)
+        .x_label_area_size(46 * UNIT)
+        .y_label_area_size(70 * UNIT)
+        .build_cartesian_2d(
+            (x0 / 1.05..x1 * 1.05).log_scale().with_key_points(values),
+            (y0..y1)
+                .log_scale()
+                .with_key_points(canvas::log_ticks(y0, y1)),
+        )
+        .map_err(words)?;
+    chart
+        .configure_mesh()
+        .bold_line_style(GRID.stroke_width(UNIT as u32))
+        .light_line_style(TRANSPARENT)
+        .axis_style(GRID.stroke_width(UNIT as u32))
+        .set_all_tick_mark_size(0)
+        .x_label_style(canvas::style(Type::Small, Side::Middle))
+        .y_label_style(canvas::style(Type::Small, Side::Left))
+        .x_label_formatter(&|x| canvas::tick(*x))
+        .y_label_formatter(&|y| plain_time(*y))
+        .draw()
+        .map_err(words)?;
+    let (width, height) = (SIZE.0 - right, SIZE.1);
+    canvas::text(
+        area,
+        sweep,
+        Type::Small,
+        Side::Middle,
+        ((70 + width) / 2 * UNIT, (height - 12) * UNIT),
+    )?;
+    for line in lines {
+        let colour = of_subject(view, line.subject);
+        let band = line
+            .places
+            .iter()
+            .map(|p| (p.x, p.high))
+            .chain(line.places.iter().rev().map(|p| (p.x, p.low)));
+        chart
+            .draw_series([Polygon::new(band.collect::<Vec<_>>(), colour.mix(0.22))])
+            .map_err(words)?;
+        let path = line.places.iter().map(|p| (p.x, p.time));
+        chart
+            .draw_series(LineSeries::new(
+                path.clone(),
+                colour.stroke_width(2 * UNIT as u32),
+            ))
+            .map_err(words)?;
+        chart
+            .draw_series(path.map(|at| Circle::new(at, 3 * UNIT, colour.filled())))
+            .map_err(words)?;
+    }
+    let ends: Vec<(i32, i32)> = lines
+        .iter()
+        .map(|l| {
+            let last = &l.places[l.places.len() - 1];
+            chart.backend_coord(&(last.x, last.time))
+        })
+        .collect();
+    labels(area, view, lines, &ends, width)
+}
+
+/// Names at the lines' ends, moved apart, each with a leader in the line's colour.
+fn labels(area: &Area, view: &View, lines: &[Line], ends: &[(i32, i32)], width: i32) -> Drawn<()> {
+    let wanted: Vec<i32> = ends.iter().map(|e| e.1).collect();
+    let places = canvas::apart(&wanted, 16 * UNIT, (SIZE.1 - 52) * UNIT);
+    for ((line, end), y) in lines.iter().zip(ends).zip(places) {
+        let colour = of_subject(view, line.subject);
+        let x = (width + 14) * UNIT;
+        let leader = vec![(end.0 + 5 * UNIT, end.1), (x, y)];
+        area.draw(&PathElement::new(
+            leader,
+            colour.mix(0.6).stroke_width(UNIT as u32),
+        ))
+        .map_err(words)?;
+        canvas::text(
+            area,
+            view.name(line.subject),
+            Type::Label,
+            Side::Right,
+            (x + 4 * UNIT, y),
+        )?;
+    }
+    Ok(())
+}
+
+/// `At limit=1000: c 107 µs, ada 108 µs.`
+fn ends(view: &View, lines: &[Line], sweep: &str) -> String {
+    let last = lines
+        .iter()
+        .filter_map(|l| l.places.last())
+        .map(|p| p.x)
+        .fold(f64::NEG_INFINITY, f64::max);
+    let at = lines
+        .iter()
+        .filter_map(|l| l.places.last().filter(|p| p.x == last).map(|p| (l, p)));
+    let at = at.map(|(l, p)| {
+        let interval = lab_stats::analysis::Interval {
+            estimate: p.time,
+            low: p.low,
+            high: p.high,
+            level: 1.0,
+        };
+        format!(
+            "{} {}",
+            view.name(l.subject),
+            number::full(Quantity::Time, &interval)
+        )
+    });
+    format!(
+        "At {sweep} {}: {}.",
+        canvas::tick(last),
+        at.collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// A time on an axis: `10 µs`.
+fn plain_time(ns: f64) -> String {
+    let (scale, unit) = Quantity::Time.unit(ns * 1.0001);
+    format!("{}{unit}", canvas::tick(ns / scale))
+}

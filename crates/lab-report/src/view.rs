@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A run and its analysis, arranged to be read: who stands where at which point, and which points
+//! belong together.
+
+use crate::Report;
+use lab_model::{Failure, Plan, PointId, SubjectId};
+use lab_stats::analysis::{Analysis, Cell, Comparison, Refusal, Verdict};
+use std::collections::HashMap;
+
+/// A report with a plan, and its findings by subject and point.
+pub struct View<'a> {
+    /// What is shown.
+    pub report: &'a Report<'a>,
+    /// Its plan.
+    pub plan: &'a Plan,
+    /// Its analysis.
+    pub analysis: &'a Analysis,
+    cells: HashMap<(SubjectId, PointId), &'a Cell>,
+    comparisons: HashMap<(SubjectId, PointId), &'a Comparison>,
+}
+
+/// The points of a case that differ in the sweep's value alone.
+pub struct Group<'a> {
+    /// Index into the plan's cases.
+    pub case: usize,
+    /// What the points have in common, such as `statement=text`.
+    pub factors: Vec<&'a (String, String)>,
+    /// In the order of the plan.
+    pub points: Vec<PointId>,
+}
+
+/// What there is to say about a subject at a point.
+pub enum Standing<'a> {
+    /// It is what the others are compared with.
+    Baseline(&'a Cell),
+    /// The second copy of the baseline, with its ratio's interval if there is one.
+    Control(&'a Cell),
+    /// Measured and compared.
+    Compared(&'a Cell, &'a Comparison),
+    /// Measured, and not compared; why.
+    Apart(&'a Cell, String),
+    /// Not measured; why.
+    Missing(String),
+}
+
+impl<'a> View<'a> {
+    /// Nothing without a plan: a file of imported figures.
+    pub fn new(report: &'a Report<'a>) -> Option<Self> {
+        let plan = report.run.plan.as_ref()?;
+        let analysis = report.analysis;
+        Some(View {
+            report,
+            plan,
+            analysis,
+            cells: analysis
+                .cells
+                .iter()
+                .map(|c| ((c.subject, c.point), c))
+                .collect(),
+            comparisons: analysis
+                .comparisons
+                .iter()
+                .map(|c| ((c.subject, c.point), c))
+                .collect(),
+        })
+    }
+
+    /// The points in groups, in the order of the plan.
+    pub fn groups(&self) -> Vec<Group<'a>> {
+        let mut groups: Vec<Group<'a>> = Vec::new();
+        for (id, point) in self.plan.points.iter().enumerate() {
+            let factors: Vec<_> = point.factors(&self.plan.cases[point.case]).collect();
+            let known = groups
+                .iter_mut()
+                .find(|g| g.case == point.case && g.factors == factors);
+            match known {
+                Some(group) => group.points.push(id),
+                None => groups.push(Group {
+                    case: point.case,
+                    factors,
+                    points: vec![id],
+                }),
+            }
+        }
+        groups
+    }
+
+    /// A group in words: `select statement=text`.
+    pub fn group_label(&self, group: &Group) -> String {
+        let mut label = self.plan.cases[group.case].name.clone();
+        for (key, value) in &group.factors {
+            label.push_str(&format!(" {key}={value}"));
+        }
+        label
+    }
+
+    /// The figures of a subject at a point, if it has any.
+    pub fn cell(&self, subject: SubjectId, point: PointId) -> Option<&'a Cell> {
+        self.cells.get(&(subject, point)).copied()
+    }
+
+    /// The comparison of a subject with the baseline at a point, if there is one.
+    pub fn comparison(&self, subject: SubjectId, point: PointId) -> Option<&'a Comparison> {
+        self.comparisons.get(&(subject, point)).copied()
+    }
+
+    /// What there is to say about a subject at a point.
+    pub fn standing(&self, subject: SubjectId, point: PointId) -> Standing<'a> {
+        let Some(cell) = self.cell(subject, point) else {
+            return Standing::Missing(self.why_missing(subject, point));
+        };
+        if subject == self.plan.baseline {
+            return Standing::Baseline(cell);
+        }
+        if let Some(comparison) = self.comparison(subject, point) {
+            return Standing::Compared(cell, comparison);
+        }
+        if Some(subject) == self.plan.control() {
+            return Standing::Control(cell);
+        }
+        let why = match self.refusal(subject, point) {
+            Some(_) => "not compared".to_string(),
+            None => "no baseline".to_string(),
+        };
+        Standing::Apart(cell, why)
+    }
+
+    /// What stopped a subject at a point, or everywhere.
+    pub fn failure(&self, subject: SubjectId, point: PointId) -> Option<&'a Failure> {
+        let here = |at: Option<PointId>| at.is_none_or(|p| p == point);
+        self.report
+            .run
+            .failures
+            .iter()
+            .find(|f| f.subject == subject && here(f.point))
+    }
+
+    /// Why a subject is not compared at a point, or everywhere.
+    pub fn refusal(&self, subject: SubjectId, point: PointId) -> Option<&'a Refusal> {
+        let here = |at: Option<PointId>| at.is_none_or(|p| p == point);
+        self.analysis
+            .refusals
+            .iter()
+            .find(|r| r.subject == subject && here(r.point))
+    }
+
+    /// A subject's name.
+    pub fn name(&self, subject: SubjectId) -> &'a str {
+        self.plan
+            .subjects
+            .get(subject)
+            .map_or("?", |s| s.name.as_str())
+    }
+
+    /// The baseline's name.
+    pub fn baseline(&self) -> &'a str {
+        self.name(self.plan.baseline)
+    }
+
+    /// A place in words: a point, or everywhere.
+    pub fn place(&self, point: Option<PointId>) -> String {
+        match point {
+            Some(point) if point < self.plan.points.len() => self.plan.label(point),
+            Some(point) => format!("point {point}"),
+            None => "everywhere".into(),
+        }
+    }
+
+    /// The ratios' column: to what.
+    pub fn ratio_title(&self) -> String {
+        format!("ratio to {}", self.baseline())
+    }
+
+    fn why_missing(&self, subject: SubjectId, point: PointId) -> String {
+        match self.failure(subject, point) {
+            Some(failure) => format!("failed: {}", failure.kind),
+            None if self.refusal(subject, point).is_some() => "not compared".into(),
+            None => "not measured".into(),
+        }
+    }
+}
+
+/// A verdict in the words of the design: what the data supports.
+pub fn verdict_word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Faster => "faster",
+        Verdict::Slower => "slower",
+        Verdict::Equivalent => "equivalent",
+        Verdict::SmallButReal { .. } => "small but real",
+        Verdict::Inconclusive { .. } => "inconclusive",
+    }
+}
