@@ -88,7 +88,7 @@ pub struct Comparison {
     /// Typical and whole time name different winners, or one names a winner and the other finds
     /// the two equivalent. That one of them is inconclusive is no disagreement.
     pub disagree: bool,
-    /// Adjacent blocks were merged because they depend on each other.
+    /// Adjacent blocks were merged because they depend, or may depend, on each other.
     pub merged: bool,
 }
 

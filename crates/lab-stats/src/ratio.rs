@@ -24,8 +24,10 @@ pub struct Ratio {
     pub values: u32,
     /// Blocks in each group; 1 if none were merged.
     pub width: u32,
-    /// The blocks depend on each other, and too few are there to merge them.
+    /// The blocks depend on each other by more than chance explains.
     pub dependent: bool,
+    /// They do even now, and too few are there to merge more of them.
+    pub unresolved: bool,
     /// The values suffice for the level that was asked for.
     pub sufficient: bool,
 }
@@ -33,7 +35,7 @@ pub struct Ratio {
 impl Ratio {
     /// The interval has the level that was asked for, so a verdict may be drawn from it.
     pub fn supports_verdict(&self) -> bool {
-        self.sufficient && !self.dependent
+        self.sufficient && !self.unresolved
     }
 }
 
@@ -53,6 +55,7 @@ pub fn ratio(logs: &[f64], level: Level) -> Option<Ratio> {
         values,
         width: merged.width,
         dependent: merged.dependent,
+        unresolved: merged.unresolved,
         sufficient: needed.is_some_and(|n| values >= n),
     })
 }

@@ -64,12 +64,18 @@ fn look(run: &Run, plan: &Plan, blocks: u32) -> Option<Ending> {
     let all = |good: &dyn Fn(&Pair) -> bool| !pairs.is_empty() && pairs.iter().all(good);
     match plan.measure.precision {
         Some(width) => all(&|pair| precise(pair, width)).then_some(Ending::Precise),
-        None => all(&decided).then_some(Ending::Decided),
+        None => all(&|pair| decided(pair, plan.measure.margin)).then_some(Ending::Decided),
     }
 }
 
-fn decided(pair: &Pair) -> bool {
-    !matches!(pair.comparison.verdict, Verdict::Inconclusive { .. })
+/// Equivalence within a margin that the control raised is true, but not what was asked.
+fn decided(pair: &Pair, margin: f64) -> bool {
+    let ratio = pair.comparison.ratio;
+    match pair.comparison.verdict {
+        Verdict::Inconclusive { .. } => false,
+        Verdict::Equivalent => ratio.low >= 1.0 - margin && ratio.high <= 1.0 + margin,
+        _ => true,
+    }
 }
 
 fn precise(pair: &Pair, width: f64) -> bool {

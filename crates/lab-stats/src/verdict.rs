@@ -62,7 +62,7 @@ pub fn ahead(verdict: &Verdict) -> Ahead {
 fn blocks_needed(ratio: &Ratio, level: Level, margin: f64) -> Option<u32> {
     let per_comparison = level.alpha / level.family.max(1) as f64;
     let least = crate::family::blocks_needed(level.alpha, level.family)? * ratio.width;
-    let least = if ratio.dependent { 2 * least } else { least };
+    let least = if ratio.unresolved { 2 * least } else { least };
     if ratio.interval.level <= 0.0 {
         return Some(least);
     }

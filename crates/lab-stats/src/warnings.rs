@@ -177,8 +177,8 @@ fn dependent(plan: &Plan, compared: &Compared) -> Vec<String> {
             .map(|pair| at(plan, pair))
             .collect()
     };
-    let merged = pairs(|pair| pair.comparison.merged && !pair.typical.dependent);
-    let unmerged = pairs(|pair| pair.typical.dependent);
+    let merged = pairs(|pair| pair.typical.dependent && !pair.typical.unresolved);
+    let unmerged = pairs(|pair| pair.typical.unresolved);
     let mut texts = Vec::new();
     if !merged.is_empty() {
         texts.push(format!(

@@ -12,7 +12,11 @@ const RUPTURES: &str = include_str!("../reference/ruptures.txt");
 fn signed_rank_distribution_is_that_of_r() {
     for line in lines(R, "psignrank") {
         let distribution = SignedRank::new(line.key("n") as usize);
-        close(&[distribution.at_most(line.key("t") as u64)], &line.numbers, 1e-13);
+        close(
+            &[distribution.at_most(line.key("t") as u64)],
+            &line.numbers,
+            1e-13,
+        );
     }
     for line in lines(R, "psignrank_large") {
         let distribution = SignedRank::new(line.key("n") as usize);
@@ -28,7 +32,11 @@ fn estimate_interval_and_p_are_those_of_wilcox_test() {
     for line in lines(R, "wilcox") {
         let centre = signed_rank::centre(&sample(line.key("id")), line.key("alpha")).unwrap();
         let i = centre.interval;
-        close(&[i.estimate, i.low, i.high, i.level, centre.p], &line.numbers, 1e-12);
+        close(
+            &[i.estimate, i.low, i.high, i.level, centre.p],
+            &line.numbers,
+            1e-12,
+        );
     }
 }
 
@@ -77,7 +85,11 @@ fn line_is_that_of_weighted_lm() {
 #[test]
 fn quantiles_are_those_of_r() {
     for line in lines(R, "qnorm") {
-        close(&[normal::upper_quantile(line.key("tail"))], &line.numbers, 1e-12);
+        close(
+            &[normal::upper_quantile(line.key("tail"))],
+            &line.numbers,
+            1e-12,
+        );
     }
     for line in lines(R, "qt") {
         let t = normal::student_upper_quantile(line.key("df") as u32, line.key("tail"));
@@ -102,8 +114,14 @@ struct Line<'a> {
 
 impl Line<'_> {
     fn key(&self, name: &str) -> f64 {
-        let value = self.keys.iter().find_map(|key| key.strip_prefix(name)?.strip_prefix('='));
-        value.unwrap_or_else(|| panic!("no {name} in {:?}", self.keys)).parse().unwrap()
+        let value = self
+            .keys
+            .iter()
+            .find_map(|key| key.strip_prefix(name)?.strip_prefix('='));
+        value
+            .unwrap_or_else(|| panic!("no {name} in {:?}", self.keys))
+            .parse()
+            .unwrap()
     }
 }
 
@@ -114,8 +132,14 @@ fn lines<'a>(text: &'a str, name: &str) -> std::vec::IntoIter<Line<'a>> {
         .filter_map(|line| {
             let (words, numbers) = line.split_once(" :")?;
             let mut words = words.split(' ');
-            let numbers = numbers.split_whitespace().map(|n| n.parse().unwrap()).collect();
-            (words.next() == Some(name)).then(|| Line { keys: words.collect(), numbers })
+            let numbers = numbers
+                .split_whitespace()
+                .map(|n| n.parse().unwrap())
+                .collect();
+            (words.next() == Some(name)).then(|| Line {
+                keys: words.collect(),
+                numbers,
+            })
         })
         .collect();
     assert!(!found.is_empty(), "no {name} among the reference values");
@@ -123,13 +147,19 @@ fn lines<'a>(text: &'a str, name: &str) -> std::vec::IntoIter<Line<'a>> {
 }
 
 fn sample(id: f64) -> Vec<f64> {
-    lines(R, "sample").find(|line| line.key("id") == id).unwrap().numbers
+    lines(R, "sample")
+        .find(|line| line.key("id") == id)
+        .unwrap()
+        .numbers
 }
 
 /// Equal within `tolerance`, in relation to numbers above 1.
 fn close(found: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(found.len(), expected.len());
     for (f, e) in found.iter().zip(expected) {
-        assert!((f - e).abs() <= tolerance * e.abs().max(1.0), "{found:?}, expected {expected:?}");
+        assert!(
+            (f - e).abs() <= tolerance * e.abs().max(1.0),
+            "{found:?}, expected {expected:?}"
+        );
     }
 }

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Runs that were never measured: a machine with its bad habits, and subjects whose true ratios are
+//! known. The same seed gives the same run.
+
+#![allow(dead_code)] // Each test uses a part of it.
+
+use lab_model::*;
+
+/// A machine and the subjects on it. Scatters are standard deviations of logarithms.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// True ratios to the baseline of the subjects after it.
+    pub ratios: Vec<f64>,
+    /// The sweep: one point for each x, of fixed + marginal · x ns an operation.
+    pub sweep: Vec<f64>,
+    /// Luck of a fresh process: how its whole block differs from that of another process.
+    pub process: f64,
+    /// That luck has tails as heavy as Student's t with 2 degrees of freedom.
+    pub heavy: bool,
+    /// How much of a subject's luck stays until the next block, 0 to 1.
+    pub memory: f64,
+    /// Speed of the machine in a block, and how much of it stays until the next, 0 to 1.
+    pub blocks: (f64, f64),
+    /// Change of the machine's speed from batch to batch, a random walk.
+    pub drift: f64,
+    /// Scatter of a batch.
+    pub batch: f64,
+    /// Chance of a spike, and how much longer it makes the batch.
+    pub spikes: (f64, f64),
+    /// How much slower the first turn of a pass is than the last, the same for all subjects.
+    pub slot: f64,
+}
+
+/// Fixed and marginal cost of an operation of every point, ns.
+pub const FIXED: f64 = 2000.0;
+pub const MARGINAL: f64 = 110.0;
+
+/// As calm as the machine of the design page: 1 % scatter of a process, 5 % of a batch.
+pub const CALM: World = World {
+    ratios: Vec::new(),
+    sweep: Vec::new(),
+    process: 0.008,
+    heavy: false,
+    memory: 0.0,
+    blocks: (0.1, 0.0),
+    drift: 0.0,
+    batch: 0.05,
+    spikes: (0.0, 1.0),
+    slot: 0.0,
+};
+
+/// A run in this world that has no blocks yet. The baseline is subject 0, the control the last.
+pub fn run(world: &World, seed: u64, pairs: u32) -> Run {
+    let mut subjects = vec![subject("base", None)];
+    subjects.extend((1..=world.ratios.len()).map(|i| subject(&format!("s{i}"), None)));
+    subjects.push(subject("control", Some(0)));
+    let point = |x: Option<f64>| Point {
+        case: 0,
+        params: x
+            .map(|x| ("limit".to_string(), x.to_string()))
+            .into_iter()
+            .collect(),
+        x,
+        writes: Writes::default(),
+    };
+    let points = match world.sweep.len() {
+        0 => vec![point(None)],
+        _ => world.sweep.iter().map(|&x| point(Some(x))).collect(),
+    };
+    empty_run(subjects, points, seed, pairs)
+}
+
+/// The next block of a simulated run.
+pub struct Simulator {
+    world: World,
+    random: Random,
+    speed: f64,
+    luck: Vec<f64>,
+}
+
+impl Simulator {
+    pub fn new(world: &World, seed: u64) -> Simulator {
+        let mut random = Random(seed);
+        let luck = (0..world.ratios.len() + 2)
+            .map(|_| world.luck(&mut random))
+            .collect();
+        let speed = world.blocks.0 * random.normal();
+        Simulator {
+            world: world.clone(),
+            random,
+            speed,
+            luck,
+        }
+    }
+
+    pub fn add_block(&mut self, run: &mut Run) {
+        let plan = run.plan.as_ref().unwrap();
+        let mut samples = Vec::new();
+        let mut drift = 0.0;
+        for point in 0..plan.points.len() {
+            self.visit(plan, point, &mut drift, &mut samples);
+        }
+        let number = run.blocks.len() as u32;
+        run.blocks.push(block(number, samples));
+        self.next_block();
+    }
+
+    fn visit(&mut self, plan: &Plan, point: PointId, drift: &mut f64, samples: &mut Vec<Sample>) {
+        let subjects = plan.subjects.len();
+        let mut order: Vec<SubjectId> = (0..subjects).collect();
+        for pass in 0..2 * plan.measure.pairs {
+            if pass % 2 == 0 {
+                self.random.shuffle(&mut order);
+            } else {
+                order.reverse();
+            }
+            for (turn, &subject) in order.iter().enumerate() {
+                *drift += self.world.drift * self.random.normal();
+                let slot = self.world.slot * (1.0 - turn as f64 / (subjects - 1) as f64);
+                let noise = self.world.batch * self.random.normal();
+                let mut log = self.speed + self.luck[subject] + *drift + slot + noise;
+                if self.random.uniform() < self.world.spikes.0 {
+                    log += (1.0 + self.world.spikes.1 * self.random.uniform()).ln();
+                }
+                let time = 100.0 * self.time(plan, subject, point) * log.exp();
+                samples.push(sample(point, subject, pass, turn as u32, 100, time as u64));
+            }
+        }
+    }
+
+    fn time(&self, plan: &Plan, subject: SubjectId, point: PointId) -> f64 {
+        let level = FIXED + plan.points[point].x.map_or(0.0, |x| MARGINAL * x);
+        let others = subject
+            .checked_sub(1)
+            .and_then(|i| self.world.ratios.get(i));
+        level * others.unwrap_or(&1.0)
+    }
+
+    fn next_block(&mut self) {
+        let keep = |old: f64, new: f64, part: f64| part * old + (1.0 - part * part).sqrt() * new;
+        let (scatter, part) = self.world.blocks;
+        self.speed = keep(self.speed, scatter * self.random.normal(), part);
+        for i in 0..self.luck.len() {
+            let new = self.world.luck(&mut self.random);
+            self.luck[i] = keep(self.luck[i], new, self.world.memory);
+        }
+    }
+}
+
+impl World {
+    fn luck(&self, random: &mut Random) -> f64 {
+        let scale = match self.heavy {
+            true => (-random.uniform().ln()).sqrt().max(1e-9).recip(),
+            false => 1.0,
+        };
+        self.process * scale * random.normal()
+    }
+}
+
+pub fn subject(name: &str, control_of: Option<SubjectId>) -> Subject {
+    Subject {
+        name: name.to_string(),
+        language: String::new(),
+        driver: String::new(),
+        statements: String::new(),
+        limit: false,
+        control_of,
+        program: Vec::new(),
+    }
+}
+
+pub fn empty_run(subjects: Vec<Subject>, points: Vec<Point>, seed: u64, pairs: u32) -> Run {
+    let case = Case {
+        name: "select".to_string(),
+        work: String::new(),
+        unit: "row".to_string(),
+        sweep: points
+            .iter()
+            .any(|p| p.x.is_some())
+            .then(|| "limit".to_string()),
+        check: Check::Reads,
+        empty: false,
+    };
+    let measure = Measure {
+        pairs,
+        turn_ns: 1_000_000,
+        budget_ns: None,
+        max_blocks: 80,
+        looks: vec![10, 20, 40, 80],
+        alpha: 0.05,
+        margin: 0.02,
+        precision: None,
+        time_limit_ns: 1_000_000_000,
+        max_warmup: 100,
+    };
+    let plan = Plan {
+        experiment: "simulated".to_string(),
+        title: String::new(),
+        question: String::new(),
+        subjects,
+        baseline: 0,
+        cases: vec![case],
+        points,
+        measure,
+        proof: Proof::default(),
+        open: Vec::new(),
+        target: None,
+        seed,
+    };
+    Run {
+        name: "simulated.lab".to_string(),
+        lab_version: String::new(),
+        started_unix_s: 0.0,
+        plan: Some(plan),
+        host: Host::default(),
+        pilots: Vec::new(),
+        blocks: Vec::new(),
+        looks: Vec::new(),
+        ending: None,
+        settings: Vec::new(),
+        failures: Vec::new(),
+        log: Vec::new(),
+        lab_cost: None,
+        imports: Vec::new(),
+    }
+}
+
+pub fn block(number: u32, samples: Vec<Sample>) -> Block {
+    Block {
+        number,
+        attempt: 0,
+        core: 0,
+        state: BlockState::Complete,
+        started_unix_s: 0.0,
+        duration_ns: 0,
+        disturbance: Disturbance::default(),
+        processes: Vec::new(),
+        resources: Vec::new(),
+        samples,
+    }
+}
+
+pub fn sample(
+    point: PointId,
+    subject: SubjectId,
+    pass: u32,
+    turn: u32,
+    operations: u64,
+    ns: u64,
+) -> Sample {
+    let batch = Batch {
+        operations,
+        wall_ns: ns,
+        cpu_ns: ns,
+    };
+    Sample {
+        point,
+        subject,
+        pass,
+        turn,
+        batch,
+    }
+}
+
+/// SplitMix64.
+pub struct Random(pub u64);
+
+impl Random {
+    /// Within (0, 1].
+    pub fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (((z ^ (z >> 31)) >> 11) as f64 + 1.0) / 9_007_199_254_740_992.0
+    }
+
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.uniform().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    pub fn shuffle(&mut self, items: &mut [usize]) {
+        for i in (1..items.len()).rev() {
+            items.swap(i, ((self.uniform() * (i + 1) as f64) as usize).min(i));
+        }
+    }
+}
