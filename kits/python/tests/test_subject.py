@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conversations with a subject that was made with the kit, in a process of its own."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+OPEN = "open case=echo seed=7 fail_at=0 text=x"
+OPENED = "@lab opened text=x"
+
+
+def talk(*commands: str) -> tuple[list[str], str]:
+    """The replies after hello, and the log. The subject must end well."""
+    done = subprocess.run(
+        [sys.executable, "-B", HERE / "echo_subject.py"], input="\n".join(commands) + "\n",
+        capture_output=True, text=True, check=True, timeout=60,
+        env={**os.environ, "PYTHONPATH": str(HERE.parent / "src")})
+    hello, *replies = done.stdout.splitlines()
+    assert re.fullmatch(r"@lab hello protocol=1 subject=echo thread=[1-9][0-9]* "
+                        r"runtime=[A-Za-z]+%203\.[0-9.]+ library=no%20library%201\.0", hello)
+    return replies, done.stderr
+
+
+def error(code: str, message: str) -> str:
+    return f"@lab error code={code} message={message.replace(' ', '%20')}"
+
+
+def test_a_conversation() -> None:
+    before = time.monotonic_ns()
+    replies, log = talk(OPEN, "verify", "verify operations=2", "run operations=4097", "close", "quit",
+                        "verify")
+    after = time.monotonic_ns()
+    assert replies[:3] == [OPENED, "@lab verified check=7191089600892374487 operations=1 units=2",
+                           "@lab verified check=7500778973487330291 operations=2 units=4"]
+    ran = re.fullmatch(r"@lab ran start=(\d+) end=(\d+) operations=4097 units=8194 "
+                       r"check=5769190333757026567", replies[3])
+    assert ran and before < int(ran[1]) <= int(ran[2]) < after
+    assert replies[4:] == ["@lab closed"]
+    assert "@lab torn" in log, "what a case prints is kept, as a log"
+
+
+def test_noop() -> None:
+    assert talk("open case=noop seed=7", "verify operations=9007199254740992")[0] == [
+        "@lab opened",
+        "@lab verified check=9007199254740992 operations=9007199254740992 units=9007199254740992"]
+
+
+def test_failed_work_is_reported_and_logged_and_the_case_stays_open() -> None:
+    replies, log = talk(OPEN.replace("fail_at=0", "fail_at=2"), "verify operations=2", "verify")
+    assert replies == [OPENED, error("failed", "operation 2 failed"),
+                       "@lab verified check=7191089600892374487 operations=1 units=2"]
+    assert "ValueError: operation 2 failed" in log
+
+
+@pytest.mark.parametrize("end", ["close", "quit", ""])
+def test_a_case_is_closed_whatever_ends_it(end: str) -> None:
+    log = talk(OPEN, end)[1]
+    assert log.count("echo was closed") == 1
+
+
+def test_a_failed_open_leaves_nothing_open() -> None:
+    assert talk(OPEN.replace("text=x", "text=unsupported"), "verify", OPEN.replace("text=x", ""),
+                "open case=echo seed=7 text=x", OPEN)[0] == [
+        error("unsupported", "this text is not supported"), error("usage", "no case is open"),
+        error("usage", "argument 4 is not key%3Dvalue, percent-encoded"),
+        error("usage", "the argument fail_at is missing"), OPENED]
+
+
+@pytest.mark.parametrize("commands, expected", [
+    (["", "Run"], [error("usage", "there is no command "), error("usage", "there is no command Run")]),
+    (["verify", "run operations=1", "close"], [error("usage", "no case is open")] * 3),
+    (["open seed=7"], [error("usage", "the argument case is missing")]),
+    (["open case=nonsense seed=7"], [error("unsupported", "there is no case nonsense")]),
+    ([OPEN, OPEN], [OPENED, error("usage", "a case is still open")]),
+    ([OPEN, "run"], [OPENED, error("usage", "the argument operations is missing")]),
+    ([OPEN, "run operations=0"],
+     [OPENED, error("usage", "operations is not a whole number from 1 to 9007199254740992")]),
+    (["x" * 65_537], [error("usage", "the line is longer than 65536 bytes")]),
+    (["open seed=7 case=" + "x" * 5000],
+     [error("unsupported", "there is no case " + "x" * 983)]),
+])
+def test_errors(commands: list[str], expected: list[str]) -> None:
+    assert talk(*commands)[0] == expected
