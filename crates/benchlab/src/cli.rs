@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The words of the command line.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lab_report::Format;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -27,6 +29,8 @@ pub struct Cli {
 pub enum Verb {
     /// Measure an experiment and report what it found
     Run(RunArgs),
+    /// Build the subjects, measure nothing
+    Build(BuildArgs),
     /// Go on with a run that was stopped or killed
     Resume(ResumeArgs),
     /// Show a run: in the terminal, or as Markdown, CSV, JSON, XML, XLSX, SVG or HTML
@@ -107,6 +111,17 @@ pub struct RunArgs {
     pub strict: bool,
 }
 
+/// `benchlab build`
+#[derive(Args)]
+#[command(after_help = "Example:\n  benchlab build sql --install")]
+pub struct BuildArgs {
+    /// The experiment [default: all]
+    pub experiment: Option<String>,
+    /// Install what is missing (Debian packages, by apt-get)
+    #[arg(long)]
+    pub install: bool,
+}
+
 /// `benchlab resume`
 #[derive(Args)]
 #[command(after_help = "Example:\n  benchlab resume runs/20261121-093000-sql.lab")]
@@ -129,9 +144,9 @@ pub struct ReportArgs {
     /// The run file
     pub file: PathBuf,
     /// The form
-    #[arg(long, short, default_value = "terminal")]
+    #[arg(long, short, default_value = "terminal", value_parser = formats())]
     pub format: Format,
-    /// Where to [default: standard output; a folder for svg, which is needed]
+    /// Where to: a file, or a folder for svg [default: standard output]
     #[arg(long, short, value_name = "PATH")]
     pub output: Option<PathBuf>,
     /// Imported figures to show beside, marked as having no intervals
@@ -140,20 +155,6 @@ pub struct ReportArgs {
     /// Colours
     #[arg(long, default_value = "auto", value_name = "WHEN")]
     pub color: Color,
-}
-
-/// The forms of a report.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs)]
-pub enum Format {
-    Terminal,
-    Markdown,
-    Csv,
-    Json,
-    Xml,
-    Xlsx,
-    Svg,
-    Html,
 }
 
 /// When to colour.
@@ -206,6 +207,10 @@ pub struct ManArgs {
 /// A time for measuring, or none.
 #[derive(Clone, Copy)]
 pub struct Budget(pub Option<Duration>);
+
+fn formats() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+}
 
 fn budget(text: &str) -> Result<Budget, String> {
     match text {

@@ -4,6 +4,7 @@
 mod cli;
 mod exit;
 mod progress;
+mod ready;
 mod verbs;
 
 use clap::Parser;
@@ -15,6 +16,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let ended = match &cli.verb {
         Verb::Run(args) => verbs::run::run(&cli, args),
+        Verb::Build(args) => verbs::build::build(&cli, args),
         Verb::Resume(args) => verbs::resume::resume(&cli, args),
         Verb::Report(args) => verbs::report::report(args),
         Verb::Import(args) => verbs::import::import(&cli, args),

@@ -18,11 +18,6 @@ impl Expected {
         self.0.insert((point, operations), outcome);
     }
 
-    /// Whether an outcome is known.
-    pub fn knows(&self, point: PointId, operations: u64) -> bool {
-        self.0.contains_key(&(point, operations))
-    }
-
     /// Compares a batch with what it must yield.
     pub fn compare(&self, point: PointId, ran: &Ran) -> Answer<()> {
         match self.0.get(&(point, ran.operations)) {

@@ -43,11 +43,6 @@ impl Roster {
         !self.everywhere.contains(&subject) && !self.at.contains(&(subject, point))
     }
 
-    /// Whether a subject may still be started.
-    pub fn alive(&self, subject: SubjectId) -> bool {
-        !self.everywhere.contains(&subject)
-    }
-
     /// Keeps a fault as a failure, with the last log lines. Stops on an interrupt.
     pub fn keep(
         &mut self,

@@ -29,10 +29,28 @@ const TRIAL: u64 = 3;
 /// Steps of a run, for those who watch.
 #[derive(Clone, Debug)]
 pub enum Progress {
-    /// The pilot is at a subject and point; `done` of `of` are behind it.
-    Pilot { subject: SubjectId, point: PointId, done: usize, of: usize },
-    /// A block, from 0, is at a point; `done` of `of` are behind it.
-    Point { block: u32, point: PointId, done: usize, of: usize },
+    /// The pilot is at a subject and point.
+    Pilot {
+        /// Whom it tries.
+        subject: SubjectId,
+        /// At what.
+        point: PointId,
+        /// Trials that are behind it.
+        done: usize,
+        /// Of so many.
+        of: usize,
+    },
+    /// A block is at a point.
+    Point {
+        /// Its number, from 0.
+        block: u32,
+        /// What is measured.
+        point: PointId,
+        /// Points that are behind it.
+        done: usize,
+        /// Of so many.
+        of: usize,
+    },
     /// A block was disturbed and is redone.
     Disturbed(u32),
     /// A block is complete and took this long.

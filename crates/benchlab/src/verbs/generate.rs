@@ -1,3 +1,21 @@
-use crate::exit::Exit; use std::process::ExitCode;
-pub fn completions(_: &crate::cli::CompletionsArgs) -> Result<ExitCode, Exit> { Ok(ExitCode::SUCCESS) }
-pub fn man(_: &crate::cli::ManArgs) -> Result<ExitCode, Exit> { Ok(ExitCode::SUCCESS) }
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab completions` and `benchlab man`: made from the command line's own words.
+
+use crate::cli::{Cli, CompletionsArgs, ManArgs};
+use crate::exit::Exit;
+use clap::CommandFactory;
+use std::process::ExitCode;
+
+/// Prints completions.
+pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Exit> {
+    clap_complete::generate(args.shell, &mut Cli::command(), "benchlab", &mut std::io::stdout());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a man page for the lab and one for each verb.
+pub fn man(args: &ManArgs) -> Result<ExitCode, Exit> {
+    std::fs::create_dir_all(&args.folder)
+        .and_then(|()| clap_mangen::generate_to(Cli::command(), &args.folder))
+        .map_err(|e| Exit::wrong(format!("{}: {e}", args.folder.display())))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,2 +1,94 @@
-use crate::exit::Exit; use std::process::ExitCode;
-pub fn list(_: &crate::cli::Cli, _: &crate::cli::ListArgs) -> Result<ExitCode, Exit> { Ok(ExitCode::SUCCESS) }
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab list`: what there is, and what is missing for it.
+
+use crate::cli::{Cli, ListArgs};
+use crate::exit::Exit;
+use crate::verbs::project;
+use lab_bench::build::present;
+use lab_plan::{Experiment, Project, Toolchains};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Lists experiments, or runs.
+pub fn list(cli: &Cli, args: &ListArgs) -> Result<ExitCode, Exit> {
+    let project = project(cli)?;
+    if args.runs {
+        return runs(&project.folder().join("runs"));
+    }
+    let toolchains = Toolchains::read(&project)?;
+    let names = match &args.experiment {
+        Some(name) => vec![name.clone()],
+        None => project.experiments(),
+    };
+    for name in names {
+        show(&project, &toolchains, &name)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(project: &Project, toolchains: &Toolchains, name: &str) -> Result<(), Exit> {
+    let experiment = Experiment::read(project, name)?;
+    println!("{name}: {}", experiment.question);
+    println!("\n  cases");
+    for case in &experiment.cases {
+        println!("    {:<12} {}", case.name, case.work);
+        if let Some((parameter, values)) = &case.sweep {
+            println!("    {:<12} sweep {parameter} = {}", "", join(values));
+        }
+        for (factor, values) in &case.factors {
+            println!("    {:<12} factor {factor} = {}", "", join(values));
+        }
+    }
+    println!("\n  subjects");
+    for subject in &experiment.subjects {
+        let s = &subject.model;
+        let role = match (s.limit, s.name == experiment.baseline, subject.default) {
+            (true, _, _) => " (the limit)",
+            (_, true, _) => " (the baseline)",
+            (_, _, false) => " (only when named)",
+            _ => "",
+        };
+        println!("    {:<12} {}, {}{role}", s.name, s.language, s.driver);
+        let missing: Vec<_> = subject.recipe.needs.iter()
+            .filter_map(|n| toolchains.get(n)).filter(|t| !present(t)).collect();
+        for toolchain in &missing {
+            println!("    {:<12} missing: {} ({})", "", toolchain.title, toolchain.debian.join(" "));
+        }
+    }
+    for (selection, members) in &experiment.selections {
+        println!("    {selection:<12} = {}", members.join(", "));
+    }
+    println!("\n  benchlab run {name} --quick\n");
+    Ok(())
+}
+
+fn runs(folder: &Path) -> Result<ExitCode, Exit> {
+    let mut paths: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten()
+        .map(|e| e.path())
+        .filter(|p| p.extension().is_some_and(|e| e == "lab"))
+        .collect();
+    paths.sort();
+    if paths.is_empty() {
+        println!("no runs in {}; `benchlab run sql --quick` makes one", folder.display());
+    }
+    for path in paths {
+        match lab_store::load(&path) {
+            Ok(run) => println!("{}  {}", path.display(), state(&run)),
+            Err(e) => println!("{e}"),
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn state(run: &lab_model::Run) -> String {
+    let blocks = run.complete_blocks().count();
+    match (&run.plan, run.ending) {
+        (None, _) => format!("{} imported benchmarks", run.imports.len()),
+        (Some(_), Some(_)) => format!("{blocks} blocks"),
+        (Some(_), None) => format!("{blocks} blocks, stopped: `benchlab resume` goes on with it"),
+    }
+}
+
+fn join<T: ToString>(values: &[T]) -> String {
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
+}

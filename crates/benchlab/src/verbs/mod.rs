@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One file per verb.
 
+pub mod build;
 pub mod doctor;
 pub mod generate;
 pub mod import;

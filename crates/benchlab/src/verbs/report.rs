@@ -1,13 +1,90 @@
-use crate::cli::ReportArgs; use crate::exit::Exit; use std::path::Path; use std::process::ExitCode;
-pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> { after_run(&args.file)?; Ok(ExitCode::SUCCESS) }
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab report`: a run file as something to read.
+
+use crate::cli::{Color, ReportArgs};
+use crate::exit::{self, Exit};
+use lab_report::{Format, Rendered, Report, Terminal};
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Shows a run.
+pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
+    let others = args.with.iter().map(|p| lab_store::load(p)).collect::<Result<Vec<_>, _>>()?;
+    if let Some((path, _)) = args.with.iter().zip(&others).find(|(_, run)| run.imports.is_empty()) {
+        return Err(Exit::wrong(format!(
+            "--with {}: it holds no imported figures; `benchlab import` makes such files",
+            path.display()
+        )));
+    }
+    let rendered = render(&args.file, &others, args.format, colour(args.color))?;
+    match &args.output {
+        Some(path) => write(rendered, path)?,
+        None => print(rendered, args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// After a run: the HTML page beside the run file, and the tables on standard output.
 pub fn after_run(path: &Path) -> Result<(), Exit> {
-    let run = lab_store::load(path)?;
-    let a = lab_stats::analyse(&run);
-    let plan = run.plan.as_ref().unwrap();
-    println!("{} blocks {} ending {:?}", path.display(), a.blocks, run.ending);
-    for c in &a.cells { println!("{:30} {:12} {:10.0} [{:.0} {:.0}] cpu {:.0} n={} warm {:?}", plan.label(c.point), plan.subjects[c.subject].name, c.wall_ns.estimate, c.wall_ns.low, c.wall_ns.high, c.cpu_ns.estimate, c.blocks, c.warm_up); }
-    for c in &a.comparisons { println!("{:30} {:12} {:.4} [{:.4} {:.4}] {:.3} {:?}", plan.label(c.point), plan.subjects[c.subject].name, c.ratio.estimate, c.ratio.low, c.ratio.high, c.ratio.level, c.verdict); }
-    for c in &a.controls { println!("control {:30} {:.4} [{:.4} {:.4}] met {}", plan.label(c.point), c.ratio.estimate, c.ratio.low, c.ratio.high, c.met); }
-    for w in &a.warnings { println!("{}: {}", w.kind, w.text); }
+    let page = path.with_extension("html");
+    write(render(path, &[], Format::Html, false)?, &page)?;
+    let Rendered::Text(text) = render(path, &[], Format::Terminal, colour(Color::Auto))? else {
+        unreachable!("the terminal's form is one text")
+    };
+    to_stdout(text.as_bytes())?;
+    eprintln!("benchlab: the report is in {}", page.display());
     Ok(())
+}
+
+fn render(path: &Path, others: &[lab_model::Run], format: Format, colour: bool) -> Result<Rendered, Exit> {
+    let run = lab_store::load(path)?;
+    let analysis = lab_stats::analyse(&run);
+    let file = path.display().to_string();
+    let report = Report { run: &run, analysis: &analysis, others, file: &file };
+    lab_report::render(format, &report, Terminal { colour, ..Terminal::default() })
+        .map_err(|e| Exit::new(exit::FAILED, e.to_string()))
+}
+
+fn write(rendered: Rendered, path: &Path) -> Result<(), Exit> {
+    let save = || match rendered {
+        Rendered::Text(text) => std::fs::write(path, text),
+        Rendered::Bytes(bytes) => std::fs::write(path, bytes),
+        Rendered::Files(files) => {
+            std::fs::create_dir_all(path)?;
+            files.iter().try_for_each(|f| std::fs::write(path.join(&f.name), &f.text))
+        }
+    };
+    save().map_err(|e| Exit::new(exit::FAILED, format!("{}: {e}", path.display())))
+}
+
+fn print(rendered: Rendered, args: &ReportArgs) -> Result<(), Exit> {
+    match rendered {
+        Rendered::Text(text) => to_stdout(text.as_bytes()),
+        Rendered::Bytes(_) if std::io::stdout().is_terminal() => {
+            Err(Exit::wrong(format!("--format {} is not for a terminal: name a file with --output", args.format.name())))
+        }
+        Rendered::Bytes(bytes) => to_stdout(&bytes),
+        Rendered::Files(_) => Err(Exit::wrong("--format svg makes several files: name a folder with --output")),
+    }
+}
+
+/// A reader that closes the pipe early, such as `head`, has seen what it wanted.
+fn to_stdout(bytes: &[u8]) -> Result<(), Exit> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Exit::new(exit::FAILED, e.to_string())),
+        _ => Ok(()),
+    }
+}
+
+fn colour(wanted: Color) -> bool {
+    match wanted {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            let refused = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+            std::io::stdout().is_terminal() && !refused
+        }
+    }
 }

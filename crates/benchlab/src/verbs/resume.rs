@@ -49,8 +49,8 @@ fn same_subjects(
     {
         return Err(Exit::wrong(format!("`{}` is not what it was when the run began: start a new run", gone.name)));
     }
-    let built = run::prepare(project, experiment, plan, false)?;
-    match built.hashes.iter().find(|(name, hash)| recorded.get(name).is_some_and(|was| was != hash)) {
+    let (hashes, _) = run::prepare(project, experiment, plan, false)?;
+    match hashes.iter().find(|(name, hash)| recorded.get(name).is_some_and(|was| was != hash)) {
         Some((name, _)) => Err(Exit::wrong(format!(
             "the sources of `{name}` changed since the run began: start a new run, or take the change back"
         ))),

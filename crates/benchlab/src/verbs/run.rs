@@ -5,9 +5,10 @@ use crate::cli::{Cli, RunArgs};
 use crate::exit::{self, Exit};
 use crate::progress::Follower;
 use crate::verbs::{project, report};
-use lab_bench::{Builder, Scratch, Session, build, host, interrupt, unix_seconds};
-use lab_model::{Ending, Failure, Host, Measure, Plan};
-use lab_plan::{Experiment, Project, Selection, Toolchains};
+use crate::ready::ready;
+use lab_bench::{Scratch, Session, host, interrupt, unix_seconds};
+use lab_model::{Ending, Failure, Host, Measure, Plan, Subject};
+use lab_plan::{Experiment, Project, Selection};
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,19 +19,15 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let experiment = Experiment::read(&project, &args.experiment)?;
     let plan = selection(args)?.plan(&experiment)?;
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
-    let built = prepare(&project, &experiment, &plan, args.install)?;
+    let (hashes, failures) = prepare(&project, &experiment, &plan, args.install)?;
     let host = fit_host(args.strict)?;
     let scratch = scratch(args.scratch.as_deref())?;
     let path = new_file(&project, args)?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     writer.host(&with_scratch(host, &scratch))?;
     writer.plan(&plan)?;
-    for (name, hash) in &built.hashes {
-        writer.hash(name, hash)?;
-    }
-    for failure in &built.failures {
-        writer.failure(failure)?;
-    }
+    hashes.iter().try_for_each(|(name, hash)| writer.hash(name, hash))?;
+    failures.iter().try_for_each(|failure| writer.failure(failure))?;
     carry_out(&project, &plan, writer, &path, scratch)
 }
 
@@ -69,57 +66,38 @@ pub fn scratch(parent: Option<&Path>) -> Result<Scratch, Exit> {
     })
 }
 
-/// What building the subjects of a plan yielded.
-pub struct Built {
-    /// What each was made from: name and SHA-256.
-    pub hashes: Vec<(String, String)>,
-    /// Those that cannot be run.
-    pub failures: Vec<Failure>,
-}
-
-/// Installs what is missing, if that is wanted, and builds what changed.
+/// Makes the subjects of a plan ready: what each was made from (name and SHA-256), and a failure
+/// for each that cannot run.
 pub fn prepare(
     project: &Project,
     experiment: &Experiment,
     plan: &Plan,
     install: bool,
-) -> Result<Built, Exit> {
-    let toolchains = Toolchains::read(project)?;
-    let mut builder = Builder::new(project, experiment, &toolchains);
-    let source = |s: &lab_model::Subject| s.control_of.map_or(s.name.clone(), |o| plan.subjects[o].name.clone());
-    if install {
-        let names: Vec<String> = plan.subjects.iter().map(source).collect();
-        let packages = builder.lacking(&names);
-        if !packages.is_empty() {
-            eprintln!("benchlab: installing {}", packages.join(" "));
-            build::install(&packages).map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+) -> Result<(Vec<(String, String)>, Vec<Failure>), Exit> {
+    let made_as = |s: &Subject| match s.control_of {
+        Some(original) => plan.subjects[original].name.clone(),
+        None => s.name.clone(),
+    };
+    let names: Vec<String> = plan.subjects.iter().map(made_as).collect();
+    let (mut hashes, mut failures) = (Vec::new(), Vec::new());
+    let outcomes = ready(project, experiment, &names, install)?;
+    for ((subject, s), outcome) in plan.subjects.iter().enumerate().zip(outcomes) {
+        match outcome {
+            Ok(hash) => hashes.push((s.name.clone(), hash)),
+            Err(unready) => failures.push(Failure {
+                subject,
+                point: None,
+                block: None,
+                kind: unready.kind.into(),
+                message: unready.message,
+                log: unready.log,
+            }),
         }
     }
-    let mut built = Built { hashes: Vec::new(), failures: Vec::new() };
-    for (subject, s) in plan.subjects.iter().enumerate() {
-        match builder.ready(&source(s), &mut |name| eprintln!("benchlab: building {name}")) {
-            Ok(hash) => built.hashes.push((s.name.clone(), hash)),
-            Err(unready) => {
-                eprintln!("benchlab: {} cannot run: {}", s.name, unready.message);
-                unready.log.iter().for_each(|line| eprintln!("  {line}"));
-                built.failures.push(Failure {
-                    subject,
-                    point: None,
-                    block: None,
-                    kind: unready.kind.into(),
-                    message: unready.message,
-                    log: unready.log,
-                });
-            }
-        }
-        if interrupt::requested() {
-            return Err(Exit::new(exit::INTERRUPTED, "stopped before anything was measured"));
-        }
+    if hashes.is_empty() {
+        return Err(Exit::new(exit::FAILED, "no subject can run"));
     }
-    if built.failures.len() == plan.subjects.len() {
-        return Err(Exit::new(exit::FAILED, "no subject can run; --install installs what is missing"));
-    }
-    Ok(built)
+    Ok((hashes, failures))
 }
 
 fn fit_host(strict: bool) -> Result<Host, Exit> {

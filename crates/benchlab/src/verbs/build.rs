@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab build`: makes all subjects ready, also those that run only when they are named.
+
+use crate::cli::{BuildArgs, Cli};
+use crate::exit::{self, Exit};
+use crate::ready::ready;
+use crate::verbs::project;
+use lab_plan::Experiment;
+use std::process::ExitCode;
+
+/// Builds the subjects of one experiment or of all.
+pub fn build(cli: &Cli, args: &BuildArgs) -> Result<ExitCode, Exit> {
+    let project = project(cli)?;
+    let experiments = match &args.experiment {
+        Some(name) => vec![name.clone()],
+        None => project.experiments(),
+    };
+    let mut unready = 0;
+    for name in experiments {
+        let experiment = Experiment::read(&project, &name)?;
+        let names: Vec<String> = experiment.subjects.iter().map(|s| s.model.name.clone()).collect();
+        let outcomes = ready(&project, &experiment, &names, args.install)?;
+        unready += outcomes.iter().filter(|o| o.is_err()).count();
+    }
+    match unready {
+        0 => Ok(ExitCode::SUCCESS),
+        n => Err(Exit::new(exit::FAILED, format!("{n} subjects cannot run"))),
+    }
+}

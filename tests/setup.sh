@@ -1,0 +1,24 @@
+#!/bin/sh
+# Installs what the tests need and is not there yet: Debian packages, and a Python environment.
+set -eu
+cd "$(dirname "$0")/.."
+
+lacking=
+for package in libaunit22-dev libreoffice-calc-nogui python3-venv strace util-linux; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || lacking="$lacking $package"
+done
+if [ -n "$lacking" ]; then
+    if [ "$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi
+    $sudo apt-get update -q
+    # shellcheck disable=SC2086 # a list of words
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -q --no-install-recommends $lacking
+fi
+
+venv=build/tests/venv
+if ! cmp -s tests/requirements.txt "$venv/installed.txt"; then
+    python3 -m venv --clear "$venv"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/requirements.txt
+    cp tests/requirements.txt "$venv/installed.txt"
+fi
+
+./benchlab build --install
