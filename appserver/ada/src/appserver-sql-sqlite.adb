@@ -48,6 +48,7 @@ package body Appserver.SQL.SQLite is
       Statement : Statement_Handle;
       Stop      : System.Address;
       Result    : constant Result_Code := prepare_v2 (DB, Rest, int (Length), Statement, Stop);
+      Ignored   : Result_Code;
    begin
       if Result = OK
         and then Statement = No_Statement
@@ -55,30 +56,33 @@ package body Appserver.SQL.SQLite is
       then
          return;
       end if;
-      if finalize (Statement) = OK then
-         Raise_Error ("42601", 0, "the text holds more than one statement");
-      end if;
+      Ignored := finalize (Statement);
+      Raise_Error ("42601", 0, "the text holds more than one statement");
    end Check_Rest;
 
-   --  Length bytes at Text, with or without a NUL at their end
+   --  Length bytes at Text, and a NUL after them if it is Terminated
 
    function Prepared
-     (DB : Database_Handle; Text : System.Address; Length : Natural) return Statement_Handle
+     (DB         : Database_Handle;
+      Text       : System.Address;
+      Length     : Natural;
+      Terminated : Boolean) return Statement_Handle
    is
       use System.Storage_Elements;
 
+      Bytes     : constant int := int (Length) + Boolean'Pos (Terminated);
       Statement : Statement_Handle;
       Stop      : System.Address;
       Ignored   : Result_Code;
       Left      : Storage_Offset;
    begin
-      if prepare_v2 (DB, Text, int (Length), Statement, Stop) /= OK then
+      if prepare_v2 (DB, Text, Bytes, Statement, Stop) /= OK then
          Raise_Latest (DB);
       elsif Statement = No_Statement then
          Raise_Error ("42601", 0, "the text holds no statement");
       end if;
       Left := Storage_Offset (Length) - (Stop - Text);
-      if Left > 1 then
+      if Left > 0 then
          begin
             Check_Rest (DB, Stop, Natural (Left));
          exception
@@ -97,14 +101,14 @@ package body Appserver.SQL.SQLite is
    function Prepared (DB : Database_Handle; Text : UTF_8_String) return Statement_Handle is
    begin
       if Text'Length > Longest_On_Stack then
-         return Prepared (DB, Text'Address, Text'Length);
+         return Prepared (DB, Text'Address, Text'Length, Terminated => False);
       end if;
       declare
-         Terminated : String (1 .. Text'Length + 1);
+         Copy : String (1 .. Text'Length + 1);
       begin
-         Terminated (1 .. Text'Length) := Text;
-         Terminated (Terminated'Last)  := ASCII.NUL;
-         return Prepared (DB, Terminated'Address, Terminated'Length);
+         Copy (1 .. Text'Length) := Text;
+         Copy (Copy'Last)        := ASCII.NUL;
+         return Prepared (DB, Copy'Address, Text'Length, Terminated => True);
       end;
    end Prepared;
 

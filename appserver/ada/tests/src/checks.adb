@@ -1,0 +1,72 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Ada.Command_Line;
+with Ada.Directories;
+with Ada.Exceptions;
+with Ada.Strings.Fixed;
+with AUnit.Assertions;
+
+package body Checks is
+
+   use AUnit.Assertions;
+
+   function Contains (Text, Words : String) return Boolean is
+     (Words = "" or else Ada.Strings.Fixed.Index (Text, Words) > 0);
+
+   procedure Is_Refused
+     (Act : not null access procedure; State : SQL.SQL_State; Words : String := "") is
+   begin
+      begin
+         Act.all;
+      exception
+         when Error : SQL.SQL_Error =>
+            Assert (SQL.State_Of (Error), State, "SQLSTATE of: " & SQL.Message_Of (Error));
+            Assert
+              (Contains (SQL.Message_Of (Error), Words),
+               "the message has """ & Words & """: " & SQL.Message_Of (Error));
+            return;
+      end;
+      Assert (False, "expected SQL_Error " & State & ", but it went through");
+   end Is_Refused;
+
+   procedure Is_Misuse (Act : not null access procedure; Words : String) is
+   begin
+      begin
+         Act.all;
+      exception
+         when Error : SQL.Misuse_Error =>
+            Assert
+              (Contains (Ada.Exceptions.Exception_Message (Error), Words),
+               "the message has """ & Words & """: "
+               & Ada.Exceptions.Exception_Message (Error));
+            return;
+      end;
+      Assert (False, "expected Misuse_Error: " & Words & ", but it went through");
+   end Is_Misuse;
+
+   procedure Answers (DB : in out SQLite.Connection; Query, Text : String) is
+      Asked : SQLite.Statement;
+   begin
+      Asked.Prepare (DB, Query);
+      Assert (Asked.Step, "a row of: " & Query);
+      Assert (Asked.As_Text (1), Text, Query);
+   end Answers;
+
+   procedure Remove (Path : String) is
+   begin
+      if Ada.Directories.Exists (Path) then
+         Ada.Directories.Delete_File (Path);
+      end if;
+   end Remove;
+
+   function File_Name (Name : String) return String is
+      Path : constant String := Ada.Command_Line.Argument (1) & "/" & Name;
+   begin
+      Remove (Path);
+      Remove (Path & "-journal");
+      Remove (Path & "-wal");
+      Remove (Path & "-shm");
+      return Path;
+   end File_Name;
+
+end Checks;

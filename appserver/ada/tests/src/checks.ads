@@ -1,0 +1,25 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What the tests expect of SQL: values, and actions that are refused in one certain way.
+
+with Appserver.SQL.SQLite;
+
+package Checks is
+
+   package SQL renames Appserver.SQL;
+   package SQLite renames Appserver.SQL.SQLite;
+
+   procedure Is_Refused
+     (Act : not null access procedure; State : SQL.SQL_State; Words : String := "");
+   --  With SQL_Error of that state, whose message contains Words
+
+   procedure Is_Misuse (Act : not null access procedure; Words : String);
+   --  With Misuse_Error, whose message contains Words
+
+   procedure Answers (DB : in out SQLite.Connection; Query, Text : String);
+   --  Query's first column of its first row is Text
+
+   function File_Name (Name : String) return String;
+   --  Of a database file that is not there yet, in the directory the tests may write to
+
+end Checks;

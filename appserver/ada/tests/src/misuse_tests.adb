@@ -1,0 +1,245 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Checks;
+
+package body Misuse_Tests is
+
+   use AUnit.Assertions;
+   use Checks;
+   use type SQL.Integer_64;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
+      DB    : aliased SQLite.Connection;
+      Query : SQLite.Statement;
+   end record;
+
+   overriding procedure Set_Up (T : in out Fixture);
+   overriding procedure Tear_Down (T : in out Fixture);
+
+   overriding procedure Set_Up (T : in out Fixture) is
+   begin
+      T.DB.Open (":memory:");
+      T.Query.Prepare (T.DB, "SELECT 1, ? UNION ALL SELECT 2, 3");
+   end Set_Up;
+
+   overriding procedure Tear_Down (T : in out Fixture) is
+   begin
+      T.DB.Close;
+   end Tear_Down;
+
+   procedure Step (T : in out Fixture) is
+   begin
+      Assert (T.Query.Step, "a row");
+   end Step;
+
+   procedure Columns (T : in out Fixture) is
+
+      procedure Read_Third is
+      begin
+         Assert (T.Query.As_Integer_64 (3) = 0, "unreachable");
+      end Read_Third;
+
+      procedure Read_Text is
+      begin
+         Assert (T.Query.As_Text (Positive'Last), "", "unreachable");
+      end Read_Text;
+
+      procedure Read_First is
+      begin
+         Assert (T.Query.As_Integer_64 (1) = 0, "unreachable");
+      end Read_First;
+
+   begin
+      Is_Misuse (Read_First'Access, "no row");
+      Step (T);
+      Is_Misuse (Read_Third'Access, "column 3 of 2");
+      Is_Misuse (Read_Text'Access, "of 2");
+      Step (T);
+      Assert (not T.Query.Step, "two rows");
+      Is_Misuse (Read_First'Access, "no row");
+      Step (T);
+      T.Query.Reset;
+      Is_Misuse (Read_First'Access, "no row");
+   end Columns;
+
+   procedure Parameters (T : in out Fixture) is
+
+      procedure Bind_Second is
+      begin
+         T.Query.Bind (2, 1);
+      end Bind_Second;
+
+      procedure Bind_First is
+      begin
+         T.Query.Bind (1, "x");
+      end Bind_First;
+
+   begin
+      Is_Misuse (Bind_Second'Access, "parameter 2 of 1");
+      Step (T);
+      Is_Misuse (Bind_First'Access, "being read");
+      T.Query.Reset;
+      Bind_First;
+   end Parameters;
+
+   procedure All_Refused (T : in out Fixture) is
+
+      procedure Step is
+      begin
+         Assert (T.Query.Step, "unreachable");
+      end Step;
+
+      procedure Execute is
+      begin
+         T.Query.Execute;
+      end Execute;
+
+      procedure Reset is
+      begin
+         T.Query.Reset;
+      end Reset;
+
+      procedure Bind is
+      begin
+         T.Query.Bind (1, 1.0);
+      end Bind;
+
+      procedure Read is
+      begin
+         Assert (T.Query.Is_Null (1), "unreachable");
+      end Read;
+
+   begin
+      Assert (not T.Query.Is_Open and then not T.Query.Has_Row, "closed");
+      Is_Misuse (Step'Access, "statement is not open");
+      Is_Misuse (Execute'Access, "statement is not open");
+      Is_Misuse (Reset'Access, "statement is not open");
+      Is_Misuse (Bind'Access, "statement is not open");
+      Is_Misuse (Read'Access, "statement is not open");
+   end All_Refused;
+
+   procedure Closed_Statement (T : in out Fixture) is
+   begin
+      Step (T);
+      T.Query.Close;
+      T.Query.Close;
+      All_Refused (T);
+      T.Query.Prepare (T.DB, "SELECT 7");
+      Step (T);
+      Assert (T.Query.As_Integer_64 (1) = 7, "it can be prepared again");
+   end Closed_Statement;
+
+   procedure Closed_Connection (T : in out Fixture) is
+
+      procedure Execute is
+      begin
+         T.DB.Execute ("SELECT 1");
+      end Execute;
+
+      procedure Prepare is
+      begin
+         T.Query.Prepare (T.DB, "SELECT 1");
+      end Prepare;
+
+      procedure Ask is
+      begin
+         Assert (T.DB.In_Autocommit, "unreachable");
+      end Ask;
+
+      procedure Begin_Work is
+         Work : SQL.Transaction (T.DB'Access) with Unreferenced;
+      begin
+         Assert (False, "a transaction began");
+      end Begin_Work;
+
+   begin
+      Step (T);
+      T.DB.Close;
+      All_Refused (T);
+      Is_Misuse (Execute'Access, "connection is not open");
+      Is_Misuse (Prepare'Access, "connection is not open");
+      Is_Misuse (Ask'Access, "connection is not open");
+      Is_Misuse (Begin_Work'Access, "connection is not open");
+      T.DB.Cancel;
+      T.DB.Close;
+   end Closed_Connection;
+
+   procedure Opened_Twice (T : in out Fixture) is
+      procedure Open is
+      begin
+         T.DB.Open (":memory:");
+      end Open;
+   begin
+      Is_Misuse (Open'Access, "connection is open");
+      T.DB.Close;
+      Open;
+      Answers (T.DB, "SELECT 1", "1");
+   end Opened_Twice;
+
+   --  A statement that failed to be prepared is closed, and what it held before is released
+
+   procedure Failed_Statement (T : in out Fixture) is
+      procedure Prepare is
+      begin
+         T.Query.Prepare (T.DB, "SELEKT");
+      end Prepare;
+   begin
+      Is_Refused (Prepare'Access, "42601");
+      All_Refused (T);
+   end Failed_Statement;
+
+   --  Statements leave their connection's list from its head, middle and end
+
+   procedure Any_Order (T : in out Fixture) is
+      DB    : SQLite.Connection;
+      Three : array (1 .. 3) of SQLite.Statement;
+
+      pragma Unreferenced (T);
+   begin
+      for First in Three'Range loop
+         DB.Open (":memory:");
+         for Query of Three loop
+            Query.Prepare (DB, "SELECT 1");
+         end loop;
+         Three (First).Close;
+         for Other in Three'Range loop
+            Assert (Three (Other).Is_Open = (Other /= First), "the others are open");
+         end loop;
+         DB.Close;
+         Assert ((for all Query of Three => not Query.Is_Open), "closed with the connection");
+      end loop;
+   end Any_Order;
+
+   procedure Outlived_Connection (T : in out Fixture) is
+   begin
+      declare
+         Short_Lived : SQLite.Connection;
+      begin
+         Short_Lived.Open (":memory:");
+         T.Query.Prepare (Short_Lived, "SELECT 1");
+         Step (T);
+      end;
+      All_Refused (T);
+   end Outlived_Connection;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+   begin
+      Result.Add_Test (Caller.Create ("columns that are not there", Columns'Access));
+      Result.Add_Test (Caller.Create ("parameters that cannot be bound", Parameters'Access));
+      Result.Add_Test (Caller.Create ("a closed statement", Closed_Statement'Access));
+      Result.Add_Test (Caller.Create ("a closed connection", Closed_Connection'Access));
+      Result.Add_Test (Caller.Create ("a connection opened twice", Opened_Twice'Access));
+      Result.Add_Test (Caller.Create ("a statement that failed", Failed_Statement'Access));
+      Result.Add_Test (Caller.Create ("statements closed in any order", Any_Order'Access));
+      Result.Add_Test
+        (Caller.Create ("a statement that outlived its connection", Outlived_Connection'Access));
+      return Result;
+   end Suite;
+
+end Misuse_Tests;

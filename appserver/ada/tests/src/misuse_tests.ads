@@ -1,0 +1,11 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Mistakes of the program end in a clear exception, and lifetimes may end in any order.
+
+with AUnit.Test_Suites;
+
+package Misuse_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+end Misuse_Tests;

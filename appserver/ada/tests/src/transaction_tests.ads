@@ -1,0 +1,11 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What a transaction leaves behind, however it ends.
+
+with AUnit.Test_Suites;
+
+package Transaction_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+end Transaction_Tests;

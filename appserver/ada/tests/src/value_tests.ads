@@ -1,0 +1,11 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Values come back as they went in, and a null is never taken for a value.
+
+with AUnit.Test_Suites;
+
+package Value_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+end Value_Tests;
