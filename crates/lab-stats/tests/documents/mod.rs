@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tables in `docs/statistics.md` that tests make. `UPDATE_DOCS=1` writes them.
+
+#![allow(dead_code)] // Each test uses a part of it.
+
+use std::sync::Mutex;
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/statistics.md");
+
+/// Tests of one program run side by side; the page is one.
+static WRITING: Mutex<()> = Mutex::new(());
+
+/// Writes the table into the page, if `UPDATE_DOCS` is set.
+pub fn update(name: &str, table: &str) {
+    if std::env::var_os("UPDATE_DOCS").is_none() {
+        return;
+    }
+    let _guard = WRITING.lock().unwrap();
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let (before, after) = around(&page, name);
+    std::fs::write(PAGE, format!("{before}{table}{after}")).unwrap();
+}
+
+/// The table as the page has it.
+pub fn published(name: &str) -> String {
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let (before, after) = around(&page, name);
+    page[before.len()..page.len() - after.len()].to_string()
+}
+
+/// What stands before and after the table of that name.
+fn around<'a>(page: &'a str, name: &str) -> (&'a str, &'a str) {
+    let begin = format!("<!-- begin {name} -->\n");
+    let end = format!("<!-- end {name} -->");
+    let from = page.find(&begin).unwrap_or_else(|| panic!("no {begin}")) + begin.len();
+    let to = page.find(&end).unwrap_or_else(|| panic!("no {end}"));
+    (&page[..from], &page[to..])
+}
+
+/// A Markdown table.
+pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let head: Vec<String> = head.iter().map(|cell| cell.to_string()).collect();
+    let rule: Vec<String> = (0..head.len())
+        .map(|i| if i == 0 { "---" } else { "--:" }.to_string())
+        .collect();
+    let rows: String = rows.iter().map(|row| line(row)).collect();
+    line(&head) + &line(&rule) + &rows
+}
+
+/// `3.5 %`.
+pub fn percent(part: f64) -> String {
+    format!("{:.1} %", 100.0 * part)
+}
