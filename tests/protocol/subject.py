@@ -11,7 +11,7 @@ import time
 from typing import NamedTuple, Self
 from urllib.parse import unquote
 
-TIMEOUT_S = 60
+TIMEOUT_S = 30
 """Within this time a subject has answered, or it never will."""
 
 LINE_MAX = 65_536
