@@ -7,7 +7,6 @@ use crate::process::{Answer, Process, Ran};
 use crate::procfs;
 use crate::roster::{Roster, Stop, keep_log};
 use crate::session::{Crew, Progress};
-use crate::sys;
 use crate::target::Targets;
 use crate::visit::Visit;
 use lab_model::{Batch, Block, Failure, Pilot, PointId, Resources, Sample, SubjectId};
@@ -248,19 +247,5 @@ fn resources(subject: SubjectId, point: PointId, usage: &procfs::Usage) -> Resou
         sys_ns: usage.sys_ns,
         voluntary_switches: usage.voluntary_switches,
         involuntary_switches: usage.involuntary_switches,
-    }
-}
-
-/// Pins the lab itself away from the measured core, if there is another one.
-pub fn step_aside(cores: &[usize], core: usize) {
-    let others: Vec<usize> = cores.iter().copied().filter(|&c| c != core).collect();
-    let here = nix::unistd::Pid::from_raw(0);
-    if std::env::var_os("LAB_SAME").is_some() {
-        let _ = sys::allow(here, &[core]);
-        return;
-    }
-    if !others.is_empty() {
-        // Without the right to do so, the scheduler decides: slower to answer, not wrong.
-        let _ = sys::allow(here, &others);
     }
 }

@@ -24,4 +24,4 @@ pub use process::{Answer, Fault, Process};
 pub use procfs::usage;
 pub use scratch::Scratch;
 pub use session::{BenchError, Progress, Session};
-pub use sys::{monotonic_ns, unix_seconds};
+pub use sys::{allowed_cores, monotonic_ns, pin, share_core, unix_seconds};

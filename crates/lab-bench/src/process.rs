@@ -352,6 +352,7 @@ fn spawn(program: &[String], folder: &Path) -> io::Result<Child> {
     command.args(args).current_dir(folder).process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let lab = std::process::id() as i32;
+    let free = sys::all_cores()?;
     // SAFETY: only async-signal-safe calls are made between fork and exec.
     unsafe {
         command.pre_exec(move || {
@@ -362,7 +363,7 @@ fn spawn(program: &[String], folder: &Path) -> io::Result<Child> {
             if libc::getppid() != lab {
                 return Err(io::Error::from_raw_os_error(libc::ESRCH));
             }
-            Ok(())
+            free()
         });
     }
     command.spawn()

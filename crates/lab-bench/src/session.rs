@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A run from its first pilot to its end: what is missing in the run file is measured, block by block.
 
-use crate::block::{Bench, step_aside};
+use crate::block::Bench;
 use crate::expected::{Expected, Outcome, compare, majority};
 use crate::host::Gauge;
 use crate::pilot::pilot;
@@ -149,7 +149,7 @@ impl<'a> Session<'a> {
     }
 
     fn carry_out(&mut self, began: Instant, progress: &mut dyn FnMut(Progress)) -> Result<Ending, Stop> {
-        step_aside(&self.crew.cores, self.pilot_core());
+        sys::share_core(self.pilot_core());
         self.pilot_points(progress)?;
         self.expect_outcomes()?;
         let plan = self.crew.plan;
@@ -312,7 +312,7 @@ impl<'a> Session<'a> {
         let plan = self.crew.plan;
         let attempt = self.run.blocks.iter().filter(|b| b.number == number).count() as u32;
         let core = self.crew.cores[Schedule::new(plan.seed, number).core(self.crew.cores.len())];
-        step_aside(&self.crew.cores, core);
+        sys::share_core(core);
         let (began, gauge) = (Instant::now(), Gauge::start());
         let writer = self.writer.begin_block(number, attempt, core as u32, sys::unix_seconds())?;
         let mut block = Block {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the lab adds to a batch: the round trip of a `noop` batch of one operation, alone and with
+//! waking and freezing. Usage: round_trip PROGRAM [ARGUMENT…]
+
+use lab_bench::{Process, allowed_cores, monotonic_ns, pin, share_core};
+use lab_model::Subject;
+use std::time::Duration;
+
+const TURNS: usize = 5_000;
+
+fn main() {
+    let program: Vec<String> = std::env::args().skip(1).collect();
+    if program.is_empty() {
+        eprintln!("usage: round_trip PROGRAM [ARGUMENT…]");
+        std::process::exit(2);
+    }
+    let subject = Subject {
+        name: "noop".into(),
+        language: String::new(),
+        driver: String::new(),
+        statements: String::new(),
+        limit: false,
+        control_of: None,
+        program,
+    };
+    let folder = std::env::current_dir().expect("there is a current folder");
+    for core in allowed_cores().expect("the cores can be listed") {
+        share_core(core);
+        let limit = Duration::from_secs(10);
+        let mut process = Process::start(&subject, &folder, limit).expect("the subject starts");
+        pin(process.thread, core).expect("the subject can be kept on a core");
+        process.open([("case", "noop"), ("seed", "1")]).expect("every kit has noop");
+        let awake = times(|| {
+            process.run(1).expect("noop runs");
+        });
+        let frozen = times(|| {
+            process.wake().expect("it wakes");
+            process.run(1).expect("noop runs");
+            process.freeze().expect("it freezes");
+        });
+        show(core, "round trip", awake);
+        show(core, "with waking and freezing", frozen);
+    }
+}
+
+/// Times of many calls in µs, ascending.
+fn times(mut call: impl FnMut()) -> Vec<f64> {
+    let mut times: Vec<f64> = (0..TURNS)
+        .map(|_| {
+            let before = monotonic_ns();
+            call();
+            (monotonic_ns() - before) as f64 / 1000.0
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times
+}
+
+fn show(core: usize, what: &str, times: Vec<f64>) {
+    let at = |part: f64| times[(part * (times.len() - 1) as f64) as usize];
+    let (p25, p50, p75, p99) = (at(0.25), at(0.50), at(0.75), at(0.99));
+    println!(
+        "core {core}, {what:<25} median {p50:6.1} µs (quartiles {p25:.1} and {p75:.1}, p99 {p99:.1})"
+    );
+}
