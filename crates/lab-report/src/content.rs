@@ -7,7 +7,7 @@ use crate::number::{self, Quantity, full, short};
 use crate::table::{Cell, Table, Tone};
 use crate::view::{Group, Standing, View, verdict_word};
 use lab_model::{Ending, ImportedTime, PointId, Run, SubjectId, WarmUp};
-use lab_stats::analysis::{Cell as Figures, FactorEffect, Interval, Verdict};
+use lab_stats::analysis::{Cell as Figures, Control, FactorEffect, Interval, Verdict};
 use std::collections::BTreeSet;
 
 /// How much room there is.
@@ -20,23 +20,18 @@ pub enum Room {
 }
 
 /// What the marks of narrow sweep tables mean.
-pub const MARKS: &str = "< faster   > slower   = equivalent   ~ small but real   ? inconclusive";
+const MARKS: &str = "< faster, > slower, = equivalent, ~ small but real, ? inconclusive";
 
 /// The tables of a group of points: one for a case without sweep, else one for times, one for
 /// ratios (narrow only; in wide tables ratios stand below the times) and one for CPU.
 pub fn group_tables(view: &View, group: &Group, room: Room) -> Vec<Table> {
     match (group.points.as_slice(), room) {
         (&[point], _) => vec![point_table(view, group, point, room)],
-        (_, Room::Narrow) => {
-            let cpu = |c: &Figures| short(Quantity::Time, &c.cpu_ns);
-            vec![
-                narrow_sweep(view, group, "time/op", |v, s, p| time_cell(v, s, p)),
-                narrow_sweep(view, group, &view.ratio_title(), ratio_mark),
-                narrow_sweep(view, group, "CPU/op", move |v, s, p| {
-                    figure_cell(v, s, p, cpu)
-                }),
-            ]
-        }
+        (_, Room::Narrow) => vec![
+            narrow_times(view, group, "time/op", |c| &c.wall_ns),
+            narrow_ratios(view, group),
+            narrow_times(view, group, "CPU/op", |c| &c.cpu_ns),
+        ],
         (_, Room::Wide) => vec![
             wide_sweep(view, group, "time per operation, and ratio", wide_time),
             wide_sweep(view, group, "CPU time per operation, and ratio", wide_cpu),
@@ -94,14 +89,11 @@ pub fn factor_tables(view: &View, room: Room) -> Vec<Table> {
 
 /// Memory, threads and start-up.
 pub fn resource_table(view: &View, room: Room) -> Table {
-    let columns = [
-        "subject",
-        "start-up",
-        "resident",
-        "peak",
-        "threads (most seen)",
-    ];
-    let mut table = Table::new("Start-up, memory and threads", columns.map(String::from));
+    let columns = ["subject", "start-up", "resident", "peak", "threads"];
+    let mut table = Table::new(
+        "Start-up, memory, and the most threads seen",
+        columns.map(String::from),
+    );
     for print in &view.analysis.footprints {
         let show = |quantity, interval| match room {
             Room::Narrow => short(quantity, interval),
@@ -519,23 +511,95 @@ fn blocks_note(view: &View, subject: SubjectId, point: PointId) -> Option<String
     }
 }
 
-/// Rows are subjects, columns the values of the sweep.
-fn narrow_sweep<F>(view: &View, group: &Group, title: &str, cell: F) -> Table
+/// Times of one kind, all in one unit, which the heading names.
+fn narrow_times<F>(view: &View, group: &Group, what: &str, time: F) -> Table
 where
-    F: Fn(&View, SubjectId, PointId) -> Cell,
+    F: Fn(&Figures) -> &Interval,
+{
+    let subjects = 0..view.plan.subjects.len();
+    let all = subjects.flat_map(|s| group.points.iter().filter_map(move |&p| view.cell(s, p)));
+    let all: Vec<f64> = all.map(|c| time(c).estimate).filter(|t| *t > 0.0).collect();
+    let least = all.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = all.iter().copied().fold(0.0, f64::max);
+    let (scale, unit) = Quantity::Time.unit((least * most).sqrt());
+    let cell = |subject, point| match view.standing(subject, point) {
+        Standing::Missing(why) => failed(&why),
+        Standing::Baseline(c)
+        | Standing::Control(c)
+        | Standing::Compared(c, _)
+        | Standing::Apart(c, _) => number::short_in(scale, "", time(c)).into(),
+    };
+    narrow_sweep(view, group, format!("{what},{unit}"), cell)
+}
+
+/// Ratios with a mark for each verdict.
+fn narrow_ratios(view: &View, group: &Group) -> Table {
+    let cell = |subject, point| match view.standing(subject, point) {
+        Standing::Baseline(_) => "1".into(),
+        Standing::Compared(_, c) => {
+            let ratio = short(Quantity::Ratio, &c.ratio);
+            Cell::from(format!("{ratio} {}", mark(&c.verdict))).tone(tone(&c.verdict))
+        }
+        Standing::Control(_) => match control(view, point) {
+            Some(control) => {
+                let tone = if control.met {
+                    Tone::Plain
+                } else {
+                    Tone::Alarm
+                };
+                Cell::from(format!("{}  ", short(Quantity::Ratio, &control.ratio))).tone(tone)
+            }
+            None => "–".into(),
+        },
+        Standing::Apart(_, why) => Cell::from(why).tone(Tone::Alarm),
+        Standing::Missing(why) => failed(&why),
+    };
+    let mut table = narrow_sweep(view, group, view.ratio_title(), cell);
+    table.notes.push(MARKS.into());
+    table
+}
+
+/// Rows are subjects, columns the values of the sweep. The control has a short name, to save width.
+fn narrow_sweep<F>(view: &View, group: &Group, title: String, cell: F) -> Table
+where
+    F: Fn(SubjectId, PointId) -> Cell,
 {
     let values = group.points.iter().map(|&p| sweep_value(view, p));
-    let columns = std::iter::once(title.to_string()).chain(values);
+    let columns = std::iter::once(title).chain(values);
     let mut table = Table::new(view.group_label(group), columns);
     for subject in 0..view.plan.subjects.len() {
-        let cells = group.points.iter().map(|&p| cell(view, subject, p));
-        table.rows.push(
-            std::iter::once(view.name(subject).into())
-                .chain(cells)
-                .collect(),
-        );
+        let control = Some(subject) == view.plan.control();
+        let name = if control {
+            "control"
+        } else {
+            view.name(subject)
+        };
+        let cells = group.points.iter().map(|&p| cell(subject, p));
+        table
+            .rows
+            .push(std::iter::once(Cell::from(name)).chain(cells).collect());
     }
     table
+}
+
+/// Why there are no figures, in a word.
+fn failed(why: &str) -> Cell {
+    Cell::from(why.trim_start_matches("failed: ")).tone(Tone::Alarm)
+}
+
+fn control<'a>(view: &View<'a>, point: PointId) -> Option<&'a Control> {
+    view.analysis.controls.iter().find(|c| c.point == point)
+}
+
+/// What [`MARKS`] explains.
+fn mark(verdict: &Verdict) -> char {
+    match verdict {
+        Verdict::Faster => '<',
+        Verdict::Slower => '>',
+        Verdict::Equivalent => '=',
+        Verdict::SmallButReal { .. } => '~',
+        Verdict::Inconclusive { .. } => '?',
+    }
 }
 
 /// Rows are the values of the sweep, columns the subjects.
@@ -560,53 +624,6 @@ where
         );
     }
     table
-}
-
-fn time_cell(view: &View, subject: SubjectId, point: PointId) -> Cell {
-    figure_cell(view, subject, point, |c| short(Quantity::Time, &c.wall_ns))
-}
-
-fn figure_cell(
-    view: &View,
-    subject: SubjectId,
-    point: PointId,
-    show: impl Fn(&Figures) -> String,
-) -> Cell {
-    match view.standing(subject, point) {
-        Standing::Missing(why) => Cell::from(why.trim_start_matches("failed: ")).tone(Tone::Alarm),
-        Standing::Baseline(c)
-        | Standing::Control(c)
-        | Standing::Compared(c, _)
-        | Standing::Apart(c, _) => show(c).into(),
-    }
-}
-
-fn ratio_mark(view: &View, subject: SubjectId, point: PointId) -> Cell {
-    match view.standing(subject, point) {
-        Standing::Baseline(_) => "1".into(),
-        Standing::Compared(_, c) => {
-            let mark = match c.verdict {
-                Verdict::Faster => '<',
-                Verdict::Slower => '>',
-                Verdict::Equivalent => '=',
-                Verdict::SmallButReal { .. } => '~',
-                Verdict::Inconclusive { .. } => '?',
-            };
-            Cell::from(format!("{} {mark}", short(Quantity::Ratio, &c.ratio)))
-                .tone(tone(&c.verdict))
-        }
-        Standing::Control(_) => match view.analysis.controls.iter().find(|c| c.point == point) {
-            Some(control) => Cell::from(format!("{}  ", short(Quantity::Ratio, &control.ratio)))
-                .tone(if control.met {
-                    Tone::Plain
-                } else {
-                    Tone::Alarm
-                }),
-            None => "–".into(),
-        },
-        Standing::Apart(_, why) => Cell::from(why).tone(Tone::Alarm),
-        Standing::Missing(why) => Cell::from(why.trim_start_matches("failed: ")).tone(Tone::Alarm),
-    }
 }
 
 fn wide_time(view: &View, subject: SubjectId, point: PointId) -> Cell {

@@ -14,6 +14,7 @@ mod plot;
 mod table;
 mod terminal;
 mod view;
+pub mod xlsx;
 pub mod xml;
 
 pub use crate::answer::answer;
@@ -70,6 +71,8 @@ pub enum Format {
     Json,
     /// The figures as earlier SQL benchmarks exchanged them.
     Xml,
+    /// A workbook with charts.
+    Xlsx,
     /// Plots, one file each.
     Svg,
     /// One page that needs nothing else.
@@ -126,6 +129,7 @@ pub fn render(format: Format, report: &Report, terminal: Terminal) -> Result<Ren
         Format::Csv => Rendered::Text(csv::render(report)?),
         Format::Json => Rendered::Text(json::render(report)?),
         Format::Xml => Rendered::Text(xml::render(report)),
+        Format::Xlsx => Rendered::Bytes(xlsx::render(report)?),
         Format::Svg => Rendered::Files(plot::files(report)?),
         Format::Html => Rendered::Text(html::render(report)?),
     })
@@ -133,12 +137,13 @@ pub fn render(format: Format, report: &Report, terminal: Terminal) -> Result<Ren
 
 impl Format {
     /// All of them, in the order in which they are offered.
-    pub const ALL: [Format; 7] = [
+    pub const ALL: [Format; 8] = [
         Format::Terminal,
         Format::Markdown,
         Format::Csv,
         Format::Json,
         Format::Xml,
+        Format::Xlsx,
         Format::Svg,
         Format::Html,
     ];
@@ -151,6 +156,7 @@ impl Format {
             Format::Csv => "csv",
             Format::Json => "json",
             Format::Xml => "xml",
+            Format::Xlsx => "xlsx",
             Format::Svg => "svg",
             Format::Html => "html",
         }

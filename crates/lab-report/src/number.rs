@@ -30,21 +30,31 @@ pub fn full(quantity: Quantity, interval: &Interval) -> String {
     format!("{estimate} [{low}, {high}]{unit}")
 }
 
-/// An estimate and the wider half of its interval in percent of it: `12.34 µs ±0.4%`.
+/// An estimate and the wider half of its interval in percent of it: `12.3 µs ±0.4%`.
 pub fn short(quantity: Quantity, interval: &Interval) -> String {
-    let shown = Shown::new(quantity, interval);
-    let half = half_width(interval);
-    if !shown.bounded {
-        return format!("{} ±?", shown.with_unit());
+    let (scale, unit) = quantity.unit(interval.estimate);
+    short_in(scale, unit, interval)
+}
+
+/// The same in a unit of the caller's: `scale` is what to divide by, `unit` what to write.
+pub fn short_in(scale: f64, unit: &str, interval: &Interval) -> String {
+    let estimate = interval.estimate / scale;
+    let half = half_width(interval) / scale;
+    if !bounded(interval) {
+        return format!("{}{unit} ±?", digits(estimate, significant(estimate, 3)));
     }
-    if interval.estimate <= 0.0 {
-        return full(quantity, interval);
+    if estimate <= 0.0 {
+        let [estimate, low, high] = [interval.estimate, interval.low, interval.high]
+            .map(|value| digits(value / scale, supported(half)));
+        return format!("{estimate} [{low}, {high}]{unit}");
     }
-    format!(
-        "{} ±{}",
-        shown.with_unit(),
-        percent(half / interval.estimate)
-    )
+    let decimals = if half > 0.0 {
+        (-half.log10().floor()).clamp(0.0, 9.0) as usize
+    } else {
+        significant(estimate, 3)
+    };
+    let estimated = digits(estimate, decimals.min(significant(estimate, 4)));
+    format!("{estimated}{unit} ±{}", percent(half / estimate))
 }
 
 /// The estimate alone, to as many digits as its interval supports: for labels beside a drawn
@@ -80,12 +90,8 @@ pub fn percent(part: f64) -> String {
 
 /// A level such as 0.95 as `95 %`; below 99.95 % never rounded up to 100 %.
 pub fn level(level: f64) -> String {
-    let percent = (level * 1000.0).floor() / 10.0;
-    if percent.fract() == 0.0 {
-        format!("{percent:.0} %")
-    } else {
-        format!("{percent:.1} %")
-    }
+    let percent = (level * 1e4 + 1e-6).floor() / 100.0;
+    format!("{percent} %")
 }
 
 /// Whether the interval says anything: with too few blocks there is none.
@@ -204,6 +210,10 @@ mod tests {
         let narrow = interval(12_290.0, 12_341.7, 12_410.0);
         assert_eq!(full(Quantity::Time, &narrow), "12.34 [12.29, 12.41] µs");
         assert_eq!(short(Quantity::Time, &narrow), "12.34 µs ±0.6%");
+        assert_eq!(
+            short(Quantity::Time, &interval(1950.0, 1979.0, 2008.0)),
+            "1.98 µs ±1.5%"
+        );
         let wide = interval(9_000.0, 12_341.7, 16_000.0);
         assert_eq!(full(Quantity::Time, &wide), "12 [9, 16] µs");
         let ratio = interval(1.0081, 1.0132, 1.0193);
@@ -250,8 +260,9 @@ mod tests {
     #[test]
     fn a_level_is_not_rounded_up_to_certainty() {
         assert_eq!(level(0.95), "95 %");
-        assert_eq!(level(0.9986), "99.8 %");
-        assert_eq!(level(0.9999), "99.9 %");
+        assert_eq!(level(0.9875), "98.75 %");
+        assert_eq!(level(0.02), "2 %");
+        assert_eq!(level(0.99999), "99.99 %");
     }
 
     #[test]

@@ -118,34 +118,33 @@ impl Cell {
 }
 
 /// The lines of a table in plain text, none wider than `width`: where the columns do not fit, it
-/// goes on below with the first column repeated. `paint` adds what a tone looks like.
+/// goes on below with the first column repeated. Columns are two
+/// spaces apart, or one if that makes them fit. `paint` adds what a tone looks like.
 pub fn lay_out(table: &Table, width: usize, paint: impl Fn(&str, Tone) -> String) -> Vec<String> {
     let widths = natural_widths(table);
     let Some((&first, others)) = widths.split_first() else {
         return Vec::new();
     };
-    let wanted: usize = others.iter().map(|w| w + GAP).sum();
-    let first = first
-        .min(width.saturating_sub(wanted).max(FIRST_LEAST))
-        .min(first_most(width));
+    let first = first.min(width * 2 / 5);
+    let room = width - first;
+    let gap = if others.iter().map(|w| w + 2).sum::<usize>() > room {
+        1
+    } else {
+        2
+    };
     let mut lines = Vec::new();
-    for part in parts(others, width.saturating_sub(first)) {
+    for part in parts(others, room, gap) {
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
         let columns: Vec<(usize, usize)> = std::iter::once((0, first))
-            .chain(part.map(|i| (i + 1, others[i].min(width.saturating_sub(first + GAP)))))
+            .chain(part.map(|i| (i + 1, others[i].min(room - gap))))
             .collect();
-        lines.push(line(
-            &columns,
-            |i| (table.columns[i].title.as_str(), Tone::Plain),
-            table,
-            &paint,
-        ));
+        let title = |i: usize| (table.columns[i].title.as_str(), Tone::Plain);
+        lines.push(line(&columns, gap, title, table, &paint));
         for row in &table.rows {
-            lines.push(line(
-                &columns,
-                |i| (row[i].text.as_str(), row[i].tone),
-                table,
-                &paint,
-            ));
+            let cell = |i: usize| (row[i].text.as_str(), row[i].tone);
+            lines.push(line(&columns, gap, cell, table, &paint));
         }
     }
     lines
@@ -183,17 +182,6 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Between columns.
-const GAP: usize = 2;
-
-/// The first column is not made narrower than this before the table is split.
-const FIRST_LEAST: usize = 11;
-
-/// The first column never takes more than this.
-fn first_most(width: usize) -> usize {
-    width * 2 / 5
-}
-
 fn natural_widths(table: &Table) -> Vec<usize> {
     let column = |i: usize| {
         let cells = table.rows.iter().map(|row| row[i].text.width());
@@ -206,15 +194,15 @@ fn natural_widths(table: &Table) -> Vec<usize> {
 }
 
 /// Ranges of the columns after the first that fit side by side.
-fn parts(widths: &[usize], room: usize) -> Vec<std::ops::Range<usize>> {
+fn parts(widths: &[usize], room: usize, gap: usize) -> Vec<std::ops::Range<usize>> {
     let mut parts = Vec::new();
     let (mut begin, mut used) = (0, 0);
     for (i, width) in widths.iter().enumerate() {
-        if i > begin && used + width + GAP > room {
+        if i > begin && used + width + gap > room {
             parts.push(begin..i);
             (begin, used) = (i, 0);
         }
-        used += width + GAP;
+        used += width + gap;
     }
     parts.push(begin..widths.len());
     parts
@@ -222,6 +210,7 @@ fn parts(widths: &[usize], room: usize) -> Vec<std::ops::Range<usize>> {
 
 fn line<'t>(
     columns: &[(usize, usize)],
+    gap: usize,
     cell: impl Fn(usize) -> (&'t str, Tone),
     table: &Table,
     paint: &impl Fn(&str, Tone) -> String,
@@ -232,7 +221,7 @@ fn line<'t>(
         let text = cut(text, width);
         let padding = " ".repeat(width - text.width());
         if place > 0 {
-            line.push_str(&" ".repeat(GAP));
+            line.push_str(&" ".repeat(gap));
         }
         if table.columns[i].numeric {
             line.push_str(&padding);

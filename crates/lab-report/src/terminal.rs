@@ -38,9 +38,6 @@ fn measured(page: &mut Page, view: &View) {
     for group in view.groups() {
         case(page, view, &group);
     }
-    if view.groups().iter().any(|g| g.points.len() > 1) {
-        page.text(content::MARKS, "");
-    }
     let fits = content::fit_tables(view, Room::Narrow);
     page.tables("Fixed and marginal cost", &fits);
     page.tables(

@@ -12,6 +12,8 @@ pub use colour::style_sheet;
 
 use crate::view::View;
 use crate::{Error, File, Report};
+use lab_model::SubjectId;
+use plotters::style::Color;
 
 /// A plot with what a reader who cannot see it is told.
 pub struct Plot {
@@ -32,6 +34,11 @@ pub fn plots(view: &View) -> Result<Vec<Plot>, Error> {
     plots.push(bars::cpu(view)?);
     plots.push(bars::memory(view)?);
     Ok(plots.into_iter().flatten().collect())
+}
+
+/// A subject's colour on light paper, as red, green and blue, for formats that draw for themselves.
+pub fn colour_of(view: &View, subject: SubjectId) -> (u8, u8, u8) {
+    colour::of_subject(view, subject).rgb()
 }
 
 /// The plots as files that stand alone.

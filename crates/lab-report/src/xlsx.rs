@@ -1,0 +1,701 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A report as a workbook: numbers as numbers, units in the headings, native charts. Times are in ns
+//! and sizes in bytes, just as the analysis has them; a cell without a finite number is empty.
+
+use crate::answer::answer;
+use crate::content;
+use crate::view::{Group, Standing, View, verdict_word};
+use crate::{Error, Report};
+use lab_model::{PointId, SubjectId};
+use lab_stats::analysis::Interval;
+use rust_xlsxwriter::{
+    Chart, ChartErrorBars, ChartErrorBarsType, ChartLine, ChartMarker, ChartMarkerType, ChartRange,
+    ChartSolidFill, ChartType, Color, DocProperties, ExcelDateTime, Format, FormatAlign, Workbook,
+    Worksheet, XlsxError,
+};
+
+/// The sheets of a measured run, in order.
+pub const SHEETS: [&str; 9] = [
+    "Summary",
+    "Times",
+    "Comparisons",
+    "Fits",
+    "Factors",
+    "Resources",
+    "CPU",
+    "Sweeps",
+    "Conditions",
+];
+
+/// The sheet of imported figures, there only if there are any.
+pub const IMPORTED: &str = "Imported";
+
+/// The workbook.
+pub fn render(report: &Report) -> Result<Vec<u8>, Error> {
+    let mut workbook = Workbook::new();
+    let mut properties =
+        DocProperties::new().set_comment(format!("benchlab {}", report.run.lab_version));
+    if let Ok(started) = ExcelDateTime::from_timestamp(report.run.started_unix_s as i64) {
+        properties = properties.set_creation_datetime(&started);
+    }
+    workbook.set_properties(&properties);
+    if let Some(view) = View::new(report) {
+        let sheets = [
+            summary(&view),
+            times(&view),
+            comparisons(&view),
+            fits(&view),
+            factors(&view),
+            resources(&view),
+            cpu(&view),
+            sweeps(&view),
+            conditions(&view),
+        ];
+        for (name, sheet) in SHEETS.into_iter().zip(sheets) {
+            sheet.write(&mut workbook, name)?;
+        }
+    }
+    let imported = imported(report);
+    if imported.rows.len() > 1 || report.run.plan.is_none() {
+        imported.write(&mut workbook, IMPORTED)?;
+    }
+    Ok(workbook.save_to_buffer()?)
+}
+
+/// A sheet before it is written: the first row holds the headings.
+#[derive(Default)]
+struct Sheet {
+    rows: Vec<Vec<Value>>,
+    /// Columns that stay in sight.
+    frozen: u16,
+    charts: Vec<(u32, u16, Chart)>,
+    /// Further rows that hold headings.
+    headings: Vec<usize>,
+    /// The first rows are wide text, not a table.
+    prose: bool,
+}
+
+enum Value {
+    Text(String),
+    Number(f64),
+    Blank,
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        if number.is_finite() {
+            Value::Number(number)
+        } else {
+            Value::Blank
+        }
+    }
+}
+
+impl From<u32> for Value {
+    fn from(number: u32) -> Self {
+        Value::Number(f64::from(number))
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::Text(text.into())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Value::Text(text)
+    }
+}
+
+impl Sheet {
+    fn new(headings: &[&str], frozen: u16) -> Self {
+        let row = headings.iter().map(|h| Value::from(*h)).collect();
+        Sheet {
+            rows: vec![row],
+            frozen,
+            ..Sheet::default()
+        }
+    }
+
+    fn write(self, workbook: &mut Workbook, name: &str) -> Result<(), XlsxError> {
+        let heading = Format::new()
+            .set_bold()
+            .set_text_wrap()
+            .set_align(FormatAlign::Top);
+        let number = Format::new().set_num_format("#,##0.####");
+        let wrapped = Format::new().set_text_wrap().set_align(FormatAlign::Top);
+        let sheet = workbook.add_worksheet().set_name(name)?;
+        for (r, row) in self.rows.iter().enumerate() {
+            for (c, value) in row.iter().enumerate() {
+                let (r, c) = (r as u32, c as u16);
+                let head = r == 0 && !self.prose || self.headings.contains(&(r as usize));
+                match value {
+                    Value::Text(text) if head => {
+                        sheet.write_string_with_format(r, c, excel(text), &heading)?
+                    }
+                    Value::Text(text) if self.prose && c == 1 => {
+                        sheet.write_string_with_format(r, c, excel(text), &wrapped)?
+                    }
+                    Value::Text(text) => sheet.write_string(r, c, excel(text))?,
+                    Value::Number(n) => sheet.write_number_with_format(r, c, *n, &number)?,
+                    Value::Blank => sheet,
+                };
+            }
+        }
+        self.set_widths(sheet)?;
+        if !self.prose {
+            sheet.set_freeze_panes(1, self.frozen)?;
+        }
+        for (row, column, chart) in &self.charts {
+            sheet.insert_chart(*row, *column, chart)?;
+        }
+        Ok(())
+    }
+
+    fn set_widths(&self, sheet: &mut Worksheet) -> Result<(), XlsxError> {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        for c in 0..columns {
+            let text = |row: &Vec<Value>| match row.get(c) {
+                Some(Value::Text(text)) => text.chars().count(),
+                Some(Value::Number(_)) => 11,
+                _ => 0,
+            };
+            // Headings wrap, so they do not make a column wide.
+            let cells = self.rows.iter().skip(1).map(text).max().unwrap_or(0);
+            sheet.set_column_width(
+                c as u16,
+                (cells as f64 + 2.0).clamp(11.0, if self.prose { 90.0 } else { 44.0 }),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn summary(view: &View) -> Sheet {
+    let mut sheet = Sheet {
+        prose: true,
+        ..Sheet::default()
+    };
+    let mut say = |name: &str, value: Value| sheet.rows.push(vec![name.into(), value]);
+    say("Experiment", view.plan.title.as_str().into());
+    say("Question", view.plan.question.as_str().into());
+    say("Answer", answer(view.report).into());
+    say("Started", content::started(view.report.run).into());
+    say("Run file", view.report.file.into());
+    say("Lab version", view.report.run.lab_version.as_str().into());
+    say("Blocks", view.analysis.blocks.into());
+    say("Blocks redone", view.analysis.disturbed_blocks.into());
+    say("Level asked for", view.analysis.level.into());
+    say("Margin", view.analysis.margin.into());
+    say("Baseline", view.baseline().into());
+    for warning in &view.analysis.warnings {
+        say(
+            &format!("Warning: {}", warning.kind),
+            warning.text.as_str().into(),
+        );
+    }
+    for failure in &view.report.run.failures {
+        let what = format!("{}: {}", view.place(failure.point), failure.message);
+        say(
+            &format!("Failed: {}", view.name(failure.subject)),
+            what.into(),
+        );
+    }
+    sheet.rows.push(Vec::new());
+    sheet.headings.push(sheet.rows.len());
+    sheet.rows.push(
+        [
+            "Subject",
+            "Ratio (geometric mean)",
+            "low",
+            "high",
+            "level",
+            "points",
+        ]
+        .map(Value::from)
+        .into(),
+    );
+    for overall in &view.analysis.overall {
+        let mut row = vec![view.name(overall.subject).into()];
+        row.extend(leveled(&overall.ratio));
+        row.push(overall.points.into());
+        sheet.rows.push(row);
+    }
+    sheet
+}
+
+fn times(view: &View) -> Sheet {
+    let headings = [
+        "Subject",
+        "Case",
+        "Factors",
+        "Sweep",
+        "x",
+        "Status",
+        "Blocks",
+        "Wall time (ns/op)",
+        "low (ns)",
+        "high (ns)",
+        "level",
+        "Whole wall time (ns/op)",
+        "low (ns)",
+        "high (ns)",
+        "CPU time (ns/op)",
+        "low (ns)",
+        "high (ns)",
+        "Whole CPU time (ns/op)",
+        "low (ns)",
+        "high (ns)",
+        "First operation, one reading (ns)",
+    ];
+    let mut sheet = Sheet::new(&headings, 2);
+    for (point, subject) in pairs(view) {
+        let mut row = place(view, subject, point);
+        match view.standing(subject, point) {
+            Standing::Missing(why) => row.push(why.into()),
+            Standing::Apart(_, why) => row.push(why.into()),
+            _ => row.push("measured".into()),
+        }
+        if let Some(cell) = view.cell(subject, point) {
+            row.push(cell.blocks.into());
+            row.extend(leveled(&cell.wall_ns));
+            row.extend(
+                [&cell.whole_wall_ns, &cell.cpu_ns, &cell.whole_cpu_ns]
+                    .into_iter()
+                    .flat_map(bounds),
+            );
+            row.push(
+                cell.cold_ns
+                    .map_or(Value::Blank, |ns| Value::Number(ns as f64)),
+            );
+        }
+        sheet.rows.push(row);
+    }
+    sheet
+}
+
+fn comparisons(view: &View) -> Sheet {
+    let ratio = format!("Wall time / {}'s", view.baseline());
+    let whole = format!("Whole wall time / {}'s", view.baseline());
+    let cpu = format!("CPU time / {}'s", view.baseline());
+    let headings = [
+        "Subject", "Case", "Factors", "Sweep", "x", "Verdict", "Blocks", &ratio, "low", "high",
+        "level", "p (Holm)", &whole, "low", "high", &cpu, "low", "high",
+    ];
+    let mut sheet = Sheet::new(&headings, 2);
+    for comparison in &view.analysis.comparisons {
+        let mut row = place(view, comparison.subject, comparison.point);
+        row.push(verdict_word(&comparison.verdict).into());
+        row.push(comparison.blocks.into());
+        row.extend(leveled(&comparison.ratio));
+        row.push(comparison.p.into());
+        row.extend(bounds(&comparison.whole_ratio));
+        row.extend(bounds(&comparison.cpu_ratio));
+        sheet.rows.push(row);
+    }
+    for control in &view.analysis.controls {
+        let Some(subject) = view.plan.control() else {
+            continue;
+        };
+        let mut row = place(view, subject, control.point);
+        row.push(
+            if control.met {
+                "noise floor met"
+            } else {
+                "noise floor not met"
+            }
+            .into(),
+        );
+        row.push(view.analysis.blocks.into());
+        row.extend(leveled(&control.ratio));
+        sheet.rows.push(row);
+    }
+    sheet
+}
+
+fn fits(view: &View) -> Sheet {
+    let headings = [
+        "Subject",
+        "Case",
+        "Factors",
+        "Fixed (ns)",
+        "low (ns)",
+        "high (ns)",
+        "level",
+        "Marginal (ns per unit)",
+        "low (ns)",
+        "high (ns)",
+        "Unit",
+        "Worst residual (part)",
+        "Curved",
+    ];
+    let mut sheet = Sheet::new(&headings, 2);
+    for fit in &view.analysis.fits {
+        let Some(case) = view.plan.cases.get(fit.case) else {
+            continue;
+        };
+        let mut row = vec![
+            view.name(fit.subject).into(),
+            case.name.as_str().into(),
+            join(fit.factors.iter()).into(),
+        ];
+        row.extend(leveled(&fit.fixed_ns));
+        row.extend(bounds(&fit.marginal_ns));
+        row.extend([
+            case.unit.as_str().into(),
+            fit.worst_residual.into(),
+            if fit.curved { "yes" } else { "no" }.into(),
+        ]);
+        sheet.rows.push(row);
+    }
+    sheet
+}
+
+fn factors(view: &View) -> Sheet {
+    let headings = [
+        "Subject",
+        "Factor",
+        "From",
+        "To",
+        "Time(to) / time(from)",
+        "low",
+        "high",
+        "level",
+    ];
+    let mut sheet = Sheet::new(&headings, 1);
+    for effect in &view.analysis.factors {
+        let mut row: Vec<Value> = vec![
+            view.name(effect.subject).into(),
+            effect.factor.as_str().into(),
+        ];
+        row.extend([
+            view.plan.label(effect.from).into(),
+            view.plan.label(effect.to).into(),
+        ]);
+        row.extend(leveled(&effect.ratio));
+        sheet.rows.push(row);
+    }
+    sheet
+}
+
+fn resources(view: &View) -> Sheet {
+    let headings = [
+        "Subject",
+        "Resident memory (bytes)",
+        "low",
+        "high",
+        "Peak resident memory (bytes)",
+        "low",
+        "high",
+        "Start-up (ns)",
+        "low",
+        "high",
+        "Threads (most seen)",
+        "Resident (MiB)",
+        "Peak (MiB)",
+    ];
+    let mut sheet = Sheet::new(&headings, 1);
+    for print in &view.analysis.footprints {
+        let mut row = vec![view.name(print.subject).into()];
+        row.extend(
+            [&print.rss_bytes, &print.peak_rss_bytes, &print.startup_ns]
+                .into_iter()
+                .flat_map(bounds),
+        );
+        let mib = |i: &Interval| Value::from(i.estimate / f64::from(1 << 20));
+        row.extend([
+            print.threads.into(),
+            mib(&print.rss_bytes),
+            mib(&print.peak_rss_bytes),
+        ]);
+        sheet.rows.push(row);
+    }
+    let last = view.analysis.footprints.len() as u32;
+    if last > 0 {
+        let mut chart = bar_chart("Memory", "MiB");
+        for column in [11, 12] {
+            let series = chart.add_series().set_name(("Resources", 0, column));
+            series
+                .set_categories(("Resources", 1, 0, last, 0))
+                .set_values(("Resources", 1, column, last, column));
+        }
+        sheet.charts.push((last + 3, 1, chart));
+    }
+    sheet
+}
+
+/// CPU time by point and subject; a chart of its ratio to the baseline's, which has one scale for all.
+fn cpu(view: &View) -> Sheet {
+    let subjects: Vec<SubjectId> = shown(view).collect();
+    let mut headings = vec!["Point".to_string()];
+    headings.extend(
+        subjects
+            .iter()
+            .map(|&s| format!("{} (ns CPU/op)", view.name(s))),
+    );
+    let compared: Vec<SubjectId> = subjects
+        .iter()
+        .copied()
+        .filter(|&s| s != view.plan.baseline)
+        .collect();
+    headings.extend(
+        compared
+            .iter()
+            .map(|&s| format!("{} / {}", view.name(s), view.baseline())),
+    );
+    let mut sheet = Sheet::new(&headings.iter().map(String::as_str).collect::<Vec<_>>(), 1);
+    for point in 0..view.plan.points.len() {
+        let mut row = vec![view.plan.label(point).into()];
+        row.extend(subjects.iter().map(|&s| {
+            view.cell(s, point)
+                .map_or(Value::Blank, |c| c.cpu_ns.estimate.into())
+        }));
+        let ratio = |&s: &SubjectId| {
+            view.comparison(s, point)
+                .map_or(Value::Blank, |c| c.cpu_ratio.estimate.into())
+        };
+        row.extend(compared.iter().map(ratio));
+        sheet.rows.push(row);
+    }
+    let last = view.plan.points.len() as u32;
+    let mut chart = bar_chart(
+        "CPU time of an operation",
+        &format!("multiple of {}'s", view.baseline()),
+    );
+    chart
+        .set_width(720)
+        .set_height(120 + 18 * last * compared.len().max(1) as u32);
+    chart.x_axis().set_reverse();
+    for (i, &subject) in compared.iter().enumerate() {
+        let column = (1 + subjects.len() + i) as u16;
+        let series = chart.add_series().set_name(view.name(subject));
+        series.set_format(ChartSolidFill::new().set_color(colour(view, subject)));
+        series
+            .set_categories(("CPU", 1, 0, last, 0))
+            .set_values(("CPU", 1, column, last, column));
+    }
+    if !compared.is_empty() && last > 0 {
+        sheet.charts.push((last + 3, 1, chart));
+    }
+    sheet
+}
+
+/// Time over each sweep, a chart of each, both axes logarithmic.
+fn sweeps(view: &View) -> Sheet {
+    let mut sheet = Sheet {
+        frozen: 1,
+        ..Sheet::default()
+    };
+    for group in view.groups().iter().filter(|g| g.points.len() > 1) {
+        let begin = sheet.rows.len();
+        sheet.headings.push(begin);
+        let subjects: Vec<SubjectId> = shown(view).collect();
+        let mut headings: Vec<Value> = vec![view.group_label(group).into()];
+        for &subject in &subjects {
+            let name = view.name(subject);
+            headings.extend(
+                [
+                    format!("{name} (ns/op)"),
+                    format!("{name} below (ns)"),
+                    format!("{name} above (ns)"),
+                ]
+                .map(Value::from),
+            );
+        }
+        sheet.rows.push(headings);
+        for &point in &group.points {
+            let mut row = vec![view.plan.points[point].x.map_or(Value::Blank, Value::from)];
+            row.extend(subjects.iter().flat_map(|&s| error_bar(view, s, point)));
+            sheet.rows.push(row);
+        }
+        let chart = sweep_chart(view, group, &subjects, begin as u32);
+        sheet
+            .charts
+            .push((begin as u32 + 1 + group.points.len() as u32 + 1, 1, chart));
+        // Room for the chart before the next group.
+        sheet.rows.extend(std::iter::repeat_with(Vec::new).take(24));
+    }
+    sheet
+}
+
+fn error_bar(view: &View, subject: SubjectId, point: PointId) -> [Value; 3] {
+    match view.cell(subject, point).map(|c| c.wall_ns) {
+        Some(i) => [
+            i.estimate.into(),
+            (i.estimate - i.low).into(),
+            (i.high - i.estimate).into(),
+        ],
+        None => [Value::Blank, Value::Blank, Value::Blank],
+    }
+}
+
+fn sweep_chart(view: &View, group: &Group, subjects: &[SubjectId], begin: u32) -> Chart {
+    let mut chart = Chart::new(ChartType::ScatterStraightWithMarkers);
+    let sweep = view.plan.cases[group.case].sweep.as_deref().unwrap_or("");
+    chart.title().set_name(&view.group_label(group));
+    chart.x_axis().set_name(sweep).set_log_base(10);
+    chart
+        .y_axis()
+        .set_name("time per operation (ns)")
+        .set_log_base(10);
+    chart.set_width(720).set_height(420).set_alt_text(format!(
+        "time per operation against {sweep}, both axes logarithmic"
+    ));
+    let (first, last) = (begin + 1, begin + group.points.len() as u32);
+    for (i, &subject) in subjects.iter().enumerate() {
+        let column = (1 + 3 * i) as u16;
+        let range = |c: u16| ("Sweeps", first, c, last, c);
+        let colour = colour(view, subject);
+        let mut marker = ChartMarker::new();
+        marker.set_type(ChartMarkerType::Circle).set_size(6);
+        marker.set_format(ChartSolidFill::new().set_color(colour));
+        let half = |c: u16| ChartRange::new_from_range("Sweeps", first, c, last, c);
+        let bars = ChartErrorBarsType::Custom(half(column + 2), half(column + 1));
+        let series = chart.add_series().set_name(view.name(subject));
+        series.set_categories(range(0)).set_values(range(column));
+        series
+            .set_format(ChartLine::new().set_color(colour).set_width(1.75))
+            .set_marker(&marker);
+        series.set_y_error_bars(ChartErrorBars::new().set_type(bars));
+    }
+    chart
+}
+
+fn conditions(view: &View) -> Sheet {
+    let (differing, same) = content::conditions(view);
+    let mut sheet = Sheet {
+        frozen: 1,
+        ..Sheet::default()
+    };
+    sheet.rows.push(
+        differing
+            .columns
+            .iter()
+            .map(|c| Value::from(c.title.as_str()))
+            .collect(),
+    );
+    sheet.rows.extend(differing.rows.iter().map(|row| {
+        row.iter()
+            .map(|cell| Value::from(cell.text.as_str()))
+            .collect()
+    }));
+    let mut say = |what: &str, value: &str| sheet.rows.push(vec![what.into(), value.into()]);
+    same.iter()
+        .for_each(|setting| say("the same for all", setting));
+    view.report
+        .run
+        .host
+        .facts
+        .iter()
+        .for_each(|(name, value)| say(name, value));
+    for finding in &view.report.run.host.findings {
+        say(
+            if finding.unfit {
+                "host not fit"
+            } else {
+                "host"
+            },
+            &format!("{} {}", finding.what, finding.advice),
+        );
+    }
+    content::method(view)
+        .iter()
+        .for_each(|sentence| say("method", sentence));
+    sheet
+}
+
+fn imported(report: &Report) -> Sheet {
+    let headings = [
+        "Run",
+        "Language",
+        "Driver",
+        "Title",
+        "Count",
+        "Time, one reading (ns/op)",
+        "Total (ns)",
+    ];
+    let mut sheet = Sheet::new(&headings, 1);
+    for run in std::iter::once(report.run).chain(report.others) {
+        for import in &run.imports {
+            for time in &import.times {
+                let mut row: Vec<Value> =
+                    [&run.name, &import.language, &import.driver, &time.title]
+                        .map(|t| t.as_str().into())
+                        .into();
+                row.extend([time.count as f64, time.time_ns, time.total_ns].map(Value::from));
+                sheet.rows.push(row);
+            }
+        }
+    }
+    sheet
+}
+
+/// Every subject at every point, by point.
+fn pairs(view: &View) -> impl Iterator<Item = (PointId, SubjectId)> {
+    let subjects = view.plan.subjects.len();
+    (0..view.plan.points.len())
+        .flat_map(move |point| (0..subjects).map(move |subject| (point, subject)))
+}
+
+/// Subjects without controls.
+fn shown<'v>(view: &'v View) -> impl Iterator<Item = SubjectId> + 'v {
+    (0..view.plan.subjects.len()).filter(|&s| view.plan.subjects[s].control_of.is_none())
+}
+
+/// Subject, case, factors, sweep and x.
+fn place(view: &View, subject: SubjectId, point: PointId) -> Vec<Value> {
+    let (case, what) = (view.plan.case(point), &view.plan.points[point]);
+    vec![
+        view.name(subject).into(),
+        case.name.as_str().into(),
+        join(what.factors(case)).into(),
+        case.sweep.as_deref().unwrap_or("").into(),
+        what.x.map_or(Value::Blank, Value::from),
+    ]
+}
+
+fn join<'f>(factors: impl Iterator<Item = &'f (String, String)>) -> String {
+    factors
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn bounds(interval: &Interval) -> [Value; 3] {
+    [
+        interval.estimate.into(),
+        interval.low.into(),
+        interval.high.into(),
+    ]
+}
+
+fn leveled(interval: &Interval) -> [Value; 4] {
+    let [estimate, low, high] = bounds(interval);
+    [estimate, low, high, interval.level.into()]
+}
+
+fn bar_chart(title: &str, unit: &str) -> Chart {
+    let mut chart = Chart::new(ChartType::Bar);
+    chart.title().set_name(title);
+    chart.y_axis().set_name(unit).set_min(0.0);
+    chart
+        .set_width(720)
+        .set_height(360)
+        .set_alt_text(format!("{title}, {unit}"));
+    chart
+}
+
+fn colour(view: &View, subject: SubjectId) -> Color {
+    let (r, g, b) = crate::plot::colour_of(view, subject);
+    Color::RGB(u32::from(r) << 16 | u32::from(g) << 8 | u32::from(b))
+}
+
+/// A cell holds at most 32,767 characters (Excel specifications and limits).
+fn excel(text: &str) -> String {
+    text.chars()
+        .filter(|c| !c.is_control() || *c == '\n')
+        .take(32_767)
+        .collect()
+}
