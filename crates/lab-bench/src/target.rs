@@ -60,7 +60,14 @@ pub struct Database {
     file: File,
     reader: Connection,
     last_id: i64,
-    last_counter: u32,
+    last: Counters,
+}
+
+/// What the file's header counts.
+#[derive(Clone, Copy, Default)]
+struct Counters {
+    commits: u32,
+    schema_changes: u32,
 }
 
 impl Database {
@@ -68,8 +75,8 @@ impl Database {
         let file = File::open(&path).map_err(|e| cannot(e.to_string()))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let reader = Connection::open_with_flags(&path, flags).map_err(|e| cannot(e.to_string()))?;
-        let mut database = Database { path, table, file, reader, last_id: 0, last_counter: 0 };
-        database.last_counter = database.change_counter()?;
+        let mut database = Database { path, table, file, reader, last_id: 0, last: Counters::default() };
+        database.last = database.counters()?;
         database.last_id = database.added().map_err(|e| cannot(e.to_string()))?.2;
         Ok(database)
     }
@@ -82,14 +89,21 @@ impl Database {
     /// Whether since the last look the file changed by just what `operations` of a case leave
     /// behind, with `sum` the values that the subject says it wrote. Fault: what differs.
     pub fn look(&mut self, writes: Writes, operations: u64, sum: u64) -> Answer<()> {
-        let counter = self.change_counter()?;
-        let committed = u64::from(counter.wrapping_sub(self.last_counter));
-        self.last_counter = counter;
+        let now = self.counters()?;
+        let before = std::mem::replace(&mut self.last, now);
+        let committed = u64::from(now.commits.wrapping_sub(before.commits));
         let wanted = writes.transactions * operations;
         if committed != wanted {
             return Err(differs(format!(
                 "{operations} operations must commit {wanted} transactions; the file's change counter \
                  grew by {committed}"
+            )));
+        }
+        let changed = u64::from(now.schema_changes.wrapping_sub(before.schema_changes));
+        let wanted = writes.schema_changes * operations;
+        if changed != wanted {
+            return Err(differs(format!(
+                "{operations} operations must change the schema {wanted} times; its cookie grew by {changed}"
             )));
         }
         let (rows, stored, last_id) = self.added().map_err(|e| differs(e.to_string()))?;
@@ -123,10 +137,11 @@ impl Database {
         }
     }
 
-    /// Bytes 24 to 27 of the file, which grow by 1 with every commit in a rollback journal mode
-    /// (SQLite file format, 1.3.7); in WAL mode (bytes 18 and 19 are 2) they do not.
-    fn change_counter(&self) -> Answer<u32> {
-        let mut header = [0; 28];
+    /// The change counter, bytes 24 to 27, grows by 1 with every commit in a rollback journal mode
+    /// (SQLite file format, 1.3.7); in WAL mode (bytes 18 and 19 are 2) it does not. The schema cookie,
+    /// bytes 40 to 43, grows by 1 with every table created or dropped (1.3.9).
+    fn counters(&self) -> Answer<Counters> {
+        let mut header = [0; 44];
         self.file.read_exact_at(&mut header, 0).map_err(|e| cannot(e.to_string()))?;
         if header[18] == 2 {
             return Err(differs(
@@ -134,7 +149,8 @@ impl Database {
                     .into(),
             ));
         }
-        Ok(u32::from_be_bytes([header[24], header[25], header[26], header[27]]))
+        let number = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+        Ok(Counters { commits: number(24), schema_changes: number(40) })
     }
 }
 

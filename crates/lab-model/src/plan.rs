@@ -107,6 +107,9 @@ pub struct Writes {
     pub rows: u64,
     /// Transactions committed.
     pub transactions: u64,
+    /// Changes of the schema committed: tables created or dropped.
+    #[serde(default)]
+    pub schema_changes: u64,
 }
 
 /// A case with one value for its sweep and for each of its factors.

@@ -158,7 +158,7 @@ pub struct Failure {
     /// In which block; `None`: before the first.
     pub block: Option<u32>,
     /// One word: `missing`, `build`, `start`, `crash`, `timeout`, `nonsense`, `bracket`, `check`,
-    /// `settings`, `opens`, `writes`, `error`.
+    /// `target`, `opens`, `writes`, `error`.
     pub kind: String,
     /// What happened, in a sentence.
     pub message: String,

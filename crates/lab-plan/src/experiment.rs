@@ -213,7 +213,8 @@ impl Reader<'_> {
     }
 
     fn writes(&self, writes: &toml::Spanned<file::Writes>, sweep: &Option<(String, Vec<u64>)>) -> Result<(), PlanError> {
-        for count in [&writes.get_ref().rows, &writes.get_ref().transactions] {
+        let file::Writes { rows, transactions, schema_changes } = writes.get_ref();
+        for count in [rows, transactions, schema_changes] {
             if let Count::Sweep(name) = count
                 && sweep.as_ref().is_none_or(|(sweep, _)| sweep != name)
             {

@@ -75,6 +75,8 @@ pub struct Case {
 pub struct Writes {
     pub rows: Count,
     pub transactions: Count,
+    #[serde(default)]
+    pub schema_changes: Count,
 }
 
 /// A number, or the name of the sweep whose value it is.
@@ -83,6 +85,12 @@ pub struct Writes {
 pub enum Count {
     Number(u64),
     Sweep(String),
+}
+
+impl Default for Count {
+    fn default() -> Count {
+        Count::Number(0)
+    }
 }
 
 #[derive(Debug, Deserialize)]

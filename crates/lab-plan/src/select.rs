@@ -205,7 +205,11 @@ fn point(case: &Case, index: usize, factors: &[(String, String)], x: Option<u64>
         Count::Number(n) => *n,
         Count::Sweep(_) => x.unwrap_or(0),
     };
-    let writes = case.writes.as_ref().map(|w| Writes { rows: count(&w.rows), transactions: count(&w.transactions) });
+    let writes = case.writes.as_ref().map(|w| Writes {
+        rows: count(&w.rows),
+        transactions: count(&w.transactions),
+        schema_changes: count(&w.schema_changes),
+    });
     Point {
         case: index,
         params: sweep.into_iter().chain(factors.iter().cloned()).collect(),

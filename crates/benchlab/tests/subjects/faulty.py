@@ -123,10 +123,10 @@ def run(operations: int) -> None:
             os.close(1)
             hang()
         case "floods-errors":
-            for number in range(20_000):
+            for number in range(3_000):
                 print(f"line {number} of very many lines on standard error", file=sys.stderr)
         case "floods-output":
-            for number in range(20_000):
+            for number in range(3_000):
                 say_log(f"line {number} of very many lines on standard output")
     say(f"@lab {verb} start={start} end={end} operations={operations} units={check} check={check}")
 

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tests of the built program from outside: commands in, exit codes, messages and run files out.
+
+mod bad_input;
+mod faults;
+mod full_disk;
+mod progress;
+mod project;
+mod run_files;
+mod same_work;
+mod stopping;
