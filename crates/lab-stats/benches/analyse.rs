@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How long the analysis of a run of a million samples takes, and a look of the stopping rule:
+//! `cargo bench -p lab-stats`.
+
+#[path = "../tests/simulator/mod.rs"]
+mod simulator;
+
+use simulator::{CALM, Simulator, World};
+use std::time::Instant;
+
+fn main() {
+    // As the SQL experiment: 20 points, 6 subjects and a control, 40 pairs of passes.
+    println!("blocks  samples  analyse, ms  stop, ms (medians of 5)");
+    for (points, blocks) in [(20, 90), (2, 900), (120, 12)] {
+        let sweep = (1..=points).map(f64::from).collect();
+        let world = World { ratios: vec![1.0; 5], sweep, ..CALM };
+        let mut run = simulator::run(&world, 1, 40);
+        let plan = run.plan.as_mut().unwrap();
+        plan.measure.max_blocks = blocks;
+        plan.measure.looks = vec![blocks];
+        let mut simulator = Simulator::new(&world, 1);
+        (0..blocks).for_each(|_| simulator.add_block(&mut run));
+        let samples: usize = run.blocks.iter().map(|block| block.samples.len()).sum();
+        let analyse = milliseconds(|| lab_stats::analyse(&run).comparisons.len());
+        let stop = milliseconds(|| usize::from(lab_stats::stop(&run).is_some()));
+        println!("{blocks:6}  {samples:7}  {analyse:11.0}  {stop:8.0}");
+    }
+}
+
+fn milliseconds(work: impl Fn() -> usize) -> f64 {
+    let mut times: Vec<f64> = (0..5)
+        .map(|_| {
+            let begin = Instant::now();
+            std::hint::black_box(work());
+            begin.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[2]
+}

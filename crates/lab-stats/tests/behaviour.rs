@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What an analysis says in the situations that its readers meet: verdicts, refusals, warnings,
+//! looks, sweeps, warm-up.
+
+mod simulator;
+
+use lab_model::*;
+use lab_stats::analysis::{Analysis, Interval, Verdict};
+use lab_stats::ratio::{Level, Ratio};
+use lab_stats::verdict::verdict;
+use lab_stats::{analyse, stop, stopping, warmup};
+use simulator::{CALM, FIXED, MARGINAL, Simulator, World};
+
+/// Blocks of a world with the subjects' true ratios.
+fn measured(ratios: &[f64], blocks: u32) -> Run {
+    let world = World {
+        ratios: ratios.to_vec(),
+        ..CALM
+    };
+    grown(simulator::run(&world, 1, 8), &world, blocks)
+}
+
+fn grown(mut run: Run, world: &World, blocks: u32) -> Run {
+    let mut simulator = Simulator::new(world, 1);
+    (0..blocks).for_each(|_| simulator.add_block(&mut run));
+    run
+}
+
+fn plan(run: &mut Run) -> &mut Plan {
+    run.plan.as_mut().unwrap()
+}
+
+fn warnings(analysis: &Analysis, kind: &str) -> Vec<String> {
+    let of_kind = analysis.warnings.iter().filter(|w| w.kind == kind);
+    of_kind.map(|w| w.text.clone()).collect()
+}
+
+#[test]
+fn verdicts_are_those_of_the_design_page() {
+    let decide = |low: f64, high: f64| {
+        let interval = Interval {
+            estimate: (low * high).sqrt(),
+            low,
+            high,
+            level: 0.95,
+        };
+        let (p, values, width) = (0.5, 12, 1);
+        let (dependent, unresolved, sufficient) = (false, false, true);
+        let ratio = Ratio {
+            interval,
+            p,
+            values,
+            width,
+            dependent,
+            unresolved,
+            sufficient,
+        };
+        verdict(
+            &ratio,
+            Level {
+                alpha: 0.05,
+                family: 1,
+            },
+            0.02,
+        )
+    };
+    assert_eq!(decide(0.90, 0.979), Verdict::Faster);
+    assert_eq!(decide(0.90, 0.981), Verdict::SmallButReal { faster: true });
+    assert_eq!(decide(1.021, 1.5), Verdict::Slower);
+    assert_eq!(decide(1.001, 1.5), Verdict::SmallButReal { faster: false });
+    assert_eq!(decide(0.98, 1.02), Verdict::Equivalent);
+    assert_eq!(decide(1.005, 1.015), Verdict::Equivalent);
+    // A half width of 4 % of 12 blocks has to shrink to about 2 %: four times the blocks.
+    let Verdict::Inconclusive {
+        blocks_needed: Some(blocks),
+    } = decide(0.96, 1.04)
+    else {
+        panic!("an interval around 1 and beyond the margin decides nothing");
+    };
+    assert!((44..=52).contains(&blocks), "{blocks}");
+}
+
+#[test]
+fn too_few_blocks_say_what_level_they_have() {
+    let analysis = analyse(&measured(&[1.0, 1.0, 1.0, 1.0], 4));
+    let ratio = analysis.comparisons[0].ratio;
+    // Four blocks: the widest interval misses with chance 2/2^4, four of them at most 4 times that.
+    assert!((ratio.level - 0.5).abs() < 1e-12, "{ratio:?}");
+    assert_eq!(analysis.level, 0.95);
+    let few = warnings(&analysis, "few-blocks");
+    assert!(
+        few.len() == 1 && few[0].contains("8 blocks") && few[0].contains("50 %"),
+        "{few:?}"
+    );
+}
+
+#[test]
+fn looks_spend_alpha_and_an_early_end_has_the_rest() {
+    let mut run = measured(&[1.0], 8);
+    let alpha = |run: &Run| stopping::alpha(run, run.plan.as_ref().unwrap());
+    run.ending = Some(Ending::Budget);
+    assert_eq!(alpha(&run), 0.05);
+    let mut run = measured(&[1.0], 14);
+    run.looks = vec![10];
+    assert!((alpha(&run) - 0.05 * 7.0 / 8.0).abs() < 1e-15);
+    let mut run = measured(&[1.0], 20);
+    run.looks = vec![10];
+    run.ending = Some(Ending::Decided);
+    assert!((alpha(&run) - 0.05 / 8.0).abs() < 1e-15);
+    let mut run = measured(&[1.0], 80);
+    run.looks = vec![10, 20, 40];
+    run.ending = Some(Ending::Blocks);
+    assert!((alpha(&run) - 0.05 / 2.0).abs() < 1e-15);
+}
+
+#[test]
+fn a_run_stops_at_a_look_when_all_is_decided_and_says_the_same_afterwards() {
+    let mut run = measured(&[1.5, 0.5], 10);
+    assert_eq!(stop(&run), Some(Ending::Decided));
+    run.ending = Some(Ending::Decided);
+    let analysis = analyse(&run);
+    assert_eq!(analysis.comparisons[0].verdict, Verdict::Slower);
+    assert_eq!(analysis.comparisons[1].verdict, Verdict::Faster);
+    assert_eq!(
+        stop(&measured(&[1.5, 0.5], 9)),
+        None,
+        "9 blocks are no look"
+    );
+    run.looks = vec![10];
+    assert_eq!(stop(&run), None, "a look that went on is not repeated");
+}
+
+#[test]
+fn a_run_ends_with_its_last_look_its_last_block_or_its_last_pair() {
+    let mut run = measured(&[1.02], 12);
+    plan(&mut run).measure.max_blocks = 12;
+    assert_eq!(stop(&run), Some(Ending::Blocks));
+    plan(&mut run).measure.max_blocks = 1000;
+    assert_eq!(stop(&run), None);
+    plan(&mut run).measure.looks = vec![4, 12];
+    plan(&mut run).measure.precision = Some(1e-6);
+    assert_eq!(stop(&run), Some(Ending::Blocks));
+    run.failures = vec![failure(1, None, "crash")];
+    assert_eq!(stop(&run), Some(Ending::Failed));
+}
+
+#[test]
+fn a_wanted_precision_takes_the_place_of_a_decision() {
+    let mut run = measured(&[1.5], 10);
+    plan(&mut run).measure.precision = Some(0.001);
+    assert_eq!(stop(&run), None);
+    plan(&mut run).measure.precision = Some(0.05);
+    assert_eq!(stop(&run), Some(Ending::Precise));
+}
+
+#[test]
+fn only_complete_blocks_count() {
+    let mut run = measured(&[1.5], 12);
+    run.blocks[3].state = BlockState::Disturbed;
+    run.blocks[11].state = BlockState::Incomplete;
+    let analysis = analyse(&run);
+    assert_eq!((analysis.blocks, analysis.disturbed_blocks), (10, 1));
+    assert_eq!(analysis.cells[0].blocks, 10);
+    assert_eq!(warnings(&analysis, "disturbed").len(), 1);
+}
+
+#[test]
+fn a_control_that_differs_raises_the_margin() {
+    let mut run = measured(&[1.05, 1.04], 12);
+    let analysis = analyse(&run);
+    assert!(analysis.controls[0].met && analysis.controls[0].margin == 0.02);
+    assert_eq!(analysis.comparisons[0].verdict, Verdict::Slower);
+    // The second subject takes the control's part: a copy that is 4 % slower.
+    plan(&mut run).subjects[2].control_of = Some(0);
+    let analysis = analyse(&run);
+    let control = &analysis.controls[0];
+    assert!(!control.met && control.margin == control.ratio.high - 1.0 && control.margin > 0.035);
+    assert_ne!(analysis.comparisons[0].verdict, Verdict::Slower);
+    assert_eq!(warnings(&analysis, "noise-floor").len(), 1);
+}
+
+fn failure(subject: SubjectId, point: Option<PointId>, kind: &str) -> Failure {
+    let message = "it stopped with status 1".to_string();
+    Failure {
+        subject,
+        point,
+        block: None,
+        kind: kind.to_string(),
+        message,
+        log: vec![],
+    }
+}
+
+#[test]
+fn what_failed_is_not_compared_and_has_no_figures() {
+    let mut run = measured(&[1.5, 1.0], 12);
+    run.failures = vec![failure(1, Some(0), "crash"), failure(99, None, "crash")];
+    let analysis = analyse(&run);
+    assert_eq!(analysis.comparisons.len(), 1);
+    assert_eq!(analysis.comparisons[0].subject, 2);
+    assert!(analysis.cells.iter().all(|cell| cell.subject != 1));
+    assert!(
+        analysis.refusals[0]
+            .why
+            .contains("it stopped with status 1")
+    );
+    assert_eq!(warnings(&analysis, "failed").len(), 1);
+}
+
+#[test]
+fn without_the_baseline_nothing_is_compared_but_all_is_shown() {
+    let mut run = measured(&[1.5, 1.0], 12);
+    run.failures = vec![failure(0, None, "build")];
+    let analysis = analyse(&run);
+    assert!(analysis.comparisons.is_empty() && analysis.controls.is_empty());
+    assert_eq!(analysis.refusals.len(), 4);
+    assert_eq!(analysis.cells.len(), 3);
+}
+
+fn setting(subject: SubjectId, point: Option<PointId>, key: &str, value: &str) -> Setting {
+    Setting {
+        subject,
+        point,
+        key: key.to_string(),
+        value: value.to_string(),
+    }
+}
+
+#[test]
+fn other_settings_are_refused_with_both_values_named() {
+    let mut run = measured(&[1.5, 1.0], 12);
+    plan(&mut run).proof.equal = vec!["journal_mode".to_string()];
+    plan(&mut run).proof.conditions = vec!["sqlite_version".to_string()];
+    run.settings = (0..4)
+        .map(|s| setting(s, Some(0), "journal_mode", "delete"))
+        .collect();
+    run.settings
+        .extend((0..4).map(|s| setting(s, None, "sqlite_version", "3.40.1")));
+    assert!(analyse(&run).refusals.is_empty());
+
+    run.settings[1].value = "wal".to_string();
+    run.settings[6].value = "3.45.0".to_string();
+    let analysis = analyse(&run);
+    assert_eq!(analysis.comparisons.len(), 1);
+    assert_eq!(analysis.refusals.len(), 1);
+    let why = &analysis.refusals[0].why;
+    assert!(
+        why.contains("journal_mode is wal, but delete in base"),
+        "{why}"
+    );
+    let versions = warnings(&analysis, "versions");
+    assert!(
+        versions.len() == 1 && versions[0].contains("3.45.0 in s2"),
+        "{versions:?}"
+    );
+
+    // One that says nothing is not taken at its word; one that changes its word is not, either.
+    run.settings.remove(1);
+    assert!(
+        analyse(&run).refusals[0]
+            .why
+            .contains("journal_mode is not reported")
+    );
+    run.settings
+        .push(setting(1, Some(0), "journal_mode", "delete"));
+    run.settings
+        .push(setting(1, Some(0), "journal_mode", "off"));
+    assert!(analyse(&run).refusals[0].why.contains("delete, then off"));
+}
+
+#[test]
+fn typical_and_whole_time_that_name_different_winners_are_said_to() {
+    let mut run = measured(&[0.9], 12);
+    assert!(!analyse(&run).comparisons[0].disagree);
+    for block in &mut run.blocks {
+        // A collector: one batch in sixteen takes as long as eleven.
+        let paused = block.samples.iter_mut().find(|s| s.subject == 1).unwrap();
+        paused.batch.wall_ns *= 11;
+    }
+    let analysis = analyse(&run);
+    assert_eq!(analysis.comparisons[0].verdict, Verdict::Faster);
+    assert!(analysis.comparisons[0].whole_ratio.low > 1.0);
+    assert!(analysis.comparisons[0].disagree);
+    assert_eq!(warnings(&analysis, "disagree").len(), 1);
+}
+
+#[test]
+fn dependent_blocks_are_merged_or_nothing_is_said() {
+    let wave = |blocks: u32, length: u32| {
+        let mut run = measured(&[1.0], blocks);
+        for (i, block) in run.blocks.iter_mut().enumerate() {
+            let factor = if i as u32 % length < length / 2 {
+                1.0
+            } else {
+                2.0
+            };
+            for sample in block.samples.iter_mut().filter(|s| s.subject == 1) {
+                sample.batch.wall_ns = (sample.batch.wall_ns as f64 * factor) as u64;
+            }
+        }
+        analyse(&run)
+    };
+    let merged = wave(40, 10);
+    assert!(merged.comparisons[0].merged && merged.comparisons[0].blocks < 40);
+    let unresolved = wave(10, 10);
+    let comparison = &unresolved.comparisons[0];
+    assert!(
+        matches!(comparison.verdict, Verdict::Inconclusive { .. }),
+        "{comparison:?}"
+    );
+    assert_eq!(
+        warnings(&unresolved, "dependent").len(),
+        1,
+        "{comparison:?}"
+    );
+}
+
+fn sweep() -> World {
+    World {
+        ratios: vec![2.0],
+        sweep: vec![1.0, 10.0, 100.0, 500.0, 1000.0],
+        ..CALM
+    }
+}
+
+#[test]
+fn sweeps_give_fixed_and_marginal_cost_the_same_every_time() {
+    let run = grown(simulator::run(&sweep(), 1, 8), &sweep(), 12);
+    let analysis = analyse(&run);
+    let fit = analysis.fits.iter().find(|fit| fit.subject == 1).unwrap();
+    let near = |i: Interval, truth: f64| i.low <= truth && truth <= i.high && i.high / i.low < 1.25;
+    assert!(near(fit.fixed_ns, 2.0 * FIXED), "{:?}", fit.fixed_ns);
+    assert!(
+        near(fit.marginal_ns, 2.0 * MARGINAL),
+        "{:?}",
+        fit.marginal_ns
+    );
+    assert!(!fit.curved && fit.worst_residual < 0.02, "{fit:?}");
+    assert_eq!(
+        fit.fixed_ns,
+        analyse(&run)
+            .fits
+            .iter()
+            .find(|f| f.subject == 1)
+            .unwrap()
+            .fixed_ns
+    );
+    assert_eq!(analysis.overall[0].points, 5);
+    assert!((analysis.overall[0].ratio.estimate - 2.0).abs() < 0.03);
+}
+
+#[test]
+fn a_bent_sweep_is_called_curved() {
+    let mut run = grown(simulator::run(&sweep(), 1, 8), &sweep(), 12);
+    // Above 100 rows the cache is left: each costs half again.
+    for sample in run
+        .blocks
+        .iter_mut()
+        .flat_map(|b| &mut b.samples)
+        .filter(|s| s.point > 2)
+    {
+        sample.batch.wall_ns = sample.batch.wall_ns * 3 / 2;
+    }
+    assert!(
+        analyse(&run)
+            .fits
+            .iter()
+            .all(|fit| fit.curved && fit.worst_residual > 0.05)
+    );
+}
+
+#[test]
+fn a_factor_is_compared_with_its_first_value_within_each_subject() {
+    let world = World {
+        ratios: vec![2.0],
+        sweep: vec![1.0, 100.0],
+        ..CALM
+    };
+    let mut run = simulator::run(&world, 1, 8);
+    // Two sweep values with two values of the factor each.
+    let points: Vec<Point> = run.plan.as_ref().unwrap().points.clone();
+    for text in ["prepared", "text"] {
+        let with = |p: &Point| {
+            let mut point = p.clone();
+            point
+                .params
+                .push(("statement".to_string(), text.to_string()));
+            point
+        };
+        let points: Vec<Point> = points.iter().map(with).collect();
+        plan(&mut run).points.extend(points);
+    }
+    plan(&mut run).points.drain(..2);
+    let mut run = grown(run, &world, 12);
+    for sample in run
+        .blocks
+        .iter_mut()
+        .flat_map(|b| &mut b.samples)
+        .filter(|s| s.point >= 2)
+    {
+        sample.batch.wall_ns *= 3;
+    }
+    let factors = analyse(&run).factors;
+    let pairs: Vec<_> = factors.iter().map(|f| (f.subject, f.from, f.to)).collect();
+    let expected: Vec<_> = (0..3).flat_map(|s| [(s, 0, 2), (s, 1, 3)]).collect();
+    assert_eq!(pairs, expected);
+    assert!(
+        factors
+            .iter()
+            .all(|f| (f.ratio.estimate - 3.0).abs() < 0.1 && f.factor == "statement")
+    );
+    assert_eq!(
+        analyse(&run).fits.len(),
+        6,
+        "a line for each subject and value of the factor"
+    );
+}
+
+#[test]
+fn footprints_are_medians_over_blocks() {
+    let mut run = measured(&[1.0], 7);
+    for (i, block) in run.blocks.iter_mut().enumerate() {
+        let rss_bytes = 1000 * (i as u64 + 1);
+        let startup_ns = 10 * (i as u64 + 1);
+        block.processes = vec![Process {
+            subject: 0,
+            startup_ns,
+            startup_cpu_ns: 0,
+        }];
+        let resources = |rss_bytes, peak_rss_bytes| Resources {
+            subject: 0,
+            point: 0,
+            rss_bytes,
+            peak_rss_bytes,
+            threads: 3 + i as u32 % 2,
+            user_ns: 5,
+            sys_ns: 6,
+            voluntary_switches: 0,
+            involuntary_switches: 0,
+        };
+        block.resources = vec![resources(1, 9000), resources(rss_bytes, 8000)];
+    }
+    let footprints = analyse(&run).footprints;
+    assert_eq!(footprints.len(), 1);
+    let f = &footprints[0];
+    assert_eq!(
+        (f.rss_bytes.estimate, f.rss_bytes.low, f.rss_bytes.high),
+        (4000.0, 1000.0, 7000.0)
+    );
+    assert_eq!(
+        (f.peak_rss_bytes.estimate, f.startup_ns.estimate),
+        (9000.0, 40.0)
+    );
+    assert_eq!((f.threads, f.user_ns, f.sys_ns), (4, 5.0, 6.0));
+}
+
+/// Batch times with 3 % scatter around the levels of the stretches.
+fn batches(stretches: &[(usize, f64)]) -> Vec<f64> {
+    let mut random = simulator::Random(7);
+    let stretch = |&(count, level): &(usize, f64)| std::iter::repeat_n(level, count);
+    let levels: Vec<f64> = stretches.iter().flat_map(stretch).collect();
+    levels
+        .into_iter()
+        .map(|level| level * (0.03 * random.normal()).exp())
+        .collect()
+}
+
+fn class(times: &[f64]) -> (WarmUp, Option<usize>) {
+    let found = warmup::classify(times);
+    (found.class, found.steady_from)
+}
+
+#[test]
+fn warm_up_classes_are_told_apart() {
+    assert_eq!(class(&batches(&[(100, 1.0)])), (WarmUp::Flat, Some(0)));
+    assert_eq!(
+        class(&batches(&[(20, 3.0), (80, 1.0)])),
+        (WarmUp::Warming, Some(20))
+    );
+    assert_eq!(
+        class(&batches(&[(40, 1.0), (60, 1.5)])),
+        (WarmUp::Slowing, Some(40))
+    );
+    assert_eq!(
+        class(&batches(&[(1, 30.0), (2, 4.0), (97, 1.0)])),
+        (WarmUp::Warming, Some(3))
+    );
+    let falling = batches(&[(30, 8.0), (30, 4.0), (30, 2.0), (10, 1.0)]);
+    assert_eq!(class(&falling), (WarmUp::NoSteadyState, None));
+    // A JIT at its usual: interpreter, first compiler, second compiler.
+    let jit = batches(&[(3, 40.0), (12, 6.0), (25, 2.0), (160, 1.0)]);
+    assert_eq!(class(&jit), (WarmUp::Warming, Some(40)));
+}
+
+#[test]
+fn interrupts_and_a_wandering_machine_are_no_warm_up() {
+    let mut spiked = batches(&[(120, 1.0)]);
+    for at in [1, 17, 50, 51, 90, 119] {
+        spiked[at] *= 5.0;
+    }
+    assert_eq!(class(&spiked), (WarmUp::Flat, Some(0)));
+    let wandering = batches(&[
+        (30, 1.0),
+        (30, 1.5),
+        (20, 1.0),
+        (20, 1.5),
+        (20, 1.0),
+        (20, 1.5),
+    ]);
+    assert_eq!(class(&wandering), (WarmUp::Flat, Some(0)));
+    assert_eq!(class(&[1.0; 50]), (WarmUp::Flat, Some(0)));
+}
+
+#[test]
+fn pilots_without_steady_state_and_unfit_hosts_are_warned_of() {
+    let mut run = measured(&[1.0], 12);
+    run.pilots = vec![Pilot {
+        subject: 1,
+        point: 0,
+        operations: 10,
+        warmup_batches: 5,
+        class: WarmUp::NoSteadyState,
+        cold_ns: 77,
+        batches: vec![],
+    }];
+    let what = "One core only.".to_string();
+    run.host.findings = vec![host::Finding {
+        unfit: true,
+        what,
+        advice: "Use another.".to_string(),
+    }];
+    let analysis = analyse(&run);
+    assert!(warnings(&analysis, "no-steady-state")[0].contains("s1"));
+    assert_eq!(warnings(&analysis, "host"), ["One core only. Use another."]);
+    let cell = analysis
+        .cells
+        .iter()
+        .find(|cell| cell.subject == 1)
+        .unwrap();
+    assert_eq!(
+        (cell.warm_up, cell.cold_ns),
+        (Some(WarmUp::NoSteadyState), Some(77))
+    );
+    assert_eq!(
+        warnings(&analysis, "interrupted").len(),
+        1,
+        "it has not ended"
+    );
+}
+
+#[test]
+fn imported_figures_have_no_analysis() {
+    let mut run = measured(&[1.0], 3);
+    run.plan = None;
+    let analysis = analyse(&run);
+    assert!(analysis.cells.is_empty() && analysis.warnings.is_empty());
+    assert_eq!(stop(&run), None);
+}

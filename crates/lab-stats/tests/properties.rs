@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What must hold for any data: symmetries, agreements, and no panic whatever a file contains.
+
+mod simulator;
+
+use lab_model::{Ending, Run, Sample};
+use lab_stats::analysis::{Analysis, Interval, Verdict};
+use lab_stats::{analyse, order, signed_rank, stop, warmup};
+use proptest::prelude::*;
+
+proptest! {
+    /// Who is called the baseline changes nothing but the side.
+    #[test]
+    fn swapping_subject_and_baseline_inverts_the_ratio(times in blocks_of_times()) {
+        let run = two_subjects(&times);
+        let mut swapped = run.clone();
+        swapped.plan.as_mut().unwrap().baseline = 1;
+        let (a, b) = (ratio(&run), ratio(&swapped));
+        prop_assert!(close(a.estimate, 1.0 / b.estimate));
+        prop_assert!(close(a.low, 1.0 / b.high));
+        prop_assert!(close(a.high, 1.0 / b.low));
+    }
+
+    /// A clock that counts in another unit changes no ratio.
+    #[test]
+    fn scaling_all_times_leaves_the_ratio(times in blocks_of_times(), scale in 2u64..1000) {
+        let run = two_subjects(&times);
+        let mut scaled = run.clone();
+        for sample in scaled.blocks.iter_mut().flat_map(|block| &mut block.samples) {
+            sample.batch.wall_ns *= scale;
+        }
+        let (a, b) = (ratio(&run), ratio(&scaled));
+        prop_assert!(close(a.estimate, b.estimate) && close(a.low, b.low) && close(a.high, b.high));
+    }
+
+    /// A file can contain anything; an analysis of it has intervals that are ones.
+    #[test]
+    fn hostile_runs_do_not_panic(run in hostile_run()) {
+        stop(&run);
+        let analysis = analyse(&run);
+        for interval in intervals(&analysis) {
+            prop_assert!(interval.low <= interval.estimate, "{interval:?}");
+            prop_assert!(interval.estimate <= interval.high, "{interval:?}");
+            prop_assert!((0.0..=1.0).contains(&interval.level), "{interval:?}");
+        }
+    }
+
+    /// p-value and interval are two views of one test, ties and zeros included.
+    #[test]
+    fn p_and_interval_agree(values in tied_values(8..40), alpha in 0.01..0.5) {
+        let centre = signed_rank::centre(&values, alpha).unwrap();
+        let outside = centre.interval.low > 0.0 || centre.interval.high < 0.0;
+        prop_assert_eq!(outside, centre.p <= alpha);
+    }
+
+    /// Ties and zeros keep the p-value honest: over all sign changes of the data, which are equally
+    /// likely if the centre is 0, a p-value this small comes no more often than it says.
+    #[test]
+    fn p_is_honest_with_ties(values in tied_values(3..10)) {
+        let p = |values: &[f64]| signed_rank::centre(values, 0.05).unwrap().p;
+        let seen = p(&values);
+        let flips = 0..1u32 << values.len();
+        let as_small = flips.clone().filter(|signs| {
+            let flip = |(i, v): (usize, &f64)| if signs >> i & 1 == 1 { -v } else { *v };
+            p(&values.iter().enumerate().map(flip).collect::<Vec<f64>>()) <= seen
+        });
+        prop_assert!(as_small.count() as f64 / flips.len() as f64 <= seen + 1e-12);
+    }
+
+    /// The Hodges-Lehmann estimate is the median of all Walsh averages, found without listing them.
+    #[test]
+    fn estimate_is_the_median_of_walsh_averages(values in prop::collection::vec(-1e3..1e3, 1..40)) {
+        let estimate = signed_rank::centre(&values, 0.05).unwrap().interval.estimate;
+        prop_assert!((estimate - order::median(&walsh(&values)).unwrap()).abs() < 1e-9);
+    }
+
+    /// PELT prunes, but finds the optimum: no division of the values costs less.
+    #[test]
+    fn change_points_are_optimal(values in tied_values(2..12), penalty in 0.01..2.0) {
+        let cost = |changes: &[usize]| division_cost(&values, changes, penalty);
+        let best = (0..1u32 << (values.len() - 1))
+            .map(|bits| (1..values.len()).filter(|at| bits >> (at - 1) & 1 == 1).collect::<Vec<_>>())
+            .map(|changes| cost(&changes))
+            .fold(f64::INFINITY, f64::min);
+        prop_assert!(cost(&warmup::change_points(&values, penalty)) <= best + 1e-9);
+    }
+
+    /// Warm-up is read from proportions: the unit of the times does not enter.
+    #[test]
+    fn warm_up_does_not_depend_on_the_unit(times in prop::collection::vec(1e2..1e6, 4..200)) {
+        let scaled: Vec<f64> = times.iter().map(|time| time * 1024.0).collect();
+        prop_assert_eq!(warmup::classify(&times).class, warmup::classify(&scaled).class);
+    }
+
+    /// Whatever the times are, the steady batches begin within them.
+    #[test]
+    fn warm_up_takes_any_times(times in prop::collection::vec(any::<f64>(), 0..60)) {
+        let steady_from = warmup::classify(&times).steady_from;
+        prop_assert!(steady_from.is_none_or(|from| from <= times.len()));
+    }
+}
+
+/// Times in ns of 8 batches of two subjects, in 1 to 30 blocks.
+fn blocks_of_times() -> impl Strategy<Value = Vec<Vec<u64>>> {
+    prop::collection::vec(prop::collection::vec(1000u64..1_000_000, 16), 1..30)
+}
+
+fn two_subjects(times: &[Vec<u64>]) -> Run {
+    let subjects = vec![simulator::subject("a", None), simulator::subject("b", None)];
+    let mut run = simulator::empty_run(subjects, vec![point()], 1, 4);
+    for (number, times) in times.iter().enumerate() {
+        let sample = |(i, &ns): (usize, &u64)| {
+            simulator::sample(0, i % 2, i as u32 / 2, i as u32 % 2, 10, ns)
+        };
+        let samples = times.iter().enumerate().map(sample).collect();
+        run.blocks.push(simulator::block(number as u32, samples));
+    }
+    run
+}
+
+fn point() -> lab_model::Point {
+    lab_model::Point {
+        case: 0,
+        params: vec![],
+        x: None,
+        writes: lab_model::Writes::default(),
+    }
+}
+
+fn ratio(run: &Run) -> Interval {
+    analyse(run).comparisons[0].ratio
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+}
+
+/// Samples, plans and endings that no lab would write.
+fn hostile_run() -> impl Strategy<Value = Run> {
+    let number = prop_oneof![Just(0), Just(1), Just(u64::MAX), 0u64..1_000_000];
+    let sample = (
+        0usize..6,
+        0usize..5,
+        prop_oneof![0u32..9, Just(u32::MAX)],
+        number.clone(),
+        number,
+    )
+        .prop_map(|(point, subject, pass, operations, ns)| {
+            simulator::sample(point, subject, pass, 0, operations, ns)
+        });
+    let blocks = prop::collection::vec(prop::collection::vec(sample, 0..60), 0..12);
+    let odd = prop_oneof![
+        Just(0.0),
+        Just(-1.0),
+        Just(f64::NAN),
+        Just(2.0),
+        Just(f64::INFINITY),
+        0.0..1.0
+    ];
+    let looks = prop::collection::vec(0u32..20, 0..4);
+    (
+        blocks,
+        prop::collection::vec(odd, 6),
+        looks,
+        0usize..5,
+        0usize..3,
+    )
+        .prop_map(hostile)
+}
+
+fn hostile(
+    (blocks, odd, looks, baseline, case): (Vec<Vec<Sample>>, Vec<f64>, Vec<u32>, usize, usize),
+) -> Run {
+    let names = ["a", "b", "c", "d"];
+    let subjects = names
+        .iter()
+        .map(|name| simulator::subject(name, (*name == "d").then_some(0)));
+    let points = [None, Some(odd[0]), Some(odd[1]), Some(1.0), Some(odd[2])];
+    let points = points.map(|x| lab_model::Point { x, ..point() }).to_vec();
+    let mut run = simulator::empty_run(subjects.collect(), points, 1, 4);
+    let plan = run.plan.as_mut().unwrap();
+    plan.baseline = baseline;
+    plan.points[0].case = case / 2;
+    plan.measure.alpha = odd[3];
+    plan.measure.margin = odd[4];
+    plan.measure.precision = Some(odd[5]);
+    plan.measure.looks = looks.clone();
+    run.looks = looks;
+    run.ending = [None, Some(Ending::Decided), Some(Ending::Budget)][case];
+    let block = |(number, samples): (usize, Vec<Sample>)| simulator::block(number as u32, samples);
+    run.blocks = blocks.into_iter().enumerate().map(block).collect();
+    run
+}
+
+fn intervals(analysis: &Analysis) -> Vec<Interval> {
+    let cells = analysis.cells.iter();
+    let comparisons = analysis.comparisons.iter();
+    cells
+        .flat_map(|c| [c.wall_ns, c.cpu_ns, c.whole_wall_ns, c.whole_cpu_ns])
+        .chain(comparisons.flat_map(|c| [c.ratio, c.whole_ratio, c.cpu_ratio]))
+        .chain(analysis.controls.iter().map(|c| c.ratio))
+        .chain(
+            analysis
+                .fits
+                .iter()
+                .flat_map(|f| [f.fixed_ns, f.marginal_ns]),
+        )
+        .chain(analysis.overall.iter().map(|o| o.ratio))
+        .chain(analysis.factors.iter().map(|f| f.ratio))
+        .collect()
+}
+
+/// Small multiples of 1/2, so that many are equal, opposite or zero.
+fn tied_values(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<f64>> {
+    prop::collection::vec((-6i8..=8).prop_map(|v| f64::from(v) / 2.0), count)
+}
+
+fn walsh(values: &[f64]) -> Vec<f64> {
+    let pairs = (0..values.len()).flat_map(|i| (i..values.len()).map(move |j| (i, j)));
+    pairs.map(|(i, j)| 0.5 * (values[i] + values[j])).collect()
+}
+
+fn division_cost(values: &[f64], changes: &[usize], penalty: f64) -> f64 {
+    let starts = std::iter::once(0).chain(changes.iter().copied());
+    let ends = changes.iter().copied().chain([values.len()]);
+    let squares = |part: &[f64]| {
+        let mean = part.iter().sum::<f64>() / part.len() as f64;
+        part.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>()
+    };
+    let cost: f64 = starts
+        .zip(ends)
+        .map(|(start, end)| squares(&values[start..end]))
+        .sum();
+    cost + penalty * (values.len() as f64).ln() * changes.len() as f64
+}
+
+/// A run that stops when nothing is known would stop for the wrong reason.
+#[test]
+fn a_run_without_blocks_is_empty_and_goes_on() {
+    let run = two_subjects(&[]);
+    let analysis = analyse(&run);
+    assert_eq!(
+        (
+            analysis.blocks,
+            analysis.cells.len(),
+            analysis.comparisons.len()
+        ),
+        (0, 0, 0)
+    );
+    assert_eq!(stop(&run), None);
+}
+
+/// One block supports a figure, but no statement.
+#[test]
+fn one_block_has_no_verdict() {
+    let analysis = analyse(&two_subjects(&[(0..16)
+        .map(|i| 1000 + i % 2 * 5000)
+        .collect()]));
+    let comparison = &analysis.comparisons[0];
+    assert_eq!(comparison.ratio.level, 0.0);
+    assert_eq!(
+        comparison.verdict,
+        Verdict::Inconclusive {
+            blocks_needed: Some(6)
+        }
+    );
+}
