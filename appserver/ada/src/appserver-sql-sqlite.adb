@@ -146,13 +146,13 @@ package body Appserver.SQL.SQLite is
 
    --  A statement that has run holds no locks, but SQLite lets none be bound before its reset
 
-   procedure Unlock (Self : in out Statement) with Inline;
-   procedure Unlock (Self : in out Statement) is
+   procedure Allow_Binding (Self : in out Statement) with Inline;
+   procedure Allow_Binding (Self : in out Statement) is
    begin
       if Self.Ended then
          Self.Reset;
       end if;
-   end Unlock;
+   end Allow_Binding;
 
    procedure Check (Self : Statement; Result : Result_Code) with Inline;
    procedure Check (Self : Statement; Result : Result_Code) is
@@ -165,14 +165,14 @@ package body Appserver.SQL.SQLite is
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Integer_64) is
    begin
-      Unlock (Self);
+      Allow_Binding (Self);
       Check (Self, bind_int64 (Self.Handle, int (Parameter), Value));
    end Bind;
 
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Long_Float) is
    begin
-      Unlock (Self);
+      Allow_Binding (Self);
       Check (Self, bind_double (Self.Handle, int (Parameter), Value));
    end Bind;
 
@@ -185,14 +185,14 @@ package body Appserver.SQL.SQLite is
       Start   : constant System.Address :=
         (if Value'Length = 0 then Nothing'Address else Value'Address);
    begin
-      Unlock (Self);
+      Allow_Binding (Self);
       Check
         (Self, bind_text (Self.Handle, int (Parameter), Start, Value'Length, Transient));
    end Bind;
 
    overriding procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number) is
    begin
-      Unlock (Self);
+      Allow_Binding (Self);
       Check (Self, bind_null (Self.Handle, int (Parameter)));
    end Bind_Null;
 
