@@ -13,7 +13,11 @@ fn main() {
     println!("blocks  samples  analyse, ms  stop, ms (medians of 5)");
     for (points, blocks) in [(20, 90), (2, 900), (120, 12)] {
         let sweep = (1..=points).map(f64::from).collect();
-        let world = World { ratios: vec![1.0; 5], sweep, ..CALM };
+        let world = World {
+            ratios: vec![1.0; 5],
+            sweep,
+            ..CALM
+        };
         let mut run = simulator::run(&world, 1, 40);
         let plan = run.plan.as_mut().unwrap();
         plan.measure.max_blocks = blocks;

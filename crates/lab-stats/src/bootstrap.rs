@@ -8,10 +8,10 @@ use crate::normal;
 /// Times that the blocks are drawn.
 const DRAWS: usize = 2000;
 
-/// The interval of each value of `statistic` at level `1 - alpha`. The statistic gets the indices
-/// of the blocks to compute itself from; it is first computed from each of the `blocks` once, which
-/// is the estimate. Draws of which it makes nothing are left out. `None` if it makes nothing of
-/// the blocks themselves, or of all draws.
+/// The interval of each value of `statistic` at level `1 - alpha`. The statistic gets, for each
+/// block, how often it counts; it is first computed from each of the `blocks` once, which is the
+/// estimate. Draws of which it makes nothing are left out. `None` if it makes nothing of the blocks
+/// themselves, or of all draws.
 ///
 /// Source: percentile interval, with the percentiles moved outwards for few blocks as Student's t
 /// asks (Hesterberg, *What Teachers Should Know About the Bootstrap*, The American Statistician
@@ -20,15 +20,15 @@ pub fn intervals<const K: usize>(
     blocks: usize,
     seed: u64,
     alpha: f64,
-    statistic: impl Fn(&[usize]) -> Option<[f64; K]>,
+    statistic: impl Fn(&[u32]) -> Option<[f64; K]>,
 ) -> Option<[Interval; K]> {
-    let all: Vec<usize> = (0..blocks).collect();
-    let estimate = statistic(&all)?;
+    let estimate = statistic(&vec![1; blocks])?;
     let mut random = SplitMix64(seed);
     let draws: Vec<[f64; K]> = (0..DRAWS)
         .filter_map(|_| {
-            let drawn: Vec<usize> = all.iter().map(|_| random.below(blocks)).collect();
-            statistic(&drawn)
+            let mut counts = vec![0; blocks];
+            (0..blocks).for_each(|_| counts[random.below(blocks)] += 1);
+            statistic(&counts)
         })
         .collect();
     let tail = tail(blocks, alpha);

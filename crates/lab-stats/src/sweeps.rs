@@ -56,11 +56,16 @@ fn fit(run: &Run, plan: &Plan, table: &Table, sweep: &Sweep, subject: SubjectId)
         .collect();
     let x: Vec<f64> = points.iter().map(|&(_, x)| x).collect();
     let blocks = blocks(table, subject, &points);
-    let line = |chosen: &[usize]| fit::line(&x, &levels(&blocks, chosen, x.len()));
-    let all: Vec<usize> = (0..blocks.len()).collect();
-    let residuals = line(&all)?.residuals;
-    let intervals = bootstrap::intervals(blocks.len(), plan.seed, plan.measure.alpha, |chosen| {
-        line(chosen).map(|line| [line.fixed, line.marginal])
+    let ranked: Vec<Ranked> = (0..x.len())
+        .map(|point| Ranked::new(&blocks, point))
+        .collect();
+    let line = |counts: &[u32]| {
+        let levels: Vec<f64> = ranked.iter().map(|times| times.median(counts)).collect();
+        fit::line(&x, &levels)
+    };
+    let residuals = line(&vec![1; blocks.len()])?.residuals;
+    let intervals = bootstrap::intervals(blocks.len(), plan.seed, plan.measure.alpha, |counts| {
+        line(counts).map(|line| [line.fixed, line.marginal])
     });
     let [fixed_ns, marginal_ns] = intervals?;
     let worst_residual = residuals
@@ -97,17 +102,33 @@ fn blocks(table: &Table, subject: SubjectId, points: &[(PointId, f64)]) -> Vec<V
         .collect()
 }
 
-/// The median over the chosen blocks, for each point.
-fn levels(blocks: &[Vec<f64>], chosen: &[usize], points: usize) -> Vec<f64> {
-    let times = |point: usize| {
-        chosen
-            .iter()
-            .map(|&b| blocks[b][point])
-            .collect::<Vec<f64>>()
-    };
-    (0..points)
-        .map(|point| order::median(&times(point)).unwrap_or(f64::NAN))
-        .collect()
+/// The times at one point with their blocks, ascending: so that a median over blocks that count
+/// several times needs no sorting.
+struct Ranked(Vec<(f64, usize)>);
+
+impl Ranked {
+    fn new(blocks: &[Vec<f64>], point: usize) -> Ranked {
+        let times = blocks.iter().enumerate();
+        let mut ranked: Vec<(f64, usize)> = times.map(|(block, t)| (t[point], block)).collect();
+        ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Ranked(ranked)
+    }
+
+    /// The median, where each block counts so often; not a number if none counts.
+    fn median(&self, counts: &[u32]) -> f64 {
+        let n: u32 = counts.iter().sum();
+        0.5 * self.at(counts, n.saturating_sub(1) / 2) + 0.5 * self.at(counts, n / 2)
+    }
+
+    /// The time of that rank, from 0.
+    fn at(&self, counts: &[u32], rank: u32) -> f64 {
+        let mut passed = 0;
+        let found = self.0.iter().find(|(_, block)| {
+            passed += counts[*block];
+            passed > rank
+        });
+        found.map_or(f64::NAN, |(time, _)| *time)
+    }
 }
 
 /// Whether some point lies off the line by more than noise: each block is fitted on its own, and
