@@ -13,13 +13,17 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// Log lines kept of one process, its last ones apart.
 const KEPT_LOG_LINES: usize = 200;
 /// Last log lines shown with a failure.
 const LAST_LOG_LINES: usize = 10;
+/// Readings that empty a pipe (64 KiB, pipe(7)).
+const PIPE_CHUNKS: usize = 65_536 / CHUNK;
+/// Bytes of one reading.
+const CHUNK: usize = 8192;
 
 /// Why a subject did not do what it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,11 +99,16 @@ impl Process {
             startup_ns: 0,
             startup_cpu_ns: 0,
         };
-        process.hello = process.reply("hello").map_err(|fault| fault.with_log(&process))?;
-        process.startup_ns = began.elapsed().as_nanos() as u64;
-        process.startup_cpu_ns = process.cpu_ns()?;
-        process.thread = process.introduced().map_err(|why| Fault::Failed("nonsense", why))?;
+        process.greet(began).map_err(|fault| fault.with_log(&process))?;
         Ok(process)
+    }
+
+    fn greet(&mut self, began: Instant) -> Answer<()> {
+        self.hello = self.reply("hello")?;
+        self.startup_ns = began.elapsed().as_nanos() as u64;
+        self.startup_cpu_ns = self.cpu_ns()?;
+        self.thread = self.introduced().map_err(nonsense)?;
+        Ok(())
     }
 
     fn introduced(&self) -> Result<Pid, String> {
@@ -171,15 +180,39 @@ impl Process {
 
     /// Lets it exit in its own time, within the time limit.
     pub fn quit(mut self) -> Answer<()> {
+        self.leave().map_err(|fault| fault.with_log(&self))
+    }
+
+    fn leave(&mut self) -> Answer<()> {
         self.wake()?;
         self.send("quit\n")?;
         let deadline = Instant::now() + self.time_limit;
         while self.fill(deadline)? {}
-        let status = self.child.wait().map_err(|e| Fault::Failed("crash", e.to_string()))?;
-        match status.code() {
-            Some(0) => Ok(()),
-            _ => Err(Fault::Failed("crash", format!("after `quit` it ended with {status}"))),
+        // Its output has ended, and it may still have something to do.
+        while Instant::now() < deadline {
+            if let Some(status) = self.status() {
+                return match status.code() {
+                    Some(0) => Ok(()),
+                    _ => Err(Fault::Failed("crash", format!("after `quit` it ended with {status}"))),
+                };
+            }
+            if interrupt::requested() {
+                return Err(Fault::Interrupted);
+            }
+            std::thread::sleep(Duration::from_millis(1));
         }
+        let seconds = self.time_limit.as_secs_f64();
+        Err(Fault::Failed("timeout", format!("it has not ended within {seconds} s after `quit`")))
+    }
+
+    /// How it ended, if it has, with its last words read.
+    fn status(&mut self) -> Option<ExitStatus> {
+        let status = self.child.try_wait().ok().flatten();
+        // As often as it takes to empty a full pipe; whatever it started may write for ever.
+        for _ in 0..PIPE_CHUNKS {
+            self.read_errors();
+        }
+        status
     }
 
     /// Wakes it for its turn.
@@ -281,6 +314,11 @@ impl Process {
         while let Ok(Some(line)) = self.errors.line() {
             self.keep_log(String::from_utf8_lossy(&line).into_owned());
         }
+        if self.errors.ended && !self.errors.buffer.is_empty() {
+            let line = std::mem::take(&mut self.errors.buffer);
+            self.errors.scanned = 0;
+            self.keep_log(String::from_utf8_lossy(&line).into_owned());
+        }
     }
 
     fn keep_log(&mut self, line: String) {
@@ -295,11 +333,9 @@ impl Process {
 
     /// The fault of a subject whose output ended: how it died.
     fn ended(&mut self) -> Fault {
-        // Its last words may still be on their way.
-        while !self.errors.ended && matches!(self.fill(Instant::now() + Duration::from_millis(50)), Ok(false)) {}
         let deadline = Instant::now() + Duration::from_secs(1);
         while Instant::now() < deadline {
-            if let Ok(Some(status)) = self.child.try_wait() {
+            if let Some(status) = self.status() {
                 return Fault::Failed("crash", format!("it ended with {status} in place of a reply"));
             }
             std::thread::sleep(Duration::from_millis(2));
@@ -317,7 +353,7 @@ impl Drop for Process {
 }
 
 impl Fault {
-    /// A start that failed has no process to ask for its log: the last line goes into the message.
+    /// Where there is no process left to ask for its log, the last lines go behind the message.
     fn with_log(self, process: &Process) -> Fault {
         match (self, process.last_log.back()) {
             (Fault::Failed(kind, message), Some(_)) => {
@@ -389,7 +425,7 @@ impl Stream {
 
     /// Reads what is there.
     fn read(&mut self) -> io::Result<()> {
-        let mut chunk = [0; 8192];
+        let mut chunk = [0; CHUNK];
         match self.source.read(&mut chunk) {
             Ok(0) => self.ended = true,
             Ok(n) => self.buffer.extend_from_slice(&chunk[..n]),
