@@ -7,9 +7,10 @@ mod documents;
 mod simulator;
 
 use documents::percent;
-use lab_model::Ending;
+use lab_model::{Ending, Run};
 use lab_stats::analysis::{Analysis, Comparison, Interval, Verdict};
-use lab_stats::{analyse, stop};
+use lab_stats::table::{Table, Time};
+use lab_stats::{analyse, order, stop};
 use simulator::{CALM, FIXED, MARGINAL, Simulator, World};
 
 /// Runs of each kind.
@@ -35,6 +36,8 @@ struct Tally {
     winners: u64,
     equivalent: u64,
     blocks: Vec<u32>,
+    /// Errors of single blocks' log ratios.
+    errors: Vec<f64>,
 }
 
 #[test]
@@ -49,10 +52,10 @@ fn identical_subjects_have_no_winner() {
         ..CALM
     };
     let scenarios = [
-        scenario("calm: 1.1 % scatter of the ratio", calm(), 80),
+        scenario("calm", calm(), 80),
         scenario("calm, time for 8 blocks", calm(), 8),
         scenario("calm, time for 14 blocks: one look", calm(), 14),
-        scenario("luck of a process 3 %", noisy(), 80),
+        scenario("luck of a process", noisy(), 80),
         scenario(
             "speed drifts within blocks",
             World {
@@ -139,33 +142,30 @@ fn true_differences_are_found() {
     let scenarios = [
         (
             scenario(
-                "5 % slower, scatter 1.1 %, 8 blocks",
-                slower(1.05, 0.008),
+                "5 % slower, calm, time for 8 blocks",
+                slower(1.05, 0.006),
                 8,
             ),
             0.9,
         ),
+        (scenario("5 % slower, calm", slower(1.05, 0.006), 80), 0.99),
         (
-            scenario("5 % slower, scatter 1.1 %", slower(1.05, 0.008), 80),
+            scenario("5 % slower, some luck", slower(1.05, 0.021), 80),
             0.99,
         ),
         (
-            scenario("5 % slower, scatter 3 %", slower(1.05, 0.021), 80),
-            0.99,
-        ),
-        (
-            scenario("5 % slower, scatter 6 %", slower(1.05, 0.042), 80),
+            scenario("5 % slower, more luck", slower(1.05, 0.042), 80),
             0.95,
         ),
         (
-            scenario("5 % slower, scatter 11 %", slower(1.05, 0.08), 80),
+            scenario("5 % slower, much luck", slower(1.05, 0.08), 80),
             0.7,
         ),
+        (scenario("2 % slower, calm", slower(1.02, 0.006), 80), 0.99),
         (
-            scenario("2 % slower, scatter 1.1 %", slower(1.02, 0.008), 80),
+            scenario("half the time, much luck", slower(0.5, 0.08), 80),
             0.99,
         ),
-        (scenario("half, scatter 11 %", slower(0.5, 0.08), 80), 0.99),
     ];
     let rows = scenarios.iter().enumerate().map(|(i, (scenario, power))| {
         let tally = scenario.tally(100 + i as u64);
@@ -228,7 +228,7 @@ fn derived_intervals_cover_the_truth() {
     let mut rows = Vec::new();
     for blocks in [6u64, 8, 12, 24] {
         let mut covered = [Covered::default(); 4];
-        for seed in 0..RUNS / 4 {
+        for seed in 0..RUNS {
             let mut run = simulator::run(&world, seed, 4);
             let mut simulator = Simulator::new(&world, (blocks << 32) + seed);
             (0..blocks).for_each(|_| simulator.add_block(&mut run));
@@ -272,14 +272,15 @@ impl Scenario {
     fn tally(&self, seed: u64) -> Tally {
         let mut tally = Tally::default();
         for run in 0..RUNS {
-            let (analysis, blocks) = self.run((seed << 32) + run);
-            tally.add(&analysis, &self.world.ratios, blocks);
+            let run = self.run((seed << 32) + run);
+            tally.add(&analyse(&run), &self.world.ratios);
+            tally.add_errors(&run, self.world.ratios[0]);
         }
         tally
     }
 
     /// One run as the measuring loop makes it.
-    fn run(&self, seed: u64) -> (Analysis, u32) {
+    fn run(&self, seed: u64) -> Run {
         let mut run = simulator::run(&self.world, seed, 8);
         let mut simulator = Simulator::new(&self.world, seed);
         while run.ending.is_none() {
@@ -290,17 +291,17 @@ impl Scenario {
                 run.looks.push(blocks);
             }
         }
-        (analyse(&run), run.blocks.len() as u32)
+        run
     }
 }
 
 impl Tally {
-    fn add(&mut self, analysis: &Analysis, ratios: &[f64], blocks: u32) {
+    fn add(&mut self, analysis: &Analysis, ratios: &[f64]) {
         let truth = |c: &Comparison| ratios[c.subject - 1];
         let any = |wrong: &dyn Fn(&Comparison) -> bool| analysis.comparisons.iter().any(wrong);
         self.contradicted += u64::from(any(&|c| contradicts(&c.verdict, truth(c))));
         self.missed += u64::from(any(&|c| !contains(&c.ratio, truth(c))));
-        self.blocks.push(blocks);
+        self.blocks.push(analysis.blocks);
         for c in &analysis.comparisons {
             self.comparisons += 1;
             self.winners +=
@@ -309,12 +310,26 @@ impl Tally {
         }
     }
 
+    fn add_errors(&mut self, run: &Run, ratio: f64) {
+        let table = Table::new(run, run.plan.as_ref().unwrap());
+        let logs = table.log_ratios(1, 0, 0, Time::Typical);
+        self.errors
+            .extend(logs.into_iter().flatten().map(|log| log - ratio.ln()));
+    }
+
+    /// The standard deviation of the normal distribution with the same median error.
+    fn scatter(&self) -> f64 {
+        let sizes: Vec<f64> = self.errors.iter().map(|error| error.abs()).collect();
+        order::median(&sizes).unwrap() / 0.6745
+    }
+
     fn row(&self, name: &str, right: u64) -> Vec<String> {
         let mut blocks = self.blocks.clone();
         blocks.sort_unstable();
         let runs = self.blocks.len() as f64;
         vec![
             name.to_string(),
+            percent(self.scatter()),
             percent(self.contradicted as f64 / runs),
             percent(self.missed as f64 / runs),
             percent(right as f64 / self.comparisons as f64),
@@ -382,6 +397,7 @@ fn cover(analysis: &Analysis, covered: &mut [Covered; 4]) {
 fn publish(name: &str, right: &str, rows: Vec<Vec<String>>) {
     let head = [
         "world",
+        "scatter of a block's ratio",
         "runs with a false verdict",
         "runs with an interval that misses",
         right,

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The table of blocks that levels need, in `docs/statistics.md`.
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats` writes it.
+
+mod documents;
+mod simulator;
+
+use lab_stats::{family, stopping};
+
+#[test]
+fn the_page_says_how_many_blocks_each_level_needs() {
+    let run = simulator::run(&simulator::CALM, 1, 40);
+    let plan = run.plan.unwrap();
+    let spent = |blocks| plan.measure.alpha * stopping::spent(&plan, blocks);
+    let alphas = [
+        plan.measure.alpha,
+        plan.measure.alpha - spent(10),
+        spent(10),
+        spent(40) - spent(20),
+        spent(80) - spent(40),
+    ];
+    let row = |family: usize| {
+        let blocks = |alpha: &f64| family::blocks_needed(*alpha, family).unwrap().to_string();
+        std::iter::once(family.to_string())
+            .chain(alphas.iter().map(blocks))
+            .collect()
+    };
+    let head = [
+        "subjects compared",
+        "no look before the end",
+        "one look (10) went on",
+        "look at 10 or 20",
+        "look at 40",
+        "look at 80",
+    ];
+    let rows: Vec<Vec<String>> = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20].map(row).to_vec();
+    let table = documents::table(&head, &rows);
+    documents::update("blocks", &table);
+    assert_eq!(
+        documents::published("blocks"),
+        table,
+        "run the command above and commit the page"
+    );
+}
