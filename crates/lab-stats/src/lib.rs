@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run's samples say: estimates, intervals, verdicts. Pure functions, no I/O.
 //!
-//! [`analyse`] makes an [`analysis::Analysis`] of a run; [`stop`] says whether a run may end;
+//! [`analyse()`] makes an [`analysis::Analysis`] of a run; [`stop`] says whether a run may end;
 //! [`warmup::classify`] reads a pilot's batches; [`differences`] compares the settings that subjects read
 //! back. The method is described for its users in `docs/statistics.md`.
 
