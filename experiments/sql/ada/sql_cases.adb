@@ -39,6 +39,7 @@ package body SQL_Cases is
       Settings.Add ("encoding", Answer ("PRAGMA encoding"));
       Settings.Add ("page_size", Answer ("PRAGMA page_size"));
       Settings.Add ("cache_size", Answer ("PRAGMA cache_size"));
+      Settings.Add ("secure_delete", Answer ("PRAGMA secure_delete"));
       Settings.Add ("autocommit", (if DB.In_Autocommit then "1" else "0"));
    end Read_Back;
 

@@ -95,7 +95,7 @@ static bool read_setting(lab *lab, const sql *sql, const char *key, const char *
 static bool read_settings(lab *lab, const sql *sql)
 {
     static const char *const pragmas[] = {
-        "journal_mode", "synchronous", "encoding", "page_size", "cache_size"};
+        "journal_mode", "synchronous", "encoding", "page_size", "cache_size", "secure_delete"};
     char query[40];
     if (!read_setting(lab, sql, "version", "SELECT sqlite_version()")
         || !read_setting(lab, sql, "source_id", "SELECT sqlite_source_id()"))

@@ -17,7 +17,7 @@ POINT = "SELECT value FROM test_simple WHERE id = ?"
 INSERT = "INSERT INTO test_simple (value) VALUES (?)"
 CREATE = "CREATE TABLE test_simple (id integer primary key autoincrement, value integer)"
 
-PRAGMAS = ("journal_mode", "synchronous", "encoding", "page_size", "cache_size")
+PRAGMAS = ("journal_mode", "synchronous", "encoding", "page_size", "cache_size", "secure_delete")
 
 
 def sql_cases(connector: Connector) -> dict[str, Case]:

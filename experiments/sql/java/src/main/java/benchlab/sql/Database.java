@@ -17,7 +17,7 @@ import org.sqlite.SQLiteOpenMode;
 /** @param url the JDBC URL */
 record Database(String url) {
     private static final List<String> PRAGMAS =
-            List.of("journal_mode", "synchronous", "encoding", "page_size", "cache_size");
+            List.of("journal_mode", "synchronous", "encoding", "page_size", "cache_size", "secure_delete");
 
     Connection connect() throws SQLException {
         return DriverManager.getConnection(url, properties());

@@ -9,11 +9,14 @@ import benchlab.kit.Refusal;
 import benchlab.kit.Subject;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Set;
 import org.sqlite.SQLiteJDBCLoader;
 
 /** @param name as the experiment calls this subject */
 public record SqlSubject(String name) implements Subject {
     private static final String TARGET = "sqlite:";
+    private static final Set<String> CASES =
+            Set.of("connect", "select_1", "select", "point", "insert", "insert_tx", "drop_create");
 
     /** @param arguments the subject's name; {@code java} if there is none */
     public static void main(String[] arguments) throws Exception {
@@ -27,6 +30,9 @@ public record SqlSubject(String name) implements Subject {
 
     @Override
     public Case open(String name, Arguments arguments) throws Refusal, SQLException {
+        if (!CASES.contains(name)) {
+            throw Refusal.unsupported("there is no case " + name);
+        }
         Database database = database(arguments);
         if (name.equals("connect")) {
             return new Connect(database);
@@ -56,7 +62,7 @@ public record SqlSubject(String name) implements Subject {
             case "insert_tx" -> new InsertTransaction(
                     connection, arguments.sequence(), count(arguments, "rows_tx"));
             case "drop_create" -> new DropCreate(connection);
-            default -> throw Refusal.unsupported("there is no case " + name);
+            default -> throw new IllegalArgumentException(name);
         };
     }
 
