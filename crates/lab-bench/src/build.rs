@@ -59,15 +59,13 @@ impl<'a> Builder<'a> {
         if !missing.is_empty() {
             return Err(self.lacks(&missing));
         }
-        if !self.done.contains(&recipe.build) {
+        if !recipe.build.is_empty() && !self.done.contains(&recipe.build) {
             tell(name);
             self.build(name, recipe)?;
             self.done.insert(recipe.build.clone());
         }
-        let program = self.program(name);
-        if !program.exists() {
-            let message = format!("its build made no {}", program.display());
-            return Err(Unready { kind: "build", message, log: Vec::new() });
+        if self.program(name).is_none() {
+            return Err(self.no_program(name, recipe));
         }
         // Without a stamp it is merely built again the next time.
         let _ = fs::write(self.stamp(name), self.key(recipe));
@@ -80,16 +78,30 @@ impl<'a> Builder<'a> {
 
     fn fresh(&self, name: &str, recipe: &Recipe) -> bool {
         let built = fs::read_to_string(self.stamp(name)).unwrap_or_default();
-        built == self.key(recipe) && self.program(name).exists()
+        built == self.key(recipe) && self.program(name).is_some()
     }
 
-    /// The file that must be there for a subject to run.
-    fn program(&self, name: &str) -> PathBuf {
-        let program = &self.experiment.subject(name).expect("a subject").model.program[0];
+    /// The file that must be there for a subject to run, if it is.
+    fn program(&self, name: &str) -> Option<PathBuf> {
+        let program = self.program_name(name);
         match program.contains('/') {
-            true => self.project.folder().join(program),
-            false => in_path(program).unwrap_or_else(|| program.into()),
+            true => Some(self.project.folder().join(program)).filter(|p| p.exists()),
+            false => in_path(program),
         }
+    }
+
+    fn program_name(&self, name: &str) -> &'a str {
+        &self.experiment.subject(name).expect("a subject").model.program[0]
+    }
+
+    fn no_program(&self, name: &str, recipe: &Recipe) -> Unready {
+        let program = self.program_name(name);
+        let (kind, message) = match (recipe.build.is_empty(), program.contains('/')) {
+            (false, _) => ("build", format!("its build made no `{program}`")),
+            (true, true) => ("missing", format!("there is no program `{program}` in the project")),
+            (true, false) => ("missing", format!("there is no program `{program}` in PATH")),
+        };
+        Unready { kind, message, log: Vec::new() }
     }
 
     fn stamp(&self, name: &str) -> PathBuf {

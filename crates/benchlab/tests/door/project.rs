@@ -6,6 +6,7 @@ use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -108,7 +109,10 @@ pub struct Ended {
 impl Project {
     /// With this text as its experiment file.
     pub fn with_text(text: &str) -> Project {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        // Each commit on a disk waits for it, and nothing here is to outlive the test.
+        let memory = Path::new("/dev/shm");
+        let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        let folder = folder.expect("a temporary folder");
         let experiment = folder.path().join("experiments/t");
         fs::create_dir_all(&experiment).unwrap();
         fs::write(experiment.join("experiment.toml"), text).unwrap();
@@ -203,8 +207,18 @@ pub fn subject(name: &str, program: &[&str]) -> String {
     let args: String = program[1..].iter().map(|a| format!(", {a:?}")).collect();
     format!(
         "\n[[subject]]\nname = {name:?}\nlanguage = \"Python\"\ndriver = \"none\"\n\
-         program = [\"python3\", \"-B\", {script:?}{args}]\n"
+         program = [{:?}, \"-B\", {script:?}{args}]\n",
+        python()
     )
+}
+
+/// Where Python is: what PATH names may be a wrapper that takes longer than a whole run.
+pub fn python() -> &'static str {
+    static PYTHON: OnceLock<String> = OnceLock::new();
+    PYTHON.get_or_init(|| {
+        let asked = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
+        String::from_utf8(asked.expect("python3 is there").stdout).expect("a path").trim().to_owned()
+    })
 }
 
 pub fn subjects_folder() -> PathBuf {
