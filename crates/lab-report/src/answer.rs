@@ -2,7 +2,7 @@
 //! The answer to an experiment's question in one paragraph, computed from verdicts and overall ratios.
 
 use crate::Report;
-use crate::content::{count, reached_level};
+use crate::content::{self, count};
 use crate::number::{self, Quantity, full};
 use crate::view::View;
 use lab_model::SubjectId;
@@ -31,11 +31,13 @@ pub fn answer(report: &Report) -> String {
         .iter()
         .filter(|o| compared(&view, o.subject))
         .collect();
+    ranking.retain(|overall| number::bounded(&overall.ratio));
     ranking.sort_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate));
     sentences.extend(ranking.iter().map(|overall| standing(&view, overall)));
     sentences.extend(order(&view, &ranking));
+    sentences.extend(content::undecided(&view));
     sentences.extend(noise(&view));
-    sentences.extend(few_blocks(&view));
+    sentences.extend(content::few_blocks(&view));
     sentences.join(" ") + &missing(&view)
 }
 
@@ -46,82 +48,77 @@ fn compared(view: &View, subject: SubjectId) -> bool {
         .any(|c| c.subject == subject)
 }
 
-/// `Measured in 24 blocks at 18 points against c, the limit:`
+/// How much was measured, and whether anyone is ahead of the baseline.
 fn opening(view: &View) -> String {
     let limit = view
         .plan
         .subjects
         .get(view.plan.baseline)
         .is_some_and(|s| s.limit);
-    format!(
-        "In {}, against {}{}, at {}:",
-        count(view.analysis.blocks as usize, "block"),
-        view.baseline(),
-        if limit {
-            ", which shows what the machine allows"
-        } else {
-            ""
-        },
-        count(view.plan.points.len(), "point"),
+    let machine = if limit {
+        ", which shows what the machine allows"
+    } else {
+        ""
+    };
+    let baseline = format!("{}{machine}", view.baseline());
+    let blocks = count(view.analysis.blocks as usize, "block");
+    let points = count(view.plan.points.len(), "point");
+    if view.analysis.comparisons.iter().any(|c| won(&c.verdict)) {
+        format!("In {blocks} at {points}, compared with {baseline}:")
+    } else {
+        format!("In {blocks} at {points}, nothing is shown to be ahead of {baseline}.")
+    }
+}
+
+fn won(verdict: &Verdict) -> bool {
+    matches!(
+        verdict,
+        Verdict::Faster | Verdict::SmallButReal { faster: true }
     )
 }
 
-/// `java takes 1.45 [1.40, 1.51] times as long: slower at 12 of 14 points, faster at connect, …`
+/// `java takes 1.45 [1.40, 1.51] times as long overall (14 points: 12 slower, 2 equivalent).`
 fn standing(view: &View, overall: &Overall) -> String {
-    let all: Vec<&Comparison> = view
+    let all = view
         .analysis
         .comparisons
         .iter()
-        .filter(|c| c.subject == overall.subject)
-        .collect();
-    let kind = |wanted: &dyn Fn(&Verdict) -> bool| {
-        all.iter()
-            .copied()
-            .filter(|c| wanted(&c.verdict))
-            .collect::<Vec<_>>()
-    };
-    let kinds = [
-        ("faster", kind(&|v| *v == Verdict::Faster)),
-        (
-            "faster by a small but real amount",
-            kind(&|v| *v == Verdict::SmallButReal { faster: true }),
-        ),
-        ("equivalent", kind(&|v| *v == Verdict::Equivalent)),
-        (
-            "slower by a small but real amount",
-            kind(&|v| *v == Verdict::SmallButReal { faster: false }),
-        ),
-        ("slower", kind(&|v| *v == Verdict::Slower)),
-        (
-            "inconclusive",
-            kind(&|v| matches!(v, Verdict::Inconclusive { .. })),
-        ),
+        .filter(|c| c.subject == overall.subject);
+    let all: Vec<&Comparison> = all.collect();
+    let kinds: [(&str, fn(&Verdict) -> bool); 6] = [
+        ("faster", |v| *v == Verdict::Faster),
+        ("a little faster", |v| {
+            *v == Verdict::SmallButReal { faster: true }
+        }),
+        ("equivalent", |v| *v == Verdict::Equivalent),
+        ("a little slower", |v| {
+            *v == Verdict::SmallButReal { faster: false }
+        }),
+        ("slower", |v| *v == Verdict::Slower),
+        ("inconclusive", |v| {
+            matches!(v, Verdict::Inconclusive { .. })
+        }),
     ];
-    let parts = kinds.iter().filter(|(_, at)| !at.is_empty());
-    let parts: Vec<String> = parts
-        .map(|(word, at)| format!("{word} {}", places(view, at, all.len())))
-        .collect();
+    let parts = kinds.iter().filter_map(|(word, is)| {
+        let at: Vec<_> = all.iter().copied().filter(|c| is(&c.verdict)).collect();
+        (!at.is_empty()).then(|| format!("{} {word}{}", at.len(), wins(view, &at)))
+    });
     format!(
-        "{} takes {} times as long overall: {}.",
+        "{} takes {} times as long overall ({}: {}).",
         view.name(overall.subject),
         full(Quantity::Ratio, &overall.ratio),
-        parts.join(", "),
+        count(all.len(), "point"),
+        parts.collect::<Vec<_>>().join(", "),
     )
 }
 
-/// `everywhere`, `at 12 of 18 points`, or the points by name if they are few.
-fn places(view: &View, at: &[&Comparison], of: usize) -> String {
-    match at.len() {
-        n if n == of && n > 1 => format!("at all {n} points"),
-        1 | 2 => {
-            let names: Vec<String> = at
-                .iter()
-                .map(|c| format!("\"{}\"", view.plan.label(c.point)))
-                .collect();
-            format!("at {}", names.join(" and "))
-        }
-        n => format!("at {n} of {of} points"),
+/// Where a subject is ahead, by name if that is at one or two points.
+fn wins(view: &View, at: &[&Comparison]) -> String {
+    if at.len() > 2 || !at.iter().all(|c| won(&c.verdict)) {
+        return String::new();
     }
+    let names: Vec<String> = at.iter().map(|c| view.plan.label(c.point)).collect();
+    format!(" at {}", names.join(" and "))
 }
 
 /// The order of the subjects overall. Neighbours whose intervals overlap are a tie.
@@ -145,10 +142,7 @@ fn order(view: &View, ranking: &[&Overall]) -> Option<String> {
     let names = |tier: &Vec<&Overall>| {
         let names: Vec<&str> = tier.iter().map(|o| view.name(o.subject)).collect();
         if names.len() > 1 {
-            format!(
-                "{} (not told apart: their intervals overlap)",
-                names.join(" and ")
-            )
+            format!("{} (a tie: their intervals overlap)", names.join(" and "))
         } else {
             names[0].into()
         }
@@ -166,15 +160,6 @@ fn noise(view: &View) -> Option<String> {
             count(view.analysis.controls.len(), "point"),
         )
     })
-}
-
-fn few_blocks(view: &View) -> Option<String> {
-    let reached = reached_level(view)?;
-    Some(format!(
-        "These blocks support intervals of {} at some points, where {} was asked for: treat this as a first look.",
-        number::level(reached),
-        number::level(view.analysis.level),
-    ))
 }
 
 /// Who is not in the answer, or not everywhere. Begins with a space.

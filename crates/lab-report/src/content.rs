@@ -4,10 +4,10 @@
 
 use crate::Report;
 use crate::number::{self, Quantity, full, short};
-use crate::table::{Cell, Table, Tone};
+use crate::table::{Cell, Column, Table, Tone};
 use crate::view::{Group, Standing, View, verdict_word};
 use lab_model::{Ending, ImportedTime, PointId, Run, SubjectId, WarmUp};
-use lab_stats::analysis::{Cell as Figures, Control, FactorEffect, Interval, Verdict};
+use lab_stats::analysis::{Cell as Figures, Comparison, Control, FactorEffect, Interval, Verdict};
 use std::collections::BTreeSet;
 
 /// How much room there is.
@@ -153,7 +153,7 @@ pub fn control_table(view: &View) -> Table {
         table.rows.push(vec![
             view.plan.label(control.point).into(),
             full(Quantity::Ratio, &control.ratio).into(),
-            number::percent(control.margin).into(),
+            number::level(control.margin).into(),
             Cell::from(word).tone(tone),
         ]);
     }
@@ -266,7 +266,7 @@ pub fn method(view: &View) -> Vec<String> {
              every pause. Ratios are Hodges-Lehmann estimates over blocks with Wilcoxon signed-rank intervals, \
              simultaneous within a point; asked for: {}, margin {}.",
             number::level(analysis.level),
-            number::percent(analysis.margin),
+            number::level(analysis.margin),
         ),
     ];
     if let Some(disturbed) = redone(view) {
@@ -296,6 +296,22 @@ pub fn ending(run: &Run) -> &'static str {
     }
 }
 
+/// `24 blocks; intervals asked for at 95 %, simultaneous within a point; margin 2 %.`
+pub fn conditions_line(view: &View) -> String {
+    let redone = match view.analysis.disturbed_blocks {
+        0 => String::new(),
+        n => format!(", {n} redone because the host disturbed them"),
+    };
+    let few = few_blocks(view).map_or(String::new(), |few| format!(" {few}"));
+    format!(
+        "{}{redone}; intervals of {}, simultaneous over the subjects of a point; margin {}.{few} {}",
+        count(view.analysis.blocks as usize, "block"),
+        number::level(view.analysis.level),
+        number::level(view.analysis.margin),
+        ending(view.report.run),
+    )
+}
+
 /// How many blocks were redone, if any.
 fn redone(view: &View) -> Option<String> {
     let n = view.analysis.disturbed_blocks as usize;
@@ -321,12 +337,76 @@ pub fn count(n: usize, word: &str) -> String {
     }
 }
 
-/// The highest level below the one asked for that some interval has, if there is such an interval:
+/// The least and the highest level of the ratios' intervals, if some are below the one asked for:
 /// then there are too few blocks.
-pub fn reached_level(view: &View) -> Option<f64> {
-    let levels = view.analysis.comparisons.iter().map(|c| c.ratio.level);
-    let least = levels.fold(f64::INFINITY, f64::min);
-    (least < view.analysis.level - 1e-9).then_some(least)
+pub fn low_levels(view: &View, points: &[PointId]) -> Option<(f64, f64)> {
+    let here = view
+        .analysis
+        .comparisons
+        .iter()
+        .filter(|c| points.contains(&c.point));
+    let levels: Vec<f64> = here.map(|c| c.ratio.level).collect();
+    let least = levels.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = levels.iter().copied().fold(0.0, f64::max);
+    (least < view.analysis.level - 1e-9).then_some((least, most))
+}
+
+/// What few blocks mean for the whole run, if they are too few.
+pub fn few_blocks(view: &View) -> Option<String> {
+    let points: Vec<PointId> = (0..view.plan.points.len()).collect();
+    let (least, most) = low_levels(view, &points)?;
+    Some(format!(
+        "{} too few for intervals of {}: the ratios' intervals hold at {}. Treat this as a first look.",
+        was_or_are(view.analysis.blocks as usize, "block"),
+        number::level(view.analysis.level),
+        range(least, most),
+    ))
+}
+
+/// How many comparisons are inconclusive, and the blocks that would probably decide all of them.
+pub fn undecided(view: &View) -> Option<String> {
+    let needed = view
+        .analysis
+        .comparisons
+        .iter()
+        .filter_map(|c| match c.verdict {
+            Verdict::Inconclusive { blocks_needed } => Some(blocks_needed),
+            _ => None,
+        });
+    let needed: Vec<Option<u32>> = needed.collect();
+    let known = needed.iter().flatten().max();
+    let decide = known.map_or(String::new(), |n| {
+        format!("; about {n} blocks would probably decide them")
+    });
+    let all = view.analysis.comparisons.len();
+    (!needed.is_empty()).then(|| {
+        format!(
+            "{} of {all} comparisons are inconclusive{decide}.",
+            needed.len()
+        )
+    })
+}
+
+/// What few blocks mean for some points, if they are too few.
+fn low_level(view: &View, points: &[PointId]) -> Option<String> {
+    let (least, most) = low_levels(view, points)?;
+    let level = number::level(view.analysis.level);
+    Some(format!(
+        "Too few blocks for {level}: the intervals of the ratios hold at {}.",
+        range(least, most)
+    ))
+}
+
+/// `25 %`, or `0 % to 25 %`.
+fn range(least: f64, most: f64) -> String {
+    if most - least < 5e-4 {
+        return number::level(least);
+    }
+    format!("{} to {}", number::level(least), number::level(most))
+}
+
+fn was_or_are(n: usize, word: &str) -> String {
+    format!("{} {}", count(n, word), if n == 1 { "is" } else { "are" })
 }
 
 /// When a run began: `2026-11-21 09:15 UTC`. Days to dates after H. Hinnant,
@@ -402,112 +482,116 @@ pub fn tone(verdict: &Verdict) -> Tone {
     }
 }
 
+/// Rows are subjects.
 fn point_table(view: &View, group: &Group, point: PointId, room: Room) -> Table {
-    let ratio_title = view.ratio_title();
-    let columns: Vec<&str> = match room {
-        Room::Narrow => vec!["subject", "time/op", "CPU/op", &ratio_title],
-        Room::Wide => {
+    let text = |title: &str| Column {
+        title: title.into(),
+        numeric: false,
+    };
+    let number = |title: &str| Column {
+        title: title.into(),
+        numeric: true,
+    };
+    let ratio = number(&view.ratio_title());
+    let columns = match room {
+        Room::Narrow => {
             vec![
-                "subject",
-                "time per operation",
-                "whole time",
-                "CPU time",
-                &ratio_title,
-                "whole ratio",
-                "CPU ratio",
+                text("subject"),
+                number("time/op"),
+                number("CPU/op"),
+                ratio,
+                text("verdict"),
             ]
         }
+        Room::Wide => vec![
+            text("subject"),
+            number("time per operation"),
+            ratio,
+            text("verdict"),
+            number("CPU time, and ratio"),
+            number("whole time, and ratio"),
+        ],
     };
-    let columns = columns.into_iter().map(String::from);
-    let mut table = Table::new(view.group_label(group), columns).text_column("verdict");
+    let title = format!("{}: time of an operation", view.group_label(group));
+    let mut table = Table {
+        title,
+        columns,
+        ..Table::default()
+    };
     for subject in 0..view.plan.subjects.len() {
         table.rows.push(point_row(view, subject, point, room));
-        table.notes.extend(blocks_note(view, subject, point));
     }
     table
 }
 
 fn point_row(view: &View, subject: SubjectId, point: PointId, room: Room) -> Vec<Cell> {
-    let (cell, ratios, verdict): (&Figures, [Cell; 3], Cell) = match view.standing(subject, point) {
-        Standing::Missing(why) => {
-            let blanks = if room == Room::Narrow { 3 } else { 6 };
-            let mut row = vec![Cell::from(view.name(subject))];
-            row.extend(std::iter::repeat_with(|| Cell::from("–")).take(blanks));
-            row.push(Cell::from(why).tone(Tone::Alarm));
-            return row;
-        }
-        Standing::Baseline(cell) => (cell, ["1", "1", "1"].map(Cell::from), "baseline".into()),
-        Standing::Compared(cell, c) => {
-            let ratios =
-                [&c.ratio, &c.whole_ratio, &c.cpu_ratio].map(|r| full(Quantity::Ratio, r).into());
-            (
-                cell,
-                ratios,
-                Cell::from(verdict_word(&c.verdict)).tone(tone(&c.verdict)),
-            )
-        }
-        Standing::Control(cell) => (
-            cell,
-            control_ratios(view, point),
-            control_verdict(view, point),
-        ),
-        Standing::Apart(cell, why) => (
-            cell,
-            ["–", "–", "–"].map(Cell::from),
-            Cell::from(why).tone(Tone::Alarm),
-        ),
-    };
-    let [ratio, whole_ratio, cpu_ratio] = ratios;
     let name = Cell::from(view.name(subject));
-    let time = |i: &Interval| Cell::from(full(Quantity::Time, i));
+    let standing = view.standing(subject, point);
+    let Some(cell) = figures(&standing) else {
+        let blank = || Cell::from("–");
+        let verdict = verdict_cell(view, &standing, point);
+        return match room {
+            Room::Narrow => vec![name, blank(), blank(), blank(), verdict],
+            Room::Wide => vec![name, blank(), blank(), verdict, blank(), blank()],
+        };
+    };
+    let ratio = match &standing {
+        Standing::Baseline(_) => "1".into(),
+        Standing::Compared(_, c) => full(Quantity::Ratio, &c.ratio),
+        Standing::Control(_) => {
+            control(view, point).map_or("–".into(), |c| full(Quantity::Ratio, &c.ratio))
+        }
+        _ => "–".into(),
+    };
+    let verdict = verdict_cell(view, &standing, point);
     let narrow = |i: &Interval| Cell::from(short(Quantity::Time, i));
+    let wide = |i: &Interval| Cell::from(full(Quantity::Time, i));
     match room {
-        Room::Narrow => vec![
-            name,
-            narrow(&cell.wall_ns),
-            narrow(&cell.cpu_ns),
-            ratio,
-            verdict,
-        ],
+        Room::Narrow => {
+            vec![
+                name,
+                narrow(&cell.wall_ns),
+                narrow(&cell.cpu_ns),
+                ratio.into(),
+                verdict,
+            ]
+        }
         Room::Wide => {
-            let times = [
-                time(&cell.wall_ns),
-                time(&cell.whole_wall_ns),
-                time(&cell.cpu_ns),
-            ];
-            let mut row = vec![name];
-            row.extend(times);
-            row.extend([ratio, whole_ratio, cpu_ratio, verdict]);
-            row
+            let (mut cpu, mut whole) = (wide(&cell.cpu_ns), wide(&cell.whole_wall_ns));
+            if let Standing::Compared(_, c) = standing {
+                cpu = cpu.sub(full(Quantity::Ratio, &c.cpu_ratio));
+                whole = whole.sub(full(Quantity::Ratio, &c.whole_ratio));
+            }
+            vec![name, wide(&cell.wall_ns), ratio.into(), verdict, cpu, whole]
         }
     }
 }
 
-fn control_ratios(view: &View, point: PointId) -> [Cell; 3] {
-    let control = view.analysis.controls.iter().find(|c| c.point == point);
-    let ratio = control.map_or("–".to_string(), |c| full(Quantity::Ratio, &c.ratio));
-    [ratio.into(), "–".into(), "–".into()]
+fn figures<'a>(standing: &Standing<'a>) -> Option<&'a Figures> {
+    match standing {
+        Standing::Baseline(c)
+        | Standing::Control(c)
+        | Standing::Compared(c, _)
+        | Standing::Apart(c, _) => Some(c),
+        Standing::Missing(_) => None,
+    }
+}
+
+fn verdict_cell(view: &View, standing: &Standing, point: PointId) -> Cell {
+    match standing {
+        Standing::Baseline(_) => "baseline".into(),
+        Standing::Control(_) => control_verdict(view, point),
+        Standing::Compared(_, c) => Cell::from(verdict_word(&c.verdict)).tone(tone(&c.verdict)),
+        Standing::Apart(_, why) | Standing::Missing(why) => {
+            Cell::from(why.as_str()).tone(Tone::Alarm)
+        }
+    }
 }
 
 fn control_verdict(view: &View, point: PointId) -> Cell {
-    match view.analysis.controls.iter().find(|c| c.point == point) {
+    match control(view, point) {
         Some(control) if !control.met => Cell::from("noise not met").tone(Tone::Alarm),
         _ => "control".into(),
-    }
-}
-
-/// `python is inconclusive; about 40 blocks would probably decide it.`
-fn blocks_note(view: &View, subject: SubjectId, point: PointId) -> Option<String> {
-    let comparison = view.comparison(subject, point)?;
-    match comparison.verdict {
-        Verdict::Inconclusive {
-            blocks_needed: Some(n),
-        } => Some(format!(
-            "{} is inconclusive at {}; about {n} blocks would probably decide it.",
-            view.name(subject),
-            view.plan.label(point),
-        )),
-        _ => None,
     }
 }
 
@@ -524,10 +608,9 @@ where
     let (scale, unit) = Quantity::Time.unit((least * most).sqrt());
     let cell = |subject, point| match view.standing(subject, point) {
         Standing::Missing(why) => failed(&why),
-        Standing::Baseline(c)
-        | Standing::Control(c)
-        | Standing::Compared(c, _)
-        | Standing::Apart(c, _) => number::short_in(scale, "", time(c)).into(),
+        standing => figures(&standing).map_or("–".into(), |c| {
+            number::short_in(scale, "", time(c)).into()
+        }),
     };
     narrow_sweep(view, group, format!("{what},{unit}"), cell)
 }
@@ -556,6 +639,7 @@ fn narrow_ratios(view: &View, group: &Group) -> Table {
     };
     let mut table = narrow_sweep(view, group, view.ratio_title(), cell);
     table.notes.push(MARKS.into());
+    table.notes.extend(low_level(view, &group.points));
     table
 }
 
@@ -602,7 +686,8 @@ fn mark(verdict: &Verdict) -> char {
     }
 }
 
-/// Rows are the values of the sweep, columns the subjects.
+/// Rows are the values of the sweep, columns the subjects without controls, which have a table of
+/// their own.
 fn wide_sweep<F>(view: &View, group: &Group, what: &str, cell: F) -> Table
 where
     F: Fn(&View, SubjectId, PointId) -> Cell,
@@ -611,7 +696,7 @@ where
         .sweep
         .clone()
         .unwrap_or_default();
-    let subjects: Vec<SubjectId> = (0..view.plan.subjects.len()).collect();
+    let subjects = shown_subjects(view);
     let names = subjects.iter().map(|&s| view.name(s).to_string());
     let title = format!("{}: {what}", view.group_label(group));
     let mut table = Table::new(title, std::iter::once(sweep).chain(names));
@@ -626,60 +711,45 @@ where
     table
 }
 
-fn wide_time(view: &View, subject: SubjectId, point: PointId) -> Cell {
-    let control = view
-        .analysis
-        .controls
-        .iter()
-        .find(|c| c.point == point)
-        .map(|c| &c.ratio);
-    match view.standing(subject, point) {
-        Standing::Compared(cell, c) => {
-            let sub = format!(
-                "{} {}",
-                full(Quantity::Ratio, &c.ratio),
-                verdict_word(&c.verdict)
-            );
-            Cell::from(full(Quantity::Time, &cell.wall_ns))
-                .sub(sub)
-                .tone(tone(&c.verdict))
-        }
-        standing => wide_other(standing, control, |c| &c.wall_ns),
+/// A time with its ratio below.
+fn wide_cell(
+    view: &View,
+    subject: SubjectId,
+    point: PointId,
+    time: impl Fn(&Figures) -> &Interval,
+    ratio: impl Fn(&Comparison) -> String,
+) -> Cell {
+    let standing = view.standing(subject, point);
+    let verdict = verdict_cell(view, &standing, point);
+    let Some(cell) = figures(&standing) else {
+        return verdict;
+    };
+    let shown = Cell::from(full(Quantity::Time, time(cell)));
+    match standing {
+        Standing::Compared(_, c) => shown.sub(ratio(c)).tone(verdict.tone),
+        _ => shown.sub(verdict.text).tone(verdict.tone),
     }
+}
+
+fn wide_time(view: &View, subject: SubjectId, point: PointId) -> Cell {
+    let ratio = |c: &Comparison| {
+        format!(
+            "{} {}",
+            full(Quantity::Ratio, &c.ratio),
+            verdict_word(&c.verdict)
+        )
+    };
+    wide_cell(view, subject, point, |c| &c.wall_ns, ratio)
 }
 
 fn wide_cpu(view: &View, subject: SubjectId, point: PointId) -> Cell {
-    match view.standing(subject, point) {
-        Standing::Compared(cell, c) => {
-            Cell::from(full(Quantity::Time, &cell.cpu_ns)).sub(full(Quantity::Ratio, &c.cpu_ratio))
-        }
-        standing => wide_other(standing, None, |c| &c.cpu_ns),
-    }
+    let ratio = |c: &Comparison| full(Quantity::Ratio, &c.cpu_ratio);
+    wide_cell(view, subject, point, |c| &c.cpu_ns, ratio).tone(Tone::Plain)
 }
 
 fn wide_whole(view: &View, subject: SubjectId, point: PointId) -> Cell {
-    match view.standing(subject, point) {
-        Standing::Compared(cell, c) => Cell::from(full(Quantity::Time, &cell.whole_wall_ns))
-            .sub(full(Quantity::Ratio, &c.whole_ratio)),
-        standing => wide_other(standing, None, |c| &c.whole_wall_ns),
-    }
-}
-
-fn wide_other(
-    standing: Standing,
-    control: Option<&Interval>,
-    of: impl Fn(&Figures) -> &Interval,
-) -> Cell {
-    let show = |cell| Cell::from(full(Quantity::Time, of(cell)));
-    match standing {
-        Standing::Baseline(cell) => show(cell).sub("baseline"),
-        Standing::Control(cell) => show(cell).sub(control.map_or("control".into(), |r| {
-            format!("{} control", full(Quantity::Ratio, r))
-        })),
-        Standing::Compared(cell, _) => show(cell),
-        Standing::Apart(cell, why) => show(cell).sub(why).tone(Tone::Alarm),
-        Standing::Missing(why) => Cell::from(why).tone(Tone::Alarm),
-    }
+    let ratio = |c: &Comparison| full(Quantity::Ratio, &c.whole_ratio);
+    wide_cell(view, subject, point, |c| &c.whole_wall_ns, ratio).tone(Tone::Plain)
 }
 
 fn fit_table(view: &View, group: &Group, room: Room) -> Option<Table> {

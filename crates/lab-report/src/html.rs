@@ -3,7 +3,7 @@
 //! on paper and on a phone. All text from a run is escaped by the template.
 
 use crate::answer::answer;
-use crate::content::{self, Room, count};
+use crate::content::{self, Room};
 use crate::plot::{self, Plot};
 use crate::table::{Cell, Table, Tone};
 use crate::view::{Group, View};
@@ -71,13 +71,13 @@ fn page(
 }
 
 fn navigation(view: &View) -> Markup {
-    let trouble = !view.report.run.failures.is_empty() || !view.analysis.refusals.is_empty();
+    let trouble = !view.report.run.failures.is_empty() || !view.refusals().is_empty();
     html! {
         nav aria-label="Sections" {
             ul {
                 li { a href="#overview" { "Overview" } }
                 @if trouble { li { a href="#failed" { "What failed" } } }
-                @if !view.analysis.warnings.is_empty() { li { a href="#warnings" { "Warnings" } } }
+                @if !view.warnings().is_empty() { li { a href="#warnings" { "Warnings" } } }
                 li { a href="#cases" { "Case by case" } }
                 li { a href="#costs" { "Fixed and marginal cost" } }
                 li { a href="#resources" { "Resources" } }
@@ -108,8 +108,9 @@ fn overview(view: &View, plots: &[Plot]) -> Markup {
     html! {
         h2 id="overview" { "Overview" }
         (table(&content::overall_table(view)))
+        @for sentence in content::undecided(view).into_iter().chain(content::few_blocks(view)) { p { (sentence) } }
         p class="muted" {
-            "Small: small but real, beyond 1 and within the margin of " (number::percent(view.analysis.margin))
+            "Small: small but real, beyond 1 and within the margin of " (number::level(view.analysis.margin))
             ". Open: inconclusive. Ratios are times: below 1 is faster."
         }
         @for plot in plots.iter().filter(|p| p.name == "ratios") { (figure(plot, true)) }
@@ -118,13 +119,13 @@ fn overview(view: &View, plots: &[Plot]) -> Markup {
 
 fn trouble(view: &View) -> Markup {
     let run = view.report.run;
-    if run.failures.is_empty() && view.analysis.refusals.is_empty() {
+    if run.failures.is_empty() && view.refusals().is_empty() {
         return html! {};
     }
     html! {
         h2 id="failed" { "What failed, and what was not compared" }
         @for failure in &run.failures { (failed(view, failure)) }
-        @for refusal in &view.analysis.refusals {
+        @for refusal in view.refusals() {
             div class="box" {
                 p { strong class="what" { (view.name(refusal.subject)) } " at " (view.place(refusal.point)) " is not compared." }
                 p { (refusal.why) }
@@ -150,12 +151,12 @@ fn failed(view: &View, failure: &Failure) -> Markup {
 }
 
 fn warnings(view: &View) -> Markup {
-    if view.analysis.warnings.is_empty() {
+    if view.warnings().is_empty() {
         return html! {};
     }
     html! {
         h2 id="warnings" { "Warnings worth reading" }
-        @for warning in &view.analysis.warnings {
+        @for warning in view.warnings() {
             div class="box" { p { strong class="what" { (warning.kind) } } p { (warning.text) } }
         }
     }
@@ -267,13 +268,7 @@ fn host(view: &View) -> Markup {
 fn footer(report: &Report) -> Markup {
     html! {
         footer {
-            @if report.run.plan.is_some() {
-                p {
-                    (count(report.analysis.blocks as usize, "block")) ", intervals of "
-                    (number::level(View::new(report).and_then(|v| content::reached_level(&v)).unwrap_or(report.analysis.level)))
-                    ". " (content::ending(report.run))
-                }
-            }
+            @if let Some(view) = View::new(report) { p { (content::conditions_line(&view)) } }
             p { "From " (report.file) ", which holds every sample. Made by benchlab " (report.run.lab_version) "." }
         }
     }

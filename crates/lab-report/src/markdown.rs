@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A report as GitHub's Markdown, for issues and wikis.
 
+use crate::Report;
 use crate::answer::answer;
-use crate::content::{self, Room, count};
+use crate::content::{self, Room};
 use crate::table::Table;
 use crate::view::View;
-use crate::{Report, number};
 
 /// The report as Markdown.
 pub fn render(report: &Report) -> String {
@@ -61,7 +61,7 @@ pub fn render(report: &Report) -> String {
 }
 
 fn trouble(text: &mut String, view: &View) {
-    let (failures, refusals) = (&view.report.run.failures, &view.analysis.refusals);
+    let (failures, refusals) = (&view.report.run.failures, view.refusals());
     if !failures.is_empty() || !refusals.is_empty() {
         heading(text, 2, "What failed, and what was not compared");
     }
@@ -89,10 +89,10 @@ fn trouble(text: &mut String, view: &View) {
             ),
         );
     }
-    if !view.analysis.warnings.is_empty() {
+    if !view.warnings().is_empty() {
         heading(text, 2, "Warnings");
     }
-    for warning in &view.analysis.warnings {
+    for warning in view.warnings() {
         item(text, &format!("{}: {}", warning.kind, warning.text));
     }
 }
@@ -126,18 +126,15 @@ fn method(text: &mut String, view: &View) {
         let unfit = if finding.unfit { "not fit: " } else { "" };
         item(text, &format!("{unfit}{} {}", finding.what, finding.advice));
     }
-    let level = content::reached_level(view).unwrap_or(view.analysis.level);
-    let blocks = count(view.analysis.blocks as usize, "block");
     text.push('\n');
+    paragraph(text, &content::conditions_line(view));
+    let (started, version) = (
+        content::started(view.report.run),
+        &view.report.run.lab_version,
+    );
     paragraph(
         text,
-        &format!(
-            "{blocks}, intervals of {}. From {}, {}, benchlab {}.",
-            number::level(level),
-            view.report.file,
-            content::started(view.report.run),
-            view.report.run.lab_version,
-        ),
+        &format!("From {}, {started}, benchlab {version}.", view.report.file),
     );
 }
 

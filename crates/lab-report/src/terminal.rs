@@ -3,13 +3,11 @@
 //! is seen first.
 
 use crate::answer::answer;
-use crate::content::{self, Room, count};
-use crate::number;
+use crate::content::{self, Room};
 use crate::table::{Table, Tone, lay_out, wrap};
 use crate::view::{Group, View};
 use crate::{Report, Terminal};
-use lab_model::{Failure, Run};
-use lab_stats::analysis::{Refusal, Warning};
+use lab_model::Failure;
 
 /// The report as text; every line ends with a line feed.
 pub fn render(report: &Report, terminal: Terminal) -> String {
@@ -47,13 +45,15 @@ fn measured(page: &mut Page, view: &View) {
     page.tables("Resources", &[content::resource_table(view, Room::Narrow)]);
     page.tables("Verdicts", &[content::overall_table(view)]);
     conditions(page, view);
-    refusals(page, view, &view.analysis.refusals);
+    refusals(page, view);
     failures(page, view, &view.report.run.failures);
-    warnings(page, view.report.run, &view.analysis.warnings);
+    warnings(page, view);
 }
 
 fn case(page: &mut Page, view: &View, group: &Group) {
-    page.heading(&view.group_label(group));
+    let sweep = view.plan.cases[group.case].sweep.as_ref();
+    let over = sweep.map_or(String::new(), |sweep| format!(", over {sweep}"));
+    page.heading(&format!("{}{over}", view.group_label(group)));
     page.text(&view.plan.cases[group.case].work, "");
     for table in content::group_tables(view, group, Room::Narrow) {
         page.blank();
@@ -69,7 +69,8 @@ fn conditions(page: &mut Page, view: &View) {
     }
 }
 
-fn refusals(page: &mut Page, view: &View, refusals: &[Refusal]) {
+fn refusals(page: &mut Page, view: &View) {
+    let refusals = view.refusals();
     if refusals.is_empty() {
         return;
     }
@@ -109,41 +110,21 @@ fn failures(page: &mut Page, view: &View, failures: &[Failure]) {
     }
 }
 
-fn warnings(page: &mut Page, run: &Run, warnings: &[Warning]) {
-    let findings = run.host.findings.iter().filter(|f| f.unfit);
-    let findings: Vec<_> = findings
-        .map(|f| format!("host: {} {}", f.what, f.advice))
-        .collect();
-    if warnings.is_empty() && findings.is_empty() {
+fn warnings(page: &mut Page, view: &View) {
+    let warnings = view.warnings();
+    if warnings.is_empty() {
         return;
     }
     page.heading("Warnings");
-    for text in warnings
-        .iter()
-        .map(|w| format!("{}: {}", w.kind, w.text))
-        .chain(findings)
-    {
-        page.item(&text, Tone::Open);
+    for warning in warnings {
+        page.item(&format!("{}: {}", warning.kind, warning.text), Tone::Open);
     }
 }
 
 fn footer(page: &mut Page, report: &Report) {
     page.blank();
     if let Some(view) = View::new(report) {
-        let redone = match view.analysis.disturbed_blocks {
-            0 => String::new(),
-            n => format!(", {n} redone because the host disturbed them"),
-        };
-        page.text(
-            &format!(
-                "{}{redone}; {} intervals, simultaneous within a point; margin {}. {}",
-                count(view.analysis.blocks as usize, "block"),
-                number::level(content::reached_level(&view).unwrap_or(view.analysis.level)),
-                number::percent(view.analysis.margin),
-                content::ending(report.run),
-            ),
-            "",
-        );
+        page.text(&content::conditions_line(&view), "");
     }
     page.text(
         &format!(

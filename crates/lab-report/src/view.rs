@@ -4,7 +4,7 @@
 
 use crate::Report;
 use lab_model::{Failure, Plan, PointId, SubjectId};
-use lab_stats::analysis::{Analysis, Cell, Comparison, Refusal, Verdict};
+use lab_stats::analysis::{Analysis, Cell, Comparison, Refusal, Verdict, Warning};
 use std::collections::HashMap;
 
 /// A report with a plan, and its findings by subject and point.
@@ -142,6 +142,30 @@ impl<'a> View<'a> {
             .refusals
             .iter()
             .find(|r| r.subject == subject && here(r.point))
+    }
+
+    /// What was not compared although it did not fail: failures are told by themselves.
+    pub fn refusals(&self) -> Vec<&'a Refusal> {
+        let failures = &self.report.run.failures;
+        let failed = |r: &Refusal| {
+            failures
+                .iter()
+                .any(|f| f.subject == r.subject && (f.point.is_none() || f.point == r.point))
+        };
+        self.analysis
+            .refusals
+            .iter()
+            .filter(|r| !failed(r))
+            .collect()
+    }
+
+    /// What to know besides failures, which are told by themselves.
+    pub fn warnings(&self) -> Vec<&'a Warning> {
+        self.analysis
+            .warnings
+            .iter()
+            .filter(|w| w.kind != "failed")
+            .collect()
     }
 
     /// A subject's name.

@@ -190,7 +190,7 @@ fn summary(view: &View) -> Sheet {
     say("Level asked for", view.analysis.level.into());
     say("Margin", view.analysis.margin.into());
     say("Baseline", view.baseline().into());
-    for warning in &view.analysis.warnings {
+    for warning in view.warnings() {
         say(
             &format!("Warning: {}", warning.kind),
             warning.text.as_str().into(),

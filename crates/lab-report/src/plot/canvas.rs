@@ -91,6 +91,14 @@ pub fn style(kind: Type, side: Side) -> TextStyle<'static> {
     }
 }
 
+/// The style of the ticks' numbers below an axis.
+pub fn below() -> TextStyle<'static> {
+    TextStyle {
+        pos: Pos::new(HPos::Center, VPos::Top),
+        ..style(Type::Small, Side::Middle)
+    }
+}
+
 /// Text at a place in units.
 pub fn text(area: &Area, text: &str, kind: Type, side: Side, at: (i32, i32)) -> Drawn<()> {
     area.draw(&Text::new(text.to_string(), at, style(kind, side)))

@@ -61,6 +61,8 @@ impl Plot {
     /// Names the drawing for readers that cannot see it.
     fn new(name: &str, title: String, description: String, svg: String) -> Self {
         let name = file_name(name);
+        // A name with a control character would make the file no XML (XML 1.0, section 2.2).
+        let legal = |text: &str| text.replace(|c: char| c.is_control() && c != '\n', " ");
         let named = format!(
             "<title id=\"{name}-title\">{}</title>\n<desc id=\"{name}-desc\">{}</desc>\n",
             escape(&title),
@@ -69,7 +71,7 @@ impl Plot {
         let tag = format!(
             "<svg class=\"plot\" role=\"img\" aria-labelledby=\"{name}-title {name}-desc\" "
         );
-        let svg = after_first_tag(&svg.replacen("<svg ", &tag, 1), &named);
+        let svg = legal(&after_first_tag(&svg.replacen("<svg ", &tag, 1), &named));
         Plot {
             name,
             title,

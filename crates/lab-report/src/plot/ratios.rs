@@ -32,7 +32,7 @@ pub fn plot(view: &View) -> Result<Option<Plot>, Error> {
         "Ratios of typical wall time to {}, logarithmic; lines are intervals, simultaneous within a row; the band \
          is the margin of {}, within which times count as equivalent. Left is faster.",
         view.baseline(),
-        number::percent(view.analysis.margin),
+        number::level(view.analysis.margin),
     );
     Ok(Some(Plot::new("ratios", title, description, svg)))
 }
@@ -48,10 +48,8 @@ fn rows<'a>(view: &View<'a>) -> Vec<Row<'a>> {
             .filter(move |c| c.point == point && c.ratio.estimate > 0.0);
         (point, here.collect::<Vec<_>>())
     };
-    (0..view.plan.points.len())
-        .map(row)
-        .filter(|(_, c)| !c.is_empty())
-        .collect()
+    let points = view.groups().into_iter().flat_map(|group| group.points);
+    points.map(row).filter(|(_, c)| !c.is_empty()).collect()
 }
 
 fn compared_subjects(view: &View) -> Vec<SubjectId> {
@@ -101,8 +99,8 @@ fn draw(area: &Area, view: &View, rows: &[Row], subjects: &[SubjectId], height: 
         .bold_line_style(GRID.stroke_width(UNIT as u32))
         .light_line_style(TRANSPARENT)
         .axis_style(GRID.stroke_width(UNIT as u32))
-        .set_all_tick_mark_size(0)
-        .x_label_style(canvas::style(Type::Small, Side::Middle))
+        .set_all_tick_mark_size(5 * UNIT)
+        .x_label_style(canvas::below())
         .x_label_formatter(&|x| canvas::tick(*x))
         .draw()
         .map_err(words)?;

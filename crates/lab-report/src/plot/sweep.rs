@@ -103,7 +103,9 @@ fn draw(area: &Area, view: &View, lines: &[Line], sweep: &str) -> Drawn<()> {
         .x_label_area_size(46 * UNIT)
         .y_label_area_size(70 * UNIT)
         .build_cartesian_2d(
-            (x0 / 1.05..x1 * 1.05).log_scale().with_key_points(values),
+            (x0 / 1.05..x1 * 1.05)
+                .log_scale()
+                .with_key_points(values.clone()),
             (y0..y1)
                 .log_scale()
                 .with_key_points(canvas::log_ticks(y0, y1)),
@@ -114,8 +116,8 @@ fn draw(area: &Area, view: &View, lines: &[Line], sweep: &str) -> Drawn<()> {
         .bold_line_style(GRID.stroke_width(UNIT as u32))
         .light_line_style(TRANSPARENT)
         .axis_style(GRID.stroke_width(UNIT as u32))
-        .set_all_tick_mark_size(0)
-        .x_label_style(canvas::style(Type::Small, Side::Middle))
+        .set_all_tick_mark_size(5 * UNIT)
+        .x_label_style(canvas::below())
         .y_label_style(canvas::style(Type::Small, Side::Left))
         .x_label_formatter(&|x| canvas::tick(*x))
         .y_label_formatter(&|y| plain_time(*y))
@@ -131,24 +133,19 @@ fn draw(area: &Area, view: &View, lines: &[Line], sweep: &str) -> Drawn<()> {
     )?;
     for line in lines {
         let colour = of_subject(view, line.subject);
-        let band = line
-            .places
-            .iter()
-            .map(|p| (p.x, p.high))
-            .chain(line.places.iter().rev().map(|p| (p.x, p.low)));
-        chart
-            .draw_series([Polygon::new(band.collect::<Vec<_>>(), colour.mix(0.22))])
-            .map_err(words)?;
-        let path = line.places.iter().map(|p| (p.x, p.time));
-        chart
-            .draw_series(LineSeries::new(
-                path.clone(),
-                colour.stroke_width(2 * UNIT as u32),
-            ))
-            .map_err(words)?;
-        chart
-            .draw_series(path.map(|at| Circle::new(at, 3 * UNIT, colour.filled())))
-            .map_err(words)?;
+        for stretch in stretches(&line.places, &values) {
+            let upper = stretch.iter().map(|p| (p.x, p.high));
+            let band = upper.chain(stretch.iter().rev().map(|p| (p.x, p.low)));
+            let band = Polygon::new(band.collect::<Vec<_>>(), colour.mix(0.22));
+            chart.draw_series([band]).map_err(words)?;
+            let path = stretch.iter().map(|p| (p.x, p.time));
+            let style = colour.stroke_width(2 * UNIT as u32);
+            chart
+                .draw_series(LineSeries::new(path.clone(), style))
+                .map_err(words)?;
+            let dots = path.map(|at| Circle::new(at, 3 * UNIT, colour.filled()));
+            chart.draw_series(dots).map_err(words)?;
+        }
     }
     let ends: Vec<(i32, i32)> = lines
         .iter()
@@ -158,6 +155,14 @@ fn draw(area: &Area, view: &View, lines: &[Line], sweep: &str) -> Drawn<()> {
         })
         .collect();
     labels(area, view, lines, &ends, width)
+}
+
+/// Parts without a gap: where a subject failed at a value, its line is broken.
+fn stretches<'p>(places: &'p [Place], values: &[f64]) -> Vec<&'p [Place]> {
+    let rank = |place: &Place| values.iter().position(|v| *v == place.x);
+    places
+        .chunk_by(|a, b| rank(a).map(|r| r + 1) == rank(b))
+        .collect()
 }
 
 /// Names at the lines' ends, moved apart, each with a leader in the line's colour.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A run of the SQL experiment that looks like a real one, for tests and for looking at reports:
-//! samples from a simple model of each subject, with failures, refusals and a host with a fault.
+//! samples from a simple model of each subject, with a failure, a differing setting and a host that
+//! is not fit. The analysis is the real one.
 
 #![allow(dead_code)]
 
 use lab_model::host::Finding;
 use lab_model::plan::Target;
 use lab_model::*;
-use lab_stats::analysis::*;
+use lab_stats::analysis::Analysis;
 
 /// What a subject costs in the model: a fixed cost in ns and a cost per row in ns, for reading.
 pub const MODEL: [(&str, f64, f64); 6] = [
@@ -23,7 +24,7 @@ pub const MODEL: [(&str, f64, f64); 6] = [
 pub fn sample(blocks: u32) -> (Run, Analysis) {
     let plan = plan();
     let run = run(plan, blocks);
-    let analysis = analyse(&run);
+    let analysis = lab_stats::analyse(&run);
     (run, analysis)
 }
 
@@ -335,7 +336,7 @@ fn block(plan: &Plan, number: u32) -> Block {
             }
             let typical = model(plan, subject, point) * noise.about(0.004);
             let operations = (1_000_000.0 / typical).max(1.0) as u64;
-            for pass in 0..4 {
+            for pass in 0..8 {
                 let wall = typical * operations as f64 * noise.about(0.02);
                 let batch = Batch {
                     operations,
@@ -401,206 +402,6 @@ fn memory(subject: SubjectId) -> f64 {
 
 fn threads(subject: SubjectId) -> u32 {
     [1, 1, 2, 21, 1, 1][subject]
-}
-
-/// The analysis of the model's run, with intervals of plausible widths around the truth. It is
-/// shaped as the statistics crate shapes it, so that reports can be tested for what they say
-/// about values that the test knows.
-fn analyse(run: &Run) -> Analysis {
-    let plan = run.plan.as_ref().expect("a plan");
-    let blocks = run.blocks.len() as u32;
-    let spread = 0.03 / f64::from(blocks.max(1)).sqrt();
-    let mut noise = Noise(99);
-    let level = if blocks < 6 { 0.875 } else { 0.9875 };
-    let mut around = |value: f64, part: f64| {
-        let estimate = value * noise.about(part * 0.3);
-        Interval {
-            estimate,
-            low: estimate * (1.0 - part),
-            high: estimate * (1.0 + part * 1.2),
-            level,
-        }
-    };
-    let mut analysis = Analysis {
-        blocks,
-        disturbed_blocks: 2,
-        level: 0.9875,
-        margin: 0.02,
-        ..Analysis::default()
-    };
-    if blocks == 0 {
-        return analysis;
-    }
-    for point in 0..plan.points.len() {
-        for subject in (0..plan.subjects.len()).filter(|&s| !failed(s, point)) {
-            let wall = model(plan, subject, point);
-            let slow = if subject == 3 { 1.06 } else { 1.002 };
-            analysis.cells.push(Cell {
-                subject,
-                point,
-                blocks,
-                wall_ns: around(wall, spread * 2.0),
-                cpu_ns: around(wall * 0.985, spread * 2.0),
-                whole_wall_ns: around(wall * slow, spread * 2.5),
-                whole_cpu_ns: around(wall * slow * 1.05, spread * 2.5),
-                warm_up: Some(if subject == 3 {
-                    WarmUp::Warming
-                } else {
-                    WarmUp::Flat
-                }),
-                cold_ns: Some((wall * 14.0) as u64),
-            });
-            if subject < 2 {
-                continue;
-            }
-            if subject == 5 && point == 0 {
-                continue;
-            }
-            let truth = wall / model(plan, 0, point);
-            let ratio = around(truth, spread);
-            analysis.comparisons.push(Comparison {
-                subject,
-                point,
-                blocks,
-                ratio,
-                p: 0.001,
-                verdict: verdict(&ratio, 0.02),
-                whole_ratio: around(truth * slow, spread * 1.5),
-                cpu_ratio: around(truth * slow * 1.02, spread * 1.5),
-                disagree: false,
-                merged: false,
-            });
-        }
-        let ratio = around(1.0, spread * 0.7);
-        let met = ratio.low <= 1.0 && 1.0 <= ratio.high;
-        analysis.controls.push(Control {
-            point,
-            ratio,
-            met,
-            margin: 0.02,
-        });
-    }
-    for (case, factors) in [(2, Some("prepared")), (2, Some("text")), (5, None)] {
-        let factors: Vec<_> = factors
-            .map(|f| ("statement".to_string(), f.to_string()))
-            .into_iter()
-            .collect();
-        for subject in 0..plan.subjects.len() {
-            let (_, fixed, row) = MODEL[subject];
-            let (fixed, row) = if case == 5 {
-                (150_000.0, 600.0 + row)
-            } else {
-                (fixed, row)
-            };
-            analysis.fits.push(Fit {
-                subject,
-                case,
-                factors: factors.clone(),
-                fixed_ns: around(fixed, spread * 3.0),
-                marginal_ns: around(row, spread),
-                worst_residual: 0.012,
-                curved: subject == 3,
-            });
-        }
-    }
-    for subject in 2..plan.subjects.len() {
-        let mine: Vec<f64> = analysis
-            .comparisons
-            .iter()
-            .filter(|c| c.subject == subject)
-            .map(|c| c.ratio.estimate.ln())
-            .collect();
-        let mean = (mine.iter().sum::<f64>() / mine.len() as f64).exp();
-        analysis.overall.push(Overall {
-            subject,
-            ratio: around(mean, spread * 0.5),
-            points: mine.len() as u32,
-        });
-    }
-    for subject in 0..plan.subjects.len() {
-        for (from, to) in factor_pairs(plan) {
-            if subject != 1 {
-                let ratio = around(
-                    model(plan, subject, to) / model(plan, subject, from),
-                    spread,
-                );
-                analysis.factors.push(FactorEffect {
-                    subject,
-                    from,
-                    to,
-                    factor: "statement".into(),
-                    ratio,
-                });
-            }
-        }
-        analysis.footprints.push(Footprint {
-            subject,
-            rss_bytes: around(memory(subject), 0.01),
-            peak_rss_bytes: around(memory(subject) * 1.12, 0.01),
-            startup_ns: around(startup(subject), 0.05),
-            threads: threads(subject),
-            user_ns: 812e6,
-            sys_ns: 95e6,
-        });
-    }
-    analysis.refusals.push(Refusal {
-        subject: 5,
-        point: Some(0),
-        why: "cache_size is -4000, and c has -2000".into(),
-    });
-    analysis.refusals.push(Refusal {
-        subject: 3,
-        point: Some(18),
-        why: "failed: timeout".into(),
-    });
-    let warn = |kind: &str, text: &str| Warning {
-        kind: kind.into(),
-        text: text.into(),
-    };
-    analysis.warnings = vec![
-        warn(
-            "versions",
-            "version differs: c 3.40.1, java 3.50.3, apsw 3.50.4. Part of a difference may be SQLite's own.",
-        ),
-        warn(
-            "disturbed",
-            "2 blocks were redone: the hypervisor took 7 % and 9 % of the cores.",
-        ),
-    ];
-    if blocks < 6 {
-        analysis.warnings.push(warn(
-            "few-blocks",
-            "3 blocks support no more than 87.5 %. Run longer for 95 %.",
-        ));
-    }
-    analysis
-}
-
-fn factor_pairs(plan: &Plan) -> Vec<(PointId, PointId)> {
-    let value = |p: PointId| {
-        plan.points[p]
-            .params
-            .iter()
-            .find(|(k, _)| k == "statement")
-            .map(|(_, v)| v.as_str())
-    };
-    (0..plan.points.len().saturating_sub(1))
-        .filter(|&p| value(p) == Some("prepared") && value(p + 1) == Some("text"))
-        .map(|p| (p, p + 1))
-        .collect()
-}
-
-fn verdict(ratio: &Interval, margin: f64) -> Verdict {
-    match ratio {
-        r if r.high < 1.0 - margin => Verdict::Faster,
-        r if r.low > 1.0 + margin => Verdict::Slower,
-        r if r.low > 1.0 - margin && r.high < 1.0 + margin => Verdict::Equivalent,
-        r if r.high < 1.0 => Verdict::SmallButReal { faster: true },
-        r if r.low > 1.0 => Verdict::SmallButReal { faster: false },
-        _ => Verdict::Inconclusive {
-            blocks_needed: Some(34),
-        },
-    }
 }
 
 /// Figures as another tool's file held them.
