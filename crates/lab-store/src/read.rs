@@ -18,10 +18,17 @@ type Result<T> = std::result::Result<T, StoreError>;
 
 /// Loads a whole run. Errors: missing, not a run file, of a newer version, damaged; in each case
 /// the file is left untouched.
+///
+/// The process that writes a run file asks [`crate::RunWriter::load`] instead: this one closes the
+/// file, and with that a process gives up all its locks on it (sqlite.org/howtocorrupt.html, 2.2).
 pub fn load(path: &Path) -> Result<Run> {
-    let db = check(path)?;
+    run(&check(path)?, path)
+}
+
+/// Everything in a run file.
+pub(crate) fn run(db: &Connection, path: &Path) -> Result<Run> {
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    read_run(&db, name).map_err(|e| match e {
+    read_run(db, name).map_err(|e| match e {
         rusqlite::Error::SqliteFailure(..) => StoreError::new(path, e),
         other => StoreError::Damaged(path.to_path_buf(), other.to_string()),
     })
@@ -38,39 +45,44 @@ pub fn recorded_hashes(path: &Path) -> Result<HashMap<String, String>> {
 /// Opens a file for reading if it is a run file that this lab can read.
 pub(crate) fn check(path: &Path) -> Result<Connection> {
     let not_a_run = |why: &str| StoreError::NotARun(path.to_path_buf(), why.into());
+    let other = |e: std::io::Error| StoreError::Other(path.to_path_buf(), e.to_string());
     let mut file = std::fs::File::open(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => StoreError::Missing(path.to_path_buf()),
-        _ => StoreError::Other(path.to_path_buf(), e.to_string()),
+        _ => other(e),
     })?;
+    let meta = file.metadata().map_err(other)?;
+    if !meta.is_file() {
+        return Err(not_a_run("it is a folder or a device"));
+    }
     let mut header = [0; 100];
     let has_header = file.read_exact(&mut header).is_ok();
     if !has_header || !header.starts_with(b"SQLite format 3\0") {
         return Err(not_a_run("it is not an SQLite database"));
     }
-    cut_off(path, &header, file.metadata().map(|m| m.len()).unwrap_or(0))?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = Connection::open_with_flags(path, flags).map_err(|e| StoreError::new(path, e))?;
-    let pragma = |name| db.pragma_query_value(None, name, |r| r.get::<_, i64>(0));
-    let id = pragma("application_id").map_err(|e| StoreError::new(path, e))?;
-    let version = pragma("user_version").map_err(|e| StoreError::new(path, e))?;
+    // Asked of the file itself: SQLite would first bring another program's WAL into its file.
+    let number = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+    let (id, version) = (i64::from(number(68)), i64::from(number(60)));
     if id != schema::APPLICATION_ID {
         return Err(not_a_run("it is an SQLite database of another program"));
     }
     if version > schema::VERSION {
         return Err(StoreError::Newer(path.to_path_buf(), version, schema::VERSION));
     }
-    Ok(db)
+    cut_off(path, u16::from_be_bytes([header[16], header[17]]), number(28), meta.len())?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(path, flags).map_err(|e| StoreError::new(path, e))
 }
 
-/// The header says how many pages there are (unless a WAL holds newer ones).
-fn cut_off(path: &Path, header: &[u8; 100], length: u64) -> Result<()> {
-    let page_size = match u16::from_be_bytes([header[16], header[17]]) {
-        1 => 65_536,
-        size => u64::from(size),
-    };
-    let pages = u64::from(u32::from_be_bytes([header[28], header[29], header[30], header[31]]));
-    if length < pages * page_size {
-        let why = format!("it has {length} bytes of {}", pages * page_size);
+/// The header says how many pages there are, unless a WAL holds newer ones: a lab that is killed while
+/// it moves them into the file has written the header already.
+fn cut_off(path: &Path, page_size: u16, pages: u32, length: u64) -> Result<()> {
+    let page_size = if page_size == 1 { 65_536 } else { u64::from(page_size) };
+    let wanted = u64::from(pages) * page_size;
+    let mut wal = path.as_os_str().to_owned();
+    wal.push("-wal");
+    let in_wal = std::fs::metadata(wal).is_ok_and(|m| m.len() > 0);
+    if length < wanted && !in_wal {
+        let why = format!("it has {length} bytes of {wanted}");
         return Err(StoreError::Damaged(path.to_path_buf(), why));
     }
     Ok(())

@@ -5,7 +5,7 @@ use crate::error::StoreError;
 use crate::schema;
 use lab_model::{
     Batch, BlockState, Disturbance, Ending, Failure, Host, Imported, LogLine, Pilot, Plan,
-    Process, Resources, Sample, Setting,
+    Process, Resources, Run, Sample, Setting,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params};
@@ -28,25 +28,38 @@ pub struct BlockWriter<'a> {
 }
 
 impl RunWriter {
-    /// Makes a new run file. Errors: it exists, its folder does not, or the disk is full.
+    /// Makes a new run file. Errors: it exists, its folder does not, or the disk is full; nothing
+    /// is left then.
     pub fn create(path: &Path, lab_version: &str, started_unix_s: f64) -> Result<Self> {
-        let other = |e: std::io::Error| StoreError::Other(path.to_path_buf(), e.to_string());
-        File::create_new(path).map_err(other)?;
+        let other = |why: String| StoreError::Other(path.to_path_buf(), why);
+        File::create_new(path).map_err(|e| other(e.to_string()))?;
+        let made = Self::fill_new(path, lab_version, started_unix_s);
+        made.map_err(|e| {
+            let _ = std::fs::remove_file(path);
+            match e {
+                StoreError::Full(_) => other("the disk is full; free some space, or use another folder".into()),
+                e => e,
+            }
+        })
+    }
+
+    fn fill_new(path: &Path, lab_version: &str, started_unix_s: f64) -> Result<Self> {
         let run = Self::open_locked(path)?;
+        // Before there is a WAL, so that the file itself says what it is from now on.
         run.in_transaction(|db| {
             db.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
             db.pragma_update(None, "user_version", schema::VERSION)?;
-            db.execute_batch(schema::TABLES)
+            db.execute_batch(schema::TABLES)?;
+            set(db, "lab_version", lab_version)?;
+            set(db, "started_unix_s", started_unix_s)
         })?;
-        run.set("lab_version", lab_version)?;
-        run.set("started_unix_s", started_unix_s)?;
-        Ok(run)
+        run.write_ahead()
     }
 
     /// Opens a run file to go on with it. Errors: as for [`crate::load`], and if another process has it.
     pub fn resume(path: &Path) -> Result<Self> {
         crate::read::check(path)?;
-        let run = Self::open_locked(path)?;
+        let run = Self::open_locked(path)?.write_ahead()?;
         run.db.execute("DELETE FROM meta WHERE key = 'ending'", []).map_err(|e| run.error(e))?;
         Ok(run)
     }
@@ -56,18 +69,27 @@ impl RunWriter {
         let file = File::open(path).map_err(|e| other(e.to_string()))?;
         let lock = Flock::lock(file, FlockArg::LockExclusiveNonblock)
             .map_err(|_| StoreError::Busy(path.to_path_buf()))?;
-        let open = || {
-            let db = Connection::open(path)?;
-            db.pragma_update(None, "journal_mode", "wal")?;
-            // A commit survives the death of this process; a block's end survives that of the machine.
-            db.pragma_update(None, "synchronous", "normal")?;
-            // The log is moved into the file between blocks only, never between two samples.
-            db.pragma_update(None, "wal_autocheckpoint", 0)?;
-            db.set_prepared_statement_cache_capacity(32);
-            Ok(db)
-        };
-        let db = open().map_err(|e| StoreError::new(path, e))?;
+        let db = Connection::open(path).map_err(|e| StoreError::new(path, e))?;
+        db.set_prepared_statement_cache_capacity(32);
         Ok(RunWriter { db, path: path.to_path_buf(), _lock: lock })
+    }
+
+    /// Goes over to a write-ahead log.
+    fn write_ahead(self) -> Result<Self> {
+        let switch = || {
+            self.db.pragma_update(None, "journal_mode", "wal")?;
+            // A commit survives the death of this process; a block's end survives that of the machine.
+            self.db.pragma_update(None, "synchronous", "normal")?;
+            // The log is moved into the file between blocks only, never between two samples.
+            self.db.pragma_update(None, "wal_autocheckpoint", 0)
+        };
+        switch().map_err(|e| self.error(e))?;
+        Ok(self)
+    }
+
+    /// What the file holds so far: [`crate::load`] for the process that writes it.
+    pub fn load(&self) -> Result<Run> {
+        crate::read::run(&self.db, &self.path)
     }
 
     /// The file.
@@ -176,7 +198,8 @@ impl RunWriter {
         self.execute("INSERT INTO import (json) VALUES (?)", params![json(i)])
     }
 
-    /// Ends the run and makes its file one plain file.
+    /// Ends the run and makes its file one plain file, unless somebody is reading it: then it stays
+    /// in WAL mode, which is just as complete.
     pub fn finish(self, ending: Option<Ending>, lab_cost: Option<(u64, u64)>) -> Result<()> {
         if let Some(ending) = ending {
             self.set("ending", word(&ending))?;
@@ -185,7 +208,10 @@ impl RunWriter {
             self.set("lab_cpu_ns", cpu_ns)?;
             self.set("lab_peak_rss_bytes", peak_rss_bytes)?;
         }
-        self.db.pragma_update(None, "journal_mode", "delete").map_err(|e| self.error(e))
+        match self.db.pragma_update(None, "journal_mode", "delete").map_err(|e| self.error(e)) {
+            Err(StoreError::Busy(_)) => Ok(()),
+            other => other,
+        }
     }
 
     fn set(&self, key: &str, value: impl ToSql) -> Result<()> {
