@@ -77,6 +77,9 @@ fn won(verdict: &Verdict) -> bool {
     )
 }
 
+/// Verdicts in a word, and which they are.
+type Kind = (&'static str, fn(&Verdict) -> bool);
+
 /// `java takes 1.45 [1.40, 1.51] times as long overall (14 points: 12 slower, 2 equivalent).`
 fn standing(view: &View, overall: &Overall) -> String {
     let all = view
@@ -85,7 +88,7 @@ fn standing(view: &View, overall: &Overall) -> String {
         .iter()
         .filter(|c| c.subject == overall.subject);
     let all: Vec<&Comparison> = all.collect();
-    let kinds: [(&str, fn(&Verdict) -> bool); 6] = [
+    let kinds: [Kind; 6] = [
         ("faster", |v| *v == Verdict::Faster),
         ("a little faster", |v| {
             *v == Verdict::SmallButReal { faster: true }

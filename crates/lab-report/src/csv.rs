@@ -110,7 +110,7 @@ impl Row {
                 .find(|(c, _)| c == column)
                 .map_or("", |(_, v)| v.as_str())
         };
-        COLUMNS.iter().map(|column| value(column)).collect()
+        COLUMNS.iter().map(value).collect()
     }
 }
 

@@ -168,6 +168,12 @@ impl<'a> View<'a> {
             .collect()
     }
 
+    /// Subjects without controls, which repeat the baseline.
+    pub fn shown(&self) -> Vec<SubjectId> {
+        let own = |s: &SubjectId| self.plan.subjects[*s].control_of.is_none();
+        (0..self.plan.subjects.len()).filter(own).collect()
+    }
+
     /// A subject's name.
     pub fn name(&self, subject: SubjectId) -> &'a str {
         self.plan

@@ -19,7 +19,10 @@ pub fn cpu(view: &View) -> Result<Option<Plot>, Error> {
             let x = |p: usize| view.plan.points[p].x.unwrap_or(0.0);
             x(**a).total_cmp(&x(**b))
         })?;
-        let bars = subjects(view).filter_map(|s| Some((s, view.cell(s, point)?.cpu_ns)));
+        let bars = view
+            .shown()
+            .into_iter()
+            .filter_map(|s| Some((s, view.cell(s, point)?.cpu_ns)));
         Some(Panel {
             title: view.plan.label(point),
             quantity: Quantity::Time,
@@ -44,7 +47,9 @@ pub fn memory(view: &View) -> Result<Option<Plot>, Error> {
         |title: &str, quantity, of: fn(&lab_stats::analysis::Footprint) -> Interval| Panel {
             title: title.into(),
             quantity,
-            bars: subjects(view)
+            bars: view
+                .shown()
+                .into_iter()
                 .filter_map(|s| Some((s, of(prints.iter().find(|p| p.subject == s)?))))
                 .collect(),
         };
@@ -68,11 +73,6 @@ const COLUMNS: usize = 2;
 const PANEL_WIDTH: i32 = 440;
 const BAR: i32 = 20;
 const HEAD: i32 = 34;
-
-/// Controls repeat the baseline, so they have no bar.
-fn subjects<'v>(view: &'v View) -> impl Iterator<Item = SubjectId> + 'v {
-    (0..view.plan.subjects.len()).filter(|&s| view.plan.subjects[s].control_of.is_none())
-}
 
 fn plot(
     name: &str,

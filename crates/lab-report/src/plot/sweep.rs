@@ -57,8 +57,6 @@ fn plot(view: &View, group: &Group) -> Result<Option<Plot>, Error> {
 
 /// Subjects without controls, with the places that a logarithmic axis can show.
 fn lines(view: &View, group: &Group) -> Vec<Line> {
-    let subjects =
-        (0..view.plan.subjects.len()).filter(|&s| view.plan.subjects[s].control_of.is_none());
     let line = |subject| {
         let places = group.points.iter().filter_map(|&point| {
             let x = view.plan.points[point].x?;
@@ -80,7 +78,8 @@ fn lines(view: &View, group: &Group) -> Vec<Line> {
         places.sort_by(|a, b| a.x.total_cmp(&b.x));
         Line { subject, places }
     };
-    subjects
+    view.shown()
+        .into_iter()
         .map(line)
         .filter(|line| !line.places.is_empty())
         .collect()

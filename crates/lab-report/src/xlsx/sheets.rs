@@ -1,179 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A report as a workbook: numbers as numbers, units in the headings, native charts. Times are in ns
-//! and sizes in bytes, just as the analysis has them; a cell without a finite number is empty.
+//! What is on each sheet of the workbook.
 
+use super::charts::{bar_chart, colour, sweep_chart};
+use super::sheet::{Sheet, Value};
+use crate::Report;
 use crate::answer::answer;
 use crate::content;
-use crate::view::{Group, Standing, View, verdict_word};
-use crate::{Error, Report};
+use crate::view::{Standing, View, verdict_word};
 use lab_model::{PointId, SubjectId};
 use lab_stats::analysis::Interval;
-use rust_xlsxwriter::{
-    Chart, ChartErrorBars, ChartErrorBarsType, ChartLine, ChartMarker, ChartMarkerType, ChartRange,
-    ChartSolidFill, ChartType, Color, DocProperties, ExcelDateTime, Format, FormatAlign, Workbook,
-    Worksheet, XlsxError,
-};
+use rust_xlsxwriter::ChartSolidFill;
 
-/// The sheets of a measured run, in order.
-pub const SHEETS: [&str; 9] = [
-    "Summary",
-    "Times",
-    "Comparisons",
-    "Fits",
-    "Factors",
-    "Resources",
-    "CPU",
-    "Sweeps",
-    "Conditions",
-];
-
-/// The sheet of imported figures, there only if there are any.
-pub const IMPORTED: &str = "Imported";
-
-/// The workbook.
-pub fn render(report: &Report) -> Result<Vec<u8>, Error> {
-    let mut workbook = Workbook::new();
-    let mut properties =
-        DocProperties::new().set_comment(format!("benchlab {}", report.run.lab_version));
-    if let Ok(started) = ExcelDateTime::from_timestamp(report.run.started_unix_s as i64) {
-        properties = properties.set_creation_datetime(&started);
-    }
-    workbook.set_properties(&properties);
-    if let Some(view) = View::new(report) {
-        let sheets = [
-            summary(&view),
-            times(&view),
-            comparisons(&view),
-            fits(&view),
-            factors(&view),
-            resources(&view),
-            cpu(&view),
-            sweeps(&view),
-            conditions(&view),
-        ];
-        for (name, sheet) in SHEETS.into_iter().zip(sheets) {
-            sheet.write(&mut workbook, name)?;
-        }
-    }
-    let imported = imported(report);
-    if imported.rows.len() > 1 || report.run.plan.is_none() {
-        imported.write(&mut workbook, IMPORTED)?;
-    }
-    Ok(workbook.save_to_buffer()?)
-}
-
-/// A sheet before it is written: the first row holds the headings.
-#[derive(Default)]
-struct Sheet {
-    rows: Vec<Vec<Value>>,
-    /// Columns that stay in sight.
-    frozen: u16,
-    charts: Vec<(u32, u16, Chart)>,
-    /// Further rows that hold headings.
-    headings: Vec<usize>,
-    /// The first rows are wide text, not a table.
-    prose: bool,
-}
-
-enum Value {
-    Text(String),
-    Number(f64),
-    Blank,
-}
-
-impl From<f64> for Value {
-    fn from(number: f64) -> Self {
-        if number.is_finite() {
-            Value::Number(number)
-        } else {
-            Value::Blank
-        }
-    }
-}
-
-impl From<u32> for Value {
-    fn from(number: u32) -> Self {
-        Value::Number(f64::from(number))
-    }
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Value::Text(text.into())
-    }
-}
-
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Value::Text(text)
-    }
-}
-
-impl Sheet {
-    fn new(headings: &[&str], frozen: u16) -> Self {
-        let row = headings.iter().map(|h| Value::from(*h)).collect();
-        Sheet {
-            rows: vec![row],
-            frozen,
-            ..Sheet::default()
-        }
-    }
-
-    fn write(self, workbook: &mut Workbook, name: &str) -> Result<(), XlsxError> {
-        let heading = Format::new()
-            .set_bold()
-            .set_text_wrap()
-            .set_align(FormatAlign::Top);
-        let number = Format::new().set_num_format("#,##0.####");
-        let wrapped = Format::new().set_text_wrap().set_align(FormatAlign::Top);
-        let sheet = workbook.add_worksheet().set_name(name)?;
-        for (r, row) in self.rows.iter().enumerate() {
-            for (c, value) in row.iter().enumerate() {
-                let (r, c) = (r as u32, c as u16);
-                let head = r == 0 && !self.prose || self.headings.contains(&(r as usize));
-                match value {
-                    Value::Text(text) if head => {
-                        sheet.write_string_with_format(r, c, excel(text), &heading)?
-                    }
-                    Value::Text(text) if self.prose && c == 1 => {
-                        sheet.write_string_with_format(r, c, excel(text), &wrapped)?
-                    }
-                    Value::Text(text) => sheet.write_string(r, c, excel(text))?,
-                    Value::Number(n) => sheet.write_number_with_format(r, c, *n, &number)?,
-                    Value::Blank => sheet,
-                };
-            }
-        }
-        self.set_widths(sheet)?;
-        if !self.prose {
-            sheet.set_freeze_panes(1, self.frozen)?;
-        }
-        for (row, column, chart) in &self.charts {
-            sheet.insert_chart(*row, *column, chart)?;
-        }
-        Ok(())
-    }
-
-    fn set_widths(&self, sheet: &mut Worksheet) -> Result<(), XlsxError> {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        for c in 0..columns {
-            let text = |row: &Vec<Value>| match row.get(c) {
-                Some(Value::Text(text)) => text.chars().count(),
-                Some(Value::Number(_)) => 11,
-                _ => 0,
-            };
-            // Headings wrap, so they do not make a column wide.
-            let cells = self.rows.iter().skip(1).map(text).max().unwrap_or(0);
-            sheet.set_column_width(
-                c as u16,
-                (cells as f64 + 2.0).clamp(11.0, if self.prose { 90.0 } else { 44.0 }),
-            )?;
-        }
-        Ok(())
-    }
-}
-
-fn summary(view: &View) -> Sheet {
+pub fn summary(view: &View) -> Sheet {
     let mut sheet = Sheet {
         prose: true,
         ..Sheet::default()
@@ -226,7 +64,7 @@ fn summary(view: &View) -> Sheet {
     sheet
 }
 
-fn times(view: &View) -> Sheet {
+pub fn times(view: &View) -> Sheet {
     let headings = [
         "Subject",
         "Case",
@@ -276,7 +114,7 @@ fn times(view: &View) -> Sheet {
     sheet
 }
 
-fn comparisons(view: &View) -> Sheet {
+pub fn comparisons(view: &View) -> Sheet {
     let ratio = format!("Wall time / {}'s", view.baseline());
     let whole = format!("Whole wall time / {}'s", view.baseline());
     let cpu = format!("CPU time / {}'s", view.baseline());
@@ -315,7 +153,7 @@ fn comparisons(view: &View) -> Sheet {
     sheet
 }
 
-fn fits(view: &View) -> Sheet {
+pub fn fits(view: &View) -> Sheet {
     let headings = [
         "Subject",
         "Case",
@@ -353,7 +191,7 @@ fn fits(view: &View) -> Sheet {
     sheet
 }
 
-fn factors(view: &View) -> Sheet {
+pub fn factors(view: &View) -> Sheet {
     let headings = [
         "Subject",
         "Factor",
@@ -380,7 +218,7 @@ fn factors(view: &View) -> Sheet {
     sheet
 }
 
-fn resources(view: &View) -> Sheet {
+pub fn resources(view: &View) -> Sheet {
     let headings = [
         "Subject",
         "Resident memory (bytes)",
@@ -427,8 +265,8 @@ fn resources(view: &View) -> Sheet {
 }
 
 /// CPU time by point and subject; a chart of its ratio to the baseline's, which has one scale for all.
-fn cpu(view: &View) -> Sheet {
-    let subjects: Vec<SubjectId> = shown(view).collect();
+pub fn cpu(view: &View) -> Sheet {
+    let subjects: Vec<SubjectId> = view.shown();
     let mut headings = vec!["Point".to_string()];
     headings.extend(
         subjects
@@ -483,7 +321,7 @@ fn cpu(view: &View) -> Sheet {
 }
 
 /// Time over each sweep, a chart of each, both axes logarithmic.
-fn sweeps(view: &View) -> Sheet {
+pub fn sweeps(view: &View) -> Sheet {
     let mut sheet = Sheet {
         frozen: 1,
         ..Sheet::default()
@@ -491,7 +329,7 @@ fn sweeps(view: &View) -> Sheet {
     for group in view.groups().iter().filter(|g| g.points.len() > 1) {
         let begin = sheet.rows.len();
         sheet.headings.push(begin);
-        let subjects: Vec<SubjectId> = shown(view).collect();
+        let subjects: Vec<SubjectId> = view.shown();
         let mut headings: Vec<Value> = vec![view.group_label(group).into()];
         for &subject in &subjects {
             let name = view.name(subject);
@@ -531,39 +369,7 @@ fn error_bar(view: &View, subject: SubjectId, point: PointId) -> [Value; 3] {
     }
 }
 
-fn sweep_chart(view: &View, group: &Group, subjects: &[SubjectId], begin: u32) -> Chart {
-    let mut chart = Chart::new(ChartType::ScatterStraightWithMarkers);
-    let sweep = view.plan.cases[group.case].sweep.as_deref().unwrap_or("");
-    chart.title().set_name(&view.group_label(group));
-    chart.x_axis().set_name(sweep).set_log_base(10);
-    chart
-        .y_axis()
-        .set_name("time per operation (ns)")
-        .set_log_base(10);
-    chart.set_width(720).set_height(420).set_alt_text(format!(
-        "time per operation against {sweep}, both axes logarithmic"
-    ));
-    let (first, last) = (begin + 1, begin + group.points.len() as u32);
-    for (i, &subject) in subjects.iter().enumerate() {
-        let column = (1 + 3 * i) as u16;
-        let range = |c: u16| ("Sweeps", first, c, last, c);
-        let colour = colour(view, subject);
-        let mut marker = ChartMarker::new();
-        marker.set_type(ChartMarkerType::Circle).set_size(6);
-        marker.set_format(ChartSolidFill::new().set_color(colour));
-        let half = |c: u16| ChartRange::new_from_range("Sweeps", first, c, last, c);
-        let bars = ChartErrorBarsType::Custom(half(column + 2), half(column + 1));
-        let series = chart.add_series().set_name(view.name(subject));
-        series.set_categories(range(0)).set_values(range(column));
-        series
-            .set_format(ChartLine::new().set_color(colour).set_width(1.75))
-            .set_marker(&marker);
-        series.set_y_error_bars(ChartErrorBars::new().set_type(bars));
-    }
-    chart
-}
-
-fn conditions(view: &View) -> Sheet {
+pub fn conditions(view: &View) -> Sheet {
     let (differing, same) = content::conditions(view);
     let mut sheet = Sheet {
         frozen: 1,
@@ -606,7 +412,7 @@ fn conditions(view: &View) -> Sheet {
     sheet
 }
 
-fn imported(report: &Report) -> Sheet {
+pub fn imported(report: &Report) -> Sheet {
     let headings = [
         "Run",
         "Language",
@@ -639,11 +445,6 @@ fn pairs(view: &View) -> impl Iterator<Item = (PointId, SubjectId)> {
         .flat_map(move |point| (0..subjects).map(move |subject| (point, subject)))
 }
 
-/// Subjects without controls.
-fn shown<'v>(view: &'v View) -> impl Iterator<Item = SubjectId> + 'v {
-    (0..view.plan.subjects.len()).filter(|&s| view.plan.subjects[s].control_of.is_none())
-}
-
 /// Subject, case, factors, sweep and x.
 fn place(view: &View, subject: SubjectId, point: PointId) -> Vec<Value> {
     let (case, what) = (view.plan.case(point), &view.plan.points[point]);
@@ -674,28 +475,4 @@ fn bounds(interval: &Interval) -> [Value; 3] {
 fn leveled(interval: &Interval) -> [Value; 4] {
     let [estimate, low, high] = bounds(interval);
     [estimate, low, high, interval.level.into()]
-}
-
-fn bar_chart(title: &str, unit: &str) -> Chart {
-    let mut chart = Chart::new(ChartType::Bar);
-    chart.title().set_name(title);
-    chart.y_axis().set_name(unit).set_min(0.0);
-    chart
-        .set_width(720)
-        .set_height(360)
-        .set_alt_text(format!("{title}, {unit}"));
-    chart
-}
-
-fn colour(view: &View, subject: SubjectId) -> Color {
-    let (r, g, b) = crate::plot::colour_of(view, subject);
-    Color::RGB(u32::from(r) << 16 | u32::from(g) << 8 | u32::from(b))
-}
-
-/// A cell holds at most 32,767 characters (Excel specifications and limits).
-fn excel(text: &str) -> String {
-    text.chars()
-        .filter(|c| !c.is_control() || *c == '\n')
-        .take(32_767)
-        .collect()
 }

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//! All points together: geometric means, verdicts counted, the control.
+
+use crate::number::{self, Quantity, full};
+use crate::table::{Cell, Table, Tone};
+use crate::view::View;
+use lab_model::SubjectId;
+use lab_stats::analysis::Verdict;
+
+/// Each subject over all points, with its verdicts counted.
+pub fn overall_table(view: &View) -> Table {
+    let ratio = format!("ratio to {}, geometric mean", view.baseline());
+    let mut columns = vec!["subject".to_string(), ratio, "points".into()];
+    columns.extend(["faster", "slower", "equiv.", "small", "open"].map(String::from));
+    let mut table = Table::new("Over all points", columns);
+    for overall in &view.analysis.overall {
+        let counts = VerdictCounts::of(view, overall.subject);
+        let mut row: Vec<Cell> = vec![
+            view.name(overall.subject).into(),
+            full(Quantity::Ratio, &overall.ratio).into(),
+            overall.points.to_string().into(),
+        ];
+        let counted = [
+            counts.faster,
+            counts.slower,
+            counts.equivalent,
+            counts.small,
+            counts.open,
+        ];
+        row.extend(counted.map(|n| Cell::from(n.to_string())));
+        table.rows.push(row);
+    }
+    table
+}
+
+/// The second copy of the baseline, point by point.
+pub fn control_table(view: &View) -> Table {
+    let title = format!(
+        "The control: a second copy of {}, whose true ratio is 1",
+        view.baseline()
+    );
+    let columns = ["point", "ratio", "margin used"].map(String::from);
+    let mut table = Table::new(title, columns).text_column("noise floor");
+    for control in &view.analysis.controls {
+        let (word, tone) = if control.met {
+            ("met", Tone::Plain)
+        } else {
+            ("not met", Tone::Alarm)
+        };
+        table.rows.push(vec![
+            view.plan.label(control.point).into(),
+            full(Quantity::Ratio, &control.ratio).into(),
+            number::level(control.margin).into(),
+            Cell::from(word).tone(tone),
+        ]);
+    }
+    table
+}
+
+/// How many comparisons are inconclusive, and the blocks that would probably decide all of them.
+pub fn undecided(view: &View) -> Option<String> {
+    let needed = view
+        .analysis
+        .comparisons
+        .iter()
+        .filter_map(|c| match c.verdict {
+            Verdict::Inconclusive { blocks_needed } => Some(blocks_needed),
+            _ => None,
+        });
+    let needed: Vec<Option<u32>> = needed.collect();
+    let known = needed.iter().flatten().max();
+    let decide = known.map_or(String::new(), |n| {
+        format!("; about {n} blocks would probably decide them")
+    });
+    let all = view.analysis.comparisons.len();
+    (!needed.is_empty()).then(|| {
+        format!(
+            "{} of {all} comparisons are inconclusive{decide}.",
+            needed.len()
+        )
+    })
+}
+
+/// How many verdicts of each kind a subject has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct VerdictCounts {
+    /// Faster.
+    faster: usize,
+    /// Slower.
+    slower: usize,
+    /// Equivalent.
+    equivalent: usize,
+    /// Small but real.
+    small: usize,
+    /// Inconclusive.
+    open: usize,
+}
+
+impl VerdictCounts {
+    /// Of one subject, over all points.
+    fn of(view: &View, subject: SubjectId) -> Self {
+        let mut counts = VerdictCounts::default();
+        for comparison in view
+            .analysis
+            .comparisons
+            .iter()
+            .filter(|c| c.subject == subject)
+        {
+            match comparison.verdict {
+                Verdict::Faster => counts.faster += 1,
+                Verdict::Slower => counts.slower += 1,
+                Verdict::Equivalent => counts.equivalent += 1,
+                Verdict::SmallButReal { .. } => counts.small += 1,
+                Verdict::Inconclusive { .. } => counts.open += 1,
+            }
+        }
+        counts
+    }
+}
