@@ -1,5 +1,8 @@
 # `make test` installs what the tests need and passes them all, in every language.
 
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+
 .PHONY: test setup lint rust java ada c python protocol
 
 test: setup lint rust c ada java python protocol
@@ -16,18 +19,18 @@ rust:
 	cargo test --quiet --release --locked --workspace
 
 c:
-	$(MAKE) -s -C kits/c test
+	$(MAKE) -s --no-print-directory -C kits/c test
 
 ada:
-	$(MAKE) -s -C kits/ada test
-	$(MAKE) -s -C appserver/ada test
+	$(MAKE) -s --no-print-directory -C kits/ada test
+	$(MAKE) -s --no-print-directory -C appserver/ada test
 
 java:
-	mvn -q -B test
+	mvn -B -ntp test | grep -E '^\[(INFO|WARNING|ERROR)\] +(Tests run|BUILD)|ERROR'
 
 python:
-	build/tests/venv/bin/python -m pytest -q kits/python/tests
+	build/tests/venv/bin/python -B -m pytest -q kits/python
 
 # Drives every subject of every experiment over the protocol.
 protocol:
-	build/tests/venv/bin/python -m pytest -q tests/protocol
+	build/tests/venv/bin/python -B -m pytest -q tests

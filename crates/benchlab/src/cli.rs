@@ -43,7 +43,9 @@ pub enum Verb {
     #[command(after_help = "Example:\n  benchlab doctor")]
     Doctor,
     /// Print completions for a shell
-    #[command(after_help = "Example:\n  benchlab completions bash > ~/.local/share/bash-completion/completions/benchlab")]
+    #[command(
+        after_help = "Example:\n  benchlab completions bash > ~/.local/share/bash-completion/completions/benchlab"
+    )]
     Completions(CompletionsArgs),
     /// Write the man pages
     #[command(after_help = "Example:\n  benchlab man ~/.local/share/man/man1")]
@@ -52,8 +54,10 @@ pub enum Verb {
 
 /// `benchlab run`
 #[derive(Args)]
-#[command(after_help = "Examples:\n  benchlab run sql --install\n  benchlab run sql --subjects c,python --cases select --set limit=1,1000\n  \
-                        benchlab run sql --subjects java --cases point --blocks 12\n\nThe run is kept in runs/<time>-<experiment>.lab, with an HTML report beside it.")]
+#[command(
+    after_help = "Examples:\n  benchlab run sql --install\n  benchlab run sql --subjects c,python --cases select --set limit=1,1000\n  \
+                        benchlab run sql --subjects java --cases point --blocks 12\n\nThe run is kept in runs/<time>-<experiment>.lab, with an HTML report beside it."
+)]
 pub struct RunArgs {
     /// The experiment: a folder under experiments/
     pub experiment: String,
@@ -75,13 +79,14 @@ pub struct RunArgs {
     /// Measure for about 30 s: fewer points and shorter blocks
     #[arg(long, short)]
     pub quick: bool,
-    /// Time for measuring, such as 90s or 10m; `none`: until everything is decided
+    /// Time for measuring, such as 90s or 10m; `none`: until everything is decided [default: 150s;
+    /// quick: 30s]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,
     /// Measure this many blocks, whatever they show
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub blocks: Option<u32>,
-    /// Mirrored pairs of passes in a block [default: 40; quick: 10]
+    /// Mirrored pairs of passes in a block [default: 40; quick: 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub pairs: Option<u32>,
     /// Ratios within ± this count as equivalent
@@ -138,8 +143,10 @@ pub struct ResumeArgs {
 
 /// `benchlab report`
 #[derive(Args)]
-#[command(after_help = "Examples:\n  benchlab report runs/20261121-093000-sql.lab\n  benchlab report RUN.lab --format html --output report.html\n  \
-                        benchlab report RUN.lab --format csv | head\n  benchlab report NEW.lab --with old.lab")]
+#[command(
+    after_help = "Examples:\n  benchlab report runs/20261121-093000-sql.lab\n  benchlab report RUN.lab --format html --output report.html\n  \
+                        benchlab report RUN.lab --format csv | head\n  benchlab report NEW.lab --with old.lab"
+)]
 pub struct ReportArgs {
     /// The run file
     pub file: PathBuf,
@@ -170,7 +177,9 @@ pub enum Color {
 
 /// `benchlab import`
 #[derive(Args)]
-#[command(after_help = "Example:\n  benchlab import results-2019.xml\n  benchlab report runs/NEW.lab --with runs/results-2019.lab")]
+#[command(
+    after_help = "Example:\n  benchlab import results-2019.xml\n  benchlab report runs/NEW.lab --with runs/results-2019.lab"
+)]
 pub struct ImportArgs {
     /// An XML file of <benchmark> elements
     pub file: PathBuf,
@@ -221,7 +230,9 @@ fn budget(text: &str) -> Result<Budget, String> {
 
 /// `1.5s`, `500ms`, `2m`, `1h`.
 fn time(text: &str) -> Result<Duration, String> {
-    let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let split = text
+        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let scale = match unit {
         "ms" => 0.001,
@@ -230,8 +241,14 @@ fn time(text: &str) -> Result<Duration, String> {
         "h" => 3600.0,
         _ => return Err("a time is wanted, such as 500ms, 30s, 2m or 1h".into()),
     };
-    let seconds = number.parse::<f64>().ok().map(|n| n * scale).filter(|s| (0.001..=86_400.0 * 30.0).contains(s));
-    seconds.map(Duration::from_secs_f64).ok_or("a time from 1ms to 720h is wanted".into())
+    let seconds = number
+        .parse::<f64>()
+        .ok()
+        .map(|n| n * scale)
+        .filter(|s| (0.001..=86_400.0 * 30.0).contains(s));
+    seconds
+        .map(Duration::from_secs_f64)
+        .ok_or("a time from 1ms to 720h is wanted".into())
 }
 
 /// `2%` or `0.02`.

@@ -25,7 +25,10 @@ pub struct Exit {
 impl Exit {
     /// An end with this code.
     pub fn new(code: u8, message: impl Into<String>) -> Exit {
-        Exit { code, message: message.into() }
+        Exit {
+            code,
+            message: message.into(),
+        }
     }
 
     /// The command or a file is wrong.
@@ -42,7 +45,11 @@ impl From<PlanError> for Exit {
 
 impl From<StoreError> for Exit {
     fn from(e: StoreError) -> Exit {
-        let code = if matches!(e, StoreError::Full(_)) { FAILED } else { WRONG };
+        let code = if matches!(e, StoreError::Full(_)) {
+            FAILED
+        } else {
+            WRONG
+        };
         Exit::new(code, e.to_string())
     }
 }

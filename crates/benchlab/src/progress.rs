@@ -21,25 +21,53 @@ impl<'a> Follower<'a> {
     pub fn new(plan: &'a Plan, blocks: u32) -> Follower<'a> {
         // Hidden by itself when standard error is not a terminal.
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-        let style = ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is sound");
+        let style =
+            ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is sound");
         bar.set_style(style);
         let end = plan.measure.budget_ns.map(Duration::from_nanos);
-        Follower { plan, bar, began: Instant::now(), blocks, last_block: Duration::ZERO, end }
+        Follower {
+            plan,
+            bar,
+            began: Instant::now(),
+            blocks,
+            last_block: Duration::ZERO,
+            end,
+        }
     }
 
     /// Shows a step.
     pub fn step(&mut self, progress: Progress) {
         match progress {
-            Progress::Pilot { subject, point, done, of } => {
+            Progress::Pilot {
+                subject,
+                point,
+                done,
+                of,
+            } => {
                 let subject = &self.plan.subjects[subject].name;
-                self.show(format!("pilot {done}/{of}  {}  {subject}", self.plan.label(point)));
+                self.show(format!(
+                    "pilot {done}/{of}  {}  {subject}",
+                    self.plan.label(point)
+                ));
             }
-            Progress::Point { block, point, done, of } => {
+            Progress::Point {
+                block,
+                point,
+                done,
+                of,
+            } => {
                 let part = (done as f64 / of as f64 * 100.0) as u32;
-                self.show(format!("block {} {part:2}%  {}", block + 1, self.plan.label(point)));
+                self.show(format!(
+                    "block {} {part:2}%  {}",
+                    block + 1,
+                    self.plan.label(point)
+                ));
             }
             Progress::Disturbed(block) => {
-                self.note(&format!("block {}: other programs or the hypervisor disturbed it; once more", block + 1));
+                self.note(&format!(
+                    "block {}: other programs or the hypervisor disturbed it; once more",
+                    block + 1
+                ));
             }
             Progress::Complete(block, took) => {
                 self.blocks = block + 1;
@@ -49,7 +77,10 @@ impl<'a> Follower<'a> {
                 let subject = &self.plan.subjects[failure.subject].name;
                 let point = failure.point.map(|p| format!(" at {}", self.plan.label(p)));
                 let at = point.unwrap_or_default();
-                self.note(&format!("{subject} failed{at}: {}: {}", failure.kind, failure.message));
+                self.note(&format!(
+                    "{subject} failed{at}: {}: {}",
+                    failure.kind, failure.message
+                ));
             }
         }
     }

@@ -26,7 +26,10 @@ pub fn ready(
     for name in names {
         let outcome = builder.ready(name, &mut |name| eprintln!("benchlab: building {name}"));
         if interrupt::requested() {
-            return Err(Exit::new(exit::INTERRUPTED, "stopped before anything was measured"));
+            return Err(Exit::new(
+                exit::INTERRUPTED,
+                "stopped before anything was measured",
+            ));
         }
         if let Err(unready) = &outcome {
             eprintln!("benchlab: {name} cannot run: {}", unready.message);

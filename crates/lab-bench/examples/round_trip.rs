@@ -29,7 +29,9 @@ fn main() {
         let limit = Duration::from_secs(10);
         let mut process = Process::start(&subject, &folder, limit).expect("the subject starts");
         pin(process.thread, core).expect("the subject can be kept on a core");
-        process.open([("case", "noop"), ("seed", "1")]).expect("every kit has noop");
+        process
+            .open([("case", "noop"), ("seed", "1")])
+            .expect("every kit has noop");
         let awake = times(|| {
             process.run(1).expect("noop runs");
         });

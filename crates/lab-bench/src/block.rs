@@ -12,7 +12,7 @@ use crate::visit::Visit;
 use lab_model::{Batch, Block, Failure, Pilot, PointId, Resources, Sample, SubjectId};
 use lab_plan::Schedule;
 use lab_store::{BlockWriter, RunWriter};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The part of a batch that follows the waking and is not recorded.
 const LEAD_IN: u64 = 10;
@@ -37,10 +37,14 @@ pub struct Bench<'a> {
     pub progress: &'a mut dyn FnMut(Progress),
 }
 
+/// The part of its warm-up that a process needs when it has visited another point of the case.
+const WARM_UP_AGAIN: u32 = 4;
+
 /// A subject that sits in a block, with its case open or not.
 struct Seat {
     process: Process,
     visit: Option<Visit>,
+    warm_cases: HashSet<usize>,
 }
 
 type Seats = HashMap<SubjectId, Seat>;
@@ -53,13 +57,21 @@ impl Bench<'_> {
         let mut seats = Seats::new();
         let order = schedule.points(plan.points.len());
         for (done, &point) in order.iter().enumerate() {
-            (self.progress)(Progress::Point { block: block.number, point, done, of: order.len() });
+            (self.progress)(Progress::Point {
+                block: block.number,
+                point,
+                done,
+                of: order.len(),
+            });
             let everyone: Vec<SubjectId> = (0..plan.subjects.len()).collect();
             for subject in schedule.openings(point, &everyone) {
                 self.prepare(writer, block, &mut seats, subject, point)?;
             }
-            let mut taking_part: Vec<SubjectId> =
-                seats.iter().filter(|(_, seat)| seat.visit.is_some()).map(|(&s, _)| s).collect();
+            let mut taking_part: Vec<SubjectId> = seats
+                .iter()
+                .filter(|(_, seat)| seat.visit.is_some())
+                .map(|(&s, _)| s)
+                .collect();
             taking_part.sort();
             self.passes(writer, block, &mut seats, &schedule, point, &taking_part)?;
             for subject in taking_part {
@@ -92,14 +104,25 @@ impl Bench<'_> {
                 Ok((process, started)) => {
                     writer.process(&started)?;
                     block.processes.push(started);
-                    seats.insert(subject, Seat { process, visit: None });
+                    seats.insert(
+                        subject,
+                        Seat {
+                            process,
+                            visit: None,
+                            warm_cases: HashSet::new(),
+                        },
+                    );
                 }
                 Err(fault) => return self.fail(fault, subject, None, block, None),
             }
         }
         let seat = seats.get_mut(&subject).expect("it was just seated");
-        let warm = warm_up(self.crew, self.targets, &self.pilots[&(subject, point)], &mut seat.process);
-        match warm {
+        let pilot = &self.pilots[&(subject, point)];
+        let known_case = !seat.warm_cases.insert(self.crew.plan.points[point].case);
+        let batches = pilot
+            .warmup_batches
+            .div_ceil(if known_case { WARM_UP_AGAIN } else { 1 });
+        match warm_up(self.crew, self.targets, pilot, batches, &mut seat.process) {
             Ok(visit) => seat.visit = Some(visit),
             Err(fault) => self.dismiss(fault, seats, subject, point, block)?,
         }
@@ -118,7 +141,9 @@ impl Bench<'_> {
         let passes = schedule.passes(point, subjects, self.crew.plan.measure.pairs);
         for (pass, order) in passes.enumerate() {
             for (turn, subject) in order.into_iter().enumerate() {
-                let Some(seat) = seats.get_mut(&subject) else { continue };
+                let Some(seat) = seats.get_mut(&subject) else {
+                    continue;
+                };
                 let operations = self.pilots[&(subject, point)].operations;
                 match take_turn(self.crew, self.expected, seat, point, operations) {
                     Ok(ran) => {
@@ -127,7 +152,11 @@ impl Bench<'_> {
                             subject,
                             pass: pass as u32,
                             turn: turn as u32,
-                            batch: Batch { operations, wall_ns: ran.wall_ns, cpu_ns: ran.cpu_ns },
+                            batch: Batch {
+                                operations,
+                                wall_ns: ran.wall_ns,
+                                cpu_ns: ran.cpu_ns,
+                            },
                         };
                         writer.sample(&sample, ran.units, ran.check)?;
                         block.samples.push(sample);
@@ -148,7 +177,9 @@ impl Bench<'_> {
         subject: SubjectId,
         point: PointId,
     ) -> Result<(), Stop> {
-        let Some(seat) = seats.get_mut(&subject) else { return Ok(()) };
+        let Some(seat) = seats.get_mut(&subject) else {
+            return Ok(());
+        };
         let close = |seat: &mut Seat| {
             let usage = procfs::usage(seat.process.pid()).map_err(crate::process::gone)?;
             seat.process.wake()?;
@@ -178,7 +209,13 @@ impl Bench<'_> {
         block: &Block,
     ) -> Result<(), Stop> {
         let mut seat = seats.remove(&subject);
-        self.fail(fault, subject, Some(point), block, seat.as_mut().map(|s| &mut s.process))
+        self.fail(
+            fault,
+            subject,
+            Some(point),
+            block,
+            seat.as_mut().map(|s| &mut s.process),
+        )
     }
 
     fn fail(
@@ -190,7 +227,8 @@ impl Bench<'_> {
         process: Option<&mut Process>,
     ) -> Result<(), Stop> {
         let failure =
-            self.roster.keep(self.run, fault, subject, point, Some(block.number), process)?;
+            self.roster
+                .keep(self.run, fault, subject, point, Some(block.number), process)?;
         (self.progress)(Progress::Failed(failure.clone()));
         self.failures.push(failure);
         Ok(())
@@ -201,6 +239,7 @@ fn warm_up(
     crew: &Crew,
     targets: Option<&Targets>,
     pilot: &Pilot,
+    batches: u32,
     process: &mut Process,
 ) -> Answer<Visit> {
     process.wake()?;
@@ -208,7 +247,7 @@ fn warm_up(
     let (mut visit, _) = Visit::begin(process, crew.plan, pilot.point, targets, &name)?;
     visit.verify(process, 1)?;
     visit.look(crew.plan)?;
-    for _ in 0..pilot.warmup_batches {
+    for _ in 0..batches {
         visit.run(process, pilot.operations)?;
         visit.look(crew.plan)?;
     }
@@ -225,7 +264,10 @@ fn take_turn(
     point: PointId,
     operations: u64,
 ) -> Answer<Ran> {
-    let visit = seat.visit.as_mut().expect("only subjects with an open case take turns");
+    let visit = seat
+        .visit
+        .as_mut()
+        .expect("only subjects with an open case take turns");
     let process = &mut seat.process;
     process.wake()?;
     visit.run(process, (operations / LEAD_IN).max(1))?;

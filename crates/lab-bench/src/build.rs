@@ -32,14 +32,27 @@ pub struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     /// For the subjects of this experiment.
-    pub fn new(project: &'a Project, experiment: &'a Experiment, toolchains: &'a Toolchains) -> Self {
-        Builder { project, experiment, toolchains, done: HashSet::new() }
+    pub fn new(
+        project: &'a Project,
+        experiment: &'a Experiment,
+        toolchains: &'a Toolchains,
+    ) -> Self {
+        Builder {
+            project,
+            experiment,
+            toolchains,
+            done: HashSet::new(),
+        }
     }
 
     /// Debian packages that bring what these subjects lack; none for those that are built already.
     pub fn lacking(&self, names: &[String]) -> Vec<String> {
         let mut packages = BTreeSet::new();
-        for recipe in names.iter().filter_map(|n| self.recipe(n)).filter(|(n, r)| !self.fresh(n, r)) {
+        for recipe in names
+            .iter()
+            .filter_map(|n| self.recipe(n))
+            .filter(|(n, r)| !self.fresh(n, r))
+        {
             for toolchain in self.missing(recipe.1) {
                 packages.extend(toolchain.debian.iter().cloned());
             }
@@ -50,7 +63,9 @@ impl<'a> Builder<'a> {
     /// Builds a subject if something that it is made from changed: the SHA-256 of what it was made
     /// from. `tell` is told before a build begins.
     pub fn ready(&mut self, name: &str, tell: &mut dyn FnMut(&str)) -> Result<String, Unready> {
-        let (name, recipe) = self.recipe(name).expect("only subjects of the experiment are built");
+        let (name, recipe) = self
+            .recipe(name)
+            .expect("only subjects of the experiment are built");
         let key = self.key(recipe);
         if self.fresh(name, recipe) {
             return Ok(key);
@@ -91,21 +106,39 @@ impl<'a> Builder<'a> {
     }
 
     fn program_name(&self, name: &str) -> &'a str {
-        &self.experiment.subject(name).expect("a subject").model.program[0]
+        &self
+            .experiment
+            .subject(name)
+            .expect("a subject")
+            .model
+            .program[0]
     }
 
     fn no_program(&self, name: &str, recipe: &Recipe) -> Unready {
         let program = self.program_name(name);
         let (kind, message) = match (recipe.build.is_empty(), program.contains('/')) {
             (false, _) => ("build", format!("its build made no `{program}`")),
-            (true, true) => ("missing", format!("there is no program `{program}` in the project")),
-            (true, false) => ("missing", format!("there is no program `{program}` in PATH")),
+            (true, true) => (
+                "missing",
+                format!("there is no program `{program}` in the project"),
+            ),
+            (true, false) => (
+                "missing",
+                format!("there is no program `{program}` in PATH"),
+            ),
         };
-        Unready { kind, message, log: Vec::new() }
+        Unready {
+            kind,
+            message,
+            log: Vec::new(),
+        }
     }
 
     fn stamp(&self, name: &str) -> PathBuf {
-        self.project.folder().join("build").join(format!("{}-{name}.stamp", self.experiment.name))
+        self.project
+            .folder()
+            .join("build")
+            .join(format!("{}-{name}.stamp", self.experiment.name))
     }
 
     /// Hash of the sources, the build commands, and the tools' paths, sizes and times.
@@ -115,11 +148,21 @@ impl<'a> Builder<'a> {
             let _ = hash_tree(&self.project.folder().join(source), &mut hash);
         }
         hash.update(format!("{:?}", recipe.build));
-        for tool in recipe.needs.iter().filter_map(|n| self.toolchains.get(n)).flat_map(|t| &t.programs) {
+        for tool in recipe
+            .needs
+            .iter()
+            .filter_map(|n| self.toolchains.get(n))
+            .flat_map(|t| &t.programs)
+        {
             if let Some(path) = in_path(tool)
                 && let Ok(meta) = fs::metadata(&path)
             {
-                hash.update(format!("{}:{}:{}", path.display(), meta.size(), meta.mtime()));
+                hash.update(format!(
+                    "{}:{}:{}",
+                    path.display(),
+                    meta.size(),
+                    meta.mtime()
+                ));
             }
         }
         hex(&hash.finalize())
@@ -132,15 +175,22 @@ impl<'a> Builder<'a> {
 
     fn lacks(&self, missing: &[&Toolchain]) -> Unready {
         let titles: Vec<&str> = missing.iter().map(|t| t.title.as_str()).collect();
-        let packages: Vec<&str> =
-            missing.iter().flat_map(|t| &t.debian).map(String::as_str).collect();
+        let packages: Vec<&str> = missing
+            .iter()
+            .flat_map(|t| &t.debian)
+            .map(String::as_str)
+            .collect();
         let message = format!(
             "not here: {}. `benchlab run {} --install` installs it, or `apt-get install {}`",
             titles.join(", "),
             self.experiment.name,
             packages.join(" ")
         );
-        Unready { kind: "missing", message, log: Vec::new() }
+        Unready {
+            kind: "missing",
+            message,
+            log: Vec::new(),
+        }
     }
 
     fn build(&self, name: &str, recipe: &Recipe) -> Result<(), Unready> {
@@ -150,7 +200,11 @@ impl<'a> Builder<'a> {
             let text = fs::read_to_string(&log).unwrap_or_default();
             let lines: Vec<String> = text.lines().map(str::to_owned).collect();
             let last = lines[lines.len().saturating_sub(15)..].to_vec();
-            Unready { kind: "build", message, log: last }
+            Unready {
+                kind: "build",
+                message,
+                log: last,
+            }
         };
         let start = || {
             fs::create_dir_all(&folder)?;
@@ -158,16 +212,25 @@ impl<'a> Builder<'a> {
         };
         let out = start().map_err(|e| failed(format!("{}: {e}", log.display())))?;
         for command in &recipe.build {
-            let Some((program, args)) = command.split_first() else { continue };
+            let Some((program, args)) = command.split_first() else {
+                continue;
+            };
             let run = || {
                 let mut call = Command::new(program);
-                call.args(args).current_dir(self.project.folder()).stdin(Stdio::null());
-                call.stdout(out.try_clone()?).stderr(out.try_clone()?).status()
+                call.args(args)
+                    .current_dir(self.project.folder())
+                    .stdin(Stdio::null());
+                call.stdout(out.try_clone()?)
+                    .stderr(out.try_clone()?)
+                    .status()
             };
             match run() {
                 Ok(status) if status.success() => {}
                 Ok(status) => {
-                    return Err(failed(format!("`{}` ended with {status}", command.join(" "))));
+                    return Err(failed(format!(
+                        "`{}` ended with {status}",
+                        command.join(" ")
+                    )));
                 }
                 Err(e) => return Err(failed(format!("`{}`: {e}", command.join(" ")))),
             }
@@ -179,9 +242,14 @@ impl<'a> Builder<'a> {
 /// Whether a toolchain is there.
 pub fn present(toolchain: &Toolchain) -> bool {
     let runs = |probe: &Vec<String>| {
-        let Some((program, args)) = probe.split_first() else { return true };
+        let Some((program, args)) = probe.split_first() else {
+            return true;
+        };
         let mut call = Command::new(program);
-        call.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        call.args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         call.status().is_ok_and(|s| s.success())
     };
     toolchain.programs.iter().all(|p| in_path(p).is_some()) && toolchain.probes.iter().all(runs)
@@ -214,13 +282,18 @@ fn apt_get(args: &[&str]) -> io::Result<()> {
     let status = call.stdout(io::stderr()).status()?;
     match status.success() {
         true => Ok(()),
-        false => Err(io::Error::other(format!("`apt-get {}` ended with {status}", args.join(" ")))),
+        false => Err(io::Error::other(format!(
+            "`apt-get {}` ended with {status}",
+            args.join(" ")
+        ))),
     }
 }
 
 fn in_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|p| p.is_file())
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(program))
+        .find(|p| p.is_file())
 }
 
 /// Names and contents of a file or of all files in a folder, in the order of their names.

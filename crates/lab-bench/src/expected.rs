@@ -45,7 +45,10 @@ pub fn compare(wanted: Outcome, found: Outcome, operations: u64) -> Answer<()> {
 /// The outcome that most subjects agree on; of equally many, the baseline's, then the first one's.
 pub fn majority(outcomes: &[(SubjectId, Outcome)], baseline: SubjectId) -> Option<Outcome> {
     let votes = |outcome: Outcome| outcomes.iter().filter(|(_, o)| *o == outcome).count();
-    let of_baseline = outcomes.iter().find(|(s, _)| *s == baseline).map(|(_, o)| *o);
+    let of_baseline = outcomes
+        .iter()
+        .find(|(s, _)| *s == baseline)
+        .map(|(_, o)| *o);
     let mut best = of_baseline.or(outcomes.first().map(|(_, o)| *o))?;
     for &(_, outcome) in outcomes {
         if votes(outcome) > votes(best) {
@@ -63,14 +66,19 @@ mod tests {
     fn most_subjects_are_believed_and_the_baseline_breaks_a_tie() {
         assert_eq!(majority(&[], 0), None);
         assert_eq!(majority(&[(0, (5, 1)), (1, (6, 1))], 1), Some((6, 1)));
-        assert_eq!(majority(&[(0, (5, 1)), (1, (6, 1)), (2, (5, 1))], 1), Some((5, 1)));
+        assert_eq!(
+            majority(&[(0, (5, 1)), (1, (6, 1)), (2, (5, 1))], 1),
+            Some((5, 1))
+        );
         assert_eq!(majority(&[(2, (7, 1)), (1, (6, 1))], 0), Some((7, 1)));
     }
 
     #[test]
     fn a_difference_is_named() {
         assert_eq!(compare((5, 1), (5, 1), 3), Ok(()));
-        let Err(Fault::Failed(kind, text)) = compare((5, 1), (5, 2), 3) else { panic!("equal") };
+        let Err(Fault::Failed(kind, text)) = compare((5, 1), (5, 2), 3) else {
+            panic!("equal")
+        };
         assert_eq!(kind, "check");
         assert!(text.contains("units=2") && text.contains('1'));
     }

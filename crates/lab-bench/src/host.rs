@@ -14,14 +14,21 @@ pub fn inspect() -> Host {
     let gauge = Gauge::start();
     std::thread::sleep(std::time::Duration::from_millis(500));
     let idle = gauge.read();
-    Host { facts: facts(), findings: findings(&idle) }
+    Host {
+        facts: facts(),
+        findings: findings(&idle),
+    }
 }
 
 fn facts() -> Vec<(String, String)> {
     let cpuinfo = text("/proc/cpuinfo");
     let meminfo = text("/proc/meminfo");
     let os = text("/etc/os-release");
-    let release = os.lines().find_map(|l| l.strip_prefix("PRETTY_NAME=")).unwrap_or("").trim_matches('"');
+    let release = os
+        .lines()
+        .find_map(|l| l.strip_prefix("PRETTY_NAME="))
+        .unwrap_or("")
+        .trim_matches('"');
     let cores = crate::sys::allowed_cores().map(|c| c.len()).unwrap_or(0);
     let memory = procfs::field(&meminfo, "MemTotal") as f64 / 1024.0 / 1024.0;
     let mut facts = vec![
@@ -29,60 +36,132 @@ fn facts() -> Vec<(String, String)> {
         ("cores", cores.to_string()),
         ("memory", format!("{memory:.1} GiB")),
         ("system", release.to_owned()),
-        ("kernel", format!("Linux {}", text("/proc/sys/kernel/osrelease").trim())),
-        ("virtual machine", if virtual_machine(&cpuinfo) { "yes" } else { "no" }.to_owned()),
-        ("clock source", first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
-        ("frequency governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
-        ("huge pages", chosen("/sys/kernel/mm/transparent_hugepage/enabled")),
-        ("address randomisation", first_line("/proc/sys/kernel/randomize_va_space")),
+        (
+            "kernel",
+            format!("Linux {}", text("/proc/sys/kernel/osrelease").trim()),
+        ),
+        (
+            "virtual machine",
+            if virtual_machine(&cpuinfo) {
+                "yes"
+            } else {
+                "no"
+            }
+            .to_owned(),
+        ),
+        (
+            "clock source",
+            first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        ),
+        (
+            "frequency governor",
+            first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        ),
+        (
+            "huge pages",
+            chosen("/sys/kernel/mm/transparent_hugepage/enabled"),
+        ),
+        (
+            "address randomisation",
+            first_line("/proc/sys/kernel/randomize_va_space"),
+        ),
     ];
-    for name in ["LD_PRELOAD", "JAVA_TOOL_OPTIONS", "PYTHONPATH", "MALLOC_ARENA_MAX"] {
+    for name in [
+        "LD_PRELOAD",
+        "JAVA_TOOL_OPTIONS",
+        "PYTHONPATH",
+        "MALLOC_ARENA_MAX",
+    ] {
         if let Ok(value) = std::env::var(name) {
             facts.push((name, value));
         }
     }
-    facts.into_iter().filter(|(_, v)| !v.is_empty()).map(|(k, v)| (k.to_owned(), v)).collect()
+    facts
+        .into_iter()
+        .filter(|(_, v)| !v.is_empty())
+        .map(|(k, v)| (k.to_owned(), v))
+        .collect()
 }
 
 fn findings(idle: &Disturbance) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut find = |unfit, what: String, advice: &str| {
-        found.push(Finding { unfit, what, advice: advice.into() });
+        found.push(Finding {
+            unfit,
+            what,
+            advice: advice.into(),
+        });
     };
     let cores = crate::sys::allowed_cores().map(|c| c.len()).unwrap_or(1);
     if cores < 2 {
-        find(true, "only one core may be used".into(), "give the lab two cores or more: subjects' helper threads and the lab would run in the time of the measured thread");
+        find(
+            true,
+            "only one core may be used".into(),
+            "give the lab two cores or more: subjects' helper threads and the lab would run in the time of the measured thread",
+        );
     }
     if idle.foreign > 0.10 {
         let percent = idle.foreign * 100.0;
-        find(true, format!("other programs use {percent:.0} % of the cores"), "end them: `top` shows which");
+        find(
+            true,
+            format!("other programs use {percent:.0} % of the cores"),
+            "end them: `top` shows which",
+        );
     }
     if idle.steal > 0.02 {
         let percent = idle.steal * 100.0;
-        find(true, format!("the hypervisor gives {percent:.0} % of the cores' time to others"), "measure on a machine of your own, or at a quieter time");
+        find(
+            true,
+            format!("the hypervisor gives {percent:.0} % of the cores' time to others"),
+            "measure on a machine of your own, or at a quieter time",
+        );
     }
     let governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     if !governor.is_empty() && governor != "performance" {
-        find(false, format!("the frequency governor is `{governor}`"), "`cpupower frequency-set -g performance` keeps the clock steady");
+        find(
+            false,
+            format!("the frequency governor is `{governor}`"),
+            "`cpupower frequency-set -g performance` keeps the clock steady",
+        );
     }
     if first_line("/sys/devices/system/cpu/cpufreq/boost") == "1"
         || first_line("/sys/devices/system/cpu/intel_pstate/no_turbo") == "0"
     {
-        find(false, "turbo clocks are on".into(), "turn them off in the firmware or under /sys for steadier levels; ratios hold either way");
+        find(
+            false,
+            "turbo clocks are on".into(),
+            "turn them off in the firmware or under /sys for steadier levels; ratios hold either way",
+        );
     }
     let clock = first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     if !["tsc", "kvm-clock", "arch_sys_counter"].contains(&clock.as_str()) {
-        find(true, format!("the clock source is `{clock}`, which is slow to read"), "boot with `clocksource=tsc`, if the machine's counter is reliable");
+        find(
+            true,
+            format!("the clock source is `{clock}`, which is slow to read"),
+            "boot with `clocksource=tsc`, if the machine's counter is reliable",
+        );
     }
     if first_line("/sys/devices/system/cpu/smt/active") == "1" {
-        find(false, "two threads share each core (SMT)".into(), "turn SMT off in the firmware, or keep the sibling of the measured core idle");
+        find(
+            false,
+            "two threads share each core (SMT)".into(),
+            "turn SMT off in the firmware, or keep the sibling of the measured core idle",
+        );
     }
     if virtual_machine(&text("/proc/cpuinfo")) {
-        find(false, "this is a virtual machine: its speed changes with its neighbours'".into(), "trust ratios within one run; do not compare levels of different runs");
+        find(
+            false,
+            "this is a virtual machine: its speed changes with its neighbours'".into(),
+            "trust ratios within one run; do not compare levels of different runs",
+        );
     }
     let available = procfs::field(&text("/proc/meminfo"), "MemAvailable") / 1024;
     if available < 1024 {
-        find(true, format!("only {available} MiB of memory are free"), "end programs that hold memory, or swapping will be measured");
+        find(
+            true,
+            format!("only {available} MiB of memory are free"),
+            "end programs that hold memory, or swapping will be measured",
+        );
     }
     found
 }
@@ -108,7 +187,10 @@ struct Counters {
 impl Gauge {
     /// Begins.
     pub fn start() -> Gauge {
-        Gauge { began: Instant::now(), before: counters() }
+        Gauge {
+            began: Instant::now(),
+            before: counters(),
+        }
     }
 
     /// What the host did since. The lab and what it started and ended since then count as its own.
@@ -131,13 +213,21 @@ impl Gauge {
 
 fn counters() -> Counters {
     let stat = text("/proc/stat");
-    let total: Vec<u64> = stat.lines().next().unwrap_or("").split_whitespace().skip(1)
-        .map(|f| f.parse().unwrap_or(0)).collect();
+    let total: Vec<u64> = stat
+        .lines()
+        .next()
+        .unwrap_or("")
+        .split_whitespace()
+        .skip(1)
+        .map(|f| f.parse().unwrap_or(0))
+        .collect();
     // user nice system idle iowait irq softirq steal
     let at = |i: usize| total.get(i).copied().unwrap_or(0);
     let vmstat = text("/proc/vmstat");
     let swap = |name: &str| {
-        let line = vmstat.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(' '));
+        let line = vmstat
+            .lines()
+            .find_map(|l| l.strip_prefix(name)?.strip_prefix(' '));
         line.and_then(|n| n.trim().parse::<u64>().ok()).unwrap_or(0)
     };
     Counters {
@@ -157,8 +247,10 @@ fn own_ticks() -> u64 {
     let ticks = procfs::ticks_per_second() as i64;
     let of = |who| {
         let Ok(usage) = getrusage(who) else { return 0 };
-        [usage.user_time(), usage.system_time()].iter()
-            .map(|t| (t.tv_sec() * ticks + t.tv_usec() * ticks / 1_000_000) as u64).sum::<u64>()
+        [usage.user_time(), usage.system_time()]
+            .iter()
+            .map(|t| (t.tv_sec() * ticks + t.tv_usec() * ticks / 1_000_000) as u64)
+            .sum::<u64>()
     };
     of(UsageWho::RUSAGE_SELF) + of(UsageWho::RUSAGE_CHILDREN)
 }
@@ -166,29 +258,45 @@ fn own_ticks() -> u64 {
 /// Time in which some task waited for memory (pressure stall information, Documentation/accounting/psi).
 fn memory_pressure_us() -> u64 {
     let pressure = text("/proc/pressure/memory");
-    let some = pressure.lines().find(|l| l.starts_with("some")).unwrap_or("");
-    some.rsplit_once("total=").and_then(|(_, n)| n.trim().parse().ok()).unwrap_or(0)
+    let some = pressure
+        .lines()
+        .find(|l| l.starts_with("some"))
+        .unwrap_or("");
+    some.rsplit_once("total=")
+        .and_then(|(_, n)| n.trim().parse().ok())
+        .unwrap_or(0)
 }
 
 fn throttled() -> u64 {
-    let Ok(cores) = fs::read_dir("/sys/devices/system/cpu") else { return 0 };
+    let Ok(cores) = fs::read_dir("/sys/devices/system/cpu") else {
+        return 0;
+    };
     let count = |path: &Path| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
-    cores.flatten().filter_map(|c| count(&c.path().join("thermal_throttle/core_throttle_count"))).sum()
+    cores
+        .flatten()
+        .filter_map(|c| count(&c.path().join("thermal_throttle/core_throttle_count")))
+        .sum()
 }
 
 fn virtual_machine(cpuinfo: &str) -> bool {
-    cpu_field(cpuinfo, "flags").split(' ').any(|flag| flag == "hypervisor")
+    cpu_field(cpuinfo, "flags")
+        .split(' ')
+        .any(|flag| flag == "hypervisor")
 }
 
 fn cpu_field(cpuinfo: &str, name: &str) -> String {
     let line = cpuinfo.lines().find(|l| l.starts_with(name));
-    line.and_then(|l| l.split_once(':')).map_or(String::new(), |(_, v)| v.trim().to_owned())
+    line.and_then(|l| l.split_once(':'))
+        .map_or(String::new(), |(_, v)| v.trim().to_owned())
 }
 
 /// The word in brackets of `always [madvise] never`.
 fn chosen(path: &str) -> String {
     let all = text(path);
-    all.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or("", |(word, _)| word).to_owned()
+    all.split_once('[')
+        .and_then(|(_, rest)| rest.split_once(']'))
+        .map_or("", |(word, _)| word)
+        .to_owned()
 }
 
 fn first_line(path: &str) -> String {

@@ -21,5 +21,7 @@ pub fn watch() -> io::Result<()> {
 
 /// Whether the reader wants the lab to stop.
 pub fn requested() -> bool {
-    REQUESTED.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
+    REQUESTED
+        .get()
+        .is_some_and(|flag| flag.load(Ordering::Relaxed))
 }

@@ -79,7 +79,10 @@ impl Process {
     pub fn start(subject: &Subject, folder: &Path, time_limit: Duration) -> Answer<Process> {
         let began = Instant::now();
         let mut child = spawn(&subject.program, folder).map_err(|e| {
-            Fault::Failed("start", format!("`{}` cannot be started: {e}", subject.program.join(" ")))
+            Fault::Failed(
+                "start",
+                format!("`{}` cannot be started: {e}", subject.program.join(" ")),
+            )
         })?;
         let broken = |e: io::Error| Fault::Failed("start", e.to_string());
         let group = Pid::from_raw(child.id() as i32);
@@ -99,7 +102,9 @@ impl Process {
             startup_ns: 0,
             startup_cpu_ns: 0,
         };
-        process.greet(began).map_err(|fault| fault.with_log(&process))?;
+        process
+            .greet(began)
+            .map_err(|fault| fault.with_log(&process))?;
         Ok(process)
     }
 
@@ -114,7 +119,9 @@ impl Process {
     fn introduced(&self) -> Result<Pid, String> {
         let protocol = self.hello.number("protocol")?;
         if protocol != 1 {
-            return Err(format!("it speaks protocol {protocol}, and this lab protocol 1"));
+            return Err(format!(
+                "it speaks protocol {protocol}, and this lab protocol 1"
+            ));
         }
         let thread = self.hello.number("thread")?;
         if !Path::new(&format!("/proc/{}/task/{thread}", self.group)).exists() {
@@ -129,7 +136,10 @@ impl Process {
     }
 
     /// Prepares a case; the reply carries the settings.
-    pub fn open<'a>(&mut self, args: impl IntoIterator<Item = (&'a str, &'a str)>) -> Answer<Reply> {
+    pub fn open<'a>(
+        &mut self,
+        args: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Answer<Reply> {
         self.ask(&protocol::command("open", args), "opened")
     }
 
@@ -158,7 +168,17 @@ impl Process {
                 return Err(format!("asked for {operations} operations, it did {done}"));
             }
             let (check, units) = (reply.number("check")?, reply.number("units")?);
-            Ok((start, end, Ran { wall_ns: end.wrapping_sub(start), cpu_ns, operations, check, units }))
+            Ok((
+                start,
+                end,
+                Ran {
+                    wall_ns: end.wrapping_sub(start),
+                    cpu_ns,
+                    operations,
+                    check,
+                    units,
+                },
+            ))
         };
         let (start, end, ran) = read().map_err(nonsense)?;
         if !(sent <= start && start < end && end <= received) {
@@ -193,7 +213,10 @@ impl Process {
             if let Some(status) = self.status() {
                 return match status.code() {
                     Some(0) => Ok(()),
-                    _ => Err(Fault::Failed("crash", format!("after `quit` it ended with {status}"))),
+                    _ => Err(Fault::Failed(
+                        "crash",
+                        format!("after `quit` it ended with {status}"),
+                    )),
                 };
             }
             if interrupt::requested() {
@@ -202,7 +225,10 @@ impl Process {
             std::thread::sleep(Duration::from_millis(1));
         }
         let seconds = self.time_limit.as_secs_f64();
-        Err(Fault::Failed("timeout", format!("it has not ended within {seconds} s after `quit`")))
+        Err(Fault::Failed(
+            "timeout",
+            format!("it has not ended within {seconds} s after `quit`"),
+        ))
     }
 
     /// How it ended, if it has, with its last words read.
@@ -286,7 +312,10 @@ impl Process {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             let seconds = self.time_limit.as_secs_f64();
-            return Err(Fault::Failed("timeout", format!("no reply within {seconds} s")));
+            return Err(Fault::Failed(
+                "timeout",
+                format!("no reply within {seconds} s"),
+            ));
         }
         let mut ready = [
             PollFd::new(self.output.source.as_fd(), PollFlags::POLLIN),
@@ -302,7 +331,9 @@ impl Process {
         if waited.is_err() {
             return Ok(true);
         }
-        self.output.read().map_err(|e| Fault::Failed("crash", e.to_string()))?;
+        self.output
+            .read()
+            .map_err(|e| Fault::Failed("crash", e.to_string()))?;
         self.read_errors();
         Ok(!self.output.ended)
     }
@@ -336,7 +367,10 @@ impl Process {
         let deadline = Instant::now() + Duration::from_secs(1);
         while Instant::now() < deadline {
             if let Some(status) = self.status() {
-                return Fault::Failed("crash", format!("it ended with {status} in place of a reply"));
+                return Fault::Failed(
+                    "crash",
+                    format!("it ended with {status} in place of a reply"),
+                );
             }
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -367,7 +401,13 @@ impl Fault {
 
 fn refused(reply: &Reply) -> Fault {
     let code = reply.get("code").unwrap_or("without code");
-    Fault::Failed("error", format!("{code}: {}", reply.get("message").unwrap_or("without message")))
+    Fault::Failed(
+        "error",
+        format!(
+            "{code}: {}",
+            reply.get("message").unwrap_or("without message")
+        ),
+    )
 }
 
 fn nonsense(why: String) -> Fault {
@@ -383,10 +423,17 @@ pub(crate) fn gone(e: io::Error) -> Fault {
 fn spawn(program: &[String], folder: &Path) -> io::Result<Child> {
     let (name, args) = program.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     // A program in the project's folder is named from there; any other is looked for in PATH.
-    let name = if name.contains('/') { folder.join(name) } else { name.into() };
+    let name = if name.contains('/') {
+        folder.join(name)
+    } else {
+        name.into()
+    };
     let mut command = Command::new(name);
     command.args(args).current_dir(folder).process_group(0);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let lab = std::process::id() as i32;
     let free = sys::all_cores()?;
     // SAFETY: only async-signal-safe calls are made between fork and exec.
@@ -420,7 +467,12 @@ impl Stream {
     fn new(source: impl Read + AsFd + 'static) -> io::Result<Stream> {
         use nix::fcntl::{FcntlArg, OFlag, fcntl};
         fcntl(source.as_fd(), FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        Ok(Stream { source: Box::new(source), buffer: Vec::new(), scanned: 0, ended: false })
+        Ok(Stream {
+            source: Box::new(source),
+            buffer: Vec::new(),
+            scanned: 0,
+            ended: false,
+        })
     }
 
     /// Reads what is there.
@@ -429,7 +481,11 @@ impl Stream {
         match self.source.read(&mut chunk) {
             Ok(0) => self.ended = true,
             Ok(n) => self.buffer.extend_from_slice(&chunk[..n]),
-            Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                ) => {}
             Err(e) => return Err(e),
         }
         Ok(())

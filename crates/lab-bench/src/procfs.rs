@@ -38,7 +38,9 @@ pub fn usage(pid: Pid) -> io::Result<Usage> {
     };
     for task in fs::read_dir(format!("/proc/{pid}/task"))? {
         // A thread may end between the listing and the reading.
-        let Ok(status) = fs::read_to_string(task?.path().join("status")) else { continue };
+        let Ok(status) = fs::read_to_string(task?.path().join("status")) else {
+            continue;
+        };
         usage.voluntary_switches += field(&status, "voluntary_ctxt_switches");
         usage.involuntary_switches += field(&status, "nonvoluntary_ctxt_switches");
     }
@@ -47,8 +49,11 @@ pub fn usage(pid: Pid) -> io::Result<Usage> {
 
 /// A number of a `Name:  123 kB` line; 0 if it is not there.
 pub fn field(text: &str, name: &str) -> u64 {
-    let line = text.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(':'));
-    line.and_then(|l| l.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+    let line = text
+        .lines()
+        .find_map(|l| l.strip_prefix(name)?.strip_prefix(':'));
+    line.and_then(|l| l.split_whitespace().next()?.parse().ok())
+        .unwrap_or(0)
 }
 
 /// utime and stime of `/proc/PID/stat`, ns. The program's name may hold spaces and parentheses, so
@@ -57,7 +62,13 @@ fn times(stat: &str) -> (u64, u64) {
     let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     let fields: Vec<&str> = rest.split_whitespace().collect();
     let tick_ns = 1_000_000_000 / ticks_per_second();
-    let time = |i: usize| fields.get(i).and_then(|f| f.parse::<u64>().ok()).unwrap_or(0) * tick_ns;
+    let time = |i: usize| {
+        fields
+            .get(i)
+            .and_then(|f| f.parse::<u64>().ok())
+            .unwrap_or(0)
+            * tick_ns
+    };
     (time(11), time(12))
 }
 

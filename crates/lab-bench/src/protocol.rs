@@ -46,7 +46,9 @@ impl Reply {
         }
         let mut args: Vec<(String, String)> = Vec::new();
         for word in words {
-            let (key, value) = word.split_once('=').ok_or(format!("`{word}` is not key=value"))?;
+            let (key, value) = word
+                .split_once('=')
+                .ok_or(format!("`{word}` is not key=value"))?;
             if !is_key(key) {
                 return Err(format!("`{key}` is not a key"));
             }
@@ -55,13 +57,18 @@ impl Reply {
             }
             args.push((key.to_owned(), decode(value)?));
         }
-        Ok(Reply { verb: verb.to_owned(), args })
+        Ok(Reply {
+            verb: verb.to_owned(),
+            args,
+        })
     }
 
     /// An argument's value.
     pub fn get(&self, key: &str) -> Result<&str, String> {
         let found = self.args.iter().find(|(k, _)| k == key);
-        found.map(|(_, v)| v.as_str()).ok_or(format!("`{}` without `{key}=`", self.verb))
+        found
+            .map(|(_, v)| v.as_str())
+            .ok_or(format!("`{}` without `{key}=`", self.verb))
     }
 
     /// An argument's value as an unsigned 64-bit number in decimal.
@@ -93,7 +100,9 @@ pub fn command<'a>(verb: &str, args: impl IntoIterator<Item = (&'a str, &'a str)
 
 fn is_key(key: &str) -> bool {
     key.starts_with(|c: char| c.is_ascii_lowercase())
-        && key.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        && key
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
 fn encode(value: &str, line: &mut String) {
@@ -115,7 +124,11 @@ fn decode(value: &str) -> Result<String, String> {
             bytes.push(byte);
             continue;
         }
-        let mut digit = || rest.next().and_then(|b| (b as char).to_digit(16)).ok_or_else(bad);
+        let mut digit = || {
+            rest.next()
+                .and_then(|b| (b as char).to_digit(16))
+                .ok_or_else(bad)
+        };
         bytes.push((digit()? * 16 + digit()?) as u8);
     }
     String::from_utf8(bytes).map_err(|_| bad())
@@ -129,7 +142,9 @@ mod tests {
     #[test]
     fn a_reply_is_read() {
         let line = b"@lab hello protocol=1 runtime=GNAT%2012.2 thread=42";
-        let Line::Reply(reply) = Line::parse(line) else { panic!("no reply") };
+        let Line::Reply(reply) = Line::parse(line) else {
+            panic!("no reply")
+        };
         assert_eq!(reply.verb, "hello");
         assert_eq!(reply.get("runtime"), Ok("GNAT 12.2"));
         assert_eq!(reply.number("thread"), Ok(42));
@@ -140,9 +155,21 @@ mod tests {
     #[test]
     fn what_is_not_a_reply_is_a_log_line_or_malformed() {
         assert_eq!(Line::parse(b"@laboratory"), Line::Log("@laboratory".into()));
-        for bad in ["@lab ", "@lab ran  x=1", "@lab ran x", "@lab ran x=%2", "@lab ran x=%zz",
-                    "@lab ran x=1 x=2", "@lab ran X=1", "@lab ran =1", "@lab ran x=%ff"] {
-            assert!(matches!(Line::parse(bad.as_bytes()), Line::Malformed(_)), "{bad}");
+        for bad in [
+            "@lab ",
+            "@lab ran  x=1",
+            "@lab ran x",
+            "@lab ran x=%2",
+            "@lab ran x=%zz",
+            "@lab ran x=1 x=2",
+            "@lab ran X=1",
+            "@lab ran =1",
+            "@lab ran x=%ff",
+        ] {
+            assert!(
+                matches!(Line::parse(bad.as_bytes()), Line::Malformed(_)),
+                "{bad}"
+            );
         }
         for bad in ["-1", "+1", "", "1e3", "18446744073709551616"] {
             let Line::Reply(reply) = Line::parse(format!("@lab ran n={bad}").as_bytes()) else {

@@ -53,7 +53,9 @@ impl Roster {
         block: Option<u32>,
         process: Option<&mut Process>,
     ) -> Result<Failure, Stop> {
-        let Fault::Failed(kind, message) = fault else { return Err(Stop::Interrupted) };
+        let Fault::Failed(kind, message) = fault else {
+            return Err(Stop::Interrupted);
+        };
         let mut log = Vec::new();
         if let Some(process) = process {
             keep_log(run, process, subject, block)?;
@@ -89,5 +91,11 @@ pub fn keep_log(
     subject: SubjectId,
     block: Option<u32>,
 ) -> Result<(), StoreError> {
-    process.take_log().into_iter().try_for_each(|line| run.log(&LogLine { subject, block, line }))
+    process.take_log().into_iter().try_for_each(|line| {
+        run.log(&LogLine {
+            subject,
+            block,
+            line,
+        })
+    })
 }

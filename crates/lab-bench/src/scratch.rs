@@ -31,7 +31,11 @@ impl Scratch {
         let lock = File::create(folder.join(LOCK))?;
         let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|(_, e)| e)?;
         let memory = in_memory(&folder);
-        Ok(Scratch { folder, memory, _lock: lock })
+        Ok(Scratch {
+            folder,
+            memory,
+            _lock: lock,
+        })
     }
 
     /// The folder.
@@ -54,8 +58,13 @@ impl Drop for Scratch {
 /// Removes the folders of labs that were killed: theirs is a lock that nobody holds.
 fn clear_abandoned(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
-        let ours = entry.file_name().to_str().is_some_and(|n| n.starts_with(PREFIX));
-        let Ok(lock) = File::open(entry.path().join(LOCK)) else { continue };
+        let ours = entry
+            .file_name()
+            .to_str()
+            .is_some_and(|n| n.starts_with(PREFIX));
+        let Ok(lock) = File::open(entry.path().join(LOCK)) else {
+            continue;
+        };
         if ours && Flock::lock(lock, FlockArg::LockExclusiveNonblock).is_ok() {
             let _ = fs::remove_dir_all(entry.path());
         }

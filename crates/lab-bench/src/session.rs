@@ -23,6 +23,9 @@ use std::time::{Duration, Instant};
 /// A disturbed block is redone this often; then it is kept, and reported as disturbed.
 const MOST_ATTEMPTS: u32 = 3;
 
+/// The part of the budget by which a run may overrun it to reach the blocks that its level needs.
+const OVERRUN: u64 = 4;
+
 /// Operations after which subjects are compared before anything is measured.
 const TRIAL: u64 = 3;
 
@@ -98,8 +101,12 @@ impl Crew<'_> {
     pub fn start(&self, subject: SubjectId, core: usize) -> Answer<(Process, lab_model::Process)> {
         let limit = Duration::from_nanos(self.plan.measure.time_limit_ns);
         let process = Process::start(&self.plan.subjects[subject], self.folder, limit)?;
-        sys::pin(process.thread, core)
-            .map_err(|e| Fault::Failed("start", format!("its thread cannot be kept on core {core}: {e}")))?;
+        sys::pin(process.thread, core).map_err(|e| {
+            Fault::Failed(
+                "start",
+                format!("its thread cannot be kept on core {core}: {e}"),
+            )
+        })?;
         let started = lab_model::Process {
             subject,
             startup_ns: process.startup_ns,
@@ -121,11 +128,21 @@ impl<'a> Session<'a> {
         let cores = sys::allowed_cores()
             .map_err(|e| BenchError::System("the cores cannot be listed".into(), e))?;
         let targets = plan.target.as_ref();
-        let targets = targets.map(|t| Targets::new(scratch.folder(), t, plan.seed)).transpose()?;
+        let targets = targets
+            .map(|t| Targets::new(scratch.folder(), t, plan.seed))
+            .transpose()?;
         Ok(Session {
-            crew: Crew { plan, folder, cores },
+            crew: Crew {
+                plan,
+                folder,
+                cores,
+            },
             roster: Roster::new(&run.failures),
-            pilots: run.pilots.iter().map(|p| ((p.subject, p.point), p.clone())).collect(),
+            pilots: run
+                .pilots
+                .iter()
+                .map(|p| ((p.subject, p.point), p.clone()))
+                .collect(),
             expected: Expected::default(),
             writer,
             run,
@@ -148,7 +165,11 @@ impl<'a> Session<'a> {
         Ok(ending)
     }
 
-    fn carry_out(&mut self, began: Instant, progress: &mut dyn FnMut(Progress)) -> Result<Ending, Stop> {
+    fn carry_out(
+        &mut self,
+        began: Instant,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Ending, Stop> {
         sys::share_core(self.pilot_core());
         self.pilot_points(progress)?;
         self.expect_outcomes()?;
@@ -169,13 +190,36 @@ impl<'a> Session<'a> {
                 self.writer.look(complete)?;
                 self.run.looks.push(complete);
             }
-            let spent = earlier + began.elapsed().as_nanos() as u64;
-            let last = self.run.complete_blocks().last().map_or(0, |b| b.duration_ns);
-            if complete > 0 && plan.measure.budget_ns.is_some_and(|budget| spent + last > budget) {
+            if self.out_of_time(earlier + began.elapsed().as_nanos() as u64, complete) {
                 return Ok(Ending::Budget);
             }
             self.block(complete, progress)?;
         }
+    }
+
+    /// Whether another block would not fit into the budget. It may be overrun by a quarter where
+    /// fewer blocks than the level needs would otherwise make the whole run inconclusive.
+    fn out_of_time(&self, spent_ns: u64, complete: u32) -> bool {
+        let plan = self.crew.plan;
+        let Some(budget) = plan.measure.budget_ns else {
+            return false;
+        };
+        let Some(last) = self.run.complete_blocks().last() else {
+            return false;
+        };
+        let family = plan
+            .subjects
+            .iter()
+            .filter(|s| s.control_of.is_none())
+            .count()
+            - 1;
+        let needed = lab_stats::family::blocks_needed(plan.measure.alpha, family.max(1));
+        let grace = if needed.is_some_and(|n| complete < n) {
+            budget / OVERRUN
+        } else {
+            0
+        };
+        spent_ns + last.duration_ns > budget + grace
     }
 
     fn alive_somewhere(&self, subject: SubjectId) -> bool {
@@ -195,9 +239,16 @@ impl<'a> Session<'a> {
         for point in points {
             let mut outcomes = Vec::new();
             for subject in 0..plan.subjects.len() {
-                progress(Progress::Pilot { subject, point, done, of });
+                progress(Progress::Pilot {
+                    subject,
+                    point,
+                    done,
+                    of,
+                });
                 done += 1;
-                if !self.roster.takes_part(subject, point) || self.pilots.contains_key(&(subject, point)) {
+                if !self.roster.takes_part(subject, point)
+                    || self.pilots.contains_key(&(subject, point))
+                {
                     continue;
                 }
                 match self.pilot_one(subject, point)? {
@@ -217,7 +268,11 @@ impl<'a> Session<'a> {
     }
 
     /// Pilots one subject at one point: the outcome of its trial.
-    fn pilot_one(&mut self, subject: SubjectId, point: PointId) -> Result<Result<Outcome, Failure>, Stop> {
+    fn pilot_one(
+        &mut self,
+        subject: SubjectId,
+        point: PointId,
+    ) -> Result<Result<Outcome, Failure>, Stop> {
         let mut process = match self.crew.start(subject, self.pilot_core()) {
             Ok((process, _)) => process,
             Err(fault) => return Ok(Err(self.fail(fault, subject, None, None)?)),
@@ -225,7 +280,14 @@ impl<'a> Session<'a> {
         let found = self.try_point(&mut process, subject, point);
         let (pilot, outcome, settings) = match found {
             Ok(found) => found,
-            Err(fault) => return Ok(Err(self.fail(fault, subject, Some(point), Some(&mut process))?)),
+            Err(fault) => {
+                return Ok(Err(self.fail(
+                    fault,
+                    subject,
+                    Some(point),
+                    Some(&mut process),
+                )?));
+            }
         };
         keep_log(&self.writer, &mut process, subject, None)?;
         for setting in settings {
@@ -249,21 +311,31 @@ impl<'a> Session<'a> {
     ) -> Answer<(Pilot, Outcome, Vec<Setting>)> {
         let plan = self.crew.plan;
         let name = format!("pilot-{subject}-{point}");
-        let (mut visit, settings) = Visit::begin(process, plan, point, self.targets.as_ref(), &name)?;
+        let (mut visit, settings) =
+            Visit::begin(process, plan, point, self.targets.as_ref(), &name)?;
         let (mut found, _) = pilot(process, &mut visit, plan, subject, point)?;
         let outcome = visit.verify(process, TRIAL)?;
         visit.look(plan)?;
         process.close()?;
         // The control does what its original does, to the letter.
-        if let Some(original) = plan.subjects[subject].control_of.and_then(|o| self.pilots.get(&(o, point))) {
+        if let Some(original) = plan.subjects[subject]
+            .control_of
+            .and_then(|o| self.pilots.get(&(o, point)))
+        {
             found.operations = original.operations;
             found.warmup_batches = found.warmup_batches.max(original.warmup_batches);
         }
         let hello = process.hello.args().iter().map(|(k, v)| (None, k, v));
         let opened = settings.iter().map(|(k, v)| (Some(point), k, v));
-        let settings = hello.chain(opened)
+        let settings = hello
+            .chain(opened)
             .filter(|(_, key, _)| !["thread", "protocol", "subject"].contains(&key.as_str()))
-            .map(|(point, key, value)| Setting { subject, point, key: key.clone(), value: value.clone() })
+            .map(|(point, key, value)| Setting {
+                subject,
+                point,
+                key: key.clone(),
+                value: value.clone(),
+            })
             .collect();
         Ok((found, outcome, settings))
     }
@@ -301,7 +373,8 @@ impl<'a> Session<'a> {
         let (mut process, _) = self.crew.start(judge, self.pilot_core())?;
         let name = format!("judge-{point}");
         let (mut visit, _) = Visit::begin(&mut process, plan, point, self.targets.as_ref(), &name)?;
-        let outcomes = counts.into_iter()
+        let outcomes = counts
+            .into_iter()
             .map(|operations| Ok((operations, visit.verify(&mut process, operations)?)))
             .collect();
         visit.look(plan)?;
@@ -310,11 +383,18 @@ impl<'a> Session<'a> {
 
     fn block(&mut self, number: u32, progress: &mut dyn FnMut(Progress)) -> Result<(), Stop> {
         let plan = self.crew.plan;
-        let attempt = self.run.blocks.iter().filter(|b| b.number == number).count() as u32;
+        let attempt = self
+            .run
+            .blocks
+            .iter()
+            .filter(|b| b.number == number)
+            .count() as u32;
         let core = self.crew.cores[Schedule::new(plan.seed, number).core(self.crew.cores.len())];
         sys::share_core(core);
         let (began, gauge) = (Instant::now(), Gauge::start());
-        let writer = self.writer.begin_block(number, attempt, core as u32, sys::unix_seconds())?;
+        let writer = self
+            .writer
+            .begin_block(number, attempt, core as u32, sys::unix_seconds())?;
         let mut block = Block {
             number,
             attempt,
@@ -342,7 +422,11 @@ impl<'a> Session<'a> {
         block.duration_ns = began.elapsed().as_nanos() as u64;
         block.disturbance = gauge.read();
         let redo = block.disturbance.disturbed() && attempt + 1 < MOST_ATTEMPTS;
-        block.state = if redo { BlockState::Disturbed } else { BlockState::Complete };
+        block.state = if redo {
+            BlockState::Disturbed
+        } else {
+            BlockState::Complete
+        };
         writer.finish(block.state, block.duration_ns, &block.disturbance)?;
         progress(match redo {
             true => Progress::Disturbed(number),
@@ -359,7 +443,9 @@ impl<'a> Session<'a> {
         point: Option<PointId>,
         process: Option<&mut Process>,
     ) -> Result<Failure, Stop> {
-        let failure = self.roster.keep(&self.writer, fault, subject, point, None, process)?;
+        let failure = self
+            .roster
+            .keep(&self.writer, fault, subject, point, None, process)?;
         self.run.failures.push(failure.clone());
         Ok(failure)
     }
@@ -369,6 +455,8 @@ impl<'a> Session<'a> {
 fn lab_cost() -> Option<(u64, u64)> {
     let here = nix::unistd::Pid::this();
     let usage = crate::procfs::usage(here).ok()?;
-    Some((crate::sys::CpuClock::of(here).ok()?.now_ns().ok()?, usage.peak_rss_bytes))
+    Some((
+        crate::sys::CpuClock::of(here).ok()?.now_ns().ok()?,
+        usage.peak_rss_bytes,
+    ))
 }
-

@@ -42,7 +42,9 @@ impl CpuClock {
 /// must be before the lab keeps itself on one of them.
 pub fn allowed_cores() -> io::Result<Vec<usize>> {
     let set = allowed()?;
-    Ok((0..CpuSet::count()).filter(|&core| set.is_set(core).unwrap_or(false)).collect())
+    Ok((0..CpuSet::count())
+        .filter(|&core| set.is_set(core).unwrap_or(false))
+        .collect())
 }
 
 fn allowed() -> io::Result<CpuSet> {

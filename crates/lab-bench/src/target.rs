@@ -20,13 +20,17 @@ impl Targets {
     /// Makes the templates. Rows get values from 0 to 2^31-1 out of the seed.
     pub fn new(folder: &Path, target: &Target, seed: u64) -> rusqlite::Result<Targets> {
         let Target::Sqlite { table, rows } = target;
-        let targets = Targets { folder: folder.to_path_buf(), table: table.clone() };
+        let targets = Targets {
+            folder: folder.to_path_buf(),
+            table: table.clone(),
+        };
         for (empty, rows) in [(true, 0), (false, *rows)] {
             let mut db = Connection::open(targets.template(empty))?;
             let transaction = db.transaction()?;
             transaction.execute(table, [])?;
             {
-                let mut insert = transaction.prepare("INSERT INTO test_simple (value) VALUES (?)")?;
+                let mut insert =
+                    transaction.prepare("INSERT INTO test_simple (value) VALUES (?)")?;
                 // Fibonacci hashing spreads the values over their range.
                 for id in 1..=rows {
                     let mixed = (id ^ seed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -44,12 +48,17 @@ impl Targets {
         let journal = self.folder.join(name).with_extension("db-journal");
         let _ = fs::remove_file(journal);
         let _ = fs::remove_file(&path);
-        fs::copy(self.template(empty), &path).map_err(|e| cannot(format!("{}: {e}", path.display())))?;
+        fs::copy(self.template(empty), &path)
+            .map_err(|e| cannot(format!("{}: {e}", path.display())))?;
         Database::open(path, self.table.clone())
     }
 
     fn template(&self, empty: bool) -> PathBuf {
-        self.folder.join(if empty { "empty.template" } else { "full.template" })
+        self.folder.join(if empty {
+            "empty.template"
+        } else {
+            "full.template"
+        })
     }
 }
 
@@ -74,8 +83,16 @@ impl Database {
     fn open(path: PathBuf, table: String) -> Answer<Database> {
         let file = File::open(&path).map_err(|e| cannot(e.to_string()))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let reader = Connection::open_with_flags(&path, flags).map_err(|e| cannot(e.to_string()))?;
-        let mut database = Database { path, table, file, reader, last_id: 0, last: Counters::default() };
+        let reader =
+            Connection::open_with_flags(&path, flags).map_err(|e| cannot(e.to_string()))?;
+        let mut database = Database {
+            path,
+            table,
+            file,
+            reader,
+            last_id: 0,
+            last: Counters::default(),
+        };
         database.last = database.counters()?;
         database.last_id = database.added().map_err(|e| cannot(e.to_string()))?.2;
         Ok(database)
@@ -109,10 +126,14 @@ impl Database {
         let (rows, stored, last_id) = self.added().map_err(|e| differs(e.to_string()))?;
         let wanted = writes.rows * operations;
         if rows != wanted {
-            return Err(differs(format!("{operations} operations must add {wanted} rows; {rows} are there")));
+            return Err(differs(format!(
+                "{operations} operations must add {wanted} rows; {rows} are there"
+            )));
         }
         if writes.rows > 0 && stored != sum {
-            return Err(differs(format!("the rows added hold a sum of {stored}; the subject says {sum}")));
+            return Err(differs(format!(
+                "the rows added hold a sum of {stored}; the subject says {sum}"
+            )));
         }
         self.last_id = last_id;
         self.same_table()
@@ -122,14 +143,24 @@ impl Database {
     fn added(&self) -> rusqlite::Result<(u64, u64, i64)> {
         let sql = "SELECT count(*), coalesce(sum(value), 0), coalesce(max(id), ?1)
                    FROM test_simple WHERE id > ?1";
-        self.reader.prepare_cached(sql)?.query_row(params![self.last_id], |r| {
-            Ok((r.get::<_, i64>(0)? as u64, r.get::<_, i64>(1)? as u64, r.get(2)?))
-        })
+        self.reader
+            .prepare_cached(sql)?
+            .query_row(params![self.last_id], |r| {
+                Ok((
+                    r.get::<_, i64>(0)? as u64,
+                    r.get::<_, i64>(1)? as u64,
+                    r.get(2)?,
+                ))
+            })
     }
 
     fn same_table(&self) -> Answer<()> {
         let sql = "SELECT sql FROM sqlite_schema WHERE name = 'test_simple'";
-        let read = || self.reader.prepare_cached(sql)?.query_row([], |r| r.get::<_, String>(0));
+        let read = || {
+            self.reader
+                .prepare_cached(sql)?
+                .query_row([], |r| r.get::<_, String>(0))
+        };
         match read() {
             Ok(found) if found == self.table => Ok(()),
             Ok(found) => Err(differs(format!("the table is now `{found}`"))),
@@ -142,15 +173,22 @@ impl Database {
     /// bytes 40 to 43, grows by 1 with every table created or dropped (1.3.9).
     fn counters(&self) -> Answer<Counters> {
         let mut header = [0; 44];
-        self.file.read_exact_at(&mut header, 0).map_err(|e| cannot(e.to_string()))?;
+        self.file
+            .read_exact_at(&mut header, 0)
+            .map_err(|e| cannot(e.to_string()))?;
         if header[18] == 2 {
             return Err(differs(
                 "the file is in WAL mode, in which its commits cannot be counted; leave journal_mode alone"
                     .into(),
             ));
         }
-        let number = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
-        Ok(Counters { commits: number(24), schema_changes: number(40) })
+        let number = |at: usize| {
+            u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+        };
+        Ok(Counters {
+            commits: number(24),
+            schema_changes: number(40),
+        })
     }
 }
 
@@ -174,14 +212,18 @@ impl Opens {
             inotify.add_watch(path, AddWatchFlags::IN_OPEN | AddWatchFlags::IN_CLOSE)?;
             Ok(Opens { inotify })
         };
-        watch().map_err(|e: nix::Error| cannot(format!("the file's openings cannot be watched: {e}")))
+        watch()
+            .map_err(|e: nix::Error| cannot(format!("the file's openings cannot be watched: {e}")))
     }
 
     /// Openings since the last call.
     pub fn count(&self) -> u64 {
         let mut opens = 0;
         while let Ok(events) = self.inotify.read_events() {
-            opens += events.iter().filter(|e| e.mask.contains(AddWatchFlags::IN_OPEN)).count() as u64;
+            opens += events
+                .iter()
+                .filter(|e| e.mask.contains(AddWatchFlags::IN_OPEN))
+                .count() as u64;
         }
         opens
     }

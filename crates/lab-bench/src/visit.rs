@@ -26,9 +26,16 @@ impl Visit {
         let case = plan.case(point);
         let database = targets.map(|t| t.fresh(name, case.empty)).transpose()?;
         let seed = plan.seed.to_string();
-        let target = database.as_ref().map(|d| format!("sqlite:{}", d.path().display()));
+        let target = database
+            .as_ref()
+            .map(|d| format!("sqlite:{}", d.path().display()));
         let mut args = vec![("case", case.name.as_str())];
-        args.extend(plan.points[point].params.iter().map(|(k, v)| (k.as_str(), v.as_str())));
+        args.extend(
+            plan.points[point]
+                .params
+                .iter()
+                .map(|(k, v)| (k.as_str(), v.as_str())),
+        );
         args.extend(plan.open.iter().map(|(k, v)| (k.as_str(), v.as_str())));
         args.extend(target.as_ref().map(|t| ("target", t.as_str())));
         args.push(("seed", &seed));
@@ -37,7 +44,16 @@ impl Visit {
             (Check::Opens, Some(database)) => Some(Opens::of(database.path())?),
             _ => None,
         };
-        Ok((Visit { point, database, opens, operations: 0, sum: 0 }, settings))
+        Ok((
+            Visit {
+                point,
+                database,
+                opens,
+                operations: 0,
+                sum: 0,
+            },
+            settings,
+        ))
     }
 
     /// Does operations untimed: check and units.
@@ -56,7 +72,10 @@ impl Visit {
 
     /// The lab's own look at what was done since the last one.
     pub fn look(&mut self, plan: &Plan) -> Answer<()> {
-        let (operations, sum) = (std::mem::take(&mut self.operations), std::mem::take(&mut self.sum));
+        let (operations, sum) = (
+            std::mem::take(&mut self.operations),
+            std::mem::take(&mut self.sum),
+        );
         if let Some(opens) = &self.opens {
             let found = opens.count();
             if found != operations {

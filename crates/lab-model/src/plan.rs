@@ -176,13 +176,17 @@ impl Plan {
 
     /// The subject that is a second copy of the baseline, if there is one.
     pub fn control(&self) -> Option<SubjectId> {
-        self.subjects.iter().position(|s| s.control_of == Some(self.baseline))
+        self.subjects
+            .iter()
+            .position(|s| s.control_of == Some(self.baseline))
     }
 }
 
 impl Point {
     /// The factors alone: its parameters without the sweep's.
     pub fn factors<'a>(&'a self, case: &'a Case) -> impl Iterator<Item = &'a (String, String)> {
-        self.params.iter().filter(move |(key, _)| case.sweep.as_ref() != Some(key))
+        self.params
+            .iter()
+            .filter(move |(key, _)| case.sweep.as_ref() != Some(key))
     }
 }

@@ -92,6 +92,8 @@ pub struct ImportedTime {
 impl Run {
     /// The blocks that count, in the order of time.
     pub fn complete_blocks(&self) -> impl Iterator<Item = &Block> {
-        self.blocks.iter().filter(|b| b.state == BlockState::Complete)
+        self.blocks
+            .iter()
+            .filter(|b| b.state == BlockState::Complete)
     }
 }

@@ -25,11 +25,20 @@ struct Place {
 impl PlanError {
     /// An error of what was asked for on the command line.
     pub fn asked(message: impl Into<String>) -> PlanError {
-        PlanError { place: None, message: message.into(), hint: None }
+        PlanError {
+            place: None,
+            message: message.into(),
+            hint: None,
+        }
     }
 
     /// An error at a place in a file.
-    pub(crate) fn at(file: &Path, text: &str, span: Range<usize>, message: impl Into<String>) -> PlanError {
+    pub(crate) fn at(
+        file: &Path,
+        text: &str,
+        span: Range<usize>,
+        message: impl Into<String>,
+    ) -> PlanError {
         let start = span.start.min(text.len());
         let begin = text[..start].rfind('\n').map_or(0, |i| i + 1);
         let line_text = text[begin..].lines().next().unwrap_or("");
@@ -38,9 +47,16 @@ impl PlanError {
             line: text[..start].matches('\n').count() + 1,
             column: text[begin..start].chars().count() + 1,
             text: line_text.to_owned(),
-            width: text.get(span).map_or(1, |s| s.lines().next().unwrap_or("").chars().count()).max(1),
+            width: text
+                .get(span)
+                .map_or(1, |s| s.lines().next().unwrap_or("").chars().count())
+                .max(1),
         };
-        PlanError { place: Some(place), message: message.into(), hint: None }
+        PlanError {
+            place: Some(place),
+            message: message.into(),
+            hint: None,
+        }
     }
 
     /// An error that the TOML reader found, with the nearest of the words that it expected.
@@ -50,22 +66,34 @@ impl PlanError {
         // serde writes: unknown field `x`, expected one of `a`, `b`
         let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
         let hint = match words.split_first() {
-            Some((wrong, known)) if message.starts_with("unknown") => nearest(wrong, known.iter().copied()),
+            Some((wrong, known)) if message.starts_with("unknown") => {
+                nearest(wrong, known.iter().copied())
+            }
             _ => None,
         };
         let message = match words.first() {
             Some(wrong) if message.starts_with("unknown field") => format!("unknown key `{wrong}`"),
             _ => message.clone(),
         };
-        PlanError { hint: hint.map(did_you_mean), ..PlanError::at(file, text, span, message) }
+        PlanError {
+            hint: hint.map(did_you_mean),
+            ..PlanError::at(file, text, span, message)
+        }
     }
 
     /// Adds the nearest of the known words, or all of them if none is near.
-    pub(crate) fn known<'a>(self, wrong: &str, known: impl Iterator<Item = &'a str> + Clone) -> PlanError {
-        let hint = nearest(wrong, known.clone()).map(did_you_mean).unwrap_or_else(|| {
-            format!("there is: {}", known.collect::<Vec<_>>().join(", "))
-        });
-        PlanError { hint: Some(hint), ..self }
+    pub(crate) fn known<'a>(
+        self,
+        wrong: &str,
+        known: impl Iterator<Item = &'a str> + Clone,
+    ) -> PlanError {
+        let hint = nearest(wrong, known.clone())
+            .map(did_you_mean)
+            .unwrap_or_else(|| format!("there is: {}", known.collect::<Vec<_>>().join(", ")));
+        PlanError {
+            hint: Some(hint),
+            ..self
+        }
     }
 }
 
@@ -87,8 +115,19 @@ impl fmt::Display for PlanError {
             Some(p) => {
                 let number = p.line.to_string();
                 let gap = " ".repeat(number.len());
-                let marks = "^".repeat(p.width.min(p.text.chars().count().max(p.column) + 1 - p.column).max(1));
-                writeln!(f, "{}:{}:{}: {}", p.file.display(), p.line, p.column, self.message)?;
+                let marks = "^".repeat(
+                    p.width
+                        .min(p.text.chars().count().max(p.column) + 1 - p.column)
+                        .max(1),
+                );
+                writeln!(
+                    f,
+                    "{}:{}:{}: {}",
+                    p.file.display(),
+                    p.line,
+                    p.column,
+                    self.message
+                )?;
                 writeln!(f, "  {number} | {}", p.text)?;
                 write!(f, "  {gap} | {}{marks}", " ".repeat(p.column - 1))?;
             }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! An experiment folder, read and checked.
 
+use crate::PlanError;
 use crate::file::{self, Count, File, Role};
 use crate::place::Project;
 use crate::toolchains::Toolchains;
-use crate::PlanError;
 use lab_model::plan::Target;
 use lab_model::{Check, Proof};
 use std::collections::{BTreeMap, HashSet};
@@ -91,7 +91,13 @@ impl Experiment {
             .map_err(|e| PlanError::asked(format!("{}: {e}", path.display())))?;
         let toolchains = Toolchains::read(project)?;
         let file: File = toml::from_str(&text).map_err(|e| PlanError::toml(&path, &text, &e))?;
-        Reader { project, path: &path, text: &text, toolchains: &toolchains }.understand(name, file)
+        Reader {
+            project,
+            path: &path,
+            text: &text,
+            toolchains: &toolchains,
+        }
+        .understand(name, file)
     }
 
     /// A subject by name.
@@ -113,8 +119,16 @@ impl Reader<'_> {
         let target = self.target(&file)?;
         self.unique(file.case.iter().map(|c| &c.name), "case")?;
         self.unique(file.subject.iter().map(|s| &s.name), "subject")?;
-        let cases = file.case.iter().map(|c| self.case(c)).collect::<Result<Vec<_>, _>>()?;
-        let subjects = file.subject.iter().map(|s| self.subject(s)).collect::<Result<Vec<_>, _>>()?;
+        let cases = file
+            .case
+            .iter()
+            .map(|c| self.case(c))
+            .collect::<Result<Vec<_>, _>>()?;
+        let subjects = file
+            .subject
+            .iter()
+            .map(|s| self.subject(s))
+            .collect::<Result<Vec<_>, _>>()?;
         if cases.is_empty() || subjects.is_empty() {
             return Err(PlanError::asked(format!(
                 "{}: an experiment needs at least one [[case]] and one [[subject]]",
@@ -122,9 +136,18 @@ impl Reader<'_> {
             )));
         }
         let names = || subjects.iter().map(|s| s.model.name.as_str());
-        for named in file.selection.values().flatten().chain([&file.experiment.baseline]) {
+        for named in file
+            .selection
+            .values()
+            .flatten()
+            .chain([&file.experiment.baseline])
+        {
             if !names().any(|n| n == named.get_ref()) {
-                return Err(self.at(named.span(), format!("there is no subject `{}`", named.get_ref()))
+                return Err(self
+                    .at(
+                        named.span(),
+                        format!("there is no subject `{}`", named.get_ref()),
+                    )
                     .known(named.get_ref(), names()));
             }
         }
@@ -134,8 +157,13 @@ impl Reader<'_> {
             question: file.experiment.question,
             baseline: file.experiment.baseline.into_inner(),
             target,
-            proof: Proof { equal: file.proof.equal, conditions: file.proof.conditions },
-            selections: file.selection.into_iter()
+            proof: Proof {
+                equal: file.proof.equal,
+                conditions: file.proof.conditions,
+            },
+            selections: file
+                .selection
+                .into_iter()
                 .map(|(k, v)| (k, v.into_iter().map(|s| s.into_inner()).collect()))
                 .collect(),
             cases,
@@ -144,11 +172,19 @@ impl Reader<'_> {
     }
 
     fn target(&self, file: &File) -> Result<Option<Target>, PlanError> {
-        let Some(kind) = &file.experiment.target else { return Ok(None) };
+        let Some(kind) = &file.experiment.target else {
+            return Ok(None);
+        };
         match (kind.get_ref().as_str(), &file.target.sqlite) {
-            ("sqlite", Some(t)) => Ok(Some(Target::Sqlite { table: t.table.clone(), rows: t.rows })),
-            ("sqlite", None) => Err(self.at(kind.span(), "target `sqlite` needs a table [target.sqlite]")),
-            (other, _) => Err(self.at(kind.span(), format!("unknown target `{other}`"))
+            ("sqlite", Some(t)) => Ok(Some(Target::Sqlite {
+                table: t.table.clone(),
+                rows: t.rows,
+            })),
+            ("sqlite", None) => {
+                Err(self.at(kind.span(), "target `sqlite` needs a table [target.sqlite]"))
+            }
+            (other, _) => Err(self
+                .at(kind.span(), format!("unknown target `{other}`"))
                 .known(other, ["sqlite"].into_iter())),
         }
     }
@@ -159,7 +195,10 @@ impl Reader<'_> {
         for (name, values) in &case.factor {
             let distinct: HashSet<_> = values.get_ref().iter().collect();
             if values.get_ref().len() < 2 || distinct.len() < values.get_ref().len() {
-                return Err(self.at(values.span(), format!("factor `{name}` needs two or more different values")));
+                return Err(self.at(
+                    values.span(),
+                    format!("factor `{name}` needs two or more different values"),
+                ));
             }
             factors.push((name.clone(), values.get_ref().clone()));
         }
@@ -167,7 +206,10 @@ impl Reader<'_> {
             self.writes(writes, &sweep)?;
         }
         if (case.check == Check::Writes) != case.writes.is_some() {
-            return Err(self.at(case.name.span(), "`check = \"writes\"` and `writes = …` belong together"));
+            return Err(self.at(
+                case.name.span(),
+                "`check = \"writes\"` and `writes = …` belong together",
+            ));
         }
         let thin = match (&case.thin, &sweep) {
             (Some(thin), Some((_, values))) => Some(self.thin(thin, values)?),
@@ -189,19 +231,34 @@ impl Reader<'_> {
 
     fn sweep(&self, case: &file::Case) -> Result<Option<(String, Vec<u64>)>, PlanError> {
         let mut sweeps = case.sweep.iter();
-        let Some((name, values)) = sweeps.next() else { return Ok(None) };
+        let Some((name, values)) = sweeps.next() else {
+            return Ok(None);
+        };
         if let Some((second, values)) = sweeps.next() {
-            return Err(self.at(values.span(), format!("a case has one sweep; make `{second}` a factor")));
+            return Err(self.at(
+                values.span(),
+                format!("a case has one sweep; make `{second}` a factor"),
+            ));
         }
         let numbers = self.numbers(values, name)?;
         Ok(Some((name.clone(), numbers)))
     }
 
     fn numbers(&self, values: &toml::Spanned<Vec<i64>>, name: &str) -> Result<Vec<u64>, PlanError> {
-        let wrong = || self.at(values.span(), format!("`{name}` needs whole numbers from 1, each larger than the one before it"));
-        let numbers: Option<Vec<u64>> = values.get_ref().iter()
-            .map(|&v| u64::try_from(v).ok().filter(|&v| v > 0)).collect();
-        numbers.filter(|n| !n.is_empty() && n.is_sorted_by(|a, b| a < b)).ok_or_else(wrong)
+        let wrong = || {
+            self.at(
+                values.span(),
+                format!("`{name}` needs whole numbers from 1, each larger than the one before it"),
+            )
+        };
+        let numbers: Option<Vec<u64>> = values
+            .get_ref()
+            .iter()
+            .map(|&v| u64::try_from(v).ok().filter(|&v| v > 0))
+            .collect();
+        numbers
+            .filter(|n| !n.is_empty() && n.is_sorted_by(|a, b| a < b))
+            .ok_or_else(wrong)
     }
 
     fn thin(&self, thin: &toml::Spanned<Vec<i64>>, sweep: &[u64]) -> Result<Vec<u64>, PlanError> {
@@ -212,13 +269,24 @@ impl Reader<'_> {
         }
     }
 
-    fn writes(&self, writes: &toml::Spanned<file::Writes>, sweep: &Option<(String, Vec<u64>)>) -> Result<(), PlanError> {
-        let file::Writes { rows, transactions, schema_changes } = writes.get_ref();
+    fn writes(
+        &self,
+        writes: &toml::Spanned<file::Writes>,
+        sweep: &Option<(String, Vec<u64>)>,
+    ) -> Result<(), PlanError> {
+        let file::Writes {
+            rows,
+            transactions,
+            schema_changes,
+        } = writes.get_ref();
         for count in [rows, transactions, schema_changes] {
             if let Count::Sweep(name) = count
                 && sweep.as_ref().is_none_or(|(sweep, _)| sweep != name)
             {
-                return Err(self.at(writes.span(), format!("`{name}` is not the sweep of this case")));
+                return Err(self.at(
+                    writes.span(),
+                    format!("`{name}` is not the sweep of this case"),
+                ));
             }
         }
         Ok(())
@@ -227,18 +295,28 @@ impl Reader<'_> {
     fn subject(&self, subject: &file::Subject) -> Result<Subject, PlanError> {
         for need in &subject.needs {
             if self.toolchains.get(need.get_ref()).is_none() {
-                return Err(self.at(need.span(), format!("experiments/toolchains.toml has no `{}`", need.get_ref()))
+                return Err(self
+                    .at(
+                        need.span(),
+                        format!("experiments/toolchains.toml has no `{}`", need.get_ref()),
+                    )
                     .known(need.get_ref(), self.toolchains.names()));
             }
         }
         for source in &subject.sources {
             if !self.project.folder().join(source.get_ref()).exists() {
-                return Err(self.at(source.span(), format!("there is no `{}` in the project", source.get_ref())));
+                return Err(self.at(
+                    source.span(),
+                    format!("there is no `{}` in the project", source.get_ref()),
+                ));
             }
         }
         let program = subject.program.get_ref();
         if program.is_empty() || program[0].is_empty() {
-            return Err(self.at(subject.program.span(), "`program` needs the name of a program"));
+            return Err(self.at(
+                subject.program.span(),
+                "`program` needs the name of a program",
+            ));
         }
         Ok(Subject {
             model: lab_model::Subject {
@@ -268,9 +346,14 @@ impl Reader<'_> {
         for name in names {
             let word = name.get_ref();
             let form = word.starts_with(|c: char| c.is_ascii_lowercase())
-                && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b));
+                && word
+                    .bytes()
+                    .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b));
             if !form {
-                return Err(self.at(name.span(), format!("`{word}` is no name: small letters, digits, - and _, a letter first")));
+                return Err(self.at(
+                    name.span(),
+                    format!("`{word}` is no name: small letters, digits, - and _, a letter first"),
+                ));
             }
             if !seen.insert(word) {
                 return Err(self.at(name.span(), format!("two {what}s are named `{word}`")));
@@ -287,6 +370,9 @@ impl Reader<'_> {
 /// Names of all sweeps and factors.
 pub(crate) fn parameters(experiment: &Experiment) -> impl Iterator<Item = &str> + Clone {
     experiment.cases.iter().flat_map(|c| {
-        c.sweep.iter().map(|(n, _)| n.as_str()).chain(c.factors.iter().map(|(n, _)| n.as_str()))
+        c.sweep
+            .iter()
+            .map(|(n, _)| n.as_str())
+            .chain(c.factors.iter().map(|(n, _)| n.as_str()))
     })
 }

@@ -13,7 +13,9 @@ pub struct Project {
 impl Project {
     /// The nearest folder, from this one upwards, that holds `experiments/`.
     pub fn find(from: &Path) -> Result<Project, PlanError> {
-        let found = from.ancestors().find(|folder| folder.join("experiments").is_dir());
+        let found = from
+            .ancestors()
+            .find(|folder| folder.join("experiments").is_dir());
         found.map(|folder| Project { folder: folder.to_path_buf() }).ok_or_else(|| {
             PlanError::asked(format!(
                 "{} is not in a benchlab project (no `experiments` folder here or above); go to the \
@@ -31,7 +33,10 @@ impl Project {
     /// Names of the experiments, sorted.
     pub fn experiments(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.join("experiments"));
-        let mut names: Vec<String> = entries.into_iter().flatten().flatten()
+        let mut names: Vec<String> = entries
+            .into_iter()
+            .flatten()
+            .flatten()
             .filter(|e| e.path().join("experiment.toml").is_file())
             .filter_map(|e| e.file_name().into_string().ok())
             .collect();

@@ -89,14 +89,20 @@ mod tests {
         }
         assert_eq!(counts.len(), 6);
         // 3000 draws, 500 each; the standard deviation of a count is 20.
-        assert!(counts.values().all(|&n| (400..600).contains(&n)), "{counts:?}");
+        assert!(
+            counts.values().all(|&n| (400..600).contains(&n)),
+            "{counts:?}"
+        );
     }
 
     #[test]
     fn a_block_has_the_same_schedule_whenever_it_is_run_and_another_than_the_next() {
         let schedule = |block| {
             let s = Schedule::new(9, block);
-            (s.points(20), s.passes(1, &[0, 1, 2, 3], 5).collect::<Vec<_>>())
+            (
+                s.points(20),
+                s.passes(1, &[0, 1, 2, 3], 5).collect::<Vec<_>>(),
+            )
         };
         assert_eq!(schedule(4), schedule(4));
         assert_ne!(schedule(4), schedule(5));

@@ -20,6 +20,8 @@ pub struct Selection {
     pub baseline: Option<String>,
     /// Measure a second copy of the baseline.
     pub control: bool,
+    /// Of each sweep that was not asked for, only the first and the last value.
+    pub few: bool,
     /// The inputs' and the schedule's seed.
     pub seed: u64,
     /// How to measure.
@@ -61,17 +63,22 @@ impl Selection {
     fn subjects(&self, experiment: &Experiment) -> Result<(Vec<Subject>, SubjectId), PlanError> {
         let wanted = self.wanted_subjects(experiment)?;
         let all = experiment.subjects.iter();
-        let mut subjects: Vec<Subject> =
-            all.filter(|s| wanted.contains(&s.model.name)).map(|s| s.model.clone()).collect();
+        let mut subjects: Vec<Subject> = all
+            .filter(|s| wanted.contains(&s.model.name))
+            .map(|s| s.model.clone())
+            .collect();
         let name = match &self.baseline {
             Some(name) => name,
             None if wanted.contains(&experiment.baseline) => &experiment.baseline,
             None => &subjects[0].name,
         };
-        let baseline = subjects.iter().position(|s| s.name == *name).ok_or_else(|| {
-            PlanError::asked(format!("the baseline `{name}` is not among the subjects"))
-                .known(name, subjects.iter().map(|s| s.name.as_str()))
-        })?;
+        let baseline = subjects
+            .iter()
+            .position(|s| s.name == *name)
+            .ok_or_else(|| {
+                PlanError::asked(format!("the baseline `{name}` is not among the subjects"))
+                    .known(name, subjects.iter().map(|s| s.name.as_str()))
+            })?;
         if self.control {
             let original = &subjects[baseline];
             subjects.push(Subject {
@@ -97,8 +104,11 @@ impl Selection {
             } else {
                 let names = experiment.subjects.iter().map(|s| s.model.name.as_str());
                 let known = names.chain(experiment.selections.keys().map(String::as_str));
-                return Err(PlanError::asked(format!("`{}` has no subject `{name}`", experiment.name))
-                    .known(name, known));
+                return Err(PlanError::asked(format!(
+                    "`{}` has no subject `{name}`",
+                    experiment.name
+                ))
+                .known(name, known));
             }
         }
         Ok(wanted)
@@ -106,9 +116,15 @@ impl Selection {
 
     fn cases<'e>(&self, experiment: &'e Experiment) -> Result<Vec<&'e Case>, PlanError> {
         let names = experiment.cases.iter().map(|c| c.name.as_str());
-        if let Some(wrong) = self.cases.iter().find(|c| !names.clone().any(|n| n == c.as_str())) {
-            return Err(PlanError::asked(format!("`{}` has no case `{wrong}`", experiment.name))
-                .known(wrong, names));
+        if let Some(wrong) = self
+            .cases
+            .iter()
+            .find(|c| !names.clone().any(|n| n == c.as_str()))
+        {
+            return Err(
+                PlanError::asked(format!("`{}` has no case `{wrong}`", experiment.name))
+                    .known(wrong, names),
+            );
         }
         let chosen = |c: &&Case| self.cases.is_empty() || self.cases.contains(&c.name);
         Ok(experiment.cases.iter().filter(chosen).collect())
@@ -118,12 +134,17 @@ impl Selection {
     fn known_parameters(&self, experiment: &Experiment) -> Result<(), PlanError> {
         for (key, _) in &self.set {
             if !experiment::parameters(experiment).any(|p| p == key) {
-                return Err(PlanError::asked(format!("--set {key}=…: no case of `{}` has `{key}`", experiment.name))
-                    .known(key, experiment::parameters(experiment)));
+                return Err(PlanError::asked(format!(
+                    "--set {key}=…: no case of `{}` has `{key}`",
+                    experiment.name
+                ))
+                .known(key, experiment::parameters(experiment)));
             }
             let has = |c: &&Case| parameter_names(c).any(|n| n == key);
             if !self.cases(experiment)?.iter().any(has) {
-                return Err(PlanError::asked(format!("--set {key}=…: none of the selected cases has `{key}`")));
+                return Err(PlanError::asked(format!(
+                    "--set {key}=…: none of the selected cases has `{key}`"
+                )));
             }
         }
         Ok(())
@@ -147,22 +168,31 @@ impl Selection {
 
     /// The sweep values to which a further value of a factor is confined, when nobody asked for it.
     fn thins<'c>(&self, case: &'c Case, factors: &[(String, String)]) -> Option<&'c Vec<u64>> {
-        let further = case.factors.iter().zip(factors).any(|((name, values), (_, value))| {
-            *value != values[0] && self.asked(name).is_none()
-        });
+        let further = case
+            .factors
+            .iter()
+            .zip(factors)
+            .any(|((name, values), (_, value))| *value != values[0] && self.asked(name).is_none());
         case.thin.as_ref().filter(|_| further)
     }
 
     fn sweep_values(&self, case: &Case) -> Result<Vec<Option<u64>>, PlanError> {
-        let Some((name, values)) = &case.sweep else { return Ok(vec![None]) };
+        let Some((name, values)) = &case.sweep else {
+            return Ok(vec![None]);
+        };
         let Some(asked) = self.asked(name).filter(|a| *a != ["all"]) else {
-            return Ok(values.iter().copied().map(Some).collect());
+            let ends = [values[0], values[values.len() - 1]];
+            let few = self.few && self.asked(name).is_none();
+            let kept = values.iter().filter(|x| !few || ends.contains(x));
+            return Ok(kept.copied().map(Some).collect());
         };
         let mut numbers = Vec::new();
         for word in asked {
             let number = word.parse().ok().filter(|n| (1..=1_000_000).contains(n));
             numbers.push(Some(number.ok_or_else(|| {
-                PlanError::asked(format!("--set {name}={word}: a whole number from 1 to 1000000 is wanted"))
+                PlanError::asked(format!(
+                    "--set {name}={word}: a whole number from 1 to 1000000 is wanted"
+                ))
             })?));
         }
         numbers.sort();
@@ -177,30 +207,42 @@ impl Selection {
                 None => values.clone(),
                 Some(asked) => {
                     if let Some(wrong) = asked.iter().find(|a| !values.contains(a)) {
-                        return Err(PlanError::asked(format!("--set {name}={wrong}: no such value"))
-                            .known(wrong, values.iter().map(String::as_str)));
+                        return Err(PlanError::asked(format!(
+                            "--set {name}={wrong}: no such value"
+                        ))
+                        .known(wrong, values.iter().map(String::as_str)));
                     }
                     asked.to_vec()
                 }
             };
-            choices = choices.iter()
-                .flat_map(|rest| chosen.iter().map(move |value| {
-                    let mut choice = rest.clone();
-                    choice.push((name.clone(), value.clone()));
-                    choice
-                }))
+            choices = choices
+                .iter()
+                .flat_map(|rest| {
+                    chosen.iter().map(move |value| {
+                        let mut choice = rest.clone();
+                        choice.push((name.clone(), value.clone()));
+                        choice
+                    })
+                })
                 .collect();
         }
         Ok(choices)
     }
 
     fn asked(&self, name: &str) -> Option<&[String]> {
-        self.set.iter().find(|(key, _)| key == name).map(|(_, values)| values.as_slice())
+        self.set
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, values)| values.as_slice())
     }
 }
 
 fn point(case: &Case, index: usize, factors: &[(String, String)], x: Option<u64>) -> Point {
-    let sweep = case.sweep.as_ref().zip(x).map(|((name, _), x)| (name.clone(), x.to_string()));
+    let sweep = case
+        .sweep
+        .as_ref()
+        .zip(x)
+        .map(|((name, _), x)| (name.clone(), x.to_string()));
     let count = |count: &Count| match count {
         Count::Number(n) => *n,
         Count::Sweep(_) => x.unwrap_or(0),
@@ -230,5 +272,8 @@ fn model(case: &Case) -> lab_model::Case {
 }
 
 fn parameter_names(case: &Case) -> impl Iterator<Item = &String> {
-    case.sweep.iter().map(|(name, _)| name).chain(case.factors.iter().map(|(name, _)| name))
+    case.sweep
+        .iter()
+        .map(|(name, _)| name)
+        .chain(case.factors.iter().map(|(name, _)| name))
 }

@@ -30,7 +30,11 @@ pub fn doctor(cli: &Cli) -> Result<ExitCode, Exit> {
     for toolchain in toolchains.names().filter_map(|n| toolchains.get(n)) {
         match present(toolchain) {
             true => println!("  {:<26} here", toolchain.title),
-            false => println!("  {:<26} missing: apt-get install {}", toolchain.title, toolchain.debian.join(" ")),
+            false => println!(
+                "  {:<26} missing: apt-get install {}",
+                toolchain.title,
+                toolchain.debian.join(" ")
+            ),
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -8,7 +8,12 @@ use std::process::ExitCode;
 
 /// Prints completions.
 pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Exit> {
-    clap_complete::generate(args.shell, &mut Cli::command(), "benchlab", &mut std::io::stdout());
+    clap_complete::generate(
+        args.shell,
+        &mut Cli::command(),
+        "benchlab",
+        &mut std::io::stdout(),
+    );
     Ok(ExitCode::SUCCESS)
 }
 

@@ -23,14 +23,24 @@ pub fn import(cli: &Cli, args: &ImportArgs) -> Result<ExitCode, Exit> {
         Some(path) => path.clone(),
         None => {
             let runs = project(cli)?.folder().join("runs");
-            std::fs::create_dir_all(&runs).map_err(|e| Exit::wrong(format!("{}: {e}", runs.display())))?;
-            runs.join(args.file.with_extension("lab").file_name().unwrap_or_default())
+            std::fs::create_dir_all(&runs)
+                .map_err(|e| Exit::wrong(format!("{}: {e}", runs.display())))?;
+            runs.join(
+                args.file
+                    .with_extension("lab")
+                    .file_name()
+                    .unwrap_or_default(),
+            )
         }
     };
     let writer = RunWriter::create(&output, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     imports.iter().try_for_each(|i| writer.import(i))?;
     writer.finish(None, None)?;
     let times: usize = imports.iter().map(|i| i.times.len()).sum();
-    println!("{}: {} benchmarks with {times} times", output.display(), imports.len());
+    println!(
+        "{}: {} benchmarks with {times} times",
+        output.display(),
+        imports.len()
+    );
     Ok(ExitCode::SUCCESS)
 }

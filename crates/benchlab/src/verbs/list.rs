@@ -49,10 +49,20 @@ fn show(project: &Project, toolchains: &Toolchains, name: &str) -> Result<(), Ex
             _ => "",
         };
         println!("    {:<12} {}, {}{role}", s.name, s.language, s.driver);
-        let missing: Vec<_> = subject.recipe.needs.iter()
-            .filter_map(|n| toolchains.get(n)).filter(|t| !present(t)).collect();
+        let missing: Vec<_> = subject
+            .recipe
+            .needs
+            .iter()
+            .filter_map(|n| toolchains.get(n))
+            .filter(|t| !present(t))
+            .collect();
         for toolchain in &missing {
-            println!("    {:<12} missing: {} ({})", "", toolchain.title, toolchain.debian.join(" "));
+            println!(
+                "    {:<12} missing: {} ({})",
+                "",
+                toolchain.title,
+                toolchain.debian.join(" ")
+            );
         }
     }
     for (selection, members) in &experiment.selections {
@@ -63,13 +73,19 @@ fn show(project: &Project, toolchains: &Toolchains, name: &str) -> Result<(), Ex
 }
 
 fn runs(folder: &Path) -> Result<ExitCode, Exit> {
-    let mut paths: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten()
+    let mut paths: Vec<_> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
         .map(|e| e.path())
         .filter(|p| p.extension().is_some_and(|e| e == "lab"))
         .collect();
     paths.sort();
     if paths.is_empty() {
-        println!("no runs in {}; `benchlab run sql --quick` makes one", folder.display());
+        println!(
+            "no runs in {}; `benchlab run sql --quick` makes one",
+            folder.display()
+        );
     }
     for path in paths {
         match lab_store::load(&path) {
@@ -90,5 +106,9 @@ fn state(run: &lab_model::Run) -> String {
 }
 
 fn join<T: ToString>(values: &[T]) -> String {
-    values.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
+    values
+        .iter()
+        .map(T::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

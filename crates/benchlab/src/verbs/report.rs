@@ -10,8 +10,17 @@ use std::process::ExitCode;
 
 /// Shows a run.
 pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
-    let others = args.with.iter().map(|p| lab_store::load(p)).collect::<Result<Vec<_>, _>>()?;
-    if let Some((path, _)) = args.with.iter().zip(&others).find(|(_, run)| run.imports.is_empty()) {
+    let others = args
+        .with
+        .iter()
+        .map(|p| lab_store::load(p))
+        .collect::<Result<Vec<_>, _>>()?;
+    if let Some((path, _)) = args
+        .with
+        .iter()
+        .zip(&others)
+        .find(|(_, run)| run.imports.is_empty())
+    {
         return Err(Exit::wrong(format!(
             "--with {}: it holds no imported figures; `benchlab import` makes such files",
             path.display()
@@ -37,13 +46,30 @@ pub fn after_run(path: &Path) -> Result<(), Exit> {
     Ok(())
 }
 
-fn render(path: &Path, others: &[lab_model::Run], format: Format, colour: bool) -> Result<Rendered, Exit> {
+fn render(
+    path: &Path,
+    others: &[lab_model::Run],
+    format: Format,
+    colour: bool,
+) -> Result<Rendered, Exit> {
     let run = lab_store::load(path)?;
     let analysis = lab_stats::analyse(&run);
     let file = path.display().to_string();
-    let report = Report { run: &run, analysis: &analysis, others, file: &file };
-    lab_report::render(format, &report, Terminal { colour, ..Terminal::default() })
-        .map_err(|e| Exit::new(exit::FAILED, e.to_string()))
+    let report = Report {
+        run: &run,
+        analysis: &analysis,
+        others,
+        file: &file,
+    };
+    lab_report::render(
+        format,
+        &report,
+        Terminal {
+            colour,
+            ..Terminal::default()
+        },
+    )
+    .map_err(|e| Exit::new(exit::FAILED, e.to_string()))
 }
 
 fn write(rendered: Rendered, path: &Path) -> Result<(), Exit> {
@@ -52,7 +78,9 @@ fn write(rendered: Rendered, path: &Path) -> Result<(), Exit> {
         Rendered::Bytes(bytes) => std::fs::write(path, bytes),
         Rendered::Files(files) => {
             std::fs::create_dir_all(path)?;
-            files.iter().try_for_each(|f| std::fs::write(path.join(&f.name), &f.text))
+            files
+                .iter()
+                .try_for_each(|f| std::fs::write(path.join(&f.name), &f.text))
         }
     };
     save().map_err(|e| Exit::new(exit::FAILED, format!("{}: {e}", path.display())))
@@ -61,11 +89,14 @@ fn write(rendered: Rendered, path: &Path) -> Result<(), Exit> {
 fn print(rendered: Rendered, args: &ReportArgs) -> Result<(), Exit> {
     match rendered {
         Rendered::Text(text) => to_stdout(text.as_bytes()),
-        Rendered::Bytes(_) if std::io::stdout().is_terminal() => {
-            Err(Exit::wrong(format!("--format {} is not for a terminal: name a file with --output", args.format.name())))
-        }
+        Rendered::Bytes(_) if std::io::stdout().is_terminal() => Err(Exit::wrong(format!(
+            "--format {} is not for a terminal: name a file with --output",
+            args.format.name()
+        ))),
         Rendered::Bytes(bytes) => to_stdout(&bytes),
-        Rendered::Files(_) => Err(Exit::wrong("--format svg makes several files: name a folder with --output")),
+        Rendered::Files(_) => Err(Exit::wrong(
+            "--format svg makes several files: name a folder with --output",
+        )),
     }
 }
 
@@ -73,7 +104,9 @@ fn print(rendered: Rendered, args: &ReportArgs) -> Result<(), Exit> {
 fn to_stdout(bytes: &[u8]) -> Result<(), Exit> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Exit::new(exit::FAILED, e.to_string())),
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Exit::new(exit::FAILED, e.to_string()))
+        }
         _ => Ok(()),
     }
 }

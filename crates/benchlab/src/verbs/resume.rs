@@ -14,17 +14,26 @@ use std::process::ExitCode;
 pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     let project = project(cli)?;
     let earlier = lab_store::load(&args.file)?;
+    let earlier_blocks = earlier.complete_blocks().count() as u32;
     let file = args.file.display();
     let Some(mut plan) = earlier.plan else {
-        return Err(Exit::wrong(format!("{file} holds imported figures only: there is nothing to go on with")));
+        return Err(Exit::wrong(format!(
+            "{file} holds imported figures only: there is nothing to go on with"
+        )));
     };
-    if let Some(Ending::Decided | Ending::Precise | Ending::Blocks | Ending::Failed) = earlier.ending {
-        return Err(Exit::wrong(format!("{file} is complete; `benchlab report {file}` shows it")));
+    if let Some(Ending::Decided | Ending::Precise | Ending::Blocks | Ending::Failed) =
+        earlier.ending
+    {
+        return Err(Exit::wrong(format!(
+            "{file} is complete; `benchlab report {file}` shows it"
+        )));
     }
     match (args.budget, earlier.ending) {
         (Some(Budget(budget)), _) => plan.measure.budget_ns = budget.map(|b| b.as_nanos() as u64),
         (None, Some(Ending::Budget)) => {
-            return Err(Exit::wrong(format!("{file} used up its time; give it more with --budget, such as --budget 10m")));
+            return Err(Exit::wrong(format!(
+                "{file} used up its time; give it more with --budget, such as --budget 10m"
+            )));
         }
         (None, _) => {}
     }
@@ -33,6 +42,10 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     same_subjects(&project, &experiment, &plan, args)?;
     let scratch = run::scratch(args.scratch.as_deref())?;
     let writer = RunWriter::resume(&args.file)?;
+    if earlier.ending == Some(Ending::Budget) {
+        // Going on after seeing a result is a look like any other, and has to be paid for.
+        writer.look(earlier_blocks)?;
+    }
     run::carry_out(&project, &plan, writer, &args.file, scratch)
 }
 
@@ -44,13 +57,26 @@ fn same_subjects(
     args: &ResumeArgs,
 ) -> Result<(), Exit> {
     let recorded = lab_store::recorded_hashes(&args.file)?;
-    if let Some(gone) = plan.subjects.iter().filter(|s| s.control_of.is_none())
-        .find(|s| experiment.subject(&s.name).is_none_or(|now| now.model.program != s.program))
+    if let Some(gone) = plan
+        .subjects
+        .iter()
+        .filter(|s| s.control_of.is_none())
+        .find(|s| {
+            experiment
+                .subject(&s.name)
+                .is_none_or(|now| now.model.program != s.program)
+        })
     {
-        return Err(Exit::wrong(format!("`{}` is not what it was when the run began: start a new run", gone.name)));
+        return Err(Exit::wrong(format!(
+            "`{}` is not what it was when the run began: start a new run",
+            gone.name
+        )));
     }
     let (hashes, _) = run::prepare(project, experiment, plan, false)?;
-    match hashes.iter().find(|(name, hash)| recorded.get(name).is_some_and(|was| was != hash)) {
+    match hashes
+        .iter()
+        .find(|(name, hash)| recorded.get(name).is_some_and(|was| was != hash))
+    {
         Some((name, _)) => Err(Exit::wrong(format!(
             "the sources of `{name}` changed since the run began: start a new run, or take the change back"
         ))),

@@ -4,8 +4,8 @@
 use crate::cli::{Cli, RunArgs};
 use crate::exit::{self, Exit};
 use crate::progress::Follower;
-use crate::verbs::{project, report};
 use crate::ready::ready;
+use crate::verbs::{project, report};
 use lab_bench::{Scratch, Session, host, interrupt, unix_seconds};
 use lab_model::{Ending, Failure, Host, Measure, Plan, Subject};
 use lab_plan::{Experiment, Project, Selection};
@@ -26,8 +26,12 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     writer.host(&with_scratch(host, &scratch))?;
     writer.plan(&plan)?;
-    hashes.iter().try_for_each(|(name, hash)| writer.hash(name, hash))?;
-    failures.iter().try_for_each(|failure| writer.failure(failure))?;
+    hashes
+        .iter()
+        .try_for_each(|(name, hash)| writer.hash(name, hash))?;
+    failures
+        .iter()
+        .try_for_each(|failure| writer.failure(failure))?;
     carry_out(&project, &plan, writer, &path, scratch)
 }
 
@@ -53,7 +57,10 @@ pub fn carry_out(
     }
     report::after_run(path)?;
     match ending {
-        Ending::Failed => Err(Exit::new(exit::FAILED, "nothing was left to compare: the report says what failed")),
+        Ending::Failed => Err(Exit::new(
+            exit::FAILED,
+            "nothing was left to compare: the report says what failed",
+        )),
         _ => Ok(ExitCode::SUCCESS),
     }
 }
@@ -61,7 +68,9 @@ pub fn carry_out(
 /// A folder for the subjects' databases.
 pub fn scratch(parent: Option<&Path>) -> Result<Scratch, Exit> {
     Scratch::new(parent).map_err(|e| {
-        let place = parent.map_or("the folder for databases".into(), |p| p.display().to_string());
+        let place = parent.map_or("the folder for databases".into(), |p| {
+            p.display().to_string()
+        });
         Exit::wrong(format!("{place}: {e}"))
     })
 }
@@ -104,7 +113,10 @@ fn fit_host(strict: bool) -> Result<Host, Exit> {
     let host = host::inspect();
     let unfit: Vec<_> = host.findings.iter().filter(|f| f.unfit).collect();
     for finding in &unfit {
-        eprintln!("benchlab: the host is not fit: {}; {}", finding.what, finding.advice);
+        eprintln!(
+            "benchlab: the host is not fit: {}; {}",
+            finding.what, finding.advice
+        );
     }
     match strict && !unfit.is_empty() {
         true => Err(Exit::new(exit::UNFIT, "not measured, because of --strict")),
@@ -124,9 +136,18 @@ fn with_scratch(mut host: Host, scratch: &Scratch) -> Host {
 fn selection(args: &RunArgs) -> Result<Selection, Exit> {
     let mut set = Vec::new();
     for word in &args.set {
-        let (name, values) = word.split_once('=').filter(|(n, v)| !n.is_empty() && !v.is_empty())
-            .ok_or_else(|| Exit::wrong(format!("--set {word}: NAME=VALUE,… is wanted, such as --set limit=1,100")))?;
-        set.push((name.to_owned(), values.split(',').map(str::to_owned).collect()));
+        let (name, values) = word
+            .split_once('=')
+            .filter(|(n, v)| !n.is_empty() && !v.is_empty())
+            .ok_or_else(|| {
+                Exit::wrong(format!(
+                    "--set {word}: NAME=VALUE,… is wanted, such as --set limit=1,100"
+                ))
+            })?;
+        set.push((
+            name.to_owned(),
+            values.split(',').map(str::to_owned).collect(),
+        ));
     }
     Ok(Selection {
         subjects: args.subjects.clone(),
@@ -134,38 +155,49 @@ fn selection(args: &RunArgs) -> Result<Selection, Exit> {
         set,
         baseline: args.baseline.clone(),
         control: !args.no_control,
+        few: args.quick,
         // JSON readers keep integers up to 2^53 only.
-        seed: args.seed.unwrap_or((unix_seconds() * 1000.0) as u64 % (1 << 53)),
+        seed: args
+            .seed
+            .unwrap_or((unix_seconds() * 1000.0) as u64 % (1 << 53)),
         measure: measure(args),
     })
 }
 
 fn measure(args: &RunArgs) -> Measure {
-    let usual = if args.quick { 30 } else { 120 };
+    let usual = if args.quick { 30 } else { 150 };
     let budget = match (args.budget, args.blocks) {
         (Some(budget), _) => budget.0,
         (None, Some(_)) => None,
         (None, None) => Some(std::time::Duration::from_secs(usual)),
     };
     Measure {
-        pairs: args.pairs.unwrap_or(if args.quick { 10 } else { 40 }),
+        pairs: args.pairs.unwrap_or(if args.quick { 8 } else { 40 }),
         turn_ns: 1_000_000,
         budget_ns: budget.map(|b| b.as_nanos() as u64),
         max_blocks: args.blocks.unwrap_or(80),
         // A number of blocks that was asked for is measured, whatever it shows.
-        looks: if args.blocks.is_some() { Vec::new() } else { vec![10, 20, 40, 80] },
+        looks: if args.blocks.is_some() {
+            Vec::new()
+        } else {
+            vec![10, 20, 40, 80]
+        },
         alpha: 0.05,
         margin: args.margin,
         precision: args.precision,
         time_limit_ns: args.time_limit.as_nanos() as u64,
-        max_warmup: if args.quick { 120 } else { 480 },
+        max_warmup: if args.quick { 240 } else { 480 },
     }
 }
 
 /// `runs/<time>-<experiment>.lab`; a run that began in the same second gets a number.
 fn new_file(project: &Project, args: &RunArgs) -> Result<PathBuf, Exit> {
-    let folder = args.runs.clone().unwrap_or_else(|| project.folder().join("runs"));
-    std::fs::create_dir_all(&folder).map_err(|e| Exit::wrong(format!("{}: {e}", folder.display())))?;
+    let folder = args
+        .runs
+        .clone()
+        .unwrap_or_else(|| project.folder().join("runs"));
+    std::fs::create_dir_all(&folder)
+        .map_err(|e| Exit::wrong(format!("{}: {e}", folder.display())))?;
     let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
     let name = |n: u32| match n {
         0 => format!("{time}-{}.lab", args.experiment),
