@@ -43,7 +43,9 @@ pub fn sweep_chart(view: &View, group: &Group, subjects: &[SubjectId], begin: u3
 pub fn bar_chart(title: &str, unit: &str) -> Chart {
     let mut chart = Chart::new(ChartType::Bar);
     chart.title().set_name(title);
-    chart.y_axis().set_name(unit).set_min(0.0);
+    // A bar chart lies on its side: its x axis is the one of the values.
+    chart.x_axis().set_name(unit).set_min(0.0);
+    chart.y_axis().set_reverse();
     chart
         .set_width(720)
         .set_height(360)

@@ -3,6 +3,12 @@
 
 use rust_xlsxwriter::{Chart, Format, FormatAlign, Workbook, Worksheet, XlsxError};
 
+/// Pixels of a line of text.
+const LINE: u32 = 20;
+
+/// Characters that a column of prose is wide.
+const PROSE_WIDTH: f64 = 90.0;
+
 /// A sheet before it is written: the first row holds the headings.
 #[derive(Default)]
 pub struct Sheet {
@@ -93,7 +99,7 @@ impl Sheet {
                 };
             }
         }
-        self.set_widths(sheet)?;
+        self.set_sizes(sheet)?;
         if !self.prose {
             sheet.set_freeze_panes(1, self.frozen)?;
         }
@@ -103,7 +109,20 @@ impl Sheet {
         Ok(())
     }
 
-    fn set_widths(&self, sheet: &mut Worksheet) -> Result<(), XlsxError> {
+    fn set_sizes(&self, sheet: &mut Worksheet) -> Result<(), XlsxError> {
+        sheet.set_landscape().set_print_fit_to_pages(1, 0);
+        let first = (!self.prose).then_some(0);
+        for row in first.into_iter().chain(self.headings.iter().copied()) {
+            sheet.set_row_height_pixels(row as u32, 3 * LINE)?;
+        }
+        if self.prose {
+            for (r, row) in self.rows.iter().enumerate() {
+                if let Some(Value::Text(text)) = row.get(1) {
+                    let lines = text.chars().count().div_ceil(PROSE_WIDTH as usize);
+                    sheet.set_row_height_pixels(r as u32, LINE * lines.max(1) as u32)?;
+                }
+            }
+        }
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         for c in 0..columns {
             let text = |row: &Vec<Value>| match row.get(c) {
@@ -115,7 +134,7 @@ impl Sheet {
             let cells = self.rows.iter().skip(1).map(text).max().unwrap_or(0);
             sheet.set_column_width(
                 c as u16,
-                (cells as f64 + 2.0).clamp(11.0, if self.prose { 90.0 } else { 44.0 }),
+                (cells as f64 + 2.0).clamp(11.0, if self.prose { PROSE_WIDTH } else { 44.0 }),
             )?;
         }
         Ok(())

@@ -305,7 +305,6 @@ pub fn cpu(view: &View) -> Sheet {
     chart
         .set_width(720)
         .set_height(120 + 18 * last * compared.len().max(1) as u32);
-    chart.x_axis().set_reverse();
     for (i, &subject) in compared.iter().enumerate() {
         let column = (1 + subjects.len() + i) as u16;
         let series = chart.add_series().set_name(view.name(subject));

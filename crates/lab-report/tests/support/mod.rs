@@ -220,7 +220,8 @@ pub fn model(plan: &Plan, subject: SubjectId, point: PointId) -> f64 {
     }
 }
 
-fn run(plan: Plan, blocks: u32) -> Run {
+/// A run of a plan with that many complete blocks, of about 1,000 samples each.
+pub fn run(plan: Plan, blocks: u32) -> Run {
     let settings = settings(&plan);
     let blocks = (0..blocks).map(|number| block(&plan, number)).collect();
     Run {
@@ -351,7 +352,7 @@ fn block(plan: &Plan, number: u32) -> Block {
                     batch,
                 });
             }
-            resources.push(resource(subject, point));
+            resources.push(resource(subject, point, noise.about(0.01)));
         }
     }
     Block {
@@ -365,7 +366,7 @@ fn block(plan: &Plan, number: u32) -> Block {
         processes: (0..6)
             .map(|s| Process {
                 subject: s,
-                startup_ns: startup(s) as u64,
+                startup_ns: (startup(s) * noise.about(0.05)) as u64,
                 startup_cpu_ns: 900_000,
             })
             .collect(),
@@ -374,12 +375,12 @@ fn block(plan: &Plan, number: u32) -> Block {
     }
 }
 
-fn resource(subject: SubjectId, point: PointId) -> Resources {
+fn resource(subject: SubjectId, point: PointId, noise: f64) -> Resources {
     Resources {
         subject,
         point,
-        rss_bytes: memory(subject) as u64,
-        peak_rss_bytes: (memory(subject) * 1.12) as u64,
+        rss_bytes: (memory(subject) * noise) as u64,
+        peak_rss_bytes: (memory(subject) * noise * 1.12) as u64,
         threads: threads(subject),
         user_ns: 812_000_000,
         sys_ns: 95_000_000,

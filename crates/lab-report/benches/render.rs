@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How long each format takes for a run of a million samples:
+//! `cargo bench -p lab-report --bench render`. The analysis is not part of it.
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use lab_report::{Format, Report, Terminal, render};
+use std::time::{Duration, Instant};
+
+const ROUNDS: usize = 5;
+
+fn main() {
+    let (_, analysis) = support::sample(24);
+    let run = support::run(support::plan(), 1000);
+    let samples: usize = run.blocks.iter().map(|b| b.samples.len()).sum();
+    println!("{samples} samples; least and most of {ROUNDS} rounds");
+    let report = Report {
+        run: &run,
+        analysis: &analysis,
+        others: &[],
+        file: "runs/some.lab",
+    };
+    for format in Format::ALL {
+        let mut times: Vec<Duration> = (0..ROUNDS).map(|_| time(format, &report)).collect();
+        times.sort();
+        println!(
+            "{:10} {:8.2?} {:8.2?}",
+            format.name(),
+            times[0],
+            times[ROUNDS - 1]
+        );
+    }
+}
+
+fn time(format: Format, report: &Report) -> Duration {
+    let begin = Instant::now();
+    let rendered = render(format, report, Terminal::default()).expect("a report");
+    let time = begin.elapsed();
+    drop(rendered);
+    time
+}
