@@ -110,7 +110,7 @@ fn overview(view: &View, plots: &[Plot]) -> Markup {
         (table(&content::overall_table(view)))
         @for sentence in content::undecided(view).into_iter().chain(content::few_blocks(view)) { p { (sentence) } }
         p class="muted" {
-            "Small: small but real, beyond 1 and within the margin of " (number::level(view.analysis.margin))
+            "Small: small but real, the interval leaves out 1 but reaches into the margin of " (number::level(view.analysis.margin))
             ". Open: inconclusive. Ratios are times: below 1 is faster."
         }
         @for plot in plots.iter().filter(|p| p.name == "ratios") { (figure(plot, true)) }

@@ -4,7 +4,7 @@
 
 use crate::answer::answer;
 use crate::content::{self, Room};
-use crate::table::{Table, Tone, lay_out, wrap};
+use crate::table::{Cell, Table, Tone, cut, lay_out, wrap};
 use crate::view::{Group, View};
 use crate::{Report, Terminal};
 use lab_model::Failure;
@@ -65,8 +65,27 @@ fn conditions(page: &mut Page, view: &View) {
     let (table, _) = content::conditions(view);
     if !table.rows.is_empty() {
         page.heading("Conditions that differ");
-        page.bare_table(&table);
+        page.bare_table(&turned(&table));
     }
+}
+
+/// Rows for columns, long values cut: there are more subjects than settings that differ.
+fn turned(table: &Table) -> Table {
+    let settings = table.rows.iter().map(|row| row[0].text.clone());
+    let columns = std::iter::once("subject".to_string()).chain(settings);
+    let mut turned = Table::new("", columns);
+    turned.columns.iter_mut().for_each(|c| c.numeric = false);
+    for (i, subject) in table.columns.iter().enumerate().skip(1) {
+        let values = table
+            .rows
+            .iter()
+            .map(|row| Cell::from(cut(&row[i].text, 20)));
+        let name = Cell::from(subject.title.as_str());
+        turned
+            .rows
+            .push(std::iter::once(name).chain(values).collect());
+    }
+    turned
 }
 
 fn refusals(page: &mut Page, view: &View) {

@@ -51,7 +51,7 @@ pub fn subject_table(view: &View) -> Table {
     for (id, subject) in view.plan.subjects.iter().enumerate() {
         let role = [
             (id == view.plan.baseline).then_some("baseline"),
-            subject.limit.then_some("limit"),
+            (subject.limit && subject.control_of.is_none()).then_some("limit"),
             subject.control_of.map(|_| "control"),
         ];
         let role: Vec<_> = role.into_iter().flatten().collect();

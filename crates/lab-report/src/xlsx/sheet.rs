@@ -80,6 +80,7 @@ impl Sheet {
             .set_text_wrap()
             .set_align(FormatAlign::Top);
         let number = Format::new().set_num_format("#,##0.####");
+        let beside = number.clone().set_align(FormatAlign::Left);
         let wrapped = Format::new().set_text_wrap().set_align(FormatAlign::Top);
         let sheet = workbook.add_worksheet().set_name(name)?;
         for (r, row) in self.rows.iter().enumerate() {
@@ -90,10 +91,13 @@ impl Sheet {
                     Value::Text(text) if head => {
                         sheet.write_string_with_format(r, c, excel(text), &heading)?
                     }
-                    Value::Text(text) if self.prose && c == 1 => {
+                    Value::Text(text) if self.prose => {
                         sheet.write_string_with_format(r, c, excel(text), &wrapped)?
                     }
                     Value::Text(text) => sheet.write_string(r, c, excel(text))?,
+                    Value::Number(n) if self.prose && c == 1 => {
+                        sheet.write_number_with_format(r, c, *n, &beside)?
+                    }
                     Value::Number(n) => sheet.write_number_with_format(r, c, *n, &number)?,
                     Value::Blank => sheet,
                 };
