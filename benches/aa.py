@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A/A: two copies of one subject, compared again and again, on a quiet machine.
+
+    benches/aa.py [--repeats 40] [--blocks 12] [--output docs/aa.md] c ada python java
+
+Each repeat is a run of its own with a seed of its own; the ratio of the copies is the run's control.
+The table says how often an interval excluded the truth, which is 1, and how wide the intervals were.
+"""
+
+import argparse
+import json
+import math
+import sqlite3
+import statistics
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LAB = ROOT / "benchlab"
+CASES = ["--cases", "point,select", "--set", "limit=100", "--set", "statement=prepared"]
+AIM = {"c": 1.0, "ada": 1.0, "java": 2.0, "python": 2.0}
+
+
+def controls(subject: str, seed: int, blocks: int, folder: Path) -> list[dict]:
+    """One run; its control at each point, and how many of its blocks were redone."""
+    folder.mkdir(parents=True, exist_ok=True)
+    before = set(folder.glob("*.lab"))
+    command = [LAB, "run", "sql", "--subjects", subject, "--baseline", subject, *CASES,
+               "--blocks", str(blocks), "--seed", str(seed), "--runs", folder]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    (file,) = set(folder.glob("*.lab")) - before
+    report = subprocess.run([LAB, "report", file, "--format", "json"], check=True, capture_output=True)
+    document = json.loads(report.stdout)
+    plan, analysis = document["plan"], document["analysis"]
+    labels = [plan["cases"][p["case"]]["name"] for p in plan["points"]]
+    scatter = block_scatter(file)
+    return [
+        {"point": labels[c["point"]], **c["ratio"], "scatter": scatter[c["point"]],
+         "redone": analysis["disturbed_blocks"]}
+        for c in analysis["controls"]
+    ]
+
+
+def block_scatter(file: Path) -> dict[int, float]:
+    """Standard deviation over blocks of the copies' log ratio, by point, in percent."""
+    rows = sqlite3.connect(file).execute(
+        "SELECT b.number, m.point, m.pass / 2, m.subject, m.wall_ns * 1.0 / m.operations"
+        " FROM sample m JOIN block b ON b.id = m.block WHERE b.state = 'complete'")
+    pairs: dict = defaultdict(lambda: defaultdict(list))
+    for block, point, pair, subject, time in rows:
+        pairs[point, block][pair, subject].append(math.log(time))
+    ratios: dict = defaultdict(list)
+    for (point, _), times in pairs.items():
+        logs = sorted(statistics.fmean(times[pair, 1]) - statistics.fmean(times[pair, 0])
+                      for pair in {pair for pair, _ in times})
+        cut = len(logs) // 4
+        ratios[point].append(statistics.fmean(logs[cut:len(logs) - cut]))
+    return {point: statistics.stdev(d) * 100 for point, d in ratios.items()}
+
+
+def row(subject: str, point: str, found: list[dict]) -> str:
+    """A line of the table."""
+    halves = sorted((c["high"] - c["low"]) / 2 * 100 for c in found)
+    excluded = sum(not c["low"] <= 1 <= c["high"] for c in found)
+    winners = sum(c["low"] > 1.02 or c["high"] < 0.98 for c in found)
+    aim = AIM.get(subject, 1.0)
+    within = sum(half <= aim for half in halves)
+    return (f"| {subject} | {point} | {len(found)} | {excluded} ({100 * excluded / len(found):.1f} %) | {winners} "
+            f"| {statistics.median(halves):.2f} % ({halves[0]:.2f} to {halves[-1]:.2f}) "
+            f"| {within} of {len(found)} within ±{aim:.0f} % "
+            f"| {statistics.median(c['scatter'] for c in found):.2f} % | {sum(c['redone'] for c in found)} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("subjects", nargs="+")
+    parser.add_argument("--repeats", type=int, default=40)
+    parser.add_argument("--blocks", type=int, default=12)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "aa")
+    parser.add_argument("--output", type=Path)
+    args = parser.parse_args()
+    lines = [
+        "| subject | point | runs | intervals that exclude 1 | of these beyond ±2 % | half width: median (range) "
+        "| aim | scatter of a block: median | blocks redone |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for subject in args.subjects:
+        by_point: dict[str, list[dict]] = {}
+        for repeat in range(args.repeats):
+            for control in controls(subject, args.seed + repeat, args.blocks, args.folder / subject):
+                by_point.setdefault(control["point"], []).append(control)
+            print(f"\r{subject} {repeat + 1}/{args.repeats} ", end="", file=sys.stderr, flush=True)
+        lines += [row(subject, point, found) for point, found in by_point.items()]
+        print("\n" + lines[-1], file=sys.stderr)
+    text = "\n".join(lines) + "\n"
+    print(text)
+    if args.output:
+        args.output.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
