@@ -203,13 +203,14 @@ impl Process {
         self.leave().map_err(|fault| fault.with_log(&self))
     }
 
+    /// Waits for its exit, and not for the end of its output: what it started may hold that open.
     fn leave(&mut self) -> Answer<()> {
         self.wake()?;
         self.send("quit\n")?;
         let deadline = Instant::now() + self.time_limit;
-        while self.fill(deadline)? {}
-        // Its output has ended, and it may still have something to do.
         while Instant::now() < deadline {
+            let _ = self.output.read();
+            self.output.buffer.clear();
             if let Some(status) = self.status() {
                 return match status.code() {
                     Some(0) => Ok(()),
