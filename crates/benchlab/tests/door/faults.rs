@@ -10,67 +10,158 @@ const TIME_LIMIT: &str = "2s";
 
 #[test]
 fn crashes() {
-    let project = faulty(&["crash-at-start", "crash-in-open", "crash-in-block", "killed-in-block", "status-after-quit"]);
-    let run = project.load();
-    assert_failures(&run, &[
-        ("crash-at-start", "crash", "it ended with exit status: 1 in place of a reply"),
-        ("crash-in-open", "crash", "it ended with signal: 6 (SIGABRT)"),
-        ("crash-in-block", "crash", "it ended with signal: 11 (SIGSEGV)"),
-        ("killed-in-block", "crash", "it ended with signal: 9 (SIGKILL)"),
-        ("status-after-quit", "crash", "after `quit` it ended with exit status: 3"),
+    let project = faulty(&[
+        "crash-at-start",
+        "crash-in-open",
+        "crash-in-block",
+        "killed-in-block",
+        "status-after-quit",
     ]);
-    assert_eq!(failure(&run, "crash-at-start").log, ["a first line for the log", "no such device"]);
-    assert_eq!(failure(&run, "crash-at-start").point, None, "it fails everywhere");
-    assert_eq!(failure(&run, "crash-in-open").log, ["a first line for the log", "the library is broken"]);
-    assert_eq!(failure(&run, "status-after-quit").log, ["a first line for the log", "the state cannot be saved"]);
+    let run = project.load();
+    assert_failures(
+        &run,
+        &[
+            (
+                "crash-at-start",
+                "crash",
+                "it ended with exit status: 1 in place of a reply",
+            ),
+            (
+                "crash-in-open",
+                "crash",
+                "it ended with signal: 6 (SIGABRT)",
+            ),
+            (
+                "crash-in-block",
+                "crash",
+                "it ended with signal: 11 (SIGSEGV)",
+            ),
+            (
+                "killed-in-block",
+                "crash",
+                "it ended with signal: 9 (SIGKILL)",
+            ),
+            (
+                "status-after-quit",
+                "crash",
+                "after `quit` it ended with exit status: 3",
+            ),
+        ],
+    );
+    assert_eq!(
+        failure(&run, "crash-at-start").log,
+        ["a first line for the log", "no such device"]
+    );
+    assert_eq!(
+        failure(&run, "crash-at-start").point,
+        None,
+        "it fails everywhere"
+    );
+    assert_eq!(
+        failure(&run, "crash-in-open").log,
+        ["a first line for the log", "the library is broken"]
+    );
+    assert_eq!(
+        failure(&run, "status-after-quit").log,
+        ["a first line for the log", "the state cannot be saved"]
+    );
     assert_eq!(failure(&run, "killed-in-block").block, Some(0));
     // In the middle of a block, and not of the first attempt at one: what it did before stays.
     let failure = failure(&run, "crash-in-block");
     assert!(failure.block.is_some(), "{failure:?}");
-    let samples: usize = run.blocks.iter()
-        .map(|b| b.samples.iter().filter(|s| s.subject == failure.subject).count()).sum();
-    assert!(samples > 4 && samples < 8, "a block has 4, so there should be a second one, cut off: {samples}");
+    let samples: usize = run
+        .blocks
+        .iter()
+        .map(|b| {
+            b.samples
+                .iter()
+                .filter(|s| s.subject == failure.subject)
+                .count()
+        })
+        .sum();
+    assert!(
+        samples > 4 && samples < 8,
+        "a block has 4, so there should be a second one, cut off: {samples}"
+    );
 }
 
 #[test]
 fn hangs() {
     let project = faulty(&["hang-at-start", "hang-in-open", "hang-in-run"]);
     let text = "no reply within 2 s";
-    assert_failures(&project.load(), &[
-        ("hang-at-start", "timeout", text),
-        ("hang-in-open", "timeout", text),
-        ("hang-in-run", "timeout", text),
-    ]);
+    assert_failures(
+        &project.load(),
+        &[
+            ("hang-at-start", "timeout", text),
+            ("hang-in-open", "timeout", text),
+            ("hang-in-run", "timeout", text),
+        ],
+    );
 }
 
 #[test]
 fn hangs_with_closed_output_or_on_leaving() {
     let project = faulty(&["closes-output", "hang-after-quit"]);
-    assert_failures(&project.load(), &[
-        ("closes-output", "crash", "it closed its output in place of a reply"),
-        ("hang-after-quit", "timeout", "it has not ended within 2 s after `quit`"),
-    ]);
+    assert_failures(
+        &project.load(),
+        &[
+            (
+                "closes-output",
+                "crash",
+                "it closed its output in place of a reply",
+            ),
+            (
+                "hang-after-quit",
+                "timeout",
+                "it has not ended within 2 s after `quit`",
+            ),
+        ],
+    );
 }
 
 #[test]
 fn replies_that_are_none() {
     let faults = [
         ("nonsense", "nonsense", "`42` is not a verb"),
-        ("bad-percent-coding", "nonsense", "`%zz` is not percent-encoded UTF-8"),
+        (
+            "bad-percent-coding",
+            "nonsense",
+            "`%zz` is not percent-encoded UTF-8",
+        ),
         ("another-verb", "nonsense", "`verified` in place of `ran`"),
-        ("negative-check", "nonsense", "`check=-1` is not an unsigned 64-bit number"),
+        (
+            "negative-check",
+            "nonsense",
+            "`check=-1` is not an unsigned 64-bit number",
+        ),
         ("missing-argument", "nonsense", "`ran` without `check=`"),
-        ("wrong-operations", "nonsense", "asked for 1 operations, it did 2"),
+        (
+            "wrong-operations",
+            "nonsense",
+            "asked for 1 operations, it did 2",
+        ),
         ("long-line", "nonsense", "a line of more than 65536 bytes"),
-        ("endless-line", "nonsense", "a line of more than 65536 bytes"),
-        ("protocol-2", "nonsense", "it speaks protocol 2, and this lab protocol 1"),
+        (
+            "endless-line",
+            "nonsense",
+            "a line of more than 65536 bytes",
+        ),
+        (
+            "protocol-2",
+            "nonsense",
+            "it speaks protocol 2, and this lab protocol 1",
+        ),
         ("thread-of-another", "nonsense", "is not one of its threads"),
         ("no-thread", "nonsense", "`hello` without `thread=`"),
     ];
     let run = faulty(&faults.map(|(name, _, _)| name)).load();
     assert_failures(&run, &faults);
     for (name, _, _) in faults {
-        assert_eq!(failure(&run, name).log, ["a first line for the log"], "{name}");
+        assert_eq!(
+            failure(&run, name).log,
+            ["a first line for the log"],
+            "{name}"
+        );
     }
 }
 
@@ -99,13 +190,29 @@ fn floods_of_log_lines_stop_nobody() {
     assert_failures(&run, &[]);
     let plan = run.plan.as_ref().expect("a plan");
     for name in ["floods-errors", "floods-output"] {
-        let id = plan.subjects.iter().position(|s| s.name == name).expect("a subject");
-        let lines: Vec<&str> =
-            run.log.iter().filter(|l| l.subject == id).map(|l| l.line.as_str()).collect();
+        let id = plan
+            .subjects
+            .iter()
+            .position(|s| s.name == name)
+            .expect("a subject");
+        let lines: Vec<&str> = run
+            .log
+            .iter()
+            .filter(|l| l.subject == id)
+            .map(|l| l.line.as_str())
+            .collect();
         assert_eq!(lines[0], "a first line for the log");
-        assert!(lines[1].starts_with("line 0 of very many lines on standard "), "{}", lines[1]);
+        assert!(
+            lines[1].starts_with("line 0 of very many lines on standard "),
+            "{}",
+            lines[1]
+        );
         // Each process's first ones are kept, and the file does not grow without end.
-        assert!(lines.len() > 100 && lines.len() < 3000, "{} lines", lines.len());
+        assert!(
+            lines.len() > 100 && lines.len() < 3000,
+            "{} lines",
+            lines.len()
+        );
     }
 }
 
@@ -117,9 +224,16 @@ fn a_program_that_cannot_be_started_and_one_that_cannot_be_built() {
     let project = Project::noop(&[
         subject("gone", &["plain.py"]).replace(python(), "build/gone"),
         subject("not-in-path", &["plain.py"]).replace(python(), "benchlab-has-no-such-program"),
-        subject("no-program", &["plain.py"]).replace(python(), subjects_folder().to_str().expect("UTF-8")),
-        with("misbuilt", r#"build = [["sh", "-c", "echo one; echo two >&2; exit 4"], ["false"]]"#),
-        with("unbuildable", r#"build = [["benchlab-has-no-such-builder", "-x"]]"#),
+        subject("no-program", &["plain.py"])
+            .replace(python(), subjects_folder().to_str().expect("UTF-8")),
+        with(
+            "misbuilt",
+            r#"build = [["sh", "-c", "echo one; echo two >&2; exit 4"], ["false"]]"#,
+        ),
+        with(
+            "unbuildable",
+            r#"build = [["benchlab-has-no-such-builder", "-x"]]"#,
+        ),
         with("lacking", r#"needs = ["gcc", "rare"]"#).replace("\"gcc\", ", ""),
     ]);
     let ended = project.run(&[]);
@@ -129,14 +243,37 @@ fn a_program_that_cannot_be_started_and_one_that_cannot_be_built() {
          `apt-get install rare-compiler rare-runtime`\n",
     ]);
     let run = project.load();
-    assert_failures(&run, &[
-        ("gone", "missing", "there is no program `build/gone` in the project"),
-        ("not-in-path", "missing", "there is no program `benchlab-has-no-such-program` in PATH"),
-        ("no-program", "start", "cannot be started: Permission denied"),
-        ("misbuilt", "build", "exit status: 4"),
-        ("unbuildable", "build", "`benchlab-has-no-such-builder -x`: No such file or directory"),
-        ("lacking", "missing", "apt-get install rare-compiler rare-runtime"),
-    ]);
+    assert_failures(
+        &run,
+        &[
+            (
+                "gone",
+                "missing",
+                "there is no program `build/gone` in the project",
+            ),
+            (
+                "not-in-path",
+                "missing",
+                "there is no program `benchlab-has-no-such-program` in PATH",
+            ),
+            (
+                "no-program",
+                "start",
+                "cannot be started: Permission denied",
+            ),
+            ("misbuilt", "build", "exit status: 4"),
+            (
+                "unbuildable",
+                "build",
+                "`benchlab-has-no-such-builder -x`: No such file or directory",
+            ),
+            (
+                "lacking",
+                "missing",
+                "apt-get install rare-compiler rare-runtime",
+            ),
+        ],
+    );
     assert_eq!(failure(&run, "misbuilt").log, ["one", "two"]);
 }
 
@@ -147,15 +284,30 @@ build = [["sh", "-c", "echo built >> builds"]]
 driver"#;
     let project = Project::noop(&[subject("made", &["plain.py"]).replace("driver", build)]);
     let source = project.join("source");
-    let builds = || std::fs::read_to_string(project.join("builds")).expect("it was built").lines().count();
+    let builds = || {
+        std::fs::read_to_string(project.join("builds"))
+            .expect("it was built")
+            .lines()
+            .count()
+    };
     std::fs::write(&source, "one").unwrap();
-    project.run(&[]).expect(0).says(&["benchlab: building made\n"]);
+    project
+        .run(&[])
+        .expect(0)
+        .says(&["benchlab: building made\n"]);
     assert_eq!(builds(), 1);
     let again = project.run(&[]);
-    assert!(!again.expect(0).stderr.contains("building"), "{}", again.stderr);
+    assert!(
+        !again.expect(0).stderr.contains("building"),
+        "{}",
+        again.stderr
+    );
     assert_eq!(builds(), 1);
     std::fs::write(&source, "two").unwrap();
-    project.run(&[]).expect(0).says(&["benchlab: building made\n"]);
+    project
+        .run(&[])
+        .expect(0)
+        .says(&["benchlab: building made\n"]);
     assert_eq!(builds(), 2);
 }
 
@@ -172,7 +324,10 @@ fn a_run_for_which_nothing_can_be_built_does_not_begin() {
     let text = subject("honest", &["plain.py"]).replace("driver", "needs = [\"rare\"]\ndriver");
     let head = "[experiment]\ntitle = \"\"\nquestion = \"\"\nbaseline = \"honest\"\n";
     let project = Project::with_text(&[head, NOOP, &text].concat());
-    project.run(&[]).expect(1).says(&["honest cannot run: not here: Rare compiler", "no subject can run"]);
+    project.run(&[]).expect(1).says(&[
+        "honest cannot run: not here: Rare compiler",
+        "no subject can run",
+    ]);
     assert!(project.files().is_empty());
 }
 
@@ -197,5 +352,8 @@ fn faulty_only(fault: &str, code: i32) -> Project {
 #[track_caller]
 fn failure<'r>(run: &'r Run, name: &str) -> &'r Failure {
     let plan = run.plan.as_ref().expect("a plan");
-    run.failures.iter().find(|f| plan.subjects[f.subject].name == name).expect("it failed")
+    run.failures
+        .iter()
+        .find(|f| plan.subjects[f.subject].name == name)
+        .expect("it failed")
 }

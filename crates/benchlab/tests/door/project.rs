@@ -111,24 +111,43 @@ impl Project {
     pub fn with_text(text: &str) -> Project {
         // Each commit on a disk waits for it, and nothing here is to outlive the test.
         let memory = Path::new("/dev/shm");
-        let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        let folder = if memory.is_dir() {
+            tempfile::tempdir_in(memory)
+        } else {
+            tempfile::tempdir()
+        };
         let folder = folder.expect("a temporary folder");
         let experiment = folder.path().join("experiments/t");
         fs::create_dir_all(&experiment).unwrap();
         fs::write(experiment.join("experiment.toml"), text).unwrap();
-        fs::write(folder.path().join("experiments/toolchains.toml"), TOOLCHAINS).unwrap();
+        fs::write(
+            folder.path().join("experiments/toolchains.toml"),
+            TOOLCHAINS,
+        )
+        .unwrap();
         Project { folder }
     }
 
     /// The case noop, with an honest baseline, an honest second subject and these.
     pub fn noop(others: &[String]) -> Project {
         let honest = ["honest", "second"].map(|name| subject(name, &["plain.py"]));
-        Project::with_text(&[&[NOOP_HEAD.to_owned(), NOOP.to_owned()], &honest[..], others].concat().concat())
+        Project::with_text(
+            &[
+                &[NOOP_HEAD.to_owned(), NOOP.to_owned()],
+                &honest[..],
+                others,
+            ]
+            .concat()
+            .concat(),
+        )
     }
 
     /// The case noop, with an honest baseline, an honest second subject and one for each fault.
     pub fn with_faults(faults: &[&str]) -> Project {
-        let faulty: Vec<String> = faults.iter().map(|f| subject(f, &["faulty.py", f])).collect();
+        let faulty: Vec<String> = faults
+            .iter()
+            .map(|f| subject(f, &["faulty.py", f]))
+            .collect();
         Project::noop(&faulty)
     }
 
@@ -177,7 +196,11 @@ impl Project {
 
     pub fn start(&self, args: &[&str]) -> Child {
         let mut command = self.command(args);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("benchlab starts")
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("benchlab starts")
     }
 
     /// The one run file.
@@ -188,8 +211,14 @@ impl Project {
     }
 
     pub fn files(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(self.join("runs")).into_iter().flatten().flatten();
-        entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "lab")).collect()
+        let entries = fs::read_dir(self.join("runs"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        entries
+            .map(|e| e.path())
+            .filter(|p| p.extension().is_some_and(|e| e == "lab"))
+            .collect()
     }
 
     pub fn load(&self) -> Run {
@@ -198,8 +227,18 @@ impl Project {
 }
 
 /// Two blocks, quickly, with all that is random decided.
-pub const SHORT_RUN: [&str; 10] =
-    ["run", "t", "--quick", "--blocks", "2", "--pairs", "2", "--no-control", "--seed", "7"];
+pub const SHORT_RUN: [&str; 10] = [
+    "run",
+    "t",
+    "--quick",
+    "--blocks",
+    "2",
+    "--pairs",
+    "2",
+    "--no-control",
+    "--seed",
+    "7",
+];
 
 /// A `[[subject]]` that is a Python program of `tests/subjects/`.
 pub fn subject(name: &str, program: &[&str]) -> String {
@@ -216,8 +255,13 @@ pub fn subject(name: &str, program: &[&str]) -> String {
 pub fn python() -> &'static str {
     static PYTHON: OnceLock<String> = OnceLock::new();
     PYTHON.get_or_init(|| {
-        let asked = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
-        String::from_utf8(asked.expect("python3 is there").stdout).expect("a path").trim().to_owned()
+        let asked = Command::new("python3")
+            .args(["-c", "import sys; print(sys.executable)"])
+            .output();
+        String::from_utf8(asked.expect("python3 is there").stdout)
+            .expect("a path")
+            .trim()
+            .to_owned()
     })
 }
 
@@ -244,7 +288,11 @@ impl Ended {
     #[track_caller]
     pub fn says(&self, texts: &[&str]) -> &Ended {
         for text in texts {
-            assert!(self.stderr.contains(text), "no `{text}` in:\n{}", self.stderr);
+            assert!(
+                self.stderr.contains(text),
+                "no `{text}` in:\n{}",
+                self.stderr
+            );
         }
         self
     }
@@ -256,15 +304,25 @@ impl Ended {
 pub fn assert_failures(run: &Run, wanted: &[(&str, &str, &str)]) {
     let plan = run.plan.as_ref().expect("a plan");
     for &(name, kind, text) in wanted {
-        let id = plan.subjects.iter().position(|s| s.name == name).expect("a subject");
+        let id = plan
+            .subjects
+            .iter()
+            .position(|s| s.name == name)
+            .expect("a subject");
         let failures: Vec<_> = run.failures.iter().filter(|f| f.subject == id).collect();
         assert!(!failures.is_empty(), "{name} did not fail");
         for failure in failures {
             assert_eq!(failure.kind, kind, "{name}: {failure:#?}");
-            assert!(failure.message.contains(text), "{name}: no `{text}` in {failure:#?}");
+            assert!(
+                failure.message.contains(text),
+                "{name}: no `{text}` in {failure:#?}"
+            );
         }
     }
-    let unexpected = run.failures.iter().map(|f| (&plan.subjects[f.subject].name, f))
+    let unexpected = run
+        .failures
+        .iter()
+        .map(|f| (&plan.subjects[f.subject].name, f))
         .find(|(name, _)| !wanted.iter().any(|(w, _, _)| w == name));
     assert!(unexpected.is_none(), "{unexpected:#?}");
     for (id, subject) in plan.subjects.iter().enumerate() {
@@ -281,9 +339,17 @@ fn assert_complete(run: &Run, subject: usize) {
     let numbers: Vec<u32> = run.complete_blocks().map(|b| b.number).collect();
     assert_eq!(numbers, (0..plan.measure.max_blocks).collect::<Vec<_>>());
     for block in run.complete_blocks() {
-        let samples = block.samples.iter().filter(|s| s.subject == subject).count();
+        let samples = block
+            .samples
+            .iter()
+            .filter(|s| s.subject == subject)
+            .count();
         let wanted = plan.points.len() * 2 * plan.measure.pairs as usize;
-        assert_eq!(samples, wanted, "{} in block {}", plan.subjects[subject].name, block.number);
+        assert_eq!(
+            samples, wanted,
+            "{} in block {}",
+            plan.subjects[subject].name, block.number
+        );
     }
 }
 
@@ -293,10 +359,19 @@ pub fn rows(file: &Path, sql: &str) -> Vec<String> {
     let mut statement = db.prepare(sql).expect("the table is there");
     let columns = statement.column_count();
     let read = |row: &rusqlite::Row| {
-        let values = (0..columns).map(|i| row.get::<_, rusqlite::types::Value>(i).map(|v| format!("{v:?}")));
-        values.collect::<rusqlite::Result<Vec<_>>>().map(|v| v.join(" "))
+        let values = (0..columns).map(|i| {
+            row.get::<_, rusqlite::types::Value>(i)
+                .map(|v| format!("{v:?}"))
+        });
+        values
+            .collect::<rusqlite::Result<Vec<_>>>()
+            .map(|v| v.join(" "))
     };
-    statement.query_map([], read).unwrap().map(|row| row.expect("a row")).collect()
+    statement
+        .query_map([], read)
+        .unwrap()
+        .map(|row| row.expect("a row"))
+        .collect()
 }
 
 /// Waits until something is so; fails after a long time.
@@ -304,7 +379,10 @@ pub fn rows(file: &Path, sql: &str) -> Vec<String> {
 pub fn wait_until(what: &str, mut so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !so() {
-        assert!(began.elapsed() < Duration::from_secs(60), "waited in vain: {what}");
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "waited in vain: {what}"
+        );
         std::thread::sleep(Duration::from_millis(1));
     }
 }

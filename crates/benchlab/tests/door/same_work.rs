@@ -7,60 +7,167 @@ use lab_stats::analysis::Analysis;
 
 #[test]
 fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
-    let cheats = ["one-transaction", "fewer-rows", "wrong-values", "no-write", "extra-transaction", "rolled-back"];
-    let run = measured(&Project::sql(&[INSERT], &cheats), &["--set", "statement=prepared"]);
-    assert_failures(&run, &[
-        ("one-transaction", "writes", "the file's change counter grew by 1"),
-        ("fewer-rows", "writes", "1 operations must add 1 rows; 0 are there"),
-        ("wrong-values", "writes", "the rows added hold a sum of"),
-        ("no-write", "writes", "1 operations must commit 1 transactions; the file's change counter grew by 0"),
-        ("extra-transaction", "writes", "1 operations must commit 1 transactions; the file's change counter grew by 2"),
-        ("rolled-back", "writes", "the file's change counter grew by 0"),
-    ]);
+    let cheats = [
+        "one-transaction",
+        "fewer-rows",
+        "wrong-values",
+        "no-write",
+        "extra-transaction",
+        "rolled-back",
+    ];
+    let run = measured(
+        &Project::sql(&[INSERT], &cheats),
+        &["--set", "statement=prepared"],
+    );
+    assert_failures(
+        &run,
+        &[
+            (
+                "one-transaction",
+                "writes",
+                "the file's change counter grew by 1",
+            ),
+            (
+                "fewer-rows",
+                "writes",
+                "1 operations must add 1 rows; 0 are there",
+            ),
+            ("wrong-values", "writes", "the rows added hold a sum of"),
+            (
+                "no-write",
+                "writes",
+                "1 operations must commit 1 transactions; the file's change counter grew by 0",
+            ),
+            (
+                "extra-transaction",
+                "writes",
+                "1 operations must commit 1 transactions; the file's change counter grew by 2",
+            ),
+            (
+                "rolled-back",
+                "writes",
+                "the file's change counter grew by 0",
+            ),
+        ],
+    );
 }
 
 #[test]
 fn a_table_that_is_not_dropped_and_created_is_missed() {
-    let cheats = ["keeps-table", "another-table", "one-transaction-for-both", "does-nothing"];
+    let cheats = [
+        "keeps-table",
+        "another-table",
+        "one-transaction-for-both",
+        "does-nothing",
+    ];
     let run = measured(&Project::sql(&[DROP_CREATE], &cheats), &[]);
-    assert_failures(&run, &[
-        ("keeps-table", "writes", "must change the schema 2 times; its cookie grew by 0"),
-        ("another-table", "writes", "the table is now `CREATE TABLE test_simple (id integer primary key, value integer)`"),
-        ("one-transaction-for-both", "writes", "the file's change counter grew by 1"),
-        ("does-nothing", "writes", "the file's change counter grew by 0"),
-    ]);
+    assert_failures(
+        &run,
+        &[
+            (
+                "keeps-table",
+                "writes",
+                "must change the schema 2 times; its cookie grew by 0",
+            ),
+            (
+                "another-table",
+                "writes",
+                "the table is now `CREATE TABLE test_simple (id integer primary key, value integer)`",
+            ),
+            (
+                "one-transaction-for-both",
+                "writes",
+                "the file's change counter grew by 1",
+            ),
+            (
+                "does-nothing",
+                "writes",
+                "the file's change counter grew by 0",
+            ),
+        ],
+    );
 }
 
 #[test]
 fn reads_that_write_or_skip_or_yield_other_values_are_caught() {
-    let cheats = ["writes-too", "prepared-answers", "fewer-units", "wrong-check", "wrong-in-run", "skips-in-run", "wal"];
-    let run = measured(&Project::sql(&[SELECT], &cheats), &["--set", "statement=text"]);
-    assert_failures(&run, &[
-        ("writes-too", "writes", "must commit 0 transactions; the file's change counter grew by 1"),
-        ("prepared-answers", "writes", "must commit 0 transactions; the file's change counter grew by 1"),
-        ("fewer-units", "check", "units=59 for 3 operations, where the others have 60"),
-        ("wrong-check", "check", "check="),
-        ("wrong-in-run", "check", "check="),
-        ("skips-in-run", "check", "units="),
-        ("wal", "writes", "the file is in WAL mode, in which its commits cannot be counted; leave journal_mode alone"),
-    ]);
-    for (name, in_a_block) in [("wrong-check", false), ("wrong-in-run", true), ("skips-in-run", true)] {
-        let failure = run.failures.iter().find(|f| subject(&run, f.subject) == name).expect("it failed");
+    let cheats = [
+        "writes-too",
+        "prepared-answers",
+        "fewer-units",
+        "wrong-check",
+        "wrong-in-run",
+        "skips-in-run",
+        "wal",
+    ];
+    let run = measured(
+        &Project::sql(&[SELECT], &cheats),
+        &["--set", "statement=text"],
+    );
+    assert_failures(
+        &run,
+        &[
+            (
+                "writes-too",
+                "writes",
+                "must commit 0 transactions; the file's change counter grew by 1",
+            ),
+            (
+                "prepared-answers",
+                "writes",
+                "must commit 0 transactions; the file's change counter grew by 1",
+            ),
+            (
+                "fewer-units",
+                "check",
+                "units=59 for 3 operations, where the others have 60",
+            ),
+            ("wrong-check", "check", "check="),
+            ("wrong-in-run", "check", "check="),
+            ("skips-in-run", "check", "units="),
+            (
+                "wal",
+                "writes",
+                "the file is in WAL mode, in which its commits cannot be counted; leave journal_mode alone",
+            ),
+        ],
+    );
+    for (name, in_a_block) in [
+        ("wrong-check", false),
+        ("wrong-in-run", true),
+        ("skips-in-run", true),
+    ] {
+        let failure = run
+            .failures
+            .iter()
+            .find(|f| subject(&run, f.subject) == name)
+            .expect("it failed");
         assert_eq!(failure.block.is_some(), in_a_block, "{failure:?}");
     }
 }
 
 #[test]
 fn connecting_without_opening_the_file_is_caught() {
-    let run = measured(&Project::sql(&[CONNECT], &["cached-handle", "cached-in-run"]), &[]);
+    let run = measured(
+        &Project::sql(&[CONNECT], &["cached-handle", "cached-in-run"]),
+        &[],
+    );
     let text = "1 operations must open the file 1 times; it was opened 0 times";
-    assert_failures(&run, &[("cached-handle", "opens", text), ("cached-in-run", "opens", text)]);
+    assert_failures(
+        &run,
+        &[
+            ("cached-handle", "opens", text),
+            ("cached-in-run", "opens", text),
+        ],
+    );
 }
 
 #[test]
 fn settings_that_differ_are_named_and_not_compared() {
     let settings = [
-        ("journal-mode", "journal_mode is truncate, but delete in honest"),
+        (
+            "journal-mode",
+            "journal_mode is truncate, but delete in honest",
+        ),
         ("synchronous", "synchronous is 0, but 2 in honest"),
         ("autocommit", "autocommit is 0, but 1 in honest"),
         ("encoding", "encoding is UTF-16le, but UTF-8 in honest"),
@@ -71,24 +178,45 @@ fn settings_that_differ_are_named_and_not_compared() {
     let run = measured(&project, &["--set", "statement=text"]);
     assert_failures(&run, &[]);
     let analysis = lab_stats::analyse(&run);
-    let refused: Vec<(&str, &str)> =
-        analysis.refusals.iter().map(|r| (subject(&run, r.subject), r.why.as_str())).collect();
+    let refused: Vec<(&str, &str)> = analysis
+        .refusals
+        .iter()
+        .map(|r| (subject(&run, r.subject), r.why.as_str()))
+        .collect();
     let wanted = settings.map(|(name, why)| (name, format!("not the same settings: {why}")));
-    assert_eq!(refused, wanted.each_ref().map(|(name, why)| (*name, why.as_str())));
+    assert_eq!(
+        refused,
+        wanted.each_ref().map(|(name, why)| (*name, why.as_str()))
+    );
     assert_eq!(compared(&run, &analysis), ["second"]);
 }
 
 /// A cheat is not compared; whoever was honest is.
 #[test]
 fn a_cheat_is_refused_and_the_honest_are_compared() {
-    let run = measured(&Project::sql(&[INSERT, SELECT], &["no-write"]), &["--set", "statement=prepared"]);
+    let run = measured(
+        &Project::sql(&[INSERT, SELECT], &["no-write"]),
+        &["--set", "statement=prepared"],
+    );
     let analysis = lab_stats::analyse(&run);
     let plan = run.plan.as_ref().expect("a plan");
-    let refused: Vec<String> = analysis.refusals.iter()
-        .map(|r| format!("{} at {}: {}", subject(&run, r.subject), plan.label(r.point.expect("one point")), r.why))
+    let refused: Vec<String> = analysis
+        .refusals
+        .iter()
+        .map(|r| {
+            format!(
+                "{} at {}: {}",
+                subject(&run, r.subject),
+                plan.label(r.point.expect("one point")),
+                r.why
+            )
+        })
         .collect();
     assert_eq!(refused.len(), 1, "{refused:?}");
-    assert!(refused[0].starts_with("no-write at insert statement=prepared: failed (writes): "), "{refused:?}");
+    assert!(
+        refused[0].starts_with("no-write at insert statement=prepared: failed (writes): "),
+        "{refused:?}"
+    );
     // Where it works honestly it is compared.
     assert_eq!(compared(&run, &analysis), ["second", "second", "no-write"]);
 }
@@ -99,7 +227,10 @@ fn measured(project: &Project, more: &[&str]) -> Run {
     let run = project.load();
     for failure in &run.failures {
         let name = subject(&run, failure.subject);
-        ended.says(&[&format!("benchlab: {name} failed at "), &format!(": {}: {}", failure.kind, failure.message)]);
+        ended.says(&[
+            &format!("benchlab: {name} failed at "),
+            &format!(": {}: {}", failure.kind, failure.message),
+        ]);
     }
     run
 }
@@ -110,5 +241,9 @@ fn subject(run: &Run, id: usize) -> &str {
 
 /// The subjects of all comparisons, in the order of points.
 fn compared<'r>(run: &'r Run, analysis: &Analysis) -> Vec<&'r str> {
-    analysis.comparisons.iter().map(|c| subject(run, c.subject)).collect()
+    analysis
+        .comparisons
+        .iter()
+        .map(|c| subject(run, c.subject))
+        .collect()
 }

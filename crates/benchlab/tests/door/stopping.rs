@@ -1,2 +1,446 @@
 // SPDX-License-Identifier: Apache-2.0
-//! x
+//! However a run is stopped, nothing that was measured is lost, no process is left behind, and
+//! `benchlab resume` finishes it.
+
+use crate::project::{
+    BENCHLAB, Ended, INSERT, Project, SELECT, SHORT_RUN, ended, python, rows, subject, wait_until,
+};
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+use std::fs;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+const SAMPLES: &str = "SELECT s.rowid, s.* FROM sample s ORDER BY s.rowid";
+
+/// A run with `counted.py`'s diary, on two points.
+struct Diary(Project);
+
+impl Diary {
+    fn new(ways: &[&str]) -> Diary {
+        Diary::with(
+            &["honest", "second"].map(|name| subject(name, &[&["counted.py"], ways].concat())),
+        )
+    }
+
+    fn with(subjects: &[String]) -> Diary {
+        let project = Project::sql(&[INSERT, SELECT], &[]);
+        let file = project.join("experiments/t/experiment.toml");
+        let text = fs::read_to_string(&file).unwrap();
+        let head = &text[..text.find("[[subject]]").unwrap()];
+        fs::write(&file, head.to_owned() + &subjects.concat()).unwrap();
+        Diary(project)
+    }
+
+    fn steps(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.0.join("steps")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn count(&self, what: &str) -> usize {
+        self.steps().iter().filter(|s| s.starts_with(what)).count()
+    }
+
+    fn start(&self) -> Child {
+        self.0.start(
+            &[
+                &SHORT_RUN[..],
+                &["--set", "statement=prepared", "--time-limit", "20s"],
+            ]
+            .concat(),
+        )
+    }
+
+    fn resume(&self) -> Ended {
+        self.0
+            .call(&["resume", self.0.file().to_str().expect("UTF-8")])
+    }
+
+    fn start_resume(&self) -> Child {
+        self.0
+            .start(&["resume", self.0.file().to_str().expect("UTF-8")])
+    }
+
+    /// Waits until so many more steps of a kind were taken; false if the lab ended before.
+    fn wait_for(&self, lab: &mut Child, what: &str, more: usize) -> bool {
+        let wanted = self.count(what) + more;
+        let mut over = false;
+        wait_until(what, || {
+            over = lab.try_wait().unwrap().is_some();
+            over || self.count(what) >= wanted
+        });
+        !over
+    }
+
+    /// All processes that ever noted their start are gone.
+    #[track_caller]
+    fn assert_nobody_left(&self) {
+        let started: Vec<i32> = self
+            .steps()
+            .iter()
+            .filter_map(|s| s.strip_prefix("start ")?.parse().ok())
+            .collect();
+        assert!(!started.is_empty());
+        for pid in started {
+            wait_until(&format!("the end of {pid}"), || !self.lives(pid));
+        }
+    }
+
+    /// Whether a process of this project's folder has this id, and is no zombie.
+    fn lives(&self, pid: i32) -> bool {
+        let here = fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == self.0.path());
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        here && !stat
+            .rsplit_once(") ")
+            .is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
+    }
+
+    /// The samples that are on disk, read from a copy so that the file stays as the killed lab left it.
+    fn samples(&self) -> Vec<String> {
+        let copy = self.0.join("copy.lab");
+        for end in ["", "-wal"] {
+            let (from, to) = (with_end(&self.0.file(), end), with_end(&copy, end));
+            let _ = fs::remove_file(&to);
+            if from.exists() {
+                fs::copy(from, to).unwrap();
+            }
+        }
+        rows(&copy, SAMPLES)
+    }
+
+    /// The run is finished, has what it had before, and each block once.
+    #[track_caller]
+    fn assert_whole(&self, before: &[String]) {
+        let file = self.0.file();
+        let after = rows(&file, SAMPLES);
+        assert!(after.len() > before.len());
+        assert_eq!(
+            &after[..before.len()],
+            before,
+            "a sample that was taken is there, as it was"
+        );
+        let run = self.0.load();
+        assert_eq!(run.ending, Some(lab_model::Ending::Blocks));
+        assert_eq!(run.failures, []);
+        let plan = run.plan.as_ref().expect("a plan");
+        let numbers: Vec<u32> = run.complete_blocks().map(|b| b.number).collect();
+        assert_eq!(numbers, [0, 1]);
+        for block in run.complete_blocks() {
+            let mut places: Vec<_> = block
+                .samples
+                .iter()
+                .map(|s| (s.point, s.pass, s.turn))
+                .collect();
+            assert_eq!(
+                places.len(),
+                plan.points.len() * plan.subjects.len() * 2 * plan.measure.pairs as usize
+            );
+            places.sort();
+            places.dedup();
+            assert_eq!(places.len(), block.samples.len(), "no turn was taken twice");
+        }
+        for end in ["-wal", "-shm", "-journal"] {
+            assert!(!with_end(&file, end).exists(), "{end} is left");
+        }
+        let left: Vec<_> = fs::read_dir(self.0.scratch())
+            .unwrap()
+            .flatten()
+            .map(|e| e.path())
+            .collect();
+        assert!(left.is_empty(), "the scratch folder still holds {left:?}");
+    }
+}
+
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    PathBuf::from(format!("{}{end}", path.display()))
+}
+
+fn strike(lab: &mut Child, signal: Signal) {
+    kill(Pid::from_raw(lab.id() as i32), signal).unwrap();
+}
+
+/// Ends a lab with SIGKILL and checks what it leaves: the samples.
+#[track_caller]
+fn kill_lab(diary: &Diary, mut lab: Child) -> Vec<String> {
+    strike(&mut lab, Signal::SIGKILL);
+    lab.wait().unwrap();
+    diary.assert_nobody_left();
+    match diary.0.files().is_empty() {
+        true => Vec::new(),
+        false => diary.samples(),
+    }
+}
+
+#[test]
+fn killed_in_the_pilot() {
+    let diary = Diary::new(&[]);
+    let mut lab = diary.start();
+    assert!(diary.wait_for(&mut lab, "start", 2) && diary.wait_for(&mut lab, "perform", 5));
+    let before = kill_lab(&diary, lab);
+    assert_eq!(before, [""; 0]);
+    diary.resume().expect(0);
+    diary.assert_whole(&before);
+}
+
+#[test]
+fn killed_in_a_block() {
+    let diary = Diary::new(&[]);
+    let mut lab = diary.start();
+    // Two points, each piloted by both and judged by one; then a block's two.
+    assert!(diary.wait_for(&mut lab, "start", 8));
+    wait_until("a sample", || {
+        let file = diary.0.file();
+        fs::metadata(with_end(&file, "-wal")).is_ok_and(|m| m.len() > 0)
+            && !diary.samples().is_empty()
+    });
+    let before = kill_lab(&diary, lab);
+    assert!(!before.is_empty());
+    diary.resume().expect(0);
+    diary.assert_whole(&before);
+}
+
+#[test]
+fn killed_between_blocks() {
+    let diary = Diary::new(&[]);
+    let mut lab = diary.start();
+    // The pilots leave four times, then the two of the first block.
+    assert!(diary.wait_for(&mut lab, "quit", 6));
+    let before = kill_lab(&diary, lab);
+    assert!(before.len() >= 16, "{}", before.len());
+    diary.resume().expect(0);
+    diary.assert_whole(&before);
+}
+
+/// One run that is killed ten times, each time after another number of batches.
+#[test]
+fn killed_again_and_again() {
+    let diary = Diary::new(&[]);
+    let (mut before, mut state) = (Vec::new(), 7u64);
+    let mut lab = diary.start();
+    for _ in 0..10 {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        let more = 1 + (state >> 33) as usize % 120;
+        if !diary.wait_for(&mut lab, "perform", more) {
+            break;
+        }
+        let now = kill_lab(&diary, lab);
+        assert_eq!(
+            &now[..before.len()],
+            before,
+            "a sample that was taken is there, as it was"
+        );
+        before = now;
+        lab = diary.start_resume();
+    }
+    ended(lab.wait_with_output().unwrap()).expect(0);
+    diary.assert_nobody_left();
+    diary.assert_whole(&before);
+}
+
+#[test]
+fn interrupted_in_the_pilot_and_in_a_block() {
+    let diary = Diary::new(&[]);
+    let mut lab = diary.start();
+    assert!(diary.wait_for(&mut lab, "perform", 5));
+    strike(&mut lab, Signal::SIGINT);
+    assert_stopped(&diary, lab);
+    let mut lab = diary.start_resume();
+    assert!(diary.wait_for(&mut lab, "start", 8));
+    strike(&mut lab, Signal::SIGTERM);
+    let before = assert_stopped(&diary, lab);
+    diary.resume().expect(0);
+    diary.assert_whole(&before);
+    diary
+        .resume()
+        .expect(2)
+        .says(&["is complete; `benchlab report "]);
+}
+
+#[test]
+fn interrupted_while_a_subject_hangs() {
+    let diary = Diary::with(&[
+        subject("honest", &["counted.py"]),
+        subject("second", &["counted.py", "hang"]),
+    ]);
+    let mut lab = diary.start();
+    assert!(diary.wait_for(&mut lab, "hang", 1));
+    strike(&mut lab, Signal::SIGINT);
+    assert_stopped(&diary, lab);
+}
+
+/// What a terminal does on Ctrl-C, with subjects that started processes of their own.
+#[test]
+fn the_whole_foreground_process_group_is_interrupted() {
+    let diary = Diary::new(&["grandchild"]);
+    let mut command = diary.0.command(&SHORT_RUN);
+    command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    let mut lab = command.spawn().unwrap();
+    assert!(diary.wait_for(&mut lab, "perform", 5));
+    killpg(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
+    let before = assert_stopped(&diary, lab);
+    diary.resume().expect(0);
+    diary.assert_whole(&before);
+    diary.assert_nobody_left();
+}
+
+#[test]
+fn a_terminal_s_ctrl_c() {
+    let diary = Diary::new(&[]);
+    let mut command = Command::new("script");
+    let run = diary.0.command(&SHORT_RUN);
+    let words: Vec<_> = run
+        .get_args()
+        .map(|a| format!("'{}'", a.to_str().expect("UTF-8")))
+        .collect();
+    command.args([
+        "-qefc",
+        &format!("'{BENCHLAB}' {}", words.join(" ")),
+        "/dev/null",
+    ]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut terminal = command
+        .spawn()
+        .expect("`script` (util-linux) gives a terminal");
+    assert!(diary.wait_for(&mut terminal, "perform", 5));
+    terminal.stdin.as_mut().unwrap().write_all(b"\x03").unwrap();
+    let ended = ended(terminal.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    assert!(
+        ended
+            .stdout
+            .contains("stopped; go on with `benchlab resume "),
+        "{ended:?}"
+    );
+    diary.assert_nobody_left();
+}
+
+/// The second signal does not wait for anybody.
+#[test]
+fn interrupted_twice() {
+    let diary = Diary::new(&[]);
+    let mut lab = diary.start();
+    assert!(diary.wait_for(&mut lab, "perform", 5));
+    strike(&mut lab, Signal::SIGINT);
+    strike(&mut lab, Signal::SIGINT);
+    assert_eq!(lab.wait().unwrap().code(), Some(130));
+    diary.assert_nobody_left();
+    diary.resume().expect(0);
+    diary.assert_whole(&[]);
+}
+
+#[test]
+fn a_run_is_measured_by_one_lab_at_a_time() {
+    let diary = Diary::new(&[]);
+    let mut lab = diary.start();
+    assert!(diary.wait_for(&mut lab, "start", 3));
+    let samples = rows(&diary.0.file(), SAMPLES);
+    diary
+        .resume()
+        .expect(2)
+        .says(&["is being measured by another benchlab: wait until it ends, or stop it"]);
+    ended(lab.wait_with_output().unwrap()).expect(0);
+    diary.assert_whole(&samples);
+}
+
+/// Whoever looks at a run that is being measured takes nothing away from it.
+#[test]
+fn a_run_that_was_looked_at_and_then_killed_is_whole() {
+    let diary = Diary::new(&[]);
+    let mut lab = diary.start();
+    assert!(diary.wait_for(&mut lab, "start", 8));
+    let file = diary.0.file();
+    lab_store::load(&file).expect("a run in the making");
+    diary
+        .0
+        .call(&["report", file.to_str().expect("UTF-8"), "--format", "json"])
+        .expect(0);
+    // As any program with any version of SQLite would.
+    let look = "import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute('SELECT * FROM sample'); d.close()";
+    let looked = Command::new(python())
+        .args(["-c", look])
+        .arg(&file)
+        .status();
+    assert!(looked.expect("python3 is there").success());
+    assert!(
+        with_end(&file, "-wal").exists(),
+        "a reader took the log of a run in the making away"
+    );
+    assert!(diary.wait_for(&mut lab, "start", 1));
+    let before = kill_lab(&diary, lab);
+    assert!(
+        before.len() >= 16,
+        "the first block was complete: {} samples",
+        before.len()
+    );
+    diary.resume().expect(0);
+    diary.assert_whole(&before);
+}
+
+#[test]
+fn what_cannot_be_resumed_says_why() {
+    let source = "sources = [\"source\"]\ndriver";
+    let project = Project::noop(&[subject("third", &["plain.py"]).replace("driver", source)]);
+    fs::write(project.join("source"), "one").unwrap();
+    let mut lab = project.start(&["run", "t", "--quick", "--blocks", "1", "--pairs", "100000"]);
+    let piloted = || lab_store::load(&project.file()).is_ok_and(|run| !run.pilots.is_empty());
+    wait_until("a pilot", || !project.files().is_empty() && piloted());
+    strike(&mut lab, Signal::SIGINT);
+    assert_eq!(lab.wait().unwrap().code(), Some(130));
+    let file = project.file();
+    let resume = || project.call(&["resume", file.to_str().expect("UTF-8")]);
+    fs::write(project.join("source"), "two").unwrap();
+    resume().expect(2).says(&[
+        "the sources of `third` changed since the run began: start a new run, or take the change back",
+    ]);
+    let experiment = project.join("experiments/t/experiment.toml");
+    let text = fs::read_to_string(&experiment).unwrap();
+    fs::write(
+        &experiment,
+        text.replace("name = \"third\"", "name = \"fourth\""),
+    )
+    .unwrap();
+    resume()
+        .expect(2)
+        .says(&["`third` is not what it was when the run began: start a new run"]);
+    fs::remove_dir_all(project.join("experiments/t")).unwrap();
+    resume().expect(2).says(&["there is no experiment `t`"]);
+}
+
+#[test]
+fn figures_of_others_cannot_be_resumed() {
+    let project = Project::noop(&[]);
+    let file = project.join("imported.lab");
+    let run = lab_store::RunWriter::create(&file, "1", 1.0).unwrap();
+    run.import(&lab_model::Imported::default()).unwrap();
+    run.finish(None, None).unwrap();
+    project
+        .call(&["resume", file.to_str().expect("UTF-8")])
+        .expect(2)
+        .says(&["imported.lab holds imported figures only: there is nothing to go on with"]);
+}
+
+/// It ended with the code of an interrupt and said how to go on; nobody is left.
+#[track_caller]
+fn assert_stopped(diary: &Diary, lab: Child) -> Vec<String> {
+    let ended = ended(lab.wait_with_output().unwrap());
+    let file = diary.0.file();
+    ended.expect(130).says(&[&format!(
+        "benchlab: stopped; go on with `benchlab resume {}`",
+        file.display()
+    )]);
+    diary.assert_nobody_left();
+    assert_eq!(fs::read_dir(diary.0.scratch()).unwrap().count(), 0);
+    assert_eq!(
+        diary.0.load().ending,
+        None,
+        "a run that was stopped has not ended"
+    );
+    rows(&file, SAMPLES)
+}
