@@ -153,7 +153,8 @@ pub struct ReportArgs {
     /// The form
     #[arg(long, short, default_value = "terminal", value_parser = formats())]
     pub format: Format,
-    /// Where to: a file, or a folder for svg [default: standard output]
+    /// Where to: a file; a folder for svg, and for xml in one file per subject [default: standard
+    /// output]
     #[arg(long, short, value_name = "PATH")]
     pub output: Option<PathBuf>,
     /// Imported figures to show beside, marked as having no intervals

@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A disturbed block is redone this often; then it is kept, and reported as disturbed.
+/// A disturbed block is begun this often at most; then it is kept, and reported as disturbed.
 const MOST_ATTEMPTS: u32 = 3;
 
 /// The part of the budget by which a run may overrun it to reach the blocks that its level needs.
@@ -421,7 +421,8 @@ impl<'a> Session<'a> {
         self.run.failures.append(&mut bench.failures);
         block.duration_ns = began.elapsed().as_nanos() as u64;
         block.disturbance = gauge.read();
-        let redo = block.disturbance.disturbed() && attempt + 1 < MOST_ATTEMPTS;
+        let redo =
+            block.disturbance.disturbed() && attempt + 1 < MOST_ATTEMPTS && !self.host_is_so();
         block.state = if redo {
             BlockState::Disturbed
         } else {
@@ -434,6 +435,13 @@ impl<'a> Session<'a> {
         });
         self.run.blocks.push(block);
         Ok(())
+    }
+
+    /// The last block that counts was kept although it was disturbed: this host is like that, and
+    /// redoing blocks would only use up the time. The report says so.
+    fn host_is_so(&self) -> bool {
+        let last = self.run.complete_blocks().last();
+        last.is_some_and(|b| b.disturbance.disturbed())
     }
 
     fn fail(

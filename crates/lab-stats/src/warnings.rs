@@ -76,7 +76,7 @@ fn failed(run: &Run, plan: &Plan) -> Vec<String> {
 fn unfit(run: &Run) -> Vec<String> {
     let findings = run.host.findings.iter().filter(|finding| finding.unfit);
     findings
-        .map(|f| format!("{} {}", f.what, f.advice))
+        .map(|f| format!("{}: {}.", f.what, f.advice))
         .collect()
 }
 

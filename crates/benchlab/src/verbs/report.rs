@@ -3,7 +3,7 @@
 
 use crate::cli::{Color, ReportArgs};
 use crate::exit::{self, Exit};
-use lab_report::{Format, Rendered, Report, Terminal};
+use lab_report::{Format, Rendered, Report, Terminal, xml};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -26,7 +26,10 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
             path.display()
         )));
     }
-    let rendered = render(&args.file, &others, args.format, colour(args.color))?;
+    let rendered = match &args.output {
+        Some(path) if args.format == Format::Xml && path.is_dir() => xml_files(&args.file)?,
+        _ => render(&args.file, &others, args.format, colour(args.color))?,
+    };
     match &args.output {
         Some(path) => write(rendered, path)?,
         None => print(rendered, args)?,
@@ -44,6 +47,20 @@ pub fn after_run(path: &Path) -> Result<(), Exit> {
     to_stdout(text.as_bytes())?;
     eprintln!("benchlab: the report is in {}", page.display());
     Ok(())
+}
+
+/// One file per subject, which is what earlier tools read.
+fn xml_files(path: &Path) -> Result<Rendered, Exit> {
+    let run = lab_store::load(path)?;
+    let analysis = lab_stats::analyse(&run);
+    let file = path.display().to_string();
+    let report = Report {
+        run: &run,
+        analysis: &analysis,
+        others: &[],
+        file: &file,
+    };
+    Ok(Rendered::Files(xml::per_subject(&report)))
 }
 
 fn render(
