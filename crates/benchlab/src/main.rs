@@ -3,6 +3,7 @@
 
 mod cli;
 mod exit;
+mod output;
 mod progress;
 mod ready;
 mod verbs;

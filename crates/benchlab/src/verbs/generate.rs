@@ -3,17 +3,15 @@
 
 use crate::cli::{Cli, CompletionsArgs, ManArgs};
 use crate::exit::Exit;
+use crate::output::to_stdout;
 use clap::CommandFactory;
 use std::process::ExitCode;
 
 /// Prints completions.
 pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Exit> {
-    clap_complete::generate(
-        args.shell,
-        &mut Cli::command(),
-        "benchlab",
-        &mut std::io::stdout(),
-    );
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "benchlab", &mut script);
+    to_stdout(&script)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -3,6 +3,7 @@
 
 use crate::cli::{Cli, ImportArgs};
 use crate::exit::Exit;
+use crate::output::say;
 use crate::verbs::project;
 use lab_bench::unix_seconds;
 use lab_report::{Limits, import_xml};
@@ -37,7 +38,7 @@ pub fn import(cli: &Cli, args: &ImportArgs) -> Result<ExitCode, Exit> {
     imports.iter().try_for_each(|i| writer.import(i))?;
     writer.finish(None, None)?;
     let times: usize = imports.iter().map(|i| i.times.len()).sum();
-    println!(
+    say!(
         "{}: {} benchmarks with {times} times",
         output.display(),
         imports.len()

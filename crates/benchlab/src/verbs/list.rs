@@ -3,6 +3,7 @@
 
 use crate::cli::{Cli, ListArgs};
 use crate::exit::Exit;
+use crate::output::say;
 use crate::verbs::project;
 use lab_bench::build::present;
 use lab_plan::{Experiment, Project, Toolchains};
@@ -28,18 +29,18 @@ pub fn list(cli: &Cli, args: &ListArgs) -> Result<ExitCode, Exit> {
 
 fn show(project: &Project, toolchains: &Toolchains, name: &str) -> Result<(), Exit> {
     let experiment = Experiment::read(project, name)?;
-    println!("{name}: {}", experiment.question);
-    println!("\n  cases");
+    say!("{name}: {}", experiment.question);
+    say!("\n  cases");
     for case in &experiment.cases {
-        println!("    {:<12} {}", case.name, case.work);
+        say!("    {:<12} {}", case.name, case.work);
         if let Some((parameter, values)) = &case.sweep {
-            println!("    {:<12} sweep {parameter} = {}", "", join(values));
+            say!("    {:<12} sweep {parameter} = {}", "", join(values));
         }
         for (factor, values) in &case.factors {
-            println!("    {:<12} factor {factor} = {}", "", join(values));
+            say!("    {:<12} factor {factor} = {}", "", join(values));
         }
     }
-    println!("\n  subjects");
+    say!("\n  subjects");
     for subject in &experiment.subjects {
         let s = &subject.model;
         let role = match (s.limit, s.name == experiment.baseline, subject.default) {
@@ -48,7 +49,7 @@ fn show(project: &Project, toolchains: &Toolchains, name: &str) -> Result<(), Ex
             (_, _, false) => " (only when named)",
             _ => "",
         };
-        println!("    {:<12} {}, {}{role}", s.name, s.language, s.driver);
+        say!("    {:<12} {}, {}{role}", s.name, s.language, s.driver);
         let missing: Vec<_> = subject
             .recipe
             .needs
@@ -57,7 +58,7 @@ fn show(project: &Project, toolchains: &Toolchains, name: &str) -> Result<(), Ex
             .filter(|t| !present(t))
             .collect();
         for toolchain in &missing {
-            println!(
+            say!(
                 "    {:<12} missing: {} ({})",
                 "",
                 toolchain.title,
@@ -66,9 +67,9 @@ fn show(project: &Project, toolchains: &Toolchains, name: &str) -> Result<(), Ex
         }
     }
     for (selection, members) in &experiment.selections {
-        println!("    {selection:<12} = {}", members.join(", "));
+        say!("    {selection:<12} = {}", members.join(", "));
     }
-    println!("\n  benchlab run {name} --quick\n");
+    say!("\n  benchlab run {name} --quick\n");
     Ok(())
 }
 
@@ -82,15 +83,15 @@ fn runs(folder: &Path) -> Result<ExitCode, Exit> {
         .collect();
     paths.sort();
     if paths.is_empty() {
-        println!(
+        say!(
             "no runs in {}; `benchlab run sql --quick` makes one",
             folder.display()
         );
     }
     for path in paths {
         match lab_store::load(&path) {
-            Ok(run) => println!("{}  {}", path.display(), state(&run)),
-            Err(e) => println!("{e}"),
+            Ok(run) => say!("{}  {}", path.display(), state(&run)),
+            Err(e) => say!("{e}"),
         }
     }
     Ok(ExitCode::SUCCESS)

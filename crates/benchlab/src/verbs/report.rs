@@ -3,8 +3,9 @@
 
 use crate::cli::{Color, ReportArgs};
 use crate::exit::{self, Exit};
+use crate::output::to_stdout;
 use lab_report::{Format, Rendered, Report, Terminal, xml};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -114,17 +115,6 @@ fn print(rendered: Rendered, args: &ReportArgs) -> Result<(), Exit> {
         Rendered::Files(_) => Err(Exit::wrong(
             "--format svg makes several files: name a folder with --output",
         )),
-    }
-}
-
-/// A reader that closes the pipe early, such as `head`, has seen what it wanted.
-fn to_stdout(bytes: &[u8]) -> Result<(), Exit> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Exit::new(exit::FAILED, e.to_string()))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Standard output, which may be a pipe that its reader closes.
+
+use crate::exit::{self, Exit};
+use std::io::Write;
+
+/// A reader that closes the pipe early, such as `head`, has seen what it wanted.
+pub fn to_stdout(bytes: &[u8]) -> Result<(), Exit> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Exit::new(exit::FAILED, e.to_string()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `println!` for standard output that may be such a pipe.
+macro_rules! say {
+    ($($word:tt)*) => {
+        $crate::output::to_stdout(format!("{}\n", format_args!($($word)*)).as_bytes())?
+    };
+}
+pub(crate) use say;
