@@ -55,6 +55,10 @@ impl StoreError {
 }
 
 fn no_room(path: &Path) -> bool {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    nix::sys::statvfs::statvfs(folder).is_ok_and(|s| s.blocks_available() * s.fragment_size() < 65_536)
+    let folder = path
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    nix::sys::statvfs::statvfs(folder)
+        .is_ok_and(|s| s.blocks_available() * s.fragment_size() < 65_536)
 }

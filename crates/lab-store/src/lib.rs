@@ -8,6 +8,7 @@
 mod error;
 mod read;
 mod schema;
+mod sound;
 mod write;
 
 pub use error::StoreError;

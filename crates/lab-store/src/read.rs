@@ -3,6 +3,7 @@
 
 use crate::error::StoreError;
 use crate::schema;
+use crate::sound;
 use lab_model::{
     Batch, Block, Disturbance, Failure, Imported, LogLine, Pilot, Process, Resources, Run, Sample,
     Setting,
@@ -27,19 +28,29 @@ pub fn load(path: &Path) -> Result<Run> {
 
 /// Everything in a run file.
 pub(crate) fn run(db: &Connection, path: &Path) -> Result<Run> {
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    read_run(db, name).map_err(|e| match e {
+    let damaged = |why: String| StoreError::Damaged(path.to_path_buf(), why);
+    let name = path
+        .file_name()
+        .map(|n| n.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let run = read_run(db, name).map_err(|e| match e {
         rusqlite::Error::SqliteFailure(..) => StoreError::new(path, e),
-        other => StoreError::Damaged(path.to_path_buf(), other.to_string()),
-    })
+        other => damaged(other.to_string()),
+    })?;
+    match sound::misfit(&run) {
+        Some(misfit) => Err(damaged(misfit)),
+        None => Ok(run),
+    }
 }
 
 /// The programs' SHA-256 as kept when the run began, by path.
 pub fn recorded_hashes(path: &Path) -> Result<HashMap<String, String>> {
     let db = check(path)?;
-    rows(&db, "SELECT path, sha256 FROM hash", |r| Ok((r.get(0)?, r.get(1)?)))
-        .map(|pairs| pairs.into_iter().collect())
-        .map_err(|e| StoreError::new(path, e))
+    rows(&db, "SELECT path, sha256 FROM hash", |r| {
+        Ok((r.get(0)?, r.get(1)?))
+    })
+    .map(|pairs| pairs.into_iter().collect())
+    .map_err(|e| StoreError::new(path, e))
 }
 
 /// Opens a file for reading if it is a run file that this lab can read.
@@ -60,15 +71,26 @@ pub(crate) fn check(path: &Path) -> Result<Connection> {
         return Err(not_a_run("it is not an SQLite database"));
     }
     // Asked of the file itself: SQLite would first bring another program's WAL into its file.
-    let number = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+    let number = |at: usize| {
+        u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+    };
     let (id, version) = (i64::from(number(68)), i64::from(number(60)));
     if id != schema::APPLICATION_ID {
         return Err(not_a_run("it is an SQLite database of another program"));
     }
     if version > schema::VERSION {
-        return Err(StoreError::Newer(path.to_path_buf(), version, schema::VERSION));
+        return Err(StoreError::Newer(
+            path.to_path_buf(),
+            version,
+            schema::VERSION,
+        ));
     }
-    cut_off(path, u16::from_be_bytes([header[16], header[17]]), number(28), meta.len())?;
+    cut_off(
+        path,
+        u16::from_be_bytes([header[16], header[17]]),
+        number(28),
+        meta.len(),
+    )?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Connection::open_with_flags(path, flags).map_err(|e| StoreError::new(path, e))
 }
@@ -76,7 +98,11 @@ pub(crate) fn check(path: &Path) -> Result<Connection> {
 /// The header says how many pages there are, unless a WAL holds newer ones: a lab that is killed while
 /// it moves them into the file has written the header already.
 fn cut_off(path: &Path, page_size: u16, pages: u32, length: u64) -> Result<()> {
-    let page_size = if page_size == 1 { 65_536 } else { u64::from(page_size) };
+    let page_size = if page_size == 1 {
+        65_536
+    } else {
+        u64::from(page_size)
+    };
     let wanted = u64::from(pages) * page_size;
     let mut wal = path.as_os_str().to_owned();
     wal.push("-wal");
@@ -99,16 +125,27 @@ fn read_run(db: &Connection, name: String) -> rusqlite::Result<Run> {
         lab_version: meta(db, "lab_version")?.unwrap_or_default(),
         started_unix_s: meta(db, "started_unix_s")?.unwrap_or_default(),
         plan: plan.map(|text| json(&text)).transpose()?,
-        host: host.map(|text| json(&text)).transpose()?.unwrap_or_default(),
+        host: host
+            .map(|text| json(&text))
+            .transpose()?
+            .unwrap_or_default(),
         pilots: pilots(db)?,
         blocks: blocks(db)?,
         looks: rows(db, "SELECT blocks FROM look ORDER BY rowid", |r| r.get(0))?,
         ending: ending.map(|w| word(&w)).transpose()?,
         settings: settings(db)?,
         failures: failures(db)?,
-        log: rows(db, "SELECT subject, block, line FROM log ORDER BY rowid", |r| {
-            Ok(LogLine { subject: r.get(0)?, block: r.get(1)?, line: r.get(2)? })
-        })?,
+        log: rows(
+            db,
+            "SELECT subject, block, line FROM log ORDER BY rowid",
+            |r| {
+                Ok(LogLine {
+                    subject: r.get(0)?,
+                    block: r.get(1)?,
+                    line: r.get(2)?,
+                })
+            },
+        )?,
         lab_cost: cpu.zip(memory),
         imports: rows(db, "SELECT json FROM import ORDER BY id", |r| {
             json::<Imported>(&r.get::<_, String>(0)?)
@@ -129,8 +166,11 @@ fn pilots(db: &Connection) -> rusqlite::Result<Vec<Pilot>> {
             batches: Vec::new(),
         })
     })?;
-    let index: HashMap<_, _> =
-        pilots.iter().enumerate().map(|(i, p)| ((p.subject, p.point), i)).collect();
+    let index: HashMap<_, _> = pilots
+        .iter()
+        .enumerate()
+        .map(|(i, p)| ((p.subject, p.point), i))
+        .collect();
     let sql = "SELECT subject, point, operations, wall_ns, cpu_ns FROM pilot_batch ORDER BY rowid";
     let batches = rows(db, sql, |r| Ok(((r.get(0)?, r.get(1)?), batch(r, 2)?)))?;
     for (cell, batch) in batches {
@@ -167,16 +207,25 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
         };
         Ok((r.get::<_, i64>(0)?, block))
     })?;
-    let index: HashMap<i64, usize> = found.iter().enumerate().map(|(i, (id, _))| (*id, i)).collect();
+    let index: HashMap<i64, usize> = found
+        .iter()
+        .enumerate()
+        .map(|(i, (id, _))| (*id, i))
+        .collect();
     let mut blocks: Vec<Block> = found.into_iter().map(|(_, block)| block).collect();
-    fill(db, "SELECT block, subject, startup_ns, startup_cpu_ns FROM process", &index, |i, r| {
-        blocks[i].processes.push(Process {
-            subject: r.get(1)?,
-            startup_ns: r.get(2)?,
-            startup_cpu_ns: r.get(3)?,
-        });
-        Ok(())
-    })?;
+    fill(
+        db,
+        "SELECT block, subject, startup_ns, startup_cpu_ns FROM process",
+        &index,
+        |i, r| {
+            blocks[i].processes.push(Process {
+                subject: r.get(1)?,
+                startup_ns: r.get(2)?,
+                startup_cpu_ns: r.get(3)?,
+            });
+            Ok(())
+        },
+    )?;
     let sql = "SELECT block, subject, point, rss_bytes, peak_rss_bytes, threads, user_ns, sys_ns,
                       voluntary_switches, involuntary_switches FROM resource";
     fill(db, sql, &index, |i, r| {
@@ -212,9 +261,18 @@ fn resources(r: &Row) -> rusqlite::Result<Resources> {
 }
 
 fn settings(db: &Connection) -> rusqlite::Result<Vec<Setting>> {
-    rows(db, "SELECT subject, point, key, value FROM setting ORDER BY rowid", |r| {
-        Ok(Setting { subject: r.get(0)?, point: r.get(1)?, key: r.get(2)?, value: r.get(3)? })
-    })
+    rows(
+        db,
+        "SELECT subject, point, key, value FROM setting ORDER BY rowid",
+        |r| {
+            Ok(Setting {
+                subject: r.get(0)?,
+                point: r.get(1)?,
+                key: r.get(2)?,
+                value: r.get(3)?,
+            })
+        },
+    )
 }
 
 fn failures(db: &Connection) -> rusqlite::Result<Vec<Failure>> {
@@ -232,11 +290,16 @@ fn failures(db: &Connection) -> rusqlite::Result<Vec<Failure>> {
 }
 
 fn batch(r: &Row, first: usize) -> rusqlite::Result<Batch> {
-    Ok(Batch { operations: r.get(first)?, wall_ns: r.get(first + 1)?, cpu_ns: r.get(first + 2)? })
+    Ok(Batch {
+        operations: r.get(first)?,
+        wall_ns: r.get(first + 1)?,
+        cpu_ns: r.get(first + 2)?,
+    })
 }
 
 fn meta<T: FromSql>(db: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
-    db.query_row("SELECT value FROM meta WHERE key = ?", [key], |r| r.get(0)).optional()
+    db.query_row("SELECT value FROM meta WHERE key = ?", [key], |r| r.get(0))
+        .optional()
 }
 
 fn rows<T>(

@@ -4,8 +4,8 @@
 use crate::error::StoreError;
 use crate::schema;
 use lab_model::{
-    Batch, BlockState, Disturbance, Ending, Failure, Host, Imported, LogLine, Pilot, Plan,
-    Process, Resources, Run, Sample, Setting,
+    Batch, BlockState, Disturbance, Ending, Failure, Host, Imported, LogLine, Pilot, Plan, Process,
+    Resources, Run, Sample, Setting,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params};
@@ -37,7 +37,9 @@ impl RunWriter {
         made.map_err(|e| {
             let _ = std::fs::remove_file(path);
             match e {
-                StoreError::Full(_) => other("the disk is full; free some space, or use another folder".into()),
+                StoreError::Full(_) => {
+                    other("the disk is full; free some space, or use another folder".into())
+                }
                 e => e,
             }
         })
@@ -60,7 +62,9 @@ impl RunWriter {
     pub fn resume(path: &Path) -> Result<Self> {
         crate::read::check(path)?;
         let run = Self::open_locked(path)?.write_ahead()?;
-        run.db.execute("DELETE FROM meta WHERE key = 'ending'", []).map_err(|e| run.error(e))?;
+        run.db
+            .execute("DELETE FROM meta WHERE key = 'ending'", [])
+            .map_err(|e| run.error(e))?;
         Ok(run)
     }
 
@@ -71,7 +75,11 @@ impl RunWriter {
             .map_err(|_| StoreError::Busy(path.to_path_buf()))?;
         let db = Connection::open(path).map_err(|e| StoreError::new(path, e))?;
         db.set_prepared_statement_cache_capacity(32);
-        Ok(RunWriter { db, path: path.to_path_buf(), _lock: lock })
+        Ok(RunWriter {
+            db,
+            path: path.to_path_buf(),
+            _lock: lock,
+        })
     }
 
     /// Goes over to a write-ahead log.
@@ -125,7 +133,10 @@ impl RunWriter {
 
     /// Keeps the SHA-256 of a subject's program file.
     pub fn hash(&self, path: &str, sha256: &str) -> Result<()> {
-        self.execute("INSERT OR REPLACE INTO hash VALUES (?, ?)", params![path, sha256])
+        self.execute(
+            "INSERT OR REPLACE INTO hash VALUES (?, ?)",
+            params![path, sha256],
+        )
     }
 
     /// Keeps a setting that was read back.
@@ -167,12 +178,21 @@ impl RunWriter {
     }
 
     /// Begins a block; it is incomplete until it is finished.
-    pub fn begin_block(&self, number: u32, attempt: u32, core: u32, now: f64) -> Result<BlockWriter<'_>> {
+    pub fn begin_block(
+        &self,
+        number: u32,
+        attempt: u32,
+        core: u32,
+        now: f64,
+    ) -> Result<BlockWriter<'_>> {
         self.execute(
             "INSERT INTO block (number, attempt, core, state, started_unix_s) VALUES (?, ?, ?, ?, ?)",
             params![number, attempt, core, word(&BlockState::Incomplete), now],
         )?;
-        Ok(BlockWriter { run: self, id: self.db.last_insert_rowid() })
+        Ok(BlockWriter {
+            run: self,
+            id: self.db.last_insert_rowid(),
+        })
     }
 
     /// Notes that the run looked after so many blocks whether it may stop, and went on.
@@ -184,13 +204,23 @@ impl RunWriter {
     pub fn failure(&self, f: &Failure) -> Result<()> {
         self.execute(
             "INSERT INTO failure VALUES (?, ?, ?, ?, ?, ?)",
-            params![f.subject, f.point, f.block, f.kind, f.message, f.log.join("\n")],
+            params![
+                f.subject,
+                f.point,
+                f.block,
+                f.kind,
+                f.message,
+                f.log.join("\n")
+            ],
         )
     }
 
     /// Keeps a log line.
     pub fn log(&self, l: &LogLine) -> Result<()> {
-        self.execute("INSERT INTO log VALUES (?, ?, ?)", params![l.subject, l.block, l.line])
+        self.execute(
+            "INSERT INTO log VALUES (?, ?, ?)",
+            params![l.subject, l.block, l.line],
+        )
     }
 
     /// Keeps imported figures.
@@ -208,7 +238,11 @@ impl RunWriter {
             self.set("lab_cpu_ns", cpu_ns)?;
             self.set("lab_peak_rss_bytes", peak_rss_bytes)?;
         }
-        match self.db.pragma_update(None, "journal_mode", "delete").map_err(|e| self.error(e)) {
+        match self
+            .db
+            .pragma_update(None, "journal_mode", "delete")
+            .map_err(|e| self.error(e))
+        {
             Err(StoreError::Busy(_)) => Ok(()),
             other => other,
         }
@@ -240,11 +274,23 @@ impl RunWriter {
 impl BlockWriter<'_> {
     /// Keeps a sample: it is committed when this returns.
     pub fn sample(&self, s: &Sample, units: u64, check: u64) -> Result<()> {
-        let Batch { operations, wall_ns, cpu_ns } = s.batch;
+        let Batch {
+            operations,
+            wall_ns,
+            cpu_ns,
+        } = s.batch;
         self.run.execute(
             "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
-                self.id, s.point, s.subject, s.pass, s.turn, operations, wall_ns, cpu_ns, units,
+                self.id,
+                s.point,
+                s.subject,
+                s.pass,
+                s.turn,
+                operations,
+                wall_ns,
+                cpu_ns,
+                units,
                 check as i64 // the same 64 bits: SQLite's integers are signed
             ],
         )
@@ -293,7 +339,10 @@ impl BlockWriter<'_> {
                 self.id
             ],
         )?;
-        let checkpoint = self.run.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        let checkpoint = self
+            .run
+            .db
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         checkpoint.map_err(|e| self.run.error(e))
     }
 }
@@ -307,7 +356,11 @@ pub(crate) fn word<T: serde::Serialize>(value: &T) -> String {
 }
 
 fn set(db: &Connection, key: &str, value: impl ToSql) -> rusqlite::Result<()> {
-    db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", params![key, value]).map(drop)
+    db.execute(
+        "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+        params![key, value],
+    )
+    .map(drop)
 }
 
 fn json<T: serde::Serialize>(value: &T) -> String {

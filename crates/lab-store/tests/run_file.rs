@@ -32,7 +32,12 @@ fn plan() -> Plan {
             check: Check::Reads,
             empty: false,
         }],
-        points: vec![Point { case: 0, params: Vec::new(), x: None, writes: Writes::default() }],
+        points: vec![Point {
+            case: 0,
+            params: Vec::new(),
+            x: None,
+            writes: Writes::default(),
+        }],
         measure: Measure {
             pairs: 1,
             turn_ns: 1_000_000,
@@ -53,8 +58,18 @@ fn plan() -> Plan {
 }
 
 fn sample(i: u64) -> Sample {
-    let batch = Batch { operations: 1 + i, wall_ns: 1000 + i, cpu_ns: 900 + i };
-    Sample { point: 0, subject: (i % 2) as usize, pass: i as u32 / 2, turn: i as u32 % 2, batch }
+    let batch = Batch {
+        operations: 1 + i,
+        wall_ns: 1000 + i,
+        cpu_ns: 900 + i,
+    };
+    Sample {
+        point: 0,
+        subject: (i % 2) as usize,
+        pass: i as u32 / 2,
+        turn: i as u32 % 2,
+        batch,
+    }
 }
 
 /// A file with a plan, a complete block of `samples` samples and, in a second block, three more.
@@ -65,7 +80,9 @@ fn begun(path: &Path, samples: u64) -> RunWriter {
     for i in 0..samples {
         block.sample(&sample(i), 1, u64::MAX - i).unwrap();
     }
-    block.finish(BlockState::Complete, 99, &Disturbance::default()).unwrap();
+    block
+        .finish(BlockState::Complete, 99, &Disturbance::default())
+        .unwrap();
     let block = run.begin_block(1, 0, 0, 14.5).unwrap();
     for i in 0..3 {
         block.sample(&sample(i), 1, i).unwrap();
@@ -94,7 +111,11 @@ fn what_is_put_in_comes_out() {
     let run = begun(&path, 4);
     let host = Host {
         facts: vec![("cpu".into(), "x".into())],
-        findings: vec![host::Finding { unfit: true, what: "w".into(), advice: "a".into() }],
+        findings: vec![host::Finding {
+            unfit: true,
+            what: "w".into(),
+            advice: "a".into(),
+        }],
     };
     let pilot = Pilot {
         subject: 1,
@@ -113,11 +134,25 @@ fn what_is_put_in_comes_out() {
         message: "it's gone; DROP TABLE sample".into(),
         log: vec!["one".into(), "two".into()],
     };
-    let setting = Setting { subject: 0, point: Some(0), key: "k".into(), value: "".into() };
-    let line = LogLine { subject: 1, block: None, line: "ä \u{0} z".into() };
+    let setting = Setting {
+        subject: 0,
+        point: Some(0),
+        key: "k".into(),
+        value: "".into(),
+    };
+    let line = LogLine {
+        subject: 1,
+        block: None,
+        line: "ä \u{0} z".into(),
+    };
     let imported = Imported {
         language: "Ada".into(),
-        times: vec![ImportedTime { title: "t".into(), count: 3, time_ns: 0.5, total_ns: 1.5 }],
+        times: vec![ImportedTime {
+            title: "t".into(),
+            count: 3,
+            time_ns: 0.5,
+            total_ns: 1.5,
+        }],
         ..Imported::default()
     };
     run.host(&host).unwrap();
@@ -133,7 +168,10 @@ fn what_is_put_in_comes_out() {
     run.finish(Some(Ending::Budget), Some((5, 6))).unwrap();
     let run = load(&path).unwrap();
     assert_eq!(run.name, "r.lab");
-    assert_eq!((run.lab_version.as_str(), run.started_unix_s), ("1.2.3", 12.5));
+    assert_eq!(
+        (run.lab_version.as_str(), run.started_unix_s),
+        ("1.2.3", 12.5)
+    );
     assert_eq!(run.plan.as_ref(), Some(&plan()));
     assert_eq!(run.host, host);
     assert_eq!(run.pilots, [pilot]);
@@ -142,12 +180,27 @@ fn what_is_put_in_comes_out() {
     assert_eq!(run.log, [line]);
     assert_eq!(run.looks, [10]);
     assert_eq!(run.imports, [imported]);
-    assert_eq!((run.ending, run.lab_cost), (Some(Ending::Budget), Some((5, 6))));
-    assert_eq!(run.blocks[0].samples, (0..4).map(sample).collect::<Vec<_>>());
+    assert_eq!(
+        (run.ending, run.lab_cost),
+        (Some(Ending::Budget), Some((5, 6)))
+    );
+    assert_eq!(
+        run.blocks[0].samples,
+        (0..4).map(sample).collect::<Vec<_>>()
+    );
     assert_eq!((run.blocks[0].core, run.blocks[0].duration_ns), (1, 99));
     let states: Vec<_> = run.blocks.iter().map(|b| (b.number, b.state)).collect();
-    assert_eq!(states, [(0, BlockState::Complete), (1, BlockState::Incomplete)]);
-    assert_eq!(lab_store::recorded_hashes(&path).unwrap().get("a").map(String::as_str), Some("00ff"));
+    assert_eq!(
+        states,
+        [(0, BlockState::Complete), (1, BlockState::Incomplete)]
+    );
+    assert_eq!(
+        lab_store::recorded_hashes(&path)
+            .unwrap()
+            .get("a")
+            .map(String::as_str),
+        Some("00ff")
+    );
     assert_eq!(in_the_making.blocks, run.blocks);
     assert!(!beside(&path, "-wal").exists() && !beside(&path, "-shm").exists());
 }
@@ -172,7 +225,9 @@ fn a_killed_writer_loses_nothing() {
     let again = RunWriter::resume(&copy).unwrap();
     let block = again.begin_block(1, 1, 0, 15.5).unwrap();
     block.sample(&sample(0), 1, 1).unwrap();
-    block.finish(BlockState::Complete, 5, &Disturbance::default()).unwrap();
+    block
+        .finish(BlockState::Complete, 5, &Disturbance::default())
+        .unwrap();
     again.finish(Some(Ending::Blocks), None).unwrap();
     assert_eq!(samples(&load(&copy).unwrap()), [500, 3, 1]);
     drop(run);
@@ -190,10 +245,16 @@ fn a_writer_killed_while_it_moves_its_log_into_the_file_loses_nothing() {
         block.sample(&sample(i), 1, 0).unwrap();
     }
     killed(&path, &copy);
-    block.finish(BlockState::Complete, 5, &Disturbance::default()).unwrap();
+    block
+        .finish(BlockState::Complete, 5, &Disturbance::default())
+        .unwrap();
     let page = fs::read(&path).unwrap()[..4096].to_vec();
     let mut half = fs::read(&copy).unwrap();
-    assert_ne!(half[28..32], page[28..32], "the log should have made the file longer");
+    assert_ne!(
+        half[28..32],
+        page[28..32],
+        "the log should have made the file longer"
+    );
     half[..4096].copy_from_slice(&page);
     fs::write(&copy, &half).unwrap();
     assert_eq!(samples(&load(&copy).unwrap()), [2000]);
@@ -205,7 +266,10 @@ fn a_file_has_one_writer() {
     let path = folder.path().join("r.lab");
     let run = begun(&path, 1);
     assert!(matches!(RunWriter::resume(&path), Err(StoreError::Busy(_))));
-    assert!(matches!(RunWriter::create(&path, "", 0.0), Err(StoreError::Other(..))));
+    assert!(matches!(
+        RunWriter::create(&path, "", 0.0),
+        Err(StoreError::Other(..))
+    ));
     run.finish(None, None).unwrap();
     assert!(RunWriter::resume(&path).is_ok());
 }
@@ -219,12 +283,16 @@ fn a_reader_does_not_spoil_the_end() {
     let mut statement = reader.prepare("SELECT * FROM sample").unwrap();
     let mut rows = statement.query([]).unwrap();
     rows.next().unwrap();
-    run.finish(Some(Ending::Blocks), None).expect("somebody reads it");
+    run.finish(Some(Ending::Blocks), None)
+        .expect("somebody reads it");
     drop(rows);
     drop(statement);
     drop(reader);
     let run = load(&path).unwrap();
-    assert_eq!((samples(&run), run.ending), (vec![10, 3], Some(Ending::Blocks)));
+    assert_eq!(
+        (samples(&run), run.ending),
+        (vec![10, 3], Some(Ending::Blocks))
+    );
 }
 
 #[test]
@@ -237,24 +305,56 @@ fn what_is_not_a_run_file_is_named_and_untouched() {
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
         let error = load(&path).expect_err(name);
-        assert_eq!(RunWriter::resume(&path).err().map(|e| e.to_string()), Some(error.to_string()));
+        assert_eq!(
+            RunWriter::resume(&path).err().map(|e| e.to_string()),
+            Some(error.to_string())
+        );
         assert!(fs::read(&path).unwrap() == bytes, "{name} was touched");
-        assert!(!beside(&path, "-wal").exists() && !beside(&path, "-shm").exists(), "{name}");
+        assert!(
+            !beside(&path, "-wal").exists() && !beside(&path, "-shm").exists(),
+            "{name}"
+        );
         error
     };
-    assert!(matches!(load(&folder.path().join("none")), Err(StoreError::Missing(_))));
-    assert!(matches!(load(folder.path()), Err(StoreError::NotARun(_, why)) if why.contains("folder")));
+    assert!(matches!(
+        load(&folder.path().join("none")),
+        Err(StoreError::Missing(_))
+    ));
+    assert!(
+        matches!(load(folder.path()), Err(StoreError::NotARun(_, why)) if why.contains("folder"))
+    );
     assert!(matches!(try_with("empty", b""), StoreError::NotARun(..)));
-    assert!(matches!(try_with("text", &b"# A file\n".repeat(100)), StoreError::NotARun(..)));
+    assert!(matches!(
+        try_with("text", &b"# A file\n".repeat(100)),
+        StoreError::NotARun(..)
+    ));
     for length in [1, 16, 99] {
-        assert!(matches!(try_with("cut", &whole[..length]), StoreError::NotARun(..)), "{length}");
+        assert!(
+            matches!(try_with("cut", &whole[..length]), StoreError::NotARun(..)),
+            "{length}"
+        );
     }
-    for length in [100, 101, 512, 4096, 8192, whole.len() / 2, whole.len() - 4096, whole.len() - 1] {
-        assert!(matches!(try_with("cut", &whole[..length]), StoreError::Damaged(..)), "{length}");
+    for length in [
+        100,
+        101,
+        512,
+        4096,
+        8192,
+        whole.len() / 2,
+        whole.len() - 4096,
+        whole.len() - 1,
+    ] {
+        assert!(
+            matches!(try_with("cut", &whole[..length]), StoreError::Damaged(..)),
+            "{length}"
+        );
     }
     let mut newer = whole.clone();
     newer[60..64].copy_from_slice(&2u32.to_be_bytes());
-    assert!(matches!(try_with("newer", &newer), StoreError::Newer(_, 2, 1)));
+    assert!(matches!(
+        try_with("newer", &newer),
+        StoreError::Newer(_, 2, 1)
+    ));
 }
 
 /// Another program's database is not even brought up to date.
@@ -263,11 +363,21 @@ fn another_database_with_a_log_of_its_own_is_untouched() {
     let folder = tempfile::tempdir().unwrap();
     let (path, copy) = (folder.path().join("o.db"), folder.path().join("c.db"));
     let db = Connection::open(&path).unwrap();
-    db.execute_batch("PRAGMA journal_mode = wal; CREATE TABLE t (x); INSERT INTO t VALUES (1);").unwrap();
+    db.execute_batch("PRAGMA journal_mode = wal; CREATE TABLE t (x); INSERT INTO t VALUES (1);")
+        .unwrap();
     killed(&path, &copy);
-    let before = [fs::read(&copy).unwrap(), fs::read(beside(&copy, "-wal")).unwrap()];
+    let before = [
+        fs::read(&copy).unwrap(),
+        fs::read(beside(&copy, "-wal")).unwrap(),
+    ];
     assert!(matches!(load(&copy), Err(StoreError::NotARun(..))));
-    assert!(before == [fs::read(&copy).unwrap(), fs::read(beside(&copy, "-wal")).unwrap()]);
+    assert!(
+        before
+            == [
+                fs::read(&copy).unwrap(),
+                fs::read(beside(&copy, "-wal")).unwrap()
+            ]
+    );
     assert!(!beside(&copy, "-shm").exists());
 }
 
@@ -276,7 +386,9 @@ fn another_database_with_a_log_of_its_own_is_untouched() {
 fn damage_anywhere_is_borne() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
-    begun(&path, 200).finish(Some(Ending::Blocks), None).unwrap();
+    begun(&path, 200)
+        .finish(Some(Ending::Blocks), None)
+        .unwrap();
     let whole = fs::read(&path).unwrap();
     let damaged = folder.path().join("d.lab");
     let mut state = 7u64;
@@ -284,7 +396,9 @@ fn damage_anywhere_is_borne() {
     for _ in 0..300 {
         let mut bytes = whole.clone();
         for _ in 0..8 {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             let at = (state >> 33) as usize % bytes.len();
             bytes[at] = (state >> 20) as u8;
         }
@@ -294,5 +408,52 @@ fn damage_anywhere_is_borne() {
             Err(_) => errors += 1,
         }
     }
-    assert!(runs > 0 && errors > 0, "{runs} runs, {errors} errors: the damage should do both");
+    assert!(
+        runs > 0 && errors > 0,
+        "{runs} runs, {errors} errors: the damage should do both"
+    );
+}
+
+#[test]
+fn rows_that_point_to_nowhere_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    begun(&path, 4).finish(None, None).unwrap();
+    let whole = fs::read(&path).unwrap();
+    for (sql, why) in [
+        (
+            "UPDATE sample SET subject = 9",
+            "a sample is of subject 9, and there are 2",
+        ),
+        (
+            "UPDATE sample SET point = 1",
+            "a sample is of point 1, and there are 1",
+        ),
+        (
+            "INSERT INTO setting VALUES (2, NULL, 'k', 'v')",
+            "a setting is of subject 2, and there are 2",
+        ),
+        (
+            "DELETE FROM meta WHERE key = 'plan'",
+            "a sample is of subject 0, and there are 0",
+        ),
+        (
+            "UPDATE meta SET value = replace(value, '\"baseline\":0', '\"baseline\":2') WHERE key = 'plan'",
+            "its plan speaks of subject 2 of 2",
+        ),
+        (
+            "UPDATE meta SET value = replace(value, '\"case\":0', '\"case\":1') WHERE key = 'plan'",
+            "its plan speaks of case 1 of 1",
+        ),
+    ] {
+        fs::write(&path, &whole).unwrap();
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        let error = load(&path).expect_err(sql).to_string();
+        assert!(
+            error.contains(&format!(
+                "is damaged or cut off: {why}. It was left untouched"
+            )),
+            "{error}"
+        );
+    }
 }
