@@ -193,6 +193,10 @@ impl Reader<'_> {
         let sweep = self.sweep(case)?;
         let mut factors = Vec::new();
         for (name, values) in &case.factor {
+            self.parameter(name, values.span())?;
+            if case.sweep.contains_key(name) {
+                return Err(self.at(values.span(), format!("`{name}` is the sweep already")));
+            }
             let distinct: HashSet<_> = values.get_ref().iter().collect();
             if values.get_ref().len() < 2 || distinct.len() < values.get_ref().len() {
                 return Err(self.at(
@@ -240,8 +244,30 @@ impl Reader<'_> {
                 format!("a case has one sweep; make `{second}` a factor"),
             ));
         }
+        self.parameter(name, values.span())?;
         let numbers = self.numbers(values, name)?;
         Ok(Some((name.clone(), numbers)))
+    }
+
+    /// A parameter becomes an argument of `open` (docs/protocol.md).
+    fn parameter(&self, name: &str, span: Range<usize>) -> Result<(), PlanError> {
+        let form = name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+        if !form {
+            return Err(self.at(
+                span,
+                format!("`{name}` is no parameter: small letters, digits and _, a letter first"),
+            ));
+        }
+        if ["case", "rows", "seed", "target"].contains(&name) {
+            return Err(self.at(
+                span,
+                format!("`{name}` is what the lab itself says to a subject"),
+            ));
+        }
+        Ok(())
     }
 
     fn numbers(&self, values: &toml::Spanned<Vec<i64>>, name: &str) -> Result<Vec<u64>, PlanError> {

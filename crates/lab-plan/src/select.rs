@@ -67,6 +67,12 @@ impl Selection {
             .filter(|s| wanted.contains(&s.model.name))
             .map(|s| s.model.clone())
             .collect();
+        if subjects.is_empty() {
+            return Err(PlanError::asked(format!(
+                "no subject of `{}` is selected; name some with --subjects",
+                experiment.name
+            )));
+        }
         let name = match &self.baseline {
             Some(name) => name,
             None if wanted.contains(&experiment.baseline) => &experiment.baseline,
@@ -132,7 +138,12 @@ impl Selection {
 
     /// A `--set` must match a sweep or factor of a selected case.
     fn known_parameters(&self, experiment: &Experiment) -> Result<(), PlanError> {
-        for (key, _) in &self.set {
+        for (i, (key, _)) in self.set.iter().enumerate() {
+            if self.set[..i].iter().any(|(earlier, _)| earlier == key) {
+                return Err(PlanError::asked(format!(
+                    "--set {key}=… is given twice; write all its values into one, separated by commas"
+                )));
+            }
             if !experiment::parameters(experiment).any(|p| p == key) {
                 return Err(PlanError::asked(format!(
                     "--set {key}=…: no case of `{}` has `{key}`",
@@ -212,7 +223,11 @@ impl Selection {
                         ))
                         .known(wrong, values.iter().map(String::as_str)));
                     }
-                    asked.to_vec()
+                    values
+                        .iter()
+                        .filter(|v| asked.contains(v))
+                        .cloned()
+                        .collect()
                 }
             };
             choices = choices
