@@ -1,2 +1,480 @@
 // SPDX-License-Identifier: Apache-2.0
-//! x
+//! A wrong experiment file or command ends with exit code 2 and says what is wrong, where, and what
+//! was probably meant; nothing is measured.
+
+use crate::project::{BENCHLAB, Ended, INSERT, Project, SELECT, SHORT_RUN, ended, subject};
+use std::process::Command;
+
+/// A sound file; each test spoils it in one place.
+fn sound() -> String {
+    let head = "[experiment]\ntitle = \"T\"\nquestion = \"Q\"\nbaseline = \"honest\"\ntarget = \"sqlite\"\n\n\
+                [target.sqlite]\nrows = 10\n\
+                table = \"CREATE TABLE test_simple (id integer primary key autoincrement, value integer)\"\n";
+    let subjects = ["honest", "second"].map(|name| subject(name, &["sql.py", "honest"]));
+    [
+        head,
+        INSERT,
+        SELECT,
+        &subjects.concat(),
+        "\n[selection]\npair = [\"honest\", \"second\"]\n",
+    ]
+    .concat()
+}
+
+/// Spoils the sound file by putting `bad` in the place of `good`, and asserts the message: its place
+/// is where `marked` stands in the line that holds it, that line is shown, `marked` is underlined.
+#[track_caller]
+fn spoilt(good: &str, bad: &str, marked: &str, message: &str, hint: Option<&str>) {
+    let text = sound();
+    let from = text.find(good).expect("the sound file has it");
+    let text = text.replacen(good, bad, 1);
+    let place = from + text[from..].find(marked).expect("what is marked");
+    let line_start = text[..place].rfind('\n').map_or(0, |i| i + 1);
+    let line = text[line_start..].lines().next().expect("a line");
+    let number = text[..place].matches('\n').count() + 1;
+    let column = text[line_start..place].chars().count() + 1;
+    let project = Project::with_text(&text);
+    let ended = project.run(&[]);
+    let gap = " ".repeat(number.to_string().len());
+    let marks = " ".repeat(column - 1) + &"^".repeat(marked.chars().count());
+    let mut wanted = format!(
+        "benchlab: experiments/t/experiment.toml:{number}:{column}: {message}\n  {number} | {line}\n  {gap} | {marks}\n"
+    );
+    if let Some(hint) = hint {
+        wanted += &format!("  {hint}\n");
+    }
+    assert_eq!(ended.stderr, wanted);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+    assert!(project.files().is_empty(), "a run file was made");
+}
+
+#[test]
+fn the_sound_file_is_sound() {
+    let project = Project::with_text(&sound());
+    project.run(&["--cases", "select"]).expect(0);
+}
+
+#[test]
+fn keys_that_are_unknown() {
+    spoilt(
+        "unit = \"row\"",
+        "units = \"row\"",
+        "units",
+        "unknown key `units`",
+        Some("did you mean `unit`?"),
+    );
+    spoilt(
+        "rows = 10",
+        "row = 10",
+        "row",
+        "unknown key `row`",
+        Some("did you mean `rows`?"),
+    );
+    spoilt(
+        "question",
+        "qestion",
+        "qestion",
+        "unknown key `qestion`",
+        Some("did you mean `question`?"),
+    );
+    spoilt(
+        "driver",
+        "drivr",
+        "drivr",
+        "unknown key `drivr`",
+        Some("did you mean `driver`?"),
+    );
+    spoilt(
+        "check = \"writes\"",
+        "check = \"write\"",
+        "\"write\"",
+        "unknown variant `write`, expected one of `reads`, `opens`, `writes`",
+        Some("did you mean `writes`?"),
+    );
+}
+
+#[test]
+fn types_that_are_wrong() {
+    spoilt(
+        "rows = 10",
+        "rows = \"ten\"",
+        "\"ten\"",
+        "invalid type: string \"ten\", expected u64",
+        None,
+    );
+    spoilt(
+        "rows = 10",
+        "rows = -10",
+        "-10",
+        "invalid value: integer `-10`, expected u64",
+        None,
+    );
+    spoilt(
+        "title = \"T\"",
+        "title = 7",
+        "7",
+        "invalid type: integer `7`, expected a string",
+        None,
+    );
+    spoilt(
+        "[20]\nfactor",
+        "20\nfactor",
+        "20",
+        "invalid type: integer `20`, expected a sequence",
+        None,
+    );
+}
+
+#[test]
+fn sweeps_and_factors_that_cannot_be() {
+    let numbers = "`limit` needs whole numbers from 1, each larger than the one before it";
+    for bad in ["[]", "[0, 1]", "[-1]", "[10, 1]", "[1, 1]"] {
+        spoilt(
+            "limit = [20]",
+            &format!("limit = {bad}"),
+            bad,
+            numbers,
+            None,
+        );
+    }
+    spoilt(
+        "thin = [20]",
+        "thin = [21]",
+        "[21]",
+        "21 is not a value of the sweep",
+        None,
+    );
+    spoilt(
+        "sweep.limit = [20]",
+        "sweep.limit = [20]\nsweep.more = [1]",
+        "[1]",
+        "a case has one sweep; make `more` a factor",
+        None,
+    );
+    spoilt(
+        "sweep.limit = [20]",
+        "sweep.Limit = [20]",
+        "[20]",
+        "`Limit` is no parameter: small letters, digits and _, a letter first",
+        None,
+    );
+    spoilt(
+        "sweep.limit = [20]",
+        "sweep.seed = [20]",
+        "[20]",
+        "`seed` is what the lab itself says to a subject",
+        None,
+    );
+    spoilt(
+        "[\"prepared\", \"text\"]\nthin",
+        "[\"text\", \"text\"]\nthin",
+        "[\"text\", \"text\"]",
+        "factor `statement` needs two or more different values",
+        None,
+    );
+    spoilt(
+        "[20]\nfactor.statement",
+        "[20]\nfactor.limit",
+        "[\"prepared\", \"text\"]",
+        "`limit` is the sweep already",
+        None,
+    );
+    spoilt(
+        "{ rows = 1, transactions = 1 }",
+        "{ rows = \"limit\", transactions = 1 }",
+        "{ rows = \"limit\", transactions = 1 }",
+        "`limit` is not the sweep of this case",
+        None,
+    );
+}
+
+#[test]
+fn names_that_are_taken_or_unknown() {
+    spoilt(
+        "name = \"second\"",
+        "name = \"honest\"",
+        "\"honest\"",
+        "two subjects are named `honest`",
+        None,
+    );
+    spoilt(
+        "name = \"select\"",
+        "name = \"insert\"",
+        "\"insert\"",
+        "two cases are named `insert`",
+        None,
+    );
+    spoilt(
+        "name = \"second\"",
+        "name = \"The second\"",
+        "\"The second\"",
+        "`The second` is no name: small letters, digits, - and _, a letter first",
+        None,
+    );
+    spoilt(
+        "baseline = \"honest\"",
+        "baseline = \"hones\"",
+        "\"hones\"",
+        "there is no subject `hones`",
+        Some("did you mean `honest`?"),
+    );
+    spoilt(
+        "[\"honest\", \"second\"]",
+        "[\"honest\", \"secnd\"]",
+        "\"secnd\"",
+        "there is no subject `secnd`",
+        Some("did you mean `second`?"),
+    );
+    spoilt(
+        "target = \"sqlite\"",
+        "target = \"sqlit\"",
+        "\"sqlit\"",
+        "unknown target `sqlit`",
+        Some("did you mean `sqlite`?"),
+    );
+    spoilt(
+        "driver",
+        "needs = [\"gccc\"]\ndriver",
+        "\"gccc\"",
+        "experiments/toolchains.toml has no `gccc`",
+        Some("did you mean `gcc`?"),
+    );
+    spoilt(
+        "driver",
+        "sources = [\"no/such/folder\"]\ndriver",
+        "\"no/such/folder\"",
+        "there is no `no/such/folder` in the project",
+        None,
+    );
+}
+
+#[test]
+fn programs_that_are_not_named() {
+    let text = sound();
+    let program = text
+        .lines()
+        .find(|l| l.starts_with("program"))
+        .expect("a program");
+    spoilt(
+        program,
+        "program = []",
+        "[]",
+        "`program` needs the name of a program",
+        None,
+    );
+    spoilt(
+        program,
+        "program = [\"\"]",
+        "[\"\"]",
+        "`program` needs the name of a program",
+        None,
+    );
+}
+
+#[test]
+fn text_that_is_no_toml() {
+    let project = Project::with_text(&sound().replacen("title = \"T\"", "title = \"T", 1));
+    let ended = project.run(&[]);
+    ended.expect(2).says(&[
+        "benchlab: experiments/t/experiment.toml:2:",
+        "\n  2 | title = \"T\n",
+    ]);
+    Project::with_text("")
+        .run(&[])
+        .expect(2)
+        .says(&["experiments/t/experiment.toml:1:1: missing field `experiment`"]);
+    let head = "[experiment]\ntitle = \"\"\nquestion = \"\"\nbaseline = \"x\"\n";
+    Project::with_text(head).run(&[]).expect(2)
+        .says(&["experiments/t/experiment.toml: an experiment needs at least one [[case]] and one [[subject]]"]);
+    let project = Project::noop(&[]);
+    std::fs::write(
+        project.join("experiments/t/experiment.toml"),
+        b"title = \"\xff\"",
+    )
+    .unwrap();
+    project
+        .run(&[])
+        .expect(2)
+        .says(&["experiments/t/experiment.toml: "]);
+    std::fs::write(
+        project.join("experiments/toolchains.toml"),
+        "[gcc]\ntitel = \"C\"\n",
+    )
+    .unwrap();
+    std::fs::write(project.join("experiments/t/experiment.toml"), sound()).unwrap();
+    project.run(&[]).expect(2).says(&[
+        "experiments/toolchains.toml:2:1: unknown key `titel`\n  2 | titel = \"C\"\n",
+        "did you mean `title`?",
+    ]);
+}
+
+#[test]
+fn words_of_the_command_line_that_match_nothing() {
+    let project = Project::with_text(&sound());
+    for (args, message) in [
+        (
+            &["--subjects", "honst"][..],
+            "`t` has no subject `honst`; did you mean `honest`?",
+        ),
+        (
+            &["--subjects", "pai"],
+            "`t` has no subject `pai`; did you mean `pair`?",
+        ),
+        (
+            &["--subjects", "zzz"],
+            "`t` has no subject `zzz`; there is: honest, second, pair",
+        ),
+        (
+            &["--cases", "selct"],
+            "`t` has no case `selct`; did you mean `select`?",
+        ),
+        (
+            &["--baseline", "secnd"],
+            "the baseline `secnd` is not among the subjects; did you mean `second`?",
+        ),
+        (
+            &["--baseline", "second", "--subjects", "honest"],
+            "the baseline `second` is not among the subjects; there is: honest",
+        ),
+        (
+            &["--set", "limt=1"],
+            "--set limt=…: no case of `t` has `limt`; did you mean `limit`?",
+        ),
+        (
+            &["--set", "limit=1", "--cases", "insert"],
+            "--set limit=…: none of the selected cases has `limit`",
+        ),
+        (
+            &["--set", "limit=ten"],
+            "--set limit=ten: a whole number from 1 to 1000000 is wanted",
+        ),
+        (
+            &["--set", "limit=0"],
+            "--set limit=0: a whole number from 1 to 1000000 is wanted",
+        ),
+        (
+            &["--set", "limit=1,,2"],
+            "--set limit=: a whole number from 1 to 1000000 is wanted",
+        ),
+        (
+            &["--set", "statement=prepard"],
+            "--set statement=prepard: no such value; did you mean `prepared`?",
+        ),
+        (
+            &["--set", "limit"],
+            "--set limit: NAME=VALUE,… is wanted, such as --set limit=1,100",
+        ),
+        (
+            &["--set", "limit="],
+            "--set limit=: NAME=VALUE,… is wanted, such as --set limit=1,100",
+        ),
+        (
+            &["--set", "=1"],
+            "--set =1: NAME=VALUE,… is wanted, such as --set limit=1,100",
+        ),
+        (
+            &["--set", "limit=1", "--set", "limit=2"],
+            "--set limit=… is given twice; write all its values into one, separated by commas",
+        ),
+    ] {
+        let ended = project.run(args);
+        assert_eq!(
+            (ended.code, ended.stderr),
+            (Some(2), format!("benchlab: {message}\n")),
+            "{args:?}"
+        );
+    }
+    let mut args = SHORT_RUN;
+    args[1] = "tt";
+    project
+        .call(&args)
+        .expect(2)
+        .says(&["benchlab: there is no experiment `tt`; did you mean `t`?"]);
+    args[1] = "../t";
+    project
+        .call(&args)
+        .expect(2)
+        .says(&["there is no experiment `../t`"]);
+    for args in [
+        &["run"][..],
+        &["run", "t", "--blocks", "0"],
+        &["run", "t", "--budget", "soon"],
+        &["run", "t", "--margin", "200%"],
+        &["run", "t", "--time-limit", "0s"],
+        &["runn", "t"],
+    ] {
+        let ended = Command::new(BENCHLAB).args(args).output().unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{args:?}");
+        assert!(ended.stdout.is_empty());
+    }
+    assert!(project.files().is_empty());
+}
+
+#[test]
+fn a_value_that_is_asked_for_twice_is_measured_once() {
+    let project = Project::with_text(&sound());
+    project
+        .run(&[
+            "--cases",
+            "select",
+            "--set",
+            "limit=7,7",
+            "--set",
+            "statement=text,text",
+        ])
+        .expect(0);
+    let plan = project.load().plan.expect("a plan");
+    assert_eq!(
+        (0..plan.points.len())
+            .map(|p| plan.label(p))
+            .collect::<Vec<_>>(),
+        ["select limit=7 statement=text"]
+    );
+}
+
+#[test]
+fn nobody_to_measure() {
+    let text = sound()
+        .replace("driver", "default = false\ndriver")
+        .replace("pair =", "nobody = []\npair =");
+    let project = Project::with_text(&text);
+    let message = "no subject of `t` is selected; name some with --subjects";
+    project.run(&[]).expect(2).says(&[message]);
+    project
+        .run(&["--subjects", "nobody"])
+        .expect(2)
+        .says(&[message]);
+}
+
+#[test]
+fn projects_elsewhere() {
+    let nowhere = tempfile::tempdir().unwrap();
+    let here = |args: &[&str]| -> Ended {
+        let mut command = Command::new(BENCHLAB);
+        command
+            .current_dir(nowhere.path())
+            .env_remove("BENCHLAB_PROJECT")
+            .args(args);
+        ended(command.output().unwrap())
+    };
+    here(&["run", "t"])
+        .expect(2)
+        .says(&["is not in a benchlab project", "--project"]);
+    here(&["--project", "none", "run", "t"])
+        .expect(2)
+        .says(&["is not in a benchlab project"]);
+    // Named from here, with a program that is named from there.
+    let project = Project::noop(&[
+        subject("local", &["plain.py"]).replace(crate::project::python(), "bin/python")
+    ]);
+    std::fs::create_dir(project.join("bin")).unwrap();
+    std::os::unix::fs::symlink(crate::project::python(), project.join("bin/python")).unwrap();
+    let mut command = Command::new(BENCHLAB);
+    command
+        .current_dir(project.path().parent().unwrap())
+        .arg("--project")
+        .arg(project.path().file_name().unwrap());
+    let ended = ended(command.args(SHORT_RUN).output().unwrap());
+    ended.expect(0);
+    assert_eq!(project.load().failures, []);
+}

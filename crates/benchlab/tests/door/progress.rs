@@ -1,2 +1,137 @@
 // SPDX-License-Identifier: Apache-2.0
-//! x
+//! Progress is one line on a terminal, redrawn and cleared at the end; elsewhere there are notes alone.
+
+use crate::project::{BENCHLAB, Project, SHORT_RUN};
+use std::process::{Command, Stdio};
+
+#[test]
+fn without_a_terminal_there_are_notes_alone() {
+    let project = Project::with_faults(&["nonsense"]);
+    let ended = project.run(&[]);
+    ended
+        .expect(0)
+        .says(&["benchlab: nonsense failed at noop: nonsense: `42` is not a verb\n"]);
+    for line in ended.stderr.lines() {
+        assert!(line.starts_with("benchlab: "), "{line:?}");
+        assert!(!line.contains(['\r', '\u{1b}']), "{line:?}");
+    }
+    assert!(
+        !ended.stderr.contains("pilot") && !ended.stderr.contains(" left"),
+        "{}",
+        ended.stderr
+    );
+    assert!(!ended.stdout.contains('\u{1b}'), "colours in a file");
+}
+
+#[test]
+fn on_a_terminal_one_line_is_redrawn_and_cleared() {
+    let project = Project::with_faults(&["nonsense"]);
+    let command = project.command(&SHORT_RUN);
+    let words: Vec<_> = command
+        .get_args()
+        .map(|a| format!("'{}'", a.to_str().expect("UTF-8")))
+        .collect();
+    // Only the errors go to the terminal.
+    let line = format!(
+        "'{BENCHLAB}' {} > '{}'",
+        words.join(" "),
+        project.join("stdout").display()
+    );
+    let mut terminal = Command::new("script");
+    terminal
+        .args(["-qefc", &line, "/dev/null"])
+        .env("TERM", "xterm")
+        .stdin(Stdio::null());
+    let output = terminal
+        .output()
+        .expect("`script` (util-linux) gives a terminal");
+    assert_eq!(output.status.code(), Some(0));
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        shown.contains("pilot ") && shown.contains("noop  honest"),
+        "{shown:?}"
+    );
+    assert!(
+        shown.contains("block 1 ") && shown.contains("block 2 "),
+        "{shown:?}"
+    );
+    // What stays is what a terminal that follows carriage return and erasing shows in the end.
+    let screen = screen(&shown);
+    assert!(
+        screen
+            .iter()
+            .any(|l| l == "benchlab: nonsense failed at noop: nonsense: `42` is not a verb"),
+        "{screen:#?}"
+    );
+    assert!(
+        screen
+            .iter()
+            .all(|l| l.is_empty() || l.starts_with("benchlab: ")),
+        "{screen:#?}"
+    );
+}
+
+/// The lines on a terminal after this output: the few control sequences (ECMA-48) that one line of
+/// progress needs.
+fn screen(output: &str) -> Vec<String> {
+    let (mut lines, mut row, mut column) = (vec![Vec::new()], 0usize, 0usize);
+    let mut chars = output.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' => row += 1,
+            '\r' => column = 0,
+            '\u{1b}' => {
+                let sequence: String = chars
+                    .by_ref()
+                    .take_while_inclusive(|c| c.is_ascii_alphabetic());
+                let number = |least: usize| {
+                    sequence
+                        .trim_matches(|c: char| !c.is_ascii_digit())
+                        .parse()
+                        .unwrap_or(least)
+                };
+                match sequence.chars().last() {
+                    Some('A') => row = row.saturating_sub(number(1)),
+                    Some('B') => row += number(1),
+                    Some('G') => column = number(1) - 1,
+                    Some('K') if number(0) == 2 => lines[row].clear(),
+                    Some('K') => lines[row].truncate(column),
+                    Some('J') => {
+                        lines[row].truncate(column);
+                        lines.truncate(row + 1);
+                    }
+                    Some('m' | 'h' | 'l') => {}
+                    other => panic!("an unknown control sequence {sequence:?} {other:?}"),
+                }
+            }
+            c => {
+                let line = &mut lines[row];
+                line.resize(line.len().max(column + 1), ' ');
+                line[column] = c;
+                column += 1;
+            }
+        }
+        while lines.len() <= row {
+            lines.push(Vec::new());
+        }
+    }
+    lines
+        .iter()
+        .map(|l| l.iter().collect::<String>().trim_end().to_owned())
+        .collect()
+}
+
+trait TakeWhileInclusive: Iterator<Item = char> + Sized {
+    /// Characters up to and with the first that is the last one.
+    fn take_while_inclusive(self, last: impl Fn(&char) -> bool) -> String {
+        let mut taken = String::new();
+        for c in self {
+            taken.push(c);
+            if last(&c) {
+                break;
+            }
+        }
+        taken
+    }
+}
+impl<I: Iterator<Item = char>> TakeWhileInclusive for I {}

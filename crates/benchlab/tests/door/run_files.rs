@@ -1,2 +1,224 @@
 // SPDX-License-Identifier: Apache-2.0
-//! x
+//! A file that is no sound run is named as what it is, and is not touched.
+
+use crate::project::{BENCHLAB, Project, ended};
+use rusqlite::Connection;
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn what_is_no_run_file() {
+    let (project, whole) = measured();
+    let folder = project.join("files");
+    fs::create_dir(&folder).unwrap();
+    let put = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+    put("empty.lab", b"");
+    put("text.lab", &b"# not a run\n".repeat(100));
+    for length in [1, 99, 100, 4096, whole.len() / 2, whole.len() - 1] {
+        put(&format!("cut-{length}.lab"), &whole[..length]);
+    }
+    let mut newer = whole.clone();
+    newer[60..64].copy_from_slice(&99u32.to_be_bytes());
+    put("newer.lab", &newer);
+    fs::create_dir(folder.join("folder.lab")).unwrap();
+    for mode in ["delete", "wal"] {
+        let db = Connection::open(folder.join(format!("{mode}.lab"))).unwrap();
+        db.execute_batch(&format!(
+            "PRAGMA journal_mode = {mode}; CREATE TABLE sample (x); PRAGMA user_version = 1"
+        ))
+        .unwrap();
+    }
+    let cut = format!(
+        "is damaged or cut off: it has 4096 bytes of {}. It was left untouched",
+        whole.len()
+    );
+    for (name, message) in [
+        (
+            "missing.lab",
+            "missing.lab: there is no such file; `benchlab list --runs` shows the runs in runs/",
+        ),
+        (
+            "empty.lab",
+            "empty.lab is not a run file: it is not an SQLite database. It was left untouched",
+        ),
+        (
+            "text.lab",
+            "text.lab is not a run file: it is not an SQLite database. It was left untouched",
+        ),
+        (
+            "cut-1.lab",
+            "cut-1.lab is not a run file: it is not an SQLite database",
+        ),
+        (
+            "cut-99.lab",
+            "cut-99.lab is not a run file: it is not an SQLite database",
+        ),
+        (
+            "cut-100.lab",
+            "cut-100.lab is damaged or cut off: it has 100 bytes of ",
+        ),
+        ("cut-4096.lab", &cut),
+        (
+            &format!("cut-{}.lab", whole.len() / 2),
+            "is damaged or cut off: it has ",
+        ),
+        (
+            &format!("cut-{}.lab", whole.len() - 1),
+            "is damaged or cut off: it has ",
+        ),
+        (
+            "newer.lab",
+            "newer.lab has run file version 99, and this lab reads versions up to 1: use a newer benchlab",
+        ),
+        (
+            "folder.lab",
+            "folder.lab is not a run file: it is a folder or a device",
+        ),
+        (
+            "delete.lab",
+            "delete.lab is not a run file: it is an SQLite database of another program",
+        ),
+        (
+            "wal.lab",
+            "wal.lab is not a run file: it is an SQLite database of another program",
+        ),
+    ] {
+        let before = contents(&folder);
+        let file = folder.join(name);
+        let file = file.to_str().expect("UTF-8");
+        for args in [
+            &["report", file][..],
+            &["report", file, "--format", "json"],
+            &["resume", file],
+        ] {
+            let ended = project.call(args);
+            ended.expect(2).says(&["benchlab: ", message]);
+            assert_eq!(ended.stdout, "", "{args:?}");
+            assert!(contents(&folder) == before, "{args:?} changed something");
+        }
+    }
+}
+
+/// Whatever a byte of it is changed to, a report is made or refused; the lab does not crash.
+#[test]
+fn damage_in_the_midst() {
+    let (project, whole) = measured();
+    let file = project.join("damaged.lab");
+    let mut state = 7u64;
+    for _ in 0..40 {
+        let mut bytes = whole.clone();
+        for _ in 0..20 {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            let at = 100 + (state >> 33) as usize % (bytes.len() - 100);
+            bytes[at] = (state >> 20) as u8;
+        }
+        fs::write(&file, &bytes).unwrap();
+        let ended = project.call(&["report", file.to_str().expect("UTF-8")]);
+        assert!(matches!(ended.code, Some(0 | 2)), "{ended:?}");
+        assert!(fs::read(&file).unwrap() == bytes, "it was touched");
+    }
+}
+
+/// Rows that point to nowhere, as a hand or a script may leave them.
+#[test]
+fn rows_that_make_no_sense() {
+    let (project, whole) = measured();
+    let file = project.join("edited.lab");
+    for sql in [
+        "UPDATE sample SET subject = 99",
+        "UPDATE sample SET point = 99",
+        "UPDATE sample SET operations = 0",
+        "UPDATE sample SET wall_ns = -1",
+        "UPDATE sample SET pass = 4000000000",
+        "UPDATE sample SET wall_ns = 'long'",
+        "UPDATE block SET state = 'perfect'",
+        "UPDATE block SET number = 7",
+        "UPDATE pilot SET subject = subject + 99",
+        "UPDATE pilot SET class = 'odd'",
+        "UPDATE setting SET subject = 99, point = 99",
+        "INSERT INTO failure VALUES (99, 99, 99, 'crash', 'x', '')",
+        "UPDATE meta SET value = 'soon' WHERE key = 'ending'",
+        "UPDATE meta SET value = '{}' WHERE key = 'plan'",
+        "UPDATE meta SET value = replace(value, '\"baseline\":0', '\"baseline\":99') WHERE key = 'plan'",
+        "UPDATE meta SET value = replace(value, '\"case\":0', '\"case\":99') WHERE key = 'plan'",
+        "DELETE FROM meta",
+        "DELETE FROM sample",
+        "DELETE FROM block",
+        "DELETE FROM pilot",
+        "DROP TABLE look",
+    ] {
+        fs::write(&file, &whole).unwrap();
+        let db = Connection::open(&file).unwrap();
+        db.execute_batch(sql).unwrap();
+        drop(db);
+        let before = fs::read(&file).unwrap();
+        assert!(before != whole, "{sql} changed nothing");
+        for format in ["terminal", "json"] {
+            let ended =
+                project.call(&["report", file.to_str().expect("UTF-8"), "--format", format]);
+            assert!(matches!(ended.code, Some(0 | 2)), "{sql}: {ended:?}");
+        }
+        assert!(
+            fs::read(&file).unwrap() == before,
+            "it was touched after {sql}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_may_not_be_read() {
+    let (project, whole) = measured();
+    let file = project.join("secret.lab");
+    fs::write(&file, &whole).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
+    fs::set_permissions(project.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    // Root may read everything: as somebody else, then, with a program that this one may reach.
+    let program = project.join("benchlab");
+    fs::copy(BENCHLAB, &program).unwrap();
+    let mut command = Command::new(&program);
+    command
+        .arg("--project")
+        .arg(project.path())
+        .arg("report")
+        .arg(&file)
+        .current_dir("/");
+    if nix::unistd::Uid::effective().is_root() {
+        command.uid(65534).gid(65534);
+    }
+    ended(command.output().unwrap())
+        .expect(2)
+        .says(&["secret.lab: Permission denied"]);
+    assert!(
+        fs::read_dir(project.path())
+            .unwrap()
+            .flatten()
+            .all(|e| !e.file_name().to_string_lossy().contains("-wal"))
+    );
+}
+
+/// A project with a run, and the bytes of its file.
+fn measured() -> (Project, Vec<u8>) {
+    let project = Project::noop(&[]);
+    project.run(&[]).expect(0);
+    let whole = fs::read(project.file()).unwrap();
+    (project, whole)
+}
+
+/// Names and bytes of all files in a folder.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder).unwrap().flatten();
+    entries
+        .map(|e| {
+            (
+                e.file_name().to_string_lossy().into_owned(),
+                fs::read(e.path()).unwrap_or_default(),
+            )
+        })
+        .collect()
+}
