@@ -19,7 +19,7 @@ RUNS = Path(f"runs-{FAULT}")
 
 def main() -> None:
     process = count_process()
-    say_log("a first line for the log")
+    say("a first line for the log")
     if FAULT == "crash-at-start":
         sys.exit("no such device")
     if FAULT == "hang-at-start":
@@ -69,7 +69,7 @@ def hello() -> str:
 def opened() -> str:
     match FAULT:
         case "crash-in-open":
-            say_log("the library is broken")
+            say("the library is broken")
             os.abort()
         case "hang-in-open":
             hang()
@@ -88,9 +88,6 @@ def run(operations: int) -> None:
     check, verb = operations, "ran"
     match FAULT:
         case "hang-in-run":
-            hang()
-        case "hang-quietly":  # a frozen lab would wait for this one forever: it ignores SIGTERM
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
             hang()
         case "nonsense":
             say("@lab 42 ! what?")
@@ -127,7 +124,7 @@ def run(operations: int) -> None:
                 print(f"line {number} of very many lines on standard error", file=sys.stderr)
         case "floods-output":
             for number in range(3_000):
-                say_log(f"line {number} of very many lines on standard output")
+                say(f"line {number} of very many lines on standard output")
     say(f"@lab {verb} start={start} end={end} operations={operations} units={check} check={check}")
 
 
@@ -150,10 +147,6 @@ def hang() -> None:
 def say(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
-
-
-def say_log(line: str) -> None:
-    sys.stdout.write(line + "\n")
 
 
 if __name__ == "__main__":

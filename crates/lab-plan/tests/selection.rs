@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which points and subjects a selection gives.
+
+use lab_model::{Measure, Plan};
+use lab_plan::{Experiment, PlanError, Project, Selection};
+use std::fs;
+
+const EXPERIMENT: &str = r#"
+[experiment]
+title = "T"
+question = "Q"
+baseline = "a"
+
+[selection]
+others = ["b", "c"]
+
+[[case]]
+name = "swept"
+work = "w"
+unit = "u"
+sweep.n = [1, 10, 100]
+factor.how = ["usual", "other", "third"]
+thin = [1, 100]
+
+[[case]]
+name = "written"
+work = "w"
+unit = "u"
+sweep.rows_tx = [1, 10]
+check = "writes"
+writes = { rows = "rows_tx", transactions = 1 }
+
+[[case]]
+name = "plain"
+work = "w"
+unit = "u"
+
+[[subject]]
+name = "a"
+language = "L"
+driver = "d"
+program = ["true"]
+
+[[subject]]
+name = "b"
+language = "L"
+driver = "d"
+program = ["true"]
+
+[[subject]]
+name = "c"
+language = "L"
+driver = "d"
+default = false
+program = ["true"]
+"#;
+
+fn all() -> Selection {
+    Selection {
+        subjects: Vec::new(),
+        cases: Vec::new(),
+        set: Vec::new(),
+        baseline: None,
+        control: false,
+        few: false,
+        seed: 7,
+        measure: Measure {
+            pairs: 1,
+            turn_ns: 1,
+            budget_ns: None,
+            max_blocks: 1,
+            looks: Vec::new(),
+            alpha: 0.05,
+            margin: 0.02,
+            precision: None,
+            time_limit_ns: 1,
+            max_warmup: 1,
+        },
+    }
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|w| w.to_string()).collect()
+}
+
+fn set(name: &str, values: &[&str]) -> (String, Vec<String>) {
+    (name.to_string(), words(values))
+}
+
+fn plan(selection: &Selection) -> Result<Plan, PlanError> {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("experiments/t");
+    fs::create_dir_all(&place).unwrap();
+    fs::write(place.join("experiment.toml"), EXPERIMENT).unwrap();
+    fs::write(folder.path().join("experiments/toolchains.toml"), "").unwrap();
+    selection.plan(&Experiment::read(&Project::find(&place)?, "t")?)
+}
+
+fn labels(selection: &Selection) -> Vec<String> {
+    let plan = plan(selection).expect("a plan");
+    (0..plan.points.len()).map(|p| plan.label(p)).collect()
+}
+
+fn names(plan: &Plan) -> Vec<&str> {
+    plan.subjects.iter().map(|s| s.name.as_str()).collect()
+}
+
+#[test]
+fn further_values_of_a_factor_are_measured_at_few_points_of_the_sweep() {
+    let selection = Selection {
+        cases: words(&["swept"]),
+        ..all()
+    };
+    assert_eq!(
+        labels(&selection),
+        [
+            "swept n=1 how=usual",
+            "swept n=10 how=usual",
+            "swept n=100 how=usual",
+            "swept n=1 how=other",
+            "swept n=100 how=other",
+            "swept n=1 how=third",
+            "swept n=100 how=third",
+        ]
+    );
+}
+
+#[test]
+fn who_asks_for_a_factor_gets_all_of_the_sweep() {
+    let selection = Selection {
+        cases: words(&["swept"]),
+        set: vec![set("how", &["third"])],
+        ..all()
+    };
+    assert_eq!(
+        labels(&selection),
+        [
+            "swept n=1 how=third",
+            "swept n=10 how=third",
+            "swept n=100 how=third"
+        ]
+    );
+    let selection = Selection {
+        cases: words(&["swept"]),
+        set: vec![set("how", &["all"])],
+        ..all()
+    };
+    assert_eq!(labels(&selection).len(), 9);
+}
+
+#[test]
+fn a_sweep_takes_any_values_sorted_and_once() {
+    let selection = Selection {
+        cases: words(&["swept"]),
+        set: vec![set("n", &["50", "7", "50"]), set("how", &["usual"])],
+        ..all()
+    };
+    assert_eq!(
+        labels(&selection),
+        ["swept n=7 how=usual", "swept n=50 how=usual"]
+    );
+    let plan = plan(&selection).unwrap();
+    assert_eq!(
+        plan.points.iter().map(|p| p.x).collect::<Vec<_>>(),
+        [Some(7.0), Some(50.0)]
+    );
+}
+
+#[test]
+fn few_points_are_the_ends_of_what_was_not_asked_for() {
+    let few = Selection {
+        few: true,
+        cases: words(&["swept", "written"]),
+        ..all()
+    };
+    let selection = Selection {
+        set: vec![set("how", &["usual"]), set("rows_tx", &["all"])],
+        ..few
+    };
+    assert_eq!(
+        labels(&selection),
+        [
+            "swept n=1 how=usual",
+            "swept n=100 how=usual",
+            "written rows_tx=1",
+            "written rows_tx=10"
+        ]
+    );
+}
+
+#[test]
+fn what_an_operation_writes_follows_the_sweep() {
+    let plan = plan(&Selection {
+        cases: words(&["written", "plain"]),
+        ..all()
+    })
+    .unwrap();
+    let writes: Vec<_> = plan
+        .points
+        .iter()
+        .map(|p| {
+            (
+                p.writes.rows,
+                p.writes.transactions,
+                p.writes.schema_changes,
+            )
+        })
+        .collect();
+    assert_eq!(writes, [(1, 1, 0), (10, 1, 0), (0, 0, 0)]);
+}
+
+#[test]
+fn the_baseline_is_the_experiment_s_or_the_first_that_takes_part() {
+    let usual = plan(&all()).unwrap();
+    assert_eq!((names(&usual), usual.baseline), (vec!["a", "b"], 0));
+    let others = plan(&Selection {
+        subjects: words(&["others"]),
+        control: true,
+        ..all()
+    })
+    .unwrap();
+    assert_eq!(
+        (names(&others), others.baseline),
+        (vec!["b", "c", "b-control"], 0)
+    );
+    assert_eq!(others.control(), Some(2));
+    // In the experiment's order, however they are named.
+    let asked = Selection {
+        subjects: words(&["c", "a", "c"]),
+        baseline: Some("c".into()),
+        ..all()
+    };
+    let asked = plan(&asked).unwrap();
+    assert_eq!((names(&asked), asked.baseline), (vec!["a", "c"], 1));
+    assert_eq!(asked.control(), None);
+}
