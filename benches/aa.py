@@ -24,15 +24,15 @@ CASES = ["--cases", "point,select", "--set", "limit=100", "--set", "statement=pr
 AIM = {"c": 1.0, "ada": 1.0, "java": 2.0, "python": 2.0}
 
 
-def controls(subject: str, seed: int, blocks: int, folder: Path) -> list[dict]:
+def controls(lab: Path, subject: str, seed: int, blocks: int, folder: Path) -> list[dict]:
     """One run; its control at each point, and how many of its blocks were redone."""
     folder.mkdir(parents=True, exist_ok=True)
     before = set(folder.glob("*.lab"))
-    command = [LAB, "run", "sql", "--subjects", subject, "--baseline", subject, *CASES,
+    command = [lab, "run", "sql", "--subjects", subject, "--baseline", subject, *CASES,
                "--blocks", str(blocks), "--seed", str(seed), "--runs", folder]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     (file,) = set(folder.glob("*.lab")) - before
-    report = subprocess.run([LAB, "report", file, "--format", "json"], check=True, capture_output=True)
+    report = subprocess.run([lab, "report", file, "--format", "json"], check=True, capture_output=True)
     document = json.loads(report.stdout)
     plan, analysis = document["plan"], document["analysis"]
     labels = [plan["cases"][p["case"]]["name"] for p in plan["points"]]
@@ -82,6 +82,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "aa")
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--lab", type=Path, default=LAB, help="the lab to use [default: ./benchlab]")
     args = parser.parse_args()
     lines = [
         "| subject | point | runs | intervals that exclude 1 | of these beyond ±2 % | half width: median (range) "
@@ -91,7 +92,7 @@ def main() -> None:
     for subject in args.subjects:
         by_point: dict[str, list[dict]] = {}
         for repeat in range(args.repeats):
-            for control in controls(subject, args.seed + repeat, args.blocks, args.folder / subject):
+            for control in controls(args.lab, subject, args.seed + repeat, args.blocks, args.folder / subject):
                 by_point.setdefault(control["point"], []).append(control)
             print(f"\r{subject} {repeat + 1}/{args.repeats} ", end="", file=sys.stderr, flush=True)
         lines += [row(subject, point, found) for point, found in by_point.items()]

@@ -56,9 +56,6 @@ impl From<StoreError> for Exit {
 
 impl From<BenchError> for Exit {
     fn from(e: BenchError) -> Exit {
-        match e {
-            BenchError::Store(e) => Exit::from(e),
-            e => Exit::new(FAILED, e.to_string()),
-        }
+        Exit::new(FAILED, e.to_string())
     }
 }

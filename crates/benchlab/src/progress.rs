@@ -53,15 +53,17 @@ impl<'a> Follower<'a> {
             Progress::Point {
                 block,
                 point,
+                subject,
                 done,
                 of,
             } => {
                 let part = (done as f64 / of as f64 * 100.0) as u32;
-                self.show(format!(
-                    "block {} {part:2}%  {}",
-                    block + 1,
-                    self.plan.label(point)
-                ));
+                let who = match subject {
+                    Some(subject) => format!("warming {}", self.plan.subjects[subject].name),
+                    None => "all in turns".to_owned(),
+                };
+                let label = self.plan.label(point);
+                self.show(format!("block {} {part:2}%  {label}  {who}", block + 1));
             }
             Progress::Disturbed(block) => {
                 self.note(&format!(

@@ -12,6 +12,7 @@ use crate::visit::Visit;
 use lab_model::{Batch, Block, Failure, Pilot, PointId, Resources, Sample, SubjectId};
 use lab_plan::Schedule;
 use lab_store::{BlockWriter, RunWriter};
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 /// The part of a batch that follows the waking and is not recorded.
@@ -67,14 +68,17 @@ impl Bench<'_> {
         let mut seats = Seats::new();
         let order = schedule.points(plan.points.len());
         for (done, &point) in order.iter().enumerate() {
-            (self.progress)(Progress::Point {
-                block: block.number,
+            let (number, of) = (block.number, order.len());
+            let step = |subject| Progress::Point {
+                block: number,
                 point,
+                subject,
                 done,
-                of: order.len(),
-            });
+                of,
+            };
             let everyone: Vec<SubjectId> = (0..plan.subjects.len()).collect();
             for subject in schedule.openings(point, &everyone) {
+                (self.progress)(step(Some(subject)));
                 self.prepare(writer, block, &mut seats, subject, point)?;
             }
             let mut taking_part: Vec<SubjectId> = seats
@@ -83,6 +87,7 @@ impl Bench<'_> {
                 .map(|(&s, _)| s)
                 .collect();
             taking_part.sort();
+            (self.progress)(step(None));
             self.passes(writer, block, &mut seats, &schedule, point, &taking_part)?;
             for subject in taking_part {
                 self.conclude(writer, block, &mut seats, subject, point)?;
@@ -109,25 +114,10 @@ impl Bench<'_> {
         if !self.roster.takes_part(subject, point) {
             return Ok(());
         }
-        if !seats.contains_key(&subject) {
-            match self.crew.start(subject, block.core as usize) {
-                Ok((process, started)) => {
-                    writer.process(&started)?;
-                    block.processes.push(started);
-                    seats.insert(
-                        subject,
-                        Seat {
-                            process,
-                            visit: None,
-                            warm_cases: HashSet::new(),
-                            relief: None,
-                        },
-                    );
-                }
-                Err(fault) => return self.fail(fault, subject, None, block, None),
-            }
-        }
-        let seat = seats.get_mut(&subject).expect("it was just seated");
+        self.seat(writer, block, seats, subject)?;
+        let Some(seat) = seats.get_mut(&subject) else {
+            return Ok(());
+        };
         let pilot = &self.pilots[&(subject, point)];
         let known_case = !seat.warm_cases.insert(self.crew.plan.points[point].case);
         let batches = pilot
@@ -148,6 +138,33 @@ impl Bench<'_> {
         Ok(())
     }
 
+    /// Starts a subject that has no process, or keeps why it cannot be started.
+    fn seat(
+        &mut self,
+        writer: &BlockWriter,
+        block: &mut Block,
+        seats: &mut Seats,
+        subject: SubjectId,
+    ) -> Result<(), Stop> {
+        let Entry::Vacant(place) = seats.entry(subject) else {
+            return Ok(());
+        };
+        match self.crew.start(subject, block.core as usize) {
+            Ok((process, started)) => {
+                writer.process(&started)?;
+                block.processes.push(started);
+                place.insert(Seat {
+                    process,
+                    visit: None,
+                    warm_cases: HashSet::new(),
+                    relief: None,
+                });
+                Ok(())
+            }
+            Err(fault) => self.fail(fault, subject, None, block, None),
+        }
+    }
+
     fn passes(
         &mut self,
         writer: &BlockWriter,
@@ -159,8 +176,8 @@ impl Bench<'_> {
     ) -> Result<(), Stop> {
         let passes = schedule.passes(point, subjects, self.crew.plan.measure.pairs);
         for (pass, order) in passes.enumerate() {
-            if pass > 0 && pass as u32 % (2 * STINT) == 0 {
-                self.relieve(block, seats, point, subjects)?;
+            if pass > 0 && (pass as u32).is_multiple_of(2 * STINT) {
+                self.relieve(block, seats, point, &order)?;
             }
             for (turn, subject) in order.into_iter().enumerate() {
                 let Some(seat) = seats.get_mut(&subject) else {
@@ -190,7 +207,9 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Gives the turns of each subject that starts at no cost to a fresh process.
+    /// Gives the turns of each subject that starts at no cost to a fresh process. They are started
+    /// in the random order of the coming pass: of two copies of one program, the one that was always
+    /// started first differed from the other by half a percent.
     fn relieve(
         &mut self,
         block: &Block,
@@ -237,9 +256,16 @@ impl Bench<'_> {
             return Ok(());
         };
         seat.relief = None;
+        let plan = self.crew.plan;
         let close = |seat: &mut Seat| {
             let usage = procfs::usage(seat.process.pid()).map_err(crate::process::gone)?;
             seat.process.wake()?;
+            if let Some(visit) = &mut seat.visit {
+                // Once more with its openings counted: a subject cannot tell when they are not.
+                visit.count_opens(plan)?;
+                visit.run(&mut seat.process, 1)?;
+                visit.look(plan)?;
+            }
             seat.process.close()?;
             seat.process.freeze()?;
             seat.visit = None;

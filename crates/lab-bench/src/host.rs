@@ -6,13 +6,16 @@ use lab_model::host::Finding;
 use lab_model::{Disturbance, Host};
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// Reads the machine's facts and what would disturb a measurement. Takes half a second, in which it
-/// watches what other programs use.
+/// How long other programs are watched before a run.
+const WATCH: Duration = Duration::from_millis(300);
+
+/// Reads the machine's facts and what would disturb a measurement. Takes as long as it watches what
+/// other programs use.
 pub fn inspect() -> Host {
     let gauge = Gauge::start();
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    std::thread::sleep(WATCH);
     let idle = gauge.read();
     Host {
         facts: facts(),

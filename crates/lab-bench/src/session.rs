@@ -49,6 +49,8 @@ pub enum Progress {
         block: u32,
         /// What is measured.
         point: PointId,
+        /// Who warms up for it; `None`: all take turns.
+        subject: Option<SubjectId>,
         /// Points that are behind it.
         done: usize,
         /// Of so many.
@@ -323,7 +325,7 @@ impl<'a> Session<'a> {
             .and_then(|o| self.pilots.get(&(o, point)))
         {
             found.operations = original.operations;
-            found.warmup_batches = found.warmup_batches.max(original.warmup_batches);
+            found.warmup_batches = original.warmup_batches;
         }
         let hello = process.hello.args().iter().map(|(k, v)| (None, k, v));
         let opened = settings.iter().map(|(k, v)| (Some(point), k, v));

@@ -40,20 +40,15 @@ impl Visit {
         args.extend(target.as_ref().map(|t| ("target", t.as_str())));
         args.push(("seed", &seed));
         let settings = process.open(args)?.args().to_vec();
-        let opens = match (&case.check, &database) {
-            (Check::Opens, Some(database)) => Some(Opens::of(database.path())?),
-            _ => None,
+        let mut visit = Visit {
+            point,
+            database,
+            opens: None,
+            operations: 0,
+            sum: 0,
         };
-        Ok((
-            Visit {
-                point,
-                database,
-                opens,
-                operations: 0,
-                sum: 0,
-            },
-            settings,
-        ))
+        visit.count_opens(plan)?;
+        Ok((visit, settings))
     }
 
     /// Does operations untimed: check and units.
@@ -92,6 +87,14 @@ impl Visit {
             Some(database) => database.look(plan.points[self.point].writes, operations, sum),
             None => Ok(()),
         }
+    }
+
+    /// From now on openings are counted, where the case is about them.
+    pub fn count_opens(&mut self, plan: &Plan) -> Answer<()> {
+        if let (Check::Opens, Some(database)) = (&plan.case(self.point).check, &self.database) {
+            self.opens = Some(Opens::of(database.path())?);
+        }
+        Ok(())
     }
 
     /// From now on openings are no longer counted: watching them costs each a little.

@@ -179,6 +179,10 @@ impl Selection {
 
     /// The sweep values to which a further value of a factor is confined, when nobody asked for it.
     fn thins<'c>(&self, case: &'c Case, factors: &[(String, String)]) -> Option<&'c Vec<u64>> {
+        let (sweep, _) = case.sweep.as_ref()?;
+        if self.asked(sweep).is_some() {
+            return None;
+        }
         let further = case
             .factors
             .iter()

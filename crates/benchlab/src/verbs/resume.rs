@@ -18,7 +18,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     let file = args.file.display();
     let Some(mut plan) = earlier.plan else {
         return Err(Exit::wrong(format!(
-            "{file} holds imported figures only: there is nothing to go on with"
+            "{file} holds no plan: there is nothing to go on with"
         )));
     };
     if let Some(Ending::Decided | Ending::Precise | Ending::Blocks | Ending::Failed) =

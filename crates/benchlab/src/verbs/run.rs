@@ -43,7 +43,7 @@ pub fn carry_out(
     path: &Path,
     scratch: Scratch,
 ) -> Result<ExitCode, Exit> {
-    let run = lab_store::load(path)?;
+    let run = writer.load()?;
     let mut follower = Follower::new(plan, run.complete_blocks().count() as u32);
     let session = Session::new(plan, project.folder(), writer, run, scratch)?;
     let ending = session.measure(&mut |step| follower.step(step));

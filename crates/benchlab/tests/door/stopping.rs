@@ -423,7 +423,7 @@ fn figures_of_others_cannot_be_resumed() {
     project
         .call(&["resume", file.to_str().expect("UTF-8")])
         .expect(2)
-        .says(&["imported.lab holds imported figures only: there is nothing to go on with"]);
+        .says(&["imported.lab holds no plan: there is nothing to go on with"]);
 }
 
 /// It ended with the code of an interrupt and said how to go on; nobody is left.

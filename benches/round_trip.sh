@@ -1,0 +1,16 @@
+#!/bin/sh
+# What the lab adds to a batch: round trips of a noop batch of one operation, per kit.
+set -eu
+cd "$(dirname "$0")/.."
+
+./benchlab build sql
+cargo build --quiet --release --locked --package lab-bench --example round_trip
+trip() {
+    echo "$1"
+    shift
+    target/release/examples/round_trip "$@"
+}
+trip C build/sql/c/subject
+trip Ada build/sql/ada/subject
+trip Java java -cp 'build/sql/java/classes:build/sql/java/lib/*' benchlab.sql.SqlSubject
+trip Python build/sql/python/venv/bin/python -B experiments/sql/python/sqlite3_subject.py
