@@ -61,6 +61,32 @@ def block_scatter(file: Path) -> dict[int, float]:
     return {point: statistics.stdev(d) * 100 for point, d in ratios.items()}
 
 
+PAGE = """# Two copies of one program
+
+What the lab says of two copies of the same subject, compared again and again with a new seed each time, on a
+machine with nothing else to do. The truth is a ratio of 1. Made by
+
+```sh
+benches/aa.py --output docs/aa.md c ada python java
+```
+
+on {host}. A run has {blocks} blocks of 40 mirrored pairs; its interval, the exact one of the signed ranks at 95 %
+or the next level above that {blocks} blocks have, should exclude 1 in at most one run of twenty. The aim for the
+width is ±1 % for C and Ada and ±2 % for Java and Python. The scatter is the standard deviation over blocks of the
+copies' log ratio.
+
+{table}
+"""
+
+
+def host() -> str:
+    """The machine, in words."""
+    facts = dict(line.strip().split(maxsplit=1) for line in
+                 subprocess.run([LAB, "doctor"], check=True, capture_output=True, text=True).stdout.splitlines()
+                 if line.startswith(("  cpu ", "  cores ", "  kernel ")))
+    return f"{facts['cores']} cores of {facts['cpu']}, {facts['kernel']}"
+
+
 def row(subject: str, point: str, found: list[dict]) -> str:
     """A line of the table."""
     halves = sorted((c["high"] - c["low"]) / 2 * 100 for c in found)
@@ -97,10 +123,10 @@ def main() -> None:
             print(f"\r{subject} {repeat + 1}/{args.repeats} ", end="", file=sys.stderr, flush=True)
         lines += [row(subject, point, found) for point, found in by_point.items()]
         print("\n" + lines[-1], file=sys.stderr)
-    text = "\n".join(lines) + "\n"
-    print(text)
+    table = "\n".join(lines)
+    print(table)
     if args.output:
-        args.output.write_text(text)
+        args.output.write_text(PAGE.format(host=host(), blocks=args.blocks, table=table))
 
 
 if __name__ == "__main__":

@@ -123,15 +123,7 @@ impl Bench<'_> {
         let batches = pilot
             .warmup_batches
             .div_ceil(if known_case { WARM_UP_AGAIN } else { 1 });
-        let name = format!("{subject}-{point}");
-        match warm_up(
-            self.crew,
-            self.targets,
-            pilot,
-            batches,
-            &mut seat.process,
-            &name,
-        ) {
+        match warm_up(self.crew, self.targets, pilot, batches, &mut seat.process) {
             Ok(visit) => seat.visit = Some(visit),
             Err(fault) => self.dismiss(fault, seats, subject, point, block)?,
         }
@@ -228,12 +220,10 @@ impl Bench<'_> {
             }
             let fresh = || {
                 let (mut process, _) = self.crew.start(subject, block.core as usize)?;
-                let name = format!("{subject}-{point}-relief");
                 let batches = pilot.warmup_batches;
-                let visit = warm_up(self.crew, self.targets, pilot, batches, &mut process, &name)?;
+                let visit = warm_up(self.crew, self.targets, pilot, batches, &mut process)?;
                 Ok((process, visit))
             };
-            // The one before ends first: both have the same target file.
             seat.relief = None;
             match fresh() {
                 Ok(relief) => seat.relief = Some(relief),
@@ -322,10 +312,9 @@ fn warm_up(
     pilot: &Pilot,
     batches: u32,
     process: &mut Process,
-    name: &str,
 ) -> Answer<Visit> {
     process.wake()?;
-    let (mut visit, _) = Visit::begin(process, crew.plan, pilot.point, targets, name)?;
+    let (mut visit, _) = Visit::begin(process, crew.plan, pilot.point, targets)?;
     visit.verify(process, 1)?;
     visit.look(crew.plan)?;
     for _ in 0..batches {

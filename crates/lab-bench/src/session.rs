@@ -312,9 +312,7 @@ impl<'a> Session<'a> {
         point: PointId,
     ) -> Answer<(Pilot, Outcome, Vec<Setting>)> {
         let plan = self.crew.plan;
-        let name = format!("pilot-{subject}-{point}");
-        let (mut visit, settings) =
-            Visit::begin(process, plan, point, self.targets.as_ref(), &name)?;
+        let (mut visit, settings) = Visit::begin(process, plan, point, self.targets.as_ref())?;
         let (mut found, _) = pilot(process, &mut visit, plan, subject, point)?;
         let outcome = visit.verify(process, TRIAL)?;
         visit.look(plan)?;
@@ -373,8 +371,7 @@ impl<'a> Session<'a> {
         counts.sort();
         counts.dedup();
         let (mut process, _) = self.crew.start(judge, self.pilot_core())?;
-        let name = format!("judge-{point}");
-        let (mut visit, _) = Visit::begin(&mut process, plan, point, self.targets.as_ref(), &name)?;
+        let (mut visit, _) = Visit::begin(&mut process, plan, point, self.targets.as_ref())?;
         let outcomes = counts
             .into_iter()
             .map(|operations| Ok((operations, visit.verify(&mut process, operations)?)))

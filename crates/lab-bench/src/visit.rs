@@ -21,10 +21,9 @@ impl Visit {
         plan: &Plan,
         point: PointId,
         targets: Option<&Targets>,
-        name: &str,
     ) -> Answer<(Visit, Vec<(String, String)>)> {
         let case = plan.case(point);
-        let database = targets.map(|t| t.fresh(name, case.empty)).transpose()?;
+        let database = targets.map(|t| t.fresh(case.empty)).transpose()?;
         let seed = plan.seed.to_string();
         let target = database
             .as_ref()
