@@ -20,15 +20,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LAB = ROOT / "benchlab"
-CASES = ["--cases", "point,select", "--set", "limit=100", "--set", "statement=prepared"]
+CASES = {
+    "point": ["--cases", "point"],
+    "select": ["--cases", "select", "--set", "limit=100", "--set", "statement=prepared"],
+    "point,select": ["--cases", "point,select", "--set", "limit=100", "--set", "statement=prepared"],
+}
 AIM = {"c": 1.0, "ada": 1.0, "java": 2.0, "python": 2.0}
 
 
-def controls(lab: Path, subject: str, seed: int, blocks: int, folder: Path) -> list[dict]:
+def controls(lab: Path, subject: str, cases: str, seed: int, blocks: int, folder: Path) -> list[dict]:
     """One run; its control at each point, and how many of its blocks were redone."""
     folder.mkdir(parents=True, exist_ok=True)
     before = set(folder.glob("*.lab"))
-    command = [lab, "run", "sql", "--subjects", subject, "--baseline", subject, *CASES,
+    command = [lab, "run", "sql", "--subjects", subject, "--baseline", subject, *CASES[cases],
                "--blocks", str(blocks), "--seed", str(seed), "--runs", folder]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     (file,) = set(folder.glob("*.lab")) - before
@@ -103,6 +107,7 @@ def row(subject: str, point: str, found: list[dict]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("subjects", nargs="+")
+    parser.add_argument("--cases", choices=CASES, default="point,select")
     parser.add_argument("--repeats", type=int, default=40)
     parser.add_argument("--blocks", type=int, default=12)
     parser.add_argument("--seed", type=int, default=1)
@@ -118,7 +123,8 @@ def main() -> None:
     for subject in args.subjects:
         by_point: dict[str, list[dict]] = {}
         for repeat in range(args.repeats):
-            for control in controls(args.lab, subject, args.seed + repeat, args.blocks, args.folder / subject):
+            for control in controls(args.lab, subject, args.cases, args.seed + repeat, args.blocks,
+                                    args.folder / subject):
                 by_point.setdefault(control["point"], []).append(control)
             print(f"\r{subject} {repeat + 1}/{args.repeats} ", end="", file=sys.stderr, flush=True)
         lines += [row(subject, point, found) for point, found in by_point.items()]

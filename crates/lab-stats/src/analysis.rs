@@ -99,7 +99,7 @@ pub struct Control {
     pub point: PointId,
     /// Its ratio; the truth is 1.
     pub ratio: Interval,
-    /// The interval contains 1.
+    /// The interval contains 1, or the blocks are too few to say.
     pub met: bool,
     /// The margin used at this point: the plan's, or the control's bound where that is not met.
     pub margin: f64,

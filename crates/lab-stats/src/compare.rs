@@ -61,8 +61,10 @@ fn control(plan: &Plan, table: &Table, refusals: &[Refusal], point: PointId) -> 
         family: 1,
     };
     let logs = table.log_ratios(subject, plan.baseline, point, Time::Typical);
-    let interval = ratio(&present(logs), level)?.interval;
-    let met = interval.low <= 1.0 && interval.high >= 1.0;
+    let found = ratio(&present(logs), level)?;
+    let interval = found.interval;
+    // With too few blocks for the level an interval that excludes 1 says nothing yet.
+    let met = !found.sufficient || (interval.low <= 1.0 && interval.high >= 1.0);
     let bound = (interval.high - 1.0).max(1.0 - interval.low);
     let margin = if met {
         plan.measure.margin

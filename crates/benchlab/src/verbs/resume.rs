@@ -72,7 +72,7 @@ fn same_subjects(
             gone.name
         )));
     }
-    let (hashes, _) = run::prepare(project, experiment, plan, false)?;
+    let hashes = run::prepare(project, experiment, plan, false)?.hashes;
     match hashes
         .iter()
         .find(|(name, hash)| recorded.get(name).is_some_and(|was| was != hash))

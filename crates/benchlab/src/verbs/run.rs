@@ -19,7 +19,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let experiment = Experiment::read(&project, &args.experiment)?;
     let plan = selection(args)?.plan(&experiment)?;
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
-    let (hashes, failures) = prepare(&project, &experiment, &plan, args.install)?;
+    let Prepared { hashes, failures } = prepare(&project, &experiment, &plan, args.install)?;
     let host = fit_host(args.strict)?;
     let scratch = scratch(args.scratch.as_deref())?;
     let path = new_file(&project, args)?;
@@ -75,14 +75,21 @@ pub fn scratch(parent: Option<&Path>) -> Result<Scratch, Exit> {
     })
 }
 
-/// Makes the subjects of a plan ready: what each was made from (name and SHA-256), and a failure
-/// for each that cannot run.
+/// The subjects of a plan, made ready.
+pub struct Prepared {
+    /// What each was made from: name and SHA-256.
+    pub hashes: Vec<(String, String)>,
+    /// Those that cannot run.
+    pub failures: Vec<Failure>,
+}
+
+/// Makes the subjects of a plan ready.
 pub fn prepare(
     project: &Project,
     experiment: &Experiment,
     plan: &Plan,
     install: bool,
-) -> Result<(Vec<(String, String)>, Vec<Failure>), Exit> {
+) -> Result<Prepared, Exit> {
     let made_as = |s: &Subject| match s.control_of {
         Some(original) => plan.subjects[original].name.clone(),
         None => s.name.clone(),
@@ -106,7 +113,7 @@ pub fn prepare(
     if hashes.is_empty() {
         return Err(Exit::new(exit::FAILED, "no subject can run"));
     }
-    Ok((hashes, failures))
+    Ok(Prepared { hashes, failures })
 }
 
 fn fit_host(strict: bool) -> Result<Host, Exit> {
