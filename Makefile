@@ -16,7 +16,7 @@ lint:
 	cargo clippy --quiet --release --locked --workspace --all-targets -- -D warnings
 
 rust:
-	cargo test --quiet --release --locked --workspace
+	cargo test --quiet --release --locked --workspace --no-fail-fast
 
 c:
 	$(MAKE) -s --no-print-directory -C kits/c test

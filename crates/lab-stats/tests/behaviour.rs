@@ -523,15 +523,15 @@ fn pilots_without_steady_state_and_unfit_hosts_are_warned_of() {
         cold_ns: 77,
         batches: vec![],
     }];
-    let what = "One core only.".to_string();
+    let what = "one core only".to_string();
     run.host.findings = vec![host::Finding {
         unfit: true,
         what,
-        advice: "Use another.".to_string(),
+        advice: "use another".to_string(),
     }];
     let analysis = analyse(&run);
     assert!(warnings(&analysis, "no-steady-state")[0].contains("s1"));
-    assert_eq!(warnings(&analysis, "host"), ["One core only. Use another."]);
+    assert_eq!(warnings(&analysis, "host"), ["one core only: use another."]);
     let cell = analysis
         .cells
         .iter()
