@@ -80,4 +80,4 @@ def expect(arguments: dict[str, object], values: list[int], operations: int) -> 
         case "insert" | "insert_tx":
             rows = operations * arguments.get("rows_tx", 1)
             return Expected(sum(s >> 33 for s in islice(sequence, rows)), rows)
-    raise NotImplementedError(f"write down here what the case {arguments['case']} yields")
+    raise LookupError(f"write down here what the case {arguments['case']} yields")
