@@ -27,10 +27,13 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
             path.display()
         )));
     }
-    let rendered = match &args.output {
-        Some(path) if args.format == Format::Xml && path.is_dir() => xml_files(&args.file)?,
-        _ => render(&args.file, &others, args.format, colour(args.color))?,
-    };
+    let rendered = with_report(&args.file, &others, |report| match &args.output {
+        // One file per subject is what earlier tools read.
+        Some(path) if args.format == Format::Xml && path.is_dir() => {
+            Ok(Rendered::Files(xml::per_subject(report)))
+        }
+        _ => render(report, args.format, colour(args.color)),
+    })?;
     match &args.output {
         Some(path) => write(rendered, path)?,
         None => print(rendered, args)?,
@@ -41,8 +44,12 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
 /// After a run: the HTML page beside the run file, and the tables on standard output.
 pub fn after_run(path: &Path) -> Result<(), Exit> {
     let page = path.with_extension("html");
-    write(render(path, &[], Format::Html, false)?, &page)?;
-    let Rendered::Text(text) = render(path, &[], Format::Terminal, colour(Color::Auto))? else {
+    let (html, text) = with_report(path, &[], |report| {
+        let html = render(report, Format::Html, false)?;
+        Ok((html, render(report, Format::Terminal, colour(Color::Auto))?))
+    })?;
+    write(html, &page)?;
+    let Rendered::Text(text) = text else {
         unreachable!("the terminal's form is one text")
     };
     to_stdout(text.as_bytes())?;
@@ -50,44 +57,29 @@ pub fn after_run(path: &Path) -> Result<(), Exit> {
     Ok(())
 }
 
-/// One file per subject, which is what earlier tools read.
-fn xml_files(path: &Path) -> Result<Rendered, Exit> {
-    let run = lab_store::load(path)?;
-    let analysis = lab_stats::analyse(&run);
-    let file = path.display().to_string();
-    let report = Report {
-        run: &run,
-        analysis: &analysis,
-        others: &[],
-        file: &file,
-    };
-    Ok(Rendered::Files(xml::per_subject(&report)))
-}
-
-fn render(
+/// Loads and analyses a run once, for all that is made of it.
+fn with_report<T>(
     path: &Path,
     others: &[lab_model::Run],
-    format: Format,
-    colour: bool,
-) -> Result<Rendered, Exit> {
+    make: impl FnOnce(&Report) -> Result<T, Exit>,
+) -> Result<T, Exit> {
     let run = lab_store::load(path)?;
     let analysis = lab_stats::analyse(&run);
     let file = path.display().to_string();
-    let report = Report {
+    make(&Report {
         run: &run,
         analysis: &analysis,
         others,
         file: &file,
+    })
+}
+
+fn render(report: &Report, format: Format, colour: bool) -> Result<Rendered, Exit> {
+    let terminal = Terminal {
+        colour,
+        ..Terminal::default()
     };
-    lab_report::render(
-        format,
-        &report,
-        Terminal {
-            colour,
-            ..Terminal::default()
-        },
-    )
-    .map_err(|e| Exit::new(exit::FAILED, e.to_string()))
+    lab_report::render(format, report, terminal).map_err(|e| Exit::new(exit::FAILED, e.to_string()))
 }
 
 fn write(rendered: Rendered, path: &Path) -> Result<(), Exit> {
