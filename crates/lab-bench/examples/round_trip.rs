@@ -16,12 +16,8 @@ fn main() {
     }
     let subject = Subject {
         name: "noop".into(),
-        language: String::new(),
-        driver: String::new(),
-        statements: String::new(),
-        limit: false,
-        control_of: None,
         program,
+        ..Subject::default()
     };
     let folder = std::env::current_dir().expect("there is a current folder");
     for core in allowed_cores().expect("the cores can be listed") {

@@ -209,12 +209,7 @@ impl<'a> Session<'a> {
         let Some(last) = self.run.complete_blocks().last() else {
             return false;
         };
-        let family = plan
-            .subjects
-            .iter()
-            .filter(|s| s.control_of.is_none())
-            .count()
-            - 1;
+        let family = plan.compared().count() - 1;
         let needed = lab_stats::family::blocks_needed(plan.measure.alpha, family.max(1));
         let grace = if needed.is_some_and(|n| complete < n) {
             budget / OVERRUN
@@ -405,6 +400,7 @@ impl<'a> Session<'a> {
             processes: Vec::new(),
             resources: Vec::new(),
             samples: Vec::new(),
+            exits: Vec::new(),
         };
         let mut bench = Bench {
             crew: &self.crew,

@@ -9,8 +9,12 @@ pub mod run;
 pub mod sample;
 
 pub use host::{Disturbance, Host};
-pub use plan::{Case, Check, Measure, Plan, Point, PointId, Proof, Subject, SubjectId, Writes};
+pub use plan::{
+    Case, Check, Command, Commands, Cores, Measure, Plan, Point, PointId, Proof, Subject,
+    SubjectId, Writes,
+};
 pub use run::{Ending, Imported, ImportedTime, Run};
 pub use sample::{
-    Batch, Block, BlockState, Failure, LogLine, Pilot, Process, Resources, Sample, Setting, WarmUp,
+    Batch, Block, BlockState, Exit, Failure, LogLine, Pilot, Process, Resources, Sample, Setting,
+    WarmUp,
 };

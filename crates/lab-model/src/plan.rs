@@ -10,7 +10,7 @@ pub type SubjectId = usize;
 pub type PointId = usize;
 
 /// A validated experiment with everything selected and decided: what a run carries out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// The experiment's folder name, such as `sql`.
     pub experiment: String,
@@ -36,6 +36,33 @@ pub struct Plan {
     pub target: Option<Target>,
     /// Where the inputs and the order of turns come from.
     pub seed: u64,
+    /// The subjects are whole commands, and each of their batches is one process; `None`: they
+    /// speak the subject protocol.
+    #[serde(default)]
+    pub commands: Option<Commands>,
+}
+
+/// How whole commands are run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Commands {
+    /// The file that every command reads on its standard input; `None`: `/dev/null`.
+    pub input: Option<String>,
+    /// The standard output of every run must be that of the baseline.
+    pub same_output: bool,
+    /// A run that ends with another status than 0 counts like any other.
+    pub ignore_failure: bool,
+    /// Where the commands run; `None`: the pilot finds out.
+    pub cores: Option<Cores>,
+}
+
+/// Where commands run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cores {
+    /// All on the same core, another one in each block.
+    One,
+    /// Wherever the system puts them: for commands that do several things at once.
+    All,
 }
 
 /// What the subjects work on, made by the lab before each `open`.
@@ -52,7 +79,7 @@ pub enum Target {
 }
 
 /// One implementation under test.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Subject {
     /// Unique name, such as `ada`.
     pub name: String,
@@ -66,8 +93,35 @@ pub struct Subject {
     pub limit: bool,
     /// The subject that this one is a second copy of, to show the run's own noise.
     pub control_of: Option<SubjectId>,
-    /// Program and arguments, started in the project's folder.
+    /// Program and arguments, started in the project's folder; those of a whole command may hold
+    /// the names of parameters in braces, such as `{n}`.
     pub program: Vec<String>,
+    /// The subject is a whole command.
+    #[serde(default)]
+    pub command: Option<Command>,
+    /// It shows what starting a process or a shell costs; it is not compared.
+    #[serde(default)]
+    pub overhead: bool,
+}
+
+/// A whole command, as the reader gave it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Command {
+    /// Its line.
+    pub line: String,
+    /// It uses shell syntax, so that a shell runs it.
+    pub shell: bool,
+    /// The folder that it runs in; `None`: the one that the lab was started in.
+    pub folder: Option<String>,
+    /// The revision that its folder holds, as a commit's name.
+    #[serde(default)]
+    pub revision: Option<String>,
+    /// Run once before the first process: program and arguments.
+    pub setup: Option<Vec<String>>,
+    /// Run before each process, untimed.
+    pub prepare: Option<Vec<String>>,
+    /// Run once after the last process.
+    pub cleanup: Option<Vec<String>>,
 }
 
 /// One piece of work, the same for every subject.
@@ -126,14 +180,21 @@ pub struct Point {
 }
 
 /// How a run measures and when it stops.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measure {
     /// Mirrored pairs of passes in a block; a pass is one batch of every subject.
     pub pairs: u32,
     /// The wanted length of a batch.
     pub turn_ns: u64,
+    /// The wanted length of a point's part of a block: fewer pairs are measured, at least one, where
+    /// all of them would take longer.
+    #[serde(default)]
+    pub block_ns: Option<u64>,
     /// Blocks begin as long as they are expected to end within this time; `None`: no limit.
     pub budget_ns: Option<u64>,
+    /// The budget ends no run that has fewer blocks than its level needs.
+    #[serde(default)]
+    pub at_least_level: bool,
     /// No more blocks than this.
     pub max_blocks: u32,
     /// Numbers of blocks after which the run looks whether it may stop, ascending.
@@ -144,6 +205,10 @@ pub struct Measure {
     pub margin: f64,
     /// Stop when every ratio's interval is within ± this.
     pub precision: Option<f64>,
+    /// The verdicts are for a gate, which has to know whether a subject that is slower is so by more
+    /// than the margin: a difference that is only small but real does not end the run.
+    #[serde(default)]
+    pub gate: bool,
     /// A subject that takes longer for one reply has failed.
     pub time_limit_ns: u64,
     /// The most batches that the pilot and the warm-up of a block spend on one subject and point.
@@ -172,6 +237,14 @@ impl Plan {
             label.push_str(&format!(" {key}={value}"));
         }
         label
+    }
+
+    /// The subjects that are compared: not those that repeat the baseline or show an overhead.
+    pub fn compared(&self) -> impl Iterator<Item = SubjectId> {
+        let subjects = self.subjects.iter().enumerate();
+        subjects
+            .filter(|(_, s)| s.control_of.is_none() && !s.overhead)
+            .map(|(id, _)| id)
     }
 
     /// The subject that is a second copy of the baseline, if there is one.

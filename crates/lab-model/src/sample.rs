@@ -53,6 +53,37 @@ pub struct Block {
     pub resources: Vec<Resources>,
     /// The measured batches, in the order of time.
     pub samples: Vec<Sample>,
+    /// Where batches are whole processes: what the system says of each after its end.
+    #[serde(default)]
+    pub exits: Vec<Exit>,
+}
+
+/// What the system says of a process that ended, and of the processes that it waited for
+/// (wait4(2)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exit {
+    /// What was done.
+    pub point: PointId,
+    /// Whose process it was.
+    pub subject: SubjectId,
+    /// In which pass.
+    pub pass: u32,
+    /// User CPU time.
+    pub user_ns: u64,
+    /// System CPU time.
+    pub sys_ns: u64,
+    /// The most memory that one of the processes held.
+    pub peak_rss_bytes: u64,
+    /// Page faults that needed no reading from a disk.
+    pub minor_faults: u64,
+    /// Page faults that did.
+    pub major_faults: u64,
+    /// Voluntary context switches.
+    pub voluntary_switches: u64,
+    /// Involuntary context switches.
+    pub involuntary_switches: u64,
+    /// Exit status; 128 + the number of a signal that ended it.
+    pub status: i32,
 }
 
 /// Whether a block counts.
@@ -158,7 +189,8 @@ pub struct Failure {
     /// In which block; `None`: before the first.
     pub block: Option<u32>,
     /// One word: `missing`, `build`, `start`, `crash`, `timeout`, `nonsense`, `bracket`, `check`,
-    /// `target`, `opens`, `writes`, `error`.
+    /// `target`, `opens`, `writes`, `error`; of whole commands also `exit`, `output`, `setup`,
+    /// `prepare`, `cleanup`.
     pub kind: String,
     /// What happened, in a sentence.
     pub message: String,

@@ -353,6 +353,7 @@ impl Reader<'_> {
                 limit: subject.role == Some(Role::Limit),
                 control_of: None,
                 program: program.clone(),
+                ..lab_model::Subject::default()
             },
             default: subject.default,
             recipe: Recipe {

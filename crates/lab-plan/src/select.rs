@@ -57,6 +57,7 @@ impl Selection {
             open,
             target: experiment.target.clone(),
             seed: self.seed,
+            commands: None,
         })
     }
 

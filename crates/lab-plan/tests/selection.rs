@@ -75,6 +75,7 @@ fn all() -> Selection {
             precision: None,
             time_limit_ns: 1,
             max_warmup: 1,
+            ..Measure::default()
         },
     }
 }

@@ -170,8 +170,7 @@ impl<'a> View<'a> {
 
     /// Subjects without controls, which repeat the baseline.
     pub fn shown(&self) -> Vec<SubjectId> {
-        let own = |s: &SubjectId| self.plan.subjects[*s].control_of.is_none();
-        (0..self.plan.subjects.len()).filter(own).collect()
+        self.plan.compared().collect()
     }
 
     /// A subject's name.

@@ -3,7 +3,9 @@
 
 use crate::analysis::Analysis;
 use crate::table::{Table, sound_plan};
-use crate::{cells, compare, factors, footprints, overall, refusals, stopping, sweeps, warnings};
+use crate::{
+    cells, compare, factors, footprints, overall, refusals, stopping, sweeps, uses, warnings,
+};
 use lab_model::{BlockState, Run};
 
 /// Analyses a run, ended or not. One without a plan (imported figures), or whose plan contradicts
@@ -30,6 +32,7 @@ pub fn analyse(run: &Run) -> Analysis {
         fits: sweeps::fits(run, plan, &table),
         overall: overall::overall(plan, &table, &refusals, alpha),
         factors: factors::factors(run, plan, &table),
+        uses: uses::uses(run, plan),
         footprints: footprints::footprints(run, plan),
         warnings: warnings::warnings(run, plan, &compared, disturbed),
         comparisons: compared

@@ -172,6 +172,32 @@ pub struct Footprint {
     pub sys_ns: f64,
 }
 
+/// What the processes of a whole command used at one point; over blocks the median, with its
+/// interval at the plan's level, of the mean over the block's processes.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProcessUse {
+    /// Who.
+    pub subject: SubjectId,
+    /// What.
+    pub point: PointId,
+    /// User CPU time, ns.
+    pub user_ns: Interval,
+    /// System CPU time, ns.
+    pub sys_ns: Interval,
+    /// The most memory that one of its processes held, bytes.
+    pub peak_rss_bytes: Interval,
+    /// Page faults that needed no reading from a disk.
+    pub minor_faults: Interval,
+    /// Page faults that did.
+    pub major_faults: Interval,
+    /// Voluntary context switches.
+    pub voluntary_switches: Interval,
+    /// Involuntary context switches.
+    pub involuntary_switches: Interval,
+    /// Exit statuses that were seen, ascending.
+    pub statuses: Vec<i32>,
+}
+
 /// A pair that was not compared, and why.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refusal {
@@ -218,6 +244,8 @@ pub struct Analysis {
     pub factors: Vec<FactorEffect>,
     /// Memory, threads, start-up.
     pub footprints: Vec<Footprint>,
+    /// What whole commands used, by point, then subject.
+    pub uses: Vec<ProcessUse>,
     /// What was not compared.
     pub refusals: Vec<Refusal>,
     /// What to know.

@@ -48,8 +48,7 @@ pub fn compare(plan: &Plan, table: &Table, refusals: &[Refusal], alpha: f64) -> 
 
 /// The subjects that are compared with the baseline at a point, before refusals.
 pub fn candidates(plan: &Plan) -> impl Iterator<Item = SubjectId> {
-    let compared = |&s: &SubjectId| s != plan.baseline && plan.subjects[s].control_of.is_none();
-    (0..plan.subjects.len()).filter(compared)
+    plan.compared().filter(|&s| s != plan.baseline)
 }
 
 fn control(plan: &Plan, table: &Table, refusals: &[Refusal], point: PointId) -> Option<Control> {

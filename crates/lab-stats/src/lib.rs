@@ -25,6 +25,7 @@ pub mod signed_rank;
 pub mod stopping;
 pub mod sweeps;
 pub mod table;
+pub mod uses;
 pub mod verdict;
 pub mod warmup;
 pub mod warnings;

@@ -31,13 +31,12 @@ pub fn failed(run: &Run, subject: SubjectId, point: PointId) -> bool {
 /// Whether so many subjects failed that no point has two left, although the plan compares some.
 /// A second copy of the baseline does not count as a subject.
 pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
-    let subjects = || (0..plan.subjects.len()).filter(|&s| plan.subjects[s].control_of.is_none());
     let left = |point| {
-        subjects()
+        plan.compared()
             .filter(|&subject| !failed(run, subject, point))
             .count()
     };
-    subjects().count() > 1 && (0..plan.points.len()).all(|point| left(point) < 2)
+    plan.compared().count() > 1 && (0..plan.points.len()).all(|point| left(point) < 2)
 }
 
 fn concerns(failure: &Failure, subject: SubjectId, point: PointId) -> bool {

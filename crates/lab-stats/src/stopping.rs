@@ -16,7 +16,7 @@ use crate::analysis::Verdict;
 use crate::compare::{self, Pair};
 use crate::refusals;
 use crate::table::{Table, sound_plan};
-use lab_model::{Ending, Plan, Run};
+use lab_model::{Ending, Measure, Plan, Run};
 
 /// Whether a run may stop after its latest complete block: at a look, because every comparison is
 /// decided or, where a precision is wanted, as precise as that; at the last look or the last
@@ -64,15 +64,17 @@ fn look(run: &Run, plan: &Plan, blocks: u32) -> Option<Ending> {
     let all = |good: &dyn Fn(&Pair) -> bool| !pairs.is_empty() && pairs.iter().all(good);
     match plan.measure.precision {
         Some(width) => all(&|pair| precise(pair, width)).then_some(Ending::Precise),
-        None => all(&|pair| decided(pair, plan.measure.margin)).then_some(Ending::Decided),
+        None => all(&|pair| decided(pair, &plan.measure)).then_some(Ending::Decided),
     }
 }
 
-/// Equivalence within a margin that the control raised is true, but not what was asked.
-fn decided(pair: &Pair, margin: f64) -> bool {
-    let ratio = pair.comparison.ratio;
+/// Equivalence within a margin that the control raised is true, but not what was asked; and that
+/// a subject is a little slower does not tell a gate by how much.
+fn decided(pair: &Pair, measure: &Measure) -> bool {
+    let (ratio, margin) = (pair.comparison.ratio, measure.margin);
     match pair.comparison.verdict {
         Verdict::Inconclusive { .. } => false,
+        Verdict::SmallButReal { faster: false } => !measure.gate,
         Verdict::Equivalent => ratio.low >= 1.0 - margin && ratio.high <= 1.0 + margin,
         _ => true,
     }

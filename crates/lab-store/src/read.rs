@@ -5,8 +5,8 @@ use crate::error::StoreError;
 use crate::schema;
 use crate::sound;
 use lab_model::{
-    Batch, Block, Disturbance, Failure, Imported, LogLine, Pilot, Process, Resources, Run, Sample,
-    Setting,
+    Batch, Block, Disturbance, Exit, Failure, Imported, LogLine, Pilot, Process, Resources, Run,
+    Sample, Setting,
 };
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
@@ -204,6 +204,7 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
             processes: Vec::new(),
             resources: Vec::new(),
             samples: Vec::new(),
+            exits: Vec::new(),
         };
         Ok((r.get::<_, i64>(0)?, block))
     })?;
@@ -243,7 +244,33 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
         });
         Ok(())
     })?;
+    // Run files of the first version of the lab have no such table.
+    if db.table_exists(None, "exit")? {
+        let sql =
+            "SELECT block, point, subject, pass, user_ns, sys_ns, peak_rss_bytes, minor_faults,
+                          major_faults, voluntary_switches, involuntary_switches, status FROM exit";
+        fill(db, sql, &index, |i, r| {
+            blocks[i].exits.push(exit(r)?);
+            Ok(())
+        })?;
+    }
     Ok(blocks)
+}
+
+fn exit(r: &Row) -> rusqlite::Result<Exit> {
+    Ok(Exit {
+        point: r.get(1)?,
+        subject: r.get(2)?,
+        pass: r.get(3)?,
+        user_ns: r.get(4)?,
+        sys_ns: r.get(5)?,
+        peak_rss_bytes: r.get(6)?,
+        minor_faults: r.get(7)?,
+        major_faults: r.get(8)?,
+        voluntary_switches: r.get(9)?,
+        involuntary_switches: r.get(10)?,
+        status: r.get(11)?,
+    })
 }
 
 fn resources(r: &Row) -> rusqlite::Result<Resources> {

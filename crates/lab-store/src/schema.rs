@@ -28,6 +28,9 @@ CREATE TABLE resource (block INTEGER, subject INTEGER, point INTEGER, rss_bytes 
 CREATE TABLE sample (block INTEGER, point INTEGER, subject INTEGER, pass INTEGER, turn INTEGER,
                      operations INTEGER, wall_ns INTEGER, cpu_ns INTEGER, units INTEGER,
                      check_value INTEGER);
+CREATE TABLE exit (block INTEGER, point INTEGER, subject INTEGER, pass INTEGER, user_ns INTEGER,
+                   sys_ns INTEGER, peak_rss_bytes INTEGER, minor_faults INTEGER, major_faults INTEGER,
+                   voluntary_switches INTEGER, involuntary_switches INTEGER, status INTEGER);
 CREATE TABLE look (blocks INTEGER);
 CREATE TABLE failure (subject INTEGER, point INTEGER, block INTEGER, kind TEXT, message TEXT, log TEXT);
 CREATE TABLE log (subject INTEGER, block INTEGER, line TEXT);

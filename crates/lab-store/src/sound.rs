@@ -69,7 +69,11 @@ fn ids(run: &Run) -> impl Iterator<Item = (&'static str, SubjectId, Option<Point
             .samples
             .iter()
             .map(|s| ("a sample", s.subject, Some(s.point)));
-        processes.chain(resources).chain(samples)
+        let exits = block
+            .exits
+            .iter()
+            .map(|e| ("an exit", e.subject, Some(e.point)));
+        processes.chain(resources).chain(samples).chain(exits)
     });
     pilots
         .chain(settings)

@@ -4,8 +4,8 @@
 use crate::error::StoreError;
 use crate::schema;
 use lab_model::{
-    Batch, BlockState, Disturbance, Ending, Failure, Host, Imported, LogLine, Pilot, Plan, Process,
-    Resources, Run, Sample, Setting,
+    Batch, BlockState, Disturbance, Ending, Exit, Failure, Host, Imported, LogLine, Pilot, Plan,
+    Process, Resources, Run, Sample, Setting,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params};
@@ -294,6 +294,31 @@ impl BlockWriter<'_> {
                 check as i64 // the same 64 bits: SQLite's integers are signed
             ],
         )
+    }
+
+    /// Keeps a process that ended: its sample and what the system says of it, both or neither.
+    pub fn exit(&self, s: &Sample, e: &Exit, check: u64) -> Result<()> {
+        let begin = || self.run.db.unchecked_transaction();
+        let transaction = begin().map_err(|e| self.run.error(e))?;
+        self.sample(s, 1, check)?;
+        self.run.execute(
+            "INSERT INTO exit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                self.id,
+                e.point,
+                e.subject,
+                e.pass,
+                e.user_ns,
+                e.sys_ns,
+                e.peak_rss_bytes,
+                e.minor_faults,
+                e.major_faults,
+                e.voluntary_switches,
+                e.involuntary_switches,
+                e.status
+            ],
+        )?;
+        transaction.commit().map_err(|e| self.run.error(e))
     }
 
     /// Keeps what a fresh process took to start.

@@ -13,10 +13,8 @@ fn plan() -> Plan {
         name: name.into(),
         language: "C".into(),
         driver: "d".into(),
-        statements: String::new(),
-        limit: false,
-        control_of: None,
         program: vec!["true".into()],
+        ..Subject::default()
     };
     Plan {
         experiment: "t".into(),
@@ -49,11 +47,11 @@ fn plan() -> Plan {
             precision: None,
             time_limit_ns: 1,
             max_warmup: 3,
+            ..Measure::default()
         },
-        proof: Proof::default(),
         open: vec![("rows".into(), "7".into())],
-        target: None,
         seed: u64::MAX,
+        ..Plan::default()
     }
 }
 

@@ -194,6 +194,7 @@ fn measure(args: &RunArgs) -> Measure {
         precision: args.precision,
         time_limit_ns: args.time_limit.as_nanos() as u64,
         max_warmup: if args.quick { 240 } else { 480 },
+        ..Measure::default()
     }
 }
 

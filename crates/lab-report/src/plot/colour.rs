@@ -67,10 +67,10 @@ pub fn style_sheet() -> String {
     css + "}"
 }
 
-/// Counts subjects other than the baseline and controls; `None` for those.
+/// Counts compared subjects other than the baseline; `None` for the rest.
 fn colour_index(view: &View, subject: SubjectId) -> Option<usize> {
-    let own = |s: SubjectId| s != view.plan.baseline && view.plan.subjects[s].control_of.is_none();
-    own(subject).then(|| (0..subject).filter(|&s| own(s)).count())
+    let mut others = view.plan.compared().filter(|&s| s != view.plan.baseline);
+    others.position(|s| s == subject)
 }
 
 fn hex(RGBColor(r, g, b): RGBColor) -> String {

@@ -51,6 +51,7 @@ pub fn plan() -> Plan {
             precision: None,
             time_limit_ns: 10_000_000_000,
             max_warmup: 2000,
+            ..Measure::default()
         },
         proof: Proof {
             equal: [
@@ -71,6 +72,7 @@ pub fn plan() -> Plan {
             rows: 10_000,
         }),
         seed: 7,
+        commands: None,
     }
 }
 
@@ -83,6 +85,7 @@ fn subjects() -> Vec<Subject> {
         limit: name == "c",
         control_of: (name == "c (control)").then_some(0),
         program: vec![format!("build/sql/{name}/subject")],
+        ..Subject::default()
     };
     let c = "prepared: sqlite3_prepare_v2 at open; text: prepare, step, finalize per call";
     vec![
@@ -372,6 +375,7 @@ fn block(plan: &Plan, number: u32) -> Block {
             .collect(),
         resources,
         samples,
+        exits: Vec::new(),
     }
 }
 

@@ -160,12 +160,8 @@ impl World {
 pub fn subject(name: &str, control_of: Option<SubjectId>) -> Subject {
     Subject {
         name: name.to_string(),
-        language: String::new(),
-        driver: String::new(),
-        statements: String::new(),
-        limit: false,
         control_of,
-        program: Vec::new(),
+        ..Subject::default()
     }
 }
 
@@ -192,20 +188,16 @@ pub fn empty_run(subjects: Vec<Subject>, points: Vec<Point>, seed: u64, pairs: u
         precision: None,
         time_limit_ns: 1_000_000_000,
         max_warmup: 100,
+        ..Measure::default()
     };
     let plan = Plan {
         experiment: "simulated".to_string(),
-        title: String::new(),
-        question: String::new(),
         subjects,
-        baseline: 0,
         cases: vec![case],
         points,
         measure,
-        proof: Proof::default(),
-        open: Vec::new(),
-        target: None,
         seed,
+        ..Plan::default()
     };
     Run {
         name: "simulated.lab".to_string(),
@@ -237,6 +229,7 @@ pub fn block(number: u32, samples: Vec<Sample>) -> Block {
         processes: Vec::new(),
         resources: Vec::new(),
         samples,
+        exits: Vec::new(),
     }
 }
 
