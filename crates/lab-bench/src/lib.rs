@@ -18,6 +18,7 @@ mod session;
 mod sys;
 mod target;
 mod visit;
+mod worktree;
 
 pub use build::{Builder, Unready};
 pub use process::{Answer, Fault, Process};
@@ -25,3 +26,4 @@ pub use procfs::usage;
 pub use scratch::Scratch;
 pub use session::{BenchError, Progress, Session};
 pub use sys::{allowed_cores, monotonic_ns, pin, share_core, unix_seconds};
+pub use worktree::{Commit, Revision, WorktreeError, Worktrees};
