@@ -12,5 +12,5 @@ mod sound;
 mod write;
 
 pub use error::StoreError;
-pub use read::{load, recorded_hashes};
+pub use read::{Heading, load, recorded_hashes};
 pub use write::{BlockWriter, RunWriter};

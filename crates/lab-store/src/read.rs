@@ -28,18 +28,43 @@ pub fn load(path: &Path) -> Result<Run> {
 
 /// Everything in a run file.
 pub(crate) fn run(db: &Connection, path: &Path) -> Result<Run> {
-    let damaged = |why: String| StoreError::Damaged(path.to_path_buf(), why);
     let name = path
         .file_name()
         .map(|n| n.to_string_lossy().into_owned())
         .unwrap_or_default();
-    let run = read_run(db, name).map_err(|e| match e {
-        rusqlite::Error::SqliteFailure(..) => StoreError::new(path, e),
-        other => damaged(other.to_string()),
-    })?;
+    let run = read_run(db, name).map_err(|e| misread(path, e))?;
     match sound::misfit(&run) {
-        Some(misfit) => Err(damaged(misfit)),
+        Some(misfit) => Err(StoreError::Damaged(path.to_path_buf(), misfit)),
         None => Ok(run),
+    }
+}
+
+/// What a run file is about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heading {
+    /// The experiment's or the comparison's name; `None`: it holds imported figures.
+    pub experiment: Option<String>,
+    /// When it began, in seconds since 1970.
+    pub started_unix_s: f64,
+}
+
+impl Heading {
+    /// Reads it without the samples. Errors: as for [`load`].
+    pub fn read(path: &Path) -> Result<Heading> {
+        #[derive(serde::Deserialize)]
+        struct Named {
+            experiment: String,
+        }
+        let db = check(path)?;
+        let read = || {
+            let plan: Option<String> = meta(&db, "plan")?;
+            let named: Option<Named> = plan.map(|text| json(&text)).transpose()?;
+            Ok(Heading {
+                experiment: named.map(|n| n.experiment),
+                started_unix_s: meta(&db, "started_unix_s")?.unwrap_or_default(),
+            })
+        };
+        read().map_err(|e| misread(path, e))
     }
 }
 
@@ -112,6 +137,14 @@ fn cut_off(path: &Path, page_size: u16, pages: u32, length: u64) -> Result<()> {
         return Err(StoreError::Damaged(path.to_path_buf(), why));
     }
     Ok(())
+}
+
+/// What does not fit its type is damage.
+fn misread(path: &Path, e: rusqlite::Error) -> StoreError {
+    match e {
+        rusqlite::Error::SqliteFailure(..) => StoreError::new(path, e),
+        other => StoreError::Damaged(path.to_path_buf(), other.to_string()),
+    }
 }
 
 fn read_run(db: &Connection, name: String) -> rusqlite::Result<Run> {
