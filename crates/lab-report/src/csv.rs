@@ -6,6 +6,7 @@ use crate::view::{Standing, View, verdict_word};
 use crate::{Error, Report};
 use lab_model::{PointId, Run, SubjectId, WarmUp};
 use lab_stats::analysis::{Cell, Comparison, Control, Interval};
+use serde::Serialize;
 
 /// The columns, in order; units are in their names.
 pub const COLUMNS: [&str; 43] = [
@@ -70,6 +71,17 @@ pub fn render(report: &Report) -> Result<String, Error> {
             writer.write_record(row.values())?;
         }
     }
+    text(writer)
+}
+
+/// Rows whose fields are the columns; none at all have no headings.
+pub fn rows<T: Serialize>(rows: &[T]) -> Result<String, Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    rows.iter().try_for_each(|row| writer.serialize(row))?;
+    text(writer)
+}
+
+fn text(mut writer: csv::Writer<Vec<u8>>) -> Result<String, Error> {
     writer.flush().map_err(csv::Error::from)?;
     let bytes = writer
         .into_inner()

@@ -35,6 +35,23 @@ pub fn render(report: &Report) -> Result<String, Error> {
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
+/// Rows of a history, of the runs of one name or of the names that there are.
+pub fn rows<T: Serialize>(name: Option<&str>, rows: &[T]) -> Result<String, Error> {
+    let document = Rows {
+        format: FORMAT,
+        name,
+        rows,
+    };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+#[derive(Serialize)]
+struct Rows<'a, T> {
+    format: u32,
+    name: Option<&'a str>,
+    rows: &'a [T],
+}
+
 #[derive(Serialize)]
 struct Document<'a> {
     format: u32,

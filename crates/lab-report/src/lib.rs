@@ -5,12 +5,14 @@
 mod answer;
 mod content;
 mod csv;
+mod history;
 mod html;
 mod import;
 mod json;
 mod markdown;
 mod number;
 mod plot;
+mod spark;
 mod table;
 mod terminal;
 mod view;
@@ -19,8 +21,10 @@ pub mod xml;
 
 pub use crate::answer::answer;
 pub use crate::csv::COLUMNS as CSV_COLUMNS;
+pub use crate::history::{HISTORY_FORMATS, Known, Past, render_history, render_names};
 pub use crate::import::{ImportError, Limits, import_xml};
 pub use crate::json::FORMAT as JSON_FORMAT;
+pub use crate::terminal::clean;
 
 use lab_model::Run;
 use lab_stats::analysis::Analysis;
@@ -111,6 +115,9 @@ pub enum Error {
     /// The CSV writer refused something.
     #[error("the CSV could not be made: {0}")]
     Csv(#[from] ::csv::Error),
+    /// A history is text.
+    #[error("a history has no form in {0}; it has terminal, markdown, csv and json")]
+    NoSuchForm(&'static str),
     /// A plot could not be drawn.
     #[error("the plot {name} could not be drawn: {why}")]
     Plot {

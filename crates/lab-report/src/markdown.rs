@@ -4,6 +4,7 @@
 use crate::Report;
 use crate::answer::answer;
 use crate::content::{self, Room};
+use crate::history::Sheet;
 use crate::table::Table;
 use crate::view::View;
 
@@ -57,6 +58,15 @@ pub fn render(report: &Report) -> String {
         &content::import_tables(report),
     );
     method(&mut text, &view);
+    text
+}
+
+/// Tables and notes that belong to no single run.
+pub fn sheet(sheet: &Sheet) -> String {
+    let mut text = String::new();
+    heading(&mut text, 1, &sheet.title);
+    sheet.tables.iter().for_each(|t| table(&mut text, t));
+    sheet.notes.iter().for_each(|n| paragraph(&mut text, n));
     text
 }
 

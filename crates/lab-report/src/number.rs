@@ -30,6 +30,20 @@ pub fn full(quantity: Quantity, interval: &Interval) -> String {
     format!("{estimate} [{low}, {high}]{unit}")
 }
 
+/// A range, in one unit and to as many digits as its width supports: `1.008 to 1.019`.
+pub fn range(quantity: Quantity, low: f64, high: f64) -> String {
+    let middle = Interval {
+        estimate: low + (high - low) / 2.0,
+        low,
+        high,
+        level: 1.0,
+    };
+    let Shown {
+        low, high, unit, ..
+    } = Shown::new(quantity, &middle);
+    format!("{low} to {high}{unit}")
+}
+
 /// An estimate and the wider half of its interval in percent of it: `12.3 µs ±0.4%`.
 pub fn short(quantity: Quantity, interval: &Interval) -> String {
     let (scale, unit) = quantity.unit(interval.estimate);
@@ -218,6 +232,8 @@ mod tests {
         assert_eq!(full(Quantity::Time, &wide), "12 [9, 16] µs");
         let ratio = interval(1.0081, 1.0132, 1.0193);
         assert_eq!(full(Quantity::Ratio, &ratio), "1.013 [1.008, 1.019]");
+        assert_eq!(range(Quantity::Ratio, 1.0081, 1.0193), "1.008 to 1.019");
+        assert_eq!(range(Quantity::Ratio, 1.5, 1.5), "1.50 to 1.50");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 use crate::answer::answer;
 use crate::content::{self, Room};
+use crate::history::Sheet;
 use crate::table::{Cell, Table, Tone, cut, lay_out, wrap};
 use crate::view::{Group, View};
 use crate::{Report, Terminal};
@@ -11,11 +12,7 @@ use lab_model::Failure;
 
 /// The report as text; every line ends with a line feed.
 pub fn render(report: &Report, terminal: Terminal) -> String {
-    let mut page = Page {
-        lines: Vec::new(),
-        width: terminal.width.max(60),
-        colour: terminal.colour,
-    };
+    let mut page = Page::new(terminal);
     match View::new(report) {
         Some(view) => measured(&mut page, &view),
         None => page.heading(&clean(&report.run.name)),
@@ -27,7 +24,20 @@ pub fn render(report: &Report, terminal: Terminal) -> String {
     page.heading("Answer");
     page.text(&answer(report), "");
     footer(&mut page, report);
-    page.lines.join("\n") + "\n"
+    page.into_text()
+}
+
+/// Tables and notes that belong to no single run.
+pub fn sheet(sheet: &Sheet, terminal: Terminal) -> String {
+    let mut page = Page::new(terminal);
+    page.heading(&sheet.title);
+    for table in &sheet.tables {
+        page.blank();
+        page.table(table);
+    }
+    page.blank();
+    sheet.notes.iter().for_each(|note| page.text(note, ""));
+    page.into_text()
 }
 
 fn measured(page: &mut Page, view: &View) {
@@ -164,6 +174,18 @@ struct Page {
 }
 
 impl Page {
+    fn new(terminal: Terminal) -> Page {
+        Page {
+            lines: Vec::new(),
+            width: terminal.width.max(60),
+            colour: terminal.colour,
+        }
+    }
+
+    fn into_text(self) -> String {
+        self.lines.join("\n") + "\n"
+    }
+
     fn blank(&mut self) {
         if self.lines.last().is_some_and(|line| !line.is_empty()) {
             self.lines.push(String::new());
@@ -240,8 +262,9 @@ impl Page {
     }
 }
 
-/// Names and log lines come from outside: a control character would move the cursor.
-fn clean(text: &str) -> String {
+/// Text without control characters: names and log lines come from outside, and one would move the
+/// cursor.
+pub fn clean(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect()

@@ -10,7 +10,7 @@ use lab_model::{PointId, SubjectId};
 use lab_stats::analysis::{Cell as Figures, Comparison, Control, Interval, Verdict};
 
 /// What the marks of narrow sweep tables mean.
-const MARKS: &str = "< faster, > slower, = equivalent, ~ small but real, ? inconclusive";
+pub const MARKS: &str = "< faster, > slower, = equivalent, ~ small but real, ? inconclusive";
 
 /// The tables of a group of points: one for a case without sweep, else one for times, one for
 /// ratios (narrow only; in wide tables ratios stand below the times) and one for CPU.
@@ -36,7 +36,7 @@ pub fn group_tables(view: &View, group: &Group, room: Room) -> Vec<Table> {
 }
 
 /// What a verdict looks like.
-fn tone(verdict: &Verdict) -> Tone {
+pub fn tone(verdict: &Verdict) -> Tone {
     match verdict {
         Verdict::Faster | Verdict::SmallButReal { faster: true } => Tone::Faster,
         Verdict::Slower | Verdict::SmallButReal { faster: false } => Tone::Slower,
@@ -239,7 +239,7 @@ fn control<'a>(view: &View<'a>, point: PointId) -> Option<&'a Control> {
 }
 
 /// What [`MARKS`] explains.
-fn mark(verdict: &Verdict) -> char {
+pub fn mark(verdict: &Verdict) -> char {
     match verdict {
         Verdict::Faster => '<',
         Verdict::Slower => '>',

@@ -109,10 +109,15 @@ pub fn low_level(view: &View, points: &[PointId]) -> Option<String> {
     ))
 }
 
-/// When a run began: `2026-11-21 09:15 UTC`. Days to dates after H. Hinnant,
-/// *chrono-Compatible Low-Level Date Algorithms*, `civil_from_days`.
+/// When a run began: `2026-11-21 09:15 UTC`.
 pub fn started(run: &Run) -> String {
-    let seconds = run.started_unix_s.clamp(0.0, 2.5e11) as i64;
+    format!("{} UTC", minute(run.started_unix_s))
+}
+
+/// The minute, in UTC, of a time in seconds since 1970: `2026-11-21 09:15`. Days to dates after
+/// H. Hinnant, *chrono-Compatible Low-Level Date Algorithms*, `civil_from_days`.
+pub fn minute(unix_s: f64) -> String {
+    let seconds = unix_s.clamp(0.0, 2.5e11) as i64;
     let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let z = days + 719_468;
     let (era, of_era) = (z.div_euclid(146_097), z.rem_euclid(146_097));
@@ -129,7 +134,7 @@ pub fn started(run: &Run) -> String {
     );
     let year = year_of_era + era * 400 + i64::from(month <= 2);
     format!(
-        "{year:04}-{month:02}-{day:02} {:02}:{:02} UTC",
+        "{year:04}-{month:02}-{day:02} {:02}:{:02}",
         of_day / 3600,
         of_day / 60 % 60
     )

@@ -10,13 +10,13 @@ mod method;
 mod resources;
 mod summary;
 
-pub use cases::group_tables;
+pub use cases::{MARKS, group_tables, mark, tone};
 pub use conditions::{conditions, subject_table};
 pub use costs::{factor_tables, fit_tables};
 pub use imports::import_tables;
-pub use method::{conditions_line, few_blocks, method, started};
+pub use method::{conditions_line, few_blocks, method, minute, started};
 pub use resources::{resource_table, warm_up_table};
-pub use summary::{control_table, overall_table, undecided};
+pub use summary::{VerdictCounts, control_table, overall_table, undecided};
 
 /// How much room there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,6 @@
 use crate::number::{self, Quantity, full};
 use crate::table::{Cell, Table, Tone};
 use crate::view::View;
-use lab_model::SubjectId;
 use lab_stats::analysis::Verdict;
 
 /// Each subject over all points, with its verdicts counted.
@@ -14,7 +13,9 @@ pub fn overall_table(view: &View) -> Table {
     columns.extend(["faster", "slower", "equiv.", "small", "open"].map(String::from));
     let mut table = Table::new("Over all points", columns);
     for overall in &view.analysis.overall {
-        let counts = VerdictCounts::of(view, overall.subject);
+        let mine = view.analysis.comparisons.iter();
+        let mine = mine.filter(|c| c.subject == overall.subject);
+        let counts = VerdictCounts::of(mine.map(|c| &c.verdict));
         let mut row: Vec<Cell> = vec![
             view.name(overall.subject).into(),
             full(Quantity::Ratio, &overall.ratio).into(),
@@ -81,32 +82,27 @@ pub fn undecided(view: &View) -> Option<String> {
     })
 }
 
-/// How many verdicts of each kind a subject has.
+/// How many verdicts of each kind there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct VerdictCounts {
+pub struct VerdictCounts {
     /// Faster.
-    faster: usize,
+    pub faster: usize,
     /// Slower.
-    slower: usize,
+    pub slower: usize,
     /// Equivalent.
-    equivalent: usize,
+    pub equivalent: usize,
     /// Small but real.
-    small: usize,
+    pub small: usize,
     /// Inconclusive.
-    open: usize,
+    pub open: usize,
 }
 
 impl VerdictCounts {
-    /// Of one subject, over all points.
-    fn of(view: &View, subject: SubjectId) -> Self {
+    /// Of a subject's verdicts, point by point.
+    pub fn of<'a>(verdicts: impl IntoIterator<Item = &'a Verdict>) -> Self {
         let mut counts = VerdictCounts::default();
-        for comparison in view
-            .analysis
-            .comparisons
-            .iter()
-            .filter(|c| c.subject == subject)
-        {
-            match comparison.verdict {
+        for verdict in verdicts {
+            match verdict {
                 Verdict::Faster => counts.faster += 1,
                 Verdict::Slower => counts.slower += 1,
                 Verdict::Equivalent => counts.equivalent += 1,

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a history keeps of a run: small, so that hundreds of runs can be read one after the other.
+
+use lab_model::{Plan, Run, Subject, SubjectId};
+use lab_stats::analysis::{Analysis, Interval, Verdict};
+use std::collections::HashMap;
+
+/// One run, without its samples.
+#[derive(Clone, Debug)]
+pub struct Past {
+    pub(super) run: String,
+    pub(super) started_unix_s: f64,
+    pub(super) ended: bool,
+    pub(super) blocks: u32,
+    /// The level that was asked for.
+    pub(super) level: f64,
+    /// The facts of the host that decide how fast it is.
+    pub(super) host: Vec<(String, String)>,
+    pub(super) points: Vec<String>,
+    pub(super) baseline: Made,
+    /// Its typical time, where the run has one point alone.
+    pub(super) baseline_wall_ns: Option<Interval>,
+    pub(super) standings: Vec<Standing>,
+}
+
+/// A subject and what tells whether it is the same program in another run.
+#[derive(Clone, Debug)]
+pub(super) struct Made {
+    pub name: String,
+    pub revision: Option<String>,
+    /// The command's line, or else program and arguments.
+    line: String,
+    sha256: Option<String>,
+}
+
+/// How a subject came out.
+#[derive(Clone, Debug)]
+pub(super) struct Standing {
+    pub subject: Made,
+    /// At the only point, or overall.
+    pub ratio: Option<Interval>,
+    /// Point by point.
+    pub verdicts: Vec<Verdict>,
+    /// Why there are no verdicts, if there are none.
+    pub missing: &'static str,
+}
+
+impl Past {
+    /// What a history shows of a run. `hashes` are those in the run file, by the subjects' names.
+    /// Nothing of a file of imported figures.
+    pub fn new(run: &Run, analysis: &Analysis, hashes: &HashMap<String, String>) -> Option<Past> {
+        let plan = run.plan.as_ref()?;
+        let made = |subject: &Subject| Made::new(subject, hashes);
+        let standing = |id: SubjectId| Standing {
+            subject: made(&plan.subjects[id]),
+            ratio: ratio(plan, analysis, id),
+            verdicts: verdicts(analysis, id),
+            missing: missing(run, analysis, id),
+        };
+        let baseline = plan.subjects.get(plan.baseline)?;
+        let mut shown: Vec<SubjectId> = plan.compared().filter(|&s| s != plan.baseline).collect();
+        if shown.is_empty() {
+            shown.push(plan.baseline);
+        }
+        let facts = run.host.facts.iter();
+        let decisive = |(name, _): &&(String, String)| ["cpu", "kernel"].contains(&name.as_str());
+        Some(Past {
+            run: run.name.clone(),
+            started_unix_s: run.started_unix_s,
+            ended: run.ending.is_some(),
+            blocks: analysis.blocks,
+            level: analysis.level,
+            host: facts.filter(decisive).cloned().collect(),
+            points: (0..plan.points.len()).map(|p| plan.label(p)).collect(),
+            baseline: made(baseline),
+            baseline_wall_ns: baseline_time(plan, analysis),
+            standings: shown.into_iter().map(standing).collect(),
+        })
+    }
+
+    /// The names of the subjects that have a row.
+    pub fn subjects(&self) -> impl Iterator<Item = &str> {
+        self.standings.iter().map(|s| s.subject.name.as_str())
+    }
+
+    pub(super) fn subject(&self, name: &str) -> Option<&Made> {
+        let mut subjects = self.standings.iter().map(|s| &s.subject);
+        subjects.find(|subject| subject.name == name)
+    }
+}
+
+impl Made {
+    fn new(subject: &Subject, hashes: &HashMap<String, String>) -> Made {
+        let command = subject.command.as_ref();
+        Made {
+            name: subject.name.clone(),
+            revision: command.and_then(|c| c.revision.clone()),
+            line: command.map_or_else(|| subject.program.join(" "), |c| c.line.clone()),
+            sha256: hashes.get(&subject.name).cloned(),
+        }
+    }
+
+    /// Whether it is known to be another program. A hash that one of the runs lacks says nothing.
+    pub fn differs(&self, other: &Made) -> bool {
+        let hashes = self.sha256.as_ref().zip(other.sha256.as_ref());
+        self.line != other.line
+            || self.revision != other.revision
+            || hashes.is_some_and(|(mine, theirs)| mine != theirs)
+    }
+}
+
+fn ratio(plan: &Plan, analysis: &Analysis, subject: SubjectId) -> Option<Interval> {
+    let comparisons = || analysis.comparisons.iter();
+    let overall = || analysis.overall.iter();
+    match plan.points.len() {
+        1 => comparisons()
+            .find(|c| c.subject == subject)
+            .map(|c| c.ratio),
+        _ => overall().find(|o| o.subject == subject).map(|o| o.ratio),
+    }
+}
+
+fn verdicts(analysis: &Analysis, subject: SubjectId) -> Vec<Verdict> {
+    let mine = analysis.comparisons.iter().filter(|c| c.subject == subject);
+    mine.map(|c| c.verdict).collect()
+}
+
+fn missing(run: &Run, analysis: &Analysis, subject: SubjectId) -> &'static str {
+    if run.failures.iter().any(|f| f.subject == subject) {
+        "failed"
+    } else if analysis.cells.iter().any(|c| c.subject == subject) {
+        "not compared"
+    } else {
+        "not measured"
+    }
+}
+
+fn baseline_time(plan: &Plan, analysis: &Analysis) -> Option<Interval> {
+    let mut cells = analysis.cells.iter();
+    let cell = cells.find(|c| c.subject == plan.baseline)?;
+    (plan.points.len() == 1).then_some(cell.wall_ns)
+}

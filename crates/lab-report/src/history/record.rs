@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A row of a history: what CSV and JSON hold, and what the tables are made from.
+
+use super::past::{Past, Standing};
+use crate::content::VerdictCounts;
+use crate::number::bounded;
+use crate::view::verdict_word;
+use lab_stats::analysis::{Interval, Verdict};
+use serde::Serialize;
+
+/// A run and a subject. The fields up to `ended` are columns, documented in docs/reports.md.
+#[derive(Clone, Debug, Serialize)]
+pub struct Record<'a> {
+    pub run: &'a str,
+    pub started_unix_s: Option<f64>,
+    pub subject: &'a str,
+    pub revision: Option<&'a str>,
+    pub baseline: &'a str,
+    pub points: usize,
+    pub ratio: Option<f64>,
+    pub ratio_low: Option<f64>,
+    pub ratio_high: Option<f64>,
+    pub ratio_level: Option<f64>,
+    pub verdict: Option<&'static str>,
+    pub faster: usize,
+    pub slower: usize,
+    pub equivalent: usize,
+    pub small_but_real: usize,
+    pub inconclusive: usize,
+    pub baseline_wall_ns: Option<f64>,
+    pub baseline_wall_low_ns: Option<f64>,
+    pub baseline_wall_high_ns: Option<f64>,
+    pub baseline_level: Option<f64>,
+    pub blocks: u32,
+    pub few_blocks: bool,
+    pub other_host: bool,
+    pub other_baseline: bool,
+    pub other_subject: bool,
+    pub other_points: bool,
+    pub ended: bool,
+    /// What the ratio's columns hold, if it has an interval.
+    #[serde(skip)]
+    pub shown_ratio: Option<Interval>,
+    /// What the baseline's columns hold.
+    #[serde(skip)]
+    pub shown_time: Option<Interval>,
+    /// Point by point.
+    #[serde(skip)]
+    pub verdicts: &'a [Verdict],
+}
+
+/// The rows of runs, the oldest first; what is other is so in comparison with the latest.
+pub fn records<'a>(runs: &'a [Past], subjects: &[String]) -> Vec<Record<'a>> {
+    let wanted = |s: &&Standing| subjects.is_empty() || subjects.contains(&s.subject.name);
+    let of = |past: &'a Past| {
+        let standings = past.standings.iter().filter(wanted);
+        standings.map(move |standing| record(runs, past, standing))
+    };
+    runs.iter().flat_map(of).collect()
+}
+
+fn record<'a>(runs: &'a [Past], past: &'a Past, standing: &'a Standing) -> Record<'a> {
+    let ratio = standing.ratio.filter(bounded);
+    let time = past.baseline_wall_ns.filter(bounded);
+    let verdicts = standing.verdicts.as_slice();
+    let counts = VerdictCounts::of(verdicts);
+    let name = &standing.subject.name;
+    let subject = runs.iter().rev().find_map(|r| r.subject(name));
+    let mut baselines = runs.iter().rev().map(|r| &r.baseline);
+    let baseline = baselines.find(|b| b.name == past.baseline.name);
+    let latest = runs.last();
+    Record {
+        run: &past.run,
+        started_unix_s: Some(past.started_unix_s).filter(|s| s.is_finite()),
+        subject: name,
+        revision: standing.subject.revision.as_deref(),
+        baseline: &past.baseline.name,
+        points: past.points.len(),
+        ratio: ratio.map(|r| r.estimate),
+        ratio_low: ratio.map(|r| r.low),
+        ratio_high: ratio.map(|r| r.high),
+        ratio_level: ratio.map(|r| r.level),
+        verdict: match verdicts {
+            [] => Some(standing.missing),
+            [verdict] => Some(verdict_word(verdict)),
+            _ => None,
+        },
+        faster: counts.faster,
+        slower: counts.slower,
+        equivalent: counts.equivalent,
+        small_but_real: counts.small,
+        inconclusive: counts.open,
+        baseline_wall_ns: time.map(|t| t.estimate),
+        baseline_wall_low_ns: time.map(|t| t.low),
+        baseline_wall_high_ns: time.map(|t| t.high),
+        baseline_level: time.map(|t| t.level),
+        blocks: past.blocks,
+        few_blocks: standing.ratio.is_some_and(|r| r.level < past.level - 1e-9),
+        other_host: latest.is_some_and(|l| l.host != past.host),
+        other_baseline: baseline.is_some_and(|b| b.differs(&past.baseline)),
+        other_subject: subject.is_some_and(|s| s.differs(&standing.subject)),
+        other_points: latest.is_some_and(|l| l.points != past.points),
+        ended: past.ended,
+        shown_ratio: ratio,
+        shown_time: time,
+        verdicts,
+    }
+}
