@@ -3,7 +3,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lab_report::Format;
+use lab_report::{Format, HISTORY_FORMATS};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -35,6 +35,8 @@ pub enum Verb {
     Resume(ResumeArgs),
     /// Show a run: in the terminal, or as Markdown, CSV, JSON, XML, XLSX, SVG or HTML
     Report(ReportArgs),
+    /// Show how an experiment or a comparison came out from run to run
+    History(HistoryArgs),
     /// Make a run file of figures that another tool exchanged as XML
     Import(ImportArgs),
     /// Show experiments, their cases and subjects, and what is missing for each
@@ -151,7 +153,7 @@ pub struct ReportArgs {
     /// The run file
     pub file: PathBuf,
     /// The form
-    #[arg(long, short, default_value = "terminal", value_parser = formats())]
+    #[arg(long, short, default_value = "terminal", value_parser = formats(&Format::ALL))]
     pub format: Format,
     /// Where to: a file; a folder for svg, and for xml in one file per subject [default: standard
     /// output]
@@ -174,6 +176,33 @@ pub enum Color {
     Always,
     /// Never
     Never,
+}
+
+/// `benchlab history`
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  benchlab history\n  benchlab history sql --subjects java --last 50\n  \
+                        benchlab history sql --format csv > history.csv"
+)]
+pub struct HistoryArgs {
+    /// The experiment or the comparison [default: shows which there are]
+    pub name: Option<String>,
+    /// Only these subjects
+    #[arg(long, short, value_delimiter = ',', value_name = "NAME,…")]
+    pub subjects: Vec<String>,
+    /// Only this many runs, the latest
+    #[arg(long, default_value = "20", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub last: u32,
+    /// The form
+    #[arg(long, short, default_value = "terminal", value_parser = formats(&HISTORY_FORMATS))]
+    pub format: Format,
+    /// Where the run files are [default: the project's runs/, or outside of a project
+    /// ~/.local/share/benchlab/runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs: Option<PathBuf>,
+    /// Colours
+    #[arg(long, default_value = "auto", value_name = "WHEN")]
+    pub color: Color,
 }
 
 /// `benchlab import`
@@ -218,8 +247,8 @@ pub struct ManArgs {
 #[derive(Clone, Copy)]
 pub struct Budget(pub Option<Duration>);
 
-fn formats() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+fn formats(known: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(known.iter().map(|f| f.name())).try_map(|name| name.parse::<Format>())
 }
 
 fn budget(text: &str) -> Result<Budget, String> {

@@ -4,7 +4,7 @@
 use crate::cli::{Cli, ListArgs};
 use crate::exit::Exit;
 use crate::output::say;
-use crate::verbs::project;
+use crate::verbs::{project, run_files};
 use lab_bench::build::present;
 use lab_plan::{Experiment, Project, Toolchains};
 use std::path::Path;
@@ -74,14 +74,7 @@ fn show(project: &Project, toolchains: &Toolchains, name: &str) -> Result<(), Ex
 }
 
 fn runs(folder: &Path) -> Result<ExitCode, Exit> {
-    let mut paths: Vec<_> = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|e| e.path())
-        .filter(|p| p.extension().is_some_and(|e| e == "lab"))
-        .collect();
-    paths.sort();
+    let paths = run_files(folder);
     if paths.is_empty() {
         say!(
             "no runs in {}; `benchlab run sql --quick` makes one",

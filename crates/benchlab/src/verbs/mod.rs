@@ -4,6 +4,7 @@
 pub mod build;
 pub mod doctor;
 pub mod generate;
+pub mod history;
 pub mod import;
 pub mod list;
 pub mod report;
@@ -13,9 +14,41 @@ pub mod run;
 use crate::cli::Cli;
 use crate::exit::Exit;
 use lab_plan::Project;
+use std::path::{Path, PathBuf};
 
 /// The project that a command is about.
 pub fn project(cli: &Cli) -> Result<Project, Exit> {
     let here = std::env::current_dir().map_err(|e| Exit::wrong(e.to_string()))?;
     Ok(Project::find(cli.project.as_deref().unwrap_or(&here))?)
+}
+
+/// Where run files are: the folder that was given, or the project's `runs/`, or outside of a project
+/// `benchlab/runs` among the user's data (XDG Base Directory Specification). It need not exist.
+pub fn runs_folder(cli: &Cli, given: Option<&Path>) -> Result<PathBuf, Exit> {
+    match (given, project(cli)) {
+        (Some(folder), _) => Ok(folder.to_path_buf()),
+        (None, Ok(project)) => Ok(project.folder().join("runs")),
+        (None, Err(_)) if cli.project.is_none() => user_data()
+            .map(|data| data.join("benchlab/runs"))
+            .ok_or_else(|| Exit::wrong("HOME is not set: name a folder for runs with --runs")),
+        (None, Err(exit)) => Err(exit),
+    }
+}
+
+fn user_data() -> Option<PathBuf> {
+    let folder = |name| std::env::var_os(name).map(PathBuf::from);
+    // The specification asks for relative paths to be ignored.
+    let data = folder("XDG_DATA_HOME").filter(|path| path.is_absolute());
+    data.or_else(|| Some(folder("HOME")?.join(".local/share")))
+}
+
+/// The run files in a folder, by name; none if it does not exist.
+pub fn run_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries
+        .map(|e| e.path())
+        .filter(|p| p.extension().is_some_and(|e| e == "lab"))
+        .collect();
+    paths.sort();
+    paths
 }

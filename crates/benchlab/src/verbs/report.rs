@@ -110,7 +110,8 @@ fn print(rendered: Rendered, args: &ReportArgs) -> Result<(), Exit> {
     }
 }
 
-fn colour(wanted: Color) -> bool {
+/// Whether to colour what goes to standard output.
+pub fn colour(wanted: Color) -> bool {
     match wanted {
         Color::Always => true,
         Color::Never => false,

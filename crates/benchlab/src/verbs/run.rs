@@ -5,7 +5,7 @@ use crate::cli::{Cli, RunArgs};
 use crate::exit::{self, Exit};
 use crate::progress::Follower;
 use crate::ready::ready;
-use crate::verbs::{project, report};
+use crate::verbs::{project, report, runs_folder};
 use lab_bench::{Scratch, Session, host, interrupt, unix_seconds};
 use lab_model::{Ending, Failure, Host, Measure, Plan, Subject};
 use lab_plan::{Experiment, Project, Selection};
@@ -22,7 +22,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let Prepared { hashes, failures } = prepare(&project, &experiment, &plan, args.install)?;
     let host = fit_host(args.strict)?;
     let scratch = scratch(args.scratch.as_deref())?;
-    let path = new_file(&project, args)?;
+    let path = new_file(&runs_folder(cli, args.runs.as_deref())?, &experiment.name)?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     writer.host(&with_scratch(host, &scratch))?;
     writer.plan(&plan)?;
@@ -198,18 +198,15 @@ fn measure(args: &RunArgs) -> Measure {
     }
 }
 
-/// `runs/<time>-<experiment>.lab`; a run that began in the same second gets a number.
-fn new_file(project: &Project, args: &RunArgs) -> Result<PathBuf, Exit> {
-    let folder = args
-        .runs
-        .clone()
-        .unwrap_or_else(|| project.folder().join("runs"));
-    std::fs::create_dir_all(&folder)
+/// `<time>-<experiment>.lab` in a folder, which is made if need be; a run that began in the same
+/// second gets a number.
+pub fn new_file(folder: &Path, experiment: &str) -> Result<PathBuf, Exit> {
+    std::fs::create_dir_all(folder)
         .map_err(|e| Exit::wrong(format!("{}: {e}", folder.display())))?;
     let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
     let name = |n: u32| match n {
-        0 => format!("{time}-{}.lab", args.experiment),
-        n => format!("{time}-{}-{n}.lab", args.experiment),
+        0 => format!("{time}-{experiment}.lab"),
+        n => format!("{time}-{experiment}-{n}.lab"),
     };
     let mut paths = (0..).map(|n| folder.join(name(n)));
     Ok(paths.find(|p| !p.exists()).expect("numbers do not end"))

@@ -4,6 +4,7 @@
 mod bad_input;
 mod faults;
 mod full_disk;
+mod history;
 mod progress;
 mod project;
 mod run_files;

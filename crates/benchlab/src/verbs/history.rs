@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab history`: how an experiment or a comparison came out from run to run.
+
+use crate::cli::{Cli, HistoryArgs};
+use crate::exit::{self, Exit};
+use crate::output::to_stdout;
+use crate::verbs::report::colour;
+use crate::verbs::{run_files, runs_folder};
+use lab_plan::nearest;
+use lab_report::{Known, Past, Terminal, clean, render_history, render_names};
+use lab_store::{Heading, StoreError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Shows the runs of one name, or the names.
+pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
+    let folder = runs_folder(cli, args.runs.as_deref())?;
+    if args.runs.is_some() && !folder.is_dir() {
+        let folder = folder.display();
+        return Err(Exit::wrong(format!("{folder}: there is no such folder")));
+    }
+    let known = by_name(&folder);
+    let terminal = Terminal {
+        colour: colour(args.color),
+        ..Terminal::default()
+    };
+    let rendered = match &args.name {
+        Some(name) => {
+            let place = format!("runs in {}", folder.display());
+            let files = known
+                .get(name)
+                .ok_or_else(|| unknown(name, &place, known.keys()))?;
+            let runs = latest(files, args.last as usize);
+            let subjects: BTreeSet<&str> = runs.iter().flat_map(Past::subjects).collect();
+            for wanted in &args.subjects {
+                if !subjects.contains(wanted.as_str()) {
+                    let place = format!("subjects in these runs of {}", clean(name));
+                    return Err(unknown(wanted, &place, subjects.iter()));
+                }
+            }
+            render_history(args.format, name, &runs, &args.subjects, terminal)
+        }
+        None => {
+            let names: Vec<Known> = known.iter().map(count).collect();
+            let folder = folder.display().to_string();
+            render_names(args.format, &folder, &names, terminal)
+        }
+    };
+    let text = rendered.map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    to_stdout(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A run file: when it began, and where it is.
+type File = (f64, PathBuf);
+
+/// The run files of each name, the oldest first. Files that are no runs are told and left out.
+fn by_name(folder: &Path) -> BTreeMap<String, Vec<File>> {
+    let mut known: BTreeMap<String, Vec<File>> = BTreeMap::new();
+    for path in run_files(folder) {
+        match Heading::read(&path) {
+            Ok(Heading {
+                experiment: Some(name),
+                started_unix_s,
+            }) => known.entry(name).or_default().push((started_unix_s, path)),
+            Ok(_) => {}
+            Err(e) => left_out(&e),
+        }
+    }
+    for files in known.values_mut() {
+        files.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    known
+}
+
+/// The latest runs that can be read, the oldest of them first. One is in memory at a time.
+fn latest(files: &[File], most: usize) -> Vec<Past> {
+    let read = |(_, path): &File| past(path).map_err(|e| left_out(&e)).ok().flatten();
+    let mut runs: Vec<Past> = files.iter().rev().filter_map(read).take(most).collect();
+    runs.reverse();
+    runs
+}
+
+fn past(path: &Path) -> Result<Option<Past>, StoreError> {
+    let run = lab_store::load(path)?;
+    let hashes = lab_store::recorded_hashes(path)?;
+    Ok(Past::new(&run, &lab_stats::analyse(&run), &hashes))
+}
+
+fn left_out(e: &StoreError) {
+    eprintln!("benchlab: left out: {}", clean(&e.to_string()));
+}
+
+fn count((name, files): (&String, &Vec<File>)) -> Known {
+    Known {
+        name: name.clone(),
+        runs: files.len(),
+        last_unix_s: files.last().map_or(0.0, |(began, _)| *began),
+    }
+}
+
+/// There is no such thing; what there is comes from files of others.
+fn unknown<N: AsRef<str>>(wanted: &str, place: &str, known: impl Iterator<Item = N>) -> Exit {
+    let known: Vec<String> = known.map(|name| clean(name.as_ref())).collect();
+    if known.is_empty() {
+        return Exit::wrong(format!("there are no {place}"));
+    }
+    let near = nearest(wanted, known.iter().map(String::as_str));
+    let hint = near.map_or(String::new(), |word| format!("; did you mean `{word}`?"));
+    let known = known.join(", ");
+    Exit::wrong(format!(
+        "there is no `{wanted}` among the {place}; there is: {known}{hint}"
+    ))
+}

@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab history`: which runs it shows, that its figures are those of the runs' reports, and what
+//! it makes of files that are none of its own.
+
+use crate::project::{BENCHLAB, Ended, ended};
+use lab_model::{
+    Batch, BlockState, Case, Check, Command as Line, Disturbance, Ending, Failure, Host, Imported,
+    Measure, Plan, Point, Sample, Subject, Writes,
+};
+use lab_store::RunWriter;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A run to be: by default one of `sort`, A against B, with twelve blocks at one point.
+struct Made {
+    name: &'static str,
+    day: u32,
+    /// Time of B / time of A.
+    ratio: f64,
+    blocks: u32,
+    points: usize,
+    kernel: &'static str,
+    /// Of A and of B.
+    hashes: [&'static str; 2],
+    revision: Option<&'static str>,
+    subjects: [&'static str; 2],
+    ended: bool,
+}
+
+impl Default for Made {
+    fn default() -> Made {
+        Made {
+            name: "sort",
+            day: 0,
+            ratio: 1.0,
+            blocks: 12,
+            points: 1,
+            kernel: "Linux 6.1",
+            hashes: ["one", "two"],
+            revision: None,
+            subjects: ["A", "B"],
+            ended: true,
+        }
+    }
+}
+
+impl Made {
+    fn plan(&self) -> Plan {
+        let subject = |i: usize| Subject {
+            name: self.subjects[i].into(),
+            program: vec!["sort".into(), format!("{i}.txt")],
+            command: Some(Line {
+                line: format!("sort {i}.txt"),
+                revision: self.revision.filter(|_| i == 1).map(String::from),
+                ..Line::default()
+            }),
+            ..Subject::default()
+        };
+        let point = |x: usize| Point {
+            case: 0,
+            params: vec![("n".into(), x.to_string())],
+            x: Some(x as f64),
+            writes: Writes::default(),
+        };
+        Plan {
+            experiment: self.name.into(),
+            title: "A against B".into(),
+            subjects: vec![subject(0), subject(1)],
+            cases: vec![Case {
+                name: "run".into(),
+                work: "one process".into(),
+                unit: "process".into(),
+                sweep: Some("n".into()),
+                check: Check::Reads,
+                empty: false,
+            }],
+            points: (1..=self.points).map(point).collect(),
+            measure: Measure {
+                pairs: 2,
+                max_blocks: self.blocks,
+                alpha: 0.05,
+                margin: 0.02,
+                ..Measure::default()
+            },
+            ..Plan::default()
+        }
+    }
+
+    /// Writes it as `runs/<name of the file>.lab`.
+    fn write(&self, folder: &Path, file: &str) -> PathBuf {
+        let path = folder.join(format!("{file}.lab"));
+        let began = 1_795_000_000.0 + f64::from(self.day) * 86_400.0;
+        let run = RunWriter::create(&path, "1.2.3", began).unwrap();
+        let facts = [("cpu", "some cpu"), ("kernel", self.kernel)];
+        run.host(&Host {
+            facts: facts.map(|(k, v)| (k.into(), v.into())).into(),
+            findings: Vec::new(),
+        })
+        .unwrap();
+        run.plan(&self.plan()).unwrap();
+        for (subject, hash) in self.subjects.iter().zip(self.hashes) {
+            run.hash(subject, hash).unwrap();
+        }
+        for number in 0..self.blocks {
+            let block = run.begin_block(number, 0, 0, began).unwrap();
+            for sample in self.samples(number) {
+                block.sample(&sample, 1, 1).unwrap();
+            }
+            block
+                .finish(BlockState::Complete, 1_000_000, &Disturbance::default())
+                .unwrap();
+        }
+        run.finish(self.ended.then_some(Ending::Blocks), None)
+            .unwrap();
+        path
+    }
+
+    /// A takes 10 ms, B that by the ratio, each block a little more or less.
+    fn samples(&self, block: u32) -> Vec<Sample> {
+        let mut samples = Vec::new();
+        for point in 0..self.points {
+            for pass in 0..4 {
+                for subject in 0..2 {
+                    let unequal = f64::from((block * 7 + subject as u32 * 3) % 5) * 20_000.0;
+                    let factor = if subject == 1 { self.ratio } else { 1.0 };
+                    let wall_ns = (10_000_000.0 * factor + unequal) as u64;
+                    samples.push(Sample {
+                        point,
+                        subject,
+                        pass,
+                        turn: subject as u32,
+                        batch: Batch {
+                            operations: 1,
+                            wall_ns,
+                            cpu_ns: wall_ns,
+                        },
+                    });
+                }
+            }
+        }
+        samples
+    }
+}
+
+/// Runs `benchlab history … --runs FOLDER`.
+fn history(folder: &Path, args: &[&str]) -> Ended {
+    let mut command = Command::new(BENCHLAB);
+    command.arg("history").args(args).arg("--runs").arg(folder);
+    ended(command.current_dir("/").output().unwrap())
+}
+
+/// The rows of `--format csv`, by column.
+fn rows(folder: &Path, args: &[&str]) -> Vec<HashMap<String, String>> {
+    let ended = history(folder, &[args, &["--format", "csv"]].concat());
+    ended.expect(0);
+    let mut reader = csv::Reader::from_reader(ended.stdout.as_bytes());
+    reader.deserialize().map(Result::unwrap).collect()
+}
+
+fn column(rows: &[HashMap<String, String>], name: &str) -> Vec<String> {
+    rows.iter().map(|row| row[name].clone()).collect()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).expect("JSON")
+}
+
+#[track_caller]
+fn assert_fits(text: &str) {
+    for line in text.lines() {
+        let width = line.chars().count();
+        assert!(width <= 80, "{width} columns: {line}");
+    }
+}
+
+/// Three runs of sort, written in another order than they were made in, and one of something else.
+fn three() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let made = |name, day, ratio| Made {
+        name,
+        day,
+        ratio,
+        ..Made::default()
+    };
+    made("sort", 2, 0.8).write(folder.path(), "a");
+    made("sort", 0, 1.0).write(folder.path(), "b");
+    made("sort", 1, 1.25).write(folder.path(), "c");
+    made("other", 3, 3.0).write(folder.path(), "d");
+    folder
+}
+
+#[test]
+fn the_runs_of_a_name_from_the_oldest_to_the_latest() {
+    let folder = three();
+    let rows = rows(folder.path(), &["sort"]);
+    assert_eq!(column(&rows, "run"), ["b.lab", "c.lab", "a.lab"]);
+    assert_eq!(column(&rows, "verdict"), ["equivalent", "slower", "faster"]);
+    assert_eq!(column(&rows, "equivalent"), ["1", "0", "0"]);
+    for (row, truth) in rows.iter().zip([1.0, 1.25, 0.8]) {
+        let number = |column: &str| row[column].parse::<f64>().unwrap();
+        assert!(
+            number("ratio_low") <= truth && truth <= number("ratio_high"),
+            "{row:?}"
+        );
+        assert!(number("ratio_level") >= 0.95, "{row:?}");
+        assert!(number("baseline_wall_low_ns") <= number("baseline_wall_high_ns"));
+    }
+    let text = history(folder.path(), &["sort"]).expect(0).stdout.clone();
+    assert_fits(&text);
+    let place = |text_: &str| {
+        text.find(text_)
+            .unwrap_or_else(|| panic!("no {text_} in {text}"))
+    };
+    assert!(place("2026-11-18 11:06") < place("2026-11-19 11:06"));
+    assert!(place("2026-11-19 11:06") < place("2026-11-20 11:06"));
+    assert!(text.contains("B, ratio to A: ▄█▁ (0.8"), "{text}");
+    assert!(
+        !text.contains("mark"),
+        "nothing is other or wanting: {text}"
+    );
+    let last = self::rows(folder.path(), &["sort", "--last", "2"]);
+    assert_eq!(column(&last, "run"), ["c.lab", "a.lab"]);
+}
+
+#[test]
+fn the_figures_are_those_of_the_runs_reports() {
+    let folder = three();
+    let shown = json(&history(folder.path(), &["sort", "--format", "json"]).stdout);
+    assert_eq!(
+        (&shown["format"], &shown["name"]),
+        (&1.into(), &"sort".into())
+    );
+    let rows = shown["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 3);
+    for row in rows {
+        let file = folder.path().join(row["run"].as_str().unwrap());
+        let mut report = Command::new(BENCHLAB);
+        report.arg("report").arg(file).args(["--format", "json"]);
+        let report = json(&ended(report.output().unwrap()).expect(0).stdout);
+        let analysis = &report["analysis"];
+        let compared = &analysis["comparisons"][0];
+        assert_eq!(row["ratio"], compared["ratio"]["estimate"]);
+        assert_eq!(row["ratio_low"], compared["ratio"]["low"]);
+        assert_eq!(row["ratio_high"], compared["ratio"]["high"]);
+        assert_eq!(row["verdict"], compared["verdict"]["verdict"]);
+        assert_eq!(
+            row["baseline_wall_ns"],
+            analysis["cells"][0]["wall_ns"]["estimate"]
+        );
+        assert_eq!(row["blocks"], analysis["blocks"]);
+        assert_eq!(row["started_unix_s"], report["started_unix_s"]);
+    }
+}
+
+#[test]
+fn several_points_have_a_mean_and_verdicts_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = Made {
+        points: 3,
+        ratio: 1.25,
+        ..Made::default()
+    };
+    made.write(folder.path(), "a");
+    let rows = rows(folder.path(), &["sort"]);
+    assert_eq!(column(&rows, "points"), ["3"]);
+    assert_eq!(column(&rows, "slower"), ["3"]);
+    assert_eq!(column(&rows, "verdict"), [""]);
+    assert_eq!(column(&rows, "baseline_wall_ns"), [""]);
+    let text = history(folder.path(), &["sort"]).stdout;
+    assert!(text.contains(" 3> "), "{text}");
+    assert!(text.contains("> slower"), "the marks are explained: {text}");
+    assert_fits(&text);
+}
+
+#[test]
+fn what_is_other_than_in_the_latest_run_is_marked() {
+    let marks = [
+        "other_host",
+        "other_baseline",
+        "other_subject",
+        "other_points",
+        "few_blocks",
+    ];
+    let made = |change: &dyn Fn(&mut Made)| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut earlier = Made::default();
+        change(&mut earlier);
+        earlier.write(folder.path(), "a");
+        let latest = Made {
+            day: 1,
+            ..Made::default()
+        };
+        latest.write(folder.path(), "b");
+        let rows = rows(folder.path(), &["sort"]);
+        assert!(marks.iter().all(|m| rows[1][*m] == "false") && rows[1]["ended"] == "true");
+        let text = history(folder.path(), &["sort"]).stdout;
+        assert_fits(&text);
+        let set = marks.into_iter().filter(|m| rows[0][*m] == "true");
+        let mut set: Vec<&str> = set.collect();
+        set.extend((rows[0]["ended"] == "false").then_some("not ended"));
+        (set, text)
+    };
+    assert_eq!(made(&|_| {}).0, [""; 0]);
+    let letters = |(set, text): (Vec<&'static str>, String), letter: &str| {
+        let row = text.lines().find(|l| l.starts_with("2026-11-18")).unwrap();
+        assert!(row.ends_with(&format!("  {letter}")), "{row}");
+        assert!(
+            text.contains(&format!("{letter}: ")),
+            "{letter} is explained: {text}"
+        );
+        set
+    };
+    let host = made(&|m| m.kernel = "Linux 7.0");
+    assert_eq!(letters(host, "h"), ["other_host"]);
+    let baseline = made(&|m| m.hashes[0] = "changed");
+    assert_eq!(letters(baseline, "b"), ["other_baseline"]);
+    let subject = made(&|m| m.hashes[1] = "changed");
+    assert_eq!(letters(subject, "s"), ["other_subject"]);
+    let points = made(&|m| m.points = 2);
+    assert_eq!(letters(points, "p"), ["other_points"]);
+    let few = made(&|m| m.blocks = 3);
+    assert_eq!(letters(few, "f"), ["few_blocks"]);
+    let running = made(&|m| m.ended = false);
+    assert_eq!(letters(running, "u"), ["not ended"]);
+    let (set, text) = made(&|m| m.revision = Some("0123456789abcdef"));
+    assert_eq!(set, ["other_subject"]);
+    assert!(
+        text.contains(" 0123456 ") && !text.contains("01234567"),
+        "{text}"
+    );
+}
+
+#[test]
+fn subjects_that_failed_have_a_row_that_says_so() {
+    let folder = three();
+    let path = Made::default().write(folder.path(), "failed");
+    let run = RunWriter::resume(&path).unwrap();
+    run.failure(&Failure {
+        subject: 1,
+        point: None,
+        block: None,
+        kind: "exit".into(),
+        message: "it ended with status 1".into(),
+        log: Vec::new(),
+    })
+    .unwrap();
+    run.finish(Some(Ending::Failed), None).unwrap();
+    let rows = rows(folder.path(), &["sort"]);
+    let row = rows.iter().find(|r| r["run"] == "failed.lab").unwrap();
+    assert_eq!(
+        (row["verdict"].as_str(), row["ratio"].as_str()),
+        ("failed", "")
+    );
+    let text = history(folder.path(), &["sort"]).stdout;
+    assert!(text.contains("–  failed"), "{text}");
+}
+
+#[test]
+fn without_a_name_it_shows_those_that_there_are() {
+    let folder = three();
+    let text = history(folder.path(), &[]).expect(0).stdout.clone();
+    let line = |name: &str| text.lines().find(|l| l.starts_with(name)).map(words);
+    assert_eq!(line("sort").unwrap(), ["sort", "3", "2026-11-20", "11:06"]);
+    assert_eq!(
+        line("other").unwrap(),
+        ["other", "1", "2026-11-21", "11:06"]
+    );
+    let shown = json(&history(folder.path(), &["--format", "json"]).stdout);
+    assert_eq!(shown["rows"][1]["name"], "sort");
+    assert_eq!(shown["rows"][1]["runs"], 3);
+    let rows = rows(folder.path(), &[]);
+    assert_eq!(column(&rows, "name"), ["other", "sort"]);
+    let empty = tempfile::tempdir().unwrap();
+    let said = history(empty.path(), &[]).expect(0).stdout.clone();
+    assert!(said.contains("There are none; `benchlab run sql --quick` makes one."));
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
+#[test]
+fn what_is_asked_for_wrongly() {
+    let folder = three();
+    history(folder.path(), &["sotr"]).expect(2).says(&[
+        "benchlab: there is no `sotr` among the runs in ",
+        "; there is: other, sort; did you mean `sort`?",
+    ]);
+    history(folder.path(), &["sort", "--subjects", "B,C"])
+        .expect(2)
+        .says(&["there is no `C` among the subjects in these runs of sort; there is: B"]);
+    let nowhere = folder.path().join("nowhere");
+    history(&nowhere, &["sort"])
+        .expect(2)
+        .says(&["nowhere: there is no such folder"]);
+    history(folder.path(), &["sort", "--format", "xlsx"])
+        .expect(2)
+        .says(&["[possible values: terminal, markdown, csv, json]"]);
+    let empty = tempfile::tempdir().unwrap();
+    history(empty.path(), &["sort"])
+        .expect(2)
+        .says(&["there are no runs in "]);
+}
+
+#[test]
+fn files_that_are_no_runs_are_left_out() {
+    let folder = three();
+    let put = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    let whole = fs::read(folder.path().join("a.lab")).unwrap();
+    put("text.lab", &b"# not a run\n".repeat(100));
+    put("cut.lab", &whole[..whole.len() / 2]);
+    put("notes.txt", b"not looked at");
+    fs::create_dir(folder.path().join("folder.lab")).unwrap();
+    let imported = RunWriter::create(&folder.path().join("imported.lab"), "1", 1.0).unwrap();
+    imported.import(&Imported::default()).unwrap();
+    imported.finish(None, None).unwrap();
+    // Its heading is sound, and its samples are of nobody.
+    let odd = Made {
+        day: 9,
+        ..Made::default()
+    };
+    let odd = odd.write(folder.path(), "odd");
+    let db = rusqlite::Connection::open(odd).unwrap();
+    db.execute_batch("UPDATE sample SET subject = 99").unwrap();
+    drop(db);
+    let ended = history(folder.path(), &["sort", "--last", "3", "--format", "csv"]);
+    ended.expect(0).says(&[
+        "benchlab: left out: ",
+        "text.lab is not a run file: it is not an SQLite database",
+        "cut.lab is damaged or cut off",
+        "folder.lab is not a run file: it is a folder or a device",
+        "odd.lab is damaged or cut off: a sample is of subject 99",
+    ]);
+    assert!(!ended.stderr.contains("notes.txt") && !ended.stderr.contains("imported.lab"));
+    assert_eq!(
+        ended.stdout.lines().count(),
+        4,
+        "three rows: {}",
+        ended.stdout
+    );
+}
+
+/// Names come from files of others.
+#[test]
+fn names_from_a_file_do_not_reach_the_terminal_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let hostile = Made {
+        name: "na\x1b[31mme\n",
+        subjects: [
+            "base | \x07line",
+            "<b>数据库\x1b]0;title\x07 and a name that goes on and on and on and on",
+        ],
+        ..Made::default()
+    };
+    hostile.write(folder.path(), "a");
+    for args in [
+        &[][..],
+        &["na\x1b[31mme\n"],
+        &["na\x1b[31mme\n", "--format", "markdown"],
+        &["x"],
+    ] {
+        let ended = history(folder.path(), args);
+        let clean = |text: &str| text.chars().all(|c| c == '\n' || !c.is_control());
+        assert!(clean(&ended.stdout) && clean(&ended.stderr), "{ended:?}");
+        assert!(!ended.stdout.contains("| \x07") && !ended.stderr.contains("panicked"));
+    }
+    assert_fits(&history(folder.path(), &["na\x1b[31mme\n"]).expect(0).stdout);
+}
+
+#[test]
+fn where_runs_are_looked_for() {
+    let home = tempfile::tempdir().unwrap();
+    let place = |path: &str| {
+        let folder = home.path().join(path);
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    };
+    let made = |name, folder: &Path| {
+        let made = Made {
+            name,
+            ..Made::default()
+        };
+        made.write(folder, "a");
+    };
+    made("in-home", &place(".local/share/benchlab/runs"));
+    made("in-data", &place("data/benchlab/runs"));
+    made("in-project", &place("project/runs"));
+    place("project/experiments");
+    let names = |folder: &Path, data: &str, args: &[&str]| {
+        let mut command = Command::new(BENCHLAB);
+        command.args(["history", "--format", "csv"]).args(args);
+        command.env_remove("BENCHLAB_PROJECT").current_dir(folder);
+        command.env("HOME", home.path()).env("XDG_DATA_HOME", data);
+        ended(command.output().unwrap())
+    };
+    let data = home.path().join("data");
+    let data = data.to_str().unwrap();
+    let assert_shows = |ended: Ended, name: &str| {
+        let lines: Vec<&str> = ended.expect(0).stdout.lines().collect();
+        assert!(lines.len() == 2 && lines[1].starts_with(name), "{lines:?}");
+    };
+    assert_shows(names(home.path(), data, &[]), "in-data");
+    assert_shows(names(home.path(), "", &[]), "in-home");
+    assert_shows(names(home.path(), "data", &[]), "in-home");
+    let project = home.path().join("project");
+    assert_shows(names(&project, data, &[]), "in-project");
+    let named = project.to_str().unwrap();
+    assert_shows(
+        names(home.path(), data, &["--project", named]),
+        "in-project",
+    );
+    names(home.path(), data, &["--project", "nowhere"])
+        .expect(2)
+        .says(&["is not in a benchlab project"]);
+}
