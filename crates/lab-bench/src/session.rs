@@ -103,7 +103,7 @@ impl Crew<'_> {
     pub fn start(&self, subject: SubjectId, core: usize) -> Answer<(Process, lab_model::Process)> {
         let limit = Duration::from_nanos(self.plan.measure.time_limit_ns);
         let process = Process::start(&self.plan.subjects[subject], self.folder, limit)?;
-        sys::pin(process.thread, core).map_err(|e| {
+        sys::pin(process.thread, &[core]).map_err(|e| {
             Fault::Failed(
                 "start",
                 format!("its thread cannot be kept on core {core}: {e}"),
