@@ -79,6 +79,8 @@ pub struct Starter {
     process: Child,
     orders: Option<ChildStdin>,
     answers: ChildStdout,
+    /// Commands run to their end although the reader wants to stop.
+    pub undisturbed: bool,
 }
 
 impl Starter {
@@ -99,6 +101,7 @@ impl Starter {
             orders: process.stdin.take(),
             answers: process.stdout.take().expect("stdout is piped"),
             process,
+            undisturbed: false,
         })
     }
 
@@ -121,7 +124,7 @@ impl Starter {
             let left = PollTimeout::try_from(left.as_millis() + 1).unwrap_or(PollTimeout::MAX);
             let mut ready = [PollFd::new(self.answers.as_fd(), PollFlags::POLLIN)];
             let answered = poll(&mut ready, left);
-            if interrupt::requested() {
+            if interrupt::requested() && !self.undisturbed {
                 return Err(Fault::Interrupted);
             }
             if answered.is_ok_and(|n| n > 0) {
