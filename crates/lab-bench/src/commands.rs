@@ -184,10 +184,10 @@ impl<'a> CommandTurns<'a> {
     /// Where the commands run: on one core, unless one of them was seen to use several at once.
     fn placed(&self) -> Cores {
         let parallel = |pilot: &Pilot| {
-            let last = pilot.batches.last();
-            last.is_some_and(|b| {
-                b.cpu_ns > LEAST_CPU_NS && b.cpu_ns as f64 > b.wall_ns as f64 * PARALLEL
-            })
+            pilot
+                .batches
+                .iter()
+                .any(|b| b.cpu_ns > LEAST_CPU_NS && b.cpu_ns as f64 > b.wall_ns as f64 * PARALLEL)
         };
         let all = self.pilots.values().any(parallel);
         let found = if all { Cores::All } else { Cores::One };
