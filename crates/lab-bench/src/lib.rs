@@ -24,6 +24,7 @@ mod subjects;
 mod sys;
 mod target;
 mod visit;
+mod worktree;
 
 pub use build::{Builder, Unready};
 pub use commands::CommandTurns;
@@ -35,3 +36,4 @@ pub use session::{BenchError, Method, Progress, Session};
 pub use starter::{Ended, Order, Starter};
 pub use subjects::Subjects;
 pub use sys::{allowed_cores, monotonic_ns, pin, share_core, unix_seconds};
+pub use worktree::{Commit, Revision, WorktreeError, Worktrees};
