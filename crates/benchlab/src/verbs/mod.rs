@@ -2,6 +2,7 @@
 //! One file per verb.
 
 pub mod build;
+pub mod compare;
 pub mod doctor;
 pub mod generate;
 pub mod history;
