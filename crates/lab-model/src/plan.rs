@@ -247,6 +247,12 @@ impl Plan {
             .map(|(id, _)| id)
     }
 
+    /// Whether it compares revisions, whose folders are gone after the run.
+    pub fn of_revisions(&self) -> bool {
+        let revision = |s: &Subject| s.command.as_ref().is_some_and(|c| c.revision.is_some());
+        self.subjects.iter().any(revision)
+    }
+
     /// The subject that is a second copy of the baseline, if there is one.
     pub fn control(&self) -> Option<SubjectId> {
         self.subjects
