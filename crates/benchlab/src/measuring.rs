@@ -39,10 +39,15 @@ pub fn measure<'a>(
     let ending = session.measure(&mut |step| follower.step(step));
     follower.end();
     match ending? {
-        Ending::Interrupted => Err(Exit::new(
-            exit::INTERRUPTED,
-            format!("stopped; go on with `benchlab resume {}`", path.display()),
-        )),
+        Ending::Interrupted => {
+            let next = if plan.of_revisions() {
+                "see what was measured with `benchlab report"
+            } else {
+                "go on with `benchlab resume"
+            };
+            let message = format!("stopped; {next} {}`", path.display());
+            Err(Exit::new(exit::INTERRUPTED, message))
+        }
         ending => Ok(ending),
     }
 }

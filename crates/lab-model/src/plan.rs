@@ -99,7 +99,8 @@ pub struct Subject {
     /// The subject is a whole command.
     #[serde(default)]
     pub command: Option<Command>,
-    /// It shows what starting a process or a shell costs; it is not compared.
+    /// It shows what starting a process costs (a program without arguments that does nothing) or a
+    /// shell (with arguments); it is not compared.
     #[serde(default)]
     pub overhead: bool,
 }
@@ -230,13 +231,25 @@ impl Plan {
         &self.cases[self.points[point].case]
     }
 
-    /// A point in words: `select limit=100 statement=text`.
+    /// A point in words: `select limit=100 statement=text`; of whole commands, whose only case goes
+    /// without saying, its parameters, where it has some.
     pub fn label(&self, point: PointId) -> String {
-        let mut label = self.case(point).name.clone();
-        for (key, value) in &self.points[point].params {
-            label.push_str(&format!(" {key}={value}"));
-        }
-        label
+        let case = &self.case(point).name;
+        let params = &self.points[point].params;
+        let named = self.commands.is_none() || params.is_empty();
+        let words = named.then(|| case.clone()).into_iter();
+        words
+            .chain(params.iter().map(|(key, value)| format!("{key}={value}")))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// The subject that shows what starting a process costs, or what a shell does: of those that
+    /// show an overhead, the one whose program has no arguments, or the one whose program has some.
+    pub fn start_cost(&self, shell: bool) -> Option<SubjectId> {
+        self.subjects
+            .iter()
+            .position(|s| s.overhead && (s.program.len() > 1) == shell)
     }
 
     /// The subjects that are compared: not those that repeat the baseline or show an overhead.
@@ -245,6 +258,12 @@ impl Plan {
         subjects
             .filter(|(_, s)| s.control_of.is_none() && !s.overhead)
             .map(|(id, _)| id)
+    }
+
+    /// Whether it compares revisions, whose folders are gone after the run.
+    pub fn of_revisions(&self) -> bool {
+        let revision = |s: &Subject| s.command.as_ref().is_some_and(|c| c.revision.is_some());
+        self.subjects.iter().any(revision)
     }
 
     /// The subject that is a second copy of the baseline, if there is one.

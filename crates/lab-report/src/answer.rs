@@ -15,7 +15,12 @@ pub fn answer(report: &Report) -> String {
         return "This file holds imported figures alone. They have no intervals, so they support no conclusion.".into();
     };
     if view.analysis.cells.is_empty() {
-        return "There is no answer yet: no subject has a complete block at any point.".into();
+        let subject = view.words.subject;
+        return format!("There is no answer yet: no {subject} has a complete block at any point.");
+    }
+    if view.commands().is_some() {
+        let said = content::sentences(&view).into_iter().map(|s| s.text);
+        return said.collect::<Vec<_>>().join(" ") + &missing(&view);
     }
     if view.analysis.comparisons.is_empty() {
         return format!(
@@ -166,7 +171,7 @@ fn noise(view: &View) -> Option<String> {
 }
 
 /// Who is not in the answer, or not everywhere. Begins with a space.
-fn missing(view: &View) -> String {
+pub fn missing(view: &View) -> String {
     let failed: BTreeSet<SubjectId> = view.report.run.failures.iter().map(|f| f.subject).collect();
     let refused: BTreeSet<SubjectId> = view.analysis.refusals.iter().map(|r| r.subject).collect();
     let names = |ids: Vec<SubjectId>| {
@@ -177,10 +182,11 @@ fn missing(view: &View) -> String {
     };
     let mut text = String::new();
     if !failed.is_empty() {
-        text += &format!(
-            " Failed at some point or everywhere, and left out there: {}.",
-            names(failed.iter().copied().collect())
-        );
+        let names = names(failed.iter().copied().collect());
+        text += &match view.plan.points.len() {
+            1 if view.commands().is_some() => format!(" Failed, and not compared: {names}."),
+            _ => format!(" Failed at some point or everywhere, and left out there: {names}."),
+        };
     }
     let only_refused: Vec<SubjectId> = refused.difference(&failed).copied().collect();
     if !only_refused.is_empty() {

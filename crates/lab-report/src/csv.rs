@@ -5,11 +5,11 @@
 use crate::view::{Standing, View, verdict_word};
 use crate::{Error, Report};
 use lab_model::{PointId, Run, SubjectId, WarmUp};
-use lab_stats::analysis::{Cell, Comparison, Control, Interval};
+use lab_stats::analysis::{Cell, Comparison, Control, Interval, ProcessUse};
 use serde::Serialize;
 
 /// The columns, in order; units are in their names.
-pub const COLUMNS: [&str; 43] = [
+pub const COLUMNS: [&str; 67] = [
     "run",
     "subject",
     "language",
@@ -53,6 +53,30 @@ pub const COLUMNS: [&str; 43] = [
     "merged",
     "operations",
     "note",
+    "command",
+    "revision",
+    "user_ns",
+    "user_low_ns",
+    "user_high_ns",
+    "sys_ns",
+    "sys_low_ns",
+    "sys_high_ns",
+    "peak_rss_bytes",
+    "peak_rss_low_bytes",
+    "peak_rss_high_bytes",
+    "minor_faults",
+    "minor_faults_low",
+    "minor_faults_high",
+    "major_faults",
+    "major_faults_low",
+    "major_faults_high",
+    "voluntary_switches",
+    "voluntary_switches_low",
+    "voluntary_switches_high",
+    "involuntary_switches",
+    "involuntary_switches_low",
+    "involuntary_switches_high",
+    "statuses",
 ];
 
 /// The report as CSV.
@@ -165,20 +189,57 @@ fn measured(view: &View, subject: SubjectId, point: PointId) -> Row {
             control.into_iter().for_each(|c| noise(&mut row, c));
             ("measured", String::new())
         }
-        Standing::Baseline(cell) => {
+        Standing::Baseline(cell) | Standing::Overhead(cell) => {
             figures(&mut row, cell);
             ("measured", String::new())
         }
     };
     row.set("status", status);
     row.set("note", note);
+    if let Some(command) = &who.command {
+        row.set("command", &command.line);
+        row.set("revision", command.revision.as_deref().unwrap_or(""));
+    }
+    let uses = view.uses(subject, point).into_iter();
+    uses.for_each(|uses| used(&mut row, uses));
     row
+}
+
+/// What whole commands used.
+fn used(row: &mut Row, uses: &ProcessUse) {
+    row.interval(["user_ns", "user_low_ns", "user_high_ns"], &uses.user_ns);
+    row.interval(["sys_ns", "sys_low_ns", "sys_high_ns"], &uses.sys_ns);
+    let peak = [
+        "peak_rss_bytes",
+        "peak_rss_low_bytes",
+        "peak_rss_high_bytes",
+    ];
+    row.interval(peak, &uses.peak_rss_bytes);
+    let minor = ["minor_faults", "minor_faults_low", "minor_faults_high"];
+    row.interval(minor, &uses.minor_faults);
+    let major = ["major_faults", "major_faults_low", "major_faults_high"];
+    row.interval(major, &uses.major_faults);
+    let voluntary = [
+        "voluntary_switches",
+        "voluntary_switches_low",
+        "voluntary_switches_high",
+    ];
+    row.interval(voluntary, &uses.voluntary_switches);
+    let involuntary = [
+        "involuntary_switches",
+        "involuntary_switches_low",
+        "involuntary_switches_high",
+    ];
+    row.interval(involuntary, &uses.involuntary_switches);
+    let statuses: Vec<String> = uses.statuses.iter().map(i32::to_string).collect();
+    row.set("statuses", statuses.join(" "));
 }
 
 fn role(view: &View, subject: SubjectId) -> &'static str {
     match &view.plan.subjects[subject] {
         _ if subject == view.plan.baseline => "baseline",
         s if s.control_of.is_some() => "control",
+        s if s.overhead => "overhead",
         s if s.limit => "limit",
         _ => "subject",
     }

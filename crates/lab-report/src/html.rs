@@ -5,11 +5,14 @@
 use crate::answer::answer;
 use crate::content::{self, Room};
 use crate::plot::{self, Plot};
-use crate::table::{Cell, Table, Tone};
+use crate::table::{Cell, Table, Tone, cut};
 use crate::view::{Group, View};
 use crate::{Error, Report, number};
 use lab_model::Failure;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+/// A title that goes on for longer is cut: command lines have no end.
+const TITLE: usize = 240;
 
 /// Nothing may be loaded or run; the page's own style sheet is inside it.
 const POLICY: &str =
@@ -23,7 +26,7 @@ pub fn render(report: &Report) -> Result<String, Error> {
             page(
                 report,
                 &view.plan.title,
-                Some(&view.plan.question),
+                Some(view.plan.question.as_str()).filter(|q| !q.is_empty()),
                 html! { (navigation(&view)) },
                 measured(&view, &plots),
             )
@@ -50,13 +53,13 @@ fn page(
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content={ "benchlab " (report.run.lab_version) };
-                title { (title) " – benchlab" }
+                title { (cut(title, TITLE)) " – benchlab" }
                 style { (PreEscaped(style)) }
             }
             body {
                 header {
-                    p class="kicker" { (title) " · " (content::started(report.run)) }
-                    h1 { (question.unwrap_or(title)) }
+                    p class="kicker" { @if question.is_some() { (title) " · " } (content::started(report.run)) }
+                    h1 { (cut(question.unwrap_or(title), TITLE)) }
                     section class="lead" aria-labelledby="answer" {
                         h2 id="answer" { "Answer" }
                         p { (answer(report)) }
@@ -72,16 +75,17 @@ fn page(
 
 fn navigation(view: &View) -> Markup {
     let trouble = !view.report.run.failures.is_empty() || !view.refusals().is_empty();
+    let costs = !view.analysis.fits.is_empty() || !view.analysis.factors.is_empty();
     html! {
         nav aria-label="Sections" {
             ul {
                 li { a href="#overview" { "Overview" } }
                 @if trouble { li { a href="#failed" { "What failed" } } }
                 @if !view.warnings().is_empty() { li { a href="#warnings" { "Warnings" } } }
-                li { a href="#cases" { "Case by case" } }
-                li { a href="#costs" { "Fixed and marginal cost" } }
+                li { a href="#cases" { (view.words.cases) } }
+                @if costs { li { a href="#costs" { "Fixed and marginal cost" } } }
                 li { a href="#resources" { "Resources" } }
-                li { a href="#conditions" { "Conditions" } }
+                @if has_conditions(view) { li { a href="#conditions" { "Conditions" } } }
                 li { a href="#method" { "How it was measured" } }
                 li { a href="#host" { "The host" } }
             }
@@ -105,13 +109,19 @@ fn measured(view: &View, plots: &[Plot]) -> Markup {
 }
 
 fn overview(view: &View, plots: &[Plot]) -> Markup {
+    let overall = content::overall_table(view);
     html! {
         h2 id="overview" { "Overview" }
-        (table(&content::overall_table(view)))
-        @for sentence in content::undecided(view).into_iter().chain(content::few_blocks(view)) { p { (sentence) } }
-        p class="muted" {
-            "Small: small but real, the interval leaves out 1 but reaches into the margin of " (number::level(view.analysis.margin))
-            ". Open: inconclusive. Ratios are times: below 1 is faster."
+        (table(&content::command_table(view)))
+        (table(&overall))
+        @if view.commands().is_none() {
+            @for sentence in content::undecided(view).into_iter().chain(content::few_blocks(view)) { p { (sentence) } }
+        }
+        @if !overall.rows.is_empty() {
+            p class="muted" {
+                "Small: small but real, the interval leaves out 1 but reaches into the margin of " (number::level(view.analysis.margin))
+                ". Open: inconclusive. Ratios are times: below 1 is faster."
+            }
         }
         @for plot in plots.iter().filter(|p| p.name == "ratios") { (figure(plot, true)) }
     }
@@ -127,7 +137,7 @@ fn trouble(view: &View) -> Markup {
         @for failure in &run.failures { (failed(view, failure)) }
         @for refusal in view.refusals() {
             div class="box" {
-                p { strong class="what" { (view.name(refusal.subject)) } " at " (view.place(refusal.point)) " is not compared." }
+                p { strong class="what" { (view.name(refusal.subject)) } (view.at(refusal.point)) " is not compared." }
                 p { (refusal.why) }
             }
         }
@@ -138,7 +148,7 @@ fn failed(view: &View, failure: &Failure) -> Markup {
     html! {
         div class="box failed" {
             p {
-                strong class="what" { (view.name(failure.subject)) } " failed at " (view.place(failure.point))
+                strong class="what" { (view.name(failure.subject)) } " failed" (view.at(failure.point))
                 @if let Some(block) = failure.block { ", block " (block) }
                 ": " (failure.kind) "."
             }
@@ -164,7 +174,7 @@ fn warnings(view: &View) -> Markup {
 
 fn cases(view: &View, plots: &[Plot]) -> Markup {
     html! {
-        h2 id="cases" { "Case by case" }
+        h2 id="cases" { (view.words.cases) }
         @for group in view.groups() { (case(view, &group, plots)) }
     }
 }
@@ -175,9 +185,9 @@ fn case(view: &View, group: &Group, plots: &[Plot]) -> Markup {
     let (first, others) = tables.split_at(1.min(tables.len()));
     html! {
         section {
-            h3 { (label) }
+            @if !label.is_empty() { h3 { (label) } }
             p class="muted" { (view.plan.cases[group.case].work) }
-            @for plot in plots.iter().filter(|p| p.title.starts_with(&format!("{label}: "))) { (figure(plot, false)) }
+            @for plot in plots.iter().filter(|p| p.shows(group)) { (figure(plot, false)) }
             @for shown in first { (table(shown)) }
             @if !others.is_empty() {
                 details {
@@ -190,9 +200,12 @@ fn case(view: &View, group: &Group, plots: &[Plot]) -> Markup {
 }
 
 fn costs(view: &View) -> Markup {
+    if view.analysis.fits.is_empty() && view.analysis.factors.is_empty() {
+        return html! {};
+    }
     html! {
         h2 id="costs" { "Fixed and marginal cost" }
-        p { "What an operation costs by itself, and what each further unit of the sweep adds: time = fixed + marginal × n." }
+        p { "What " (view.words.an_operation) " costs by itself, and what each further unit of the sweep adds: time = fixed + marginal × n." }
         @for shown in content::fit_tables(view, Room::Wide) { (table(&shown)) }
         @for shown in content::factor_tables(view, Room::Wide) { (table(&shown)) }
     }
@@ -202,20 +215,27 @@ fn resources(view: &View, plots: &[Plot]) -> Markup {
     html! {
         h2 id="resources" { "Resources" }
         (table(&content::resource_table(view, Room::Wide)))
+        @for group in view.groups() { (table(&content::use_table(view, &group, Room::Wide))) }
+        @for sentence in content::overheads(view) { p { (sentence) } }
         @for plot in plots.iter().filter(|p| p.name == "memory" || p.name == "cpu") { (figure(plot, true)) }
-        details {
-            summary { "Warm-up and first operations" }
-            (table(&content::warm_up_table(view)))
+        @if view.commands().is_none() {
+            details {
+                summary { "Warm-up and first operations" }
+                (table(&content::warm_up_table(view)))
+            }
         }
     }
 }
 
 fn conditions(view: &View) -> Markup {
     let (differing, same) = content::conditions(view);
+    if !has_conditions(view) {
+        return html! {};
+    }
     html! {
         h2 id="conditions" { "Conditions" }
         (table(&content::subject_table(view)))
-        @if differing.rows.is_empty() { p { "No setting that subjects read back differs between them." } }
+        @if view.commands().is_none() && differing.rows.is_empty() { p { "No setting that subjects read back differs between them." } }
         (table(&differing))
         @if !same.is_empty() { p { "The same for all: " (same.join(", ")) "." } }
         @if !view.analysis.controls.is_empty() {
@@ -225,6 +245,12 @@ fn conditions(view: &View) -> Markup {
             }
         }
     }
+}
+
+/// Whole commands read nothing back, unless the lab says something for them.
+fn has_conditions(view: &View) -> bool {
+    let said = !view.report.run.settings.is_empty() || !view.analysis.controls.is_empty();
+    said || view.commands().is_none()
 }
 
 fn imports(report: &Report) -> Markup {

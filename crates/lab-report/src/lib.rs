@@ -5,6 +5,7 @@
 mod answer;
 mod content;
 mod csv;
+mod distribution;
 mod history;
 mod html;
 mod import;
@@ -16,6 +17,7 @@ mod spark;
 mod table;
 mod terminal;
 mod view;
+mod words;
 pub mod xlsx;
 pub mod xml;
 
@@ -26,6 +28,7 @@ pub use crate::import::{ImportError, Limits, import_xml};
 pub use crate::json::FORMAT as JSON_FORMAT;
 pub use crate::terminal::clean;
 
+use crate::view::View;
 use lab_model::Run;
 use lab_stats::analysis::Analysis;
 use std::str::FromStr;
@@ -126,6 +129,16 @@ pub enum Error {
         /// What its library said.
         why: String,
     },
+}
+
+/// The current estimate of a comparison of whole commands, for a line of progress: at most 60
+/// columns, such as `B takes 1.083 (1.060 to 1.110) × A`. An interval that holds at a lower level
+/// than was asked for names its level. Empty as long as there is no interval, and for other runs.
+pub fn estimate_line(report: &Report) -> String {
+    let view = View::new(report).filter(|view| view.commands().is_some());
+    view.map_or(String::new(), |view| {
+        terminal::clean(&content::estimate(&view))
+    })
 }
 
 /// Renders a report.

@@ -6,7 +6,7 @@ use crate::answer::answer;
 use crate::content::{self, Room};
 use crate::history::Sheet;
 use crate::table::Table;
-use crate::view::View;
+use crate::view::{Group, View};
 
 /// The report as Markdown.
 pub fn render(report: &Report) -> String {
@@ -22,19 +22,16 @@ pub fn render(report: &Report) -> String {
         return text;
     };
     heading(&mut text, 1, &view.plan.title);
-    paragraph(&mut text, &view.plan.question);
+    if !view.plan.question.is_empty() {
+        paragraph(&mut text, &view.plan.question);
+    }
     heading(&mut text, 2, "Answer");
     paragraph(&mut text, &answer(report));
+    table(&mut text, &content::command_table(&view));
     tables(&mut text, "Verdicts", &[content::overall_table(&view)]);
     trouble(&mut text, &view);
-    heading(&mut text, 2, "Case by case");
-    for group in view.groups() {
-        heading(&mut text, 3, &view.group_label(&group));
-        paragraph(&mut text, &view.plan.cases[group.case].work);
-        content::group_tables(&view, &group, Room::Wide)
-            .iter()
-            .for_each(|t| table(&mut text, t));
-    }
+    heading(&mut text, 2, view.words.cases);
+    view.groups().iter().for_each(|g| case(&mut text, &view, g));
     tables(
         &mut text,
         "Fixed and marginal cost",
@@ -70,17 +67,30 @@ pub fn sheet(sheet: &Sheet) -> String {
     text
 }
 
+fn case(text: &mut String, view: &View, group: &Group) {
+    let label = view.group_label(group);
+    if !label.is_empty() {
+        heading(text, 3, &label);
+    }
+    paragraph(text, &view.plan.cases[group.case].work);
+    let figures = content::group_tables(view, group, Room::Wide);
+    figures.iter().for_each(|t| table(text, t));
+    table(text, &content::use_table(view, group, Room::Wide));
+    let overheads = content::overheads(view);
+    overheads.iter().for_each(|o| paragraph(text, o));
+}
+
 fn trouble(text: &mut String, view: &View) {
     let (failures, refusals) = (&view.report.run.failures, view.refusals());
     if !failures.is_empty() || !refusals.is_empty() {
         heading(text, 2, "What failed, and what was not compared");
     }
     for failure in failures {
-        let place = view.place(failure.point);
+        let at = view.at(failure.point);
         item(
             text,
             &format!(
-                "{} failed at {place}: {}: {}",
+                "{} failed{at}: {}: {}",
                 view.name(failure.subject),
                 failure.kind,
                 failure.message
@@ -92,9 +102,9 @@ fn trouble(text: &mut String, view: &View) {
         item(
             text,
             &format!(
-                "{} at {}: {}",
+                "{}{}: {}",
                 view.name(refusal.subject),
-                view.place(refusal.point),
+                view.at(refusal.point),
                 refusal.why
             ),
         );

@@ -30,6 +30,22 @@ pub fn full(quantity: Quantity, interval: &Interval) -> String {
     format!("{estimate} [{low}, {high}]{unit}")
 }
 
+/// The same for a sentence: `12.34 (12.29 to 12.41) µs`.
+pub fn spoken(quantity: Quantity, interval: &Interval) -> String {
+    let shown = Shown::new(quantity, interval);
+    if !shown.bounded {
+        return format!("{} (no interval)", shown.with_unit());
+    }
+    let Shown {
+        estimate,
+        low,
+        high,
+        unit,
+        ..
+    } = shown;
+    format!("{estimate} ({low} to {high}){unit}")
+}
+
 /// A range, in one unit and to as many digits as its width supports: `1.008 to 1.019`.
 pub fn range(quantity: Quantity, low: f64, high: f64) -> String {
     let middle = Interval {
@@ -230,6 +246,7 @@ mod tests {
         );
         let wide = interval(9_000.0, 12_341.7, 16_000.0);
         assert_eq!(full(Quantity::Time, &wide), "12 [9, 16] µs");
+        assert_eq!(spoken(Quantity::Time, &narrow), "12.34 (12.29 to 12.41) µs");
         let ratio = interval(1.0081, 1.0132, 1.0193);
         assert_eq!(full(Quantity::Ratio, &ratio), "1.013 [1.008, 1.019]");
         assert_eq!(range(Quantity::Ratio, 1.0081, 1.0193), "1.008 to 1.019");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A row of numbers as small bars, one character each: `▁▃▂▇`.
 
-const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+use crate::distribution::EIGHTHS;
 
 /// The bars of values between `low` and `high`, with a dot where there is none.
 pub fn bars(values: impl IntoIterator<Item = Option<f64>>, low: f64, high: f64) -> String {
-    let step = |value: f64| (value - low) / (high - low) * BARS.len() as f64;
+    let step = |value: f64| (value - low) / (high - low) * EIGHTHS.len() as f64;
     // A range of nothing makes no number, which becomes the lowest bar.
-    let bar = |value: f64| BARS[(step(value) as usize).min(BARS.len() - 1)];
+    let bar = |value: f64| EIGHTHS[(step(value) as usize).min(EIGHTHS.len() - 1)];
     let bars = values.into_iter().map(|value| value.map_or('·', bar));
     bars.collect()
 }

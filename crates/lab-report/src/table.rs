@@ -84,6 +84,21 @@ impl Table {
         }
     }
 
+    /// Takes out the columns with these headings.
+    pub fn drop_columns(&mut self, titles: &[&str]) {
+        let kept: Vec<bool> = self
+            .columns
+            .iter()
+            .map(|column| !titles.contains(&column.title.as_str()))
+            .collect();
+        let mut keep = kept.iter();
+        self.columns.retain(|_| keep.next() == Some(&true));
+        for row in &mut self.rows {
+            let mut keep = kept.iter();
+            row.retain(|_| keep.next() == Some(&true));
+        }
+    }
+
     /// The same with text in one more column.
     pub fn text_column(mut self, title: &str) -> Self {
         self.columns.push(Column {

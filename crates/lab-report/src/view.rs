@@ -3,8 +3,9 @@
 //! belong together.
 
 use crate::Report;
-use lab_model::{Failure, Plan, PointId, SubjectId};
-use lab_stats::analysis::{Analysis, Cell, Comparison, Refusal, Verdict, Warning};
+use crate::words::Words;
+use lab_model::{Commands, Failure, Plan, PointId, SubjectId};
+use lab_stats::analysis::{Analysis, Cell, Comparison, ProcessUse, Refusal, Verdict, Warning};
 use std::collections::HashMap;
 
 /// A report with a plan, and its findings by subject and point.
@@ -15,6 +16,8 @@ pub struct View<'a> {
     pub plan: &'a Plan,
     /// Its analysis.
     pub analysis: &'a Analysis,
+    /// What subjects and operations are called.
+    pub words: &'static Words,
     cells: HashMap<(SubjectId, PointId), &'a Cell>,
     comparisons: HashMap<(SubjectId, PointId), &'a Comparison>,
 }
@@ -35,6 +38,8 @@ pub enum Standing<'a> {
     Baseline(&'a Cell),
     /// The second copy of the baseline, with its ratio's interval if there is one.
     Control(&'a Cell),
+    /// It shows what starting a process or a shell costs.
+    Overhead(&'a Cell),
     /// Measured and compared.
     Compared(&'a Cell, &'a Comparison),
     /// Measured, and not compared; why.
@@ -52,6 +57,7 @@ impl<'a> View<'a> {
             report,
             plan,
             analysis,
+            words: Words::of(plan),
             cells: analysis
                 .cells
                 .iter()
@@ -85,13 +91,43 @@ impl<'a> View<'a> {
         groups
     }
 
-    /// A group in words: `select statement=text`.
+    /// A group in words: `select statement=text`; of whole commands, whose only case goes without
+    /// saying, its factors alone, or nothing.
     pub fn group_label(&self, group: &Group) -> String {
-        let mut label = self.plan.cases[group.case].name.clone();
-        for (key, value) in &group.factors {
-            label.push_str(&format!(" {key}={value}"));
+        let case = &self.plan.cases[group.case].name;
+        let words = self.commands().is_none().then(|| case.clone()).into_iter();
+        let factors = group.factors.iter();
+        words
+            .chain(factors.map(|(key, value)| format!("{key}={value}")))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// What a table or a plot of a group shows: `select statement=text: time of an operation`.
+    pub fn group_title(&self, group: &Group, what: &str) -> String {
+        let label = self.group_label(group);
+        if !label.is_empty() {
+            return format!("{label}: {what}");
         }
-        label
+        let mut letters = what.chars();
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
+        first.chain(letters).collect()
+    }
+
+    /// Whether the plan has anything to compare: a command alone has only levels.
+    pub fn compares(&self) -> bool {
+        self.plan.compared().nth(1).is_some()
+    }
+
+    /// How whole commands were run, if the subjects are such.
+    pub fn commands(&self) -> Option<&'a Commands> {
+        self.plan.commands.as_ref()
+    }
+
+    /// What the processes of a command used at a point, if it is known.
+    pub fn uses(&self, subject: SubjectId, point: PointId) -> Option<&'a ProcessUse> {
+        let mut uses = self.analysis.uses.iter();
+        uses.find(|u| u.subject == subject && u.point == point)
     }
 
     /// The figures of a subject at a point, if it has any.
@@ -117,6 +153,9 @@ impl<'a> View<'a> {
         }
         if Some(subject) == self.plan.control() {
             return Standing::Control(cell);
+        }
+        if self.plan.subjects[subject].overhead {
+            return Standing::Overhead(cell);
         }
         let why = match self.refusal(subject, point) {
             Some(_) => "not compared".to_string(),
@@ -168,6 +207,12 @@ impl<'a> View<'a> {
             .collect()
     }
 
+    /// Subjects with controls, without those that show an overhead.
+    pub fn with_controls(&self) -> impl Iterator<Item = SubjectId> + use<'a> {
+        let subjects = self.plan.subjects.iter().enumerate();
+        subjects.filter(|(_, s)| !s.overhead).map(|(id, _)| id)
+    }
+
     /// Subjects without controls, which repeat the baseline.
     pub fn shown(&self) -> Vec<SubjectId> {
         self.plan.compared().collect()
@@ -186,12 +231,15 @@ impl<'a> View<'a> {
         self.name(self.plan.baseline)
     }
 
-    /// A place in words: a point, or everywhere.
-    pub fn place(&self, point: Option<PointId>) -> String {
+    /// Where, after a name: ` at select limit=100`, ` everywhere`; nothing where only one place is
+    /// possible.
+    pub fn at(&self, point: Option<PointId>) -> String {
+        let points = self.plan.points.len();
         match point {
-            Some(point) if point < self.plan.points.len() => self.plan.label(point),
-            Some(point) => format!("point {point}"),
-            None => "everywhere".into(),
+            _ if points == 1 && self.commands().is_some() => String::new(),
+            Some(point) if point < points => format!(" at {}", self.plan.label(point)),
+            Some(point) => format!(" at point {point}"),
+            None => " everywhere".into(),
         }
     }
 

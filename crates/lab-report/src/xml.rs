@@ -79,23 +79,37 @@ fn benchmark(view: &View, subject: SubjectId, totals: &[(u64, u64)]) -> Imported
         .footprints
         .iter()
         .find(|f| f.subject == subject);
+    let uses = || view.analysis.uses.iter().filter(|u| u.subject == subject);
+    // The format has one place for each, so the CPU time of commands is known at one point alone.
+    let only = uses().next().filter(|_| view.plan.points.len() == 1);
+    let peak = print.map(|f| f.peak_rss_bytes.estimate);
+    let peak = peak.or_else(|| uses().map(|u| u.peak_rss_bytes.estimate).reduce(f64::max));
+    let user = print
+        .map(|f| f.user_ns)
+        .or(only.map(|u| u.user_ns.estimate));
+    let sys = print.map(|f| f.sys_ns).or(only.map(|u| u.sys_ns.estimate));
     let whole = |value: f64| (value.is_finite() && value >= 0.0).then_some(value.round() as u64);
     let times = totals
         .iter()
         .enumerate()
         .filter(|(_, (operations, _))| *operations > 0);
+    // Commands have neither, but what the earlier tools tell figures apart by.
+    let (language, driver) = match &who.command {
+        Some(command) => (&who.name, &command.line),
+        None if who.overhead => (&who.name, &who.driver),
+        None => (&who.language, &who.driver),
+    };
     Imported {
-        language: who.language.clone(),
-        driver: if who.control_of.is_some() {
-            format!("{} (control)", who.driver)
-        } else {
-            who.driver.clone()
+        language: language.clone(),
+        driver: match who.control_of {
+            Some(_) => format!("{driver} (control)"),
+            None => driver.clone(),
         },
         threads: print.map(|f| u64::from(f.threads)),
         rss_bytes: print.and_then(|f| whole(f.rss_bytes.estimate)),
-        peak_rss_bytes: print.and_then(|f| whole(f.peak_rss_bytes.estimate)),
-        user_ns: print.and_then(|f| whole(f.user_ns)),
-        sys_ns: print.and_then(|f| whole(f.sys_ns)),
+        peak_rss_bytes: peak.and_then(whole),
+        user_ns: user.and_then(whole),
+        sys_ns: sys.and_then(whole),
         times: times
             .map(|(point, &(count, total))| time(view, point, count, total as f64))
             .collect(),

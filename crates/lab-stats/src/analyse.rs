@@ -23,18 +23,19 @@ pub fn analyse(run: &Run) -> Analysis {
         .iter()
         .filter(|b| b.state == BlockState::Disturbed)
         .count() as u32;
+    let cells = cells::cells(run, plan, &table);
     Analysis {
         blocks: run.complete_blocks().count() as u32,
         disturbed_blocks: disturbed,
         level: 1.0 - alpha,
         margin: plan.measure.margin,
-        cells: cells::cells(run, plan, &table),
         fits: sweeps::fits(run, plan, &table),
         overall: overall::overall(plan, &table, &refusals, alpha),
         factors: factors::factors(run, plan, &table),
         uses: uses::uses(run, plan),
         footprints: footprints::footprints(run, plan),
-        warnings: warnings::warnings(run, plan, &compared, disturbed),
+        warnings: warnings::warnings(run, plan, &compared, &cells, disturbed),
+        cells,
         comparisons: compared
             .pairs
             .into_iter()

@@ -213,7 +213,8 @@ pub struct Refusal {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Warning {
     /// One word to tell warnings apart by: `few-blocks`, `noise-floor`, `no-steady-state`,
-    /// `disturbed`, `dependent`, `disagree`, `versions`, `host`, `failed`, `interrupted`.
+    /// `disturbed`, `dependent`, `disagree`, `versions`, `host`, `failed`, `interrupted`; of whole
+    /// commands also `short`.
     pub kind: String,
     /// What is so and what to do, in a sentence or two.
     pub text: String,

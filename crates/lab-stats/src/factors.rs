@@ -7,7 +7,7 @@ use crate::refusals::failed;
 use crate::table::Table;
 use lab_model::{Plan, PointId, Run, SubjectId};
 
-/// The effects of all factors, by subject, then point. Paired by block: both points are visited by
+/// The effects of all factors, by subject, then point; none for a subject that shows an overhead. Paired by block: both points are visited by
 /// the same process. Intervals are individual, at the plan's level.
 pub fn factors(run: &Run, plan: &Plan, table: &Table) -> Vec<FactorEffect> {
     let level = Level {
@@ -15,7 +15,8 @@ pub fn factors(run: &Run, plan: &Plan, table: &Table) -> Vec<FactorEffect> {
         family: 1,
     };
     let mut effects = Vec::new();
-    for subject in 0..plan.subjects.len() {
+    let subjects = 0..plan.subjects.len();
+    for subject in subjects.filter(|&s| !plan.subjects[s].overhead) {
         for (from, to, factor) in pairs(plan) {
             if failed(run, subject, from) || failed(run, subject, to) {
                 continue;

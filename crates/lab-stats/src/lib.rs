@@ -15,6 +15,7 @@ pub mod factors;
 pub mod family;
 pub mod fit;
 pub mod footprints;
+pub mod forecast;
 pub mod normal;
 pub mod order;
 pub mod overall;

@@ -7,13 +7,15 @@ use crate::table::Table;
 use crate::{bootstrap, fit, order, refusals};
 use lab_model::{Plan, PointId, Run, SubjectId};
 
-/// One fit for each subject, case with a sweep and choice of factors that has two points or more.
+/// One fit for each subject, case with a sweep and choice of factors that has two points or more;
+/// none for a subject that shows an overhead, which takes no parameter.
 ///
 /// Blocks that lack one of the points are left out. Intervals are individual, at the plan's level.
 pub fn fits(run: &Run, plan: &Plan, table: &Table) -> Vec<Fit> {
     let mut fits = Vec::new();
     for sweep in sweeps(plan) {
-        for subject in 0..plan.subjects.len() {
+        let subjects = 0..plan.subjects.len();
+        for subject in subjects.filter(|&s| !plan.subjects[s].overhead) {
             fits.extend(fit(run, plan, table, &sweep, subject));
         }
     }

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a reader of the figures must know, in sentences.
 
-use crate::analysis::Warning;
+use crate::analysis::{Cell, Interval, Warning};
 use crate::compare::{Compared, Pair};
-use crate::{family, refusals, settings};
+use crate::{family, forecast, refusals, settings};
 use lab_model::{Ending, Plan, PointId, Run, SubjectId, WarmUp};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// A command's run is short if it takes less than this many starts of a process: what is compared is
+/// then in good part the system's work, not the command's.
+const SHORT: f64 = 10.0;
+
 /// All warnings about a run, the gravest first. `disturbed`: blocks that were redone.
-pub fn warnings(run: &Run, plan: &Plan, compared: &Compared, disturbed: u32) -> Vec<Warning> {
+pub fn warnings(
+    run: &Run,
+    plan: &Plan,
+    compared: &Compared,
+    cells: &[Cell],
+    disturbed: u32,
+) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |kind: &str, texts: Vec<String>| {
         warnings.extend(texts.into_iter().map(|text| Warning {
@@ -27,6 +37,7 @@ pub fn warnings(run: &Run, plan: &Plan, compared: &Compared, disturbed: u32) -> 
         "noise-floor",
         noise_floor(plan, compared).into_iter().collect(),
     );
+    warn("short", short(plan, cells));
     warn("versions", conditions(run, plan));
     warn("disagree", disagree(plan, compared).into_iter().collect());
     warn("dependent", dependent(plan, compared));
@@ -60,15 +71,16 @@ fn failed(run: &Run, plan: &Plan) -> Vec<String> {
                 .map_or(String::new(), |f| f.message.clone());
             let everywhere = failures().any(|f| f.point.is_none());
             let points: BTreeSet<PointId> = failures().filter_map(|f| f.point).collect();
+            let name = &named.name;
+            if one_place(plan) {
+                return format!("{name} failed and is not compared: {first}");
+            }
             let at = match points.len() {
                 _ if everywhere => "everywhere".to_string(),
                 1 => format!("at {}", list(points.into_iter().map(|p| label(plan, p)))),
                 n => format!("at {n} points"),
             };
-            format!(
-                "{} failed {at} and is not compared there: {first}",
-                named.name
-            )
+            format!("{name} failed {at} and is not compared there: {first}")
         })
         .collect()
 }
@@ -94,8 +106,9 @@ fn few_blocks(run: &Run, plan: &Plan, compared: &Compared) -> Option<String> {
         let few = compared.pairs.is_empty() && blocks > 0 && blocks < needed as usize;
         return few.then(|| format!(
             "Intervals at {} need {needed} blocks, and there are {blocks}: each says what level it \
-             has. Give the run more time.",
+             has. {}.",
             percent(1.0 - plan.measure.alpha),
+            more_time(run, plan, needed),
         ));
     };
     let needed = family::blocks_needed(pair.level.alpha, pair.level.family)?;
@@ -105,12 +118,96 @@ fn few_blocks(run: &Run, plan: &Plan, compared: &Compared) -> Option<String> {
     };
     Some(format!(
         "{together} at {} need{} {needed} blocks, and there are {}: what is shown holds at {}, and \
-         no winner is named. Give the run more time, or compare fewer subjects.",
+         no winner is named. {}{}.",
         percent(1.0 - pair.level.alpha),
         if pair.level.family == 1 { "s" } else { "" },
         pair.comparison.blocks,
         percent(pair.comparison.ratio.level),
+        more_time(run, plan, needed),
+        match pair.level.family {
+            1 => String::new(),
+            _ => format!(", or compare fewer {}", subjects(plan)),
+        },
     ))
+}
+
+/// What to do about too few blocks.
+fn more_time(run: &Run, plan: &Plan, blocks: u32) -> String {
+    let time = plan.commands.as_ref();
+    match time.and_then(|_| forecast::time_for(run, blocks)) {
+        Some(time) => format!("Give it more time: --for {time}"),
+        None => "Give the run more time".to_string(),
+    }
+}
+
+/// Commands of whose runs the start is a good part.
+fn short(plan: &Plan, cells: &[Cell]) -> Vec<String> {
+    let found = plan
+        .compared()
+        .filter_map(|subject| short_run(plan, cells, subject));
+    found.collect()
+}
+
+/// Of the points at which a command is short, that with the shortest run.
+fn short_run(plan: &Plan, cells: &[Cell], subject: SubjectId) -> Option<String> {
+    let shell = plan.subjects[subject].command.as_ref()?.shell;
+    let with_shell = plan.start_cost(true).filter(|_| shell);
+    let start = with_shell.or(plan.start_cost(false))?;
+    let what = if with_shell.is_some() {
+        "starting a shell"
+    } else {
+        "starting a process"
+    };
+    let cost_at = |point: PointId| {
+        let here = cells
+            .iter()
+            .find(|c| (c.subject, c.point) == (start, point));
+        here.or_else(|| cells.iter().find(|c| c.subject == start))
+    };
+    let mine = cells.iter().filter(|c| c.subject == subject);
+    let shorts = mine.filter_map(|cell| {
+        let cost = cost_at(cell.point)?;
+        let short = cell.wall_ns.estimate < SHORT * cost.wall_ns.estimate;
+        let known = cell.wall_ns.level > 0.0 && cost.wall_ns.level > 0.0;
+        (short && known).then_some((cell, cost))
+    });
+    let shortest = |(a, _): &(&Cell, &Cell), (b, _): &(&Cell, &Cell)| {
+        a.wall_ns.estimate.total_cmp(&b.wall_ns.estimate)
+    };
+    let (cell, cost) = shorts.min_by(shortest)?;
+    let at = match one_place(plan) {
+        true => String::new(),
+        false => format!(" at {}", label(plan, cell.point)),
+    };
+    Some(format!(
+        "{}{at} takes {} ms, of which {what} is {} ms: let it do more work in one run.",
+        plan.subjects[subject].name,
+        milliseconds(&cell.wall_ns),
+        milliseconds(&cost.wall_ns),
+    ))
+}
+
+/// `0.91 (0.88 to 0.95)`.
+fn milliseconds(time: &Interval) -> String {
+    let ms = |ns: f64| format!("{:.2}", ns / 1e6);
+    format!(
+        "{} ({} to {})",
+        ms(time.estimate),
+        ms(time.low),
+        ms(time.high)
+    )
+}
+
+fn subjects(plan: &Plan) -> &'static str {
+    match plan.commands {
+        Some(_) => "commands",
+        None => "subjects",
+    }
+}
+
+/// Whole commands without parameters: where something is goes without saying.
+fn one_place(plan: &Plan) -> bool {
+    plan.commands.is_some() && plan.points.len() == 1
 }
 
 fn noise_floor(plan: &Plan, compared: &Compared) -> Option<String> {
@@ -120,15 +217,22 @@ fn noise_floor(plan: &Plan, compared: &Compared) -> Option<String> {
         .filter(|control| !control.met)
         .collect();
     let margin = unmet.iter().map(|c| c.margin).fold(0.0, f64::max);
+    let name = &plan.subjects[plan.baseline].name;
+    let margin = percent(margin);
     let points = list(unmet.iter().map(|control| label(plan, control.point)));
-    (!unmet.is_empty()).then(|| format!(
-        "Two copies of {} differ at {points}: the noise floor was not met, and the margin is raised \
-         there, up to {}. With {} points, {} such by chance alone would be no surprise.",
-        plan.subjects[plan.baseline].name,
-        percent(margin),
-        compared.controls.len(),
-        (compared.controls.len() as f64 * plan.measure.alpha).ceil(),
-    ))
+    (!unmet.is_empty()).then(|| match one_place(plan) {
+        true => format!(
+            "Two copies of {name} differ: the noise floor was not met, and the margin is raised to \
+             {margin}. Measure again when the machine is quiet."
+        ),
+        false => format!(
+            "Two copies of {name} differ at {points}: the noise floor was not met, and the margin is \
+             raised there, up to {margin}. With {} points, {} such by chance alone would be no \
+             surprise.",
+            compared.controls.len(),
+            (compared.controls.len() as f64 * plan.measure.alpha).ceil(),
+        ),
+    })
 }
 
 fn conditions(run: &Run, plan: &Plan) -> Vec<String> {
@@ -161,11 +265,17 @@ fn disagree(plan: &Plan, compared: &Compared) -> Option<String> {
         .iter()
         .filter(|pair| pair.comparison.disagree)
         .collect();
-    (!pairs.is_empty()).then(|| format!(
-        "Typical and whole time do not name the same winner for {}: pauses (collector, cache, disk) \
-         cost more than the typical operation shows. Compare both columns.",
-        list(pairs.iter().map(|pair| at(plan, pair))),
-    ))
+    let which = list(pairs.iter().map(|pair| at(plan, pair)));
+    (!pairs.is_empty()).then(|| match plan.commands {
+        Some(_) => format!(
+            "Typical and whole time do not name the same winner for {which}: some runs take much \
+             longer than most. Look at the distribution, and compare both columns."
+        ),
+        None => format!(
+            "Typical and whole time do not name the same winner for {which}: pauses (collector, \
+             cache, disk) cost more than the typical operation shows. Compare both columns."
+        ),
+    })
 }
 
 fn dependent(plan: &Plan, compared: &Compared) -> Vec<String> {
@@ -196,7 +306,11 @@ fn dependent(plan: &Plan, compared: &Compared) -> Vec<String> {
     texts
 }
 
+/// Of whole commands every run is a fresh process, which is all that a pilot could tell.
 fn no_steady_state(run: &Run, plan: &Plan) -> Vec<String> {
+    if plan.commands.is_some() {
+        return Vec::new();
+    }
     let mut by_subject: BTreeMap<SubjectId, Vec<String>> = BTreeMap::new();
     for pilot in run
         .pilots
@@ -230,7 +344,7 @@ fn disturbances(run: &Run, disturbed: u32) -> Vec<String> {
         0 => Vec::new(),
         n => vec![format!(
             "{n} block{} redone because the host disturbed {}: up to {} of the cores' time was \
-             stolen, and {} went to other programs.",
+             stolen, and {} went to other programs. Let nothing else run meanwhile.",
             if n == 1 { " was" } else { "s were" },
             if n == 1 { "it" } else { "them" },
             most(|d| d.steal),
@@ -240,11 +354,11 @@ fn disturbances(run: &Run, disturbed: u32) -> Vec<String> {
 }
 
 fn at(plan: &Plan, pair: &Pair) -> String {
-    format!(
-        "{} at {}",
-        plan.subjects[pair.comparison.subject].name,
-        label(plan, pair.comparison.point)
-    )
+    let name = &plan.subjects[pair.comparison.subject].name;
+    match one_place(plan) {
+        true => name.clone(),
+        false => format!("{name} at {}", label(plan, pair.comparison.point)),
+    }
 }
 
 fn label(plan: &Plan, point: PointId) -> String {

@@ -46,6 +46,11 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
         }
         Ok(writer)
     };
+    if plan.of_revisions() {
+        return Err(Exit::wrong(format!(
+            "{file} compared revisions, whose worktrees are gone: compare them again"
+        )));
+    }
     if plan.commands.is_some() {
         same_commands(&plan, args)?;
         return compare::carry_out(&plan, begin()?, &[]);

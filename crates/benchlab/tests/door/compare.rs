@@ -685,6 +685,102 @@ fn commands_that_changed_are_not_gone_on_with() {
         .says(&["the program or a file of `A` changed since the run began: start a new run"]);
 }
 
+/// A repository of two commits in the folder; `prog` of the second takes longer.
+fn repository() -> Place {
+    let place = Place::new();
+    let git = |args: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
+        let done = git.args(args).current_dir(place.0.path()).output();
+        assert!(done.expect("git is there").status.success(), "{args:?}");
+    };
+    git(&["init", "-q", "-b", "main"]);
+    for (message, text) in [("fast", "sleep 0.001"), ("slow", "sleep 0.03")] {
+        place.script("prog", text);
+        git(&["add", "prog"]);
+        git(&["commit", "-q", "-m", message]);
+    }
+    place
+}
+
+#[test]
+fn revisions_are_built_and_compared_in_worktrees_of_their_own() {
+    let place = repository();
+    let log = place.0.join("log").display().to_string();
+    let rest = [
+        "--setup",
+        &format!("pwd >> {log}"),
+        "--blocks",
+        "6",
+        "--pairs",
+        "1",
+        "--gate",
+    ];
+    let command = ["--rev", "HEAD~1", "--rev", "HEAD", "--", "./prog"];
+    place.compare(&[&rest[..], &command].concat()).expect(3);
+    let run = place.0.load();
+    let (fast, slow) = (plan_subject(&run, "HEAD~1").1, plan_subject(&run, "HEAD").1);
+    let revision = |s: &Subject| s.command.as_ref().unwrap().revision.clone().unwrap();
+    assert!(revision(fast) != revision(slow) && revision(slow).len() == 40);
+    let folders = place.lines("log");
+    assert_eq!(folders.len(), 2, "one setup in each: {folders:?}");
+    assert!(folders[0] != folders[1] && folders[0].len() == folders[1].len());
+    assert!(
+        folders.iter().all(|f| !std::path::Path::new(f).exists()),
+        "they are gone"
+    );
+    let status = Command::new("git")
+        .args(["worktree", "list"])
+        .current_dir(place.0.path())
+        .output();
+    assert_eq!(
+        String::from_utf8_lossy(&status.unwrap().stdout)
+            .lines()
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn the_working_tree_is_compared_as_it_is() {
+    let place = repository();
+    place.script("prog", "echo here >> seen");
+    place
+        .short(&["--rev", "HEAD", "--rev", ".", "./prog"])
+        .expect(0);
+    assert!(place.lines("seen").iter().all(|l| l == "here") && place.lines("seen").len() > 8);
+    assert_eq!(
+        plan_subject(&place.0.load(), ".")
+            .1
+            .command
+            .as_ref()
+            .unwrap()
+            .revision,
+        None
+    );
+}
+
+#[test]
+fn wrong_revisions_are_refused() {
+    let place = repository();
+    for (args, says) in [
+        (
+            &["--rev", "nowhere", "--rev", "HEAD", "./prog"][..],
+            "there is no revision `nowhere`",
+        ),
+        (
+            &["--rev", "HEAD", "--rev", "HEAD"],
+            "--rev takes one command",
+        ),
+        (
+            &["--rev", "HEAD", "./prog", "./prog"],
+            "--rev takes one command",
+        ),
+    ] {
+        place.compare(args).expect(2).says(&[says]);
+    }
+}
+
 fn resume(place: &Place) -> Ended {
     let mut command = Command::new(BENCHLAB);
     command

@@ -15,24 +15,33 @@ pub const MARKS: &str = "< faster, > slower, = equivalent, ~ small but real, ? i
 /// The tables of a group of points: one for a case without sweep, else one for times, one for
 /// ratios (narrow only; in wide tables ratios stand below the times) and one for CPU.
 pub fn group_tables(view: &View, group: &Group, room: Room) -> Vec<Table> {
-    match (group.points.as_slice(), room) {
+    let (op, per) = (view.words.op, view.words.per_operation);
+    let mut tables = match (group.points.as_slice(), room) {
         (&[point], _) => vec![point_table(view, group, point, room)],
         (_, Room::Narrow) => vec![
-            narrow_times(view, group, "time/op", |c| &c.wall_ns),
+            narrow_times(view, group, &format!("time/{op}"), |c| &c.wall_ns),
             narrow_ratios(view, group),
-            narrow_times(view, group, "CPU/op", |c| &c.cpu_ns),
+            narrow_times(view, group, &format!("CPU/{op}"), |c| &c.cpu_ns),
         ],
-        (_, Room::Wide) => vec![
-            wide_sweep(view, group, "time per operation, and ratio", wide_time),
-            wide_sweep(view, group, "CPU time per operation, and ratio", wide_cpu),
-            wide_sweep(
-                view,
-                group,
-                "whole time per operation, pauses and all, and ratio",
-                wide_whole,
-            ),
-        ],
+        (_, Room::Wide) => {
+            let ratio = if view.compares() { ", and ratio" } else { "" };
+            let title = |kind: &str, all: &str| format!("{kind}time {per}{all}{ratio}");
+            vec![
+                wide_sweep(view, group, &title("", ""), wide_time),
+                wide_sweep(view, group, &title("CPU ", ""), wide_cpu),
+                wide_sweep(
+                    view,
+                    group,
+                    &title("whole ", ", pauses and all"),
+                    wide_whole,
+                ),
+            ]
+        }
+    };
+    if !view.compares() {
+        tables.retain(|table| table.columns[0].title != view.ratio_title());
     }
+    tables
 }
 
 /// What a verdict looks like.
@@ -59,30 +68,33 @@ fn point_table(view: &View, group: &Group, point: PointId, room: Room) -> Table 
     let columns = match room {
         Room::Narrow => {
             vec![
-                text("subject"),
-                number("time/op"),
-                number("CPU/op"),
+                text(view.words.subject),
+                number(&format!("time/{}", view.words.op)),
+                number(&format!("CPU/{}", view.words.op)),
                 ratio,
                 text("verdict"),
             ]
         }
         Room::Wide => vec![
-            text("subject"),
-            number("time per operation"),
+            text(view.words.subject),
+            number(&format!("time {}", view.words.per_operation)),
             ratio,
             text("verdict"),
             number("CPU time, and ratio"),
             number("whole time, and ratio"),
         ],
     };
-    let title = format!("{}: time of an operation", view.group_label(group));
+    let title = view.group_title(group, &format!("time of {}", view.words.an_operation));
     let mut table = Table {
         title,
         columns,
         ..Table::default()
     };
-    for subject in 0..view.plan.subjects.len() {
+    for subject in view.with_controls() {
         table.rows.push(point_row(view, subject, point, room));
+    }
+    if !view.compares() {
+        table.drop_columns(&[&view.ratio_title(), "verdict"]);
     }
     table
 }
@@ -134,6 +146,7 @@ fn figures<'a>(standing: &Standing<'a>) -> Option<&'a Figures> {
     match standing {
         Standing::Baseline(c)
         | Standing::Control(c)
+        | Standing::Overhead(c)
         | Standing::Compared(c, _)
         | Standing::Apart(c, _) => Some(c),
         Standing::Missing(_) => None,
@@ -144,6 +157,7 @@ fn verdict_cell(view: &View, standing: &Standing, point: PointId) -> Cell {
     match standing {
         Standing::Baseline(_) => "baseline".into(),
         Standing::Control(_) => control_verdict(view, point),
+        Standing::Overhead(_) => "overhead".into(),
         Standing::Compared(_, c) => Cell::from(verdict_word(&c.verdict)).tone(tone(&c.verdict)),
         Standing::Apart(_, why) | Standing::Missing(why) => {
             Cell::from(why.as_str()).tone(Tone::Alarm)
@@ -163,7 +177,7 @@ fn narrow_times<F>(view: &View, group: &Group, what: &str, time: F) -> Table
 where
     F: Fn(&Figures) -> &Interval,
 {
-    let subjects = 0..view.plan.subjects.len();
+    let subjects = view.with_controls();
     let all = subjects.flat_map(|s| group.points.iter().filter_map(move |&p| view.cell(s, p)));
     let all: Vec<f64> = all.map(|c| time(c).estimate).filter(|t| *t > 0.0).collect();
     let least = all.iter().copied().fold(f64::INFINITY, f64::min);
@@ -197,6 +211,7 @@ fn narrow_ratios(view: &View, group: &Group) -> Table {
             }
             None => "–".into(),
         },
+        Standing::Overhead(_) => "–".into(),
         Standing::Apart(_, why) => Cell::from(why).tone(Tone::Alarm),
         Standing::Missing(why) => failed(&why),
     };
@@ -207,14 +222,14 @@ fn narrow_ratios(view: &View, group: &Group) -> Table {
 }
 
 /// Rows are subjects, columns the values of the sweep. The control has a short name, to save width.
-fn narrow_sweep<F>(view: &View, group: &Group, title: String, cell: F) -> Table
+pub fn narrow_sweep<F>(view: &View, group: &Group, title: String, cell: F) -> Table
 where
     F: Fn(SubjectId, PointId) -> Cell,
 {
     let values = group.points.iter().map(|&p| sweep_value(view, p));
     let columns = std::iter::once(title).chain(values);
     let mut table = Table::new(view.group_label(group), columns);
-    for subject in 0..view.plan.subjects.len() {
+    for subject in view.with_controls() {
         let control = Some(subject) == view.plan.control();
         let name = if control {
             "control"
@@ -261,7 +276,7 @@ where
         .unwrap_or_default();
     let subjects = view.shown();
     let names = subjects.iter().map(|&s| view.name(s).to_string());
-    let title = format!("{}: {what}", view.group_label(group));
+    let title = view.group_title(group, what);
     let mut table = Table::new(title, std::iter::once(sweep).chain(names));
     for &point in &group.points {
         let cells = subjects.iter().map(|&s| cell(view, s, point));
@@ -290,6 +305,7 @@ fn wide_cell(
     let shown = Cell::from(full(Quantity::Time, time(cell)));
     match standing {
         Standing::Compared(_, c) => shown.sub(ratio(c)).tone(verdict.tone),
+        _ if !view.compares() => shown,
         _ => shown.sub(verdict.text).tone(verdict.tone),
     }
 }
@@ -315,7 +331,7 @@ fn wide_whole(view: &View, subject: SubjectId, point: PointId) -> Cell {
     wide_cell(view, subject, point, |c| &c.whole_wall_ns, ratio).tone(Tone::Plain)
 }
 
-fn sweep_value(view: &View, point: PointId) -> String {
+pub fn sweep_value(view: &View, point: PointId) -> String {
     let sweep = view.plan.case(point).sweep.as_deref();
     let params = &view.plan.points[point].params;
     params

@@ -42,9 +42,12 @@ pub fn conditions(view: &View) -> (Table, Vec<String>) {
     (table, same)
 }
 
-/// What each subject is.
+/// What each subject is; whole commands have a table of their own.
 pub fn subject_table(view: &View) -> Table {
     let mut table = Table::new("The subjects", ["subject".to_string()]);
+    if view.commands().is_some() {
+        return table;
+    }
     for title in ["language", "driver", "statements", "role"] {
         table = table.text_column(title);
     }

@@ -55,13 +55,22 @@ fn fit_table(view: &View, group: &Group, room: Room) -> Option<Table> {
     let same = |fit: &&lab_stats::analysis::Fit| {
         fit.case == group.case && fit.factors.iter().eq(group.factors.iter().copied())
     };
+    // Of whole commands the unit is a process, and what is swept has no other name than its own.
+    let unit = match &case.sweep {
+        Some(sweep) if view.commands().is_some() => sweep,
+        _ => &case.unit,
+    };
     let columns = [
-        "subject".to_string(),
+        view.words.subject.to_string(),
         "fixed".into(),
-        format!("per {}", case.unit),
+        format!("per {unit}"),
         "worst off the line".into(),
     ];
-    let mut table = Table::new(view.group_label(group), columns).text_column("");
+    let title = match view.commands() {
+        Some(_) => view.group_title(group, &format!("time = fixed + marginal × {unit}")),
+        None => view.group_label(group),
+    };
+    let mut table = Table::new(title, columns).text_column("");
     for fit in view.analysis.fits.iter().filter(same) {
         let show = |i: &Interval| match room {
             Room::Narrow => short(Quantity::Time, i),

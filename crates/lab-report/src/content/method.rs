@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How a run was measured, in sentences, and what its number of blocks supports.
 
+use super::commands::{cores, extent, pairs};
 use super::count;
 use crate::number::{self, Quantity};
 use crate::view::View;
+use lab_model::plan::Cores;
 use lab_model::{Ending, PointId, Run};
 
 /// How it was measured, in sentences.
 pub fn method(view: &View) -> Vec<String> {
-    let measure = &view.plan.measure;
     let analysis = view.analysis;
     let mut text = vec![
-        format!(
-            "In each of {}, fresh processes of all subjects took turns of about {} on the same core: {} mirrored \
-             pairs of passes for each point, frozen while idle. {}",
-            count(analysis.blocks as usize, "block"),
-            number::single(Quantity::Time, measure.turn_ns as f64),
-            measure.pairs,
-            ending(view.report.run),
-        ),
+        turns(view),
         format!(
             "Times are typical times: the median over blocks of the interquartile mean. The whole time counts \
              every pause. Ratios are Hodges-Lehmann estimates over blocks with Wilcoxon signed-rank intervals, \
@@ -41,8 +35,43 @@ pub fn method(view: &View) -> Vec<String> {
     text
 }
 
+/// Who took turns with whom, where, and how often.
+fn turns(view: &View) -> String {
+    let measure = &view.plan.measure;
+    let blocks = count(view.analysis.blocks as usize, "block");
+    let Some(commands) = view.commands() else {
+        return format!(
+            "In each of {blocks}, fresh processes of all subjects took turns of about {} on the same core: {} mirrored \
+             pairs of passes for each point, frozen while idle. {}",
+            number::single(Quantity::Time, measure.turn_ns as f64),
+            measure.pairs,
+            ending(view.report.run),
+        );
+    };
+    let place = match cores(view) {
+        Some(Cores::One) => "on the same core",
+        Some(Cores::All) => "wherever the system put them",
+        None => "in turn",
+    };
+    let input = commands.input.as_deref().unwrap_or("/dev/null");
+    let checked = match (commands.same_output, commands.ignore_failure) {
+        (true, _) => " The output of every run was that of the baseline.",
+        (false, true) => " Runs that ended with another status than 0 count like any other.",
+        (false, false) => "",
+    };
+    format!(
+        "In each of {blocks}, the commands were run one after the other {place}, in a random order and back \
+         again: {} of passes for each point, a fresh process each time, with {input} on its standard input.{checked} {}",
+        pairs(view),
+        ending(view.report.run),
+    )
+}
+
 /// `24 blocks; intervals of 95 %, simultaneous over the subjects of a point; margin 2 %.`
 pub fn conditions_line(view: &View) -> String {
+    if view.commands().is_some() {
+        return extent(view);
+    }
     let redone = match view.analysis.disturbed_blocks {
         0 => String::new(),
         n => format!(", {n} redone because the host disturbed them"),

@@ -3,20 +3,26 @@
 //! analysis. Terminal, Markdown and HTML show the same content.
 
 mod cases;
+mod commands;
 mod conditions;
 mod costs;
 mod imports;
 mod method;
 mod resources;
+mod sentences;
 mod summary;
+mod uses;
 
 pub use cases::{MARKS, group_tables, mark, tone};
+pub use commands::{command_table, extent};
 pub use conditions::{conditions, subject_table};
 pub use costs::{factor_tables, fit_tables};
 pub use imports::import_tables;
 pub use method::{conditions_line, few_blocks, method, minute, started};
 pub use resources::{resource_table, warm_up_table};
+pub use sentences::{estimate, sentences};
 pub use summary::{VerdictCounts, control_table, overall_table, undecided};
+pub use uses::{overheads, shell_name, use_table};
 
 /// How much room there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,12 +6,16 @@ use crate::table::{Cell, Table, Tone};
 use crate::view::View;
 use lab_stats::analysis::Verdict;
 
-/// Each subject over all points, with its verdicts counted.
+/// Each subject over all points, with its verdicts counted; no rows for whole commands at one point,
+/// of which the sentences say as much.
 pub fn overall_table(view: &View) -> Table {
     let ratio = format!("ratio to {}, geometric mean", view.baseline());
-    let mut columns = vec!["subject".to_string(), ratio, "points".into()];
+    let mut columns = vec![view.words.subject.to_string(), ratio, "points".into()];
     columns.extend(["faster", "slower", "equiv.", "small", "open"].map(String::from));
     let mut table = Table::new("Over all points", columns);
+    if view.commands().is_some() && view.plan.points.len() == 1 {
+        return table;
+    }
     for overall in &view.analysis.overall {
         let mine = view.analysis.comparisons.iter();
         let mine = mine.filter(|c| c.subject == overall.subject);

@@ -29,12 +29,15 @@ pub fn cpu(view: &View) -> Result<Option<Plot>, Error> {
             bars: bars.collect(),
         })
     });
-    let description = "Typical CPU time of an operation, each panel with its own scale from zero; the lines \
-                       through the bars' ends are intervals.";
+    let description = format!(
+        "Typical CPU time of {}, each panel with its own scale from zero; the lines through the bars' ends \
+         are intervals.",
+        view.words.an_operation,
+    );
     plot(
         "cpu",
-        "CPU time per operation",
-        description,
+        &format!("CPU time {}", view.words.per_operation),
+        &description,
         view,
         panels.collect(),
     )

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Plots as SVG files: time over a sweep, CPU and memory bars, ratios with their intervals.
+//! Plots as SVG files: time over a sweep, CPU and memory bars, ratios with their intervals, how the
+//! times of commands are spread.
 //! One file serves light and dark: its style sheet maps each light colour to a dark one.
 
 mod bars;
 mod canvas;
 mod colour;
+mod distribution;
 mod ratios;
 mod sweep;
 
 pub use colour::style_sheet;
 
-use crate::view::View;
+use crate::number::Quantity;
+use crate::view::{Group, View};
 use crate::{Error, File, Report};
-use lab_model::SubjectId;
+use lab_model::{PointId, SubjectId};
 use plotters::style::Color;
 
 /// A plot with what a reader who cannot see it is told.
@@ -25,12 +28,15 @@ pub struct Plot {
     pub description: String,
     /// The drawing: an `svg` element without a style sheet.
     pub svg: String,
+    /// The first point of the group that it shows; `None`: it shows all.
+    group: Option<PointId>,
 }
 
 /// All plots that a run supports, in the order in which a report shows them.
 pub fn plots(view: &View) -> Result<Vec<Plot>, Error> {
     let mut plots = vec![ratios::plot(view)?];
     plots.extend(sweep::plots(view)?);
+    plots.extend(distribution::plots(view)?);
     plots.push(bars::cpu(view)?);
     plots.push(bars::memory(view)?);
     Ok(plots.into_iter().flatten().collect())
@@ -77,8 +83,26 @@ impl Plot {
             title,
             description,
             svg,
+            group: None,
         }
     }
+
+    /// The same as a plot of one group.
+    fn of_group(mut self, group: &Group) -> Self {
+        self.group = group.points.first().copied();
+        self
+    }
+
+    /// Whether it shows this group alone.
+    pub fn shows(&self, group: &Group) -> bool {
+        self.group.is_some() && self.group == group.points.first().copied()
+    }
+}
+
+/// A time on an axis: `10 µs`.
+fn plain_time(ns: f64) -> String {
+    let (scale, unit) = Quantity::Time.unit(ns * 1.0001);
+    format!("{}{unit}", canvas::tick(ns / scale))
 }
 
 /// Letters, digits and `-` only, for names that come from experiments.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Time over a sweep, one line per subject, both axes logarithmic, intervals as bands.
 
-use super::Plot;
 use super::canvas::{self, Area, Drawn, Side, Type, UNIT, words};
 use super::colour::{GRID, of_subject};
+use super::{Plot, plain_time};
 use crate::Error;
 use crate::number::{self, Quantity};
 use crate::view::{Group, View};
@@ -40,19 +40,21 @@ fn plot(view: &View, group: &Group) -> Result<Option<Plot>, Error> {
     if lines.is_empty() {
         return Ok(None);
     }
-    let label = view.group_label(group);
     let sweep = view.plan.cases[group.case]
         .sweep
         .clone()
         .unwrap_or_default();
-    let name = format!("time-{label}");
+    let name = format!("time-{}", view.group_label(group));
     let svg = canvas::draw(&name, SIZE, |area| draw(area, view, &lines, &sweep))?;
-    let title = format!("{label}: time per operation against {sweep}");
+    let what = format!("time {} against {sweep}", view.words.per_operation);
+    let title = view.group_title(group, &what);
     let description = format!(
-        "Typical wall time of an operation, both axes logarithmic; the bands are intervals. {}",
+        "Typical wall time of {}, both axes logarithmic; the bands are intervals. {}",
+        view.words.an_operation,
         ends(view, &lines, &sweep)
     );
-    Ok(Some(Plot::new(&name, title, description, svg)))
+    let plot = Plot::new(&name, title, description, svg);
+    Ok(Some(plot.of_group(group)))
 }
 
 /// Subjects without controls, with the places that a logarithmic axis can show.
@@ -216,10 +218,4 @@ fn ends(view: &View, lines: &[Line], sweep: &str) -> String {
         canvas::tick(last),
         at.collect::<Vec<_>>().join(", ")
     )
-}
-
-/// A time on an axis: `10 µs`.
-fn plain_time(ns: f64) -> String {
-    let (scale, unit) = Quantity::Time.unit(ns * 1.0001);
-    format!("{}{unit}", canvas::tick(ns / scale))
 }

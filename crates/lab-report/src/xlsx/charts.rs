@@ -11,15 +11,20 @@ use rust_xlsxwriter::{
 pub fn sweep_chart(view: &View, group: &Group, subjects: &[SubjectId], begin: u32) -> Chart {
     let mut chart = Chart::new(ChartType::ScatterStraightWithMarkers);
     let sweep = view.plan.cases[group.case].sweep.as_deref().unwrap_or("");
-    chart.title().set_name(&view.group_label(group));
+    let time = format!("time {}", view.words.per_operation);
+    let label = view.group_label(group);
+    chart
+        .title()
+        .set_name(if label.is_empty() { &time } else { &label });
     chart.x_axis().set_name(sweep).set_log_base(10);
     chart
         .y_axis()
-        .set_name("time per operation (ns)")
+        .set_name(&format!("{time} (ns)"))
         .set_log_base(10);
-    chart.set_width(720).set_height(420).set_alt_text(format!(
-        "time per operation against {sweep}, both axes logarithmic"
-    ));
+    chart
+        .set_width(720)
+        .set_height(420)
+        .set_alt_text(format!("{time} against {sweep}, both axes logarithmic"));
     let (first, last) = (begin + 1, begin + group.points.len() as u32);
     for (i, &subject) in subjects.iter().enumerate() {
         let column = (1 + 3 * i) as u16;

@@ -3,12 +3,14 @@
 //! and sizes in bytes, just as the analysis has them; a cell without a finite number is empty.
 
 mod charts;
+mod commands;
 mod sheet;
 mod sheets;
 
 use crate::view::View;
 use crate::{Error, Report};
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook};
+use sheet::Sheet;
 
 /// The sheets of a measured run, in order.
 pub const SHEETS: [&str; 9] = [
@@ -19,6 +21,19 @@ pub const SHEETS: [&str; 9] = [
     "Factors",
     "Resources",
     "CPU",
+    "Sweeps",
+    "Conditions",
+];
+
+/// The sheets of whole commands, in order: fits, factors and sweeps only where there are some.
+pub const COMMAND_SHEETS: [&str; 9] = [
+    "Summary",
+    "Commands",
+    "Times",
+    "Comparisons",
+    "Fits",
+    "Factors",
+    "Uses",
     "Sweeps",
     "Conditions",
 ];
@@ -35,25 +50,46 @@ pub fn render(report: &Report) -> Result<Vec<u8>, Error> {
         properties = properties.set_creation_datetime(&started);
     }
     workbook.set_properties(&properties);
-    if let Some(view) = View::new(report) {
-        let all = [
-            sheets::summary(&view),
-            sheets::times(&view),
-            sheets::comparisons(&view),
-            sheets::fits(&view),
-            sheets::factors(&view),
-            sheets::resources(&view),
-            sheets::cpu(&view),
-            sheets::sweeps(&view),
-            sheets::conditions(&view),
-        ];
-        for (name, sheet) in SHEETS.into_iter().zip(all) {
-            sheet.write(&mut workbook, name)?;
-        }
+    let sheets = View::new(report).map_or(Vec::new(), |view| sheets(&view));
+    for (name, sheet) in sheets {
+        sheet.write(&mut workbook, name)?;
     }
     let imported = sheets::imported(report);
     if imported.rows.len() > 1 || report.run.plan.is_none() {
         imported.write(&mut workbook, IMPORTED)?;
     }
     Ok(workbook.save_to_buffer()?)
+}
+
+fn sheets(view: &View) -> Vec<(&'static str, Sheet)> {
+    if view.commands().is_none() {
+        let all = [
+            sheets::summary(view),
+            sheets::times(view),
+            sheets::comparisons(view),
+            sheets::fits(view),
+            sheets::factors(view),
+            sheets::resources(view),
+            sheets::cpu(view),
+            sheets::sweeps(view),
+            sheets::conditions(view),
+        ];
+        return SHEETS.into_iter().zip(all).collect();
+    }
+    let all = [
+        sheets::summary(view),
+        commands::commands(view),
+        sheets::times(view),
+        sheets::comparisons(view),
+        sheets::fits(view),
+        sheets::factors(view),
+        commands::uses(view),
+        sheets::sweeps(view),
+        sheets::conditions(view),
+    ];
+    let sometimes = ["Comparisons", "Fits", "Factors", "Sweeps"];
+    let named = COMMAND_SHEETS.into_iter().zip(all);
+    named
+        .filter(|(name, sheet)| !sometimes.contains(name) || sheet.rows.len() > 1)
+        .collect()
 }

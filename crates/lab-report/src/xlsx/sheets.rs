@@ -18,7 +18,9 @@ pub fn summary(view: &View) -> Sheet {
     };
     let mut say = |name: &str, value: Value| sheet.rows.push(vec![name.into(), value]);
     say("Experiment", view.plan.title.as_str().into());
-    say("Question", view.plan.question.as_str().into());
+    if !view.plan.question.is_empty() {
+        say("Question", view.plan.question.as_str().into());
+    }
     say("Answer", answer(view.report).into());
     say("Started", content::started(view.report.run).into());
     say("Run file", view.report.file.into());
@@ -35,7 +37,8 @@ pub fn summary(view: &View) -> Sheet {
         );
     }
     for failure in &view.report.run.failures {
-        let what = format!("{}: {}", view.place(failure.point), failure.message);
+        let at = view.at(failure.point);
+        let what = format!("{}{at}: {}", failure.kind, failure.message);
         say(
             &format!("Failed: {}", view.name(failure.subject)),
             what.into(),
@@ -65,6 +68,7 @@ pub fn summary(view: &View) -> Sheet {
 }
 
 pub fn times(view: &View) -> Sheet {
+    let op = view.words.op;
     let headings = [
         "Subject",
         "Case",
@@ -73,20 +77,20 @@ pub fn times(view: &View) -> Sheet {
         "x",
         "Status",
         "Blocks",
-        "Wall time (ns/op)",
+        &format!("Wall time (ns/{op})"),
         "low (ns)",
         "high (ns)",
         "level",
-        "Whole wall time (ns/op)",
+        &format!("Whole wall time (ns/{op})"),
         "low (ns)",
         "high (ns)",
-        "CPU time (ns/op)",
+        &format!("CPU time (ns/{op})"),
         "low (ns)",
         "high (ns)",
-        "Whole CPU time (ns/op)",
+        &format!("Whole CPU time (ns/{op})"),
         "low (ns)",
         "high (ns)",
-        "First operation, one reading (ns)",
+        &format!("First {}, one reading (ns)", view.words.operation),
     ];
     let mut sheet = Sheet::new(&headings, 2);
     for (point, subject) in pairs(view) {
@@ -329,12 +333,17 @@ pub fn sweeps(view: &View) -> Sheet {
         let begin = sheet.rows.len();
         sheet.headings.push(begin);
         let subjects: Vec<SubjectId> = view.shown();
-        let mut headings: Vec<Value> = vec![view.group_label(group).into()];
+        let sweep = view.plan.cases[group.case].sweep.as_deref();
+        let label = match view.group_label(group) {
+            label if label.is_empty() => sweep.unwrap_or_default().into(),
+            label => label,
+        };
+        let mut headings: Vec<Value> = vec![label.into()];
         for &subject in &subjects {
             let name = view.name(subject);
             headings.extend(
                 [
-                    format!("{name} (ns/op)"),
+                    format!("{name} (ns/{})", view.words.op),
                     format!("{name} below (ns)"),
                     format!("{name} above (ns)"),
                 ]
@@ -438,14 +447,14 @@ pub fn imported(report: &Report) -> Sheet {
 }
 
 /// Every subject at every point, by point.
-fn pairs(view: &View) -> impl Iterator<Item = (PointId, SubjectId)> {
+pub fn pairs(view: &View) -> impl Iterator<Item = (PointId, SubjectId)> {
     let subjects = view.plan.subjects.len();
     (0..view.plan.points.len())
         .flat_map(move |point| (0..subjects).map(move |subject| (point, subject)))
 }
 
 /// Subject, case, factors, sweep and x.
-fn place(view: &View, subject: SubjectId, point: PointId) -> Vec<Value> {
+pub fn place(view: &View, subject: SubjectId, point: PointId) -> Vec<Value> {
     let (case, what) = (view.plan.case(point), &view.plan.points[point]);
     vec![
         view.name(subject).into(),
@@ -463,7 +472,7 @@ fn join<'f>(factors: impl Iterator<Item = &'f (String, String)>) -> String {
         .join(" ")
 }
 
-fn bounds(interval: &Interval) -> [Value; 3] {
+pub fn bounds(interval: &Interval) -> [Value; 3] {
     [
         interval.estimate.into(),
         interval.low.into(),

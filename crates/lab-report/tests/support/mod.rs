@@ -5,6 +5,8 @@
 
 #![allow(dead_code)]
 
+pub mod commands;
+
 use lab_model::host::Finding;
 use lab_model::plan::Target;
 use lab_model::*;

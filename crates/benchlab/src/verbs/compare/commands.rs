@@ -22,10 +22,15 @@ const BLOCK: Duration = Duration::from_millis(400);
 /// The most blocks of a run: that of the last look.
 const MOST_BLOCKS: u32 = 80;
 
-/// Compares commands.
+/// Compares the commands that were given.
 pub fn commands(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
+    in_turns(cli, args, given(args)?)
+}
+
+/// Compares commands in turns.
+pub fn in_turns(cli: &Cli, args: &CompareArgs, commands: Vec<Given>) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
-    let plan = comparison(args, given(args)?)?.plan()?;
+    let plan = comparison(args, commands)?.plan()?;
     let runs = runs_folder(cli, args.runs.as_deref())?;
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let host = measuring::fit_host(args.strict)?;
@@ -82,13 +87,7 @@ fn given(args: &CompareArgs) -> Result<Vec<Given>, Exit> {
             "there is nothing to compare; give commands, such as `benchlab compare 'sort a' 'sort b'`",
         ));
     }
-    if args.name.len() > all.len() {
-        return Err(Exit::wrong(format!(
-            "--name is given {} times for {} commands",
-            args.name.len(),
-            all.len()
-        )));
-    }
+    not_too_many_names(args, all.len())?;
     let given = |(i, words)| Given {
         words,
         name: args.name.get(i).cloned(),
@@ -96,6 +95,17 @@ fn given(args: &CompareArgs) -> Result<Vec<Given>, Exit> {
         revision: None,
     };
     Ok(all.into_iter().enumerate().map(given).collect())
+}
+
+/// Error: there are more names than commands.
+pub fn not_too_many_names(args: &CompareArgs, commands: usize) -> Result<(), Exit> {
+    match args.name.len() > commands {
+        true => Err(Exit::wrong(format!(
+            "--name is given {} times for {commands} commands",
+            args.name.len(),
+        ))),
+        false => Ok(()),
+    }
 }
 
 fn comparison(args: &CompareArgs, commands: Vec<Given>) -> Result<Comparison, Exit> {

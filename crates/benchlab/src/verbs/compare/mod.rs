@@ -4,6 +4,7 @@
 mod commands;
 mod exports;
 mod gate;
+mod revisions;
 
 pub use commands::carry_out;
 
@@ -13,5 +14,8 @@ use std::process::ExitCode;
 
 /// Compares what was given.
 pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
-    commands::commands(cli, args)
+    match args.rev.is_empty() {
+        true => commands::commands(cli, args),
+        false => revisions::revisions(cli, args),
+    }
 }

@@ -2,20 +2,29 @@
 //! A report for a terminal: plain lines, none wider than asked for, the answer at the end, where it
 //! is seen first.
 
+mod commands;
+mod page;
+
 use crate::answer::answer;
 use crate::content::{self, Room};
 use crate::history::Sheet;
-use crate::table::{Cell, Table, Tone, cut, lay_out, wrap};
+use crate::table::{Cell, Table, Tone, cut};
 use crate::view::{Group, View};
 use crate::{Report, Terminal};
 use lab_model::Failure;
+use page::Page;
+pub use page::clean;
 
 /// The report as text; every line ends with a line feed.
 pub fn render(report: &Report, terminal: Terminal) -> String {
     let mut page = Page::new(terminal);
     match View::new(report) {
+        Some(view) if view.commands().is_some() => {
+            commands::measured(&mut page, &view);
+            return page.finish();
+        }
         Some(view) => measured(&mut page, &view),
-        None => page.heading(&clean(&report.run.name)),
+        None => page.heading(&report.run.name),
     }
     for table in content::import_tables(report) {
         page.heading("Imported figures");
@@ -24,7 +33,7 @@ pub fn render(report: &Report, terminal: Terminal) -> String {
     page.heading("Answer");
     page.text(&answer(report), "");
     footer(&mut page, report);
-    page.into_text()
+    page.finish()
 }
 
 /// Tables and notes that belong to no single run.
@@ -37,7 +46,7 @@ pub fn sheet(sheet: &Sheet, terminal: Terminal) -> String {
     }
     page.blank();
     sheet.notes.iter().for_each(|note| page.text(note, ""));
-    page.into_text()
+    page.finish()
 }
 
 fn measured(page: &mut Page, view: &View) {
@@ -106,9 +115,9 @@ fn refusals(page: &mut Page, view: &View) {
     page.heading("Not compared");
     for refusal in refusals {
         let who = format!(
-            "{} at {}: {}",
+            "{}{}: {}",
             view.name(refusal.subject),
-            view.place(refusal.point),
+            view.at(refusal.point),
             refusal.why
         );
         page.item(&who, Tone::Alarm);
@@ -124,17 +133,14 @@ fn failures(page: &mut Page, view: &View, failures: &[Failure]) {
         let block = failure
             .block
             .map_or(String::new(), |b| format!(", block {b}"));
-        let place = view.place(failure.point);
+        let at = view.at(failure.point);
         let name = view.name(failure.subject);
         page.item(
-            &format!(
-                "{name} at {place}{block}: {}: {}",
-                failure.kind, failure.message
-            ),
+            &format!("{name}{at}{block}: {}: {}", failure.kind, failure.message),
             Tone::Alarm,
         );
         for line in &failure.log {
-            page.text(&clean(line), "    | ");
+            page.text(line, "    | ");
         }
     }
 }
@@ -163,122 +169,5 @@ fn footer(page: &mut Page, report: &Report) {
         ),
         "",
     );
-    page.text(&clean(report.file), "");
-}
-
-/// Lines in the making.
-struct Page {
-    lines: Vec<String>,
-    width: usize,
-    colour: bool,
-}
-
-impl Page {
-    fn new(terminal: Terminal) -> Page {
-        Page {
-            lines: Vec::new(),
-            width: terminal.width.max(60),
-            colour: terminal.colour,
-        }
-    }
-
-    fn into_text(self) -> String {
-        self.lines.join("\n") + "\n"
-    }
-
-    fn blank(&mut self) {
-        if self.lines.last().is_some_and(|line| !line.is_empty()) {
-            self.lines.push(String::new());
-        }
-    }
-
-    fn heading(&mut self, text: &str) {
-        self.blank();
-        for line in wrap(&clean(text), self.width) {
-            self.lines.push(if self.colour {
-                format!("\x1b[1m{line}\x1b[0m")
-            } else {
-                line
-            });
-        }
-    }
-
-    fn text(&mut self, text: &str, indent: &str) {
-        let lines = wrap(&clean(text), self.width - indent.chars().count());
-        self.lines.extend(
-            lines
-                .into_iter()
-                .map(|line| format!("{indent}{line}").trim_end().to_string()),
-        );
-    }
-
-    fn item(&mut self, text: &str, tone: Tone) {
-        for (i, line) in wrap(&clean(text), self.width - 2).into_iter().enumerate() {
-            let lead = if i == 0 {
-                paint("- ", tone, self.colour)
-            } else {
-                "  ".into()
-            };
-            self.lines.push(lead + &line);
-        }
-    }
-
-    /// Tables under one heading, each with its own title; nothing for tables without rows.
-    fn tables(&mut self, heading: &str, tables: &[Table]) {
-        let mut tables = tables.iter().filter(|t| !t.rows.is_empty()).peekable();
-        if tables.peek().is_some() {
-            self.heading(heading);
-        }
-        for table in tables {
-            self.table(table);
-            self.blank();
-        }
-    }
-
-    fn table(&mut self, table: &Table) {
-        self.text(&table.title, "");
-        self.bare_table(table);
-    }
-
-    fn bare_table(&mut self, table: &Table) {
-        let colour = self.colour;
-        let mut cleaned = table.clone();
-        cleaned
-            .columns
-            .iter_mut()
-            .for_each(|c| c.title = clean(&c.title));
-        cleaned
-            .rows
-            .iter_mut()
-            .flatten()
-            .for_each(|cell| cell.text = clean(&cell.text));
-        self.lines
-            .extend(lay_out(&cleaned, self.width, |text, tone| {
-                paint(text, tone, colour)
-            }));
-        for note in &table.notes {
-            self.text(note, "");
-        }
-    }
-}
-
-/// Text without control characters: names and log lines come from outside, and one would move the
-/// cursor.
-pub fn clean(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
-}
-
-fn paint(text: &str, tone: Tone, colour: bool) -> String {
-    let code = match tone {
-        _ if !colour => return text.into(),
-        Tone::Plain => return text.into(),
-        Tone::Faster => "32",
-        Tone::Slower => "33",
-        Tone::Same => "36",
-        Tone::Open => "2",
-        Tone::Alarm => "31",
-    };
-    format!("\x1b[{code}m{text}\x1b[0m")
+    page.text(report.file, "");
 }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What subjects and operations are called: subjects do operations, whole commands are run.
+
+use lab_model::Plan;
+
+/// The words of a report.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Words {
+    /// One of what is compared.
+    pub subject: &'static str,
+    /// Several of them.
+    pub subjects: &'static str,
+    /// What a time is the time of.
+    pub operation: &'static str,
+    /// The same after a preposition.
+    pub an_operation: &'static str,
+    /// After the word time.
+    pub per_operation: &'static str,
+    /// The heading of the figures.
+    pub cases: &'static str,
+    /// In a heading without room.
+    pub op: &'static str,
+}
+
+/// Programs that speak the subject protocol.
+const SUBJECTS: Words = Words {
+    subject: "subject",
+    subjects: "subjects",
+    operation: "operation",
+    an_operation: "an operation",
+    per_operation: "per operation",
+    cases: "Case by case",
+    op: "op",
+};
+
+/// Whole commands.
+const COMMANDS: Words = Words {
+    subject: "command",
+    subjects: "commands",
+    operation: "run",
+    an_operation: "a run",
+    per_operation: "of a run",
+    cases: "The runs",
+    op: "run",
+};
+
+impl Words {
+    /// Those for a plan.
+    pub fn of(plan: &Plan) -> &'static Words {
+        match plan.commands {
+            Some(_) => &COMMANDS,
+            None => &SUBJECTS,
+        }
+    }
+}

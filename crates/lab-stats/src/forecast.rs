@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How much time a run needs for so many blocks, from the blocks that it has.
+
+use crate::order;
+use lab_model::Run;
+
+/// The least seconds that are worth naming.
+const LEAST_S: f64 = 5.0;
+
+/// The time for a run like this one with `blocks` blocks, from its beginning, as a command line
+/// takes it (`60s`, `15m`): what it took before the first block, and the median duration of its
+/// complete blocks times their number, a tenth added and rounded up. `None` without a complete
+/// block, or if it would take more than a day.
+pub fn time_for(run: &Run, blocks: u32) -> Option<String> {
+    let durations: Vec<f64> = run
+        .complete_blocks()
+        .map(|block| block.duration_ns as f64 / 1e9)
+        .collect();
+    let pilot = run.blocks.first()?.started_unix_s - run.started_unix_s;
+    let seconds = pilot.max(0.0) + order::median(&durations)? * f64::from(blocks);
+    let wanted = (seconds * 1.1).max(LEAST_S);
+    (wanted <= 86_400.0).then(|| rounded_up(wanted))
+}
+
+/// Steps of about a tenth: seconds up to a minute and a half, then minutes.
+fn rounded_up(seconds: f64) -> String {
+    let (value, unit) = if seconds <= 90.0 {
+        (seconds, "s")
+    } else {
+        (seconds / 60.0, "m")
+    };
+    let step = if value > 10.0 { 5.0 } else { 1.0 };
+    format!("{:.0}{unit}", (value / step).ceil() * step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_round_and_never_less_than_needed() {
+        for (seconds, text) in [
+            (5.0, "5s"),
+            (7.2, "8s"),
+            (11.0, "15s"),
+            (90.0, "90s"),
+            (91.0, "2m"),
+            (590.0, "10m"),
+            (601.0, "15m"),
+        ] {
+            assert_eq!(rounded_up(seconds), text);
+        }
+    }
+}
