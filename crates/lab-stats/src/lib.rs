@@ -7,11 +7,14 @@
 
 pub mod analyse;
 pub mod analysis;
+pub mod between;
 pub mod bootstrap;
 pub mod cells;
+pub mod change;
 pub mod compare;
 pub mod counted;
 pub mod dependence;
+pub mod differing;
 pub mod factors;
 pub mod family;
 pub mod fit;
@@ -22,6 +25,7 @@ pub mod overall;
 pub mod rank_sum;
 pub mod ratio;
 pub mod refusals;
+mod reservations;
 pub mod settings;
 pub mod signed_rank;
 pub mod stopping;
@@ -33,5 +37,6 @@ pub mod warmup;
 pub mod warnings;
 
 pub use analyse::analyse;
+pub use between::between;
 pub use settings::{Difference, differences};
 pub use stopping::stop;
