@@ -3,6 +3,7 @@
 //! Pure functions from values to text and bytes: nothing here opens a file, a socket or a process.
 
 mod answer;
+mod between;
 mod content;
 mod csv;
 mod html;
@@ -18,6 +19,7 @@ pub mod xlsx;
 pub mod xml;
 
 pub use crate::answer::answer;
+pub use crate::between::{BetweenReport, COLUMNS as BETWEEN_COLUMNS, render_between};
 pub use crate::csv::COLUMNS as CSV_COLUMNS;
 pub use crate::import::{ImportError, Limits, import_xml};
 pub use crate::json::FORMAT as JSON_FORMAT;
@@ -111,6 +113,13 @@ pub enum Error {
     /// The CSV writer refused something.
     #[error("the CSV could not be made: {0}")]
     Csv(#[from] ::csv::Error),
+    /// The format cannot hold this report.
+    #[error(
+        "{} holds single figures of one run, and cannot say what changed between two: choose \
+         terminal, markdown, csv, json, xlsx, svg or html",
+        .0.name()
+    )]
+    NoForm(Format),
     /// A plot could not be drawn.
     #[error("the plot {name} could not be drawn: {why}")]
     Plot {

@@ -11,11 +11,7 @@ use lab_model::Failure;
 
 /// The report as text; every line ends with a line feed.
 pub fn render(report: &Report, terminal: Terminal) -> String {
-    let mut page = Page {
-        lines: Vec::new(),
-        width: terminal.width.max(60),
-        colour: terminal.colour,
-    };
+    let mut page = Page::new(terminal);
     match View::new(report) {
         Some(view) => measured(&mut page, &view),
         None => page.heading(&clean(&report.run.name)),
@@ -27,7 +23,7 @@ pub fn render(report: &Report, terminal: Terminal) -> String {
     page.heading("Answer");
     page.text(&answer(report), "");
     footer(&mut page, report);
-    page.lines.join("\n") + "\n"
+    page.finish()
 }
 
 fn measured(page: &mut Page, view: &View) {
@@ -89,20 +85,15 @@ fn turned(table: &Table) -> Table {
 }
 
 fn refusals(page: &mut Page, view: &View) {
-    let refusals = view.refusals();
-    if refusals.is_empty() {
-        return;
-    }
-    page.heading("Not compared");
-    for refusal in refusals {
-        let who = format!(
+    let refusals = view.refusals().into_iter().map(|refusal| {
+        format!(
             "{} at {}: {}",
             view.name(refusal.subject),
             view.place(refusal.point),
             refusal.why
-        );
-        page.item(&who, Tone::Alarm);
-    }
+        )
+    });
+    page.items("Not compared", refusals, Tone::Alarm);
 }
 
 fn failures(page: &mut Page, view: &View, failures: &[Failure]) {
@@ -130,14 +121,9 @@ fn failures(page: &mut Page, view: &View, failures: &[Failure]) {
 }
 
 fn warnings(page: &mut Page, view: &View) {
-    let warnings = view.warnings();
-    if warnings.is_empty() {
-        return;
-    }
-    page.heading("Warnings");
-    for warning in warnings {
-        page.item(&format!("{}: {}", warning.kind, warning.text), Tone::Open);
-    }
+    let warnings = view.warnings().into_iter();
+    let warnings = warnings.map(|warning| format!("{}: {}", warning.kind, warning.text));
+    page.items("Warnings", warnings, Tone::Open);
 }
 
 fn footer(page: &mut Page, report: &Report) {
@@ -157,20 +143,33 @@ fn footer(page: &mut Page, report: &Report) {
 }
 
 /// Lines in the making.
-struct Page {
+pub(crate) struct Page {
     lines: Vec<String>,
     width: usize,
     colour: bool,
 }
 
 impl Page {
-    fn blank(&mut self) {
+    pub(crate) fn new(terminal: Terminal) -> Page {
+        Page {
+            lines: Vec::new(),
+            width: terminal.width.max(60),
+            colour: terminal.colour,
+        }
+    }
+
+    /// The lines; each ends with a line feed.
+    pub(crate) fn finish(self) -> String {
+        self.lines.join("\n") + "\n"
+    }
+
+    pub(crate) fn blank(&mut self) {
         if self.lines.last().is_some_and(|line| !line.is_empty()) {
             self.lines.push(String::new());
         }
     }
 
-    fn heading(&mut self, text: &str) {
+    pub(crate) fn heading(&mut self, text: &str) {
         self.blank();
         for line in wrap(&clean(text), self.width) {
             self.lines.push(if self.colour {
@@ -181,7 +180,7 @@ impl Page {
         }
     }
 
-    fn text(&mut self, text: &str, indent: &str) {
+    pub(crate) fn text(&mut self, text: &str, indent: &str) {
         let lines = wrap(&clean(text), self.width - indent.chars().count());
         self.lines.extend(
             lines
@@ -201,6 +200,15 @@ impl Page {
         }
     }
 
+    /// Items under a heading; nothing without items.
+    pub(crate) fn items(&mut self, heading: &str, items: impl Iterator<Item = String>, tone: Tone) {
+        let mut items = items.peekable();
+        if items.peek().is_some() {
+            self.heading(heading);
+        }
+        items.for_each(|item| self.item(&item, tone));
+    }
+
     /// Tables under one heading, each with its own title; nothing for tables without rows.
     fn tables(&mut self, heading: &str, tables: &[Table]) {
         let mut tables = tables.iter().filter(|t| !t.rows.is_empty()).peekable();
@@ -218,7 +226,7 @@ impl Page {
         self.bare_table(table);
     }
 
-    fn bare_table(&mut self, table: &Table) {
+    pub(crate) fn bare_table(&mut self, table: &Table) {
         let colour = self.colour;
         let mut cleaned = table.clone();
         cleaned

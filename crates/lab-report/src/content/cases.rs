@@ -36,7 +36,7 @@ pub fn group_tables(view: &View, group: &Group, room: Room) -> Vec<Table> {
 }
 
 /// What a verdict looks like.
-fn tone(verdict: &Verdict) -> Tone {
+pub(super) fn tone(verdict: &Verdict) -> Tone {
     match verdict {
         Verdict::Faster | Verdict::SmallButReal { faster: true } => Tone::Faster,
         Verdict::Slower | Verdict::SmallButReal { faster: false } => Tone::Slower,

@@ -2,12 +2,15 @@
 //! A report as a workbook: numbers as numbers, units in the headings, native charts. Times are in ns
 //! and sizes in bytes, just as the analysis has them; a cell without a finite number is empty.
 
+mod between;
 mod charts;
 mod sheet;
 mod sheets;
 
+use crate::between::BetweenReport;
 use crate::view::View;
 use crate::{Error, Report};
+use lab_model::Run;
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook};
 
 /// The sheets of a measured run, in order.
@@ -28,13 +31,7 @@ pub const IMPORTED: &str = "Imported";
 
 /// The workbook.
 pub fn render(report: &Report) -> Result<Vec<u8>, Error> {
-    let mut workbook = Workbook::new();
-    let mut properties =
-        DocProperties::new().set_comment(format!("benchlab {}", report.run.lab_version));
-    if let Ok(started) = ExcelDateTime::from_timestamp(report.run.started_unix_s as i64) {
-        properties = properties.set_creation_datetime(&started);
-    }
-    workbook.set_properties(&properties);
+    let mut workbook = workbook_of(report.run);
     if let Some(view) = View::new(report) {
         let all = [
             sheets::summary(&view),
@@ -56,4 +53,24 @@ pub fn render(report: &Report) -> Result<Vec<u8>, Error> {
         imported.write(&mut workbook, IMPORTED)?;
     }
     Ok(workbook.save_to_buffer()?)
+}
+
+/// The workbook of two runs.
+pub fn between(report: &BetweenReport) -> Result<Vec<u8>, Error> {
+    let mut workbook = workbook_of(report.runs[1]);
+    for (name, sheet) in between::sheets(report) {
+        sheet.write(&mut workbook, name)?;
+    }
+    Ok(workbook.save_to_buffer()?)
+}
+
+/// An empty one that says what made it and when: the same run gives the same file.
+fn workbook_of(run: &Run) -> Workbook {
+    let mut properties = DocProperties::new().set_comment(format!("benchlab {}", run.lab_version));
+    if let Ok(started) = ExcelDateTime::from_timestamp(run.started_unix_s as i64) {
+        properties = properties.set_creation_datetime(&started);
+    }
+    let mut workbook = Workbook::new();
+    workbook.set_properties(&properties);
+    workbook
 }

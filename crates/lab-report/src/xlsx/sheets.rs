@@ -463,7 +463,7 @@ fn join<'f>(factors: impl Iterator<Item = &'f (String, String)>) -> String {
         .join(" ")
 }
 
-fn bounds(interval: &Interval) -> [Value; 3] {
+pub fn bounds(interval: &Interval) -> [Value; 3] {
     [
         interval.estimate.into(),
         interval.low.into(),
@@ -471,7 +471,7 @@ fn bounds(interval: &Interval) -> [Value; 3] {
     ]
 }
 
-fn leveled(interval: &Interval) -> [Value; 4] {
+pub fn leveled(interval: &Interval) -> [Value; 4] {
     let [estimate, low, high] = bounds(interval);
     [estimate, low, high, interval.level.into()]
 }
