@@ -13,7 +13,7 @@ use std::time::Duration;
     name = "benchlab",
     version,
     after_help = "Example:\n  benchlab run sql --quick\n\nExit codes: 0 done, 1 a run failed, 2 the command or a \
-                  file is wrong,\n5 the host is not fit (--strict), 130 stopped by Ctrl-C."
+                  file is wrong,\n3 a gate found a regression, 4 a gate is not decided,\n5 the host is not fit (--strict), 130 stopped by Ctrl-C."
 )]
 pub struct Cli {
     /// The project's folder [default: the nearest one upwards that holds experiments/]
@@ -29,6 +29,8 @@ pub struct Cli {
 pub enum Verb {
     /// Measure an experiment and report what it found
     Run(RunArgs),
+    /// Measure commands or revisions in turns, and say which is faster; or set two runs side by side
+    Compare(CompareArgs),
     /// Build the subjects, measure nothing
     Build(BuildArgs),
     /// Go on with a run that was stopped or killed
@@ -114,6 +116,111 @@ pub struct RunArgs {
     /// End with exit code 5 if the host is not fit to measure on
     #[arg(long)]
     pub strict: bool,
+}
+
+/// `benchlab compare`
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  benchlab compare 'sort a.txt' './mysort a.txt'\n  \
+                        benchlab compare --sweep n=1,10,100 --prepare 'rm -f out' 'prog {n} out'\n  \
+                        benchlab compare --rev main --rev . --setup 'cargo build --release' -- target/release/prog x\n  \
+                        benchlab compare --gate --margin 5% --export page.html 'old/prog' 'new/prog'\n  \
+                        benchlab compare runs/MONDAY.lab runs/FRIDAY.lab\n\nA command with shell syntax (| > * $ …) is run by sh, any other directly.\nExit codes with --gate: 3 a command is slower than the baseline, 4 not decided.\nThe run is kept; `benchlab history NAME` shows it with earlier ones."
+)]
+pub struct CompareArgs {
+    /// The commands, as one would type them into a shell, the baseline first; or two run files
+    #[arg(value_name = "COMMAND")]
+    pub commands: Vec<String>,
+    /// The words of one command, which is run as it is
+    #[arg(last = true, value_name = "WORD")]
+    pub words: Vec<String>,
+    /// Run the command in this revision, in a worktree of its own; `.` is the working tree as it
+    /// is. Give two or more, the baseline first
+    #[arg(long, value_name = "REVISION")]
+    pub rev: Vec<String>,
+    /// A name for each command, in their order [default: A, B, …]
+    #[arg(long, short, value_name = "NAME")]
+    pub name: Vec<String>,
+    /// The name of the command that the others are compared with [default: the first]
+    #[arg(long, short, value_name = "NAME")]
+    pub baseline: Option<String>,
+    /// Values for {NAME} in the commands: each command is measured with each number, with a fit over
+    /// them; values that are not numbers make commands of their own
+    #[arg(long, short = 'L', value_name = "NAME=VALUE,…")]
+    pub sweep: Vec<String>,
+    /// Run this once before a command's first process, such as its build. Once for all, or once for
+    /// each command
+    #[arg(long, short, value_name = "COMMAND")]
+    pub setup: Vec<String>,
+    /// Run this before every process, untimed. Once for all, or once for each command
+    #[arg(long, short, value_name = "COMMAND")]
+    pub prepare: Vec<String>,
+    /// Run this once after a command's last process. Once for all, or once for each command
+    #[arg(long, short, value_name = "COMMAND")]
+    pub cleanup: Vec<String>,
+    /// The file that every command reads on its standard input [default: /dev/null]
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+    /// A command whose standard output is not the baseline's has failed
+    #[arg(long)]
+    pub same_output: bool,
+    /// Measure commands that end with another exit status than 0 too
+    #[arg(long, short)]
+    pub ignore_failure: bool,
+    /// A process that takes longer has failed, and is killed
+    #[arg(long, default_value = "10m", value_name = "TIME", value_parser = time)]
+    pub time_limit: Duration,
+    /// Where the commands run [default: all on the same core, or wherever the system puts them if one
+    /// of them is seen to use several at once]
+    #[arg(long, value_name = "WHERE")]
+    pub cores: Option<Where>,
+    /// Ratios within ± this count as equivalent
+    #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = part)]
+    pub margin: f64,
+    /// Time for measuring, such as 10s; less is taken if the answer is known before [default: 30s,
+    /// 120s with --precision, or what as many blocks take as the level needs]
+    #[arg(long = "for", value_name = "TIME", value_parser = time)]
+    pub budget: Option<Duration>,
+    /// Stop when every ratio is known to ± this
+    #[arg(long, value_name = "PERCENT", value_parser = part)]
+    pub precision: Option<f64>,
+    /// Measure this many blocks, whatever they show
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub blocks: Option<u32>,
+    /// Mirrored pairs of passes in a block [default: as many as fit into a block's time, at most 40]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub pairs: Option<u32>,
+    /// Measure a second copy of the baseline too, to show the run's own noise
+    #[arg(long)]
+    pub control: bool,
+    /// End with exit code 3 if a command is slower than the baseline, 4 if that is not decided
+    #[arg(long)]
+    pub gate: bool,
+    /// Write a report too; the name's ending says in which form (.txt .md .csv .json .xml .xlsx .html,
+    /// or a folder for .svg plots)
+    #[arg(long, value_name = "FILE")]
+    pub export: Vec<PathBuf>,
+    /// The comparison's name in the history [default: the first command's program]
+    #[arg(long = "as", value_name = "NAME")]
+    pub title: Option<String>,
+    /// Seed of the order of turns [default: a new one]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Where the run file goes [default: the project's runs/]
+    #[arg(long, value_name = "DIR")]
+    pub runs: Option<PathBuf>,
+    /// End with exit code 5 if the host is not fit to measure on
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// Where commands run.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Where {
+    /// All on the same core, another one in each block
+    One,
+    /// Wherever the system puts them
+    All,
 }
 
 /// `benchlab build`

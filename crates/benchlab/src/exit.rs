@@ -9,6 +9,10 @@ use lab_store::StoreError;
 pub const FAILED: u8 = 1;
 /// The command or a file is wrong.
 pub const WRONG: u8 = 2;
+/// A gate found a regression.
+pub const REGRESSION: u8 = 3;
+/// A gate is not decided.
+pub const UNDECIDED: u8 = 4;
 /// The host is not fit, and `--strict` was given.
 pub const UNFIT: u8 = 5;
 /// Stopped by Ctrl-C, as shells count it: 128 + SIGINT.

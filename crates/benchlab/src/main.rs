@@ -3,6 +3,7 @@
 
 mod cli;
 mod exit;
+mod measuring;
 mod output;
 mod progress;
 mod ready;
@@ -17,6 +18,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let ended = match &cli.verb {
         Verb::Run(args) => verbs::run::run(&cli, args),
+        Verb::Compare(args) => verbs::compare::compare(&cli, args),
         Verb::Build(args) => verbs::build::build(&cli, args),
         Verb::Resume(args) => verbs::resume::resume(&cli, args),
         Verb::Report(args) => verbs::report::report(args),

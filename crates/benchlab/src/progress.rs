@@ -71,8 +71,8 @@ impl<'a> Follower<'a> {
                     block + 1
                 ));
             }
-            Progress::Complete(block, took) => {
-                self.blocks = block + 1;
+            Progress::Complete(run, took) => {
+                self.blocks = run.complete_blocks().count() as u32;
                 self.last_block = took;
             }
             Progress::Failed(failure) => {

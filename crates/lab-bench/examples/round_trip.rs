@@ -24,7 +24,7 @@ fn main() {
         share_core(core);
         let limit = Duration::from_secs(10);
         let mut process = Process::start(&subject, &folder, limit).expect("the subject starts");
-        pin(process.thread, core).expect("the subject can be kept on a core");
+        pin(process.thread, &[core]).expect("the subject can be kept on a core");
         process
             .open([("case", "noop"), ("seed", "1")])
             .expect("every kit has noop");

@@ -5,13 +5,13 @@
 use crate::expected::Expected;
 use crate::process::{Answer, Process, Ran};
 use crate::procfs;
-use crate::roster::{Roster, Stop, keep_log};
-use crate::session::{Crew, Progress};
+use crate::roster::{Stop, keep_log};
+use crate::session::{Desk, Progress};
+use crate::subjects::Crew;
 use crate::target::Targets;
 use crate::visit::Visit;
-use lab_model::{Batch, Block, Failure, Pilot, PointId, Resources, Sample, SubjectId};
+use lab_model::{Batch, Pilot, PointId, Resources, Sample, SubjectId};
 use lab_plan::Schedule;
-use lab_store::{BlockWriter, RunWriter};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
@@ -19,23 +19,17 @@ use std::collections::{HashMap, HashSet};
 const LEAD_IN: u64 = 10;
 
 /// What a block needs to know of its run.
-pub struct Bench<'a> {
+pub struct Bench<'a, 'd> {
     /// The plan, the processes' folder, the cores.
     pub crew: &'a Crew<'a>,
-    /// The run file.
-    pub run: &'a RunWriter,
     /// Where targets come from.
     pub targets: Option<&'a Targets>,
     /// What the pilot found.
     pub pilots: &'a HashMap<(SubjectId, PointId), Pilot>,
     /// What the work must yield.
     pub expected: &'a Expected,
-    /// Who takes part; failures are added.
-    pub roster: &'a mut Roster,
-    /// Failures of this block.
-    pub failures: Vec<Failure>,
-    /// Told of every step.
-    pub progress: &'a mut dyn FnMut(Progress),
+    /// The block, and what it is written down with.
+    pub desk: Desk<'d>,
 }
 
 /// The part of its warm-up that a process needs when it has visited another point of the case.
@@ -60,15 +54,15 @@ struct Seat {
 
 type Seats = HashMap<SubjectId, Seat>;
 
-impl Bench<'_> {
+impl Bench<'_, '_> {
     /// Takes all samples of a block.
-    pub fn block(&mut self, writer: &BlockWriter, block: &mut Block) -> Result<(), Stop> {
+    pub fn block(mut self) -> Result<(), Stop> {
         let plan = self.crew.plan;
-        let schedule = Schedule::new(plan.seed, block.number);
+        let schedule = Schedule::new(plan.seed, self.desk.block.number);
         let mut seats = Seats::new();
         let order = schedule.points(plan.points.len());
         for (done, &point) in order.iter().enumerate() {
-            let (number, of) = (block.number, order.len());
+            let (number, of) = (self.desk.block.number, order.len());
             let step = |subject| Progress::Point {
                 block: number,
                 point,
@@ -78,8 +72,8 @@ impl Bench<'_> {
             };
             let everyone: Vec<SubjectId> = (0..plan.subjects.len()).collect();
             for subject in schedule.openings(point, &everyone) {
-                (self.progress)(step(Some(subject)));
-                self.prepare(writer, block, &mut seats, subject, point)?;
+                (self.desk.progress)(step(Some(subject)));
+                self.prepare(&mut seats, subject, point)?;
             }
             let mut taking_part: Vec<SubjectId> = seats
                 .iter()
@@ -87,16 +81,21 @@ impl Bench<'_> {
                 .map(|(&s, _)| s)
                 .collect();
             taking_part.sort();
-            (self.progress)(step(None));
-            self.passes(writer, block, &mut seats, &schedule, point, &taking_part)?;
+            (self.desk.progress)(step(None));
+            self.passes(&mut seats, &schedule, point, &taking_part)?;
             for subject in taking_part {
-                self.conclude(writer, block, &mut seats, subject, point)?;
+                self.conclude(&mut seats, subject, point)?;
             }
         }
         for (subject, mut seat) in seats {
-            keep_log(self.run, &mut seat.process, subject, Some(block.number))?;
+            keep_log(
+                self.desk.run,
+                &mut seat.process,
+                subject,
+                Some(self.desk.block.number),
+            )?;
             if let Err(fault) = seat.process.quit() {
-                self.fail(fault, subject, None, block, None)?;
+                self.desk.fail(fault, subject, None, None)?;
             }
         }
         Ok(())
@@ -105,16 +104,14 @@ impl Bench<'_> {
     /// Opens a point, has the subject prove its work, warms it up and freezes it.
     fn prepare(
         &mut self,
-        writer: &BlockWriter,
-        block: &mut Block,
         seats: &mut Seats,
         subject: SubjectId,
         point: PointId,
     ) -> Result<(), Stop> {
-        if !self.roster.takes_part(subject, point) {
+        if !self.desk.roster.takes_part(subject, point) {
             return Ok(());
         }
-        self.seat(writer, block, seats, subject)?;
+        self.seat(seats, subject)?;
         let Some(seat) = seats.get_mut(&subject) else {
             return Ok(());
         };
@@ -125,26 +122,20 @@ impl Bench<'_> {
             .div_ceil(if known_case { WARM_UP_AGAIN } else { 1 });
         match warm_up(self.crew, self.targets, pilot, batches, &mut seat.process) {
             Ok(visit) => seat.visit = Some(visit),
-            Err(fault) => self.dismiss(fault, seats, subject, point, block)?,
+            Err(fault) => self.dismiss(fault, seats, subject, point)?,
         }
         Ok(())
     }
 
     /// Starts a subject that has no process, or keeps why it cannot be started.
-    fn seat(
-        &mut self,
-        writer: &BlockWriter,
-        block: &mut Block,
-        seats: &mut Seats,
-        subject: SubjectId,
-    ) -> Result<(), Stop> {
+    fn seat(&mut self, seats: &mut Seats, subject: SubjectId) -> Result<(), Stop> {
         let Entry::Vacant(place) = seats.entry(subject) else {
             return Ok(());
         };
-        match self.crew.start(subject, block.core as usize) {
+        match self.crew.start(subject, self.desk.block.core as usize) {
             Ok((process, started)) => {
-                writer.process(&started)?;
-                block.processes.push(started);
+                self.desk.writer.process(&started)?;
+                self.desk.block.processes.push(started);
                 place.insert(Seat {
                     process,
                     visit: None,
@@ -153,14 +144,12 @@ impl Bench<'_> {
                 });
                 Ok(())
             }
-            Err(fault) => self.fail(fault, subject, None, block, None),
+            Err(fault) => self.desk.fail(fault, subject, None, None),
         }
     }
 
     fn passes(
         &mut self,
-        writer: &BlockWriter,
-        block: &mut Block,
         seats: &mut Seats,
         schedule: &Schedule,
         point: PointId,
@@ -169,7 +158,7 @@ impl Bench<'_> {
         let passes = schedule.passes(point, subjects, self.crew.plan.measure.pairs);
         for (pass, order) in passes.enumerate() {
             if pass > 0 && (pass as u32).is_multiple_of(2 * STINT) {
-                self.relieve(block, seats, point, &order)?;
+                self.relieve(seats, point, &order)?;
             }
             for (turn, subject) in order.into_iter().enumerate() {
                 let Some(seat) = seats.get_mut(&subject) else {
@@ -189,10 +178,10 @@ impl Bench<'_> {
                                 cpu_ns: ran.cpu_ns,
                             },
                         };
-                        writer.sample(&sample, ran.units, ran.check)?;
-                        block.samples.push(sample);
+                        self.desk.writer.sample(&sample, ran.units, ran.check)?;
+                        self.desk.block.samples.push(sample);
                     }
-                    Err(fault) => self.dismiss(fault, seats, subject, point, block)?,
+                    Err(fault) => self.dismiss(fault, seats, subject, point)?,
                 }
             }
         }
@@ -204,7 +193,6 @@ impl Bench<'_> {
     /// started first differed from the other by half a percent.
     fn relieve(
         &mut self,
-        block: &Block,
         seats: &mut Seats,
         point: PointId,
         subjects: &[SubjectId],
@@ -219,7 +207,7 @@ impl Bench<'_> {
                 continue;
             }
             let fresh = || {
-                let (mut process, _) = self.crew.start(subject, block.core as usize)?;
+                let (mut process, _) = self.crew.start(subject, self.desk.block.core as usize)?;
                 let batches = pilot.warmup_batches;
                 let visit = warm_up(self.crew, self.targets, pilot, batches, &mut process)?;
                 Ok((process, visit))
@@ -227,7 +215,7 @@ impl Bench<'_> {
             seat.relief = None;
             match fresh() {
                 Ok(relief) => seat.relief = Some(relief),
-                Err(fault) => self.dismiss(fault, seats, subject, point, block)?,
+                Err(fault) => self.dismiss(fault, seats, subject, point)?,
             }
         }
         Ok(())
@@ -236,8 +224,6 @@ impl Bench<'_> {
     /// Closes the point and reads what the process holds.
     fn conclude(
         &mut self,
-        writer: &BlockWriter,
-        block: &mut Block,
         seats: &mut Seats,
         subject: SubjectId,
         point: PointId,
@@ -264,11 +250,11 @@ impl Bench<'_> {
         match close(seat) {
             Ok(usage) => {
                 let resources = resources(subject, point, &usage);
-                writer.resources(&resources)?;
-                block.resources.push(resources);
+                self.desk.writer.resources(&resources)?;
+                self.desk.block.resources.push(resources);
                 Ok(())
             }
-            Err(fault) => self.dismiss(fault, seats, subject, point, block),
+            Err(fault) => self.dismiss(fault, seats, subject, point),
         }
     }
 
@@ -279,30 +265,13 @@ impl Bench<'_> {
         seats: &mut Seats,
         subject: SubjectId,
         point: PointId,
-        block: &Block,
     ) -> Result<(), Stop> {
         let mut seat = seats.remove(&subject);
         let worker = seat.as_mut().map(|s| match &mut s.relief {
             Some((process, _)) => process,
             None => &mut s.process,
         });
-        self.fail(fault, subject, Some(point), block, worker)
-    }
-
-    fn fail(
-        &mut self,
-        fault: crate::Fault,
-        subject: SubjectId,
-        point: Option<PointId>,
-        block: &Block,
-        process: Option<&mut Process>,
-    ) -> Result<(), Stop> {
-        let failure =
-            self.roster
-                .keep(self.run, fault, subject, point, Some(block.number), process)?;
-        (self.progress)(Progress::Failed(failure.clone()));
-        self.failures.push(failure);
-        Ok(())
+        self.desk.fail(fault, subject, Some(point), worker)
     }
 }
 

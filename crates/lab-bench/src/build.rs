@@ -289,7 +289,8 @@ fn apt_get(args: &[&str]) -> io::Result<()> {
     }
 }
 
-fn in_path(program: &str) -> Option<PathBuf> {
+/// The file that a program's name stands for.
+pub fn in_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
         .map(|folder| folder.join(program))
@@ -309,6 +310,7 @@ fn hash_tree(path: &Path, hash: &mut Sha256) -> io::Result<()> {
     entries.iter().try_for_each(|entry| hash_tree(entry, hash))
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Bytes in hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }

@@ -244,7 +244,7 @@ fn counters() -> Counters {
     }
 }
 
-/// CPU time of the lab and of its children that ended, in ticks.
+/// CPU time of the lab, of its children, and of those that its children waited for, in ticks.
 fn own_ticks() -> u64 {
     use nix::sys::resource::{UsageWho, getrusage};
     let ticks = procfs::ticks_per_second() as i64;
@@ -255,7 +255,8 @@ fn own_ticks() -> u64 {
             .map(|t| (t.tv_sec() * ticks + t.tv_usec() * ticks / 1_000_000) as u64)
             .sum::<u64>()
     };
-    of(UsageWho::RUSAGE_SELF) + of(UsageWho::RUSAGE_CHILDREN)
+    let alive: u64 = procfs::children().into_iter().map(procfs::ticks).sum();
+    of(UsageWho::RUSAGE_SELF) + of(UsageWho::RUSAGE_CHILDREN) + alive
 }
 
 /// Time in which some task waited for memory (pressure stall information, Documentation/accounting/psi).

@@ -5,9 +5,12 @@
 
 mod block;
 pub mod build;
+mod commands;
 mod expected;
+mod fingerprint;
 pub mod host;
 pub mod interrupt;
+mod outputs;
 mod pilot;
 mod process;
 mod procfs;
@@ -15,13 +18,22 @@ pub mod protocol;
 mod roster;
 mod scratch;
 mod session;
+mod starter;
+mod stream;
+mod subjects;
 mod sys;
 mod target;
 mod visit;
+mod worktree;
 
 pub use build::{Builder, Unready};
+pub use commands::CommandTurns;
+pub use fingerprint::fingerprint;
 pub use process::{Answer, Fault, Process};
 pub use procfs::usage;
 pub use scratch::Scratch;
-pub use session::{BenchError, Progress, Session};
+pub use session::{BenchError, Method, Progress, Session};
+pub use starter::{Ended, Order, Starter};
+pub use subjects::Subjects;
 pub use sys::{allowed_cores, monotonic_ns, pin, share_core, unix_seconds};
+pub use worktree::{Commit, Revision, WorktreeError, Worktrees};

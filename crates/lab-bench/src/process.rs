@@ -2,14 +2,15 @@
 //! A subject's process: started, spoken to, frozen while it has no turn, and never left behind.
 
 use crate::interrupt;
-use crate::protocol::{self, Line, MAX_LINE, Reply};
+use crate::protocol::{self, Line, Reply};
+use crate::stream::{PIPE_CHUNKS, Stream};
 use crate::sys::{self, CpuClock};
 use lab_model::Subject;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::collections::VecDeque;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -20,10 +21,6 @@ use std::time::{Duration, Instant};
 const KEPT_LOG_LINES: usize = 200;
 /// Last log lines shown with a failure.
 const LAST_LOG_LINES: usize = 10;
-/// Readings that empty a pipe (64 KiB, pipe(7)).
-const PIPE_CHUNKS: usize = 65_536 / CHUNK;
-/// Bytes of one reading.
-const CHUNK: usize = 8192;
 
 /// Why a subject did not do what it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -451,66 +448,4 @@ fn spawn(program: &[String], folder: &Path) -> io::Result<Child> {
         });
     }
     command.spawn()
-}
-
-/// A pipe's end that is read in lines without waiting.
-struct Stream {
-    source: Box<dyn PipeEnd>,
-    buffer: Vec<u8>,
-    scanned: usize,
-    ended: bool,
-}
-
-trait PipeEnd: Read + AsFd {}
-impl<T: Read + AsFd> PipeEnd for T {}
-
-impl Stream {
-    fn new(source: impl Read + AsFd + 'static) -> io::Result<Stream> {
-        use nix::fcntl::{FcntlArg, OFlag, fcntl};
-        fcntl(source.as_fd(), FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        Ok(Stream {
-            source: Box::new(source),
-            buffer: Vec::new(),
-            scanned: 0,
-            ended: false,
-        })
-    }
-
-    /// Reads what is there.
-    fn read(&mut self) -> io::Result<()> {
-        let mut chunk = [0; CHUNK];
-        match self.source.read(&mut chunk) {
-            Ok(0) => self.ended = true,
-            Ok(n) => self.buffer.extend_from_slice(&chunk[..n]),
-            Err(e)
-                if matches!(
-                    e.kind(),
-                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
-                ) => {}
-            Err(e) => return Err(e),
-        }
-        Ok(())
-    }
-
-    /// The next whole line, without its end. Error: it is longer than a line may be.
-    fn line(&mut self) -> Result<Option<Vec<u8>>, String> {
-        let end = self.buffer[self.scanned..].iter().position(|&b| b == b'\n');
-        match end.map(|i| i + self.scanned) {
-            Some(end) if end <= MAX_LINE => {
-                let mut line: Vec<u8> = self.buffer.drain(..=end).collect();
-                line.pop();
-                self.scanned = 0;
-                Ok(Some(line))
-            }
-            None if self.buffer.len() <= MAX_LINE => {
-                self.scanned = self.buffer.len();
-                Ok(None)
-            }
-            _ => {
-                self.buffer.clear();
-                self.scanned = 0;
-                Err(format!("a line of more than {MAX_LINE} bytes"))
-            }
-        }
-    }
 }

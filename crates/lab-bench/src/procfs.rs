@@ -56,11 +56,16 @@ pub fn field(text: &str, name: &str) -> u64 {
         .unwrap_or(0)
 }
 
-/// utime and stime of `/proc/PID/stat`, ns. The program's name may hold spaces and parentheses, so
-/// fields are counted behind the last `)`.
-fn times(stat: &str) -> (u64, u64) {
+/// The fields of `/proc/PID/stat` from the third on. The program's name may hold spaces and
+/// parentheses, so they are counted behind the last `)`.
+fn fields(stat: &str) -> Vec<&str> {
     let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let fields: Vec<&str> = rest.split_whitespace().collect();
+    rest.split_whitespace().collect()
+}
+
+/// utime and stime of `/proc/PID/stat`, ns.
+fn times(stat: &str) -> (u64, u64) {
+    let fields = fields(stat);
     let tick_ns = 1_000_000_000 / ticks_per_second();
     let time = |i: usize| {
         fields
@@ -70,6 +75,30 @@ fn times(stat: &str) -> (u64, u64) {
             * tick_ns
     };
     (time(11), time(12))
+}
+
+/// The children of this process.
+pub fn children() -> Vec<Pid> {
+    let mut children = Vec::new();
+    for task in fs::read_dir("/proc/self/task")
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let list = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+        let pids = list.split_whitespace().filter_map(|n| n.parse().ok());
+        children.extend(pids.map(Pid::from_raw));
+    }
+    children
+}
+
+/// CPU time of a process and of the children that it waited for, in ticks; 0 if it is gone.
+pub fn ticks(pid: Pid) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields = fields(&stat);
+    (11..=14)
+        .filter_map(|i| fields.get(i)?.parse::<u64>().ok())
+        .sum()
 }
 
 /// The unit of times in `/proc`.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A folder for a run's target files, gone with the run.
+//! A folder for a run's target files or worktrees, gone with the run.
 
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 const PREFIX: &str = "benchlab-";
@@ -26,10 +27,8 @@ impl Scratch {
             None => std::env::temp_dir(),
         };
         clear_abandoned(&parent);
-        let folder = parent.join(format!("{PREFIX}{}", std::process::id()));
-        fs::create_dir_all(&folder)?;
-        let lock = File::create(folder.join(LOCK))?;
-        let lock = Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|(_, e)| e)?;
+        fs::create_dir_all(&parent)?;
+        let (folder, lock) = make(&parent)?;
         let memory = in_memory(&folder);
         Ok(Scratch {
             folder,
@@ -47,6 +46,13 @@ impl Scratch {
     pub fn in_memory(&self) -> bool {
         self.memory
     }
+
+    /// Whether a path lies in such a folder beside this one, of another lab, that is gone.
+    pub fn outlives(&self, path: &Path) -> bool {
+        let beside = |folder: &&Path| folder.parent() == self.folder.parent();
+        let folder = path.ancestors().find(beside);
+        folder.is_some_and(|folder| is_ours(folder) && !folder.exists())
+    }
 }
 
 impl Drop for Scratch {
@@ -55,20 +61,40 @@ impl Drop for Scratch {
     }
 }
 
-/// Removes the folders of labs that were killed: theirs is a lock that nobody holds.
-fn clear_abandoned(parent: &Path) {
-    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
-        let ours = entry
-            .file_name()
-            .to_str()
-            .is_some_and(|n| n.starts_with(PREFIX));
-        let Ok(lock) = File::open(entry.path().join(LOCK)) else {
-            continue;
-        };
-        if ours && Flock::lock(lock, FlockArg::LockExclusiveNonblock).is_ok() {
-            let _ = fs::remove_dir_all(entry.path());
+/// A new folder and the lock on it. A lab that clears up may take it before it is locked: then
+/// another one is made.
+fn make(parent: &Path) -> io::Result<(PathBuf, Flock<File>)> {
+    for number in 0.. {
+        let folder = parent.join(format!("{PREFIX}{}-{number}", std::process::id()));
+        match fs::create_dir(&folder) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+            made => made?,
+        }
+        let lock = File::create(folder.join(LOCK))?;
+        let lock = Flock::lock(lock, FlockArg::LockExclusive).map_err(|(_, e)| e)?;
+        if lock.metadata()?.nlink() > 0 {
+            return Ok((folder, lock));
         }
     }
+    unreachable!("numbers do not end")
+}
+
+/// Removes the folders of labs that were killed: theirs is a lock that nobody holds.
+fn clear_abandoned(parent: &Path) {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    for folder in entries.map(|e| e.path()).filter(|f| is_ours(f)) {
+        let Ok(lock) = File::open(folder.join(LOCK)) else {
+            continue;
+        };
+        if let Ok(_held) = Flock::lock(lock, FlockArg::LockExclusiveNonblock) {
+            let _ = fs::remove_dir_all(folder);
+        }
+    }
+}
+
+fn is_ours(folder: &Path) -> bool {
+    let name = folder.file_name().and_then(|n| n.to_str());
+    name.is_some_and(|n| n.starts_with(PREFIX))
 }
 
 /// At least 256 MiB free, and writable.
@@ -81,4 +107,35 @@ fn roomy(folder: &Path) -> bool {
 fn in_memory(folder: &Path) -> bool {
     use nix::sys::statfs::{TMPFS_MAGIC, statfs};
     statfs(folder).is_ok_and(|s| s.filesystem_type() == TMPFS_MAGIC)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each clears up while the others make theirs.
+    #[test]
+    fn labs_that_start_at_once_do_not_take_each_others_folders() {
+        let parent = tempfile::tempdir().unwrap();
+        let work = || {
+            for _ in 0..200 {
+                let scratch = Scratch::new(Some(parent.path())).unwrap();
+                fs::write(scratch.folder().join("database"), "x").unwrap();
+            }
+        };
+        std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(work))));
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_lies_in_a_folder_that_is_gone_is_told_from_the_rest() {
+        let parent = tempfile::tempdir().unwrap();
+        let scratch = Scratch::new(Some(parent.path())).unwrap();
+        let gone = |path: &str| scratch.outlives(&parent.path().join(path));
+        assert!(gone("benchlab-1-0/a"));
+        assert!(!gone("other/a"));
+        assert!(!gone("deeper/benchlab-1-0/a"));
+        assert!(!scratch.outlives(&scratch.folder().join("a")));
+        assert!(!scratch.outlives(Path::new("/benchlab-1-0/a")));
+    }
 }

@@ -63,10 +63,12 @@ pub fn all_cores() -> io::Result<impl Fn() -> io::Result<()> + Send + Sync + use
     Ok(move || Ok(sched_setaffinity(Pid::from_raw(0), &set)?))
 }
 
-/// Keeps a thread on one core.
-pub fn pin(thread: Pid, core: usize) -> io::Result<()> {
+/// Keeps a thread on some cores.
+pub fn pin(thread: Pid, cores: &[usize]) -> io::Result<()> {
     let mut set = CpuSet::new();
-    set.set(core)?;
+    for &core in cores {
+        set.set(core)?;
+    }
     Ok(sched_setaffinity(thread, &set)?)
 }
 
@@ -76,7 +78,7 @@ pub fn pin(thread: Pid, core: usize) -> io::Result<()> {
 /// the other cores to the subjects' helper threads.
 pub fn share_core(core: usize) {
     // Without the right to do so the scheduler decides: slower to answer, not wrong.
-    let _ = pin(Pid::from_raw(0), core);
+    let _ = pin(Pid::from_raw(0), &[core]);
 }
 
 /// Wakes a process group.

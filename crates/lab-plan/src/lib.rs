@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From experiment folders to a validated plan: what there is, what is selected, in which order.
 
+mod comparison;
 mod error;
 mod experiment;
 mod file;
 mod place;
 mod schedule;
 mod select;
+mod shell;
 mod toolchains;
 
+pub use comparison::{Comparison, Given, Words, filled};
 pub use error::{PlanError, nearest};
 pub use experiment::{Experiment, Recipe};
 pub use place::Project;

@@ -58,7 +58,7 @@ pub fn after_run(path: &Path) -> Result<(), Exit> {
 }
 
 /// Loads and analyses a run once, for all that is made of it.
-fn with_report<T>(
+pub fn with_report<T>(
     path: &Path,
     others: &[lab_model::Run],
     make: impl FnOnce(&Report) -> Result<T, Exit>,
@@ -74,7 +74,8 @@ fn with_report<T>(
     })
 }
 
-fn render(report: &Report, format: Format, colour: bool) -> Result<Rendered, Exit> {
+/// A report in a format, 80 columns wide in a terminal's.
+pub fn render(report: &Report, format: Format, colour: bool) -> Result<Rendered, Exit> {
     let terminal = Terminal {
         colour,
         ..Terminal::default()
@@ -82,7 +83,8 @@ fn render(report: &Report, format: Format, colour: bool) -> Result<Rendered, Exi
     lab_report::render(format, report, terminal).map_err(|e| Exit::new(exit::FAILED, e.to_string()))
 }
 
-fn write(rendered: Rendered, path: &Path) -> Result<(), Exit> {
+/// Writes a report to a file, or its files into a folder.
+pub fn write(rendered: Rendered, path: &Path) -> Result<(), Exit> {
     let save = || match rendered {
         Rendered::Text(text) => std::fs::write(path, text),
         Rendered::Bytes(bytes) => std::fs::write(path, bytes),
@@ -110,7 +112,8 @@ fn print(rendered: Rendered, args: &ReportArgs) -> Result<(), Exit> {
     }
 }
 
-fn colour(wanted: Color) -> bool {
+/// Whether standard output gets colours.
+pub fn colour(wanted: Color) -> bool {
     match wanted {
         Color::Always => true,
         Color::Never => false,

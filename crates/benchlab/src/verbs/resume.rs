@@ -3,16 +3,16 @@
 
 use crate::cli::{Budget, Cli, ResumeArgs};
 use crate::exit::{self, Exit};
-use crate::verbs::{project, run};
-use lab_bench::interrupt;
-use lab_model::Ending;
+use crate::measuring;
+use crate::verbs::{compare, project, run};
+use lab_bench::{fingerprint, interrupt};
+use lab_model::{Ending, Plan, Subject};
 use lab_plan::Experiment;
 use lab_store::RunWriter;
 use std::process::ExitCode;
 
 /// Goes on with a run. Its subjects must be what they were.
 pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
-    let project = project(cli)?;
     let earlier = lab_store::load(&args.file)?;
     let earlier_blocks = earlier.complete_blocks().count() as u32;
     let file = args.file.display();
@@ -38,15 +38,23 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
         (None, _) => {}
     }
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    let begin = || -> Result<RunWriter, Exit> {
+        let writer = RunWriter::resume(&args.file)?;
+        if earlier.ending == Some(Ending::Budget) {
+            // Going on after seeing a result is a look like any other, and has to be paid for.
+            writer.look(earlier_blocks)?;
+        }
+        Ok(writer)
+    };
+    if plan.commands.is_some() {
+        same_commands(&plan, args)?;
+        return compare::carry_out(&plan, begin()?, &[]);
+    }
+    let project = project(cli)?;
     let experiment = Experiment::read(&project, &plan.experiment)?;
     same_subjects(&project, &experiment, &plan, args)?;
-    let scratch = run::scratch(args.scratch.as_deref())?;
-    let writer = RunWriter::resume(&args.file)?;
-    if earlier.ending == Some(Ending::Budget) {
-        // Going on after seeing a result is a look like any other, and has to be paid for.
-        writer.look(earlier_blocks)?;
-    }
-    run::carry_out(&project, &plan, writer, &args.file, scratch)
+    let scratch = measuring::scratch(args.scratch.as_deref())?;
+    run::carry_out(&project, &plan, begin()?, scratch)
 }
 
 /// Samples of a program that changed in between would be of two programs.
@@ -77,9 +85,25 @@ fn same_subjects(
         .iter()
         .find(|(name, hash)| recorded.get(name).is_some_and(|was| was != hash))
     {
-        Some((name, _)) => Err(Exit::wrong(format!(
-            "the sources of `{name}` changed since the run began: start a new run, or take the change back"
-        ))),
+        Some((name, _)) => Err(changed("the sources of", name)),
         None => Ok(()),
     }
+}
+
+fn same_commands(plan: &Plan, args: &ResumeArgs) -> Result<(), Exit> {
+    let recorded = lab_store::recorded_hashes(&args.file)?;
+    let changed_since = |s: &&Subject| {
+        let was = recorded.get(&s.name);
+        was.is_some_and(|was| *was != fingerprint(s))
+    };
+    match plan.subjects.iter().find(changed_since) {
+        Some(subject) => Err(changed("the program or a file of", &subject.name)),
+        None => Ok(()),
+    }
+}
+
+fn changed(what: &str, name: &str) -> Exit {
+    Exit::wrong(format!(
+        "{what} `{name}` changed since the run began: start a new run, or take the change back"
+    ))
 }

@@ -3,14 +3,13 @@
 
 use crate::cli::{Cli, RunArgs};
 use crate::exit::{self, Exit};
-use crate::progress::Follower;
+use crate::measuring;
 use crate::ready::ready;
-use crate::verbs::{project, report};
-use lab_bench::{Scratch, Session, host, interrupt, unix_seconds};
-use lab_model::{Ending, Failure, Host, Measure, Plan, Subject};
+use crate::verbs::{project, report, runs_folder};
+use lab_bench::{Scratch, Subjects, interrupt, unix_seconds};
+use lab_model::{Failure, Host, Measure, Plan, Subject};
 use lab_plan::{Experiment, Project, Selection};
 use lab_store::RunWriter;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Measures an experiment.
@@ -20,9 +19,10 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let plan = selection(args)?.plan(&experiment)?;
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let Prepared { hashes, failures } = prepare(&project, &experiment, &plan, args.install)?;
-    let host = fit_host(args.strict)?;
-    let scratch = scratch(args.scratch.as_deref())?;
-    let path = new_file(&project, args)?;
+    let host = measuring::fit_host(args.strict)?;
+    let scratch = measuring::scratch(args.scratch.as_deref())?;
+    let folder = runs_folder(cli, args.runs.as_deref())?;
+    let path = measuring::new_file(&folder, &plan.experiment)?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     writer.host(&with_scratch(host, &scratch))?;
     writer.plan(&plan)?;
@@ -32,7 +32,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     failures
         .iter()
         .try_for_each(|failure| writer.failure(failure))?;
-    carry_out(&project, &plan, writer, &path, scratch)
+    carry_out(&project, &plan, writer, scratch)
 }
 
 /// Measures what is missing in a run file, and reports.
@@ -40,39 +40,14 @@ pub fn carry_out(
     project: &Project,
     plan: &Plan,
     writer: RunWriter,
-    path: &Path,
     scratch: Scratch,
 ) -> Result<ExitCode, Exit> {
+    let path = writer.path().to_path_buf();
     let run = writer.load()?;
-    let mut follower = Follower::new(plan, run.complete_blocks().count() as u32);
-    let session = Session::new(plan, project.folder(), writer, run, scratch)?;
-    let ending = session.measure(&mut |step| follower.step(step));
-    follower.end();
-    let ending = ending?;
-    if ending == Ending::Interrupted {
-        return Err(Exit::new(
-            exit::INTERRUPTED,
-            format!("stopped; go on with `benchlab resume {}`", path.display()),
-        ));
-    }
-    report::after_run(path)?;
-    match ending {
-        Ending::Failed => Err(Exit::new(
-            exit::FAILED,
-            "nothing was left to compare: the report says what failed",
-        )),
-        _ => Ok(ExitCode::SUCCESS),
-    }
-}
-
-/// A folder for the subjects' databases.
-pub fn scratch(parent: Option<&Path>) -> Result<Scratch, Exit> {
-    Scratch::new(parent).map_err(|e| {
-        let place = parent.map_or("the folder for databases".into(), |p| {
-            p.display().to_string()
-        });
-        Exit::wrong(format!("{place}: {e}"))
-    })
+    let subjects = Subjects::new(plan, project.folder(), &run, scratch)?;
+    let ending = measuring::measure(plan, writer, run, Box::new(subjects))?;
+    report::after_run(&path)?;
+    measuring::ended(ending)
 }
 
 /// The subjects of a plan, made ready.
@@ -116,21 +91,6 @@ pub fn prepare(
     Ok(Prepared { hashes, failures })
 }
 
-fn fit_host(strict: bool) -> Result<Host, Exit> {
-    let host = host::inspect();
-    let unfit: Vec<_> = host.findings.iter().filter(|f| f.unfit).collect();
-    for finding in &unfit {
-        eprintln!(
-            "benchlab: the host is not fit: {}; {}",
-            finding.what, finding.advice
-        );
-    }
-    match strict && !unfit.is_empty() {
-        true => Err(Exit::new(exit::UNFIT, "not measured, because of --strict")),
-        false => Ok(host),
-    }
-}
-
 fn with_scratch(mut host: Host, scratch: &Scratch) -> Host {
     let place = match scratch.in_memory() {
         true => "in memory (tmpfs): no commit waits for a disk",
@@ -163,10 +123,7 @@ fn selection(args: &RunArgs) -> Result<Selection, Exit> {
         baseline: args.baseline.clone(),
         control: !args.no_control,
         few: args.quick,
-        // JSON readers keep integers up to 2^53 only.
-        seed: args
-            .seed
-            .unwrap_or((unix_seconds() * 1000.0) as u64 % (1 << 53)),
+        seed: measuring::seed(args.seed),
         measure: measure(args),
     })
 }
@@ -183,34 +140,12 @@ fn measure(args: &RunArgs) -> Measure {
         turn_ns: 1_000_000,
         budget_ns: budget.map(|b| b.as_nanos() as u64),
         max_blocks: args.blocks.unwrap_or(80),
-        // A number of blocks that was asked for is measured, whatever it shows.
-        looks: if args.blocks.is_some() {
-            Vec::new()
-        } else {
-            vec![10, 20, 40, 80]
-        },
-        alpha: 0.05,
+        looks: measuring::looks(args.blocks),
+        alpha: measuring::ALPHA,
         margin: args.margin,
         precision: args.precision,
         time_limit_ns: args.time_limit.as_nanos() as u64,
         max_warmup: if args.quick { 240 } else { 480 },
         ..Measure::default()
     }
-}
-
-/// `runs/<time>-<experiment>.lab`; a run that began in the same second gets a number.
-fn new_file(project: &Project, args: &RunArgs) -> Result<PathBuf, Exit> {
-    let folder = args
-        .runs
-        .clone()
-        .unwrap_or_else(|| project.folder().join("runs"));
-    std::fs::create_dir_all(&folder)
-        .map_err(|e| Exit::wrong(format!("{}: {e}", folder.display())))?;
-    let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
-    let name = |n: u32| match n {
-        0 => format!("{time}-{}.lab", args.experiment),
-        n => format!("{time}-{}-{n}.lab", args.experiment),
-    };
-    let mut paths = (0..).map(|n| folder.join(name(n)));
-    Ok(paths.find(|p| !p.exists()).expect("numbers do not end"))
 }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What every measuring verb does around a run: host, folders, progress, and how it ended.
+
+use crate::exit::{self, Exit};
+use crate::progress::Follower;
+use lab_bench::{Method, Scratch, Session, host, unix_seconds};
+use lab_model::{Ending, Host, Plan, Run};
+use lab_store::RunWriter;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// 1 - the level of all intervals.
+pub const ALPHA: f64 = 0.05;
+
+/// After which blocks a run looks whether it may stop. A number of blocks that was asked for is
+/// measured, whatever it shows.
+pub fn looks(blocks: Option<u32>) -> Vec<u32> {
+    match blocks {
+        Some(_) => Vec::new(),
+        None => vec![10, 20, 40, 80],
+    }
+}
+
+/// The given seed or a new one. JSON readers keep integers up to 2^53 only.
+pub fn seed(given: Option<u64>) -> u64 {
+    given.unwrap_or((unix_seconds() * 1000.0) as u64 % (1 << 53))
+}
+
+/// Measures what is missing in a run file. An interruption is an end with what to do next.
+pub fn measure<'a>(
+    plan: &'a Plan,
+    writer: RunWriter,
+    run: Run,
+    method: Box<dyn Method + 'a>,
+) -> Result<Ending, Exit> {
+    let path = writer.path().to_path_buf();
+    let mut follower = Follower::new(plan, run.complete_blocks().count() as u32);
+    let session = Session::new(plan, writer, run, method)?;
+    let ending = session.measure(&mut |step| follower.step(step));
+    follower.end();
+    match ending? {
+        Ending::Interrupted => Err(Exit::new(
+            exit::INTERRUPTED,
+            format!("stopped; go on with `benchlab resume {}`", path.display()),
+        )),
+        ending => Ok(ending),
+    }
+}
+
+/// The exit code of a run that ended so.
+pub fn ended(ending: Ending) -> Result<ExitCode, Exit> {
+    match ending {
+        Ending::Failed => Err(Exit::new(
+            exit::FAILED,
+            "nothing was left to compare: the report says what failed",
+        )),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// A folder for what a run needs while it runs.
+pub fn scratch(parent: Option<&Path>) -> Result<Scratch, Exit> {
+    Scratch::new(parent).map_err(|e| {
+        let place = parent.map_or("the folder for databases".into(), |p| {
+            p.display().to_string()
+        });
+        Exit::wrong(format!("{place}: {e}"))
+    })
+}
+
+/// The host; what makes it unfit is told, and with `strict` ends the lab.
+pub fn fit_host(strict: bool) -> Result<Host, Exit> {
+    let host = host::inspect();
+    let unfit: Vec<_> = host.findings.iter().filter(|f| f.unfit).collect();
+    for finding in &unfit {
+        eprintln!(
+            "benchlab: the host is not fit: {}; {}",
+            finding.what, finding.advice
+        );
+    }
+    match strict && !unfit.is_empty() {
+        true => Err(Exit::new(exit::UNFIT, "not measured, because of --strict")),
+        false => Ok(host),
+    }
+}
+
+/// `<time>-<name>.lab` in a folder, which is made; a run that began in the same second gets a number.
+pub fn new_file(folder: &Path, experiment: &str) -> Result<PathBuf, Exit> {
+    std::fs::create_dir_all(folder)
+        .map_err(|e| Exit::wrong(format!("{}: {e}", folder.display())))?;
+    let time = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let name = |n: u32| match n {
+        0 => format!("{time}-{experiment}.lab"),
+        n => format!("{time}-{experiment}-{n}.lab"),
+    };
+    let mut paths = (0..).map(|n| folder.join(name(n)));
+    Ok(paths.find(|p| !p.exists()).expect("numbers do not end"))
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Whole commands in turns.
+
+use super::{exports::exports, gate::gate};
+use crate::cli::{Cli, Color, CompareArgs, Where};
+use crate::exit::{self, Exit};
+use crate::measuring;
+use crate::output::to_stdout;
+use crate::verbs::{report, runs_folder};
+use lab_bench::{CommandTurns, fingerprint, interrupt, unix_seconds};
+use lab_model::{Commands, Cores, Ending, Measure, Plan};
+use lab_plan::{Comparison, Given, Words};
+use lab_report::{Format, Rendered, Report};
+use lab_store::RunWriter;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// A block takes about this long, or what gives the most blocks in the time.
+const BLOCK: Duration = Duration::from_millis(400);
+
+/// The most blocks of a run: that of the last look.
+const MOST_BLOCKS: u32 = 80;
+
+/// Compares commands.
+pub fn commands(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
+    let exports = exports(&args.export)?;
+    let plan = comparison(args, given(args)?)?.plan()?;
+    let runs = runs_folder(cli, args.runs.as_deref())?;
+    interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    let host = measuring::fit_host(args.strict)?;
+    let path = measuring::new_file(&runs, &plan.experiment)?;
+    let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
+    writer.host(&host)?;
+    writer.plan(&plan)?;
+    for subject in plan.subjects.iter().filter(|s| !s.overhead) {
+        writer.hash(&subject.name, &fingerprint(subject))?;
+    }
+    carry_out(&plan, writer, &exports)
+}
+
+/// Measures what is missing in a run file of commands, and reports.
+pub fn carry_out(
+    plan: &Plan,
+    writer: RunWriter,
+    exports: &[(&Path, Format)],
+) -> Result<ExitCode, Exit> {
+    let how = plan.commands.as_ref().expect("a plan of commands");
+    let path = writer.path().to_path_buf();
+    let run = writer.load()?;
+    let turns = CommandTurns::new(plan, how, &run, measuring::scratch(None)?)?;
+    let ending = measuring::measure(plan, writer, run, Box::new(turns))?;
+    report::with_report(&path, &[], |report| {
+        show(report, exports)?;
+        eprintln!("benchlab: kept in {}", path.display());
+        match plan.measure.gate && ending != Ending::Failed {
+            true => Ok(gate(report.analysis)),
+            false => measuring::ended(ending),
+        }
+    })
+}
+
+/// The report on standard output, and the exports.
+fn show(report: &Report, exports: &[(&Path, Format)]) -> Result<(), Exit> {
+    for &(file, format) in exports {
+        report::write(report::render(report, format, false)?, file)?;
+    }
+    let colour = report::colour(Color::Auto);
+    match report::render(report, Format::Terminal, colour)? {
+        Rendered::Text(text) => to_stdout(text.as_bytes()),
+        _ => unreachable!("the terminal's form is one text"),
+    }
+}
+
+fn given(args: &CompareArgs) -> Result<Vec<Given>, Exit> {
+    let here = std::env::current_dir().map_err(|e| Exit::wrong(e.to_string()))?;
+    let lines = args.commands.iter().cloned().map(Words::Line);
+    let words = (!args.words.is_empty()).then(|| Words::List(args.words.clone()));
+    let all: Vec<Words> = lines.chain(words).collect();
+    if all.is_empty() {
+        return Err(Exit::wrong(
+            "there is nothing to compare; give commands, such as `benchlab compare 'sort a' 'sort b'`",
+        ));
+    }
+    if args.name.len() > all.len() {
+        return Err(Exit::wrong(format!(
+            "--name is given {} times for {} commands",
+            args.name.len(),
+            all.len()
+        )));
+    }
+    let given = |(i, words)| Given {
+        words,
+        name: args.name.get(i).cloned(),
+        folder: here.clone(),
+        revision: None,
+    };
+    Ok(all.into_iter().enumerate().map(given).collect())
+}
+
+fn comparison(args: &CompareArgs, commands: Vec<Given>) -> Result<Comparison, Exit> {
+    Ok(Comparison {
+        name: args.title.clone(),
+        commands,
+        baseline: args.baseline.clone(),
+        sweeps: args
+            .sweep
+            .iter()
+            .map(|word| sweep(word))
+            .collect::<Result<_, _>>()?,
+        setup: args.setup.clone(),
+        prepare: args.prepare.clone(),
+        cleanup: args.cleanup.clone(),
+        control: args.control,
+        how: Commands {
+            input: args.input.as_deref().map(input).transpose()?,
+            same_output: args.same_output,
+            ignore_failure: args.ignore_failure,
+            cores: args.cores.map(|cores| match cores {
+                Where::One => Cores::One,
+                Where::All => Cores::All,
+            }),
+        },
+        measure: measure(args),
+        seed: measuring::seed(args.seed),
+    })
+}
+
+fn sweep(word: &str) -> Result<(String, Vec<String>), Exit> {
+    let wrong = || {
+        Exit::wrong(format!(
+            "--sweep {word}: NAME=VALUE,… is wanted, such as --sweep n=1,10,100"
+        ))
+    };
+    let (name, values) = word.split_once('=').ok_or_else(wrong)?;
+    let values: Vec<String> = values.split(',').map(str::to_owned).collect();
+    match values.iter().any(String::is_empty) {
+        true => Err(wrong()),
+        false => Ok((name.to_owned(), values)),
+    }
+}
+
+fn input(file: &Path) -> Result<String, Exit> {
+    let wrong = |why: String| Exit::wrong(format!("--input {}: {why}", file.display()));
+    let path: PathBuf = file.canonicalize().map_err(|e| wrong(e.to_string()))?;
+    match path.is_file() {
+        true => Ok(path.display().to_string()),
+        false => Err(wrong("it is not a file".into())),
+    }
+}
+
+fn measure(args: &CompareArgs) -> Measure {
+    let usual = Duration::from_secs(if args.precision.is_some() { 120 } else { 30 });
+    let budget = args.budget.unwrap_or(usual);
+    let free = args.blocks.is_some();
+    Measure {
+        pairs: args.pairs.unwrap_or(40),
+        // A number of pairs that was asked for is measured, whatever time it takes.
+        block_ns: args
+            .pairs
+            .is_none()
+            .then(|| BLOCK.max(budget / MOST_BLOCKS).as_nanos() as u64),
+        budget_ns: (!free || args.budget.is_some()).then_some(budget.as_nanos() as u64),
+        at_least_level: args.budget.is_none(),
+        max_blocks: args.blocks.unwrap_or(MOST_BLOCKS),
+        looks: measuring::looks(args.blocks),
+        alpha: measuring::ALPHA,
+        margin: args.margin,
+        precision: args.precision,
+        gate: args.gate,
+        time_limit_ns: args.time_limit.as_nanos() as u64,
+        ..Measure::default()
+    }
+}

@@ -1,0 +1,723 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab compare` with whole commands: what is run, how often, where, and what is written down.
+
+use crate::project::{BENCHLAB, Ended, Project, ended, python, rows, wait_until};
+use lab_model::{BlockState, Cores, Run, Subject};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// Two blocks of two pairs: not a measurement, but it goes the whole way.
+const SHORT: [&str; 6] = ["--blocks", "2", "--pairs", "2", "--seed", "7"];
+
+/// A folder in which commands are compared.
+struct Place(Project);
+
+impl Place {
+    fn new() -> Place {
+        Place(Project::noop(&[]))
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(BENCHLAB);
+        command.args([&["compare"], args].concat());
+        command.current_dir(self.0.path()).stdin(Stdio::null());
+        command.env("BENCHLAB_PROJECT", self.0.path());
+        command
+    }
+
+    fn compare(&self, args: &[&str]) -> Ended {
+        ended(self.command(args).output().expect("benchlab starts"))
+    }
+
+    fn short(&self, args: &[&str]) -> Ended {
+        self.compare(&[&SHORT[..], args].concat())
+    }
+
+    fn start(&self, args: &[&str]) -> Child {
+        let mut command = self.command(args);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("benchlab starts")
+    }
+
+    fn lines(&self, file: &str) -> Vec<String> {
+        let text = fs::read_to_string(self.0.join(file)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// An executable shell script in the folder.
+    fn script(&self, name: &str, text: &str) {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.0.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+fn plan_subject<'r>(run: &'r Run, name: &str) -> (usize, &'r Subject) {
+    let subjects = &run.plan.as_ref().expect("a plan").subjects;
+    let id = subjects.iter().position(|s| s.name == name);
+    let id = id.unwrap_or_else(|| panic!("no {name} in {subjects:#?}"));
+    (id, &subjects[id])
+}
+
+#[test]
+fn every_turn_is_one_process_in_mirrored_order() {
+    let place = Place::new();
+    place.short(&["true", "sleep 0.02"]).expect(0);
+    let run = place.0.load();
+    let (a, b) = (plan_subject(&run, "A").0, plan_subject(&run, "B").0);
+    let start = plan_subject(&run, "process start").0;
+    assert_eq!(run.complete_blocks().count(), 2);
+    for block in run.complete_blocks() {
+        assert_eq!(block.samples.len(), block.exits.len());
+        for (sample, exit) in block.samples.iter().zip(&block.exits) {
+            assert_eq!(sample.batch.operations, 1);
+            assert_eq!((exit.subject, exit.pass), (sample.subject, sample.pass));
+            assert_eq!(exit.user_ns + exit.sys_ns, sample.batch.cpu_ns);
+            assert!(exit.peak_rss_bytes > 100_000 && exit.minor_faults > 10);
+            assert_eq!(exit.status, 0);
+        }
+        let of = |subject| block.samples.iter().filter(move |s| s.subject == subject);
+        assert!(of(b).all(|s| s.batch.wall_ns >= 20_000_000 && s.batch.cpu_ns < 20_000_000));
+        assert_eq!((of(a).count(), of(b).count()), (4, 4));
+        // What a process costs anyway is shown, and is measured in the first pair only.
+        assert_eq!(of(start).map(|s| s.pass).collect::<Vec<_>>(), [0, 1]);
+        let order = |pass| {
+            let mut turns: Vec<_> = block.samples.iter().filter(|s| s.pass == pass).collect();
+            turns.sort_by_key(|s| s.turn);
+            turns.iter().map(|s| s.subject).collect::<Vec<_>>()
+        };
+        for pair in [0, 2] {
+            let mirrored: Vec<_> = order(pair + 1).into_iter().rev().collect();
+            assert_eq!(order(pair), mirrored);
+        }
+    }
+}
+
+#[test]
+fn peak_memory_is_that_of_the_command_itself() {
+    let place = Place::new();
+    let big = format!("{} -c 'b = bytearray(60_000_000)'", python());
+    place.short(&[&big, "true"]).expect(0);
+    let run = place.0.load();
+    let peaks: HashMap<usize, Vec<u64>> =
+        run.complete_blocks()
+            .flat_map(|b| &b.exits)
+            .fold(HashMap::new(), |mut peaks, exit| {
+                let of_subject: &mut Vec<u64> = peaks.entry(exit.subject).or_default();
+                of_subject.push(exit.peak_rss_bytes);
+                peaks
+            });
+    assert!(
+        peaks[&0]
+            .iter()
+            .all(|&p| (60_000_000..120_000_000).contains(&p)),
+        "{peaks:?}"
+    );
+    // Less than the lab holds, which started it.
+    assert!(peaks[&1].iter().all(|&p| p < 4_000_000), "{peaks:?}");
+}
+
+#[test]
+fn a_block_stays_on_one_core_unless_all_are_asked_for() {
+    let place = Place::new();
+    place.script(
+        "where",
+        "sed -n 's/Cpus_allowed_list:\t//p' /proc/self/status >> $1",
+    );
+    place
+        .short(&["./where a", "./where b", "--cores", "one"])
+        .expect(0);
+    let cores: BTreeSet<u32> = place.0.load().blocks.iter().map(|b| b.core).collect();
+    // The pilot's runs are on all cores; then come two blocks of two pairs.
+    let seen = place.lines("a");
+    let turns = &seen[seen.len() - 8..];
+    for (block, lines) in turns.chunks(4).enumerate() {
+        let core = place.0.load().blocks[block].core.to_string();
+        assert!(lines.iter().all(|l| *l == core), "{lines:?} on {core}");
+    }
+    assert_eq!(
+        cores.len(),
+        2.min(std::thread::available_parallelism().unwrap().get())
+    );
+    let all = Place::new();
+    all.script(
+        "where",
+        "sed -n 's/Cpus_allowed_list:\t//p' /proc/self/status >> $1",
+    );
+    all.short(&["./where a", "./where b", "--cores", "all"])
+        .expect(0);
+    let here = fs::read_to_string("/proc/self/status").unwrap();
+    let here = here
+        .lines()
+        .find_map(|l| l.strip_prefix("Cpus_allowed_list:\t"));
+    assert!(all.lines("a").iter().all(|l| Some(l.as_str()) == here));
+}
+
+#[test]
+fn commands_that_do_several_things_at_once_get_all_cores() {
+    let place = Place::new();
+    let spin = "import time; e = time.process_time() + 0.02\nwhile time.process_time() < e: pass";
+    fs::write(place.0.join("spin.py"), spin).unwrap();
+    let one = format!("{} -S -E spin.py", python());
+    // So many that they get more than one core's time from a busy machine too.
+    let many = format!("{} wait", format!("{one} & ").repeat(12));
+    place.short(&[&one, &many]).expect(0);
+    let settings = place.0.load().settings;
+    let cores: Vec<&str> = settings
+        .iter()
+        .filter(|s| s.key == "cores")
+        .map(|s| s.value.as_str())
+        .collect();
+    assert_eq!(cores, ["all", "all"]);
+    assert_eq!(
+        place.0.load().plan.unwrap().commands.unwrap().cores,
+        None::<Cores>
+    );
+}
+
+#[test]
+fn a_shell_is_used_for_shell_syntax_alone_and_its_cost_is_measured() {
+    let place = Place::new();
+    let write_words = "import sys; open('words', 'a').write(repr(sys.argv[1:]) + '\\n')";
+    fs::write(place.0.join("words.py"), write_words).unwrap();
+    let plain = format!("{} words.py 'a | b' \"$\"x \\$HOME", python());
+    let words = [python(), "words.py", "a | b", "*", "$HOME"];
+    place
+        .short(
+            &[
+                &[plain.replace("\"$\"x", "'$x'").as_str(), "--"],
+                &words[..],
+            ]
+            .concat(),
+        )
+        .expect(0);
+    let run = place.0.load();
+    assert!(
+        run.plan
+            .as_ref()
+            .unwrap()
+            .subjects
+            .iter()
+            .all(|s| s.name != "shell start")
+    );
+    let seen: BTreeSet<String> = place.lines("words").into_iter().collect();
+    let wanted = ["['a | b', '$x', '$HOME']", "['a | b', '*', '$HOME']"];
+    assert_eq!(seen, wanted.map(String::from).into());
+
+    let place = Place::new();
+    place.short(&["echo x | cat > out", "true"]).expect(0);
+    let run = place.0.load();
+    assert!(plan_subject(&run, "A").1.command.as_ref().unwrap().shell);
+    assert!(!plan_subject(&run, "B").1.command.as_ref().unwrap().shell);
+    let (shell, subject) = plan_subject(&run, "shell start");
+    assert!(subject.overhead);
+    let samples = run
+        .blocks
+        .iter()
+        .flat_map(|b| &b.samples)
+        .filter(|s| s.subject == shell);
+    assert_eq!(samples.count(), 4);
+    assert_eq!(place.lines("out"), ["x"]);
+}
+
+#[test]
+fn commands_read_the_input_and_begin_like_those_of_a_shell() {
+    let place = Place::new();
+    fs::write(place.0.join("input"), "one\ntwo\n").unwrap();
+    place.script(
+        "look",
+        "cat >> got; pwd >> pwds; echo $PWD >> pwds; grep SigIgn /proc/self/status >> signals",
+    );
+    place
+        .short(&["./look", "cat", "--input", "input"])
+        .expect(0);
+    let got = place.lines("got");
+    assert!(
+        got.len() >= 10 && got.chunks(2).all(|c| c == ["one", "two"]),
+        "{got:?}"
+    );
+    let here = place.0.path().canonicalize().unwrap().display().to_string();
+    assert!(place.lines("pwds").iter().all(|l| *l == here));
+    // The lab ignores SIGPIPE; 32 and 33 belong to the C library.
+    let ignored = |line: &String| u64::from_str_radix(&line["SigIgn:\t".len()..], 16).unwrap();
+    let signals = place.lines("signals");
+    assert!(
+        signals.iter().all(|l| ignored(l) & 0x7fff_ffff == 0),
+        "{signals:?}"
+    );
+}
+
+#[test]
+fn outputs_are_compared_byte_by_byte() {
+    let place = Place::new();
+    fs::write(place.0.join("a"), "1\n2\n3\n").unwrap();
+    place
+        .short(&["cat a", "cat < a", "sed s/3/4/ a", "--same-output"])
+        .expect(0);
+    let run = place.0.load();
+    let [failure] = &run.failures[..] else {
+        panic!("{:#?}", run.failures)
+    };
+    assert_eq!((failure.subject, failure.kind.as_str()), (2, "output"));
+    assert!(
+        failure
+            .message
+            .contains("differs from the baseline's, first in line 3"),
+        "{failure:?}"
+    );
+    // The check value of every sample is that of the same bytes.
+    let checks = rows(
+        &place.0.file(),
+        "SELECT DISTINCT check_value FROM sample WHERE subject < 2",
+    );
+    assert_eq!(checks.len(), 1, "{checks:?}");
+
+    let place = Place::new();
+    let unsteady = format!("{} -c 'import time; print(time.monotonic_ns())'", python());
+    place
+        .short(&[&unsteady, "true", "--same-output"])
+        .expect(1)
+        .says(&["nothing was left to compare"]);
+    let failures = place.0.load().failures;
+    assert!(
+        failures[0]
+            .message
+            .contains("its output changes from run to run"),
+        "{failures:#?}"
+    );
+}
+
+#[test]
+fn a_command_that_fails_is_a_result_and_stops_nobody() {
+    let place = Place::new();
+    place.script("bad", "echo this went wrong >&2; exit 7");
+    let ended = place.short(&[
+        "true",
+        "./bad",
+        "sleep 0.001",
+        "nowhere-to-be-found",
+        "--name",
+        "good",
+    ]);
+    ended.expect(0).says(&[
+        "B failed at run: exit: it ended with exit status: 7; --ignore-failure measures it nevertheless",
+        "D failed at run: start: `nowhere-to-be-found` cannot be started: No such file or directory",
+    ]);
+    let run = place.0.load();
+    assert_eq!(run.failures.len(), 2);
+    assert_eq!(run.failures[0].log, ["this went wrong"]);
+    let samples = |name| {
+        let id = plan_subject(&run, name).0;
+        run.blocks
+            .iter()
+            .flat_map(|b| &b.samples)
+            .filter(|s| s.subject == id)
+            .count()
+    };
+    assert_eq!(["good", "B", "C", "D"].map(samples), [8, 0, 8, 0]);
+
+    let place = Place::new();
+    place
+        .short(&["false", "sh -c 'kill -9 $$'", "-i"])
+        .expect(0);
+    let run = place.0.load();
+    let statuses: BTreeSet<(usize, i32)> = run
+        .blocks
+        .iter()
+        .flat_map(|b| &b.exits)
+        .map(|e| (e.subject, e.status))
+        .collect();
+    assert!(
+        statuses.contains(&(0, 1)) && statuses.contains(&(1, 137)),
+        "{statuses:?}"
+    );
+}
+
+#[test]
+fn a_process_that_takes_too_long_is_killed_with_all_that_it_started() {
+    let place = Place::new();
+    let marker = marker();
+    let slow = format!("sleep {marker} & setsid sleep {marker} & sleep {marker}");
+    let ended = place.short(&["true", &slow, "sleep 0.001", "--time-limit", "300ms"]);
+    ended
+        .expect(0)
+        .says(&["B failed at run: timeout: it did not end within 0.3 s (--time-limit)"]);
+    assert_nobody_left(&marker);
+}
+
+#[test]
+fn what_commands_leave_running_ends_with_the_comparison() {
+    let place = Place::new();
+    let marker = marker();
+    place
+        .short(&["true", &format!("setsid sleep {marker} & true")])
+        .expect(0);
+    assert_nobody_left(&marker);
+    let told = place.0.load().settings;
+    assert!(
+        told.iter()
+            .any(|s| s.subject == 1 && s.key == "leaves processes running"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn setup_prepare_and_cleanup_run_where_they_should() {
+    let place = Place::new();
+    let hook = |what: &str| format!("echo {what} >> log");
+    let command = |name: &str| format!("echo {name} >> log");
+    place
+        .short(&[
+            &command("A"),
+            &command("B{n}"),
+            "--sweep",
+            "n=1,2",
+            "--setup",
+            &hook("setup{n}"),
+            "--prepare",
+            &hook("prepare-a"),
+            "--prepare",
+            &hook("prepare-b{n}"),
+            "--cleanup",
+            &hook("cleanup{n}"),
+        ])
+        .expect(0);
+    let log = place.lines("log");
+    let count = |line: &str| log.iter().filter(|l| *l == line).count();
+    // Once for each command and value; each process has its preparation just before it.
+    for line in ["setup1", "setup2", "cleanup1", "cleanup2"] {
+        assert_eq!(count(line), 2, "{line}: {log:?}");
+    }
+    assert!(
+        log[log.len() - 4..]
+            .iter()
+            .all(|l| l.starts_with("cleanup")),
+        "{log:?}"
+    );
+    for (i, line) in log.iter().enumerate() {
+        match line.as_str() {
+            "A" => assert_eq!(log[i - 1], "prepare-a"),
+            b if b.starts_with('B') => assert_eq!(log[i - 1], format!("prepare-b{}", &b[1..])),
+            _ => {}
+        }
+    }
+    assert!(count("B1") >= 8 && count("B1") == count("prepare-b1"));
+
+    let place = Place::new();
+    place
+        .short(&[
+            "true",
+            "sleep 0.001",
+            "--prepare",
+            "true",
+            "--prepare",
+            "ls /nowhere",
+        ])
+        .expect(1);
+    let failure = &place.0.load().failures[0];
+    assert_eq!(failure.kind, "prepare");
+    assert!(
+        failure
+            .message
+            .contains("--prepare `ls /nowhere` ended with"),
+        "{failure:?}"
+    );
+    assert!(failure.log[0].contains("/nowhere"), "{failure:?}");
+}
+
+#[test]
+fn sweeps_make_points_of_numbers_and_commands_of_words() {
+    let place = Place::new();
+    let args = [
+        "sleep 0.00{n}",
+        "--sweep",
+        "n=1,5,9",
+        "--blocks",
+        "6",
+        "--pairs",
+        "1",
+    ];
+    let ended = place.compare(&args);
+    ended.expect(0);
+    assert!(ended.stdout.contains("fixed"), "{}", ended.stdout);
+    let run = place.0.load();
+    let plan = run.plan.as_ref().unwrap();
+    assert_eq!(
+        plan.points.iter().map(|p| p.x).collect::<Vec<_>>(),
+        [Some(1.0), Some(5.0), Some(9.0)]
+    );
+    let shortest = |point| {
+        let samples = run.blocks.iter().flat_map(|b| &b.samples);
+        samples
+            .filter(|s| s.point == point && s.subject == 0)
+            .map(|s| s.batch.wall_ns)
+            .min()
+            .unwrap()
+    };
+    assert!(shortest(0) >= 1_000_000 && shortest(1) >= 5_000_000 && shortest(2) >= 9_000_000);
+
+    let place = Place::new();
+    place
+        .short(&["{shell} -c 'echo {shell} >> log'", "-L", "shell=sh,bash"])
+        .expect(0);
+    let run = place.0.load();
+    let names: Vec<&str> = run
+        .plan
+        .as_ref()
+        .unwrap()
+        .compared()
+        .map(|s| run.plan.as_ref().unwrap().subjects[s].name.as_str())
+        .collect();
+    assert_eq!(names, ["sh", "bash"]);
+    assert_eq!(run.plan.as_ref().unwrap().points.len(), 1);
+    let log: BTreeSet<String> = place.lines("log").into_iter().collect();
+    assert_eq!(log, ["bash", "sh"].map(String::from).into());
+}
+
+#[test]
+fn a_gate_turns_verdicts_into_exit_codes() {
+    let place = Place::new();
+    let gate = |args: &[&str]| {
+        place
+            .compare(&[&["--gate", "--pairs", "1"], args].concat())
+            .code
+    };
+    assert_eq!(
+        gate(&["sleep 0.001", "sleep 0.02", "--blocks", "6"]),
+        Some(3)
+    );
+    assert_eq!(
+        gate(&["sleep 0.02", "sleep 0.001", "--blocks", "6"]),
+        Some(0)
+    );
+    // Too few blocks for the level decide nothing.
+    assert_eq!(
+        gate(&["sleep 0.001", "sleep 0.02", "--blocks", "2"]),
+        Some(4)
+    );
+    assert_eq!(gate(&["sleep 0.001", "--blocks", "2"]), Some(4));
+    assert_eq!(gate(&["true", "false", "--blocks", "2"]), Some(1));
+}
+
+#[test]
+fn a_clear_difference_ends_the_run_at_its_first_look() {
+    let place = Place::new();
+    place
+        .compare(&["sleep 0.001", "sleep 0.01", "--pairs", "1"])
+        .expect(0);
+    let run = place.0.load();
+    assert_eq!(run.complete_blocks().count(), 10);
+    assert_eq!(run.ending, Some(lab_model::Ending::Decided));
+}
+
+#[test]
+fn reports_are_exported_in_every_form() {
+    let place = Place::new();
+    let names = [
+        "r.txt", "r.md", "r.csv", "r.json", "r.xml", "r.xlsx", "r.html", "plots/",
+    ];
+    let exports: Vec<&str> = names.iter().flat_map(|name| ["--export", name]).collect();
+    place
+        .short(&[&["true", "sleep 0.001"], &exports[..]].concat())
+        .expect(0);
+    for name in &names[..7] {
+        assert!(
+            fs::metadata(place.0.join(name)).unwrap().len() > 200,
+            "{name}"
+        );
+    }
+    assert!(fs::read_dir(place.0.join("plots")).unwrap().count() > 0);
+    assert!(place.lines("r.json").concat().contains("\"uses\""));
+}
+
+#[test]
+fn wrong_commands_are_refused_before_anything_is_run() {
+    let place = Place::new();
+    for (args, says) in [
+        (
+            &[][..],
+            "there is nothing to compare; give commands, such as `benchlab compare 'sort a' 'sort b'`",
+        ),
+        (
+            &["sort 'a", "true"],
+            "the command `sort 'a` is wrong: a quotation mark is not closed",
+        ),
+        (
+            &["true", " "],
+            "the command ` ` is wrong: it holds no words",
+        ),
+        (
+            &["true", "false", "-n", "x", "-n", "x"],
+            "two commands are named `x`; give others with --name",
+        ),
+        (
+            &["true", "-n", "x", "-n", "y"],
+            "--name is given 2 times for 1 commands",
+        ),
+        (
+            &["true", "false", "-b", "C"],
+            "--baseline C: no command has that name",
+        ),
+        (
+            &["true", "--sweep", "n=1"],
+            "--sweep n: no command holds {n}",
+        ),
+        (
+            &["true {n}", "--sweep", "n"],
+            "--sweep n: NAME=VALUE,… is wanted, such as --sweep n=1,10,100",
+        ),
+        (
+            &["true {n}", "--sweep", "n=1,1"],
+            "--sweep n: a value is given twice",
+        ),
+        (
+            &["true {n}", "-L", "n=1", "-L", "n=2"],
+            "--sweep n: it is given twice",
+        ),
+        (
+            &["true", "false", "x", "-p", "a", "-p", "b"],
+            "--prepare is given 2 times for 3 commands",
+        ),
+        (
+            &["true", "--input", "nowhere"],
+            "--input nowhere: No such file or directory",
+        ),
+        (&["true", "--input", "."], "--input .: it is not a file"),
+        (
+            &["true", "--export", "x.pdf"],
+            "--export x.pdf: a name is wanted that ends with .txt",
+        ),
+        (
+            &["true", "--export", "x.svg"],
+            "--export x.svg: there are several plots: name a folder, such as plots/",
+        ),
+        (&["true", "--as", "../x"], "--as ../x: at most 40 letters"),
+    ] {
+        place.compare(args).expect(2).says(&[says]);
+    }
+    assert!(place.0.files().is_empty());
+}
+
+/// Ctrl-C in the middle of a command: the command and what it started end, its cleanup runs, and the
+/// run can be gone on with.
+#[test]
+fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
+    let place = Place::new();
+    let marker = marker();
+    place.script(
+        "slow",
+        &format!("echo run >> runs-of-slow; [ -f stop ] && exec sleep {marker}; exit 0"),
+    );
+    let args = [
+        "./slow",
+        "true",
+        "--cleanup",
+        "echo cleanup >> cleanups",
+        "--blocks",
+        "40",
+        "--pairs",
+        "2",
+    ];
+    let lab = place.start(&args);
+    wait_until("some runs", || place.lines("runs-of-slow").len() > 12);
+    fs::write(place.0.join("stop"), "").unwrap();
+    wait_until("a long run", || alive(&marker));
+    kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
+    let stopped = ended(lab.wait_with_output().unwrap());
+    stopped
+        .expect(130)
+        .says(&["stopped; go on with `benchlab resume "]);
+    assert_nobody_left(&marker);
+    assert_eq!(place.lines("cleanups").len(), 2, "one for each command");
+    let before = place.0.load();
+    assert_eq!(before.ending, None);
+    let kept: usize = before.blocks.iter().map(|b| b.samples.len()).sum();
+    fs::remove_file(place.0.join("stop")).unwrap();
+    resume(&place).expect(0);
+    let after = place.0.load();
+    assert_eq!(after.complete_blocks().count(), 40);
+    let incomplete = after
+        .blocks
+        .iter()
+        .filter(|b| b.state == BlockState::Incomplete);
+    let all: usize = after
+        .complete_blocks()
+        .chain(incomplete)
+        .map(|b| b.samples.len())
+        .sum();
+    assert!(all >= kept, "nothing that was measured is lost");
+    assert_eq!(place.lines("cleanups").len(), 4);
+}
+
+#[test]
+fn a_killed_lab_takes_its_commands_with_it() {
+    let place = Place::new();
+    let marker = marker();
+    let slow = format!("setsid sleep {marker} & sleep {marker}");
+    let mut lab = place.start(&["true", &slow]);
+    wait_until("a long run", || alive(&marker));
+    lab.kill().unwrap();
+    lab.wait().unwrap();
+    wait_until("the commands are gone", || !alive(&marker));
+}
+
+#[test]
+fn commands_that_changed_are_not_gone_on_with() {
+    let place = Place::new();
+    place.script("prog", "exit 0");
+    let mut lab = place.start(&["./prog", "true", "--blocks", "1", "--pairs", "100000"]);
+    wait_until("a sample", || {
+        !place.0.files().is_empty()
+            && lab_store::load(&place.0.file())
+                .is_ok_and(|r| r.blocks.iter().any(|b| !b.samples.is_empty()))
+    });
+    kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
+    assert_eq!(lab.wait().unwrap().code(), Some(130));
+    place.script("prog", "exit 0 # another");
+    resume(&place)
+        .expect(2)
+        .says(&["the program or a file of `A` changed since the run began: start a new run"]);
+}
+
+fn resume(place: &Place) -> Ended {
+    let mut command = Command::new(BENCHLAB);
+    command
+        .arg("resume")
+        .arg(place.0.file())
+        .current_dir(place.0.path());
+    ended(
+        command
+            .stdin(Stdio::null())
+            .output()
+            .expect("benchlab starts"),
+    )
+}
+
+/// A number of seconds that no other test sleeps.
+fn marker() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("{}.{next}", 10_000 + std::process::id())
+}
+
+/// Whether some process has this among its words.
+fn alive(marker: &str) -> bool {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let words = |p: PathBuf| fs::read(p.join("cmdline")).unwrap_or_default();
+    processes
+        .map(|p| words(p.path()))
+        .any(|w| w.starts_with(b"sleep\0") && String::from_utf8_lossy(&w).contains(marker))
+}
+
+#[track_caller]
+fn assert_nobody_left(marker: &str) {
+    std::thread::sleep(Duration::from_millis(20));
+    assert!(!alive(marker), "a command is still there");
+}

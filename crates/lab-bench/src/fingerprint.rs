@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a command was when it was measured: the contents of all files that its words name.
+
+use crate::build::in_path;
+use lab_model::Subject;
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Files above this size, such as data, are known by their size and time alone.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// SHA-256, in hexadecimal digits, of a command's line and of the program and other files that its
+/// words name. A change in anything else, such as in a library, does not show.
+pub fn fingerprint(subject: &Subject) -> String {
+    let mut hash = Sha256::new();
+    let command = subject.command.as_ref();
+    let line = command.map_or("", |c| c.line.as_str());
+    let folder = command
+        .and_then(|c| c.folder.as_ref())
+        .map_or(Path::new("."), Path::new);
+    hash.update(line);
+    for (i, word) in line.split_whitespace().enumerate() {
+        let word = word.trim_matches(['\'', '"']);
+        let found = match i == 0 && !word.contains('/') {
+            true => in_path(word),
+            false => Some(folder.join(word)),
+        };
+        if let Some(path) = found.filter(|p| p.is_file()) {
+            // One that cannot be read counts with its name alone.
+            let _ = add(&path, &mut hash);
+        }
+    }
+    crate::build::hex(&hash.finalize())
+}
+
+fn add(path: &PathBuf, hash: &mut Sha256) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    let about = file.metadata()?;
+    if about.len() <= MOST_BYTES {
+        io::copy(&mut file, hash)?;
+    } else {
+        hash.update(format!("{} {:?}", about.len(), about.modified()?));
+    }
+    Ok(())
+}

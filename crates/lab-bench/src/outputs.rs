@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What commands write on their standard output, and whether it is what the baseline wrote.
+
+use crate::process::{Answer, Fault};
+use lab_model::PointId;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+/// The outputs of a run.
+pub struct Outputs {
+    folder: PathBuf,
+    /// SHA-256 of what the baseline wrote first, for each point.
+    wanted: HashMap<PointId, [u8; 32]>,
+}
+
+impl Outputs {
+    /// Kept in a folder of the run's.
+    pub fn new(folder: &Path) -> Outputs {
+        Outputs {
+            folder: folder.to_path_buf(),
+            wanted: HashMap::new(),
+        }
+    }
+
+    /// The file that the next process writes.
+    pub fn fresh(&self) -> PathBuf {
+        self.folder.join("stdout")
+    }
+
+    /// Compares what a process wrote with what the baseline wrote first: a check value, its SHA-256's
+    /// first 64 bits. Fault: they differ.
+    pub fn check(&mut self, point: PointId, of_baseline: bool) -> Answer<u64> {
+        let found = digest(&self.fresh()).map_err(unreadable)?;
+        let check = u64::from_be_bytes(found[..8].try_into().expect("eight bytes"));
+        match self.wanted.get(&point) {
+            Some(wanted) if *wanted == found => Ok(check),
+            Some(_) => Err(self.differs(point, of_baseline)),
+            None if of_baseline => {
+                fs::rename(self.fresh(), self.kept(point)).map_err(unreadable)?;
+                self.wanted.insert(point, found);
+                Ok(check)
+            }
+            None => Err(Fault::Failed(
+                "output",
+                "there is nothing to compare its output with: the baseline failed".into(),
+            )),
+        }
+    }
+
+    fn kept(&self, point: PointId) -> PathBuf {
+        self.folder.join(format!("stdout-of-baseline-{point}"))
+    }
+
+    fn differs(&self, point: PointId, of_baseline: bool) -> Fault {
+        let line = first_difference(&self.kept(point), &self.fresh());
+        let line = line.map_or_else(|_| String::new(), |n| format!(", first in line {n}"));
+        let message = match of_baseline {
+            true => format!(
+                "its output changes from run to run{line}: compare without --same-output, or make it write \
+                 the same"
+            ),
+            false => format!("its output differs from the baseline's{line}"),
+        };
+        Fault::Failed("output", message)
+    }
+}
+
+fn digest(path: &Path) -> io::Result<[u8; 32]> {
+    let mut hash = Sha256::new();
+    io::copy(&mut File::open(path)?, &mut hash)?;
+    Ok(hash.finalize().into())
+}
+
+/// The first line, from 1, in which two files differ.
+fn first_difference(one: &Path, other: &Path) -> io::Result<usize> {
+    let open = |path| File::open(path).map(BufReader::new);
+    let (mut one, mut other) = (open(one)?, open(other)?);
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for line in 1.. {
+        a.clear();
+        b.clear();
+        let ends = one.read_until(b'\n', &mut a)? + other.read_until(b'\n', &mut b)? == 0;
+        if a != b || ends {
+            return Ok(line);
+        }
+    }
+    unreachable!("a file ends before its lines cannot be counted")
+}
+
+fn unreadable(e: io::Error) -> Fault {
+    Fault::Failed("output", format!("its output cannot be read: {e}"))
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0
+   Starts commands for the lab, waits for their end and says what they used; see starter.rs.
+   It is a program of its own, in C and statically linked, because a child inherits its parent's peak
+   memory (ru_maxrss of wait4(2)), and this one holds half a megabyte. */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* An order: this, and then so many bytes of strings that end with NUL: the cores' numbers, folder,
+   standard input, output and error ("" for /dev/null), and the command's words. */
+struct order {
+    uint64_t time_limit_ns;
+    uint32_t words;
+    uint32_t bytes;
+};
+
+/* The answer to it. */
+struct answer {
+    int64_t error; /* errno if it could not be started, else 0 */
+    int64_t wall_ns, user_ns, sys_ns, peak_rss_bytes;
+    int64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
+    int64_t wait_status, timed_out, left_running;
+};
+
+enum end { ENDED, TIME_UP, LAB_GONE };
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static int64_t ns(struct timeval t)
+{
+    return t.tv_sec * INT64_C(1000000000) + t.tv_usec * 1000;
+}
+
+/* Reads or writes all bytes; 0 at the end of the stream, and when the lab is gone. */
+static int all(ssize_t (*move)(int, void *, size_t), int fd, void *bytes, size_t count)
+{
+    for (char *at = bytes; count > 0;) {
+        ssize_t n = move(fd, at, count);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return 0;
+        at += n;
+        count -= n;
+    }
+    return 1;
+}
+
+static ssize_t put(int fd, void *bytes, size_t count)
+{
+    return write(fd, bytes, count);
+}
+
+static char *next(char **strings)
+{
+    char *string = *strings;
+    *strings += strlen(string) + 1;
+    return string;
+}
+
+static int opened(const char *name, int flags)
+{
+    return open(*name ? name : "/dev/null", flags | O_CLOEXEC, 0600);
+}
+
+/* Kills all children and their process groups: what commands left running has become a child of
+   this process. */
+static void kill_children(void)
+{
+    char path[64], list[4096];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? 0 : read(file, list, sizeof list - 1);
+    close(file);
+    list[length > 0 ? length : 0] = 0;
+    /* The last number may be cut off: it is only used if a space follows. */
+    for (char *at = list, *end; (end = strchr(at, ' ')); at = end + 1) {
+        pid_t child = atoi(at);
+        if (child > 1) {
+            kill(-child, SIGKILL);
+            kill(child, SIGKILL);
+        }
+    }
+}
+
+/* As many rounds as there are generations of processes. */
+static void end_everything(void)
+{
+    do
+        kill_children();
+    while (wait(NULL) > 0 || errno == EINTR);
+}
+
+/* Buries children that have ended; whether others still run. */
+static int others_run(void)
+{
+    pid_t buried;
+    while ((buried = waitpid(-1, NULL, WNOHANG)) > 0)
+        ;
+    return buried == 0;
+}
+
+/* Waits until the child has ended, its time is up, or there are no more orders: none comes before
+   the last one is carried out, so anything on standard input is its end. */
+static enum end wait_for(int child, int64_t deadline)
+{
+    struct pollfd ready[] = {{.fd = child, .events = POLLIN}, {.fd = 0, .events = POLLIN}};
+    for (;;) {
+        int64_t left = deadline - now_ns();
+        if (left <= 0)
+            return TIME_UP;
+        struct timespec most = {left / 1000000000, left % 1000000000};
+        if (ppoll(ready, 2, &most, NULL) <= 0)
+            continue;
+        return ready[0].revents ? ENDED : LAB_GONE;
+    }
+}
+
+static int start(pid_t *child, char **words, const char *folder, const int files[3])
+{
+    posix_spawnattr_t how;
+    posix_spawn_file_actions_t first;
+    sigset_t every, none;
+    sigfillset(&every);
+    sigemptyset(&none);
+    posix_spawnattr_init(&how);
+    posix_spawnattr_setpgroup(&how, 0);
+    posix_spawnattr_setsigdefault(&how, &every);
+    posix_spawnattr_setsigmask(&how, &none);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    posix_spawn_file_actions_init(&first);
+    for (int i = 0; i < 3; i++)
+        posix_spawn_file_actions_adddup2(&first, files[i], i);
+    posix_spawn_file_actions_addchdir_np(&first, folder);
+    int error = posix_spawnp(child, words[0], &first, &how, words, environ);
+    posix_spawn_file_actions_destroy(&first);
+    posix_spawnattr_destroy(&how);
+    return error;
+}
+
+static void keep_on(char *cores)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (char *core = strtok(cores, ","); core; core = strtok(NULL, ","))
+        CPU_SET(atoi(core), &set);
+    sched_setaffinity(0, sizeof set, &set); /* the command inherits it */
+}
+
+/* Runs a command to its end; 0 if the lab is gone. */
+static int obey(const struct order *order, char *strings, char **words, struct answer *answer)
+{
+    memset(answer, 0, sizeof *answer);
+    keep_on(next(&strings));
+    const char *folder = next(&strings);
+    setenv("PWD", folder, 1);
+    int files[3];
+    files[0] = opened(next(&strings), O_RDONLY);
+    files[1] = opened(next(&strings), O_WRONLY | O_CREAT | O_TRUNC);
+    files[2] = opened(next(&strings), O_WRONLY | O_CREAT | O_TRUNC);
+    for (uint32_t i = 0; i < order->words; i++)
+        words[i] = next(&strings);
+    words[order->words] = NULL;
+    if (files[0] < 0 || files[1] < 0 || files[2] < 0) {
+        answer->error = errno;
+        return 1;
+    }
+    pid_t child = 0;
+    int64_t began = now_ns();
+    answer->error = start(&child, words, folder, files);
+    enum end end = ENDED;
+    if (!answer->error) {
+        int process = syscall(SYS_pidfd_open, child, 0);
+        end = wait_for(process, began + (int64_t)order->time_limit_ns);
+        answer->wall_ns = now_ns() - began;
+        if (end != ENDED)
+            kill_children();
+        struct rusage used;
+        int status = 0;
+        while (wait4(child, &status, 0, &used) < 0 && errno == EINTR)
+            ;
+        answer->user_ns = ns(used.ru_utime);
+        answer->sys_ns = ns(used.ru_stime);
+        answer->peak_rss_bytes = used.ru_maxrss * 1024;
+        answer->minor_faults = used.ru_minflt;
+        answer->major_faults = used.ru_majflt;
+        answer->voluntary_switches = used.ru_nvcsw;
+        answer->involuntary_switches = used.ru_nivcsw;
+        answer->wait_status = status;
+        answer->timed_out = end == TIME_UP;
+        answer->left_running = others_run();
+        close(process);
+    }
+    for (int i = 0; i < 3; i++)
+        close(files[i]);
+    return end != LAB_GONE;
+}
+
+int main(void)
+{
+    struct order order;
+    struct answer answer;
+    /* What a command leaves running becomes a child of this process, and so can be ended. */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    while (all(read, 0, &order, sizeof order)) {
+        char *strings = malloc(order.bytes);
+        char **words = malloc((order.words + 1) * sizeof *words);
+        int here = strings && words && all(read, 0, strings, order.bytes) &&
+                   obey(&order, strings, words, &answer) && all(put, 1, &answer, sizeof answer);
+        free(words);
+        free(strings);
+        if (!here)
+            break;
+    }
+    end_everything();
+    return 0;
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A small process that starts commands, waits for their end and reads what they used.
+//!
+//! A child inherits its parent's peak memory: the `ru_maxrss` of wait4(2) is never below what the
+//! parent held. So commands are not started by the lab, but by a process that holds half a megabyte
+//! (`starter.c`). It also outlives a lab that is killed for long enough to end whatever the commands
+//! left running.
+
+use crate::interrupt;
+use crate::process::{Answer, Fault};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// The program, built from `starter.c`.
+const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starter"));
+
+/// A starter that is silent for so long after its command's time was up is lost.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// 64-bit numbers in an answer.
+const NUMBERS: usize = 12;
+
+/// What to start.
+#[derive(Clone, Debug, Default)]
+pub struct Order {
+    /// Program and arguments; a name without `/` is looked for in PATH.
+    pub program: Vec<String>,
+    /// The folder that it runs in, absolute.
+    pub folder: PathBuf,
+    /// The file on its standard input; `None`: `/dev/null`.
+    pub input: Option<PathBuf>,
+    /// The file for its standard output, emptied before; `None`: `/dev/null`.
+    pub output: Option<PathBuf>,
+    /// The file for its standard error, emptied before; `None`: `/dev/null`.
+    pub errors: Option<PathBuf>,
+    /// The cores that it may use.
+    pub cores: Vec<usize>,
+    /// It is killed after this time.
+    pub time_limit: Duration,
+}
+
+/// A process that ended. Times and counts hold for it and the processes that it waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// From just before its start until its end was seen.
+    pub wall_ns: u64,
+    /// User CPU time.
+    pub user_ns: u64,
+    /// System CPU time.
+    pub sys_ns: u64,
+    /// The most memory that one of the processes held; never below what the starter holds, which
+    /// is about half a megabyte.
+    pub peak_rss_bytes: u64,
+    /// Page faults without reading from a disk.
+    pub minor_faults: u64,
+    /// Page faults with reading from a disk.
+    pub major_faults: u64,
+    /// Voluntary context switches.
+    pub voluntary_switches: u64,
+    /// Involuntary context switches.
+    pub involuntary_switches: u64,
+    /// How it ended.
+    pub status: ExitStatus,
+    /// It was killed because its time was up.
+    pub timed_out: bool,
+    /// Processes that it or an earlier one started are still there.
+    pub left_running: bool,
+}
+
+/// A starter. Dropping it ends it, and all that its commands left running.
+pub struct Starter {
+    process: Child,
+    orders: Option<ChildStdin>,
+    answers: ChildStdout,
+    /// Commands run to their end although the reader wants to stop.
+    pub undisturbed: bool,
+}
+
+impl Starter {
+    /// Starts one.
+    pub fn new() -> io::Result<Starter> {
+        let program = memfd_create("benchlab-starter", MFdFlags::MFD_CLOEXEC)?;
+        let mut program = File::from(program);
+        program.write_all(PROGRAM)?;
+        let path = format!("/proc/self/fd/{}", program.as_raw_fd());
+        // In a group of its own: the terminal's Ctrl-C is for the lab, which ends its starter.
+        let mut process = Command::new(path)
+            .arg0("benchlab-starter")
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        Ok(Starter {
+            orders: process.stdin.take(),
+            answers: process.stdout.take().expect("stdout is piped"),
+            process,
+            undisturbed: false,
+        })
+    }
+
+    /// Runs a command to its end. Faults: it cannot be started, or the reader wants to stop.
+    pub fn run(&mut self, order: &Order) -> Answer<Ended> {
+        let orders = self.orders.as_mut().expect("it is open until the end");
+        orders.write_all(&order.message()?).map_err(lost)?;
+        self.wait(Instant::now() + order.time_limit + PATIENCE)?;
+        let mut answer = [0; 8 * NUMBERS];
+        self.answers.read_exact(&mut answer).map_err(lost)?;
+        ended(&answer).map_err(|error| {
+            let program = order.program.first().map_or("", String::as_str);
+            Fault::Failed("start", format!("`{program}` cannot be started: {error}"))
+        })
+    }
+
+    fn wait(&self, deadline: Instant) -> Answer<()> {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let left = PollTimeout::try_from(left.as_millis() + 1).unwrap_or(PollTimeout::MAX);
+            let mut ready = [PollFd::new(self.answers.as_fd(), PollFlags::POLLIN)];
+            let answered = poll(&mut ready, left);
+            if interrupt::requested() && !self.undisturbed {
+                return Err(Fault::Interrupted);
+            }
+            if answered.is_ok_and(|n| n > 0) {
+                return Ok(());
+            }
+            if Instant::now() > deadline {
+                return Err(lost(io::ErrorKind::TimedOut.into()));
+            }
+        }
+    }
+}
+
+impl Drop for Starter {
+    fn drop(&mut self) {
+        self.orders = None;
+        let _ = self.process.wait();
+    }
+}
+
+impl Order {
+    /// As `starter.c` reads it.
+    fn message(&self) -> Answer<Vec<u8>> {
+        let file = |path: &Option<PathBuf>| match path {
+            Some(path) => path.as_os_str().as_encoded_bytes().to_vec(),
+            None => Vec::new(),
+        };
+        let cores: Vec<String> = self.cores.iter().map(usize::to_string).collect();
+        let mut strings = vec![
+            cores.join(",").into_bytes(),
+            self.folder.as_os_str().as_encoded_bytes().to_vec(),
+            file(&self.input),
+            file(&self.output),
+            file(&self.errors),
+        ];
+        strings.extend(self.program.iter().map(|word| word.clone().into_bytes()));
+        if self.program.is_empty() || strings.iter().any(|s| s.contains(&0)) {
+            let message = "a command needs words, without NUL characters";
+            return Err(Fault::Failed("start", message.into()));
+        }
+        let bytes: usize = strings.iter().map(|s| s.len() + 1).sum();
+        let mut message = Vec::with_capacity(16 + bytes);
+        message.extend((self.time_limit.as_nanos() as u64).to_ne_bytes());
+        message.extend((self.program.len() as u32).to_ne_bytes());
+        message.extend((bytes as u32).to_ne_bytes());
+        for string in strings {
+            message.extend(string);
+            message.push(0);
+        }
+        Ok(message)
+    }
+}
+
+/// An answer of `starter.c`. Error: why there was no process.
+fn ended(answer: &[u8; 8 * NUMBERS]) -> Result<Ended, io::Error> {
+    let mut numbers = answer.chunks_exact(8).map(|bytes| {
+        let bytes = bytes.try_into().expect("chunks are of 8 bytes");
+        i64::from_ne_bytes(bytes)
+    });
+    let mut number = || numbers.next().expect("there are so many numbers");
+    match number() {
+        0 => {}
+        error => return Err(io::Error::from_raw_os_error(error as i32)),
+    }
+    let mut count = || number() as u64;
+    Ok(Ended {
+        wall_ns: count(),
+        user_ns: count(),
+        sys_ns: count(),
+        peak_rss_bytes: count(),
+        minor_faults: count(),
+        major_faults: count(),
+        voluntary_switches: count(),
+        involuntary_switches: count(),
+        status: ExitStatus::from_raw(count() as i32),
+        timed_out: count() != 0,
+        left_running: count() != 0,
+    })
+}
+
+impl Ended {
+    /// Its exit status as shells count it: 128 + the signal's number if one ended it.
+    pub fn code(&self) -> i32 {
+        let signal = || self.status.signal().map(|s| 128 + s);
+        self.status.code().or_else(signal).unwrap_or(-1)
+    }
+}
+
+fn lost(e: io::Error) -> Fault {
+    Fault::Failed(
+        "start",
+        format!("the process that starts commands is lost: {e}"),
+    )
+}

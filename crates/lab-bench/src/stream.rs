@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Lines from a pipe, read without waiting and with a limit to their length.
+
+use crate::protocol::MAX_LINE;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+
+/// Readings that empty a pipe (64 KiB, pipe(7)).
+pub const PIPE_CHUNKS: usize = 65_536 / CHUNK;
+/// Bytes of one reading.
+const CHUNK: usize = 8192;
+
+/// A pipe's end that is read in lines without waiting.
+pub struct Stream {
+    /// What is read.
+    pub source: Box<dyn PipeEnd>,
+    /// What was read and is not taken yet.
+    pub buffer: Vec<u8>,
+    /// Bytes of it that hold no end of a line.
+    pub scanned: usize,
+    /// The other end was closed.
+    pub ended: bool,
+}
+
+/// What can be read and waited for.
+pub trait PipeEnd: Read + AsFd {}
+impl<T: Read + AsFd> PipeEnd for T {}
+
+impl Stream {
+    /// Reads from this.
+    pub fn new(source: impl Read + AsFd + 'static) -> io::Result<Stream> {
+        use nix::fcntl::{FcntlArg, OFlag, fcntl};
+        fcntl(source.as_fd(), FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        Ok(Stream {
+            source: Box::new(source),
+            buffer: Vec::new(),
+            scanned: 0,
+            ended: false,
+        })
+    }
+
+    /// Reads what is there.
+    pub fn read(&mut self) -> io::Result<()> {
+        let mut chunk = [0; CHUNK];
+        match self.source.read(&mut chunk) {
+            Ok(0) => self.ended = true,
+            Ok(n) => self.buffer.extend_from_slice(&chunk[..n]),
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                ) => {}
+            Err(e) => return Err(e),
+        }
+        Ok(())
+    }
+
+    /// The next whole line, without its end. Error: it is longer than a line may be.
+    pub fn line(&mut self) -> Result<Option<Vec<u8>>, String> {
+        let end = self.buffer[self.scanned..].iter().position(|&b| b == b'\n');
+        match end.map(|i| i + self.scanned) {
+            Some(end) if end <= MAX_LINE => {
+                let mut line: Vec<u8> = self.buffer.drain(..=end).collect();
+                line.pop();
+                self.scanned = 0;
+                Ok(Some(line))
+            }
+            None if self.buffer.len() <= MAX_LINE => {
+                self.scanned = self.buffer.len();
+                Ok(None)
+            }
+            _ => {
+                self.buffer.clear();
+                self.scanned = 0;
+                Err(format!("a line of more than {MAX_LINE} bytes"))
+            }
+        }
+    }
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Worktrees of a git repository, one for each revision that is compared: made in a folder of their
+//! own, and gone with it.
+
+use crate::{Scratch, interrupt};
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The revision that is no commit: the working tree as it is.
+const AS_IT_IS: &str = ".";
+
+/// Revisions, checked out. Dropping them removes their worktrees; what a killed lab left is removed
+/// by the next one that compares revisions of the same repository. The working tree, the index and
+/// the branches of the repository stay as they are, and its hooks do not run.
+pub struct Worktrees {
+    revisions: Vec<Revision>,
+    /// The repository's working tree.
+    top: PathBuf,
+    /// Worktrees that git knows of, or may know of if it was stopped half-way.
+    made: Vec<PathBuf>,
+    scratch: Scratch,
+}
+
+/// A revision and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revision {
+    /// As it was written, such as `HEAD~1`; `.` is the working tree as it is.
+    pub written: String,
+    /// What it is; `None`: the working tree as it is.
+    pub commit: Option<Commit>,
+    /// The folder that corresponds to the one that was given.
+    pub folder: PathBuf,
+}
+
+/// A commit. Its words come from outside, cleaned of control characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// Its full name.
+    pub id: String,
+    /// As much of it as is unique in the repository.
+    pub short: String,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+/// Why there are no worktrees. Nothing is left of those that were begun.
+#[derive(Debug, thiserror::Error)]
+pub enum WorktreeError {
+    /// There is no git.
+    #[error("there is no `git` in PATH: install it, on Debian with `apt-get install git`")]
+    NoGit,
+    /// Nothing to take revisions from.
+    #[error("{0} is not in the working tree of a git repository, so that it has no revisions: {1}")]
+    NoRepository(PathBuf, String),
+    /// It names no commit.
+    #[error("there is no revision `{0}`; `git log --oneline` shows what there is")]
+    Unknown(String),
+    /// A commit without the folder that the lab was started in.
+    #[error("revision `{0}` has no folder `{1}`: start from a folder that all the revisions have")]
+    NoFolder(String, PathBuf),
+    /// Nowhere to put them.
+    #[error("{0}: {1}; TMPDIR names another folder for worktrees")]
+    Place(PathBuf, io::Error),
+    /// git refused.
+    #[error("git cannot check out revision `{0}`: {1}")]
+    Refused(String, String),
+    /// The reader wants the lab to stop.
+    #[error("stopped before the revisions were checked out")]
+    Interrupted,
+}
+
+impl Worktrees {
+    /// Checks out revisions of the repository that a folder is in, under the temporary folder, which
+    /// TMPDIR names: not in memory, since builds may be large. The same revision may be there twice.
+    pub fn new(folder: &Path, revisions: &[String]) -> Result<Worktrees, WorktreeError> {
+        Worktrees::new_in(&std::env::temp_dir(), folder, revisions)
+    }
+
+    /// The same under another folder.
+    pub fn new_in(
+        parent: &Path,
+        folder: &Path,
+        revisions: &[String],
+    ) -> Result<Worktrees, WorktreeError> {
+        let (top, prefix) = repository(folder)?;
+        let commits = revisions
+            .iter()
+            .map(|written| resolve(&top, written))
+            .collect::<Result<Vec<_>, _>>()?;
+        // Links resolved, as git names its worktrees.
+        let scratch = parent.canonicalize().and_then(|p| Scratch::new(Some(&p)));
+        let mut worktrees = Worktrees {
+            revisions: Vec::new(),
+            top,
+            made: Vec::new(),
+            scratch: scratch.map_err(|e| WorktreeError::Place(parent.into(), e))?,
+        };
+        worktrees.forget_abandoned();
+        for (index, (written, commit)) in revisions.iter().zip(commits).enumerate() {
+            let name = name(index, revisions.len());
+            let revision = worktrees.check_out(&name, written, commit, &prefix)?;
+            worktrees.revisions.push(revision);
+        }
+        Ok(worktrees)
+    }
+
+    /// The revisions, in the order in which they were given.
+    pub fn revisions(&self) -> &[Revision] {
+        &self.revisions
+    }
+
+    fn check_out(
+        &mut self,
+        name: &str,
+        written: &str,
+        commit: Option<Commit>,
+        prefix: &Path,
+    ) -> Result<Revision, WorktreeError> {
+        let place = match &commit {
+            Some(commit) => self.add(name, written, commit)?,
+            None => self.top.clone(),
+        };
+        // Components instead of join, which would end with a slash for an empty prefix.
+        let folder: PathBuf = place.components().chain(prefix.components()).collect();
+        if !folder.is_dir() {
+            return Err(WorktreeError::NoFolder(written.into(), prefix.into()));
+        }
+        Ok(Revision {
+            written: written.into(),
+            commit,
+            folder,
+        })
+    }
+
+    fn add(
+        &mut self,
+        name: &str,
+        written: &str,
+        commit: &Commit,
+    ) -> Result<PathBuf, WorktreeError> {
+        let place = self.scratch.folder().join(name);
+        self.made.push(place.clone());
+        let mut add = git(&self.top);
+        add.args(["worktree", "add", "--quiet", "--detach"]);
+        match answer(add.arg(&place).arg(&commit.id)) {
+            Ok(_) => Ok(place),
+            Err(Fault::Said(why)) => Err(WorktreeError::Refused(written.into(), why)),
+            Err(Fault::Other(e)) => Err(e),
+        }
+    }
+
+    /// Makes git forget the worktrees in folders that killed labs left and that are cleared by now.
+    /// `git worktree prune` would also forget what others have on a disk that is not there today.
+    fn forget_abandoned(&self) {
+        let list = answer(git(&self.top).args(["worktree", "list", "--porcelain"]));
+        for line in list.unwrap_or_default().split(|&byte| byte == b'\n') {
+            let place = line.strip_prefix(b"worktree ").map(path);
+            if let Some(place) = place.filter(|place| self.scratch.outlives(place)) {
+                self.remove(place);
+            }
+        }
+    }
+
+    /// Twice forced: for what was built in it, and for one that was being made when its lab was
+    /// killed, which git keeps locked. In a process group of its own, so that a Ctrl-C does not leave
+    /// half of it.
+    fn remove(&self, place: &Path) {
+        let mut remove = git(&self.top);
+        remove.args(["worktree", "remove", "--force", "--force"]);
+        // What git cannot remove goes with the scratch folder, and git forgets it the next time.
+        let _ = answer(remove.arg(place).process_group(0));
+    }
+}
+
+impl Drop for Worktrees {
+    fn drop(&mut self) {
+        self.made.iter().for_each(|place| self.remove(place));
+    }
+}
+
+/// The top of the working tree that a folder is in, and the way from there to the folder.
+fn repository(folder: &Path) -> Result<(PathBuf, PathBuf), WorktreeError> {
+    let ask = |what| match answer(git(folder).args(["rev-parse", what])) {
+        Ok(line) => Ok(path(line.strip_suffix(b"\n").unwrap_or(&line)).to_path_buf()),
+        Err(Fault::Said(why)) => Err(WorktreeError::NoRepository(folder.into(), why)),
+        Err(Fault::Other(e)) => Err(e),
+    };
+    Ok((ask("--show-toplevel")?, ask("--show-prefix")?))
+}
+
+/// What a revision is; nothing for the working tree as it is.
+fn resolve(top: &Path, written: &str) -> Result<Option<Commit>, WorktreeError> {
+    if written == AS_IT_IS {
+        return Ok(None);
+    }
+    let text = |call: &mut Command| match answer(call) {
+        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(Fault::Said(_)) => Err(WorktreeError::Unknown(clean(written))),
+        Err(Fault::Other(e)) => Err(e),
+    };
+    let mut verify = git(top);
+    verify.args(["rev-parse", "--verify", "--quiet", "--end-of-options"]);
+    let id = text(verify.arg(format!("{written}^{{commit}}")))?;
+    let id = id.trim_end();
+    let mut describe = git(top);
+    describe.args(["rev-list", "--max-count=1", "--encoding=UTF-8"]);
+    let described = text(describe.args(["--format=%h%n%s", id]))?;
+    // The first line is git's own: `commit` and the name.
+    let mut lines = described.lines().skip(1).map(clean);
+    Ok(Some(Commit {
+        id: id.into(),
+        short: lines.next().unwrap_or_default(),
+        subject: lines.next().unwrap_or_default(),
+    }))
+}
+
+/// `a`, `b`, …, all of one length: the length of a path can change a program's speed (Mytkowicz et
+/// al., *Producing Wrong Data Without Doing Anything Obviously Wrong!*, ASPLOS 2009).
+fn name(index: usize, count: usize) -> String {
+    let length = (1..).find(|&length| 26usize.pow(length) >= count);
+    let digits = (0..length.expect("powers grow")).rev();
+    let letter = |digit| (b'a' + (index / 26usize.pow(digit) % 26) as u8) as char;
+    digits.map(letter).collect()
+}
+
+/// Why git gave no answer.
+enum Fault {
+    /// It ran, and said this.
+    Said(String),
+    /// It did not run, or not to its end.
+    Other(WorktreeError),
+}
+
+/// git in a folder, whatever repository the environment speaks of (a hook that calls the lab sets
+/// these: githooks(5), `git rev-parse --local-env-vars`), and without programs that the repository
+/// names to be run besides.
+fn git(folder: &Path) -> Command {
+    let mut git = Command::new("git");
+    for variable in [
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_COMMON_DIR",
+        "GIT_INDEX_FILE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_NAMESPACE",
+        "GIT_PREFIX",
+    ] {
+        git.env_remove(variable);
+    }
+    git.args(["-c", "core.hooksPath=/dev/null"])
+        .args(["-c", "core.fsmonitor=false"])
+        .arg("-C")
+        .arg(folder)
+        .stdin(Stdio::null());
+    git
+}
+
+/// What git writes when it succeeds.
+fn answer(git: &mut Command) -> Result<Vec<u8>, Fault> {
+    let output = git.output().map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => Fault::Other(WorktreeError::NoGit),
+        _ => Fault::Said(e.to_string()),
+    })?;
+    match output.status.success() {
+        // A Ctrl-C reaches git too.
+        _ if interrupt::requested() => Err(Fault::Other(WorktreeError::Interrupted)),
+        true => Ok(output.stdout),
+        false => Err(Fault::Said(clean(
+            String::from_utf8_lossy(&output.stderr).trim(),
+        ))),
+    }
+}
+
+fn path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
+/// What comes from a repository may hold what moves a terminal's cursor.
+fn clean(text: &str) -> String {
+    text.replace(|c: char| c.is_control(), " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name;
+
+    #[test]
+    fn names_are_distinct_and_of_one_length() {
+        assert_eq!([0, 1, 25].map(|i| name(i, 26)), ["a", "b", "z"]);
+        assert_eq!([0, 26, 27].map(|i| name(i, 28)), ["aa", "ba", "bb"]);
+    }
+}

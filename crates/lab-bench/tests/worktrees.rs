@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Worktrees of real repositories: what is checked out where, and that nothing else is touched and
+//! nothing is left.
+
+use lab_bench::{Revision, WorktreeError, Worktrees, interrupt};
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A repository with two commits on `main`, of which only the second has the folder `bench`, and a
+/// folder for worktrees.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Place {
+        let place = Place(tempfile::tempdir().unwrap());
+        fs::create_dir_all(place.repository()).unwrap();
+        fs::create_dir_all(place.parent()).unwrap();
+        place.git(&["init", "--quiet", "--initial-branch=main"]);
+        place.commit("program", "one", "The first");
+        fs::create_dir(place.bench()).unwrap();
+        fs::write(place.bench().join("input"), "data").unwrap();
+        place.commit("program", "two", "The second\n\nwith a body");
+        place
+    }
+
+    fn repository(&self) -> PathBuf {
+        self.0.path().join("repository")
+    }
+
+    fn bench(&self) -> PathBuf {
+        self.repository().join("bench")
+    }
+
+    /// Where worktrees are made.
+    fn parent(&self) -> PathBuf {
+        self.0.path().join("parent")
+    }
+
+    fn worktrees(&self, folder: &Path, revisions: &[&str]) -> Result<Worktrees, WorktreeError> {
+        let revisions: Vec<String> = revisions.iter().map(|r| r.to_string()).collect();
+        Worktrees::new_in(&self.parent(), folder, &revisions)
+    }
+
+    /// The message of the error that this must be.
+    #[track_caller]
+    fn refused(&self, folder: &Path, revisions: &[&str]) -> String {
+        let error = self.worktrees(folder, revisions).err();
+        self.assert_nothing_left();
+        error.expect("an error").to_string()
+    }
+
+    fn git(&self, args: &[&str]) -> String {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=N", "-c", "user.email=e@example.org"])
+            .args(args)
+            .current_dir(self.repository())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null");
+        let output = git.output().unwrap();
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    fn commit(&self, file: &str, text: &str, message: &str) {
+        fs::write(self.repository().join(file), text).unwrap();
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", message]);
+    }
+
+    /// How many working trees git knows of.
+    fn known(&self) -> usize {
+        let list = self.git(&["worktree", "list", "--porcelain"]);
+        list.lines().filter(|l| l.starts_with("worktree ")).count()
+    }
+
+    #[track_caller]
+    fn assert_nothing_left(&self) {
+        let left: Vec<_> = fs::read_dir(self.parent()).unwrap().flatten().collect();
+        assert!(left.is_empty(), "{left:?}");
+        assert_eq!(self.known(), 1);
+    }
+
+    /// A process that makes worktrees of `HEAD` and keeps them: this test program, as [`holder`].
+    fn holder(&self) -> Child {
+        let mut holder = Command::new(std::env::current_exe().unwrap());
+        holder
+            .args(["--exact", "holder", "--ignored", "--nocapture"])
+            .env("TMPDIR", self.parent())
+            // As in a hook of another repository.
+            .env("GIT_DIR", "/nowhere/.git")
+            .env("GIT_INDEX_FILE", "/nowhere/index")
+            .current_dir(self.repository())
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        holder.spawn().unwrap()
+    }
+}
+
+/// Not a test: what [`Place::holder`] starts. It says what became of it, and waits.
+#[test]
+#[ignore]
+fn holder() {
+    interrupt::watch().unwrap();
+    let here = std::env::current_dir().unwrap();
+    match Worktrees::new(&here, &["HEAD".into()]) {
+        Ok(worktrees) => {
+            println!("\nheld {}", worktrees.revisions()[0].folder.display());
+            std::io::stdin().lines().for_each(drop);
+        }
+        Err(e) => println!("\nfailed {e}"),
+    }
+}
+
+/// What a holder says: its first line that begins with this word, without it.
+fn said(holder: &mut Child, word: &str) -> String {
+    let lines = BufReader::new(holder.stdout.as_mut().unwrap()).lines();
+    let mut lines = lines.map_while(Result::ok);
+    let line = lines.find_map(|l| l.strip_prefix(word).map(|l| l.trim().to_owned()));
+    line.unwrap_or_else(|| panic!("it did not say `{word}`"))
+}
+
+fn program(revision: &Revision) -> String {
+    fs::read_to_string(revision.folder.join("program")).unwrap()
+}
+
+#[test]
+fn each_revision_is_checked_out_and_gone_afterwards() {
+    let place = Place::new();
+    let worktrees = place
+        .worktrees(&place.repository(), &["HEAD~1", "main", "main"])
+        .unwrap();
+    let [first, second, again] = worktrees.revisions() else {
+        panic!("three revisions");
+    };
+    assert_eq!([first, second, again].map(program), ["one", "two", "two"]);
+    assert_eq!(first.written, "HEAD~1");
+    let commit = second.commit.as_ref().unwrap();
+    assert_eq!(commit.id, place.git(&["rev-parse", "HEAD"]));
+    assert_eq!(commit.short, place.git(&["rev-parse", "--short", "HEAD"]));
+    assert_eq!(commit.subject, "The second");
+    assert_eq!(second.commit, again.commit);
+    assert_ne!(second.folder, again.folder);
+    let length = |r: &Revision| r.folder.as_os_str().len();
+    assert_eq!(length(first), length(again));
+    assert_eq!(place.known(), 4);
+    // As a build leaves it.
+    fs::create_dir(first.folder.join("target")).unwrap();
+    fs::write(first.folder.join("target/built"), "x").unwrap();
+    fs::write(first.folder.join("program"), "changed").unwrap();
+    drop(worktrees);
+    place.assert_nothing_left();
+}
+
+#[test]
+fn the_working_tree_is_untouched_and_can_be_compared_as_it_is() {
+    let place = Place::new();
+    fs::write(place.repository().join("program"), "dirty").unwrap();
+    fs::write(place.repository().join("new"), "untracked").unwrap();
+    place.git(&["add", "new"]);
+    let hook = place.repository().join(".git/hooks/post-checkout");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::write(&hook, "#!/bin/sh\ntouch hook-ran\n").unwrap();
+    fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let words: [&[&str]; 3] = [&["status"], &["branch", "--list"], &["stash", "list"]];
+    let state = || words.map(|args| place.git(args));
+    let before = state();
+    let worktrees = place
+        .worktrees(&place.repository(), &["HEAD", "."])
+        .unwrap();
+    let [head, now] = worktrees.revisions() else {
+        panic!("two revisions");
+    };
+    assert_eq!([head, now].map(program), ["two", "dirty"]);
+    assert_eq!(now.folder, place.repository().canonicalize().unwrap());
+    assert_eq!(now.commit, None);
+    assert!(!head.folder.join("hook-ran").exists());
+    drop(worktrees);
+    assert_eq!(state(), before);
+    assert!(!place.repository().join("hook-ran").exists());
+    place.assert_nothing_left();
+}
+
+#[test]
+fn the_folder_inside_the_repository_is_kept() {
+    let place = Place::new();
+    let worktrees = place.worktrees(&place.bench(), &["HEAD", "."]).unwrap();
+    for revision in worktrees.revisions() {
+        assert!(revision.folder.ends_with("bench"), "{revision:?}");
+        assert!(revision.folder.join("input").exists(), "{revision:?}");
+    }
+    drop(worktrees);
+    assert_eq!(
+        place.refused(&place.bench(), &["HEAD", "HEAD~1"]),
+        "revision `HEAD~1` has no folder `bench/`: start from a folder that all the revisions have"
+    );
+}
+
+#[test]
+fn what_is_no_revision() {
+    let place = Place::new();
+    for wrong in [
+        "nothing",
+        "",
+        "--all",
+        "HEAD:program",
+        "HEAD~1..HEAD",
+        "HEAD\u{1b}[31m",
+        "HEAD\0",
+    ] {
+        let said = place.refused(&place.repository(), &["HEAD", wrong]);
+        let named = wrong.replace(|c: char| c.is_control(), " ");
+        assert_eq!(
+            said,
+            format!("there is no revision `{named}`; `git log --oneline` shows what there is")
+        );
+    }
+}
+
+#[test]
+fn what_is_no_repository() {
+    let place = Place::new();
+    for folder in [
+        place.parent(),
+        place.repository().join(".git"),
+        place.parent().join("nowhere"),
+    ] {
+        let said = place.refused(&folder, &["HEAD"]);
+        let start = format!(
+            "{} is not in the working tree of a git repository",
+            folder.display()
+        );
+        assert!(said.starts_with(&start), "{said}");
+    }
+    let error = Worktrees::new_in(
+        &place.parent().join("nowhere"),
+        &place.repository(),
+        &["HEAD".into()],
+    );
+    assert!(matches!(error, Err(WorktreeError::Place(..))));
+}
+
+/// A subject line is anybody's; the lab shows it in a terminal.
+#[test]
+fn words_of_commits_are_clean() {
+    let place = Place::new();
+    place.commit("program", "three", "esc\u{1b}[31mape \u{7}");
+    let worktrees = place.worktrees(&place.repository(), &["HEAD"]).unwrap();
+    let commit = worktrees.revisions()[0].commit.as_ref().unwrap();
+    assert!(commit.subject.starts_with("esc [31mape"), "{commit:?}");
+    assert!(!commit.subject.contains(|c: char| c.is_control()));
+}
+
+#[test]
+fn what_a_killed_lab_left_is_cleared_by_the_next() {
+    let place = Place::new();
+    // Somebody else's, on a disk that is not there now, and with a name like the lab's elsewhere.
+    let others = place.0.path().join("benchlab-others");
+    let path = others.to_str().unwrap();
+    place.git(&["worktree", "add", "--quiet", "--detach", path]);
+    fs::rename(&others, place.0.path().join("away")).unwrap();
+    let mut killed = place.holder();
+    let left = PathBuf::from(said(&mut killed, "held"));
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert_eq!(program_at(&left), "two");
+    let mut alive = place.holder();
+    let held = PathBuf::from(said(&mut alive, "held"));
+    assert!(!left.exists(), "what the killed one left is still there");
+    assert_eq!(
+        place.known(),
+        3,
+        "the repository, the other's, and the held one"
+    );
+    // One that lives is left alone.
+    drop(place.worktrees(&place.repository(), &["HEAD"]).unwrap());
+    assert_eq!(program_at(&held), "two");
+    drop(alive.stdin.take());
+    assert!(alive.wait().unwrap().success());
+    assert!(!held.exists());
+    fs::rename(place.0.path().join("away"), &others).unwrap();
+    place.git(&["worktree", "remove", path]);
+    place.assert_nothing_left();
+}
+
+/// Ctrl-C reaches the lab and git; SIGTERM may reach the lab alone.
+#[test]
+fn stopped_while_git_checks_out() {
+    let strike: [fn(Pid) -> nix::Result<()>; 2] = [
+        |group| killpg(group, Signal::SIGINT),
+        |lab| kill(lab, Signal::SIGTERM),
+    ];
+    for strike in strike {
+        let place = Place::new();
+        let started = place.0.path().join("started");
+        let filter = format!("touch '{}'; sleep 1; cat", started.display());
+        place.git(&["config", "filter.slow.smudge", &filter]);
+        place.commit(".gitattributes", "program filter=slow\n", "Slow");
+        let mut holder = place.holder();
+        let began = Instant::now();
+        while !started.exists() {
+            assert!(began.elapsed() < Duration::from_secs(60), "no checkout");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        strike(Pid::from_raw(holder.id() as i32)).unwrap();
+        let why = said(&mut holder, "failed");
+        assert_eq!(why, "stopped before the revisions were checked out");
+        holder.wait().unwrap();
+        place.assert_nothing_left();
+    }
+}
+
+#[test]
+fn without_git() {
+    let place = Place::new();
+    let mut holder = Command::new(std::env::current_exe().unwrap());
+    let output = holder
+        .args(["--exact", "holder", "--ignored", "--nocapture"])
+        .env("PATH", place.parent())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        said.contains("there is no `git` in PATH: install it"),
+        "{said}"
+    );
+}
+
+fn program_at(folder: &Path) -> String {
+    fs::read_to_string(folder.join("program")).unwrap()
+}

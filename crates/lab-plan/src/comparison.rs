@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Commands given on the command line -> the plan that compares them.
+
+use crate::error::PlanError;
+use crate::shell;
+use lab_model::{
+    Case, Command, Commands, Measure, Plan, Point, Subject, SubjectId, Writes, plan::Check,
+};
+use std::path::PathBuf;
+
+/// The most characters of a comparison's name.
+const LONGEST_NAME: usize = 40;
+
+/// What is compared, as asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Comparison {
+    /// Its name; `None`: that of the first command's program.
+    pub name: Option<String>,
+    /// The commands, in order.
+    pub commands: Vec<Given>,
+    /// The name of the command that the others are compared with; `None`: the first.
+    pub baseline: Option<String>,
+    /// Parameters and their values. Commands differ in those that are not numbers; over those that
+    /// are, each command is measured, the first being the sweep.
+    pub sweeps: Vec<(String, Vec<String>)>,
+    /// Lines that run once before the first process: none, one for all commands, or one for each.
+    pub setup: Vec<String>,
+    /// Lines that run before each process: likewise.
+    pub prepare: Vec<String>,
+    /// Lines that run once after the last process: likewise.
+    pub cleanup: Vec<String>,
+    /// Measure a second copy of the baseline.
+    pub control: bool,
+    /// How they are run.
+    pub how: Commands,
+    /// How it is measured.
+    pub measure: Measure,
+    /// Where the order of turns comes from.
+    pub seed: u64,
+}
+
+/// A command that was given.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// What is run.
+    pub words: Words,
+    /// What it is called; `None`: a letter.
+    pub name: Option<String>,
+    /// The folder that it runs in, absolute.
+    pub folder: PathBuf,
+    /// The commit that the folder holds.
+    pub revision: Option<String>,
+}
+
+/// A command's words.
+#[derive(Clone, Debug)]
+pub enum Words {
+    /// As one would type them into a shell.
+    Line(String),
+    /// Program and arguments.
+    List(Vec<String>),
+}
+
+type Values = Vec<(String, String)>;
+
+impl Comparison {
+    /// The plan. Errors: of the lines, names and sweeps.
+    pub fn plan(&self) -> Result<Plan, PlanError> {
+        self.check_sweeps()?;
+        let mut subjects = self.subjects()?;
+        let baseline = self.baseline(&subjects)?;
+        let title = title(&subjects);
+        let points = self.points();
+        let sweep = self.numeric().next().map(|(name, _)| name.clone());
+        let name = match &self.name {
+            Some(name) => checked(name)?,
+            None => of_program(&subjects[0]),
+        };
+        if self.control {
+            subjects.push(Subject {
+                name: format!("{}-control", subjects[baseline].name),
+                control_of: Some(baseline),
+                ..subjects[baseline].clone()
+            });
+        }
+        subjects.extend(overheads(&subjects));
+        Ok(Plan {
+            experiment: name,
+            title,
+            question: "Which command takes how long?".into(),
+            subjects,
+            baseline,
+            cases: vec![Case {
+                name: "run".into(),
+                work: "one process, from its start to its end".into(),
+                unit: "process".into(),
+                sweep,
+                check: Check::Reads,
+                empty: false,
+            }],
+            points,
+            measure: self.measure.clone(),
+            seed: self.seed,
+            commands: Some(self.how.clone()),
+            ..Plan::default()
+        })
+    }
+
+    fn numeric(&self) -> impl Iterator<Item = &(String, Vec<String>)> {
+        self.sweeps.iter().filter(|(_, values)| numbers(values))
+    }
+
+    fn check_sweeps(&self) -> Result<(), PlanError> {
+        for (i, (name, values)) in self.sweeps.iter().enumerate() {
+            let wrong = |why: String| Err(PlanError::asked(format!("--sweep {name}: {why}")));
+            let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+            if name.is_empty() || !name.chars().all(word) {
+                return wrong("a name of letters, digits, `_` and `-` is wanted".into());
+            }
+            if self.sweeps[..i].iter().any(|(other, _)| other == name) {
+                return wrong("it is given twice".into());
+            }
+            let mut sorted = values.clone();
+            sorted.sort();
+            if sorted.windows(2).any(|two| two[0] == two[1]) {
+                return wrong("a value is given twice".into());
+            }
+            if !self.mentions(name) {
+                return wrong(format!("no command holds {{{name}}}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn mentions(&self, parameter: &str) -> bool {
+        let place = format!("{{{parameter}}}");
+        let in_command = |given: &Given| match &given.words {
+            Words::Line(line) => line.contains(&place),
+            Words::List(words) => words.iter().any(|w| w.contains(&place)),
+        };
+        self.commands.iter().any(in_command)
+    }
+
+    /// One for each command and each choice of the parameters that are not numbers.
+    fn subjects(&self) -> Result<Vec<Subject>, PlanError> {
+        let words: Vec<&(String, Vec<String>)> = self
+            .sweeps
+            .iter()
+            .filter(|(_, values)| !numbers(values))
+            .collect();
+        let choices = choices(&words);
+        let several = self.commands.len() * choices.len();
+        let mut subjects = Vec::new();
+        for (i, given) in self.commands.iter().enumerate() {
+            for choice in &choices {
+                let letter = name_of(subjects.len(), several);
+                let values: Vec<&str> = choice.iter().map(|(_, v)| v.as_str()).collect();
+                let name = match (&given.name, values.is_empty()) {
+                    (Some(name), true) => name.clone(),
+                    (Some(name), false) => format!("{name} {}", values.join(" ")),
+                    (None, false) if self.commands.len() == 1 => values.join(" "),
+                    _ => letter,
+                };
+                subjects.push(self.subject(i, name, choice)?);
+            }
+        }
+        let mut names: Vec<&str> = subjects.iter().map(|s| s.name.as_str()).collect();
+        names.sort();
+        match names.windows(2).find(|two| two[0] == two[1]) {
+            Some(two) => Err(PlanError::asked(format!(
+                "two commands are named `{}`; give others with --name",
+                two[0]
+            ))),
+            None => Ok(subjects),
+        }
+    }
+
+    fn subject(&self, i: usize, name: String, choice: &Values) -> Result<Subject, PlanError> {
+        let given = &self.commands[i];
+        let parameters: Vec<&str> = self.numeric().map(|(name, _)| name.as_str()).collect();
+        let (program, shell, line) = match &given.words {
+            Words::Line(line) => {
+                let line = filled(line, choice);
+                let (program, shell) = self.words(&line, &parameters)?;
+                (program, shell, line)
+            }
+            Words::List(words) => {
+                let words: Vec<String> = words.iter().map(|w| filled(w, choice)).collect();
+                let quoted = shlex::try_join(words.iter().map(String::as_str));
+                let line = quoted.map_err(|e| PlanError::asked(e.to_string()))?;
+                (words, false, line)
+            }
+        };
+        let hook = |lines: &[String], what: &str| {
+            let line = match lines {
+                [] => return Ok(None),
+                [line] => line,
+                lines if lines.len() == self.commands.len() => &lines[i],
+                lines => {
+                    return Err(PlanError::asked(format!(
+                        "--{what} is given {} times for {} commands: give it once, or once for each",
+                        lines.len(),
+                        self.commands.len()
+                    )));
+                }
+            };
+            self.words(&filled(line, choice), &parameters)
+                .map(|(program, _)| Some(program))
+        };
+        Ok(Subject {
+            name,
+            program,
+            command: Some(Command {
+                line,
+                shell,
+                folder: Some(given.folder.display().to_string()),
+                revision: given.revision.clone(),
+                setup: hook(&self.setup, "setup")?,
+                prepare: hook(&self.prepare, "prepare")?,
+                cleanup: hook(&self.cleanup, "cleanup")?,
+            }),
+            ..Subject::default()
+        })
+    }
+
+    fn words(&self, line: &str, parameters: &[&str]) -> Result<(Vec<String>, bool), PlanError> {
+        shell::program(line, parameters)
+            .map_err(|why| PlanError::asked(format!("the command `{line}` is wrong: {why}")))
+    }
+
+    fn baseline(&self, subjects: &[Subject]) -> Result<SubjectId, PlanError> {
+        let Some(wanted) = &self.baseline else {
+            return Ok(0);
+        };
+        let found = subjects.iter().position(|s| s.name == *wanted);
+        found.ok_or_else(|| {
+            PlanError::asked(format!("--baseline {wanted}: no command has that name"))
+                .known(wanted, subjects.iter().map(|s| s.name.as_str()))
+        })
+    }
+
+    fn points(&self) -> Vec<Point> {
+        let numeric: Vec<_> = self.numeric().collect();
+        let point = |params: Values| Point {
+            case: 0,
+            x: params.first().and_then(|(_, value)| value.parse().ok()),
+            params,
+            writes: Writes::default(),
+        };
+        choices(&numeric).into_iter().map(point).collect()
+    }
+}
+
+/// A text with the values of parameters in the place of their names in braces.
+pub fn filled(text: &str, values: &[(String, String)]) -> String {
+    values.iter().fold(text.to_owned(), |text, (name, value)| {
+        text.replace(&format!("{{{name}}}"), value)
+    })
+}
+
+fn numbers(values: &[String]) -> bool {
+    let number = |v: &String| v.parse::<f64>().is_ok_and(f64::is_finite);
+    values.iter().all(number)
+}
+
+/// Every choice of one value for each parameter, the last parameter changing fastest.
+fn choices(parameters: &[&(String, Vec<String>)]) -> Vec<Values> {
+    parameters
+        .iter()
+        .fold(vec![Vec::new()], |choices, (name, values)| {
+            let longer = |choice: &Values| {
+                let with = |value: &String| {
+                    let mut choice = choice.clone();
+                    choice.push((name.clone(), value.clone()));
+                    choice
+                };
+                values.iter().map(with).collect::<Vec<_>>()
+            };
+            choices.iter().flat_map(longer).collect()
+        })
+}
+
+/// A letter, or a number where there are more than letters.
+fn name_of(i: usize, of: usize) -> String {
+    match (i, of) {
+        (0..26, ..=26) => char::from(b'A' + i as u8).to_string(),
+        _ => (i + 1).to_string(),
+    }
+}
+
+fn title(subjects: &[Subject]) -> String {
+    let line = |s: &Subject| s.command.as_ref().map_or("", |c| &c.line).to_owned();
+    let same = subjects.iter().all(|s| line(s) == line(&subjects[0]));
+    match subjects {
+        [one] => line(one),
+        several if same => {
+            let names: Vec<&str> = several.iter().map(|s| s.name.as_str()).collect();
+            format!("{}: {}", line(&several[0]), names.join(" against "))
+        }
+        [one, other] => format!("{} against {}", line(one), line(other)),
+        several => format!("{} against {} others", line(&several[0]), several.len() - 1),
+    }
+}
+
+/// What starting a process costs, and a shell if one is used.
+fn overheads(subjects: &[Subject]) -> Vec<Subject> {
+    let overhead = |name: &str, program: &[&str]| Subject {
+        name: name.into(),
+        program: program.iter().map(|w| w.to_string()).collect(),
+        command: Some(Command {
+            line: program.join(" "),
+            folder: subjects[0].command.as_ref().and_then(|c| c.folder.clone()),
+            ..Command::default()
+        }),
+        overhead: true,
+        ..Subject::default()
+    };
+    let mut overheads = vec![overhead("process start", &["true"])];
+    let shell = |s: &Subject| s.command.as_ref().is_some_and(|c| c.shell);
+    if subjects.iter().any(shell) {
+        overheads.push(overhead("shell start", &["sh", "-c", ":"]));
+    }
+    overheads
+}
+
+fn of_program(subject: &Subject) -> String {
+    let line = subject.command.as_ref().map_or("", |c| c.line.as_str());
+    let first = line.split_whitespace().next().unwrap_or("");
+    let name = first.rsplit('/').next().unwrap_or(first);
+    let name: String = name
+        .chars()
+        .filter(|&c| in_a_name(c))
+        .take(LONGEST_NAME)
+        .collect();
+    match name.trim_matches(['.', '-']) {
+        "" => "commands".into(),
+        name => name.into(),
+    }
+}
+
+fn checked(name: &str) -> Result<String, PlanError> {
+    let fits = name.chars().all(in_a_name) && name.len() <= LONGEST_NAME;
+    match fits && name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+        true => Ok(name.into()),
+        false => Err(PlanError::asked(format!(
+            "--as {name}: at most {LONGEST_NAME} letters, digits, `.`, `_` and `-` are wanted, and a letter or \
+             a digit first"
+        ))),
+    }
+}
+
+fn in_a_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "._-".contains(c)
+}

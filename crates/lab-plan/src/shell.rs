@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A command's line: whether a shell has to run it, and its words if not.
+
+/// Program and arguments that run a line, and whether they are a shell's. Error: a quotation mark
+/// is open, or there are no words.
+pub fn program(line: &str, parameters: &[&str]) -> Result<(Vec<String>, bool), String> {
+    let words = shlex::split(line).ok_or("a quotation mark is not closed")?;
+    if words.is_empty() {
+        return Err("it holds no words".into());
+    }
+    if needs_shell(line, parameters) {
+        return Ok((["sh", "-c", line].map(String::from).to_vec(), true));
+    }
+    Ok((words, false))
+}
+
+/// Whether a line holds something that a shell would not take literally (POSIX.1-2017, Shell Command
+/// Language, 2.2 and 2.6): an operator, an expansion, a pattern, a comment, a reserved word or an
+/// assignment. The names of parameters in braces are the lab's.
+fn needs_shell(line: &str, parameters: &[&str]) -> bool {
+    let line = parameters.iter().fold(line.to_owned(), |line, name| {
+        line.replace(&format!("{{{name}}}"), "x")
+    });
+    let (mut quote, mut at_start) = (None, true);
+    let mut characters = line.chars();
+    while let Some(c) = characters.next() {
+        let start = std::mem::replace(&mut at_start, false);
+        match (quote, c) {
+            (Some('\''), '\'') | (Some('"'), '"') => quote = None,
+            (Some('\''), _) => {}
+            (_, '\\') => drop(characters.next()),
+            (_, '$' | '`') => return true,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '|' | '&' | ';' | '<' | '>' | '(' | ')' | '*' | '?' | '[' | '\n') => {
+                return true;
+            }
+            (None, '#' | '~') if start => return true,
+            (None, ' ' | '\t') => at_start = true,
+            _ => {}
+        }
+    }
+    let mut words = line.split_whitespace();
+    let assigns = words.next().is_some_and(|w| w.contains('='));
+    assigns
+        || line
+            .split_whitespace()
+            .any(|w| ["{", "}", "!"].contains(&w))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(line: &str) -> bool {
+        program(line, &["n"]).expect("a sound line").1
+    }
+
+    #[test]
+    fn a_line_of_plain_and_quoted_words_needs_no_shell() {
+        for line in [
+            "sort a.txt",
+            "grep 'a|b' x",
+            "awk '{print $1; exit}' f",
+            r"echo a\|b \$HOME",
+            "prog --n={n} {n}",
+            r#"echo "a; b" 'c > d'"#,
+            "cut -d# -f1 x",
+            "make CFLAGS=-O2",
+            "git show HEAD~1",
+        ] {
+            assert!(!shell(line), "{line}");
+        }
+        let words = program("awk '{print $1}' \"a b\"", &[]).unwrap().0;
+        assert_eq!(words, ["awk", "{print $1}", "a b"]);
+    }
+
+    #[test]
+    fn shell_syntax_is_seen() {
+        for line in [
+            "a | b",
+            "a && b",
+            "a > f",
+            "a < f",
+            "(a)",
+            "a $HOME",
+            "a \"$HOME\"",
+            "a `b`",
+            "ls *.c",
+            "ls ?",
+            "ls [ab]",
+            "cat ~/x",
+            "a # comment",
+            "X=1 a",
+            "! a",
+            "{ a; }",
+            "a\nb",
+        ] {
+            assert!(shell(line), "{line}");
+        }
+        assert_eq!(program("a | b", &[]).unwrap().0, ["sh", "-c", "a | b"]);
+    }
+
+    #[test]
+    fn open_quotes_and_empty_lines_are_errors() {
+        assert!(program("sort 'a", &[]).is_err());
+        assert!(program("  ", &[]).is_err());
+        assert!(program("# only a comment", &[]).is_err());
+    }
+}
