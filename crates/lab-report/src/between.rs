@@ -85,10 +85,9 @@ fn to_terminal(report: &BetweenReport, terminal: Terminal) -> String {
     page.heading(&content::title(report));
     page.text(&content::method(report), "");
     for point in content::points(report) {
-        page.heading(point);
         for table in content::point_tables(report, point, Room::Narrow) {
             page.blank();
-            page.bare_table(&table);
+            page.table(&table);
         }
     }
     let between = report.between;

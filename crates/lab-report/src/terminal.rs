@@ -221,12 +221,12 @@ impl Page {
         }
     }
 
-    fn table(&mut self, table: &Table) {
+    pub(crate) fn table(&mut self, table: &Table) {
         self.text(&table.title, "");
         self.bare_table(table);
     }
 
-    pub(crate) fn bare_table(&mut self, table: &Table) {
+    fn bare_table(&mut self, table: &Table) {
         let colour = self.colour;
         let mut cleaned = table.clone();
         cleaned

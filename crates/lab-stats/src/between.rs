@@ -16,7 +16,7 @@ use crate::verdict::verdict;
 use crate::{compare, family, order, reservations, stopping};
 use lab_model::{Plan, PointId, Run, Subject, SubjectId};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A run and what its file keeps beside it.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +38,8 @@ pub struct Between {
     pub blocks: [u32; 2],
     /// The level that the changes at one point were asked to have together, 0 to 1.
     pub level: f64,
+    /// The level that each change of a time was asked to have, 0 to 1.
+    pub times_level: f64,
     /// Changes within 1 ± this count as equivalent.
     pub margin: f64,
     /// Of the ratios to the baseline, by point, then subject, in the order of the first run.
@@ -185,6 +187,7 @@ pub fn between(first: Recorded, second: Recorded) -> Result<Between, Incomparabl
         baseline_program: program(&runs, baseline[0]),
         blocks: runs.each_ref().map(|run| run.table.blocks() as u32),
         level: 1.0 - alpha(&runs),
+        times_level: 1.0 - by_itself(&runs).alpha,
         margin: margin(&runs),
         changes,
         controls,
@@ -325,23 +328,23 @@ fn able(runs: &[Side; 2], subjects: [SubjectId; 2], points: Common) -> bool {
 }
 
 fn program(runs: &[Side; 2], name: &str) -> Program {
-    let [a, b] = runs.each_ref().map(|run| run.hashes.get(name));
-    if let (Some(a), Some(b)) = (a, b) {
-        return if a == b {
-            Program::Same
-        } else {
-            Program::Changed
-        };
-    }
+    let hashes = runs.each_ref().map(|run| run.hashes.get(name));
+    let alike = match hashes {
+        [Some(a), Some(b)] if a == b => Program::Same,
+        [Some(_), Some(_)] => Program::Changed,
+        _ => Program::Unknown,
+    };
     let command = |side: &Side| {
         let subject = &side.plan.subjects[side.find(name)?];
         let command = subject.command.clone()?;
         Some((command.line, command.revision))
     };
+    // A command may start other programs, of which neither its line nor its hash tells.
     match runs.each_ref().map(command) {
-        [Some(a), Some(b)] if a != b => Program::Changed,
-        // The same revision, built by the same line; without one, who knows what it ran.
-        [Some((_, Some(_))), Some(_)] => Program::Same,
+        [None, None] => alike,
+        [first, second] if first != second => Program::Changed,
+        [Some((_, Some(_))), _] => Program::Same,
+        _ if alike == Program::Changed => Program::Changed,
         _ => Program::Unknown,
     }
 }
@@ -466,18 +469,23 @@ fn apart(runs: &[Side; 2], points: &[Common]) -> Vec<String> {
     let mut apart = Vec::new();
     for (i, which) in [(0, "first"), (1, "second")] {
         let (mine, other) = (&runs[i], &runs[1 - i]);
-        for subject in &mine.plan.subjects {
-            if other.find(&subject.name).is_none() {
-                apart.push(format!("{} is in the {which} run alone.", subject.name));
-            }
-        }
-        for point in 0..mine.plan.points.len() {
-            if !points.iter().any(|common| common[i] == point) {
-                let label = mine.plan.label(point);
-                apart.push(format!(
-                    "{label} is in the {which} run alone, as this work."
-                ));
-            }
+        let subjects = mine.plan.subjects.iter().map(|s| s.name.clone());
+        let alone = subjects.filter(|name| other.find(name).is_none()).collect();
+        apart.extend(listed(&format!("Subjects of the {which} run alone"), alone));
+        let labels = |run: &Side| -> Vec<String> {
+            let points = 0..run.plan.points.len();
+            points.map(|point| run.plan.label(point)).collect()
+        };
+        let theirs: HashSet<String> = labels(other).into_iter().collect();
+        let known: HashSet<PointId> = points.iter().map(|common| common[i]).collect();
+        let unknown = labels(mine).into_iter().enumerate();
+        let unknown = unknown.filter(|(point, _)| !known.contains(point));
+        let (same_name, alone): (Vec<String>, Vec<String>) = unknown
+            .map(|(_, label)| label)
+            .partition(|label| theirs.contains(label));
+        apart.extend(listed(&format!("Points of the {which} run alone"), alone));
+        if i == 0 {
+            apart.extend(listed("Other work under the same name", same_name));
         }
         for refusal in &mine.refusals {
             let name = &mine.plan.subjects[refusal.subject].name;
@@ -488,6 +496,10 @@ fn apart(runs: &[Side; 2], points: &[Common]) -> Vec<String> {
         }
     }
     apart
+}
+
+fn listed(what: &str, names: Vec<String>) -> Option<String> {
+    (!names.is_empty()).then(|| format!("{what}: {}.", names.join(", ")))
 }
 
 /// The fewest blocks of each run that support a verdict about so many subjects at a point.

@@ -235,21 +235,7 @@ fn course(run: &Run) -> Facts {
         failed.join(", ")
     };
     facts.push(("failed somewhere".to_string(), failed));
-    for finding in run.host.findings.iter().filter(|finding| finding.unfit) {
-        facts.push((
-            format!("the host was not fit: {}", kind_of(&finding.what)),
-            finding.what.clone(),
-        ));
-    }
     facts
-}
-
-/// A finding without its figures, so that two of a kind are compared with each other.
-fn kind_of(what: &str) -> String {
-    let words = what
-        .split_whitespace()
-        .filter(|w| !w.contains(|c: char| c.is_ascii_digit()));
-    words.filter(|w| *w != "%").collect::<Vec<_>>().join(" ")
 }
 
 fn ending(ending: Option<Ending>) -> &'static str {

@@ -98,14 +98,17 @@ fn measuring(runs: &[Side; 2]) -> Option<String> {
 fn few_blocks(between: &Between, runs: &[Side; 2]) -> Option<String> {
     let points: BTreeSet<&str> = between.changes.iter().map(|c| c.point.as_str()).collect();
     let at = |point: &&str| between.changes.iter().filter(|c| c.point == *point).count();
-    let needed = blocks_needed(runs, points.iter().map(at).max()?)?;
-    let short = |change: &&Change| change.change.level < between.level - 1e-9;
-    let few = between.changes.iter().filter(short).count();
+    let needed = blocks_needed(runs, points.iter().map(at).max().unwrap_or(1))?;
+    let below = |level: f64, asked: f64| level < asked - 1e-9;
+    let changes = between.changes.iter();
+    let levels = between.levels.iter();
+    let few = changes.map(|c| below(c.change.level, between.level));
+    let mut few = few.chain(levels.map(|l| below(l.change.level, between.times_level)));
     let [first, second] = between.blocks;
-    (few > 0).then(|| {
+    few.any(|few| few).then(|| {
         format!(
             "{first} and {second} blocks are too few: {needed} of each run are needed for intervals \
-             of this level. `benchlab run --blocks {needed}` makes such a run."
+             of the level asked for. `--blocks {needed}` makes such a run."
         )
     })
 }

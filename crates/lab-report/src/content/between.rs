@@ -131,6 +131,9 @@ fn ratio_table(report: &BetweenReport, point: &str, room: Room) -> Table {
             program_word(change.program).into(),
         ]);
     }
+    let changes = between.changes.iter().filter(|c| c.point == point);
+    let levels = changes.map(|c| c.change.level);
+    table.notes.extend(low_level(between.level, levels));
     let margin = between.controls.iter().find(|c| c.point == point);
     if let Some(control) = margin.filter(|control| !control.met) {
         table.notes.push(format!(
@@ -154,7 +157,24 @@ fn time_table(report: &BetweenReport, point: &str, room: Room) -> Table {
             program_word(level.program).into(),
         ]);
     }
+    let levels = report.between.levels.iter().filter(|l| l.point == point);
+    let levels = levels.map(|l| l.change.level);
     table
+        .notes
+        .extend(low_level(report.between.times_level, levels));
+    table
+}
+
+/// What few blocks mean for the changes in a table, if they are too few.
+fn low_level(asked: f64, levels: impl Iterator<Item = f64>) -> Option<String> {
+    let least = levels.fold(f64::INFINITY, f64::min);
+    (least < asked - 1e-9).then(|| {
+        format!(
+            "Too few blocks for {}: these changes hold at {}.",
+            number::level(asked),
+            number::level(least)
+        )
+    })
 }
 
 fn columns(title: String, texts: &[&str]) -> Table {
@@ -187,15 +207,19 @@ fn subjects<'a>(report: &BetweenReport<'a>) -> Vec<&'a str> {
     subjects
 }
 
-/// `ada (another program) is faster: 0.913 [0.902, 0.925] times its ratio.`, or its verdicts counted.
+/// `ada (another program): its ratio is 0.913 [0.902, 0.925] times what it was, faster.`, or its
+/// verdicts counted.
 fn standing(report: &BetweenReport, subject: &str) -> String {
     let all = report.between.changes.iter();
     let all: Vec<&Change> = all.filter(|c| c.subject == subject).collect();
-    let who = format!("{subject} ({})", program_word(all[0].program));
+    let who = match all[0].program {
+        Program::Unknown => subject.to_string(),
+        program => format!("{subject} ({})", program_word(program)),
+    };
     if let [change] = all[..] {
-        let times = full(Quantity::Ratio, &change.change);
         return format!(
-            "{who} has {times} times its ratio: {}.",
+            "{who}: its ratio is {} times what it was, {}.",
+            full(Quantity::Ratio, &change.change),
             words(&change.verdict)
         );
     }
@@ -281,8 +305,10 @@ fn machine(report: &BetweenReport) -> Option<String> {
             full(Quantity::Ratio, &level.change)
         ),
         _ => {
-            let more = levels.iter().filter(|l| l.change.low > 1.0).count();
-            let less = levels.iter().filter(|l| l.change.high < 1.0).count();
+            let known = |l: &&&LevelChange| l.change.level >= between.times_level - 1e-9;
+            let known = || levels.iter().filter(known);
+            let more = known().filter(|l| l.change.low > 1.0).count();
+            let less = known().filter(|l| l.change.high < 1.0).count();
             format!(
                 "took longer at {more} and less at {less} of {}",
                 count(levels.len(), "point")
