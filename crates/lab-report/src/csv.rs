@@ -81,19 +81,28 @@ pub const COLUMNS: [&str; 67] = [
 
 /// The report as CSV.
 pub fn render(report: &Report) -> Result<String, Error> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(COLUMNS)?;
+    let mut rows = Vec::new();
     if let Some(view) = View::new(report) {
         for point in 0..view.plan.points.len() {
             for subject in 0..view.plan.subjects.len() {
-                writer.write_record(measured(&view, subject, point).values())?;
+                rows.push(measured(&view, subject, point));
             }
         }
     }
-    for run in std::iter::once(report.run).chain(report.others) {
-        for row in imported(run) {
-            writer.write_record(row.values())?;
-        }
+    let runs = std::iter::once(report.run).chain(report.others);
+    rows.extend(runs.flat_map(imported));
+    write(&COLUMNS, rows)
+}
+
+/// Headings and rows as CSV.
+pub(crate) fn write(
+    columns: &[&'static str],
+    rows: impl IntoIterator<Item = Row>,
+) -> Result<String, Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(columns)?;
+    for row in rows {
+        writer.write_record(row.values(columns))?;
     }
     text(writer)
 }
@@ -114,15 +123,15 @@ fn text(mut writer: csv::Writer<Vec<u8>>) -> Result<String, Error> {
 }
 
 /// A row by column names.
-struct Row(Vec<(&'static str, String)>);
+#[derive(Default)]
+pub(crate) struct Row(Vec<(&'static str, String)>);
 
 impl Row {
-    fn set(&mut self, column: &'static str, value: impl ToString) {
-        debug_assert!(COLUMNS.contains(&column), "{column} is not a column");
+    pub(crate) fn set(&mut self, column: &'static str, value: impl ToString) {
         self.0.push((column, value.to_string()));
     }
 
-    fn interval(&mut self, columns: [&'static str; 3], interval: &Interval) {
+    pub(crate) fn interval(&mut self, columns: [&'static str; 3], interval: &Interval) {
         for (column, value) in
             columns
                 .into_iter()
@@ -133,25 +142,29 @@ impl Row {
     }
 
     /// Nothing for what is no number: readers take `inf` and `NaN` for text.
-    fn number(&mut self, column: &'static str, value: f64) {
+    pub(crate) fn number(&mut self, column: &'static str, value: f64) {
         if value.is_finite() {
             self.set(column, value);
         }
     }
 
-    fn values(&self) -> Vec<&str> {
+    fn values(&self, columns: &[&'static str]) -> Vec<&str> {
+        debug_assert!(
+            self.0.iter().all(|(column, _)| columns.contains(column)),
+            "one is not a column"
+        );
         let value = |column: &&str| {
             self.0
                 .iter()
                 .find(|(c, _)| c == column)
                 .map_or("", |(_, v)| v.as_str())
         };
-        COLUMNS.iter().map(value).collect()
+        columns.iter().map(value).collect()
     }
 }
 
 fn measured(view: &View, subject: SubjectId, point: PointId) -> Row {
-    let mut row = Row(Vec::new());
+    let mut row = Row::default();
     let (who, what, case) = (
         &view.plan.subjects[subject],
         &view.plan.points[point],
@@ -319,7 +332,7 @@ fn trouble(view: &View, subject: SubjectId, point: PointId) -> String {
 fn imported(run: &Run) -> impl Iterator<Item = Row> {
     run.imports.iter().flat_map(|import| {
         import.times.iter().map(|time| {
-            let mut row = Row(Vec::new());
+            let mut row = Row::default();
             row.set("run", &run.name);
             row.set("language", &import.language);
             row.set("driver", &import.driver);

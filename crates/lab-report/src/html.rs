@@ -3,7 +3,8 @@
 //! on paper and on a phone. All text from a run is escaped by the template.
 
 use crate::answer::answer;
-use crate::content::{self, Room};
+use crate::between::BetweenReport;
+use crate::content::{self, Room, between as two_runs};
 use crate::plot::{self, Plot};
 use crate::table::{Cell, Table, Tone, cut};
 use crate::view::{Group, View};
@@ -19,30 +20,93 @@ const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// The page.
-pub fn render(report: &Report) -> Result<String, Error> {
+pub fn render<'a>(report: &'a Report<'a>) -> Result<String, Error> {
+    let started = content::started(report.run);
+    let answer = answer(report);
+    let head = |title: &'a str, question: Option<&'a str>| Head {
+        title,
+        kicker: match question {
+            Some(_) => format!("{title} · {started}"),
+            None => started.clone(),
+        },
+        headline: question.unwrap_or(title),
+        lab_version: &report.run.lab_version,
+        answer: &answer,
+    };
     let page = match View::new(report) {
         Some(view) => {
             let plots = plot::plots(&view)?;
             page(
-                report,
-                &view.plan.title,
-                Some(view.plan.question.as_str()).filter(|q| !q.is_empty()),
-                html! { (navigation(&view)) },
+                head(
+                    &view.plan.title,
+                    Some(view.plan.question.as_str()).filter(|q| !q.is_empty()),
+                ),
+                navigation(&view),
                 measured(&view, &plots),
+                footer(report),
             )
         }
-        None => page(report, &report.run.name, None, html! {}, imports(report)),
+        None => page(
+            head(&report.run.name, None),
+            html! {},
+            imports(report),
+            footer(report),
+        ),
     };
     Ok(page.into_string())
 }
 
-fn page(
-    report: &Report,
-    title: &str,
-    question: Option<&str>,
-    navigation: Markup,
-    main: Markup,
-) -> Markup {
+/// The page of a report on two runs.
+pub(crate) fn between(report: &BetweenReport, plot: Option<&Plot>) -> String {
+    let between = report.between;
+    let head = Head {
+        title: &two_runs::title(report),
+        kicker: report.files.join(" · "),
+        headline: "What changed from the first run to the second?",
+        lab_version: &report.runs[1].lab_version,
+        answer: &two_runs::answer(report),
+    };
+    let main = html! {
+        @if !between.reservations.is_empty() {
+            h2 { "Reservations" }
+            @for reservation in &between.reservations {
+                div class="box" { p { strong class="what" { (reservation.kind) } } p { (reservation.text) } }
+            }
+        }
+        @if !between.apart.is_empty() {
+            h2 { "Not compared" }
+            ul { @for what in &between.apart { li { (what) } } }
+        }
+        @if let Some(plot) = plot {
+            h2 { "Overview" }
+            (figure(plot, true))
+        }
+        h2 { "Point by point" }
+        @for point in two_runs::points(report) {
+            @for shown in two_runs::point_tables(report, point, Room::Wide) { (table(&shown)) }
+        }
+        h2 { "What differs" }
+        (table(&two_runs::difference_table(report)))
+        (table(&two_runs::run_table(report)))
+        h2 { "How it was computed" }
+        p { (two_runs::method(report)) }
+    };
+    let files = report.files.join(" and ");
+    let footer = html! { footer { p { "From " (files) ", which hold every sample." } } };
+    page(head, html! {}, main, footer).into_string()
+}
+
+/// What a page begins with.
+struct Head<'a> {
+    title: &'a str,
+    /// The line above the headline.
+    kicker: String,
+    headline: &'a str,
+    lab_version: &'a str,
+    answer: &'a str,
+}
+
+fn page(head: Head, navigation: Markup, main: Markup, footer: Markup) -> Markup {
     let style = format!("{}{}", include_str!("style.css"), plot::style_sheet());
     html! {
         (DOCTYPE)
@@ -52,22 +116,22 @@ fn page(
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta name="generator" content={ "benchlab " (report.run.lab_version) };
-                title { (cut(title, TITLE)) " – benchlab" }
+                meta name="generator" content={ "benchlab " (head.lab_version) };
+                title { (cut(head.title, TITLE)) " – benchlab" }
                 style { (PreEscaped(style)) }
             }
             body {
                 header {
-                    p class="kicker" { @if question.is_some() { (title) " · " } (content::started(report.run)) }
-                    h1 { (cut(question.unwrap_or(title), TITLE)) }
+                    p class="kicker" { (head.kicker) }
+                    h1 { (cut(head.headline, TITLE)) }
                     section class="lead" aria-labelledby="answer" {
                         h2 id="answer" { "Answer" }
-                        p { (answer(report)) }
+                        p { (head.answer) }
                     }
                     (navigation)
                 }
                 main { (main) }
-                (footer(report))
+                (footer)
             }
         }
     }

@@ -3,6 +3,7 @@
 //! Pure functions from values to text and bytes: nothing here opens a file, a socket or a process.
 
 mod answer;
+mod between;
 mod content;
 mod csv;
 mod distribution;
@@ -22,6 +23,7 @@ pub mod xlsx;
 pub mod xml;
 
 pub use crate::answer::answer;
+pub use crate::between::{BetweenReport, COLUMNS as BETWEEN_COLUMNS, render_between};
 pub use crate::csv::COLUMNS as CSV_COLUMNS;
 pub use crate::history::{HISTORY_FORMATS, Known, Past, render_history, render_names};
 pub use crate::import::{ImportError, Limits, import_xml};
@@ -121,6 +123,13 @@ pub enum Error {
     /// A history is text.
     #[error("a history has no form in {0}; it has terminal, markdown, csv and json")]
     NoSuchForm(&'static str),
+    /// The format cannot hold this report.
+    #[error(
+        "{} holds single figures of one run, and cannot say what changed between two: choose \
+         terminal, markdown, csv, json, xlsx, svg or html",
+        .0.name()
+    )]
+    NoForm(Format),
     /// A plot could not be drawn.
     #[error("the plot {name} could not be drawn: {why}")]
     Plot {

@@ -158,18 +158,18 @@ fn method(text: &mut String, view: &View) {
     );
 }
 
-fn heading(text: &mut String, level: usize, title: &str) {
+pub(crate) fn heading(text: &mut String, level: usize, title: &str) {
     if !text.is_empty() && !text.ends_with("\n\n") {
         text.push('\n');
     }
     text.push_str(&format!("{} {}\n\n", "#".repeat(level), escape(title)));
 }
 
-fn paragraph(text: &mut String, sentence: &str) {
+pub(crate) fn paragraph(text: &mut String, sentence: &str) {
     text.push_str(&format!("{}\n\n", escape(sentence)));
 }
 
-fn item(text: &mut String, sentence: &str) {
+pub(crate) fn item(text: &mut String, sentence: &str) {
     text.push_str(&format!("- {}\n", escape(sentence)));
 }
 
@@ -189,7 +189,7 @@ fn code(text: &mut String, lines: &[String]) {
     text.push('\n');
 }
 
-fn tables(text: &mut String, title: &str, tables: &[Table]) {
+pub(crate) fn tables(text: &mut String, title: &str, tables: &[Table]) {
     if tables.iter().any(|t| !t.rows.is_empty()) {
         heading(text, 2, title);
     }

@@ -64,3 +64,35 @@ for (tail in c(0.2, 0.025, 0.00625, 0.0001)) {
   for (df in c(1, 2, 3, 4, 9, 10, 79, 200))
     line("qt", qt(tail, df, lower.tail = FALSE), tail = tail, df = df)
 }
+
+# Two lots of values that were not taken in pairs.
+for (size in list(c(1, 1), c(2, 5), c(5, 2), c(10, 10), c(6, 40), c(49, 49), c(64, 64), c(8, 300)))
+  for (part in c(0, 0.1, 0.3, 0.4, 0.5, 0.9, 1)) {
+    t <- floor(part * size[1] * size[2])
+    line("pwilcox", pwilcox(t, size[1], size[2]), m = size[1], n = size[2], t = t)
+  }
+
+# The normal approximation is used where the exact distribution would take more than 128 bits.
+for (size in list(c(66, 66), c(40, 120)))
+  for (z in c(-3, -2, -1, 0, 1)) {
+    t <- floor(prod(size) / 2 + z * sqrt(prod(size) * (sum(size) + 1) / 12))
+    line("pwilcox_large", pwilcox(t, size[1], size[2]), m = size[1], n = size[2], t = t)
+  }
+
+lots <- list(
+  list(rnorm(4), rnorm(4, 1)), list(rnorm(10, 0, 0.01), rnorm(10, 0.02, 0.01)),
+  list(rnorm(8, 0.3), rnorm(21, 0.1, 2)), list(rcauchy(40), rcauchy(12)), list(rexp(3), rexp(2)),
+  list(rnorm(49, 0.05, 0.3), rt(45, 2)))
+
+for (id in seq_along(lots)) {
+  a <- lots[[id]][[1]]
+  b <- lots[[id]][[2]]
+  line("first", a, id = id)
+  line("second", b, id = id)
+  for (alpha in c(0.05, 0.05 / 4)) {
+    w <- wilcox.test(b, a, exact = TRUE, conf.int = TRUE, conf.level = 1 - alpha)
+    rank <- max(qwilcox(alpha / 2, length(b), length(a)), 1)
+    level <- 1 - 2 * pwilcox(rank - 1, length(b), length(a))
+    line("wilcox2", c(w$estimate, w$conf.int, level, w$p.value), id = id, alpha = alpha)
+  }
+}

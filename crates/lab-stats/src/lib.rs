@@ -7,10 +7,14 @@
 
 pub mod analyse;
 pub mod analysis;
+pub mod between;
 pub mod bootstrap;
 pub mod cells;
+pub mod change;
 pub mod compare;
+pub mod counted;
 pub mod dependence;
+pub mod differing;
 pub mod factors;
 pub mod family;
 pub mod fit;
@@ -19,8 +23,10 @@ pub mod forecast;
 pub mod normal;
 pub mod order;
 pub mod overall;
+pub mod rank_sum;
 pub mod ratio;
 pub mod refusals;
+mod reservations;
 pub mod settings;
 pub mod signed_rank;
 pub mod stopping;
@@ -32,5 +38,6 @@ pub mod warmup;
 pub mod warnings;
 
 pub use analyse::analyse;
+pub use between::between;
 pub use settings::{Difference, differences};
 pub use stopping::stop;

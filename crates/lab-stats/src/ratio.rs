@@ -2,7 +2,8 @@
 //! The log ratios of a run's blocks -> a ratio of times with its simultaneous interval.
 
 use crate::analysis::Interval;
-use crate::{dependence, family, signed_rank};
+use crate::dependence::{self, Merged};
+use crate::{family, signed_rank};
 
 /// How sure intervals shall be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,6 +12,17 @@ pub struct Level {
     pub alpha: f64,
     /// How many comparisons hold together, at least 1.
     pub family: usize,
+}
+
+impl Level {
+    /// 1 - the level of one interval, so that all hold together (Bonferroni).
+    pub(crate) fn each(self) -> f64 {
+        self.alpha / self.members()
+    }
+
+    fn members(self) -> f64 {
+        self.family.max(1) as f64
+    }
 }
 
 /// A ratio of times and what stands behind it.
@@ -43,14 +55,12 @@ impl Ratio {
 /// Hodges-Lehmann estimate with the signed-rank interval, after merging blocks that depend on
 /// each other. `None` without a finite value.
 pub fn ratio(logs: &[f64], level: Level) -> Option<Ratio> {
-    let members = level.family.max(1) as f64;
-    let finite: Vec<f64> = logs.iter().copied().filter(|v| v.is_finite()).collect();
-    let needed = family::blocks_needed(level.alpha, level.family);
-    let merged = dependence::merge(&finite, needed.unwrap_or(u32::MAX));
-    let centre = signed_rank::centre(&merged.values, level.alpha / members)?;
+    let merged = merged(logs, level);
+    let centre = signed_rank::centre(&merged.values, level.each())?;
     let values = merged.values.len() as u32;
+    let needed = family::blocks_needed(level.alpha, level.family);
     Some(Ratio {
-        interval: exponentiate(centre.interval, members),
+        interval: exponentiate(centre.interval, level),
         p: centre.p,
         values,
         width: merged.width,
@@ -60,11 +70,19 @@ pub fn ratio(logs: &[f64], level: Level) -> Option<Ratio> {
     })
 }
 
-fn exponentiate(log: Interval, members: f64) -> Interval {
+/// The finite ones of `logs`, merged where they depend on each other.
+pub(crate) fn merged(logs: &[f64], level: Level) -> Merged {
+    let finite: Vec<f64> = logs.iter().copied().filter(|v| v.is_finite()).collect();
+    let needed = family::blocks_needed(level.alpha, level.family);
+    dependence::merge(&finite, needed.unwrap_or(u32::MAX))
+}
+
+/// The interval of a logarithm, made at the level of each, as one of a ratio with the level of all.
+pub(crate) fn exponentiate(log: Interval, level: Level) -> Interval {
     Interval {
         estimate: log.estimate.exp(),
         low: log.low.exp(),
         high: log.high.exp(),
-        level: (1.0 - members * (1.0 - log.level)).max(0.0),
+        level: (1.0 - level.members() * (1.0 - log.level)).max(0.0),
     }
 }

@@ -6,20 +6,11 @@
 //! and zeros the p-value and the closed interval are conservative, and they always agree: 0 lies
 //! outside the interval at level 1 - alpha just when p <= alpha.
 
-use crate::analysis::Interval;
+use crate::counted::{Centre, Counted};
 use crate::{normal, order};
 
 /// Above this number of values the exact distribution is replaced by the normal one.
 const EXACT: usize = 200;
-
-/// What the signed ranks of some values say about their centre of symmetry.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Centre {
-    /// Hodges-Lehmann estimate, the median of the Walsh averages, with the interval.
-    pub interval: Interval,
-    /// Two-sided p-value of centre = 0.
-    pub p: f64,
-}
 
 /// Estimate, interval at a level of at least `1 - alpha`, and p-value. With too few values for
 /// the level, the widest interval and the level that it has. Values that are not finite are
@@ -34,26 +25,12 @@ pub fn centre(values: &[f64], alpha: f64) -> Option<Centre> {
         return None;
     }
     let distribution = SignedRank::new(n);
-    let rank = distribution.lower_rank(alpha);
-    let averages = distribution.averages();
-    let half = averages / 2;
-    let estimate = if averages % 2 == 1 {
-        walsh(&sorted, half + 1)
-    } else {
-        0.5 * (walsh(&sorted, half) + walsh(&sorted, half + 1))
+    let averages = Counted {
+        total: (n as u64) * (n as u64 + 1) / 2,
+        span: (sorted[0], sorted[n - 1]),
+        at_most: |limit| walsh_at_most(&sorted, limit),
     };
-    let interval = Interval {
-        estimate,
-        low: walsh(&sorted, rank),
-        high: walsh(&sorted, averages + 1 - rank),
-        level: (1.0 - 2.0 * distribution.at_most(rank - 1)).max(0.0),
-    };
-    let negated: Vec<f64> = sorted.iter().rev().map(|v| -v).collect();
-    let fewer = walsh_at_most(&sorted, 0.0).min(walsh_at_most(&negated, 0.0));
-    Some(Centre {
-        interval,
-        p: (2.0 * distribution.at_most(fewer)).min(1.0),
-    })
+    Some(averages.centre(|t| distribution.at_most(t), alpha))
 }
 
 /// The fewest values whose widest interval has a level of at least `1 - alpha`; `None` if that
@@ -110,41 +87,6 @@ impl SignedRank {
         let variance = n * (n + 1.0) * (2.0 * n + 1.0) / 24.0;
         normal::cdf((t as f64 + 0.5 - n * (n + 1.0) / 4.0) / variance.sqrt())
     }
-
-    /// How many Walsh averages there are: the statistic's greatest value.
-    fn averages(&self) -> u64 {
-        self.n * (self.n + 1) / 2
-    }
-
-    /// The rank from 1, among the sorted Walsh averages, of the lower bound at level `1 - alpha`;
-    /// 1 if the level cannot be had.
-    fn lower_rank(&self, alpha: f64) -> u64 {
-        let (mut fits, mut fails) = (0, self.averages() / 2 + 1);
-        while fits + 1 < fails {
-            let mid = fits + (fails - fits) / 2;
-            if 2.0 * self.at_most(mid - 1) <= alpha {
-                fits = mid;
-            } else {
-                fails = mid;
-            }
-        }
-        fits.max(1)
-    }
-}
-
-/// The `rank`-th smallest Walsh average, from 1: bisection over the doubles between the least
-/// and the greatest value, so that n values take 64 passes over them and no further memory.
-fn walsh(sorted: &[f64], rank: u64) -> f64 {
-    let (mut low, mut high) = (key(sorted[0]), key(sorted[sorted.len() - 1]));
-    while low < high {
-        let mid = low + (high - low) / 2;
-        if walsh_at_most(sorted, value(mid)) >= rank {
-            high = mid;
-        } else {
-            low = mid + 1;
-        }
-    }
-    value(low)
 }
 
 /// How many Walsh averages are at most `limit`.
@@ -161,23 +103,4 @@ fn walsh_at_most(sorted: &[f64], limit: f64) -> u64 {
         count += (end - i) as u64;
     }
     count
-}
-
-/// An integer that orders as the double does.
-fn key(value: f64) -> u64 {
-    let bits = value.to_bits();
-    if bits >> 63 == 1 {
-        !bits
-    } else {
-        bits | 1 << 63
-    }
-}
-
-/// The double that [`key`] was made from.
-fn value(key: u64) -> f64 {
-    f64::from_bits(if key >> 63 == 1 {
-        key & !(1 << 63)
-    } else {
-        !key
-    })
 }

@@ -5,8 +5,10 @@ mod simulator;
 
 use lab_model::{Ending, Run, Sample};
 use lab_stats::analysis::{Analysis, Interval, Verdict};
-use lab_stats::{analyse, order, signed_rank, stop, warmup};
+use lab_stats::between::Recorded;
+use lab_stats::{analyse, between, order, rank_sum, signed_rank, stop, warmup};
 use proptest::prelude::*;
+use std::collections::HashMap;
 
 proptest! {
     /// Who is called the baseline changes nothing but the side.
@@ -43,6 +45,57 @@ proptest! {
             prop_assert!(interval.estimate <= interval.high, "{interval:?}");
             prop_assert!((0.0..=1.0).contains(&interval.level), "{interval:?}");
         }
+    }
+
+    /// Two files can contain anything and still be of one experiment.
+    #[test]
+    fn hostile_pairs_of_runs_do_not_panic(first in hostile_run(), second in hostile_run()) {
+        let mut second = second;
+        second.started_unix_s += 1.0;
+        let hashes = HashMap::new();
+        let recorded = |run| Recorded { run, hashes: &hashes };
+        let Ok(between) = between(recorded(&first), recorded(&second)) else {
+            return Ok(());
+        };
+        let changes = between.changes.iter().map(|c| c.change);
+        let all = changes.chain(between.levels.iter().map(|l| l.change));
+        for interval in all.chain(between.controls.iter().map(|c| c.change)) {
+            prop_assert!(interval.low <= interval.estimate, "{interval:?}");
+            prop_assert!(interval.estimate <= interval.high, "{interval:?}");
+            prop_assert!((0.0..=1.0).contains(&interval.level), "{interval:?}");
+        }
+    }
+
+    /// Which run is called the first changes nothing but the side.
+    #[test]
+    fn swapping_two_runs_inverts_the_change(a in blocks_of_times(), b in blocks_of_times()) {
+        let (first, mut second) = (two_subjects(&a), two_subjects(&b));
+        second.started_unix_s += 1.0;
+        let (there, back) = (change(&first, &second), change(&second, &first));
+        prop_assert!(close(there.estimate, 1.0 / back.estimate));
+        prop_assert!(close(there.low, 1.0 / back.high));
+        prop_assert!(close(there.high, 1.0 / back.low));
+    }
+
+    /// The shift is the median of all differences, found without listing them; p-value and interval
+    /// agree, and adding a number to one lot adds it to the shift.
+    #[test]
+    fn shift_is_the_median_difference(
+        first in tied_values(1..20), second in tied_values(1..20), alpha in 0.01..0.5,
+    ) {
+        let found = rank_sum::shift(&first, &second, alpha).unwrap();
+        let differences = second.iter().flat_map(|b| first.iter().map(move |a| b - a));
+        let median = order::median(&differences.collect::<Vec<f64>>()).unwrap();
+        prop_assert_eq!(found.interval.estimate, median);
+        let outside = found.interval.low > 0.0 || found.interval.high < 0.0;
+        // Where no bound has the level, the widest interval is given and p says what it is worth.
+        if found.interval.level >= 1.0 - alpha {
+            prop_assert_eq!(outside, found.p <= alpha);
+        }
+        let more: Vec<f64> = second.iter().map(|b| b + 64.0).collect();
+        let moved = rank_sum::shift(&first, &more, alpha).unwrap().interval;
+        prop_assert_eq!(moved.low, found.interval.low + 64.0);
+        prop_assert_eq!(moved.high, found.interval.high + 64.0);
     }
 
     /// p-value and interval are two views of one test, ties and zeros included.
@@ -129,6 +182,15 @@ fn point() -> lab_model::Point {
 
 fn ratio(run: &Run) -> Interval {
     analyse(run).comparisons[0].ratio
+}
+
+fn change(first: &Run, second: &Run) -> Interval {
+    let hashes = HashMap::new();
+    let recorded = |run| Recorded {
+        run,
+        hashes: &hashes,
+    };
+    between(recorded(first), recorded(second)).unwrap().changes[0].change
 }
 
 fn close(a: f64, b: f64) -> bool {

@@ -2,8 +2,9 @@
 //! The estimators against R and ruptures. The values come from the generators in `reference/`;
 //! its README has the commands.
 
+use lab_stats::rank_sum::RankSum;
 use lab_stats::signed_rank::SignedRank;
-use lab_stats::{dependence, family, fit, normal, order, signed_rank, warmup};
+use lab_stats::{dependence, family, fit, normal, order, rank_sum, signed_rank, warmup};
 
 const R: &str = include_str!("../reference/r.txt");
 const RUPTURES: &str = include_str!("../reference/ruptures.txt");
@@ -34,6 +35,40 @@ fn estimate_interval_and_p_are_those_of_wilcox_test() {
         let i = centre.interval;
         close(
             &[i.estimate, i.low, i.high, i.level, centre.p],
+            &line.numbers,
+            1e-12,
+        );
+    }
+}
+
+#[test]
+fn rank_sum_distribution_is_that_of_r() {
+    let at_most = |line: &Line| {
+        let distribution = RankSum::new(line.key("m") as usize, line.key("n") as usize);
+        distribution.at_most(line.key("t") as u64)
+    };
+    for line in lines(R, "pwilcox") {
+        let (found, expected) = (at_most(&line), line.numbers[0]);
+        assert!(
+            (found / expected - 1.0).abs() < 1e-12,
+            "{found}, {expected}"
+        );
+    }
+    for line in lines(R, "pwilcox_large") {
+        let normal = at_most(&line);
+        close(&[normal], &line.numbers, 1e-3);
+        assert!(normal > line.numbers[0] || normal > 0.05);
+    }
+}
+
+#[test]
+fn shift_is_that_of_wilcox_test() {
+    for line in lines(R, "wilcox2") {
+        let lot = |name| values(name, line.key("id"));
+        let found = rank_sum::shift(&lot("first"), &lot("second"), line.key("alpha")).unwrap();
+        let i = found.interval;
+        close(
+            &[i.estimate, i.low, i.high, i.level, found.p],
             &line.numbers,
             1e-12,
         );
@@ -147,7 +182,11 @@ fn lines<'a>(text: &'a str, name: &str) -> std::vec::IntoIter<Line<'a>> {
 }
 
 fn sample(id: f64) -> Vec<f64> {
-    lines(R, "sample")
+    values("sample", id)
+}
+
+fn values(name: &str, id: f64) -> Vec<f64> {
+    lines(R, name)
         .find(|line| line.key("id") == id)
         .unwrap()
         .numbers

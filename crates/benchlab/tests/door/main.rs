@@ -11,3 +11,4 @@ mod project;
 mod run_files;
 mod same_work;
 mod stopping;
+mod two_runs;

@@ -2,6 +2,7 @@
 //! What a report says, before it takes the form of a format: tables and sentences from a run and its
 //! analysis. Terminal, Markdown and HTML show the same content.
 
+pub mod between;
 mod cases;
 mod commands;
 mod conditions;

@@ -48,8 +48,13 @@ const PAIRS: [Pair; 13] = [
 pub fn of_subject(view: &View, subject: SubjectId) -> RGBColor {
     match colour_index(view, subject) {
         None => BASELINE,
-        Some(i) => PAIRS[FIRST + i % (PAIRS.len() - FIRST)].light,
+        Some(i) => numbered(i),
     }
+}
+
+/// The colour of the subject of that number, from 0, among those that are compared.
+pub fn numbered(i: usize) -> RGBColor {
+    PAIRS[FIRST + i % (PAIRS.len() - FIRST)].light
 }
 
 /// The rules that turn plots dark, and their type.

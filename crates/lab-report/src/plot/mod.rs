@@ -7,16 +7,18 @@ mod bars;
 mod canvas;
 mod colour;
 mod distribution;
+mod forest;
 mod ratios;
 mod sweep;
 
 pub use colour::style_sheet;
+pub use forest::{Forest, ForestRow, Mark, plot as forest};
 
 use crate::number::Quantity;
 use crate::view::{Group, View};
 use crate::{Error, File, Report};
 use lab_model::{PointId, SubjectId};
-use plotters::style::Color;
+use plotters::style::{Color, RGBColor};
 
 /// A plot with what a reader who cannot see it is told.
 pub struct Plot {
@@ -52,18 +54,28 @@ pub fn files(report: &Report) -> Result<Vec<File>, Error> {
     let Some(view) = View::new(report) else {
         return Ok(Vec::new());
     };
-    let style = format!("<style>{}</style>\n", style_sheet());
-    let alone = |plot: Plot| File {
-        name: format!("{}.svg", plot.name),
-        text: format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}",
-            after_first_tag(&plot.svg, &style)
-        ),
-    };
-    Ok(plots(&view)?.into_iter().map(alone).collect())
+    Ok(plots(&view)?.into_iter().map(Plot::alone).collect())
+}
+
+/// Names with the colours of the first, the second … subject, for [`Forest::lanes`].
+pub fn numbered(names: &[&str]) -> Vec<(String, RGBColor)> {
+    let lane = |(i, name): (usize, &&str)| (name.to_string(), colour::numbered(i));
+    names.iter().enumerate().map(lane).collect()
 }
 
 impl Plot {
+    /// As a file that stands alone.
+    pub fn alone(self) -> File {
+        let style = format!("<style>{}</style>\n", style_sheet());
+        File {
+            name: format!("{}.svg", self.name),
+            text: format!(
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}",
+                after_first_tag(&self.svg, &style)
+            ),
+        }
+    }
+
     /// Names the drawing for readers that cannot see it.
     fn new(name: &str, title: String, description: String, svg: String) -> Self {
         let name = file_name(name);

@@ -12,7 +12,7 @@ use crate::table::{Cell, Table, Tone, cut};
 use crate::view::{Group, View};
 use crate::{Report, Terminal};
 use lab_model::Failure;
-use page::Page;
+pub use page::Page;
 pub use page::clean;
 
 /// The report as text; every line ends with a line feed.
@@ -108,20 +108,15 @@ fn turned(table: &Table) -> Table {
 }
 
 fn refusals(page: &mut Page, view: &View) {
-    let refusals = view.refusals();
-    if refusals.is_empty() {
-        return;
-    }
-    page.heading("Not compared");
-    for refusal in refusals {
-        let who = format!(
+    let refusals = view.refusals().into_iter().map(|refusal| {
+        format!(
             "{}{}: {}",
             view.name(refusal.subject),
             view.at(refusal.point),
             refusal.why
-        );
-        page.item(&who, Tone::Alarm);
-    }
+        )
+    });
+    page.items("Not compared", refusals, Tone::Alarm);
 }
 
 fn failures(page: &mut Page, view: &View, failures: &[Failure]) {
@@ -146,14 +141,9 @@ fn failures(page: &mut Page, view: &View, failures: &[Failure]) {
 }
 
 fn warnings(page: &mut Page, view: &View) {
-    let warnings = view.warnings();
-    if warnings.is_empty() {
-        return;
-    }
-    page.heading("Warnings");
-    for warning in warnings {
-        page.item(&format!("{}: {}", warning.kind, warning.text), Tone::Open);
-    }
+    let warnings = view.warnings().into_iter();
+    let warnings = warnings.map(|warning| format!("{}: {}", warning.kind, warning.text));
+    page.items("Warnings", warnings, Tone::Open);
 }
 
 fn footer(page: &mut Page, report: &Report) {
@@ -169,5 +159,5 @@ fn footer(page: &mut Page, report: &Report) {
         ),
         "",
     );
-    page.text(report.file, "");
+    page.text(&clean(report.file), "");
 }

@@ -91,6 +91,15 @@ impl Page {
         }
     }
 
+    /// Items under a heading; nothing without items.
+    pub fn items(&mut self, heading: &str, items: impl Iterator<Item = String>, tone: Tone) {
+        let mut items = items.peekable();
+        if items.peek().is_some() {
+            self.heading(heading);
+        }
+        items.for_each(|item| self.item(&item, tone));
+    }
+
     /// Tables under one heading, each with its own title; nothing for tables without rows.
     pub fn tables(&mut self, heading: &str, tables: &[Table]) {
         let mut tables = tables.iter().filter(|t| !t.rows.is_empty()).peekable();

@@ -2,13 +2,16 @@
 //! A report as a workbook: numbers as numbers, units in the headings, native charts. Times are in ns
 //! and sizes in bytes, just as the analysis has them; a cell without a finite number is empty.
 
+mod between;
 mod charts;
 mod commands;
 mod sheet;
 mod sheets;
 
+use crate::between::BetweenReport;
 use crate::view::View;
 use crate::{Error, Report};
+use lab_model::Run;
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook};
 use sheet::Sheet;
 
@@ -43,13 +46,7 @@ pub const IMPORTED: &str = "Imported";
 
 /// The workbook.
 pub fn render(report: &Report) -> Result<Vec<u8>, Error> {
-    let mut workbook = Workbook::new();
-    let mut properties =
-        DocProperties::new().set_comment(format!("benchlab {}", report.run.lab_version));
-    if let Ok(started) = ExcelDateTime::from_timestamp(report.run.started_unix_s as i64) {
-        properties = properties.set_creation_datetime(&started);
-    }
-    workbook.set_properties(&properties);
+    let mut workbook = workbook_of(report.run);
     let sheets = View::new(report).map_or(Vec::new(), |view| sheets(&view));
     for (name, sheet) in sheets {
         sheet.write(&mut workbook, name)?;
@@ -92,4 +89,24 @@ fn sheets(view: &View) -> Vec<(&'static str, Sheet)> {
     named
         .filter(|(name, sheet)| !sometimes.contains(name) || sheet.rows.len() > 1)
         .collect()
+}
+
+/// The workbook of two runs.
+pub fn between(report: &BetweenReport) -> Result<Vec<u8>, Error> {
+    let mut workbook = workbook_of(report.runs[1]);
+    for (name, sheet) in between::sheets(report) {
+        sheet.write(&mut workbook, name)?;
+    }
+    Ok(workbook.save_to_buffer()?)
+}
+
+/// An empty one that says what made it and when: the same run gives the same file.
+fn workbook_of(run: &Run) -> Workbook {
+    let mut properties = DocProperties::new().set_comment(format!("benchlab {}", run.lab_version));
+    if let Ok(started) = ExcelDateTime::from_timestamp(run.started_unix_s as i64) {
+        properties = properties.set_creation_datetime(&started);
+    }
+    let mut workbook = Workbook::new();
+    workbook.set_properties(&properties);
+    workbook
 }

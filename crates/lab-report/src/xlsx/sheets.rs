@@ -480,7 +480,7 @@ pub fn bounds(interval: &Interval) -> [Value; 3] {
     ]
 }
 
-fn leveled(interval: &Interval) -> [Value; 4] {
+pub fn leveled(interval: &Interval) -> [Value; 4] {
     let [estimate, low, high] = bounds(interval);
     [estimate, low, high, interval.level.into()]
 }

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab compare A.lab B.lab`: two runs of one experiment.
+
+use crate::project::{Ended, Project};
+use rusqlite::Connection;
+use std::fs;
+use std::path::PathBuf;
+
+/// A project with two runs of six blocks, the earlier one first.
+fn measured() -> (Project, [PathBuf; 2]) {
+    let project = Project::noop(&[]);
+    for seed in ["7", "8"] {
+        let blocks = ["--blocks", "6", "--pairs", "1"];
+        let run = ["run", "t", "--quick", "--no-control", "--seed", seed];
+        project.call(&[&run[..], &blocks].concat()).expect(0);
+    }
+    let mut files = project.files();
+    files.sort_by_key(|file| lab_store::load(file).unwrap().started_unix_s.to_bits());
+    let files = files.try_into().expect("two run files");
+    (project, files)
+}
+
+fn compare(project: &Project, words: &[&PathBuf], more: &[&str]) -> Ended {
+    let words = words.iter().map(|path| path.to_str().expect("UTF-8"));
+    let args: Vec<&str> = ["compare"].into_iter().chain(words).collect();
+    project.call(&[&args, more].concat())
+}
+
+fn change(file: &PathBuf, sql: &str) {
+    let db = Connection::open(file).unwrap();
+    assert!(db.execute(sql, []).unwrap() > 0, "{sql} changed nothing");
+}
+
+#[test]
+fn what_changed_is_told_with_its_reservations_and_exported() {
+    let (project, [first, second]) = measured();
+    // As if `second` had been made from something else, and every one of its turns took twice as long.
+    change(
+        &second,
+        "UPDATE hash SET sha256 = 'other' WHERE path = 'second'",
+    );
+    change(
+        &second,
+        "UPDATE sample SET wall_ns = 100 * (SELECT max(wall_ns) FROM sample) WHERE subject = 1",
+    );
+    let before = [&first, &second].map(|file| fs::read(file).unwrap());
+    let plots = project.join("plots");
+    let exports = ["md", "csv", "json", "html", "xlsx", "txt"];
+    let exports = exports.map(|ending| project.join(format!("two.{ending}")));
+    let mut more = vec!["--export", plots.to_str().unwrap()];
+    fs::create_dir(&plots).unwrap();
+    for file in &exports {
+        more.extend(["--export", file.to_str().unwrap()]);
+    }
+    let ended = compare(&project, &[&first, &second], &more);
+    let shown = &ended.expect(0).stdout;
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in [
+        "second (another program): its ratio is",
+        "times what it was, slower.",
+        "honest itself, the same program in both, took",
+        "program of second:",
+    ] {
+        assert!(words.contains(text), "no `{text}` in {shown}");
+    }
+    assert!(exports.iter().all(|f| fs::metadata(f).unwrap().len() > 100));
+    assert!(plots.join("changes.svg").is_file());
+    let after = [&first, &second].map(|file| fs::read(file).unwrap());
+    assert!(before == after, "a run file was touched");
+}
+
+#[test]
+fn what_cannot_be_compared_is_an_error_with_what_to_do() {
+    let (project, [first, second]) = measured();
+    let missing = project.join("missing.lab");
+    compare(&project, &[&first, &missing], &[])
+        .expect(2)
+        .says(&["missing.lab: there is no such file"]);
+    compare(&project, &[&first, &first], &[])
+        .expect(2)
+        .says(&["both files hold the same run"]);
+    let xml = project.join("two.xml");
+    let export = ["--export", xml.to_str().unwrap()];
+    compare(&project, &[&first, &second], &export)
+        .expect(2)
+        .says(&["xml holds single figures of one run", "choose terminal"]);
+    assert!(!xml.exists());
+    let other = "UPDATE meta SET value = replace(value, '\"experiment\":\"t\"', \
+                 '\"experiment\":\"u\"') WHERE key = 'plan'";
+    change(&second, other);
+    compare(&project, &[&first, &second], &[])
+        .expect(2)
+        .says(&["these are runs of two experiments, t and u"]);
+}

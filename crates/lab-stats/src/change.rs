@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How a quantity changed from one run to another that was not interleaved with it, from the
+//! logarithms that the blocks of each yielded.
+
+use crate::analysis::Interval;
+use crate::rank_sum;
+use crate::ratio::{Level, Ratio, exponentiate, merged, ratio};
+
+/// The ratio of what `second` is the logarithms of to what `first` is: the two-sample
+/// Hodges-Lehmann estimate, after merging blocks that depend on each other. `None` if a run has no
+/// finite value.
+///
+/// The interval is the hull of two. The exact rank-sum interval takes the runs to scatter alike;
+/// where the run with fewer blocks scatters more, it is too narrow. The other is made of the two
+/// runs' own signed-rank intervals, which need no such thing. Where the runs do scatter alike, both
+/// are about as wide. A verdict needs so many blocks of each run as one of a single run does.
+///
+/// [`Ratio::values`] is what two equal runs with an interval of this width would have.
+pub fn change(first: &[f64], second: &[f64], level: Level) -> Option<Ratio> {
+    let own = [ratio(first, level)?, ratio(second, level)?];
+    let values = [first, second].map(|logs| merged(logs, level).values);
+    let shift = rank_sum::shift(&values[0], &values[1], level.each())?;
+    let joint = exponentiate(shift.interval, level);
+    let apart = quotient(&own[0].interval, &own[1].interval);
+    let width = own[0].width.max(own[1].width);
+    let blocks = own.map(|run| f64::from(run.values * run.width));
+    let equal = 2.0 / (1.0 / blocks[0] + 1.0 / blocks[1]);
+    Some(Ratio {
+        interval: Interval {
+            estimate: joint.estimate,
+            low: joint.low.min(apart.low),
+            high: joint.high.max(apart.high),
+            level: joint.level.min(apart.level),
+        },
+        p: shift.p,
+        values: ((equal / f64::from(width)) as u32).max(1),
+        width,
+        dependent: own.iter().any(|run| run.dependent),
+        unresolved: own.iter().any(|run| run.unresolved),
+        sufficient: own.iter().all(|run| run.sufficient),
+    })
+}
+
+/// `second` / `first` of two independent ratios: the distances of their bounds from their estimates
+/// are added in quadrature, in logarithms.
+///
+/// Source: Zou & Donner, *Construction of confidence limits about effect measures: a general
+/// approach*, Statistics in Medicine 27 (2008).
+fn quotient(first: &Interval, second: &Interval) -> Interval {
+    let log = |value: f64| value.max(f64::MIN_POSITIVE).ln();
+    let below = |i: &Interval| log(i.estimate) - log(i.low);
+    let above = |i: &Interval| log(i.high) - log(i.estimate);
+    let estimate = log(second.estimate) - log(first.estimate);
+    Interval {
+        estimate: estimate.exp(),
+        low: (estimate - below(second).hypot(above(first))).exp(),
+        high: (estimate + above(second).hypot(below(first))).exp(),
+        level: first.level.min(second.level),
+    }
+}

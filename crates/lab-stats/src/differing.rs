@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What differs between two runs besides their times: host, lab, programs, settings, measuring, and
+//! how the runs went. What is the same is not listed; the seeds, which always differ, neither.
+
+use crate::between::Recorded;
+use lab_model::plan::Target;
+use lab_model::{BlockState, Case, Ending, Plan, PointId, Run, Subject, SubjectId};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Something that is not the same in two runs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Differing {
+    /// What, in words.
+    pub what: String,
+    /// In the first run; `None`: it has no such thing.
+    pub first: Option<String>,
+    /// In the second run.
+    pub second: Option<String>,
+}
+
+/// Named values of a run, by which it is compared with another.
+type Facts = Vec<(String, String)>;
+
+/// Everything that differs: host and lab, programs, settings, measuring, course.
+pub fn differing(first: Recorded, second: Recorded) -> Vec<Differing> {
+    let mut found = host(first.run, second.run);
+    let lab = |run: &Run| vec![("lab version".to_string(), run.lab_version.clone())];
+    found.extend(unequal(lab(first.run), lab(second.run)));
+    found.extend(unequal(
+        programs(first, second.run),
+        programs(second, first.run),
+    ));
+    found.extend(settings(first.run, second.run));
+    found.extend(measuring(first.run, second.run));
+    found.extend(unequal(course(first.run), course(second.run)));
+    found
+}
+
+/// Where the machines or their systems differ.
+pub fn host(first: &Run, second: &Run) -> Vec<Differing> {
+    unequal(first.host.facts.clone(), second.host.facts.clone())
+}
+
+/// Where the settings that subjects read back differ, subjects with the same difference together.
+pub fn settings(first: &Run, second: &Run) -> Vec<Differing> {
+    let (first, second) = (settings_of(first), settings_of(second));
+    let common = first.keys().filter(|who| second.contains_key(*who));
+    let mut who_differs: BTreeMap<Differing, Vec<&str>> = BTreeMap::new();
+    for who in common {
+        for difference in unequal(first[who].clone(), second[who].clone()) {
+            who_differs.entry(difference).or_default().push(who);
+        }
+    }
+    let named = |(difference, who): (Differing, Vec<&str>)| Differing {
+        what: format!("{} of {}", difference.what, who.join(", ")),
+        ..difference
+    };
+    who_differs.into_iter().map(named).collect()
+}
+
+/// Where it was measured in another way.
+pub fn measuring(first: &Run, second: &Run) -> Vec<Differing> {
+    let facts = |run: &Run| run.plan.as_ref().map_or(Facts::new(), measure);
+    unequal(facts(first), facts(second))
+}
+
+/// Where the plans give all subjects other work to do.
+pub fn work(first: &Plan, second: &Plan) -> Vec<Differing> {
+    let facts = |plan: &Plan| {
+        let mut facts = plan.open.clone();
+        facts.extend(plan.target.iter().flat_map(target));
+        let input = plan.commands.iter().flat_map(|c| c.input.clone());
+        facts.extend(input.map(|file| ("the input file".into(), file)));
+        facts
+    };
+    unequal(facts(first), facts(second))
+}
+
+/// Whether two points of the same label are the same work.
+pub fn same_work(first: &Plan, a: PointId, second: &Plan, b: PointId) -> bool {
+    let work = |case: &Case| {
+        let Case {
+            work, unit, empty, ..
+        } = case.clone();
+        (work, unit, empty, case.check.clone())
+    };
+    let (x, y) = (&first.points[a], &second.points[b]);
+    work(first.case(a)) == work(second.case(b)) && x.params == y.params && x.writes == y.writes
+}
+
+fn target(target: &Target) -> Facts {
+    match target {
+        Target::Sqlite { table, rows } => vec![
+            ("the table".into(), table.clone()),
+            ("the table's rows".into(), rows.to_string()),
+        ],
+    }
+}
+
+/// What the subjects are that the other run has too.
+fn programs(recorded: Recorded, other: &Run) -> Facts {
+    let names: BTreeSet<&str> = subjects(other).iter().map(|s| s.name.as_str()).collect();
+    let mut facts = Facts::new();
+    let common = subjects(recorded.run).iter();
+    for subject in common.filter(|s| names.contains(s.name.as_str())) {
+        let mut tell = |what: &str, value: Option<String>| {
+            facts.extend(value.map(|value| (format!("{what} of {}", subject.name), value)));
+        };
+        let hash = recorded.hashes.get(&subject.name);
+        let command = subject.command.as_ref();
+        tell("program", hash.map(|hash| hash.chars().take(12).collect()));
+        tell("command", command.map(|c| c.line.clone()));
+        tell("revision", command.and_then(|c| c.revision.clone()));
+        tell("folder", command.and_then(|c| c.folder.clone()));
+        tell("driver", filled(&subject.driver));
+        tell("statements", filled(&subject.statements));
+        tell("arguments", arguments(subject));
+    }
+    facts
+}
+
+fn subjects(run: &Run) -> &[Subject] {
+    run.plan.as_ref().map_or(&[], |plan| &plan.subjects)
+}
+
+fn filled(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_string())
+}
+
+/// Of a program that speaks the protocol; a command's are in its line.
+fn arguments(subject: &Subject) -> Option<String> {
+    let given = subject.command.is_none() && !subject.program.is_empty();
+    given.then(|| subject.program.join(" "))
+}
+
+/// The settings by subject and key; distinct values over all points.
+fn settings_of(run: &Run) -> BTreeMap<&str, Facts> {
+    let mut values: BTreeMap<&str, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
+    for setting in &run.settings {
+        if let Some(name) = name_of(run, setting.subject) {
+            let of_subject = values.entry(name).or_default();
+            let of_key = of_subject.entry(&setting.key).or_default();
+            of_key.insert(&setting.value);
+        }
+    }
+    let joined = |values: BTreeSet<&str>| values.into_iter().collect::<Vec<_>>().join(" | ");
+    let facts = |keys: BTreeMap<&str, BTreeSet<&str>>| -> Facts {
+        let fact = |(key, values): (&str, _)| (key.to_string(), joined(values));
+        keys.into_iter().map(fact).collect()
+    };
+    values
+        .into_iter()
+        .map(|(name, keys)| (name, facts(keys)))
+        .collect()
+}
+
+fn name_of(run: &Run, subject: SubjectId) -> Option<&str> {
+    subjects(run).get(subject).map(|s| s.name.as_str())
+}
+
+fn measure(plan: &Plan) -> Facts {
+    let m = &plan.measure;
+    let limit = |ns: Option<u64>| ns.map_or("none".to_string(), seconds);
+    let percent = |part: f64| format!("{} %", (part * 1e6).round() / 1e4);
+    let looks: Vec<String> = m.looks.iter().map(u32::to_string).collect();
+    let mut facts: Facts = [
+        ("pairs of passes", m.pairs.to_string()),
+        ("length of a turn", seconds(m.turn_ns)),
+        ("length of a point's part", limit(m.block_ns)),
+        ("time for measuring", limit(m.budget_ns)),
+        ("most blocks", m.max_blocks.to_string()),
+        ("looks after blocks", looks.join(", ")),
+        ("level", percent(1.0 - m.alpha)),
+        ("margin", percent(m.margin)),
+        (
+            "wanted precision",
+            m.precision.map_or("none".into(), percent),
+        ),
+        ("time limit", seconds(m.time_limit_ns)),
+        ("most warm-up batches", m.max_warmup.to_string()),
+        (
+            "baseline",
+            plan.subjects
+                .get(plan.baseline)
+                .map_or(String::new(), |s| s.name.clone()),
+        ),
+    ]
+    .map(|(what, value)| (what.to_string(), value))
+    .into();
+    if let Some(commands) = &plan.commands {
+        let yes = |yes: bool| if yes { "yes" } else { "no" }.to_string();
+        let cores = commands
+            .cores
+            .map(|cores| format!("{cores:?}").to_lowercase());
+        facts.push(("same output demanded".into(), yes(commands.same_output)));
+        facts.push(("failures ignored".into(), yes(commands.ignore_failure)));
+        facts.push(("cores".into(), cores.unwrap_or("found by the pilot".into())));
+    }
+    facts
+}
+
+/// `0.001 s`, `150 s`.
+fn seconds(ns: u64) -> String {
+    format!("{} s", ns as f64 / 1e9)
+}
+
+/// How the run went.
+fn course(run: &Run) -> Facts {
+    let disturbed = run
+        .blocks
+        .iter()
+        .filter(|b| b.state == BlockState::Disturbed);
+    let mut facts = vec![
+        (
+            "complete blocks".to_string(),
+            run.complete_blocks().count().to_string(),
+        ),
+        (
+            "blocks redone because disturbed".to_string(),
+            disturbed.count().to_string(),
+        ),
+        ("end".to_string(), ending(run.ending).to_string()),
+    ];
+    let name = |subject: SubjectId| Some(run.plan.as_ref()?.subjects.get(subject)?.name.clone());
+    let failed: BTreeSet<String> = run
+        .failures
+        .iter()
+        .filter_map(|f| name(f.subject))
+        .collect();
+    let failed: Vec<String> = failed.into_iter().collect();
+    let failed = if failed.is_empty() {
+        "none".into()
+    } else {
+        failed.join(", ")
+    };
+    facts.push(("failed somewhere".to_string(), failed));
+    facts
+}
+
+fn ending(ending: Option<Ending>) -> &'static str {
+    match ending {
+        Some(Ending::Decided) => "everything was decided",
+        Some(Ending::Precise) => "precise enough",
+        Some(Ending::Budget) => "time used up",
+        Some(Ending::Blocks) => "all blocks done",
+        Some(Ending::Failed) => "nothing left to compare",
+        Some(Ending::Interrupted) => "stopped by hand",
+        None => "not ended",
+    }
+}
+
+/// What is not the same in both, in the order of the first, then what the second alone has.
+fn unequal(first: Facts, second: Facts) -> Vec<Differing> {
+    let mut left: HashMap<String, String> = second.iter().cloned().collect();
+    let of_first = first.into_iter().map(|(what, value)| {
+        let other = left.remove(&what);
+        (what, Some(value), other)
+    });
+    let of_first: Vec<_> = of_first.collect();
+    let of_second = second.into_iter().filter_map(|(what, _)| {
+        let value = left.remove(&what)?;
+        Some((what, None, Some(value)))
+    });
+    let all = of_first.into_iter().chain(of_second);
+    all.filter(|(_, first, second)| first != second)
+        .map(|(what, first, second)| Differing {
+            what,
+            first,
+            second,
+        })
+        .collect()
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is said about two runs of one experiment in the situations that their readers meet.
+
+mod simulator;
+
+use lab_model::host::Finding;
+use lab_model::*;
+use lab_stats::analysis::Verdict;
+use lab_stats::between;
+use lab_stats::between::{Between, Incomparable, Program, Recorded};
+use simulator::{CALM, Simulator, World};
+use std::collections::HashMap;
+
+/// A run of `base`, `s1` … and a control.
+fn measured(ratios: &[f64], blocks: u32, seed: u64) -> Run {
+    let world = World {
+        ratios: ratios.to_vec(),
+        ..CALM
+    };
+    let mut run = simulator::run(&world, seed, 8);
+    run.name = format!("{seed}.lab");
+    run.lab_version = "1".to_string();
+    run.ending = Some(Ending::Blocks);
+    let mut simulator = Simulator::new(&world, seed);
+    (0..blocks).for_each(|_| simulator.add_block(&mut run));
+    run
+}
+
+/// The same program everywhere but for those named.
+fn hashes(others: &[&str]) -> HashMap<String, String> {
+    let names = ["base", "s1", "s2", "control"];
+    let hash = |name: &&str| match others.contains(name) {
+        true => "new".to_string(),
+        false => "old".to_string(),
+    };
+    names.iter().map(|n| (n.to_string(), hash(n))).collect()
+}
+
+fn compare(first: &Run, second: &Run, changed: &[&str]) -> Result<Between, Incomparable> {
+    let (before, after) = (hashes(&[]), hashes(changed));
+    between(
+        Recorded {
+            run: first,
+            hashes: &before,
+        },
+        Recorded {
+            run: second,
+            hashes: &after,
+        },
+    )
+}
+
+fn reservations(between: &Between) -> Vec<&str> {
+    let kinds = between.reservations.iter().map(|r| r.kind.as_str());
+    kinds.collect()
+}
+
+fn plan(run: &mut Run) -> &mut Plan {
+    run.plan.as_mut().unwrap()
+}
+
+#[test]
+fn a_changed_subject_is_told_from_a_faster_machine() {
+    let before = measured(&[1.2, 1.5], 20, 1);
+    let mut after = measured(&[1.1, 1.5], 20, 2);
+    // The whole machine is twice as fast.
+    for sample in after.blocks.iter_mut().flat_map(|b| &mut b.samples) {
+        sample.batch.wall_ns /= 2;
+    }
+    let found = compare(&before, &after, &["s1"]).unwrap();
+    let [s1, s2] = &found.changes[..] else {
+        panic!("{:?}", found.changes)
+    };
+    assert_eq!(
+        (s1.verdict, s1.program),
+        (Verdict::Faster, Program::Changed)
+    );
+    assert!(s1.change.low < 1.1 / 1.2 && 1.1 / 1.2 < s1.change.high);
+    assert_eq!(
+        (s2.verdict, s2.program),
+        (Verdict::Equivalent, Program::Same)
+    );
+    assert_eq!(reservations(&found), Vec::<&str>::new());
+    // Times are halved for all, which says nothing about any of them.
+    let base = &found.levels[0];
+    assert!(base.reference && base.change.high < 0.7, "{base:?}");
+    assert_eq!(found.levels.len(), 4);
+    assert_eq!(found.baseline_program, Program::Same);
+}
+
+#[test]
+fn another_baseline_or_another_host_is_no_verdict_about_the_subject_alone() {
+    let mut before = measured(&[1.2], 10, 1);
+    let mut after = measured(&[1.2], 10, 2);
+    after.host.facts = vec![("cpu".into(), "another".into())];
+    after.host.findings = vec![Finding {
+        unfit: true,
+        what: "other programs use 95 % of the cores".into(),
+        advice: "end them".into(),
+    }];
+    after.lab_version = "2".into();
+    plan(&mut after).measure.pairs = 9;
+    let setting = |value: &str| Setting {
+        subject: 1,
+        point: Some(0),
+        key: "journal_mode".into(),
+        value: value.into(),
+    };
+    before.settings.push(setting("wal"));
+    after.settings.push(setting("delete"));
+    let found = compare(&before, &after, &["base", "control"]).unwrap();
+    assert_eq!(
+        reservations(&found),
+        ["baseline", "host", "settings", "measuring", "unfit-host"]
+    );
+    let differing: Vec<(&str, Option<&str>, Option<&str>)> = found
+        .differences
+        .iter()
+        .map(|d| (d.what.as_str(), d.first.as_deref(), d.second.as_deref()))
+        .collect();
+    assert_eq!(
+        differing,
+        [
+            ("cpu", None, Some("another")),
+            ("lab version", Some("1"), Some("2")),
+            ("program of base", Some("old"), Some("new")),
+            ("program of control", Some("old"), Some("new")),
+            ("journal_mode of s1", Some("wal"), Some("delete")),
+            ("pairs of passes", Some("8"), Some("9")),
+        ]
+    );
+}
+
+#[test]
+fn a_program_that_nobody_changed_and_that_changed_is_marked() {
+    let found = compare(&measured(&[1.2], 20, 1), &measured(&[1.4], 20, 2), &[]).unwrap();
+    assert_eq!(found.changes[0].verdict, Verdict::Slower);
+    assert_eq!(reservations(&found), ["same-program"]);
+}
+
+#[test]
+fn too_few_blocks_have_no_verdict_and_say_how_many_it_takes() {
+    let found = compare(&measured(&[1.2], 5, 1), &measured(&[1.4], 20, 2), &[]).unwrap();
+    let change = &found.changes[0];
+    assert_eq!(
+        change.verdict,
+        Verdict::Inconclusive {
+            blocks_needed: Some(6)
+        }
+    );
+    assert!(change.change.level < 0.95);
+    assert_eq!(reservations(&found), ["few-blocks"]);
+    assert!(found.reservations[0].text.contains("6 of each run"));
+}
+
+#[test]
+fn a_control_that_changed_raises_the_margin() {
+    let before = measured(&[1.2], 20, 1);
+    let mut after = measured(&[1.2], 20, 2);
+    let control = plan(&mut after).control().unwrap();
+    let samples = after.blocks.iter_mut().flat_map(|b| &mut b.samples);
+    for sample in samples.filter(|s| s.subject == control) {
+        sample.batch.wall_ns = sample.batch.wall_ns * 11 / 10;
+    }
+    let found = compare(&before, &after, &[]).unwrap();
+    assert!(!found.controls[0].met && found.controls[0].margin > 0.09);
+    assert_eq!(found.changes[0].margin, found.controls[0].margin);
+    assert!(reservations(&found).contains(&"noise-floor"));
+}
+
+#[test]
+fn a_command_alone_has_a_time_and_no_change() {
+    let alone = |seed| {
+        let mut run = measured(&[], 10, seed);
+        let plan = plan(&mut run);
+        plan.commands = Some(Commands::default());
+        for subject in &mut plan.subjects {
+            subject.command = Some(Command {
+                line: "sort a.txt".into(),
+                ..Command::default()
+            });
+        }
+        run
+    };
+    let (none, first, mut second) = (HashMap::new(), alone(1), alone(2));
+    let compare = |second: &Run| {
+        let hashes = &none;
+        let first = Recorded {
+            run: &first,
+            hashes,
+        };
+        let second = Recorded {
+            run: second,
+            hashes,
+        };
+        between(first, second).unwrap()
+    };
+    let found = compare(&second);
+    assert!(found.changes.is_empty() && found.levels.len() == 2);
+    assert_eq!(reservations(&found), ["nothing-relative"]);
+    // The line is the same, but who knows what it ran.
+    assert_eq!(found.baseline_program, Program::Unknown);
+    plan(&mut second).subjects[0].command.as_mut().unwrap().line = "sort -u a.txt".into();
+    assert_eq!(compare(&second).baseline_program, Program::Changed);
+}
+
+#[test]
+fn what_one_run_lacks_is_said() {
+    let before = measured(&[1.2, 1.3], 10, 1);
+    let mut after = measured(&[1.2, 1.3], 10, 2);
+    plan(&mut after).subjects[2].name = "s3".into();
+    after.failures.push(Failure {
+        subject: 1,
+        point: None,
+        block: None,
+        kind: "build".into(),
+        message: "no compiler".into(),
+        log: Vec::new(),
+    });
+    let found = compare(&before, &after, &[]).unwrap();
+    assert!(found.changes.is_empty());
+    assert_eq!(
+        found.apart,
+        [
+            "Subjects of the first run alone: s2.",
+            "Subjects of the second run alone: s3.",
+            "s1 in the second run: failed (build): no compiler"
+        ]
+    );
+}
+
+#[test]
+fn runs_that_cannot_be_compared_are_errors() {
+    let run = measured(&[1.2], 6, 1);
+    let other = |change: fn(&mut Run)| {
+        let mut other = measured(&[1.2], 6, 2);
+        change(&mut other);
+        compare(&run, &other, &[]).unwrap_err().to_string()
+    };
+    let error = other(|run| plan(run).experiment = "rest".into());
+    assert!(error.starts_with("these are runs of two experiments, simulated and rest"));
+    let error = other(|run| run.plan = None);
+    assert!(error.starts_with("2.lab holds imported figures alone"));
+    let error = other(|run| run.blocks.clear());
+    assert!(error.starts_with("2.lab has no complete block"));
+    let error = other(|run| plan(run).baseline = 9);
+    assert!(error.starts_with("2.lab has a plan that contradicts itself"));
+    let error = other(|run| plan(run).open = vec![("rows".into(), "7".into())]);
+    assert!(error.contains("rows is not given in the first and 7 in the second"));
+    let error = other(|run| plan(run).cases[0].work = "something else".into());
+    assert!(error.contains("no subject at a point in common"));
+    let error = compare(&run, &run.clone(), &[]).unwrap_err();
+    assert_eq!(error, Incomparable::Same("1.lab".into()));
+}

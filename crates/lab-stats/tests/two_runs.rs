@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Two simulated runs of one experiment: how often a change is seen that is none, or a true one
+//! missed. Figures in `docs/statistics.md` come from here, by
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats`.
+
+mod documents;
+mod simulator;
+
+use documents::percent;
+use lab_model::{Ending, Run};
+use lab_stats::analysis::Verdict;
+use lab_stats::between::{Between, Recorded};
+use lab_stats::change::change;
+use lab_stats::ratio::Level;
+use lab_stats::{between, rank_sum, stop};
+use simulator::{CALM, Random, Simulator, World};
+use std::collections::HashMap;
+
+/// Pairs of runs of each kind.
+const PAIRS: u64 = 1000;
+/// What a pair may get wrong, as a part of all pairs.
+const ALPHA: f64 = 0.05;
+
+/// A first and a second run: their worlds and how many blocks they have time for. Without looks
+/// they take them all.
+struct Scenario {
+    name: &'static str,
+    worlds: [World; 2],
+    blocks: [u32; 2],
+    looks: bool,
+}
+
+#[derive(Default)]
+struct Tally {
+    contradicted: u64,
+    missed: u64,
+    changes: u64,
+    named: u64,
+    equivalent: u64,
+}
+
+#[test]
+fn what_did_not_change_is_not_said_to_have() {
+    let world = |process| World {
+        ratios: vec![1.0, 1.03, 1.5],
+        process,
+        ..CALM
+    };
+    let (calm, noisy) = (world(0.006), world(0.02));
+    let slow = World {
+        blocks: (0.3, 0.9),
+        ..world(0.02)
+    };
+    let scenarios = [
+        scenario("both calm, 10 blocks each", [&calm, &calm], [10, 10]),
+        scenario("both noisy, 10 blocks each", [&noisy, &noisy], [10, 10]),
+        scenario("both noisy, 40 blocks each", [&noisy, &noisy], [40, 40]),
+        scenario("10 noisy blocks, 40 calm ones", [&noisy, &calm], [10, 40]),
+        scenario("40 noisy blocks, 10 calm ones", [&noisy, &calm], [40, 10]),
+        scenario(
+            "speed wanders from block to block",
+            [&slow, &slow],
+            [14, 20],
+        ),
+        looking("both calm, ended by a look", [&calm, &calm]),
+        looking("both noisy, ended by a look", [&noisy, &noisy]),
+        looking("noisy and calm, ended by a look", [&noisy, &calm]),
+    ];
+    let rows = scenarios.iter().enumerate().map(|(i, scenario)| {
+        let tally = scenario.tally(i as u64, 1.0);
+        let most = most(PAIRS, ALPHA);
+        let name = scenario.name;
+        assert!(tally.contradicted <= most, "{name}: {}", tally.contradicted);
+        assert!(tally.missed <= most, "{name}: {}", tally.missed);
+        tally.row(name, tally.equivalent)
+    });
+    publish("unchanged", "equivalent", rows.collect());
+}
+
+#[test]
+fn true_changes_are_found() {
+    let before = |process| World {
+        ratios: vec![1.0, 1.03, 1.5],
+        process,
+        ..CALM
+    };
+    let after = |process| World {
+        ratios: before(process).ratios.iter().map(|r| 1.05 * r).collect(),
+        ..before(process)
+    };
+    let both = |process| [before(process), after(process)];
+    let rows = [("calm", 0.006, 0.99), ("noisy", 0.02, 0.7)]
+        .iter()
+        .enumerate()
+        .map(|(i, (name, process, power))| {
+            let [before, after] = both(*process);
+            let scenario = scenario("", [&before, &after], [20, 20]);
+            let tally = scenario.tally(100 + i as u64, 1.05);
+            let found = tally.named as f64 / tally.changes as f64;
+            let most = most(PAIRS, ALPHA);
+            assert!(tally.contradicted <= most, "{name}: {}", tally.contradicted);
+            assert!(tally.missed <= most, "{name}: {}", tally.missed);
+            assert!(found >= *power, "{name}: found {found}");
+            tally.row(
+                &format!("5 % more time, {name}, 20 blocks each"),
+                tally.named,
+            )
+        });
+    publish("changed", "change named", rows.collect());
+}
+
+/// Why the interval is not the rank-sum one alone: that takes both runs to scatter alike.
+#[test]
+fn runs_that_scatter_differently_keep_the_level() {
+    let level = Level {
+        alpha: ALPHA,
+        family: 1,
+    };
+    let (mut alone, mut whole) = (0, 0);
+    for seed in 0..PAIRS {
+        let mut random = Random(seed);
+        let few: Vec<f64> = (0..10).map(|_| 3.0 * random.normal()).collect();
+        let many: Vec<f64> = (0..40).map(|_| random.normal()).collect();
+        let shift = rank_sum::shift(&few, &many, ALPHA).unwrap().interval;
+        alone += u64::from(shift.low > 0.0 || shift.high < 0.0);
+        let change = change(&few, &many, level).unwrap().interval;
+        whole += u64::from(change.low > 1.0 || change.high < 1.0);
+    }
+    assert!(alone > most(PAIRS, ALPHA), "{alone}");
+    assert!(whole <= most(PAIRS, ALPHA), "{whole}");
+}
+
+fn scenario(name: &'static str, worlds: [&World; 2], blocks: [u32; 2]) -> Scenario {
+    Scenario {
+        name,
+        worlds: worlds.map(Clone::clone),
+        blocks,
+        looks: false,
+    }
+}
+
+fn looking(name: &'static str, worlds: [&World; 2]) -> Scenario {
+    Scenario {
+        looks: true,
+        ..scenario(name, worlds, [80, 80])
+    }
+}
+
+impl Scenario {
+    fn tally(&self, seed: u64, truth: f64) -> Tally {
+        let mut tally = Tally::default();
+        for pair in 0..PAIRS {
+            let runs = [0, 1].map(|i| self.run(i, (seed << 32) + 2 * pair + i as u64));
+            tally.add(&compared(&runs), truth);
+        }
+        tally
+    }
+
+    fn run(&self, which: usize, seed: u64) -> Run {
+        let mut run = simulator::run(&self.worlds[which], seed, 4);
+        let mut simulator = Simulator::new(&self.worlds[which], seed);
+        while run.ending.is_none() {
+            simulator.add_block(&mut run);
+            let blocks = run.blocks.len() as u32;
+            let stopped = self.looks.then(|| stop(&run)).flatten();
+            run.ending = stopped.or((blocks == self.blocks[which]).then_some(Ending::Budget));
+            let looks = &run.plan.as_ref().unwrap().measure.looks;
+            if self.looks && run.ending.is_none() && looks.contains(&blocks) {
+                run.looks.push(blocks);
+            }
+        }
+        run
+    }
+}
+
+fn compared(runs: &[Run; 2]) -> Between {
+    let hashes = HashMap::new();
+    let [first, second] = runs.each_ref().map(|run| Recorded {
+        run,
+        hashes: &hashes,
+    });
+    between(first, second).unwrap()
+}
+
+impl Tally {
+    fn add(&mut self, between: &Between, truth: f64) {
+        let wrong = between
+            .changes
+            .iter()
+            .any(|c| contradicts(&c.verdict, truth));
+        let misses = |low: f64, high: f64| low > truth || high < truth;
+        let missed = between
+            .changes
+            .iter()
+            .any(|c| misses(c.change.low, c.change.high));
+        self.contradicted += u64::from(wrong);
+        self.missed += u64::from(missed);
+        for change in &between.changes {
+            self.changes += 1;
+            self.named += u64::from(
+                !contradicts(&change.verdict, truth)
+                    && !matches!(
+                        change.verdict,
+                        Verdict::Equivalent | Verdict::Inconclusive { .. }
+                    ),
+            );
+            self.equivalent += u64::from(change.verdict == Verdict::Equivalent);
+        }
+    }
+
+    fn row(&self, name: &str, right: u64) -> Vec<String> {
+        vec![
+            name.to_string(),
+            percent(self.contradicted as f64 / PAIRS as f64),
+            percent(self.missed as f64 / PAIRS as f64),
+            percent(right as f64 / self.changes as f64),
+        ]
+    }
+}
+
+fn contradicts(verdict: &Verdict, truth: f64) -> bool {
+    match verdict {
+        Verdict::Faster => truth >= 0.98,
+        Verdict::Slower => truth <= 1.02,
+        Verdict::SmallButReal { faster: true } => truth >= 1.0,
+        Verdict::SmallButReal { faster: false } => truth <= 1.0,
+        Verdict::Equivalent => (truth - 1.0).abs() > 0.02 + 1e-9,
+        Verdict::Inconclusive { .. } => false,
+    }
+}
+
+/// The most of `n` events that chance explains if each has probability `p`: the quantile of the
+/// binomial distribution that is exceeded once in 1000 times, by its normal approximation.
+fn most(n: u64, p: f64) -> u64 {
+    let n = n as f64;
+    (n * p + 3.09 * (n * p * (1.0 - p)).sqrt()) as u64
+}
+
+fn publish(name: &str, right: &str, rows: Vec<Vec<String>>) {
+    let head = [
+        "the two runs",
+        "pairs with a false verdict",
+        "pairs with an interval that misses",
+        right,
+    ];
+    let table = documents::table(&head, &rows);
+    println!("{table}");
+    documents::update(name, &table);
+}
