@@ -58,7 +58,7 @@ fn page(
             }
             body {
                 header {
-                    p class="kicker" { @if question.is_some() { (title) " · " } (content::started(report.run)) }
+                    p class="kicker" { @if question.is_some() { (cut(title, TITLE)) " · " } (content::started(report.run)) }
                     h1 { (cut(question.unwrap_or(title), TITLE)) }
                     section class="lead" aria-labelledby="answer" {
                         h2 id="answer" { "Answer" }
