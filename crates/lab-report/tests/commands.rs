@@ -426,6 +426,7 @@ fn the_page_speaks_of_runs_and_has_no_empty_columns() {
     ] {
         let document = Html::parse_document(&text(Format::Html, &run));
         let words: String = document.root_element().text().collect();
+        let words = words + &text(Format::Markdown, &run);
         for word in [
             "per operation",
             "an operation",
