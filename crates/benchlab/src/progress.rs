@@ -3,7 +3,8 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab_bench::Progress;
-use lab_model::Plan;
+use lab_model::{Plan, Run};
+use lab_report::Report;
 use std::time::{Duration, Instant};
 
 /// Follows a run.
@@ -14,6 +15,8 @@ pub struct Follower<'a> {
     blocks: u32,
     last_block: Duration,
     end: Option<Duration>,
+    /// What the run says so far, if that can be said in a few words.
+    estimate: String,
 }
 
 impl<'a> Follower<'a> {
@@ -32,6 +35,7 @@ impl<'a> Follower<'a> {
             blocks,
             last_block: Duration::ZERO,
             end,
+            estimate: String::new(),
         }
     }
 
@@ -62,8 +66,11 @@ impl<'a> Follower<'a> {
                     Some(subject) => format!("warming {}", self.plan.subjects[subject].name),
                     None => "all in turns".to_owned(),
                 };
-                let label = self.plan.label(point);
-                self.show(format!("block {} {part:2}%  {label}  {who}", block + 1));
+                let what = match self.estimate.is_empty() {
+                    true => format!("{part:2}%  {}  {who}", self.plan.label(point)),
+                    false => self.estimate.clone(),
+                };
+                self.show(format!("block {}  {what}", block + 1));
             }
             Progress::Disturbed(block) => {
                 self.note(&format!(
@@ -73,6 +80,7 @@ impl<'a> Follower<'a> {
             }
             Progress::Complete(run, took) => {
                 self.blocks = run.complete_blocks().count() as u32;
+                self.estimate = estimate(run);
                 self.last_block = took;
             }
             Progress::Failed(failure) => {
@@ -113,4 +121,14 @@ impl<'a> Follower<'a> {
         let by_blocks = known.then(|| self.last_block * blocks);
         [by_time, by_blocks].into_iter().flatten().min()
     }
+}
+
+fn estimate(run: &Run) -> String {
+    let analysis = lab_stats::analyse(run);
+    lab_report::estimate_line(&Report {
+        run,
+        analysis: &analysis,
+        others: &[],
+        file: &run.name,
+    })
 }

@@ -16,11 +16,15 @@ pub fn answer(report: &Report) -> String {
     };
     if view.analysis.cells.is_empty() {
         let subject = view.words.subject;
-        return format!("There is no answer yet: no {subject} has a complete block at any point.");
+        return format!(
+            "There is no answer yet: no {subject} has a complete block at any point.{}",
+            missing(&view)
+        );
     }
     if view.commands().is_some() {
         let said = content::sentences(&view).into_iter().map(|s| s.text);
-        return said.collect::<Vec<_>>().join(" ") + &missing(&view);
+        let said: Vec<String> = said.chain(noise(&view)).collect();
+        return said.join(" ") + &missing(&view);
     }
     if view.analysis.comparisons.is_empty() {
         return format!(

@@ -13,7 +13,7 @@ pub struct Distribution {
     pub low: f64,
     /// Where it ends, ns, more than `low`.
     pub high: f64,
-    /// For each command without control: its times in ns, ascending; at least one.
+    /// For each command, control included: its times in ns, ascending; at least one.
     pub times: Vec<(SubjectId, Vec<f64>)>,
 }
 
@@ -35,7 +35,7 @@ impl Distribution {
             times.sort_by(f64::total_cmp);
             (!times.is_empty()).then_some((subject, times))
         };
-        let times: Vec<_> = view.shown().into_iter().filter_map(of_subject).collect();
+        let times: Vec<_> = view.with_controls().filter_map(of_subject).collect();
         let spans = times.iter().map(|(_, times)| fences(times));
         let (low, high) = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))?;
         Some(match low < high {

@@ -26,7 +26,7 @@ pub fn render<'a>(report: &'a Report<'a>) -> Result<String, Error> {
     let head = |title: &'a str, question: Option<&'a str>| Head {
         title,
         kicker: match question {
-            Some(_) => format!("{title} · {started}"),
+            Some(_) => format!("{} · {started}", cut(title, TITLE)),
             None => started.clone(),
         },
         headline: question.unwrap_or(title),

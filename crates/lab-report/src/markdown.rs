@@ -32,6 +32,8 @@ pub fn render(report: &Report) -> String {
     trouble(&mut text, &view);
     heading(&mut text, 2, view.words.cases);
     view.groups().iter().for_each(|g| case(&mut text, &view, g));
+    let overheads = content::overheads(&view);
+    overheads.iter().for_each(|o| paragraph(&mut text, o));
     tables(
         &mut text,
         "Fixed and marginal cost",
@@ -76,8 +78,6 @@ fn case(text: &mut String, view: &View, group: &Group) {
     let figures = content::group_tables(view, group, Room::Wide);
     figures.iter().for_each(|t| table(text, t));
     table(text, &content::use_table(view, group, Room::Wide));
-    let overheads = content::overheads(view);
-    overheads.iter().for_each(|o| paragraph(text, o));
 }
 
 fn trouble(text: &mut String, view: &View) {

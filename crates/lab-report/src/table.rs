@@ -180,10 +180,18 @@ pub fn cut(text: &str, width: usize) -> String {
     kept + "…"
 }
 
-/// Text in lines of at most `width`, broken at spaces, and within a word only if it is too long.
+/// Text in lines of at most `width`, broken at spaces but not before `%`, and within a word only if
+/// it is too long.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match words.last_mut() {
+            Some(number) if word.starts_with('%') => *number += &format!(" {word}"),
+            _ => words.push(word.into()),
+        }
+    }
     let mut lines = vec![String::new()];
-    for word in text.split_whitespace().flat_map(|word| pieces(word, width)) {
+    for word in words.iter().flat_map(|word| pieces(word, width)) {
         let last = lines.last_mut().expect("there is always a line");
         if last.is_empty() {
             last.push_str(&word);
@@ -298,5 +306,6 @@ mod tests {
                 .all(|l| l.width() <= 30)
         );
         assert_eq!(wrap("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrap("margin 2 %; more", 8), ["margin", "2 %;", "more"]);
     }
 }

@@ -175,7 +175,8 @@ fn every_verdict_has_its_sentence() {
     }
 }
 
-/// The time that is asked for is that of the blocks: at 0.5 s each, 40 of them and a tenth more.
+/// The time that is asked for is that of the blocks: at 0.5 s each, 40 of them and a tenth more; with
+/// every other block redone, twice that.
 #[test]
 fn what_is_not_decided_says_how_much_time_would_decide_it() {
     let open = Verdict::Inconclusive {
@@ -191,6 +192,39 @@ fn what_is_not_decided_says_how_much_time_would_decide_it() {
         "Not decided: B takes 1.01 (0.97 to 1.05) times as long as A; about 40 blocks would \
          probably decide it: --for 25s."
     );
+    let disturbed = run.blocks.iter().cloned().map(|block| lab_model::Block {
+        state: lab_model::BlockState::Disturbed,
+        ..block
+    });
+    let disturbed: Vec<_> = disturbed.collect();
+    run.blocks.extend(disturbed);
+    assert!(answer(&report(&run, &analysis)).ends_with("--for 50s."));
+}
+
+#[test]
+fn a_control_and_revisions_are_shown() {
+    let models = [
+        command("main", "./prog", 20.0),
+        command("HEAD", "./prog", 18.0),
+        command("main-control", "./prog", 20.0),
+    ];
+    let mut run = commands::run(&models, &[], 12);
+    let plan = run.plan.as_mut().expect("a plan");
+    plan.subjects[2].control_of = Some(0);
+    for (subject, letter) in plan.subjects.iter_mut().zip(["a", "b", "a"]) {
+        let command = subject.command.as_mut().expect("a command");
+        command.revision = Some(letter.repeat(40));
+    }
+    let run = commands::analysed(run);
+    let text = text(Format::Terminal, &run);
+    assert!(
+        text.contains("HEAD          ./prog  (bbbbbbbbbbbb)"),
+        "{text}"
+    );
+    let flat = flat(&text);
+    assert!(flat.contains("The second copy of main takes "), "{text}");
+    assert!(flat.contains("the noise floor is met."), "{text}");
+    assert_eq!(text.matches("times as fast as").count(), 1, "{text}");
 }
 
 #[test]
@@ -282,6 +316,13 @@ fn a_failed_command_is_named_with_its_reason_and_not_compared() {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(!text.contains("times as"), "{text}");
+    let none = commands::failing(0);
+    let text = flat(&self::text(Format::Terminal, &none));
+    assert!(
+        text.contains("There is no answer yet") && text.contains("Failed, and not compared: B."),
+        "{text}"
+    );
+    assert!(!text.contains("switches"), "no table without rows: {text}");
 }
 
 #[test]
@@ -385,6 +426,7 @@ fn the_page_speaks_of_runs_and_has_no_empty_columns() {
     ] {
         let document = Html::parse_document(&text(Format::Html, &run));
         let words: String = document.root_element().text().collect();
+        let words = words + &text(Format::Markdown, &run);
         for word in [
             "per operation",
             "an operation",

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How much time a run needs for so many blocks, from the blocks that it has.
 
-use crate::order;
 use lab_model::Run;
 
 /// The least seconds that are worth naming.
 const LEAST_S: f64 = 5.0;
 
 /// The time for a run like this one with `blocks` blocks, from its beginning, as a command line
-/// takes it (`60s`, `15m`): what it took before the first block, and the median duration of its
-/// complete blocks times their number, a tenth added and rounded up. `None` without a complete
-/// block, or if it would take more than a day.
+/// takes it (`60s`, `15m`): what it took before the first block, and for each block what all of its
+/// blocks took by those that are complete, so that as many are redone; a tenth added and rounded
+/// up. `None` without a complete block, or if it would take more than a day.
 pub fn time_for(run: &Run, blocks: u32) -> Option<String> {
-    let durations: Vec<f64> = run
-        .complete_blocks()
-        .map(|block| block.duration_ns as f64 / 1e9)
-        .collect();
+    let complete = run.complete_blocks().count();
+    let all: f64 = run.blocks.iter().map(|b| b.duration_ns as f64 / 1e9).sum();
     let pilot = run.blocks.first()?.started_unix_s - run.started_unix_s;
-    let seconds = pilot.max(0.0) + order::median(&durations)? * f64::from(blocks);
+    let seconds = pilot.max(0.0) + all / complete as f64 * f64::from(blocks);
     let wanted = (seconds * 1.1).max(LEAST_S);
     (wanted <= 86_400.0).then(|| rounded_up(wanted))
 }

@@ -218,8 +218,7 @@ fn a_shell_is_used_for_shell_syntax_alone_and_its_cost_is_measured() {
     let (shell, subject) = plan_subject(&run, "shell start");
     assert!(subject.overhead);
     let samples = run
-        .blocks
-        .iter()
+        .complete_blocks()
         .flat_map(|b| &b.samples)
         .filter(|s| s.subject == shell);
     assert_eq!(samples.count(), 4);

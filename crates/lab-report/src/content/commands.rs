@@ -58,6 +58,10 @@ pub fn command_table(view: &View) -> Table {
 
 /// `12 blocks × 5 pairs on one core in 31 s; 95 % intervals, margin 2 %; decided.`
 pub fn extent(view: &View) -> String {
+    let end = ending(view.report.run.ending);
+    if view.analysis.blocks == 0 {
+        return format!("No complete block; {end}.");
+    }
     let place = match cores(view) {
         Some(Cores::One) => " on one core",
         Some(Cores::All) => " on all cores",
@@ -68,13 +72,13 @@ pub fn extent(view: &View) -> String {
         n => format!(", {n} redone"),
     };
     format!(
-        "{}{redone} × {}{place} in {}; {} intervals, margin {}; {}.",
+        "{} × {}{place} in {}{redone}; {} intervals, margin {}; {}.",
         count(view.analysis.blocks as usize, "block"),
         pairs(view),
         took(view),
         number::level(view.analysis.level),
         number::level(view.analysis.margin),
-        ending(view.report.run.ending),
+        end,
     )
 }
 

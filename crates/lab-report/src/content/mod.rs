@@ -21,7 +21,7 @@ pub use costs::{factor_tables, fit_tables};
 pub use imports::import_tables;
 pub use method::{conditions_line, few_blocks, method, minute, started};
 pub use resources::{resource_table, warm_up_table};
-pub use sentences::{estimate, sentences};
+pub use sentences::{estimate, noise_floor, sentences};
 pub use summary::{VerdictCounts, control_table, overall_table, undecided};
 pub use uses::{overheads, shell_name, use_table};
 

@@ -31,13 +31,17 @@ pub fn resource_table(view: &View, room: Room) -> Table {
     table
 }
 
-/// How the first batches of fresh processes behaved, and the very first operation.
+/// How the first batches of fresh processes behaved, and the very first operation; no rows for whole
+/// commands, whose every run is a fresh process.
 pub fn warm_up_table(view: &View) -> Table {
     let subjects = view.shown();
     let names = subjects.iter().map(|&s| view.name(s).to_string());
     let title = "Warm-up, and the first operation of a fresh process (a single reading)";
     let columns = std::iter::once("point".to_string()).chain(names);
     let mut table = Table::new(title, columns);
+    if view.commands().is_some() {
+        return table;
+    }
     for point in 0..view.plan.points.len() {
         let cells = subjects.iter().map(|&s| match view.cell(s, point) {
             Some(cell) => warm_up_cell(cell),

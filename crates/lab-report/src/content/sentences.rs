@@ -49,6 +49,29 @@ pub fn sentences(view: &View) -> Vec<Sentence> {
         .collect()
 }
 
+/// What the second copy of the baseline shows, where there is one.
+pub fn noise_floor(view: &View) -> Option<String> {
+    let baseline = cut(view.baseline(), NAME);
+    let controls = &view.analysis.controls;
+    let met = controls.iter().filter(|c| c.met).count();
+    match controls.as_slice() {
+        [] => None,
+        [only] if has_interval(&only.ratio) => Some(format!(
+            "The second copy of {baseline} takes {} times as long: the noise floor is {}met.",
+            at_level(
+                spoken(Quantity::Ratio, &only.ratio),
+                only.ratio.level,
+                1.0 - view.plan.measure.alpha,
+            ),
+            if only.met { "" } else { "not " },
+        )),
+        many => Some(format!(
+            "With the second copy of {baseline} the noise floor is met at {met} of {}.",
+            count(many.len(), "point"),
+        )),
+    }
+}
+
 /// The current estimate of a run that goes on, in at most 60 columns:
 /// `B takes 1.083 (1.060 to 1.110) × A`. Empty as long as there is no interval.
 pub fn estimate(view: &View) -> String {

@@ -16,6 +16,9 @@ use unicode_width::UnicodeWidthStr;
 /// Columns of a histogram.
 const BINS: usize = 20;
 
+/// Letters of a revision: enough to tell it from others.
+const REVISION: usize = 12;
+
 /// Names take at most this many columns.
 const NAME: usize = 20;
 
@@ -30,7 +33,8 @@ pub fn measured(page: &mut Page, view: &View) {
     let factors = content::factor_tables(view, Room::Narrow);
     page.tables("What a parameter costs", &factors);
     page.blank();
-    for sentence in content::overheads(view) {
+    let overheads = content::overheads(view).into_iter();
+    for sentence in overheads.chain(content::noise_floor(view)) {
         page.toned(&sentence, Tone::Open);
     }
     refusals(page, view);
@@ -52,7 +56,10 @@ fn lines(page: &mut Page, view: &View) {
             continue;
         };
         let shell = command.shell.then(|| content::shell_name(view));
-        let revision = command.revision.as_deref().map(|r| cut(r, 12));
+        let revision = command
+            .revision
+            .as_ref()
+            .map(|r| r.chars().take(REVISION).collect());
         let marks: Vec<String> = [shell.map(String::from), revision]
             .into_iter()
             .flatten()
@@ -79,7 +86,10 @@ fn figures(page: &mut Page, view: &View, group: &Group) {
         }
     }
     page.blank();
-    page.bare_table(&content::use_table(view, group, Room::Narrow));
+    let uses = content::use_table(view, group, Room::Narrow);
+    if !uses.rows.is_empty() {
+        page.bare_table(&uses);
+    }
 }
 
 /// Typical and whole time of each command, and how the times of its runs are spread.
