@@ -57,7 +57,6 @@ pub fn carry_out(
     let ending = measuring::measure(plan, writer, run, Box::new(turns))?;
     report::with_report(&path, &[], |report| {
         show(report, exports)?;
-        eprintln!("benchlab: kept in {}", path.display());
         match plan.measure.gate && ending != Ending::Failed {
             true => Ok(gate(report.analysis)),
             false => measuring::ended(ending),
