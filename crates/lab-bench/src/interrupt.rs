@@ -11,7 +11,11 @@ static REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 /// From now on SIGINT, SIGTERM and SIGHUP ask the lab to stop instead of ending it; a second one
 /// ends it at once, and the subjects die with it.
 pub fn watch() -> io::Result<()> {
-    let flag = REQUESTED.get_or_init(Arc::default);
+    let flag = Arc::new(AtomicBool::new(false));
+    // Watched for twice, the first signal would already look like a second one.
+    if REQUESTED.set(flag.clone()).is_err() {
+        return Ok(());
+    }
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register_conditional_shutdown(signal, 130, flag.clone())?;
         signal_hook::flag::register(signal, flag.clone())?;

@@ -745,6 +745,27 @@ fn revisions_are_built_and_compared_in_worktrees_of_their_own() {
 }
 
 #[test]
+fn an_interrupted_comparison_of_revisions_leaves_no_worktrees() {
+    let place = repository();
+    let temporary = place.0.join("temporary");
+    fs::create_dir(&temporary).unwrap();
+    let mut command = place.command(&["--rev", "HEAD~1", "--rev", "HEAD", "--", "./prog"]);
+    command.env("TMPDIR", &temporary);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let lab = command.spawn().expect("benchlab starts");
+    wait_until("a pilot", || {
+        !place.0.files().is_empty()
+            && lab_store::load(&place.0.file()).is_ok_and(|run| !run.pilots.is_empty())
+    });
+    kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).unwrap();
+    let stopped = ended(lab.wait_with_output().unwrap());
+    stopped
+        .expect(130)
+        .says(&["stopped; see what was measured with `benchlab report "]);
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
+}
+
+#[test]
 fn the_working_tree_is_compared_as_it_is() {
     let place = repository();
     place.script("prog", "echo here >> seen");
