@@ -80,7 +80,10 @@ impl<'a> Follower<'a> {
             }
             Progress::Complete(run, took) => {
                 self.blocks = run.complete_blocks().count() as u32;
-                self.estimate = estimate(run);
+                // Only whole commands have one, and without a line nobody would read it.
+                if self.plan.commands.is_some() && !self.bar.is_hidden() {
+                    self.estimate = estimate(run);
+                }
                 self.last_block = took;
             }
             Progress::Failed(failure) => {
