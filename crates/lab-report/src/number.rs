@@ -12,26 +12,21 @@ pub enum Quantity {
     Size,
     /// A number without a unit.
     Ratio,
+    /// Operations per second, shown in /s, k/s or M/s.
+    Rate,
 }
 
 /// An estimate with its interval in brackets: `12.34 [12.29, 12.41] µs`.
 pub fn full(quantity: Quantity, interval: &Interval) -> String {
-    let shown = Shown::new(quantity, interval);
-    if !shown.bounded {
-        return format!("{} (no interval)", shown.with_unit());
-    }
-    let Shown {
-        estimate,
-        low,
-        high,
-        unit,
-        ..
-    } = shown;
-    format!("{estimate} [{low}, {high}]{unit}")
+    within(quantity, interval, ["[", ", ", "]"])
 }
 
 /// The same for a sentence: `12.34 (12.29 to 12.41) µs`.
 pub fn spoken(quantity: Quantity, interval: &Interval) -> String {
+    within(quantity, interval, ["(", " to ", ")"])
+}
+
+fn within(quantity: Quantity, interval: &Interval, [open, between, close]: [&str; 3]) -> String {
     let shown = Shown::new(quantity, interval);
     if !shown.bounded {
         return format!("{} (no interval)", shown.with_unit());
@@ -43,7 +38,7 @@ pub fn spoken(quantity: Quantity, interval: &Interval) -> String {
         unit,
         ..
     } = shown;
-    format!("{estimate} ({low} to {high}){unit}")
+    format!("{estimate} {open}{low}{between}{high}{close}{unit}")
 }
 
 /// A range, in one unit and to as many digits as its width supports: `1.008 to 1.019`.
@@ -141,6 +136,7 @@ impl Quantity {
                 (1.0, " B"),
             ],
             Quantity::Ratio => &[(1.0, "")],
+            Quantity::Rate => &[(1e6, " M/s"), (1e3, " k/s"), (1.0, " /s")],
         };
         let fits = units.iter().find(|(scale, _)| value.abs() >= *scale);
         *fits.unwrap_or(&units[units.len() - 1])

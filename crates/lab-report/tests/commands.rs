@@ -17,12 +17,7 @@ use support::commands::{self, Model, command, overhead};
 use unicode_width::UnicodeWidthStr;
 
 fn report<'a>(run: &'a Run, analysis: &'a Analysis) -> Report<'a> {
-    Report {
-        run,
-        analysis,
-        others: &[],
-        file: "runs/20261121-101500-sort.lab",
-    }
+    support::report(run, analysis, &[])
 }
 
 fn text(format: Format, (run, analysis): &(Run, Analysis)) -> String {

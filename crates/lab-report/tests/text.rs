@@ -10,12 +10,7 @@ use std::collections::HashMap;
 use unicode_width::UnicodeWidthStr;
 
 fn text(format: Format, run: &Run, analysis: &Analysis, others: &[Run]) -> String {
-    let report = Report {
-        run,
-        analysis,
-        others,
-        file: "runs/some.lab",
-    };
+    let report = support::report(run, analysis, others);
     match render(format, &report, Terminal::default()).expect("a report") {
         Rendered::Text(text) => text,
         other => panic!("{} is not a text: {other:?}", format.name()),
@@ -70,12 +65,7 @@ fn a_table_of_the_real_experiment_is_not_split() {
 #[test]
 fn colour_appears_when_asked_for_and_changes_no_word() {
     let (run, analysis) = support::sample(24);
-    let report = Report {
-        run: &run,
-        analysis: &analysis,
-        others: &[],
-        file: "f",
-    };
+    let report = support::report(&run, &analysis, &[]);
     let Ok(Rendered::Text(colour)) = render(
         Format::Terminal,
         &report,
@@ -151,14 +141,7 @@ fn failures_refusals_and_warnings_are_shown_with_their_reasons() {
 #[test]
 fn the_answer_follows_the_verdicts() {
     let (run, mut analysis) = support::sample(24);
-    let report = |analysis: &Analysis| {
-        answer(&Report {
-            run: &run,
-            analysis,
-            others: &[],
-            file: "f",
-        })
-    };
+    let report = |analysis: &Analysis| answer(&support::report(&run, analysis, &[]));
     assert!(report(&analysis).contains("the order is ada, then apsw, then python, then java"));
     for comparison in &mut analysis.comparisons {
         comparison.verdict = Verdict::Inconclusive {
@@ -210,12 +193,7 @@ fn every_format_takes_every_run() {
         &(imported, none),
     ] {
         for format in Format::ALL {
-            let report = Report {
-                run,
-                analysis,
-                others: &[],
-                file: "f",
-            };
+            let report = support::report(run, analysis, &[]);
             render(format, &report, Terminal::default())
                 .unwrap_or_else(|e| panic!("{}: {e}", format.name()));
         }

@@ -11,12 +11,7 @@ use std::process::Command;
 
 fn bytes(run: &lab_model::Run, analysis: &lab_stats::analysis::Analysis) -> Vec<u8> {
     let others = [support::imported()];
-    let report = Report {
-        run,
-        analysis,
-        others: &others,
-        file: "runs/some.lab",
-    };
+    let report = support::report(run, analysis, &others);
     match render(Format::Xlsx, &report, Terminal::default()).expect("a workbook") {
         Rendered::Bytes(bytes) => bytes,
         other => panic!("not bytes: {other:?}"),

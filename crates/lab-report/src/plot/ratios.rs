@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Ratios to the baseline: a row per point, a dot per subject.
 
-use super::Plot;
 use super::colour::of_subject;
 use super::forest::{self, Forest, ForestRow, Mark};
+use super::{Plot, name_of};
 use crate::view::View;
 use crate::{Error, number};
 use lab_model::{PointId, SubjectId};
@@ -22,7 +22,7 @@ pub fn plot(view: &View) -> Result<Option<Plot>, Error> {
     );
     let lane = |&subject: &SubjectId| (view.name(subject).to_string(), of_subject(view, subject));
     forest::plot(Forest {
-        name: "ratios",
+        name: name_of(view, "ratios"),
         title: format!("Time as a multiple of {}'s", view.baseline()),
         description,
         axis: format!("time / time of {}", view.baseline()),

@@ -47,7 +47,8 @@ pub const IMPORTED: &str = "Imported";
 /// The workbook.
 pub fn render(report: &Report) -> Result<Vec<u8>, Error> {
     let mut workbook = workbook_of(report.run);
-    let sheets = View::new(report).map_or(Vec::new(), |view| sheets(&view));
+    let views = View::all(report);
+    let sheets = views.first().map_or(Vec::new(), |view| sheets(view));
     for (name, sheet) in sheets {
         sheet.write(&mut workbook, name)?;
     }

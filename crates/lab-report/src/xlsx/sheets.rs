@@ -22,9 +22,9 @@ pub fn summary(view: &View) -> Sheet {
         say("Question", view.plan.question.as_str().into());
     }
     say("Answer", answer(view.report).into());
-    say("Started", content::started(view.report.run).into());
+    say("Started", content::started(view.run).into());
     say("Run file", view.report.file.into());
-    say("Lab version", view.report.run.lab_version.as_str().into());
+    say("Lab version", view.run.lab_version.as_str().into());
     say("Blocks", view.analysis.blocks.into());
     say("Blocks redone", view.analysis.disturbed_blocks.into());
     say("Level asked for", view.analysis.level.into());
@@ -36,7 +36,7 @@ pub fn summary(view: &View) -> Sheet {
             warning.text.as_str().into(),
         );
     }
-    for failure in &view.report.run.failures {
+    for failure in &view.run.failures {
         let at = view.at(failure.point);
         let what = format!("{}{at}: {}", failure.kind, failure.message);
         say(
@@ -97,6 +97,7 @@ pub fn times(view: &View) -> Sheet {
         let mut row = place(view, subject, point);
         match view.standing(subject, point) {
             Standing::Missing(why) => row.push(why.into()),
+            Standing::Unable => row.push("cannot do it".into()),
             Standing::Apart(_, why) => row.push(why.into()),
             _ => row.push("measured".into()),
         }
@@ -404,7 +405,7 @@ pub fn conditions(view: &View) -> Sheet {
         .facts
         .iter()
         .for_each(|(name, value)| say(name, value));
-    for finding in &view.report.run.host.findings {
+    for finding in &view.run.host.findings {
         say(
             if finding.unfit {
                 "host not fit"
