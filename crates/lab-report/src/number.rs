@@ -55,6 +55,14 @@ pub fn range(quantity: Quantity, low: f64, high: f64) -> String {
     format!("{low} to {high}{unit}")
 }
 
+/// The unit that suits positive numbers best of all: that of the middle of their range, in logarithms.
+pub fn common_unit(quantity: Quantity, values: impl Iterator<Item = f64>) -> (f64, &'static str) {
+    let all: Vec<f64> = values.filter(|value| *value > 0.0).collect();
+    let least = all.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = all.iter().copied().fold(0.0, f64::max);
+    quantity.unit((least * most).sqrt())
+}
+
 /// An estimate and the wider half of its interval in percent of it: `12.3 µs ±0.4%`.
 pub fn short(quantity: Quantity, interval: &Interval) -> String {
     let (scale, unit) = quantity.unit(interval.estimate);

@@ -180,10 +180,7 @@ where
 {
     let subjects = view.with_controls();
     let all = subjects.flat_map(|s| group.points.iter().filter_map(move |&p| view.cell(s, p)));
-    let all: Vec<f64> = all.map(|c| time(c).estimate).filter(|t| *t > 0.0).collect();
-    let least = all.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = all.iter().copied().fold(0.0, f64::max);
-    let (scale, unit) = Quantity::Time.unit((least * most).sqrt());
+    let (scale, unit) = number::common_unit(Quantity::Time, all.map(|c| time(c).estimate));
     let cell = |subject, point| match view.standing(subject, point) {
         Standing::Missing(why) => failed(&why),
         Standing::Unable => UNABLE.into(),

@@ -111,13 +111,17 @@ fn against_baseline(view: &View) -> String {
     };
     let ahead = at(|v| matches!(v, Verdict::Faster | Verdict::SmallButReal { faster: true }));
     let equal = at(|v| *v == Verdict::Equivalent);
+    let (n, margin) = (
+        count(all.len(), "point"),
+        number::level(view.analysis.margin),
+    );
     let ahead = match ahead.is_empty() {
-        true => format!("Nothing is shown to be ahead of {base}"),
-        false => format!("Ahead of {base}: {}", ahead.join("; ")),
+        true => format!("At none of {n} is anything shown to be ahead of {base}"),
+        false => format!("Of {n}, ahead of {base}: {}", ahead.join(", ")),
     };
     match equal.is_empty() {
-        true => format!("{ahead}, and nothing to be equivalent."),
-        false => format!("{ahead}. Equivalent to it: {}.", equal.join("; ")),
+        true => format!("{ahead}, or to be equivalent within {margin}."),
+        false => format!("{ahead}; equivalent within {margin}: {}.", equal.join(", ")),
     }
 }
 
@@ -151,16 +155,13 @@ fn leaders(view: &View) -> Option<String> {
         .iter()
         .map(|(s, points)| format!("{} {}", view.name(*s), places(view, points)))
         .collect();
-    if ties > 0 {
-        parts.push(format!("a tie at {ties}"));
+    let base = view.baseline();
+    if ties > 0 && !parts.is_empty() {
+        parts.push(format!("at {ties} the first two cannot be told apart"));
     }
-    (contested > 0).then(|| {
-        format!(
-            "First besides {}, of {}: {}.",
-            view.baseline(),
-            count(contested, "point"),
-            parts.join("; ")
-        )
+    (contested > 0).then(|| match parts.is_empty() {
+        true => format!("The first two besides {base} cannot be told apart at any point."),
+        false => format!("First besides {base}: {}.", parts.join(", ")),
     })
 }
 

@@ -3,12 +3,12 @@
 //! and what to know.
 
 use super::Room;
-use super::split::splits;
+use super::split::{Bar, splits};
 use super::targets::short_label;
 use crate::number::{Quantity, full, short};
 use crate::table::{Cell, Table, cut};
 use crate::view::View;
-use lab_model::{Kind, SubjectId};
+use lab_model::{Check, Kind, PointId, SubjectId};
 use lab_stats::analysis::{Footprint, Interval, Warning};
 
 /// Versions are cut to this many columns where there is little room.
@@ -50,7 +50,7 @@ fn text(title: &str) -> crate::table::Column {
 }
 
 fn resource_table(view: &View, room: Room) -> Table {
-    let point = splits(view).first().map(|(point, _)| *point);
+    let point = example(view).map(|(point, _)| point);
     let cpu = match (point, room) {
         (Some(point), Room::Narrow) => format!("CPU/{}", short_label(view, point)),
         (Some(point), Room::Wide) => format!("CPU time of {}", view.plan.label(point)),
@@ -75,9 +75,16 @@ fn resource_table(view: &View, room: Room) -> Table {
     )
 }
 
+/// The first point that only reads, or else the first.
+fn example<'a>(view: &View<'a>) -> Option<(PointId, Vec<Bar<'a>>)> {
+    let mut all = splits(view);
+    let reads = |(point, _): &(PointId, _)| view.plan.case(*point).check == Check::Reads;
+    let place = all.iter().position(reads).unwrap_or(0);
+    (place < all.len()).then(|| all.swap_remove(place))
+}
+
 fn resource_rows(view: &View, room: Room) -> Vec<Vec<Cell>> {
-    let bars = splits(view).into_iter().next();
-    let bars = bars.map_or(Vec::new(), |(_, bars)| bars);
+    let bars = example(view).map_or(Vec::new(), |(_, bars)| bars);
     let show = match room {
         Room::Narrow => short,
         Room::Wide => full,

@@ -4,7 +4,7 @@
 use super::Room;
 use super::cases::{mark, sweep_value, tone};
 use crate::number::{self, Quantity, full, short};
-use crate::table::{Cell, Table, Tone};
+use crate::table::{Cell, Column, Table, Tone};
 use crate::view::{Group, Standing, UNABLE, View};
 use lab_model::{PointId, SubjectId};
 use lab_stats::analysis::{Interval, LatencyQuantiles, Scaling, ScalingLaw};
@@ -95,35 +95,40 @@ fn rate(view: &View, subject: SubjectId, point: PointId, room: Room) -> Cell {
 }
 
 fn law_table(view: &View, group: &Group, room: Room) -> Table {
-    let columns = [
-        view.words.subject,
-        "one",
-        "contention",
-        "coherency",
-        "peak at",
-        "with",
-        "off",
-    ];
+    let columns = ["one", "contention", "coherency", "peak at", "with"];
+    let columns = std::iter::once(view.words.subject).chain(columns);
     let label = view.group_label(group);
     let mut table = Table::new(
         format!("{label}: the Universal Scalability Law"),
         columns.map(String::from),
     );
+    if room == Room::Wide {
+        table.columns.push(Column {
+            title: "worst off the law".into(),
+            numeric: true,
+        });
+    }
     for subject in view.shown() {
         let Some(scaling) = scaling_of(view, group, subject) else {
             continue;
         };
         let name = view.name(subject);
         match (&scaling.law, &scaling.why) {
-            (Some(law), _) => table.rows.push(law_row(name, law, room)),
+            (Some(law), _) => {
+                table.rows.push(law_row(name, law, room));
+                let off = number::percent(law.worst_residual);
+                let astray = law.departs.then(|| {
+                    format!("{name}'s points do not follow the law: one lies {off} off it. Its row says little.")
+                });
+                table.notes.extend(astray);
+            }
             (None, Some(why)) => table.notes.push(format!("{name}: {why}.")),
             (None, None) => {}
         }
     }
     table.notes.push(
         "Peak: the number of connections at which the law is highest, and its throughput there; – where coherency may \
-         be 0, so that throughput is not shown to fall. Off: the worst point; in brackets where the points do not \
-         follow the law, whose numbers then say little."
+         be 0, so that throughput is not shown to fall."
             .into(),
     );
     table.notes.push(LAW.into());
@@ -132,23 +137,25 @@ fn law_table(view: &View, group: &Group, room: Room) -> Table {
 
 fn law_row(name: &str, law: &ScalingLaw, room: Room) -> Vec<Cell> {
     let show = shown(room);
-    let off = number::percent(law.worst_residual);
     let peak = |of: fn(&lab_stats::analysis::Peak) -> Interval, quantity| {
         let interval = law.peak.as_ref().map(of);
         interval.map_or(Cell::from("–"), |i| show(quantity, &i).into())
     };
-    vec![
+    let mut row = vec![
         name.into(),
         show(Quantity::Rate, &law.one).into(),
         plain(&law.contention, room).into(),
         plain(&law.coherency, room).into(),
         peak(|p| p.connections, Quantity::Ratio),
         peak(|p| p.throughput, Quantity::Rate),
-        match law.departs {
-            true => Cell::from(format!("({off})")).tone(Tone::Open),
-            false => off.into(),
-        },
-    ]
+    ];
+    if room == Room::Wide {
+        row.push(number::percent(law.worst_residual).into());
+    }
+    if law.departs {
+        row.iter_mut().for_each(|cell| cell.tone = Tone::Open);
+    }
+    row
 }
 
 /// A coefficient, which can be 0.
@@ -182,7 +189,15 @@ fn latency_table(view: &View, group: &Group, room: Room) -> Table {
         places().map(|(point, (name, _))| format!("{name} at {}", sweep_value(view, point)));
     let columns = std::iter::once(view.words.subject.to_string()).chain(headings);
     let label = view.group_label(group);
-    let mut table = Table::new(format!("{label}: latency of an operation"), columns);
+    let here = view.analysis.latencies.iter();
+    let here = here.filter(|l| points.contains(&l.point));
+    let (scale, unit) = number::common_unit(Quantity::Time, here.map(|l| l.p50_ns.estimate));
+    let in_unit = match room {
+        Room::Narrow => format!(",{unit}"),
+        Room::Wide => String::new(),
+    };
+    let title = format!("{label}: latency of an operation{in_unit}");
+    let mut table = Table::new(title, columns);
     for subject in view.shown() {
         let found = |point| {
             let mut latencies = view.analysis.latencies.iter();
@@ -193,8 +208,11 @@ fn latency_table(view: &View, group: &Group, room: Room) -> Table {
         }
         let cells = places().map(|(point, (_, of))| {
             let interval = found(point).and_then(of);
-            let show = shown(room);
-            interval.map_or(Cell::from("–"), |i| show(Quantity::Time, &i).into())
+            let show = |i: Interval| match room {
+                Room::Narrow => number::short_in(scale, "", &i),
+                Room::Wide => full(Quantity::Time, &i),
+            };
+            interval.map_or(Cell::from("–"), |i| show(i).into())
         });
         let name = Cell::from(view.name(subject));
         table

@@ -22,29 +22,18 @@ pub fn side_by_side(view: &View, room: Room) -> Vec<Table> {
     let title = format!("Time as a multiple of {baseline}'s");
     let mut tables = match room {
         Room::Narrow => vec![
-            matrix(view, title, &others, room, ratio),
-            matrix(
-                view,
-                "Time of an operation".into(),
-                &view.shown(),
-                room,
-                time,
-            ),
+            matrix(view, title, &others, ratio),
+            matrix(view, "Time of an operation".into(), &view.shown(), time),
         ],
         Room::Wide => vec![matrix(
             view,
-            format!("{title}, and the time of an operation"),
+            format!("Time of an operation, and as a multiple of {baseline}'s"),
             &view.shown(),
-            room,
-            |view, subject, point| match subject == view.plan.baseline {
-                true => time(view, subject, point).sub("1"),
-                false => {
-                    let time = time(view, subject, point).text;
-                    let ratio = ratio(view, subject, point);
-                    match ratio.text == time {
-                        true => ratio,
-                        false => ratio.sub(time),
-                    }
+            |view, subject, point| {
+                let (time, ratio) = (time(view, subject, point), ratio(view, subject, point));
+                match ratio.text == time.text {
+                    true => time,
+                    false => time.sub(ratio.text).tone(ratio.tone),
                 }
             },
         )],
@@ -52,13 +41,13 @@ pub fn side_by_side(view: &View, room: Room) -> Vec<Table> {
     if let Some(first) = tables.first_mut() {
         let points = single_points(view);
         first.notes.push(format!(
-            "± is the wider half of the interval; {MARKS}, with a margin of {}.",
+            "± is the wider half of an interval. Of the ratios: {MARKS}, with a margin of {}.",
             number::level(view.analysis.margin)
         ));
         first.notes.extend(low_level(view, &points));
         first.notes.extend(view.unable_notes());
     }
-    if let (Some(last), Room::Narrow) = (tables.last_mut(), room) {
+    if let Some(last) = tables.last_mut() {
         last.notes.extend(defaults(view));
     }
     tables.retain(|table| table.columns.len() > 1);
@@ -122,17 +111,14 @@ fn first_value<'a>(view: &View<'a>, case: usize, key: &str) -> Option<&'a String
     params.find(|(k, _)| k == key).map(|(_, value)| value)
 }
 
-fn matrix<F>(view: &View, title: String, subjects: &[SubjectId], room: Room, cell: F) -> Table
+fn matrix<F>(view: &View, title: String, subjects: &[SubjectId], cell: F) -> Table
 where
     F: Fn(&View, SubjectId, PointId) -> Cell,
 {
     let names = subjects.iter().map(|&s| view.name(s).to_string());
     let mut table = Table::new(title, std::iter::once("point".to_string()).chain(names));
     for point in single_points(view) {
-        let label = match room {
-            Room::Narrow => short_label(view, point),
-            Room::Wide => view.plan.label(point),
-        };
+        let label = short_label(view, point);
         let cells = subjects.iter().map(|&s| cell(view, s, point));
         table
             .rows

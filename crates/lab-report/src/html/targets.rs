@@ -86,7 +86,7 @@ fn target(view: &View, plots: &[Plot]) -> Markup {
             @let costs = costs_of(view);
             @if !costs.is_empty() {
                 h3 { "Fixed and marginal cost" }
-                @for shown in &costs { (table(shown)) }
+                div class="pair" { @for shown in &costs { div { (table(shown)) } } }
             }
             details {
                 summary { "Case by case" }

@@ -213,6 +213,7 @@ fn cases() -> Vec<Case> {
             Some("connections"),
         ),
     ];
+    cases[0].check = Check::Opens;
     let last = cases.len() - 1;
     cases[last].cores = Cores::All;
     cases[last].turn_ns = Some(20_000_000);
