@@ -426,7 +426,7 @@ fn table(table: &Table) -> Markup {
     }
     html! {
         div class="scroll" tabindex="0" role="group" aria-label=(table.title) {
-            table {
+            table class=[(table.columns.len() > 8).then_some("dense")] {
                 caption { (table.title) }
                 thead {
                     tr { @for column in &table.columns { th scope="col" class=[column.numeric.then_some("n")] { (column.title) } } }

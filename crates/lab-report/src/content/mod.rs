@@ -32,7 +32,7 @@ pub use scaling::{LAW, scaling_of, scaling_tables, throughput};
 pub use sentences::{estimate, noise_floor, sentences};
 pub use split::{Bar, PARTS, split_tables, splits};
 pub use summary::{VerdictCounts, control_table, overall_table, undecided};
-pub use targets::side_by_side;
+pub use targets::{short_label, side_by_side, single_points};
 pub use uses::{overheads, shell_name, use_table};
 
 /// How much room there is.

@@ -17,7 +17,7 @@ pub const LAW: &str = "The Universal Scalability Law (N. Gunther): X(n) = λ·n 
 /// All tables of a group of points that do several operations at once.
 pub fn scaling_tables(view: &View, group: &Group, room: Room) -> Vec<Table> {
     let tables = [
-        throughput_table(view, group, room),
+        throughput_table(view, group),
         law_table(view, group, room),
         latency_table(view, group, room),
     ];
@@ -53,13 +53,13 @@ fn shown(room: Room) -> fn(Quantity, &Interval) -> String {
 }
 
 /// Rows are subjects, columns the numbers of connections.
-fn throughput_table(view: &View, group: &Group, room: Room) -> Table {
+fn throughput_table(view: &View, group: &Group) -> Table {
     let values = group.points.iter().map(|&p| sweep_value(view, p));
     let columns = std::iter::once(view.words.subject.to_string()).chain(values);
     let label = view.group_label(group);
     let mut table = Table::new(format!("{label}: operations per second"), columns);
     for subject in view.shown() {
-        let cells = group.points.iter().map(|&p| rate(view, subject, p, room));
+        let cells = group.points.iter().map(|&p| rate(view, subject, p));
         let name = Cell::from(view.name(subject));
         table
             .rows
@@ -73,7 +73,7 @@ fn throughput_table(view: &View, group: &Group, room: Room) -> Table {
     table
 }
 
-fn rate(view: &View, subject: SubjectId, point: PointId, room: Room) -> Cell {
+fn rate(view: &View, subject: SubjectId, point: PointId) -> Cell {
     let standing = view.standing(subject, point);
     let Some(cell) = view.cell(subject, point) else {
         return match standing {
@@ -83,7 +83,7 @@ fn rate(view: &View, subject: SubjectId, point: PointId, room: Room) -> Cell {
         };
     };
     let rate = throughput(&cell.wall_ns);
-    let text = shown(room)(Quantity::Rate, &rate);
+    let text = short(Quantity::Rate, &rate);
     match standing {
         Standing::Compared(_, c) => {
             let verdict = &c.verdict;

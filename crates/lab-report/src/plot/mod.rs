@@ -56,6 +56,11 @@ pub fn colour_of(view: &View, subject: SubjectId) -> (u8, u8, u8) {
     colour::of_subject(view, subject).rgb()
 }
 
+/// The colour of a part of the time: the client's, the server's, waiting.
+pub fn colour_of_part(part: usize) -> (u8, u8, u8) {
+    split::COLOURS[part].rgb()
+}
+
 /// The plots as files that stand alone.
 pub fn files(report: &Report) -> Result<Vec<File>, Error> {
     let mut files = Vec::new();

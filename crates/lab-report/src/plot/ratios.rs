@@ -4,6 +4,7 @@
 use super::colour::of_subject;
 use super::forest::{self, Forest, ForestRow, Mark};
 use super::{Plot, name_of};
+use crate::content::short_label;
 use crate::view::View;
 use crate::{Error, number};
 use lab_model::{PointId, SubjectId};
@@ -41,7 +42,11 @@ fn row(view: &View, point: PointId, subjects: &[SubjectId]) -> ForestRow {
         })
     };
     ForestRow {
-        label: view.plan.label(point),
+        // Beside other targets it has a table with the same names.
+        label: match view.named {
+            Some(_) => short_label(view, point),
+            None => view.plan.label(point),
+        },
         marks: view
             .analysis
             .comparisons

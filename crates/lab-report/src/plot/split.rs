@@ -47,27 +47,26 @@ pub fn plot(view: &View) -> Result<Option<Plot>, Error> {
 }
 
 /// The parts with their colours, in the order of the stack.
-pub fn parts(cost: &ServerCost) -> [(f64, RGBColor); 3] {
+fn parts(cost: &ServerCost) -> [(f64, RGBColor); 3] {
     let estimate = |i: &lab_stats::analysis::Interval| i.estimate.max(0.0);
     let server = cost.server_ns.as_ref().map_or(0.0, estimate);
     [
-        (estimate(&cost.client_ns), CLIENT),
-        (server, SERVER),
-        (estimate(&cost.waiting_ns), WAITING),
+        (estimate(&cost.client_ns), COLOURS[0]),
+        (server, COLOURS[1]),
+        (estimate(&cost.waiting_ns), COLOURS[2]),
     ]
 }
 
-const CLIENT: RGBColor = colour::numbered(0);
-const SERVER: RGBColor = colour::numbered(4);
-const WAITING: RGBColor = GRID;
+/// Of the client's part, the server's and waiting.
+pub const COLOURS: [RGBColor; 3] = [colour::numbered(0), colour::numbered(4), GRID];
 
 fn legend(area: &Area, view: &View) -> Drawn<()> {
     let server = view.analysis.server_costs.iter();
     let server = server.clone().any(|c| c.server_ns.is_some());
     let parts = [
-        (true, "client's CPU", CLIENT),
-        (server, "server's CPU", SERVER),
-        (true, "waiting", WAITING),
+        (true, "client's CPU", COLOURS[0]),
+        (server, "server's CPU", COLOURS[1]),
+        (true, "waiting", COLOURS[2]),
     ];
     let mut x = 8;
     for (_, name, colour) in parts.into_iter().filter(|(there, ..)| *there) {
