@@ -263,11 +263,11 @@ fn plot(report: &BetweenReport) -> Result<Option<plot::Plot>, Error> {
     let between = report.between;
     let mut names: Vec<&str> = Vec::new();
     for change in &between.changes {
-        if !names.contains(&change.subject.as_str()) {
-            names.push(&change.subject);
+        if !names.contains(&alone(change)) {
+            names.push(alone(change));
         }
     }
-    let lane = |change: &Change| names.iter().position(|name| *name == change.subject);
+    let lane = |change: &Change| names.iter().position(|name| *name == alone(change));
     let mark = |change: &'_ Change| -> Option<Mark> {
         Some(Mark {
             lane: lane(change)?,
@@ -300,6 +300,15 @@ fn plot(report: &BetweenReport) -> Result<Option<plot::Plot>, Error> {
         rows: rows.filter(|row| !row.marks.is_empty()).collect(),
     };
     plot::forest(forest)
+}
+
+/// A subject's name without the target, which the row's label tells.
+fn alone(change: &Change) -> &str {
+    let name = change.target.and_then(|kind| {
+        let plain = change.subject.strip_suffix(kind.name())?;
+        plain.strip_suffix(" on ")
+    });
+    name.unwrap_or(&change.subject)
 }
 
 /// A logarithmic axis has no place for what is not above 0.

@@ -63,6 +63,9 @@ pub struct Between {
 pub struct Change {
     /// Who.
     pub subject: String,
+    /// On what, where there are several targets: the end of the subject's name and the beginning of the
+    /// point's.
+    pub target: Option<Kind>,
     /// What, in words.
     pub point: String,
     /// Whether it is the same program in both runs.
@@ -529,6 +532,7 @@ fn at(
     let name = &runs[0].plan.subjects[subjects[0]].name;
     Some(Change {
         subject: runs[0].subject_label(name),
+        target: runs[0].named,
         point: runs[0].label(point[0]),
         program: program(runs, name),
         ratios: [

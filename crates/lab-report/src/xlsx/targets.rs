@@ -205,7 +205,7 @@ fn part_row(view: &View, point: PointId, bar: &Bar) -> Vec<Value> {
     let value = |of: fn(&Interval) -> f64, part: &Option<&Interval>| {
         part.map_or(Value::Blank, |i| of(i).into())
     };
-    let mut row: Vec<Value> = vec![bar.name.as_str().into(), view.plan.label(point).into()];
+    let mut row: Vec<Value> = vec![bar.name.as_str().into(), short_label(view, point).into()];
     row.extend(parts.iter().map(|part| value(|i| i.estimate, part)));
     let ends = |part| [value(|i| i.low, part), value(|i| i.high, part)];
     row.extend(parts.iter().flat_map(ends));
