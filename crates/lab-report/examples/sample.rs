@@ -5,7 +5,7 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use lab_report::{Format, Rendered, Report, Terminal, render};
+use lab_report::{Format, Rendered, Terminal, render};
 use std::path::Path;
 use std::{env, fs, io};
 

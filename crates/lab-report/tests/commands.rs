@@ -17,7 +17,10 @@ use support::commands::{self, Model, command, overhead};
 use unicode_width::UnicodeWidthStr;
 
 fn report<'a>(run: &'a Run, analysis: &'a Analysis) -> Report<'a> {
-    support::report(run, analysis, &[])
+    Report {
+        file: "runs/20261121-101500-sort.lab",
+        ..support::report(run, analysis, &[])
+    }
 }
 
 fn text(format: Format, (run, analysis): &(Run, Analysis)) -> String {

@@ -6,7 +6,7 @@ mod support;
 
 use lab_model::Imported;
 use lab_report::{
-    Format, ImportError, Limits, Rendered, Report, Terminal, import_xml, render, xml,
+    Format, ImportError, Limits, Rendered, Terminal, import_xml, render, xml,
 };
 use proptest::prelude::*;
 

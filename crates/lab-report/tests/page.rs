@@ -4,7 +4,7 @@
 mod support;
 
 use lab_model::Run;
-use lab_report::{File, Format, Rendered, Report, Terminal, render};
+use lab_report::{File, Format, Rendered, Terminal, render};
 use lab_stats::analysis::Analysis;
 use scraper::{Html, Selector};
 

@@ -4,7 +4,7 @@
 mod support;
 
 use lab_model::Run;
-use lab_report::{CSV_COLUMNS, Format, JSON_FORMAT, Rendered, Report, Terminal, answer, render};
+use lab_report::{CSV_COLUMNS, Format, JSON_FORMAT, Rendered, Terminal, answer, render};
 use lab_stats::analysis::{Analysis, Verdict};
 use std::collections::HashMap;
 use unicode_width::UnicodeWidthStr;

@@ -5,7 +5,7 @@
 mod support;
 
 use calamine::{Data, Reader, Xlsx, open_workbook};
-use lab_report::{Format, Rendered, Report, Terminal, render, xlsx};
+use lab_report::{Format, Rendered, Terminal, render, xlsx};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
