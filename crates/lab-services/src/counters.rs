@@ -25,6 +25,8 @@ pub struct Counters {
     pub plans: Option<u64>,
     /// Connections opened. Of a PostgreSQL that is not private, those that are closed again.
     pub connects: Option<u64>,
+    /// Connections that were refused, or ended without the client's saying so; of MariaDB.
+    pub aborted: Option<u64>,
     /// Connections that are open now, plus a constant.
     pub open: u64,
 }
@@ -44,6 +46,7 @@ impl Counters {
             prepares: less(self.prepares, before.prepares),
             plans: less(self.plans, before.plans),
             connects: less(self.connects, before.connects),
+            aborted: less(self.aborted, before.aborted),
             open: self.open,
         }
     }
@@ -245,8 +248,10 @@ const ROWS: [&str; 4] = [
     "Handler_delete",
 ];
 
-const OTHERS: [&str; 6] = [
+const OTHERS: [&str; 8] = [
     "Questions",
+    "Aborted_clients",
+    "Aborted_connects",
     "Com_admin_commands",
     "Com_stmt_execute",
     "Com_stmt_prepare",
@@ -283,12 +288,14 @@ impl Status {
             .map(|&(variable, word)| (word.to_owned(), value(variable)))
             .collect();
         let named: u64 = statements.values().sum();
-        let questions = all
-            .get("Questions")
-            .copied()
-            .unwrap_or(0)
-            .wrapping_sub(admin.statements);
-        statements.insert("other".into(), questions.wrapping_sub(named));
+        let of_all = |name: &str| all.get(name).copied().unwrap_or(0);
+        let (opened, open) = (of_all("Connections"), of_all("Threads_connected"));
+        let aborted = of_all("Aborted_clients") + of_all("Aborted_connects");
+        // A client that says goodbye has asked a question.
+        let goodbyes = opened.wrapping_sub(open).wrapping_sub(aborted);
+        let known = named.wrapping_add(goodbyes).wrapping_add(admin.statements);
+        let other = of_all("Questions").wrapping_sub(known);
+        statements.insert("other".into(), other);
         statements.insert("admin".into(), value("Com_admin_commands"));
         let rows: u64 = ROWS.iter().map(|name| value(name)).sum();
         Ok(Counters {
@@ -297,8 +304,9 @@ impl Status {
             prepared_executions: Some(value("Com_stmt_execute")),
             prepares: Some(value("Com_stmt_prepare")),
             plans: None,
-            connects: all.get("Connections").copied(),
-            open: all.get("Threads_connected").copied().unwrap_or(0),
+            connects: Some(opened),
+            aborted: Some(aborted),
+            open,
         })
     }
 
