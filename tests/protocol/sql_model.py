@@ -91,6 +91,8 @@ class Table:
 
     def __init__(self, values: list[int]) -> None:
         self.rows = dict(enumerate(values, 1))
+        self.transactions = 0
+        """How many have written."""
 
     def do(self, arguments: dict[str, object], operations: int) -> Expected:
         """Does a batch of the case that `arguments` opens, and says what it yields."""
@@ -102,6 +104,7 @@ class Table:
                 return Expected(operations, operations)
             case "drop_create":
                 self.rows.clear()
+                self.transactions += 2 * operations
                 return Expected(operations, operations)
             case "select":
                 first = list(self.rows.items())[:arguments["limit"]]
@@ -115,15 +118,19 @@ class Table:
                 count = operations * arguments.get("rows_tx", 1)
                 values = [s >> 33 for s in islice(split_mix(arguments["seed"]), count)]
                 self.rows.update(enumerate(values, len(self.rows) + 1))
+                self.transactions += operations
                 return Expected(sum(values), count)
             case "update_point":
-                self.rows.update((1 + s % rows, s >> 33) for s in inputs)
+                for s in inputs:  # a value that the row has already is not written again
+                    self.transactions += self.rows[1 + s % rows] != s >> 33
+                    self.rows[1 + s % rows] = s >> 33
                 return Expected(sum(s >> 33 for s in inputs), operations)
             case "transfer":
                 amounts = [1 + (s >> 20) % 100 for s in inputs]
                 for s, amount in zip(inputs, amounts):
                     self.rows[1 + s % rows] -= amount
                     self.rows[1 + (s >> 32) % rows] += amount
+                self.transactions += operations
                 return Expected(sum(amounts), 2 * operations)
         raise LookupError(f"write down here what the case {arguments['case']} yields")
 
@@ -146,8 +153,3 @@ def statements(arguments: dict[str, object], operations: int) -> Counter[str]:
         case _:
             one = {"SELECT": 1}
     return Counter({keyword: count * operations for keyword, count in one.items()})
-
-
-def write_transactions(case: str) -> int:
-    """How many transactions of one operation write."""
-    return 2 if case == "drop_create" else int(case in WRITE)

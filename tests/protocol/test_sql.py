@@ -11,13 +11,11 @@ import pytest
 
 from databases import Database, Server, SQLite, eventually
 from experiments import Declared, declared_subjects, points, read_experiments
-from sql_model import (BEGIN_EMPTY, ROWS, SEND_TEXT, VALUES, WRITE, Table, statements,
-                       write_transactions)
+from sql_model import BEGIN_EMPTY, ROWS, SEND_TEXT, VALUES, WRITE, Table, statements
 from subject import Reply, Subject
 
 SEED = 7
 SUBJECTS = [subject for subject in declared_subjects() if subject.target is not None]
-SERVER_SUBJECTS = [subject for subject in SUBJECTS if subject.target != "sqlite"]
 EXPERIMENTS = read_experiments()
 
 ATTEMPTS = 5
@@ -71,7 +69,7 @@ def test_point(subject: Subject, database: Database, declared: Declared, case: s
     for _ in range(2):  # every run begins its inputs anew
         batches.run(operations_of(case, database.target))
     if isinstance(database, SQLite):
-        assert database.transactions() - transactions == batches.done * write_transactions(case)
+        assert database.transactions() - transactions == table.transactions
         assert opened.arguments["source_id"].startswith("20"), "it begins with a date"
         assert opened.arguments["version"].startswith("3.")
     else:
@@ -94,8 +92,6 @@ class Batches:
 
     def __init__(self, subject: Subject, table: Table, arguments: dict[str, object]) -> None:
         self.arguments = arguments
-        self.done = 0
-        """Operations."""
         self._subject = subject
         self._table = table
 
@@ -116,7 +112,6 @@ class Batches:
             assert "latencies" not in ran.arguments
 
     def _compare(self, reply: Reply, operations: int) -> None:
-        self.done += operations
         check, units = self._table.do(self.arguments, operations)
         assert (reply.number("check"), reply.number("units")) == (check, units)
         assert reply.number("operations") == operations
