@@ -276,7 +276,7 @@ class MariaDB:
     def arguments(self, transport: str = "tcp") -> dict[str, object]:
         return {"target": self.uri(transport), "table": self.table, "settings": (
             "SELECT version() AS version, @@tx_isolation AS transaction_isolation, "
-            "CAST(@@autocommit AS CHAR) AS autocommit, "
+            "CAST(@@autocommit + 0 AS CHAR) AS autocommit, "
             "CAST(@@innodb_flush_log_at_trx_commit AS CHAR) AS innodb_flush_log_at_trx_commit, "
             "@@time_zone AS time_zone, @@character_set_client AS character_set_client, "
             "@@character_set_results AS character_set_results, "
