@@ -176,6 +176,7 @@ impl Bench<'_, '_> {
                                 operations,
                                 wall_ns: ran.wall_ns,
                                 cpu_ns: ran.cpu_ns,
+                                server_cpu_ns: None,
                             },
                         };
                         self.desk.writer.sample(&sample, ran.units, ran.check)?;
@@ -333,5 +334,6 @@ fn resources(subject: SubjectId, point: PointId, usage: &procfs::Usage) -> Resou
         sys_ns: usage.sys_ns,
         voluntary_switches: usage.voluntary_switches,
         involuntary_switches: usage.involuntary_switches,
+        server_bytes: None,
     }
 }

@@ -404,6 +404,7 @@ fn batch(ended: &Ended) -> Batch {
         operations: 1,
         wall_ns: ended.wall_ns,
         cpu_ns: ended.user_ns + ended.sys_ns,
+        server_cpu_ns: None,
     }
 }
 

@@ -293,6 +293,7 @@ impl<'a> Session<'a> {
             resources: Vec::new(),
             samples: Vec::new(),
             exits: Vec::new(),
+            latencies: Vec::new(),
         };
         let mut failures = Vec::new();
         self.method.block(Desk {
