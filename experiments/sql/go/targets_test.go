@@ -156,16 +156,19 @@ func (t target) fill(test *testing.T, db *sql.DB, empty bool) {
 	if empty {
 		return
 	}
+	var simple, mixedRows []string
 	for id := 1; id <= rows; id++ {
 		m := mixed(id)
 		sign, amount := "", m.amount
 		if amount < 0 {
 			sign, amount = "-", -amount
 		}
-		run(fmt.Sprintf("INSERT INTO test_simple VALUES (%d, %d)", id, value(id)))
-		run(fmt.Sprintf("INSERT INTO test_mixed VALUES (%d, %d, %d, %s%d.%04d, '%s', NULL, '%s')", id, m.small,
-			m.big, sign, amount/10_000, amount%10_000, m.name, m.moment.Format("2006-01-02 15:04:05.000")))
+		simple = append(simple, fmt.Sprintf("(%d, %d)", id, value(id)))
+		mixedRows = append(mixedRows, fmt.Sprintf("(%d, %d, %d, %s%d.%04d, '%s', NULL, '%s')", id, m.small, m.big,
+			sign, amount/10_000, amount%10_000, m.name, m.moment.Format("2006-01-02 15:04:05.000")))
 	}
+	run("INSERT INTO test_simple VALUES " + strings.Join(simple, ", "))
+	run("INSERT INTO test_mixed VALUES " + strings.Join(mixedRows, ", "))
 }
 
 // -- What the cases yield ----------------------------------------------------------------------
