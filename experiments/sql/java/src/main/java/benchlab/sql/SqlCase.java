@@ -20,7 +20,7 @@ abstract class SqlCase implements Case {
     }
 
     @Override
-    public final Map<String, String> settings() throws SQLException {
+    public Map<String, String> settings() throws SQLException {
         return database.settings(connection);
     }
 

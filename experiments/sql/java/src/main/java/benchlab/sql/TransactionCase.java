@@ -5,6 +5,7 @@ package benchlab.sql;
 import benchlab.kit.Result;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Map;
 
 abstract class TransactionCase extends SqlCase {
 
@@ -13,12 +14,18 @@ abstract class TransactionCase extends SqlCase {
     }
 
     /**
-     * Leaves autocommit mode in the first batch, when the settings have been read, and for good: a
-     * commit then begins the next transaction, and the later calls do nothing.
+     * Read at the end of opening, so this is where autocommit mode is left, for good: from now on a
+     * commit begins the next transaction.
      */
     @Override
-    public final Result perform(long operations) throws SQLException {
+    public final Map<String, String> settings() throws SQLException {
+        Map<String, String> settings = super.settings();
         connection.setAutoCommit(false);
+        return settings;
+    }
+
+    @Override
+    public final Result perform(long operations) throws SQLException {
         try {
             return transact(operations);
         } catch (SQLException e) {
