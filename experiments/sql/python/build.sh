@@ -31,11 +31,13 @@ if ! is_done venv "$venv"; then
     rm -f "$out"/*.state
     python3 -m venv --clear "$out/venv"
     pip install -q --require-hashes -r "$here/requirements-build.txt"
-    # Built from source, apsw downloads a SQLite of its own unless it is told not to. No cache, for
-    # it may hold an apsw that was built so, or a mysqlclient on another library.
-    printf '[build]\nfetch = False\n' >"$out/apsw.cfg"
-    DIST_EXTRA_CONFIG=$PWD/$out/apsw.cfg pip install -q --no-cache-dir --require-hashes \
-        --no-build-isolation -r "$requirements"
+    # Built from source, apsw downloads a SQLite of its own unless it is told not to.
+    case $driver in apsw*)
+        printf '[build]\nfetch = False\n' >"$out/apsw.cfg"
+        export DIST_EXTRA_CONFIG="$PWD/$out/apsw.cfg" ;;
+    esac
+    # No cache: it may hold a driver that was built on another library.
+    pip install -q --no-cache-dir --require-hashes --no-build-isolation -r "$requirements"
     echo "$venv" >"$out/venv.state"
 fi
 

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from importlib.metadata import version
 
 import MySQLdb
 
@@ -16,6 +17,6 @@ def connector(target: str, _: bool) -> Callable[[], MySQLdb.Connection]:
 
 
 if __name__ == "__main__":
-    serve("python", f"mysqlclient {MySQLdb.__version__}, "
+    serve("python", f"mysqlclient {version('mysqlclient')}, "
                     f"MariaDB Connector/C {MySQLdb.get_client_info()}",
           server_cases(connector, transaction, can_prepare=False))
