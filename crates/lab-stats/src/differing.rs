@@ -3,8 +3,7 @@
 //! how the runs went. What is the same is not listed; the seeds, which always differ, neither.
 
 use crate::between::Recorded;
-use lab_model::plan::Target;
-use lab_model::{BlockState, Case, Ending, Plan, PointId, Run, Subject, SubjectId};
+use lab_model::{BlockState, Case, Ending, Plan, PointId, Run, Subject, SubjectId, Target};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -68,8 +67,7 @@ pub fn measuring(first: &Run, second: &Run) -> Vec<Differing> {
 /// Where the plans give all subjects other work to do.
 pub fn work(first: &Plan, second: &Plan) -> Vec<Differing> {
     let facts = |plan: &Plan| {
-        let mut facts = plan.open.clone();
-        facts.extend(plan.target.iter().flat_map(target));
+        let mut facts: Facts = plan.targets.iter().flat_map(target).collect();
         let input = plan.commands.iter().flat_map(|c| c.input.clone());
         facts.extend(input.map(|file| ("the input file".into(), file)));
         facts
@@ -90,12 +88,18 @@ pub fn same_work(first: &Plan, a: PointId, second: &Plan, b: PointId) -> bool {
 }
 
 fn target(target: &Target) -> Facts {
-    match target {
-        Target::Sqlite { table, rows } => vec![
-            ("the table".into(), table.clone()),
-            ("the table's rows".into(), rows.to_string()),
-        ],
-    }
+    let of = |what: &str| format!("{what} on {}", target.kind.title());
+    let mut facts = vec![
+        (of("the table"), target.table.clone()),
+        (of("the table's rows"), target.rows.to_string()),
+    ];
+    facts.extend(
+        target
+            .mixed
+            .clone()
+            .map(|table| (of("the table of many types"), table)),
+    );
+    facts
 }
 
 /// What the subjects are that the other run has too.

@@ -33,7 +33,7 @@ pub fn failed(run: &Run, subject: SubjectId, point: PointId) -> bool {
 pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
     let left = |point| {
         plan.compared()
-            .filter(|&subject| !failed(run, subject, point))
+            .filter(|&subject| plan.takes_part(subject, point) && !failed(run, subject, point))
             .count()
     };
     plan.compared().count() > 1 && (0..plan.points.len()).all(|point| left(point) < 2)

@@ -29,7 +29,7 @@ pub fn differences(plan: &Plan, settings: &[Setting], keys: &[String]) -> Vec<Di
     let said = Said::new(settings);
     let mut differences = Vec::new();
     for subject in (0..plan.subjects.len()).filter(|&s| s != plan.baseline) {
-        for point in 0..plan.points.len() {
+        for point in (0..plan.points.len()).filter(|&p| plan.takes_part(subject, p)) {
             for key in keys {
                 let value = said.value(subject, point, key);
                 let baseline = said.value(plan.baseline, point, key);
