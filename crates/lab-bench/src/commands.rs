@@ -346,7 +346,7 @@ impl Method for CommandTurns<'_> {
             Cores::One => vec![desk.block.core as usize],
             Cores::All => self.cores.clone(),
         };
-        let order = schedule.points(plan.points.len());
+        let order = schedule.points(&plan.point_targets());
         for (done, &point) in order.iter().enumerate() {
             (desk.progress)(Progress::Point {
                 block: desk.block.number,

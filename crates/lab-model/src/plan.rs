@@ -87,6 +87,12 @@ pub struct Target {
     /// What subjects on it must have in common, besides [`Plan::proof`].
     #[serde(default)]
     pub proof: Proof,
+    /// Settings of a server that differ from its defaults because the reader wants it so.
+    #[serde(default)]
+    pub set: Vec<(String, String)>,
+    /// The server is the reader's own.
+    #[serde(default)]
+    pub external: bool,
 }
 
 /// Kinds of target.
@@ -314,6 +320,23 @@ pub struct Proof {
 }
 
 impl Plan {
+    /// The target of each point.
+    pub fn point_targets(&self) -> Vec<TargetId> {
+        self.points.iter().map(|p| p.target).collect()
+    }
+
+    /// The wanted length of a batch at a point.
+    pub fn turn_ns(&self, point: PointId) -> u64 {
+        let own = self.case(point).turn_ns;
+        own.unwrap_or(self.measure.turn_ns)
+    }
+
+    /// The mirrored pairs of passes over a point in a block, at the most.
+    pub fn pairs(&self, point: PointId) -> u32 {
+        let own = self.case(point).pairs.unwrap_or(u32::MAX);
+        own.min(self.measure.pairs)
+    }
+
     /// The case of a point.
     pub fn case(&self, point: PointId) -> &Case {
         &self.cases[self.points[point].case]

@@ -16,6 +16,17 @@ final class Expected {
         return INPUTS.get(k).mod(BigInteger.valueOf(rows)).intValueExact() + 1;
     }
 
+    /** The id that operation k of {@code transfer} gives to. */
+    static int destination(int k, int rows) {
+        BigInteger input = INPUTS.get(k).shiftRight(32);
+        return input.mod(BigInteger.valueOf(rows)).intValueExact() + 1;
+    }
+
+    /** The amount that operation k of {@code transfer} moves. */
+    static long amount(int k) {
+        return INPUTS.get(k).shiftRight(20).mod(BigInteger.valueOf(100)).longValueExact() + 1;
+    }
+
     /** The value that row k of a batch inserts. */
     static long value(int k) {
         return INPUTS.get(k).shiftRight(33).longValueExact();

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The same work, proven on the server: what it counted is what the case says.
+
+use crate::process::{Answer, Fault};
+use crate::target::Said;
+use lab_model::{Check, Plan, PointId};
+use lab_services::Counters;
+
+/// From so many operations on it must show that a prepared statement is not planned for each: PostgreSQL
+/// plans its first five executions (PostgreSQL documentation, PREPARE, Notes).
+const ENOUGH: u64 = 12;
+
+/// What a server must have counted for a subject's operations.
+pub struct Wanted<'a> {
+    statements: &'a [(String, u64)],
+    said: Said,
+    opens: bool,
+    /// Whether a statement must be prepared; `None`: as the driver does it.
+    prepared: Option<bool>,
+}
+
+impl<'a> Wanted<'a> {
+    /// For what a subject says that it did at a point.
+    pub fn of(plan: &'a Plan, point: PointId, said: Said) -> Wanted<'a> {
+        let params = &plan.points[point].params;
+        let statement = params.iter().find(|(key, _)| key == "statement");
+        Wanted {
+            statements: &plan.points[point].statements,
+            said,
+            opens: plan.case(point).check == Check::Opens,
+            prepared: statement.map(|(_, value)| value == "prepared"),
+        }
+    }
+
+    fn count(&self, word: &str) -> u64 {
+        let per_operation = self.statements.iter().find(|(w, _)| w == word);
+        per_operation.map_or(0, |(_, n)| n * self.said.operations)
+    }
+
+    /// Statements that are prepared where statements are: not those that begin and end transactions.
+    fn preparable(&self) -> u64 {
+        let words = self.statements.iter().map(|(word, _)| word.as_str());
+        let work = words.filter(|word| !["begin", "commit", "rollback"].contains(word));
+        work.map(|word| self.count(word)).sum()
+    }
+}
+
+/// Compares what was counted with what must have been. Fault: what differs.
+pub fn compare(wanted: &Wanted, counted: &Counters) -> Answer<()> {
+    if wanted.said.operations == 0 {
+        return Ok(());
+    }
+    connections(wanted, counted)?;
+    // A connection's own statements belong to what opening it costs.
+    if wanted.statements.is_empty() || wanted.opens {
+        return Ok(());
+    }
+    kinds(wanted, counted)?;
+    prepared(wanted, counted)
+}
+
+fn connections(wanted: &Wanted, counted: &Counters) -> Answer<()> {
+    let operations = wanted.said.operations;
+    let must = if wanted.opens { operations } else { 0 };
+    match counted.connects {
+        Some(found) if found != must => Err(Fault::Failed(
+            "opens",
+            format!(
+                "{operations} operations must open {must} connections; the server counted {found}"
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn kinds(wanted: &Wanted, counted: &Counters) -> Answer<()> {
+    let said = wanted.statements.iter().map(|(word, _)| word.as_str());
+    let found = counted.statements.keys().map(String::as_str);
+    let begins = counted.statements.get("begin").copied().unwrap_or(0);
+    for word in said.chain(found) {
+        let (must, found) = (wanted.count(word), counted.statements.get(word).copied());
+        let found = found.unwrap_or(0);
+        // A transaction begins with a statement, or with the first one in it. Of a COMMIT that was
+        // prepared PostgreSQL counts the first execution only: its BEGINs tell then.
+        let fits = match word {
+            "begin" => found <= wanted.count("commit"),
+            "commit" if counted.plans.is_some() && found < must => begins == must,
+            _ => found == must,
+        };
+        if !fits {
+            return Err(differs(format!(
+                "{} operations must execute {must} × {}; the server counted {found}",
+                wanted.said.operations,
+                word.to_uppercase()
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn prepared(wanted: &Wanted, counted: &Counters) -> Answer<()> {
+    let must = wanted.preparable();
+    let operations = wanted.said.operations;
+    match (wanted.prepared, counted.prepared_executions, counted.plans) {
+        (Some(true), Some(found), _) if found != must => Err(differs(format!(
+            "{operations} operations must execute {must} prepared statements; the server counted {found}"
+        ))),
+        (Some(false), Some(found), _) if found > 0 => Err(differs(format!(
+            "its statements must be sent as text; the server executed {found} that were prepared"
+        ))),
+        (Some(true), _, Some(plans)) if operations >= ENOUGH && plans * 2 > must => {
+            Err(differs(format!(
+                "a prepared statement must be planned once; the server planned {plans} for {must} executions"
+            )))
+        }
+        (Some(false), _, Some(plans)) if plans < must => Err(differs(format!(
+            "its statements must be sent as text; the server planned {plans} for {must} executions, \
+             so that some were prepared"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn differs(what: String) -> Fault {
+    Fault::Failed("statements", what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(statements: &[(String, u64)], operations: u64, prepared: Option<bool>) -> Wanted<'_> {
+        let said = Said {
+            operations,
+            ..Said::default()
+        };
+        Wanted {
+            statements,
+            said,
+            opens: false,
+            prepared,
+        }
+    }
+
+    fn counted(statements: &[(&str, u64)]) -> Counters {
+        let statements = statements.iter().map(|(w, n)| ((*w).to_owned(), *n));
+        Counters {
+            statements: statements.collect(),
+            ..Counters::default()
+        }
+    }
+
+    fn each(words: &[(&str, u64)]) -> Vec<(String, u64)> {
+        words.iter().map(|(w, n)| ((*w).to_owned(), *n)).collect()
+    }
+
+    #[test]
+    fn statements_are_counted_by_their_first_word() {
+        let transfer = each(&[("update", 2), ("commit", 1)]);
+        let compare =
+            |found: &[(&str, u64)]| compare(&wanted(&transfer, 10, None), &counted(found));
+        assert_eq!(
+            compare(&[("update", 20), ("commit", 10), ("begin", 10)]),
+            Ok(())
+        );
+        assert_eq!(compare(&[("update", 20), ("commit", 10)]), Ok(()));
+        for cheat in [
+            &[("update", 20), ("commit", 1)][..],
+            &[("update", 10), ("commit", 10)],
+            &[("update", 20), ("commit", 10), ("begin", 11)],
+            &[("update", 20), ("commit", 10), ("set", 1)],
+            &[],
+        ] {
+            assert!(compare(cheat).is_err(), "{cheat:?}");
+        }
+    }
+
+    #[test]
+    fn postgresql_counts_a_prepared_commit_once() {
+        let transfer = each(&[("update", 2), ("commit", 1)]);
+        let compare = |found: &[(&str, u64)], plans| {
+            compare(&wanted(&transfer, 10, None), &Counters { plans, ..counted(found) })
+        };
+        let found = [("update", 20), ("begin", 10)];
+        assert_eq!(compare(&found, Some(0)), Ok(()));
+        assert!(compare(&found, None).is_err());
+        assert!(compare(&[("update", 20), ("begin", 9)], Some(0)).is_err());
+    }
+
+    #[test]
+    fn prepared_is_told_from_text() {
+        let select = each(&[("select", 1)]);
+        let found = |prepared, plans| Counters {
+            prepared_executions: prepared,
+            plans,
+            ..counted(&[("select", 20)])
+        };
+        let compare = |must, found| compare(&wanted(&select, 20, Some(must)), &found);
+        assert_eq!(compare(true, found(Some(20), None)), Ok(()));
+        assert_eq!(compare(false, found(Some(0), None)), Ok(()));
+        assert_eq!(compare(true, found(None, Some(5))), Ok(()));
+        assert_eq!(compare(false, found(None, Some(20))), Ok(()));
+        assert!(compare(true, found(Some(0), None)).is_err());
+        assert!(compare(false, found(Some(20), None)).is_err());
+        assert!(compare(true, found(None, Some(20))).is_err());
+        assert!(compare(false, found(None, Some(1))).is_err());
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Runs a command with private servers: `with_services COMMAND ARGUMENTS…`.
+//!
+//! `LAB_POSTGRESQL` and `LAB_MARIADB` hold the URLs of a schema `lab_tests` and of a role that may make
+//! schemas and databases, see all statistics and reset PostgreSQL's of statements. Where a server's
+//! software is not installed, its variable is not set. The exit status is the command's.
+
+use lab_services::{Kind, Missing, Request, ServiceError, Starting, Transport};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
+
+const SCHEMA: &str = "lab_tests";
+
+/// The signal that asks to stop.
+static STOPPED: AtomicI32 = AtomicI32::new(0);
+
+fn main() -> ExitCode {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    let Some((program, arguments)) = words.split_first() else {
+        eprintln!("usage: with_services COMMAND ARGUMENTS…");
+        return ExitCode::from(2);
+    };
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let note = move || STOPPED.store(signal, Ordering::Relaxed);
+        // SAFETY: it stores a number.
+        unsafe { signal_hook::low_level::register(signal, note) }.expect("signals can be handled");
+    }
+    let mut command = Command::new(program);
+    command.args(arguments);
+    match run(&mut command) {
+        Ok(status) => ExitCode::from(status),
+        Err(error) => {
+            eprintln!("with_services: {error}");
+            match STOPPED.load(Ordering::Relaxed) {
+                0 => ExitCode::from(2),
+                signal => ExitCode::from(128 + signal as u8),
+            }
+        }
+    }
+}
+
+fn run(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
+    let scratch = tempfile::Builder::new().prefix("benchlab-").tempdir()?;
+    let mut starting = Vec::new();
+    for kind in Kind::ALL {
+        let mut request = Request::new(kind, scratch.path());
+        request.interrupted = || STOPPED.load(Ordering::Relaxed) != 0;
+        match Starting::new(&request) {
+            Err(ServiceError::Missing(missing)) => without(command, &missing),
+            begun => starting.push(begun?),
+        }
+    }
+    let mut services = Vec::new();
+    for begun in starting {
+        let mut service = begun.finish()?;
+        service.admin().create_schema(SCHEMA)?;
+        let rights = rights(service.kind());
+        service.admin().run(rights)?;
+        // The extension of PostgreSQL's statistics of statements is in `public`.
+        let path = match service.kind() {
+            Kind::Postgresql => format!("{SCHEMA},public"),
+            Kind::Mariadb => SCHEMA.into(),
+        };
+        let target = service
+            .target(Transport::Tcp, &path)
+            .expect("a private server has a port");
+        command.env(variable(service.kind()), target);
+        services.push(service);
+    }
+    finish(command)
+}
+
+fn without(command: &mut Command, missing: &Missing) {
+    let name = variable(missing.kind);
+    eprintln!("with_services: {missing}; {name} is not set");
+    command.env_remove(name);
+}
+
+fn variable(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Postgresql => "LAB_POSTGRESQL",
+        Kind::Mariadb => "LAB_MARIADB",
+    }
+}
+
+fn rights(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Postgresql => {
+            "GRANT CREATE ON DATABASE benchlab TO benchlab; GRANT pg_read_all_stats TO benchlab; \
+             GRANT EXECUTE ON FUNCTION pg_stat_statements_reset TO benchlab"
+        }
+        Kind::Mariadb => "GRANT ALL PRIVILEGES ON *.* TO benchlab",
+    }
+}
+
+/// Runs it to its end; a signal that asks to stop is handed on. After Ctrl-C in a terminal the command
+/// has it already, and gets it once more.
+fn finish(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let mut child = command
+        .spawn()
+        .map_err(|e| format!("{name} cannot be started: {e}"))?;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            let signal = || 128 + status.signal().unwrap_or(0);
+            return Ok(status.code().unwrap_or_else(signal) as u8);
+        }
+        let signal = STOPPED.swap(0, Ordering::Relaxed);
+        if signal != 0 {
+            // SAFETY: a system call that takes two numbers; the child is not yet buried.
+            unsafe { libc::kill(child.id() as i32, signal) };
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

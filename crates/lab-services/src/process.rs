@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A process of a private server: it dies with the lab, however that ends.
+
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::unistd::Pid;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// Between two looks at something that is waited for.
+pub(crate) const PAUSE: Duration = Duration::from_millis(5);
+/// A server that was asked to end may take this long.
+const PATIENCE: Duration = Duration::from_secs(6);
+
+/// A process that this one started. Dropping it ends it.
+pub(crate) struct Process {
+    child: Child,
+    /// What ends it when the lab is gone.
+    death: Signal,
+}
+
+impl Process {
+    /// Starts it from the calling thread, with whose end the system sends the signal.
+    pub fn start(mut command: Command, death: Signal) -> io::Result<Process> {
+        let lab = std::process::id() as i32;
+        // SAFETY: only async-signal-safe calls are made between fork and exec. They come after the
+        // change of the user, which would take the request back.
+        unsafe {
+            command.pre_exec(move || {
+                if libc::prctl(libc::PR_SET_PDEATHSIG, death as libc::c_int) != 0 {
+                    return Err(io::Error::last_os_error());
+                }
+                // The lab may have died before the signal was asked for.
+                if libc::getppid() != lab {
+                    return Err(io::Error::from_raw_os_error(libc::ESRCH));
+                }
+                Ok(())
+            });
+        }
+        Ok(Process {
+            child: command.spawn()?,
+            death,
+        })
+    }
+
+    pub fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id() as i32)
+    }
+
+    /// Whether it lives. It is left for [`Process::ended`] to bury.
+    pub fn alive(&self) -> bool {
+        let seen = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
+        matches!(
+            waitid(Id::Pid(self.pid()), seen),
+            Ok(WaitStatus::StillAlive)
+        )
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if self.ended().is_some() {
+            return;
+        }
+        let _ = kill(self.pid(), self.death);
+        let deadline = Instant::now() + PATIENCE;
+        while self.ended().is_none() {
+            if Instant::now() > deadline {
+                let _ = killpg(self.pid(), Signal::SIGKILL);
+                let _ = self.child.wait();
+                return;
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Servers and clients for tests.
+#![allow(dead_code)]
+
+use lab_services::{Kind, Request, Service, Transport};
+use mysql::prelude::Queryable;
+use tempfile::TempDir;
+
+/// The kinds whose software is installed; says which are left out.
+pub fn installed() -> Vec<Kind> {
+    let here = |&kind: &Kind| match lab_services::missing(kind) {
+        None => true,
+        Some(missing) => {
+            println!("left out: {missing}");
+            false
+        }
+    };
+    Kind::ALL.into_iter().filter(here).collect()
+}
+
+pub fn is_installed(kind: Kind) -> bool {
+    installed().contains(&kind)
+}
+
+/// A private server with a schema `tests`, in a scratch folder that outlives it.
+pub struct Fixture {
+    pub service: Service,
+    pub scratch: TempDir,
+}
+
+impl Fixture {
+    pub fn new(kind: Kind) -> Fixture {
+        Fixture::with(kind, &[])
+    }
+
+    pub fn with(kind: Kind, settings: &[(&str, &str)]) -> Fixture {
+        let scratch = tempfile::tempdir().unwrap();
+        let mut service = Service::start(&request(kind, &scratch, settings)).unwrap();
+        service.admin().create_schema("tests").unwrap();
+        Fixture { service, scratch }
+    }
+
+    pub fn client(&self, transport: Transport) -> Client {
+        Client::connect(
+            self.service.kind(),
+            &self.service.target(transport, "tests").unwrap(),
+        )
+    }
+}
+
+pub fn request(kind: Kind, scratch: &TempDir, settings: &[(&str, &str)]) -> Request {
+    let mut request = Request::new(kind, scratch.path());
+    let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+    request.settings = settings.iter().map(owned).collect();
+    request
+}
+
+/// A subject's connection, by the URL that it gets.
+pub enum Client {
+    Postgresql(Box<postgres::Client>),
+    Mariadb(mysql::Conn),
+}
+
+impl Client {
+    pub fn connect(kind: Kind, target: &str) -> Client {
+        match kind {
+            Kind::Postgresql => Client::Postgresql(Box::new(
+                postgres::Client::connect(target, postgres::NoTls).unwrap(),
+            )),
+            Kind::Mariadb => {
+                let url = target.replacen("mariadb://", "mysql://", 1);
+                let options = mysql::OptsBuilder::from_opts(mysql::Opts::from_url(&url).unwrap());
+                let options = options.prefer_socket(false);
+                // Given, they are not asked for.
+                let options = options.max_allowed_packet(Some(1 << 24));
+                Client::Mariadb(mysql::Conn::new(options).unwrap())
+            }
+        }
+    }
+
+    /// As text.
+    pub fn run(&mut self, statement: &str) {
+        match self {
+            Client::Postgresql(client) => drop(client.simple_query(statement).unwrap()),
+            Client::Mariadb(client) => client.query_drop(statement).unwrap(),
+        }
+    }
+
+    /// Prepared once, executed so often.
+    pub fn prepared(&mut self, statement: &str, times: usize) {
+        match self {
+            Client::Postgresql(client) => {
+                let statement = client.prepare(statement).unwrap();
+                (0..times).for_each(|_| drop(client.query(&statement, &[]).unwrap()));
+            }
+            Client::Mariadb(client) => {
+                let statement = client.prep(statement).unwrap();
+                (0..times).for_each(|_| client.exec_drop(&statement, ()).unwrap());
+            }
+        }
+    }
+
+    pub fn pid(&mut self) -> i32 {
+        match self {
+            Client::Postgresql(client) => client
+                .query_one("SELECT pg_backend_pid()", &[])
+                .unwrap()
+                .get(0),
+            Client::Mariadb(_) => panic!("it has threads"),
+        }
+    }
+}
