@@ -179,7 +179,13 @@ mod tests {
     fn postgresql_counts_a_prepared_commit_once() {
         let transfer = each(&[("update", 2), ("commit", 1)]);
         let compare = |found: &[(&str, u64)], plans| {
-            compare(&wanted(&transfer, 10, None), &Counters { plans, ..counted(found) })
+            compare(
+                &wanted(&transfer, 10, None),
+                &Counters {
+                    plans,
+                    ..counted(found)
+                },
+            )
         };
         let found = [("update", 20), ("begin", 10)];
         assert_eq!(compare(&found, Some(0)), Ok(()));

@@ -5,9 +5,7 @@
 mod support;
 
 use lab_model::Imported;
-use lab_report::{
-    Format, ImportError, Limits, Rendered, Terminal, import_xml, render, xml,
-};
+use lab_report::{Format, ImportError, Limits, Rendered, Terminal, import_xml, render, xml};
 use proptest::prelude::*;
 
 fn read(text: &str) -> Result<Vec<Imported>, ImportError> {

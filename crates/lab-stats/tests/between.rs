@@ -253,6 +253,8 @@ fn runs_that_cannot_be_compared_are_errors() {
             rows,
             mixed: None,
             settings: None,
+            external: false,
+            set: Vec::new(),
             proof: Proof::default(),
         }];
         run

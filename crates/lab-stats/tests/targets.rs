@@ -79,6 +79,8 @@ fn target(kind: Kind) -> Target {
         rows: 1,
         mixed: None,
         settings: None,
+        external: false,
+        set: Vec::new(),
         proof: Proof::default(),
     }
 }

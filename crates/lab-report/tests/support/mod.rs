@@ -11,8 +11,9 @@ pub mod targets;
 use lab_model::host::Finding;
 use lab_model::plan::Target;
 use lab_model::*;
-use lab_report::Report;
+use lab_report::{CSV_COLUMNS, Report};
 use lab_stats::analysis::Analysis;
+use std::collections::HashMap;
 
 /// What a subject costs in the model: a fixed cost in ns and a cost per row in ns, for reading.
 pub const MODEL: [(&str, f64, f64); 6] = [
@@ -44,6 +45,14 @@ pub fn report<'a>(run: &'a Run, analysis: &Analysis, others: &'a [Run]) -> Repor
     report
 }
 
+/// The rows of a CSV, by column.
+pub fn csv_rows(text: &str) -> Vec<HashMap<String, String>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    assert_eq!(reader.headers().expect("headers"), &CSV_COLUMNS[..]);
+    let rows = reader.deserialize();
+    rows.map(|row| row.expect("a row")).collect()
+}
+
 /// A target without settings to read.
 pub fn target(kind: Kind) -> Target {
     Target {
@@ -52,6 +61,8 @@ pub fn target(kind: Kind) -> Target {
         rows: 10_000,
         mixed: None,
         settings: None,
+        external: false,
+        set: Vec::new(),
         proof: Proof::default(),
     }
 }
