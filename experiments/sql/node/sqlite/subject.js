@@ -3,12 +3,12 @@
 
 import { createRequire } from 'node:module';
 
-import { Sum, serve } from 'benchlab-kit';
+import { Latencies, Sum, serve } from 'benchlab-kit';
 import Database from 'better-sqlite3';
 
 import {
   INPUTS, codePoints, count, ids, isPrepared, targetOf, transfers, values, withConnection,
-  withoutConnection,
+  withConnections, withoutConnection,
 } from '../cases.js';
 
 const SELECT = 'SELECT id, value FROM test_simple ORDER BY id LIMIT';
@@ -183,6 +183,23 @@ function dropCreate(db, opening) {
   };
 }
 
+/** As nothing is waited for, the connections take turns. */
+function manyConnections(connections, opening) {
+  const id = ids(opening);
+  const points = connections.map((db) => db.prepare(POINT));
+  return (operations) => {
+    const check = new Sum();
+    const latencies = new Latencies();
+    const stopwatches = points.map(() => latencies.start());
+    for (let k = 0; k < operations; k++) {
+      const c = k % points.length;
+      check.add(points[c].get(id[k % INPUTS]).value);
+      stopwatches[c].lap();
+    }
+    return { check: check.value, units: operations, latencies };
+  };
+}
+
 const { version } = createRequire(import.meta.url)('better-sqlite3/package.json');
 const sqlite = new Database(':memory:').prepare('SELECT sqlite_version()').pluck().get();
 
@@ -197,4 +214,5 @@ serve('node', `better-sqlite3 ${version}, SQLite ${sqlite}`, {
   update_point: withConnection(driver, updatePoint),
   transfer: withConnection(driver, transfer),
   drop_create: withConnection(driver, dropCreate),
+  connections: withConnections(driver, manyConnections),
 });

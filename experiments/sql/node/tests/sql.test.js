@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // experiments/sql/README.md, computed here without any subject: what each case yields, and what it
-// leaves in the tables. Servers are tested if LAB_POSTGRESQL and LAB_MARIADB name targets, whose
-// tables test_simple and test_mixed are then replaced.
+// leaves in the tables.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -150,7 +149,6 @@ for (const Database of DATABASES) {
 
     for (const [name, parameters] of POINTS) {
       if (name === 'do_1' && database.name !== 'mariadb') continue;
-      if (name === 'connections' && database.name === 'sqlite') continue;
 
       test([name, ...Object.values(parameters)].join(' '), async () => {
         await fill(database, EMPTY.includes(name) ? [] : simple);
