@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SQL on PostgreSQL with nothing in between: libpq, called directly, with parameters and results in
- * PostgreSQL's binary format. The other languages are read against it. */
+ * SQL on PostgreSQL with nothing in between: libpq, called directly. Parameters and results are in
+ * PostgreSQL's binary format, but for texts without parameters: these go by the simple protocol, in
+ * one message where the other one needs five, and it answers in text. The other languages are read
+ * against it. */
 #include "lab_crew.h"
 #include "lab_kit.h"
 #include "question.h"
@@ -114,7 +116,9 @@ static PGresult *ask(const session *session, const uint32_t *parameter)
     int count = parameter != NULL;
     if (session->name != NULL)
         return PQexecPrepared(session->db, session->name, count, &values, &length, &binary, 1);
-    return PQexecParams(session->db, session->text, count, NULL, &values, &length, &binary, 1);
+    if (parameter == NULL)
+        return PQexec(session->db, session->text);
+    return PQexecParams(session->db, session->text, 1, NULL, &values, &length, &binary, 1);
 }
 
 static void finish(void *data)
@@ -204,6 +208,13 @@ static int32_t int4(const PGresult *result, int row, int column)
     return (int32_t)be32toh(value);
 }
 
+/* An integer from a result in either format. */
+static uint64_t integer(const PGresult *result, bool binary, int row, int column)
+{
+    return (uint64_t)(binary ? int4(result, row, column)
+                             : strtol(PQgetvalue(result, row, column), NULL, 10));
+}
+
 static int64_t int8(const PGresult *result, int row, int column)
 {
     uint64_t value;
@@ -240,8 +251,9 @@ static bool fetch_column(session *session, PGresult *result, lab_work *work)
     if (PQresultStatus(result) != PGRES_TUPLES_OK)
         return refuse(session, result);
     int rows = PQntuples(result);
+    bool binary = PQbinaryTuples(result);
     for (int row = 0; row < rows; row++)
-        work->check += (uint64_t)int4(result, row, 0);
+        work->check += integer(result, binary, row, 0);
     work->units += (uint64_t)rows;
     PQclear(result);
     return true;
@@ -296,8 +308,7 @@ static bool connect_perform(lab *lab, void *data, uint64_t operations, lab_work 
     sql *sql = data;
     for (uint64_t k = 0; k < operations; k++) {
         bool fetched = connect(&sql->own, sql->target)
-            && fetch_column(&sql->own, PQexecParams(sql->own.db, "SELECT 1", 0, NULL, NULL, NULL,
-                                                    NULL, 1), work);
+            && fetch_column(&sql->own, PQexec(sql->own.db, "SELECT 1"), work);
         disconnect(&sql->own);
         if (!fetched)
             return failed(lab, &sql->own);
@@ -338,8 +349,9 @@ static bool select_perform(lab *lab, void *data, uint64_t operations, lab_work *
         if (PQresultStatus(result) != PGRES_TUPLES_OK)
             return refuse(own, result) || failed(lab, own);
         int rows = PQntuples(result);
+        bool binary = PQbinaryTuples(result);
         for (int row = 0; row < rows; row++)
-            work->check += (uint64_t)int4(result, row, 0) + (uint64_t)int4(result, row, 1);
+            work->check += integer(result, binary, row, 0) + integer(result, binary, row, 1);
         work->units += (uint64_t)rows;
         PQclear(result);
     }
