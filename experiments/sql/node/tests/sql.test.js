@@ -18,6 +18,7 @@ const TEXTS = ['a name of ASCII only', 'Ünïcödé with 中文 too', '😀 four
 const sequence = seededSequence(SEED);
 const s = (k) => sequence[k % 4096];
 const index = (k) => Number(s(k) % BigInt(ROWS));
+const amountAt = (k) => Number(1n + ((s(k) >> 20n) % 100n));
 const upTo = (n) => Array.from({ length: n }, (_, k) => k);
 const sum = (numbers) => BigInt.asUintN(64, numbers.reduce((all, n) => all + BigInt(n), 0n));
 
@@ -47,8 +48,8 @@ const CASES = {
   mixed: (n) => [sum(upTo(n).map((k) => fold(mixed[index(k)]))), n],
   insert: (n) => [sum(upTo(n).map((k) => s(k) >> 33n)), n],
   insert_tx: (n, { rows_tx: rows }) => [sum(upTo(n * rows).map((k) => s(k) >> 33n)), n * rows],
-  update_point: (n) => [sum(upTo(n).map((k) => s(k) >> 33n)), n],
-  transfer: (n) => [sum(upTo(n).map((k) => 1n + ((s(k) >> 20n) % 100n))), 2 * n],
+  update_point: (n) => [sum(upTo(n).map(amountAt)), n],
+  transfer: (n) => [sum(upTo(n).map(amountAt)), 2 * n],
   drop_create: (n) => [n, n],
   connections: (n) => [sum(upTo(n).map((k) => simple[index(k)])), n],
 };
@@ -111,13 +112,11 @@ function valuesAfter(name, parameters, batches) {
   const values = EMPTY.includes(name) ? [] : [...simple];
   for (const operations of batches) {
     for (const k of upTo(operations * (parameters.rows_tx ?? 1))) {
-      const value = Number(s(k) >> 33n);
-      const amountMoved = Number(1n + ((s(k) >> 20n) % 100n));
-      if (name.startsWith('insert')) values.push(value);
-      if (name === 'update_point') values[index(k)] = value;
+      if (name.startsWith('insert')) values.push(Number(s(k) >> 33n));
+      if (name === 'update_point') values[index(k)] += amountAt(k);
       if (name === 'transfer') {
-        values[index(k)] -= amountMoved;
-        values[Number((s(k) >> 32n) % BigInt(ROWS))] += amountMoved;
+        values[index(k)] -= amountAt(k);
+        values[Number((s(k) >> 32n) % BigInt(ROWS))] += amountAt(k);
       }
     }
   }
