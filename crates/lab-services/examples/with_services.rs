@@ -96,8 +96,8 @@ fn rights(kind: Kind) -> &'static str {
     }
 }
 
-/// Runs it to its end; a signal that asks to stop is handed on. After Ctrl-C in a terminal the command
-/// has it already, and gets it once more.
+/// Runs it to its end. Ctrl-C in a terminal reaches the command, too; other signals that ask to stop are
+/// handed on.
 fn finish(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut child = command
@@ -109,7 +109,7 @@ fn finish(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
             return Ok(status.code().unwrap_or_else(signal) as u8);
         }
         let signal = STOPPED.swap(0, Ordering::Relaxed);
-        if signal != 0 {
+        if signal != 0 && signal != SIGINT {
             // SAFETY: a system call that takes two numbers; the child is not yet buried.
             unsafe { libc::kill(child.id() as i32, signal) };
         }

@@ -5,6 +5,7 @@ use crate::address::Address;
 use crate::installed;
 use crate::{Kind, ServiceError};
 use mysql::prelude::Queryable;
+use nix::unistd::Pid;
 use postgres::SimpleQueryMessage;
 use postgres::error::SqlState;
 use std::time::Duration;
@@ -140,6 +141,19 @@ impl Admin {
             Kind::Mariadb => "`",
         };
         format!("{mark}{}{mark}", name.replace(mark, &mark.repeat(2)))
+    }
+
+    /// What serves this connection on the server's machine: a process, or MariaDB's thread if each
+    /// connection has one.
+    pub(crate) fn served_by(&mut self) -> Option<Pid> {
+        let number = self.value(match self.kind {
+            Kind::Postgresql => "SELECT pg_backend_pid()",
+            Kind::Mariadb => {
+                "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID() \
+                 AND @@thread_handling = 'one-thread-per-connection'"
+            }
+        });
+        number.ok()?.parse().ok().map(Pid::from_raw)
     }
 
     pub(crate) fn connection(&mut self) -> &mut Connection {

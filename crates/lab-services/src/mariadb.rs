@@ -68,6 +68,8 @@ pub(crate) fn install(place: &Place, script: &Path) -> io::Result<Command> {
     ]);
     command.args(["--skip-name-resolve", "--force"]);
     command.arg(option("datadir", place.data()));
+    // It removes what others left in a common one, or are just using.
+    command.arg(option("tmpdir", &place.folder));
     Ok(command)
 }
 
@@ -145,6 +147,7 @@ pub(crate) fn complains(line: &str) -> bool {
         "unknown variable",
         "Unknown suffix",
         "Error while setting",
+        "ERROR: ",
     ];
     sure.iter().any(|words| line.contains(words))
         || (line.contains("option '") && line.contains(" adjusted to "))

@@ -127,7 +127,9 @@ pub(crate) fn furnish(
 
 /// Whether a line of the log says that the server could not do as it was told.
 pub(crate) fn complains(line: &str) -> bool {
-    line.contains("FATAL:")
+    ["FATAL:", "PANIC:", "initdb: error:"]
+        .iter()
+        .any(|word| line.contains(word))
 }
 
 /// The values of settings.
