@@ -6,8 +6,12 @@
 //! software is not installed, its variable is not set. The exit status is the command's.
 
 use lab_services::{Kind, Missing, Request, ServiceError, Starting, Transport};
+use nix::fcntl::{Flock, FlockArg};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::fs::{self, File};
+use std::io;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
@@ -44,6 +48,7 @@ fn main() -> ExitCode {
 
 fn run(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
     let scratch = tempfile::Builder::new().prefix("benchlab-").tempdir()?;
+    let _lock = lock(scratch.path())?;
     let mut starting = Vec::new();
     for kind in Kind::ALL {
         let mut request = Request::new(kind, scratch.path());
@@ -71,6 +76,15 @@ fn run(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
         services.push(service);
     }
     finish(command)
+}
+
+/// Marks the folder as in use, as the lab does with its own: if this program is killed, the next lab
+/// removes what it left.
+fn lock(folder: &Path) -> io::Result<Flock<File>> {
+    let file = File::create(folder.join("lock"))?;
+    let lock = Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, error)| error)?;
+    fs::rename(folder.join("lock"), folder.join("in-use"))?;
+    Ok(lock)
 }
 
 fn without(command: &mut Command, missing: &Missing) {

@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A connection of the lab: the superuser's to a private server, the given user's to another.
 pub struct Admin {
-    connection: Connection,
+    pub(crate) connection: Connection,
     kind: Kind,
     /// Who gets the schemas.
     owner: Option<String>,
@@ -154,10 +154,6 @@ impl Admin {
             }
         });
         number.ok()?.parse().ok().map(Pid::from_raw)
-    }
-
-    pub(crate) fn connection(&mut self) -> &mut Connection {
-        &mut self.connection
     }
 
     pub(crate) fn refused(&self, words: String) -> ServiceError {

@@ -69,6 +69,10 @@ fn every_statement_of_a_subject_is_counted_once() {
             Kind::Mariadb => {
                 assert_eq!(counted.prepared_executions, Some(100));
                 assert_eq!(counted.prepares, Some(1));
+                let (counted, _) = during(&mut fixture, |_| client.ping());
+                assert_eq!(words(&counted), [("admin", 1)]);
+                let (counted, _) = during(&mut fixture, |_| client.run("SHOW WARNINGS"));
+                assert_eq!(words(&counted), [("other", 1)]);
             }
         }
         let (counted, _) = during(&mut fixture, |_| {

@@ -100,6 +100,14 @@ impl Client {
         }
     }
 
+    /// MariaDB's way to ask whether the server is there.
+    pub fn ping(&mut self) {
+        match self {
+            Client::Postgresql(_) => panic!("it has no such command"),
+            Client::Mariadb(client) => client.ping().unwrap(),
+        }
+    }
+
     /// A query's only value.
     pub fn value(&mut self, query: &str) -> String {
         match self {
