@@ -92,7 +92,7 @@ impl<'a> Follower<'a> {
                 self.last_block = took;
             }
             Progress::Failed(failure) => {
-                let subject = &self.plan.subjects[failure.subject].name;
+                let subject = self.plan.subject_label(failure.subject);
                 let point = failure.point.map(|p| format!(" at {}", self.plan.label(p)));
                 let at = point.unwrap_or_default();
                 self.note(&format!(

@@ -161,6 +161,7 @@ fn navigation(view: &View) -> Markup {
                 @if trouble { li { a href="#failed" { "What failed" } } }
                 @if !view.warnings().is_empty() { li { a href="#warnings" { "Warnings" } } }
                 li { a href="#cases" { (view.words.cases) } }
+                @if view.serves() && !view.analysis.server_costs.is_empty() { li { a href="#server" { "The server's part" } } }
                 @if costs { li { a href="#costs" { "Fixed and marginal cost" } } }
                 li { a href="#resources" { "Resources" } }
                 @if has_conditions(view) { li { a href="#conditions" { "Conditions" } } }

@@ -125,14 +125,15 @@ fn against_baseline(view: &View) -> String {
     }
 }
 
-/// Who comes first apart from the baseline, point by point, if one interval lies below all others.
+/// Who comes first apart from the baseline, point by point, if one interval lies below all others. With
+/// too few blocks for the level nobody does.
 fn leaders(view: &View) -> Option<String> {
     let mut alone: Vec<(SubjectId, Vec<PointId>)> = Vec::new();
     let (mut ties, mut contested) = (0, 0);
     for point in single_points(view) {
         let here = view.analysis.comparisons.iter();
         let mut here: Vec<&Comparison> = here
-            .filter(|c| c.point == point && number::bounded(&c.ratio))
+            .filter(|c| c.point == point && holds(&c.ratio, view.analysis.level))
             .collect();
         here.sort_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate));
         let [first, others @ ..] = here.as_slice() else {
@@ -168,10 +169,11 @@ fn leaders(view: &View) -> Option<String> {
 /// Who does most at once.
 fn connections(view: &View) -> Option<String> {
     let group = view.scaling_groups().into_iter().next()?;
+    let asked = 1.0 - view.plan.measure.alpha;
     let best = |subject: SubjectId| {
         let rates = group.points.iter().filter_map(|&point| {
             let rate = throughput(&view.cell(subject, point)?.wall_ns);
-            Some((subject, point, rate)).filter(|(_, _, r)| number::bounded(r))
+            Some((subject, point, rate)).filter(|(_, _, r)| holds(r, asked))
         });
         rates.max_by(|a, b| a.2.estimate.total_cmp(&b.2.estimate))
     };
@@ -194,6 +196,11 @@ fn connections(view: &View) -> Option<String> {
         view.name(*first),
         full(Quantity::Rate, rate),
     ))
+}
+
+/// Whether an interval has the level that was asked for.
+fn holds(interval: &Interval, asked: f64) -> bool {
+    number::bounded(interval) && interval.level >= asked - 1e-9
 }
 
 pub fn noise(view: &View) -> Option<String> {

@@ -42,9 +42,10 @@ fn turns(view: &View) -> String {
     let Some(commands) = view.commands() else {
         return format!(
             "In each of {blocks}, fresh processes of all subjects took turns of about {} on the same core: {} mirrored \
-             pairs of passes for each point, frozen while idle. {}",
+             pairs of passes for each point, frozen while idle.{} {}",
             number::single(Quantity::Time, measure.turn_ns as f64),
             measure.pairs,
+            at_once(view),
             ending(view.run),
         );
     };
@@ -65,6 +66,23 @@ fn turns(view: &View) -> String {
         pairs(view),
         ending(view.run),
     )
+}
+
+/// How cases that do several operations at once were measured, on this target or another.
+fn at_once(view: &View) -> String {
+    let whole = view.report.run.plan.as_ref();
+    let mut cases = whole.into_iter().flat_map(|plan| &plan.cases);
+    let case = cases.find(|case| case.cores == Cores::All);
+    case.map_or(String::new(), |case| {
+        format!(
+            " Those of {}, which do several operations at once, were of about {} and on all cores.",
+            case.name,
+            number::single(
+                Quantity::Time,
+                case.turn_ns.unwrap_or(view.plan.measure.turn_ns) as f64
+            ),
+        )
+    })
 }
 
 /// `24 blocks; intervals of 95 %, simultaneous over the subjects of a point; margin 2 %.`

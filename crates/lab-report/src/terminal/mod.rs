@@ -70,6 +70,7 @@ fn measured(page: &mut Page, view: &View) {
     );
     page.tables("Resources", &[content::resource_table(view, Room::Narrow)]);
     page.tables("Verdicts", &[content::overall_table(view)]);
+    targets::servers(page, std::slice::from_ref(view));
     conditions(page, view);
     refusals(page, view);
     failures(page, view, &view.run.failures);

@@ -19,7 +19,7 @@ pub fn measured(page: &mut Page, report: &Report, views: &[View]) {
     views.iter().for_each(|view| target(page, view));
     page.tables("Resources", &content::resources(views, Room::Narrow));
     page.tables("Versions", &content::versions(views, Room::Narrow));
-    page.tables("Servers", &content::services(views));
+    servers(page, views);
     for view in views {
         conditions(page, view);
         refusals(page, view);
@@ -29,6 +29,16 @@ pub fn measured(page: &mut Page, report: &Report, views: &[View]) {
     let warnings = warnings.iter();
     let warnings = warnings.map(|w| format!("{}: {}", w.1.kind, content::warning_text(w)));
     page.items("Warnings", warnings, Tone::Open);
+}
+
+/// What is known of the servers: values can be long, so they are no table.
+pub fn servers(page: &mut Page, views: &[View]) {
+    for server in content::services(views) {
+        page.heading(&server.title);
+        for row in &server.rows {
+            page.item(&format!("{}: {}", row[0].text, row[1].text), Tone::Plain);
+        }
+    }
 }
 
 /// A paragraph for each target.
