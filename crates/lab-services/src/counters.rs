@@ -41,7 +41,9 @@ impl Counters {
         // earlier reading, and is then one too many in it.
         let statements = self.statements.iter().filter_map(|(word, &now)| {
             let then = before.statements.get(word).copied().unwrap_or(0);
-            let count = now.checked_sub(then).filter(|&n| n > 0 && n < u64::MAX / 2)?;
+            let count = now
+                .checked_sub(then)
+                .filter(|&n| n > 0 && n < u64::MAX / 2)?;
             Some((word.clone(), count))
         });
         Counters {
