@@ -33,9 +33,9 @@ def values(opening: Opening) -> list[int]:
     return [value >> 33 for value in opening.inputs]
 
 
-def updates(opening: Opening) -> list[tuple[int, int]]:
-    """A new value, and the id of its row."""
-    return list(zip(values(opening), ids(opening)))
+def credits(opening: Opening) -> list[tuple[int, int]]:
+    """An amount, and the id of whom it goes to."""
+    return [(amount, giver) for amount, giver, _ in transfers(opening)]
 
 
 def transfers(opening: Opening) -> list[tuple[int, int, int]]:

@@ -9,7 +9,7 @@ from itertools import cycle, islice
 from typing import Any
 
 from lab_kit import Case, Latencies, Opening, Perform, Share, UnsupportedError, Work, crew
-from question import ids, is_prepared, milliseconds, select_text, transfers, updates, values
+from question import credits, ids, is_prepared, milliseconds, select_text, transfers, values
 
 Connector = Callable[[str, bool], Callable[[], Any]]
 """For a target, and whether statements are prepared: what connects."""
@@ -20,7 +20,6 @@ Transaction = Callable[[Any], AbstractContextManager[Any]]
 POINT = "SELECT value FROM test_simple WHERE id = %s"
 MIXED = "SELECT id, small, big, amount, name, nothing, moment FROM test_mixed WHERE id = %s"
 INSERT = "INSERT INTO test_simple (value) VALUES (%s)"
-UPDATE = "UPDATE test_simple SET value = %s WHERE id = %s"
 DEBIT = "UPDATE test_simple SET value = value - %s WHERE id = %s"
 CREDIT = "UPDATE test_simple SET value = value + %s WHERE id = %s"
 
@@ -174,15 +173,15 @@ def server_cases(connector: Connector, transaction: Transaction, can_prepare: bo
 
     @contextmanager
     def update_point(opening: Opening) -> Iterator[Perform]:
-        new_values = updates(opening)
+        all_credits = credits(opening)
         with connected(opening, can_prepare) as connection:
             cursor = connection.cursor()
 
             def perform(operations: int) -> Work:
                 check = 0
-                for update in islice(cycle(new_values), operations):
-                    cursor.execute(UPDATE, update)
-                    check += update[0]
+                for credit in islice(cycle(all_credits), operations):
+                    cursor.execute(CREDIT, credit)
+                    check += credit[0]
                 return Work(check, operations)
 
             yield perform

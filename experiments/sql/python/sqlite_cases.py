@@ -10,7 +10,7 @@ from typing import Any
 
 from lab_kit import (Case, Latencies, Opening, Perform, Share, UnsupportedError, Work,
                      crew)
-from question import ids, is_prepared, milliseconds, select_text, transfers, updates, values
+from question import credits, ids, is_prepared, milliseconds, select_text, transfers, values
 
 Connector = Callable[[str, bool], Callable[[], Any]]
 """For the path of an existing file, and the driver's statement cache on or off: what connects."""
@@ -19,7 +19,6 @@ POINT = "SELECT value FROM test_simple WHERE id = ?"
 # NOTHING is a keyword of SQLite.
 MIXED = 'SELECT id, small, big, amount, name, "nothing", moment FROM test_mixed WHERE id = ?'
 INSERT = "INSERT INTO test_simple (value) VALUES (?)"
-UPDATE = "UPDATE test_simple SET value = ? WHERE id = ?"
 DEBIT = "UPDATE test_simple SET value = value - ? WHERE id = ?"
 CREDIT = "UPDATE test_simple SET value = value + ? WHERE id = ?"
 
@@ -155,15 +154,15 @@ def sqlite_cases(connector: Connector) -> dict[str, Case]:
 
     @contextmanager
     def update_point(opening: Opening) -> Iterator[Perform]:
-        new_values = updates(opening)
+        all_credits = credits(opening)
         with connected(opening, cached=True) as connection:
             execute = connection.cursor().execute
 
             def perform(operations: int) -> Work:
                 check = 0
-                for update in islice(cycle(new_values), operations):
-                    execute(UPDATE, update)
-                    check += update[0]
+                for credit in islice(cycle(all_credits), operations):
+                    execute(CREDIT, credit)
+                    check += credit[0]
                 return Work(check, operations)
 
             yield perform
