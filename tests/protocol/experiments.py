@@ -6,6 +6,7 @@ import os
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ class Declared:
         return self.without.isdisjoint(f"{key}={value}" for key, value in point.items())
 
 
+@cache
 def read_experiments() -> dict[str, dict[str, Any]]:
     """Experiments by the name of their folder."""
     files = sorted(EXPERIMENTS.glob("*/experiment.toml"))
@@ -63,6 +65,11 @@ def _declared(experiment: str, subject: dict[str, Any], target: str | None) -> D
     keys = subject if target is None else {**subject, **subject[target]}
     return Declared(experiment, subject["name"], target, tuple(keys["program"]),
                     tuple(map(tuple, keys.get("build", []))), frozenset(keys.get("without", [])))
+
+
+def tables(declared: Declared) -> dict[str, Any]:
+    """What the experiment says of the subject's target: its tables, and how its settings are read."""
+    return read_experiments()[declared.experiment]["target"][declared.target]
 
 
 def points(case: dict[str, Any], target: str) -> Iterator[dict[str, object]]:
