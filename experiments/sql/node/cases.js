@@ -81,14 +81,13 @@ export function ids(opening) {
 /** The values to write, from 0 to 2^31 - 1. */
 export const values = (opening) => opening.inputs.map((input) => Number(input >> 33n));
 
-/** The transfers to make: an amount from 1 to 100, and the ids of the rows between which it moves. */
-export function transfers(opening) {
+/** The amounts to move, from 1 to 100. */
+export const amounts = (opening) => opening.inputs.map((input) => Number(1n + (input >> 20n) % 100n));
+
+/** The ids of the rows that they move to, from 1 to `rows`. */
+export function payees(opening) {
   const rows = BigInt(count(opening, 'rows'));
-  return opening.inputs.map((input) => ({
-    amount: Number(1n + (input >> 20n) % 100n),
-    from: Number(1n + input % rows),
-    to: Number(1n + (input >> 32n) % rows),
-  }));
+  return opening.inputs.map((input) => Number(1n + (input >> 32n) % rows));
 }
 
 /** A decimal with four digits after its point, such as -1.5000, times 10,000: exact below 2^53. */

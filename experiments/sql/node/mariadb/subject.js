@@ -8,17 +8,16 @@ import { Latencies, Sum, serve } from 'benchlab-kit';
 import mysql from 'mysql2/promise';
 
 import {
-  INPUTS, allAtOnce, codePoints, count, ids, isPrepared, targetOf, tenThousandths, transfers, values,
-  withConnection, withConnections, withoutConnection,
+  INPUTS, allAtOnce, amounts, codePoints, count, ids, isPrepared, payees, targetOf, tenThousandths,
+  values, withConnection, withConnections, withoutConnection,
 } from '../cases.js';
 
 const SELECT = 'SELECT id, value FROM test_simple ORDER BY id LIMIT';
 const POINT = 'SELECT value FROM test_simple WHERE id = ?';
 const MIXED = 'SELECT id, small, big, amount, name, nothing, moment FROM test_mixed WHERE id = ?';
 const INSERT = 'INSERT INTO test_simple (value) VALUES (?)';
-const UPDATE = 'UPDATE test_simple SET value = ? WHERE id = ?';
-const WITHDRAW = 'UPDATE test_simple SET value = value - ? WHERE id = ?';
-const DEPOSIT = 'UPDATE test_simple SET value = value + ? WHERE id = ?';
+const SUBTRACT = 'UPDATE test_simple SET value = value - ? WHERE id = ?';
+const ADD = 'UPDATE test_simple SET value = value + ? WHERE id = ?';
 
 const driver = {
   target(opening) {
@@ -180,31 +179,33 @@ function insertTx(connection, opening) {
 
 function updatePoint(connection, opening) {
   const id = ids(opening);
-  const value = values(opening);
-  const query = prepared(connection, UPDATE);
+  const amount = amounts(opening);
+  const add = prepared(connection, ADD);
   return async (operations) => {
     const check = new Sum();
     for (let k = 0; k < operations; k++) {
-      await query(value[k % INPUTS], id[k % INPUTS]);
-      check.add(value[k % INPUTS]);
+      await add(amount[k % INPUTS], id[k % INPUTS]);
+      check.add(amount[k % INPUTS]);
     }
     return { check: check.value, units: operations };
   };
 }
 
 function transfer(connection, opening) {
-  const inputs = transfers(opening);
-  const withdraw = prepared(connection, WITHDRAW);
-  const deposit = prepared(connection, DEPOSIT);
+  const from = ids(opening);
+  const to = payees(opening);
+  const amount = amounts(opening);
+  const subtract = prepared(connection, SUBTRACT);
+  const add = prepared(connection, ADD);
   return async (operations) => {
     const check = new Sum();
     for (let k = 0; k < operations; k++) {
-      const { amount, from, to } = inputs[k % INPUTS];
+      const i = k % INPUTS;
       await transaction(connection, async () => {
-        await withdraw(amount, from);
-        await deposit(amount, to);
+        await subtract(amount[i], from[i]);
+        await add(amount[i], to[i]);
       });
-      check.add(amount);
+      check.add(amount[i]);
     }
     return { check: check.value, units: 2 * operations };
   };

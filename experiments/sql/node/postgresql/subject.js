@@ -8,17 +8,16 @@ import { Latencies, Sum, serve } from 'benchlab-kit';
 import pg from 'pg';
 
 import {
-  INPUTS, allAtOnce, codePoints, count, ids, isPrepared, targetOf, tenThousandths, transfers, values,
-  withConnection, withConnections, withoutConnection,
+  INPUTS, allAtOnce, amounts, codePoints, count, ids, isPrepared, payees, targetOf, tenThousandths,
+  values, withConnection, withConnections, withoutConnection,
 } from '../cases.js';
 
 const SELECT = 'SELECT id, value FROM test_simple ORDER BY id LIMIT';
 const POINT = 'SELECT value FROM test_simple WHERE id = $1';
 const MIXED = 'SELECT id, small, big, amount, name, nothing, moment FROM test_mixed WHERE id = $1';
 const INSERT = 'INSERT INTO test_simple (value) VALUES ($1)';
-const UPDATE = 'UPDATE test_simple SET value = $1 WHERE id = $2';
-const WITHDRAW = 'UPDATE test_simple SET value = value - $1 WHERE id = $2';
-const DEPOSIT = 'UPDATE test_simple SET value = value + $1 WHERE id = $2';
+const SUBTRACT = 'UPDATE test_simple SET value = value - $1 WHERE id = $2';
+const ADD = 'UPDATE test_simple SET value = value + $1 WHERE id = $2';
 
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt); // it would be a string
 
@@ -161,31 +160,33 @@ function insertTx(client, opening) {
 
 function updatePoint(client, opening) {
   const id = ids(opening);
-  const value = values(opening);
-  const query = prepared(client, 'update', UPDATE);
+  const amount = amounts(opening);
+  const add = prepared(client, 'add', ADD);
   return async (operations) => {
     const check = new Sum();
     for (let k = 0; k < operations; k++) {
-      await query(value[k % INPUTS], id[k % INPUTS]);
-      check.add(value[k % INPUTS]);
+      await add(amount[k % INPUTS], id[k % INPUTS]);
+      check.add(amount[k % INPUTS]);
     }
     return { check: check.value, units: operations };
   };
 }
 
 function transfer(client, opening) {
-  const inputs = transfers(opening);
-  const withdraw = prepared(client, 'withdraw', WITHDRAW);
-  const deposit = prepared(client, 'deposit', DEPOSIT);
+  const from = ids(opening);
+  const to = payees(opening);
+  const amount = amounts(opening);
+  const subtract = prepared(client, 'subtract', SUBTRACT);
+  const add = prepared(client, 'add', ADD);
   return async (operations) => {
     const check = new Sum();
     for (let k = 0; k < operations; k++) {
-      const { amount, from, to } = inputs[k % INPUTS];
+      const i = k % INPUTS;
       await transaction(client, async () => {
-        await withdraw(amount, from);
-        await deposit(amount, to);
+        await subtract(amount[i], from[i]);
+        await add(amount[i], to[i]);
       });
-      check.add(amount);
+      check.add(amount[i]);
     }
     return { check: check.value, units: 2 * operations };
   };

@@ -3,12 +3,12 @@
 
 import { createRequire } from 'node:module';
 
-import { Sum, serve } from 'benchlab-kit';
+import { Latencies, Sum, serve } from 'benchlab-kit';
 import Database from 'better-sqlite3';
 
 import {
-  INPUTS, codePoints, count, ids, isPrepared, targetOf, transfers, values, withConnection,
-  withoutConnection,
+  INPUTS, amounts, codePoints, count, ids, isPrepared, payees, targetOf, values, withConnection,
+  withConnections, withoutConnection,
 } from '../cases.js';
 
 const SELECT = 'SELECT id, value FROM test_simple ORDER BY id LIMIT';
@@ -16,9 +16,8 @@ const POINT = 'SELECT value FROM test_simple WHERE id = ?';
 // NOTHING is a word of SQLite's grammar.
 const MIXED = 'SELECT id, small, big, amount, name, "nothing", moment FROM test_mixed WHERE id = ?';
 const INSERT = 'INSERT INTO test_simple (value) VALUES (?)';
-const UPDATE = 'UPDATE test_simple SET value = ? WHERE id = ?';
-const WITHDRAW = 'UPDATE test_simple SET value = value - ? WHERE id = ?';
-const DEPOSIT = 'UPDATE test_simple SET value = value + ? WHERE id = ?';
+const SUBTRACT = 'UPDATE test_simple SET value = value - ? WHERE id = ?';
+const ADD = 'UPDATE test_simple SET value = value + ? WHERE id = ?';
 
 const PRAGMAS = [
   'journal_mode', 'synchronous', 'encoding', 'page_size', 'cache_size', 'secure_delete'];
@@ -142,31 +141,33 @@ function insertTx(db, opening) {
 
 function updatePoint(db, opening) {
   const id = ids(opening);
-  const value = values(opening);
-  const update = db.prepare(UPDATE);
+  const amount = amounts(opening);
+  const add = db.prepare(ADD);
   return (operations) => {
     const check = new Sum();
     for (let k = 0; k < operations; k++) {
-      update.run(value[k % INPUTS], id[k % INPUTS]);
-      check.add(value[k % INPUTS]);
+      add.run(amount[k % INPUTS], id[k % INPUTS]);
+      check.add(amount[k % INPUTS]);
     }
     return { check: check.value, units: operations };
   };
 }
 
 function transfer(db, opening) {
-  const inputs = transfers(opening);
-  const withdraw = db.prepare(WITHDRAW);
-  const deposit = db.prepare(DEPOSIT);
-  const move = db.transaction(({ amount, from, to }) => {
-    withdraw.run(amount, from);
-    deposit.run(amount, to);
+  const from = ids(opening);
+  const to = payees(opening);
+  const amount = amounts(opening);
+  const subtract = db.prepare(SUBTRACT);
+  const add = db.prepare(ADD);
+  const move = db.transaction((i) => {
+    subtract.run(amount[i], from[i]);
+    add.run(amount[i], to[i]);
   });
   return (operations) => {
     const check = new Sum();
     for (let k = 0; k < operations; k++) {
-      move(inputs[k % INPUTS]);
-      check.add(inputs[k % INPUTS].amount);
+      move(k % INPUTS);
+      check.add(amount[k % INPUTS]);
     }
     return { check: check.value, units: 2 * operations };
   };
@@ -180,6 +181,23 @@ function dropCreate(db, opening) {
       db.exec(table);
     }
     return { check: operations, units: operations };
+  };
+}
+
+/** As nothing is waited for, the connections take turns. */
+function manyConnections(connections, opening) {
+  const id = ids(opening);
+  const points = connections.map((db) => db.prepare(POINT));
+  return (operations) => {
+    const check = new Sum();
+    const latencies = new Latencies();
+    const stopwatches = points.map(() => latencies.start());
+    for (let k = 0; k < operations; k++) {
+      const c = k % points.length;
+      check.add(points[c].get(id[k % INPUTS]).value);
+      stopwatches[c].lap();
+    }
+    return { check: check.value, units: operations, latencies };
   };
 }
 
@@ -197,4 +215,5 @@ serve('node', `better-sqlite3 ${version}, SQLite ${sqlite}`, {
   update_point: withConnection(driver, updatePoint),
   transfer: withConnection(driver, transfer),
   drop_create: withConnection(driver, dropCreate),
+  connections: withConnections(driver, manyConnections),
 });
