@@ -6,6 +6,7 @@
 #include "lab_kit.h"
 #include "question.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <mysql.h>
 #include <stdio.h>
@@ -176,13 +177,13 @@ static bool read_settings(lab *lab, session *session)
 static void decode(char *text)
 {
     char *out = text;
-    for (char *in = text; *in != '\0'; in++) {
-        char digits[3] = {in[0] == '%' ? in[1] : '\0', in[0] == '%' && in[1] != '\0' ? in[2] : '\0', '\0'};
-        char *end = digits;
-        long byte = strtol(digits, &end, 16);
-        if (end == digits + 2)
+    for (const char *in = text; *in != '\0'; in++) {
+        unsigned byte = (unsigned char)*in;
+        if (byte == '%' && isxdigit((unsigned char)in[1]) && isxdigit((unsigned char)in[2])) {
+            sscanf(in + 1, "%2x", &byte);
             in += 2;
-        *out++ = end == digits + 2 ? (char)byte : *in;
+        }
+        *out++ = (char)byte;
     }
     *out = '\0';
 }
