@@ -6,7 +6,6 @@ import os
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,6 @@ class Declared:
         return self.without.isdisjoint(f"{key}={value}" for key, value in point.items())
 
 
-@cache
 def read_experiments() -> dict[str, dict[str, Any]]:
     """Experiments by the name of their folder."""
     files = sorted(EXPERIMENTS.glob("*/experiment.toml"))
