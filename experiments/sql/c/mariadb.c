@@ -127,12 +127,12 @@ static bool prepare(session *session, const char *text, MYSQL_STMT **statement)
         || refuse_statement(session, *statement);
 }
 
-/* Binds the statement's row to session->columns. */
+/* Binds the statement's row, if it has one, to session->columns; mixed binds its longer row itself. */
 static bool bind_columns(session *session)
 {
     MYSQL_BIND columns[] = {integer(&session->columns[0]), integer(&session->columns[1])};
-    return session->statement == NULL || mysql_stmt_field_count(session->statement) == 0
-        || mysql_stmt_bind_result(session->statement, columns) == 0
+    unsigned count = session->statement != NULL ? mysql_stmt_field_count(session->statement) : 0;
+    return count == 0 || count > 2 || mysql_stmt_bind_result(session->statement, columns) == 0
         || refuse_statement(session, session->statement);
 }
 

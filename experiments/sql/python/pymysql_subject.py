@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from importlib.metadata import version
 
 import pymysql
 
@@ -16,5 +17,5 @@ def connector(target: str, _: bool) -> Callable[[], pymysql.Connection]:
 
 
 if __name__ == "__main__":
-    serve("pymysql", f"PyMySQL {pymysql.__version__}",
+    serve("pymysql", f"PyMySQL {version('pymysql')}",
           server_cases(connector, transaction, can_prepare=False))
