@@ -32,7 +32,9 @@ package body Appserver.SQL.MariaDB is
          when others                                        => State);
 
    --  After an error of class 40 the server has rolled the transaction back. Only its answers that
-   --  are no errors tell the library so, and a ping gets one.
+   --  are no errors tell the library so: this statement gets one.
+
+   Nothing_To_Do : constant String := "DO 0";
 
    procedure Raise_Failure
      (DB : Connection_Handle; Code : Error_Number; State, Message : String)
@@ -43,7 +45,7 @@ package body Appserver.SQL.MariaDB is
       Ignored : int;
    begin
       if State (State'First .. State'First + 1) = "40" then
-         Ignored := ping (DB);
+         Ignored := real_query (DB, Nothing_To_Do'Address, Nothing_To_Do'Length);
       end if;
       Raise_Error (State_Of (Code, State), Integer (Code), Message);
    end Raise_Failure;

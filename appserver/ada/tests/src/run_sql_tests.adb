@@ -5,6 +5,8 @@
 with Ada.Environment_Variables;
 with Ada.Text_IO;
 with AUnit.Test_Suites;
+with MariaDB_Tests;
+with PostgreSQL_Tests;
 with Run_Suite;
 with SQLite_Tests;
 with SQL_Suites;
@@ -32,12 +34,14 @@ procedure Run_SQL_Tests is
       then
          Result.Add_Test (SQL_Suites.On_PostgreSQL.Suite);
          Result.Add_Test (SQL_Suites.On_PostgreSQL.Server_Suite);
+         Result.Add_Test (PostgreSQL_Tests.Suite);
       end if;
       if Is_There
         (Tested_Databases.MariaDB_Variable, "mariadb://USER:PASSWORD@HOST/DATABASE")
       then
          Result.Add_Test (SQL_Suites.On_MariaDB.Suite);
          Result.Add_Test (SQL_Suites.On_MariaDB.Server_Suite);
+         Result.Add_Test (MariaDB_Tests.Suite);
       end if;
       return Result;
    end Suite;

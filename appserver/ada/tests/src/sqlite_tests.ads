@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What the database refuses: each with the SQLSTATE that programs go by.
+--  What only SQLite does: its errors and the states they get, locks, and changes of the schema.
 
 with AUnit.Test_Suites;
 

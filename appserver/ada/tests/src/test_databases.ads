@@ -15,7 +15,7 @@ package Test_Databases is
    --  States of errors that every database has; whether a text can hold a NUL; what counts the
    --  characters of a text. A database with a server has what counts the tests' connections, and
    --  the statements that it keeps for them; what tells a connection's id and, around the id, ends
-   --  one; the type of long texts; what runs for half a minute; and the state of an unknown user.
+   --  one; the type of long texts; and what runs for half a minute.
 
    type Traits is record
       Name       : Text_Reference;
@@ -33,7 +33,6 @@ package Test_Databases is
       After_Kill : Text_Reference := +"";
       Long_Text  : Text_Reference := +"";
       Slow       : Text_Reference := +"";
-      Stranger   : SQL.SQL_State  := "28000";
    end record;
 
    --  Its parameters are for the tests, which see them through it
