@@ -223,7 +223,7 @@ class MariaDB:
     target = "mariadb"
     table = ("CREATE TABLE test_simple (id integer AUTO_INCREMENT PRIMARY KEY, value integer) "
              "ENGINE=InnoDB")
-    no_table = "42S02|1146"  # some drivers drop the SQLSTATE and keep the server's number
+    no_table = "42S02|1146|1051"  # some drivers drop the SQLSTATE, and keep the server's number
 
     def __init__(self, uri: str, schema: str) -> None:
         self._parts = urlsplit(uri)

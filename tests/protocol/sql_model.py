@@ -121,10 +121,11 @@ class Table:
                 self.transactions += operations
                 return Expected(sum(values), count)
             case "update_point":
-                for s in inputs:  # a value that the row has already is not written again
-                    self.transactions += self.rows[1 + s % rows] != s >> 33
-                    self.rows[1 + s % rows] = s >> 33
-                return Expected(sum(s >> 33 for s in inputs), operations)
+                amounts = [1 + (s >> 20) % 100 for s in inputs]
+                for s, amount in zip(inputs, amounts):
+                    self.rows[1 + s % rows] += amount
+                self.transactions += operations
+                return Expected(sum(amounts), operations)
             case "transfer":
                 amounts = [1 + (s >> 20) % 100 for s in inputs]
                 for s, amount in zip(inputs, amounts):

@@ -172,7 +172,7 @@ def assert_statements(batches: Batches, server: Server, prepared: bool) -> None:
         before = server.counted()
         batches.run(operations)
         after = server.counted()
-        seen = without_beginning(after.statements - before.statements, expected["COMMIT"])
+        seen = told_alike(after.statements - before.statements, expected["COMMIT"])
         if seen == expected and server.shows_preparing(before, after) == prepared:
             break
     assert seen == expected
@@ -181,13 +181,17 @@ def assert_statements(batches: Batches, server: Server, prepared: bool) -> None:
             f"statements prepared or planned: {after.prepared - before.prepared}")
 
 
-def without_beginning(seen: Counter[str], transactions: int) -> Counter[str]:
-    """How a driver begins a transaction is its own affair, if it does so at most once each."""
+def told_alike(seen: Counter[str], transactions: int) -> Counter[str]:
+    """The statements without those that begin a transaction, which is a driver's own affair if it
+    does so at most once each. Of a COMMIT that was prepared, PostgreSQL 15 counts the first
+    execution only; then its BEGIN counts."""
     rest = Counter(seen)
     for begin in ("BEGIN", "START"):
-        if 0 < rest[begin] <= transactions:
+        if rest[begin] == transactions > rest["COMMIT"]:
+            rest["COMMIT"] = transactions
+        if rest[begin] <= transactions:
             del rest[begin]
-    if 0 < rest["SET_OPTION"] <= 2 * transactions:  # SET autocommit = 0, and 1 again
+    if rest["SET_OPTION"] <= 2 * transactions:  # SET autocommit = 0, and 1 again
         del rest["SET_OPTION"]
     return rest
 
@@ -225,8 +229,10 @@ def test_hello_names_the_thread_that_works(subject: Subject, database: Database)
     subject.ask_for("opened", open_command(
         {"case": "select", "statement": "text", "limit": 1000, "seed": SEED, "rows": ROWS,
          **database.arguments()}))
-    subject.ask_for("verified", "verify operations=100")
-    before = subject.cpu_time_by_thread()
-    subject.ask_for("ran", "run operations=100")
-    used = {task: ns - before.get(task, 0) for task, ns in subject.cpu_time_by_thread().items()}
+    for _ in range(ATTEMPTS):  # at first, a compiler's threads may do more
+        before = subject.cpu_time_by_thread()
+        subject.ask_for("ran", "run operations=100")
+        used = {task: ns - before.get(task, 0) for task, ns in subject.cpu_time_by_thread().items()}
+        if max(used, key=used.get) == thread:
+            break
     assert max(used, key=used.get) == thread, used

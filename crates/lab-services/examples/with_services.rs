@@ -6,8 +6,12 @@
 //! software is not installed, its variable is not set. The exit status is the command's.
 
 use lab_services::{Kind, Missing, Request, ServiceError, Starting, Transport};
+use nix::fcntl::{Flock, FlockArg};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::fs::{self, File};
+use std::io;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
@@ -44,6 +48,7 @@ fn main() -> ExitCode {
 
 fn run(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
     let scratch = tempfile::Builder::new().prefix("benchlab-").tempdir()?;
+    let _lock = lock(scratch.path())?;
     let mut starting = Vec::new();
     for kind in Kind::ALL {
         let mut request = Request::new(kind, scratch.path());
@@ -73,6 +78,15 @@ fn run(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
     finish(command)
 }
 
+/// Marks the folder as in use, as the lab does with its own: if this program is killed, the next lab
+/// removes what it left.
+fn lock(folder: &Path) -> io::Result<Flock<File>> {
+    let file = File::create(folder.join("lock"))?;
+    let lock = Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, error)| error)?;
+    fs::rename(folder.join("lock"), folder.join("in-use"))?;
+    Ok(lock)
+}
+
 fn without(command: &mut Command, missing: &Missing) {
     let name = variable(missing.kind);
     eprintln!("with_services: {missing}; {name} is not set");
@@ -96,8 +110,8 @@ fn rights(kind: Kind) -> &'static str {
     }
 }
 
-/// Runs it to its end; a signal that asks to stop is handed on. After Ctrl-C in a terminal the command
-/// has it already, and gets it once more.
+/// Runs it to its end. Ctrl-C in a terminal reaches the command, too; other signals that ask to stop are
+/// handed on.
 fn finish(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut child = command
@@ -109,7 +123,7 @@ fn finish(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
             return Ok(status.code().unwrap_or_else(signal) as u8);
         }
         let signal = STOPPED.swap(0, Ordering::Relaxed);
-        if signal != 0 {
+        if signal != 0 && signal != SIGINT {
             // SAFETY: a system call that takes two numbers; the child is not yet buried.
             unsafe { libc::kill(child.id() as i32, signal) };
         }

@@ -3,7 +3,15 @@
 
 use crate::{Kind, Transport};
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
+
+/// The superuser of private servers.
+pub(crate) const LAB: &str = "lab";
+/// The role that subjects connect to them as; its database has the same name.
+pub(crate) const SUBJECTS: &str = "benchlab";
 
 /// Where a server is, and who connects.
 #[derive(Clone)]
@@ -21,6 +29,19 @@ pub(crate) struct Address {
 }
 
 impl Address {
+    /// Of a private server, once it has a port and a socket; with a new password.
+    pub fn private(kind: Kind, user: &str) -> io::Result<Address> {
+        Ok(Address {
+            kind,
+            user: user.into(),
+            password: random()?,
+            host: Some(Ipv4Addr::LOCALHOST.to_string()),
+            port: 0,
+            socket: None,
+            database: SUBJECTS.into(),
+        })
+    }
+
     /// Reads `scheme://USER:PASSWORD@HOST:PORT/DATABASE?parameters`. Error: what is wrong with it,
     /// without the password.
     pub fn parse(kind: Kind, url: &str) -> Result<Address, String> {
@@ -36,7 +57,7 @@ impl Address {
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
         let (login, place) = authority
             .rsplit_once('@')
-            .ok_or("it names no user: `USER:PASSWORD@` belongs before the host")?;
+            .ok_or("it names no user: `USER:PASSWORD@` belongs before the host, percent-encoded")?;
         let (user, password) = login.split_once(':').unwrap_or((login, ""));
         let (host, port) = host_and_port(place)?;
         let mut address = Address {
@@ -135,6 +156,13 @@ impl fmt::Display for Address {
             (None, None) => write!(f, "nowhere"),
         }
     }
+}
+
+/// 128 bits from the system, in hexadecimal digits.
+pub(crate) fn random() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn host_and_port(place: &str) -> Result<(Option<&str>, Option<u16>), String> {

@@ -5,6 +5,7 @@ use crate::address::Address;
 use crate::installed;
 use crate::{Kind, ServiceError};
 use mysql::prelude::Queryable;
+use nix::unistd::Pid;
 use postgres::SimpleQueryMessage;
 use postgres::error::SqlState;
 use std::time::Duration;
@@ -14,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A connection of the lab: the superuser's to a private server, the given user's to another.
 pub struct Admin {
-    connection: Connection,
+    pub(crate) connection: Connection,
     kind: Kind,
     /// Who gets the schemas.
     owner: Option<String>,
@@ -162,8 +163,17 @@ impl Admin {
         format!("{mark}{}{mark}", name.replace(mark, &mark.repeat(2)))
     }
 
-    pub(crate) fn connection(&mut self) -> &mut Connection {
-        &mut self.connection
+    /// What serves this connection on the server's machine: a process, or MariaDB's thread if each
+    /// connection has one.
+    pub(crate) fn served_by(&mut self) -> Option<Pid> {
+        let number = self.value(match self.kind {
+            Kind::Postgresql => "SELECT pg_backend_pid()",
+            Kind::Mariadb => {
+                "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID() \
+                 AND @@thread_handling = 'one-thread-per-connection'"
+            }
+        });
+        number.ok()?.parse().ok().map(Pid::from_raw)
     }
 
     pub(crate) fn refused(&self, words: String) -> ServiceError {

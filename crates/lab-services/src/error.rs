@@ -41,14 +41,12 @@ pub enum ServiceError {
         log: Log,
     },
     /// Every port that was free a moment ago was taken when the server wanted it.
-    #[error("{kind} found no free port on 127.0.0.1, tried: {tried:?}{log}")]
+    #[error("{kind} found no free port on 127.0.0.1, tried: {tried:?}")]
     Port {
         /// Which server.
         kind: Kind,
         /// The ports.
         tried: Vec<u16>,
-        /// The last lines of its log.
-        log: Log,
     },
     /// It does not accept a setting.
     #[error("{kind} refuses a setting of `--service-set`: {words}")]
@@ -97,7 +95,7 @@ pub enum ServiceError {
         why: String,
     },
     /// The server refuses the user or the password.
-    #[error("{kind} at {place} refuses the login of `{user}`: {words}")]
+    #[error("{kind} at {place} refuses the login of `{user}`: {words}{}", hint(*kind))]
     Login {
         /// Which server.
         kind: Kind,
@@ -162,6 +160,16 @@ pub enum ServiceError {
         /// Why not.
         error: io::Error,
     },
+}
+
+fn hint(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Postgresql => "",
+        Kind::Mariadb => {
+            "; MariaDB says so of a user who must use TLS, too, and under require_secure_transport: the \
+             experiment measures without"
+        }
+    }
 }
 
 /// The software of a server is not there, or only in a version that is not supported.

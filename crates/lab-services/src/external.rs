@@ -17,10 +17,7 @@ const SAME_SECONDS: f64 = 3.0;
 pub(crate) fn processes(admin: &mut Admin) -> Option<Processes> {
     let kind = admin.kind();
     let main = match kind {
-        Kind::Postgresql => {
-            let backend: i32 = admin.value("SELECT pg_backend_pid()").ok()?.parse().ok()?;
-            parent(backend)?
-        }
+        Kind::Postgresql => parent(admin.served_by()?.as_raw())?,
         Kind::Mariadb => {
             let rows = admin.query("SELECT @@pid_file, @@datadir").ok()?;
             let [Some(file), Some(data)] = &rows.first()?[..] else {
@@ -45,12 +42,12 @@ pub(crate) fn processes(admin: &mut Admin) -> Option<Processes> {
         Kind::Mariadb => &["mariadbd", "mysqld"],
     };
     let name = fs::read_to_string(format!("/proc/{main}/comm")).ok()?;
-    // The folder of a process has its start as its time, or later if it was looked at later.
     let same = programs.contains(&name.trim()) && (age(main)? - up).abs() < SAME_SECONDS;
     same.then_some(Processes {
         kind,
         main: Pid::from_raw(main),
         tally: None,
+        own: admin.served_by(),
     })
 }
 

@@ -7,14 +7,19 @@ mod abandoned;
 mod address;
 mod admin;
 mod counters;
+mod diagnosis;
 mod error;
 mod external;
+mod facts;
 mod installed;
 mod mariadb;
 mod place;
 mod postgresql;
 mod process;
 mod service;
+mod starting;
+mod statements;
+mod status;
 mod tally;
 mod usage;
 
@@ -23,7 +28,8 @@ pub use admin::Admin;
 pub use counters::Counters;
 pub use error::{Log, Missing, ServiceError};
 pub use installed::missing;
-pub use service::{Request, Service, Starting};
+pub use service::Service;
+pub use starting::{Request, Starting};
 
 use std::fmt;
 

@@ -2,10 +2,10 @@
 //! How a private MariaDB server is made and started.
 
 use crate::address::Address;
+use crate::address::{LAB, SUBJECTS};
 use crate::admin::Admin;
 use crate::place::Place;
-use crate::service::{LAB, SUBJECTS};
-use crate::{Kind, ServiceError};
+use crate::{Kind, ServiceError, facts};
 use nix::sys::signal::Signal;
 use sha1::{Digest, Sha1};
 use std::fs;
@@ -68,6 +68,8 @@ pub(crate) fn install(place: &Place, script: &Path) -> io::Result<Command> {
     ]);
     command.args(["--skip-name-resolve", "--force"]);
     command.arg(option("datadir", place.data()));
+    // It removes what others left in a common one, or are just using.
+    command.arg(option("tmpdir", &place.folder));
     Ok(command)
 }
 
@@ -145,6 +147,7 @@ pub(crate) fn complains(line: &str) -> bool {
         "unknown variable",
         "Unknown suffix",
         "Error while setting",
+        "ERROR: ",
     ];
     sure.iter().any(|words| line.contains(words))
         || (line.contains("option '") && line.contains(" adjusted to "))
@@ -163,12 +166,12 @@ pub(crate) fn settings(
         "SHOW GLOBAL VARIABLES WHERE Variable_name IN ({})",
         list.join(",")
     );
-    Ok(crate::service::pairs(admin.query(&query)?))
+    Ok(facts::pairs(admin.query(&query)?))
 }
 
 /// On a server that is not private: whether the user may make databases.
 pub(crate) fn check_rights(admin: &mut Admin, address: &Address) -> Result<(), ServiceError> {
-    let name = format!("benchlab_{}", crate::service::random()?);
+    let name = format!("benchlab_check_{}", std::process::id());
     let made = admin.create_schema(&name);
     let _ = admin.drop_schema(&name);
     made.map_err(|error| ServiceError::Rights {

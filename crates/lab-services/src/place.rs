@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Where a private server lives: its folder, and the user that it runs as.
 
-use crate::{Kind, Log, ServiceError, abandoned};
+use crate::{Kind, ServiceError, abandoned};
 use nix::unistd::{Gid, Uid, User, chown, geteuid, mkdtemp};
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -16,10 +16,6 @@ const LONGEST_SOCKET: usize = 107;
 pub(crate) const SOCKETS: &str = "sockets";
 /// How the folders of sockets are named that lie elsewhere.
 pub(crate) const SHORT: &str = "benchlab-s";
-/// Less than this is no room.
-const ROOM: u64 = 1 << 20;
-/// Last lines of a log shown with a failure.
-const LAST_LOG_LINES: usize = 10;
 
 /// A private server's folder. Dropping it ends what runs in it, and removes it.
 pub(crate) struct Place {
@@ -142,12 +138,6 @@ impl Place {
             .collect()
     }
 
-    /// The last lines of it.
-    pub fn last_log(&self) -> Log {
-        let mut lines = self.log_lines();
-        Log(lines.split_off(lines.len().saturating_sub(LAST_LOG_LINES)))
-    }
-
     /// Forgets what was written so far.
     pub fn empty_log(&self) {
         let _ = File::options()
@@ -161,21 +151,6 @@ impl Place {
         let free = nix::sys::statvfs::statvfs(&self.folder);
         free.map(|s| s.blocks_available() * s.fragment_size())
             .unwrap_or(u64::MAX)
-    }
-
-    /// The error of a server that found no room, if that is what happened.
-    pub fn full(&self) -> Option<ServiceError> {
-        let said = |line: &String| {
-            let line = line.to_lowercase();
-            line.contains("no space left on device") || line.contains("disk full")
-        };
-        let free_bytes = self.free_bytes();
-        (free_bytes < ROOM || self.log_lines().iter().any(said)).then(|| ServiceError::Full {
-            kind: self.kind,
-            folder: self.folder.clone(),
-            free_bytes,
-            log: self.last_log(),
-        })
     }
 
     /// Whether it is in memory, so that a commit waits for no disk.

@@ -2,12 +2,13 @@
 //! How a private PostgreSQL server is made and started.
 
 use crate::address::Address;
+use crate::address::{LAB, SUBJECTS};
 use crate::admin::Admin;
 use crate::place::Place;
-use crate::service::{LAB, SUBJECTS};
 use crate::tally::Tally;
-use crate::{Kind, ServiceError};
+use crate::{Kind, ServiceError, facts};
 use nix::sys::signal::Signal;
+use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -17,6 +18,9 @@ pub(crate) const DEATH: Signal = Signal::SIGQUIT;
 
 /// The lab connects to this database, which is there from the start, to make the subjects' own.
 const FIRST_DATABASE: &str = "postgres";
+
+/// The file of the superuser's password, while the data directory is made.
+const PASSWORD: &str = "password";
 
 /// Settings that the lab needs as they are.
 pub(crate) const RESERVED: &[&str] = &[
@@ -62,9 +66,14 @@ pub(crate) fn install(place: &Place, initdb: &Path, lab: &Address) -> io::Result
     let mut command = place.command(initdb)?;
     command.arg("--pgdata").arg(place.data());
     command.args(["--username", LAB, "--auth", "scram-sha-256", "--pwfile"]);
-    command.arg(place.write("password", &lab.password)?);
+    command.arg(place.write(PASSWORD, &lab.password)?);
     command.args(["--no-locale", "--encoding", "UTF8", "--no-sync"]);
     Ok(command)
+}
+
+/// The installer has read it.
+pub(crate) fn forget_password(place: &Place) {
+    let _ = fs::remove_file(place.folder.join(PASSWORD));
 }
 
 /// The server itself, with its own defaults but for these settings and the given ones.
@@ -127,7 +136,9 @@ pub(crate) fn furnish(
 
 /// Whether a line of the log says that the server could not do as it was told.
 pub(crate) fn complains(line: &str) -> bool {
-    line.contains("FATAL:")
+    ["FATAL:", "PANIC:", "initdb: error:"]
+        .iter()
+        .any(|word| line.contains(word))
 }
 
 /// The values of settings.
@@ -143,7 +154,7 @@ pub(crate) fn settings(
         "SELECT name, current_setting(name) FROM pg_settings WHERE lower(name) IN ({})",
         list.join(",")
     ))?;
-    Ok(crate::service::pairs(rows))
+    Ok(facts::pairs(rows))
 }
 
 /// What its own statements are counted by, on a server that is not private.

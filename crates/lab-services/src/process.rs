@@ -6,7 +6,7 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 /// Between two looks at something that is waited for.
@@ -49,35 +49,39 @@ impl Process {
         Pid::from_raw(self.child.id() as i32)
     }
 
-    /// Whether it lives. It is left for [`Process::ended`] to bury.
+    /// Whether it lives.
     pub fn alive(&self) -> bool {
-        let seen = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
-        matches!(
-            waitid(Id::Pid(self.pid()), seen),
-            Ok(WaitStatus::StillAlive)
-        )
+        self.end().is_none()
     }
 
-    /// How it ended, if it has.
-    pub fn ended(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().ok().flatten()
+    /// How it ended, if it has. It is not buried before this is dropped, so that its number stays its own.
+    pub fn end(&self) -> Option<WaitStatus> {
+        let seen = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
+        let status = waitid(Id::Pid(self.pid()), seen).ok();
+        status.filter(|&status| status != WaitStatus::StillAlive)
+    }
+}
+
+/// How a process ended, in words.
+pub(crate) fn described(status: WaitStatus) -> String {
+    match status {
+        WaitStatus::Exited(_, code) => format!("exit status {code}"),
+        WaitStatus::Signaled(_, signal, _) => format!("signal {signal}"),
+        other => format!("{other:?}"),
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        if self.ended().is_some() {
-            return;
-        }
         let _ = kill(self.pid(), self.death);
         let deadline = Instant::now() + PATIENCE;
-        while self.ended().is_none() {
+        while self.alive() {
             if Instant::now() > deadline {
                 let _ = killpg(self.pid(), Signal::SIGKILL);
-                let _ = self.child.wait();
-                return;
+                break;
             }
             std::thread::sleep(PAUSE);
         }
+        let _ = self.child.wait();
     }
 }

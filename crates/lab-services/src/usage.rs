@@ -16,6 +16,9 @@ pub(crate) struct Processes {
     pub main: Pid,
     /// What ended processes of it used; without, `/proc` tells it in ticks.
     pub tally: Option<Tally>,
+    /// What serves the lab's own connection, and is not charged to anybody: a process of PostgreSQL, a
+    /// thread of MariaDB.
+    pub own: Option<Pid>,
 }
 
 impl Processes {
@@ -43,9 +46,14 @@ impl Processes {
 
     /// CPU time of all, those that ended included, ns. `None`: the server is gone.
     pub fn cpu_ns(&self) -> Option<u64> {
+        if self.kind == Kind::Mariadb {
+            let own = self.own.map_or(0, |thread| thread_ns(self.main, thread));
+            return Some(clock_ns(self.main)?.saturating_sub(own));
+        }
         // A clock that cannot be read is that of a process which ended just now.
         let living = || -> Option<u64> {
-            let children = self.children();
+            let mut children = self.children();
+            children.retain(|&child| Some(child) != self.own);
             let others: u64 = children.into_iter().filter_map(clock_ns).sum();
             Some(clock_ns(self.main)? + others)
         };
@@ -60,9 +68,6 @@ impl Processes {
 
     /// User and system time of the children that the main process waited for; in units of 10 ms.
     fn ended_in_ticks(&self) -> u64 {
-        if self.kind == Kind::Mariadb {
-            return 0;
-        }
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.main)).unwrap_or_default();
         // The program's name may hold spaces and parentheses; the third field follows it.
         let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
@@ -105,6 +110,14 @@ impl Processes {
 fn clock_ns(pid: Pid) -> Option<u64> {
     let now = clock_gettime(clock_getcpuclockid(pid).ok()?).ok()?;
     Some(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
+}
+
+/// CPU time of a thread that sleeps: the first number of its `schedstat`. A clock of another process's
+/// thread cannot be read.
+fn thread_ns(pid: Pid, thread: Pid) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat"));
+    let first = |stat: String| stat.split_whitespace().next()?.parse().ok();
+    stat.ok().and_then(first).unwrap_or(0)
 }
 
 fn tasks(pid: Pid) -> Vec<Pid> {

@@ -5,6 +5,8 @@ mod common;
 
 use common::{Fixture, installed, is_installed};
 use lab_services::{Counters, Kind, Service, Transport};
+use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::unistd::Pid;
 use std::time::Instant;
 
 /// What happened while something was done, and its server's CPU time.
@@ -67,6 +69,10 @@ fn every_statement_of_a_subject_is_counted_once() {
             Kind::Mariadb => {
                 assert_eq!(counted.prepared_executions, Some(100));
                 assert_eq!(counted.prepares, Some(1));
+                let (counted, _) = during(&mut fixture, |_| client.ping());
+                assert_eq!(words(&counted), [("admin", 1)]);
+                let (counted, _) = during(&mut fixture, |_| client.run("SHOW WARNINGS"));
+                assert_eq!(words(&counted), [("other", 1)]);
             }
         }
         let (counted, _) = during(&mut fixture, |_| {
@@ -183,6 +189,13 @@ fn the_cpu_time_of_connections_that_ended_is_the_kernels() {
 
 const LOOP: &str = "DO $$ BEGIN FOR i IN 1..50000000 LOOP END LOOP; END $$";
 
+/// A process's own clock.
+fn clock_ns(pid: i32) -> u64 {
+    let clock = clock_getcpuclockid(Pid::from_raw(pid)).unwrap();
+    let now = clock_gettime(clock).unwrap();
+    now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
+}
+
 #[test]
 fn the_cpu_time_of_a_query_is_its_processs() {
     if !is_installed(Kind::Postgresql) {
@@ -191,27 +204,46 @@ fn the_cpu_time_of_a_query_is_its_processs() {
     let mut fixture = Fixture::new(Kind::Postgresql);
     let mut client = fixture.client(Transport::Tcp);
     let backend = client.pid();
-    let before = ticks(backend).0;
-    let began = Instant::now();
+    let (before, began) = (clock_ns(backend), Instant::now());
     let (counted, cpu_ns) = during(&mut fixture, |_| client.run(LOOP));
-    let wall_ns = began.elapsed().as_nanos() as u64;
+    let (own_ns, wall_ns) = (clock_ns(backend) - before, began.elapsed().as_nanos());
     assert_eq!(words(&counted), [("do", 1)]);
-    let own_ns = 10_000_000 * (ticks(backend).0 - before);
     println!("loop: {cpu_ns} ns, of the process {own_ns}, wall {wall_ns}");
+    assert!(
+        cpu_ns >= own_ns && cpu_ns - own_ns < own_ns / 20,
+        "{cpu_ns} {own_ns}"
+    );
+    // The same in a process that has ended when its time is read; the kernel tells it in ticks.
+    let main = fixture.service.pids()[0];
+    let before = ticks(main).1;
+    let (_, cpu_ns) = during(&mut fixture, |fixture| {
+        fixture.client(Transport::Tcp).run(LOOP)
+    });
+    let own_ns = 10_000_000 * (ticks(main).1 - before);
+    println!("in a process that ended: {cpu_ns} ns, of the process {own_ns}");
     assert!(
         cpu_ns.abs_diff(own_ns) < own_ns / 20 + 20_000_000,
         "{cpu_ns} {own_ns}"
     );
-    assert!(cpu_ns < wall_ns * 105 / 100);
-    // And the same in a process that has ended when its time is read.
-    let (_, again_ns) = during(&mut fixture, |fixture| {
-        fixture.client(Transport::Tcp).run(LOOP)
-    });
-    println!("in a process that ended: {again_ns} ns");
-    assert!(
-        again_ns > cpu_ns / 2 && again_ns < 2 * cpu_ns,
-        "{again_ns} {cpu_ns}"
-    );
+}
+
+/// A server does work of its own at times: one undisturbed reading of three is enough.
+#[test]
+fn the_labs_readings_are_not_charged_to_anybody() {
+    for kind in installed() {
+        let mut fixture = Fixture::new(kind);
+        let charged = (0..3).map(|_| {
+            let readings = |fixture: &mut Fixture| {
+                (0..200).for_each(|_| assert!(fixture.service.counters().is_ok()));
+            };
+            let before = fixture.service.cpu_ns().unwrap();
+            readings(&mut fixture);
+            fixture.service.cpu_ns().unwrap() - before
+        });
+        let least = charged.min().unwrap() / 200;
+        println!("{kind}: {least} ns charged for a reading");
+        assert!(least < 10_000, "{kind}: {least} ns");
+    }
 }
 
 /// What the readings after every batch cost; printed, not asserted.

@@ -6,12 +6,15 @@
 #include "lab_kit.h"
 #include "question.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <mysql.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define DEBIT "UPDATE test_simple SET value = value - ? WHERE id = ?"
+#define CREDIT "UPDATE test_simple SET value = value + ? WHERE id = ?"
 #define INSERT "INSERT INTO test_simple (value) VALUES (?)"
 #define POINT "SELECT value FROM test_simple WHERE id = ?"
 #define MIXED "SELECT id, small, big, amount, name, nothing, moment FROM test_mixed WHERE id = ?"
@@ -56,7 +59,7 @@ typedef struct sql {
     session own; /* the only one, but for connections */
     address address;
     inputs inputs;
-    MYSQL_STMT *credit; /* transfer's second statement */
+    MYSQL_STMT *second; /* of transfer */
     const char *table;  /* drop_create */
     uint64_t rows_tx;
     session *sessions; /* connections */
@@ -124,12 +127,12 @@ static bool prepare(session *session, const char *text, MYSQL_STMT **statement)
         || refuse_statement(session, *statement);
 }
 
-/* Binds the statement's row to session->columns. */
+/* Binds the statement's row, if it has one, to session->columns; mixed binds its longer row itself. */
 static bool bind_columns(session *session)
 {
     MYSQL_BIND columns[] = {integer(&session->columns[0]), integer(&session->columns[1])};
-    return session->statement == NULL || mysql_stmt_field_count(session->statement) == 0
-        || mysql_stmt_bind_result(session->statement, columns) == 0
+    unsigned count = session->statement != NULL ? mysql_stmt_field_count(session->statement) : 0;
+    return count == 0 || count > 2 || mysql_stmt_bind_result(session->statement, columns) == 0
         || refuse_statement(session, session->statement);
 }
 
@@ -145,8 +148,8 @@ static void finish(void *data)
     for (uint64_t c = 0; sql->sessions != NULL && c < sql->connections; c++)
         disconnect(&sql->sessions[c]);
     free(sql->sessions);
-    if (sql->credit != NULL)
-        mysql_stmt_close(sql->credit);
+    if (sql->second != NULL)
+        mysql_stmt_close(sql->second);
     disconnect(&sql->own);
     memset(sql, 0, sizeof *sql);
 }
@@ -174,13 +177,13 @@ static bool read_settings(lab *lab, session *session)
 static void decode(char *text)
 {
     char *out = text;
-    for (char *in = text; *in != '\0'; in++) {
-        char digits[3] = {in[0] == '%' ? in[1] : '\0', in[0] == '%' && in[1] != '\0' ? in[2] : '\0', '\0'};
-        char *end = digits;
-        long byte = strtol(digits, &end, 16);
-        if (end == digits + 2)
+    for (const char *in = text; *in != '\0'; in++) {
+        unsigned byte = (unsigned char)*in;
+        if (byte == '%' && isxdigit((unsigned char)in[1]) && isxdigit((unsigned char)in[2])) {
+            sscanf(in + 1, "%2x", &byte);
             in += 2;
-        *out++ = end == digits + 2 ? (char)byte : *in;
+        }
+        *out++ = (char)byte;
     }
     *out = '\0';
 }
@@ -335,10 +338,10 @@ static bool insert(session *session, uint64_t k, lab_work *work)
     return query(session, text);
 }
 
-/* Executes a prepared UPDATE that binds a number and an id. */
-static bool update(session *session, MYSQL_STMT *statement, int32_t number, int32_t id)
+/* Executes a prepared UPDATE that binds an amount and an id. */
+static bool update(session *session, MYSQL_STMT *statement, int32_t amount, int32_t id)
 {
-    session->numbers[0] = number;
+    session->numbers[0] = amount;
     session->numbers[1] = id;
     return execute(session, statement);
 }
@@ -542,7 +545,7 @@ static bool update_point_open(lab *lab, void *data)
 {
     sql *sql = data;
     return fill_inputs(lab, &sql->inputs)
-        && open_prepared_statement(lab, sql, "UPDATE test_simple SET value = ? WHERE id = ?")
+        && open_prepared_statement(lab, sql, CREDIT)
         && read_settings(lab, &sql->own);
 }
 
@@ -550,10 +553,10 @@ static bool update_point_perform(lab *lab, void *data, uint64_t operations, lab_
 {
     session *own = &((sql *)data)->own;
     for (uint64_t k = 0; k < operations; k++) {
-        int32_t value = own->inputs->values[k % LAB_INPUTS];
-        if (!update(own, own->statement, value, own->inputs->ids[k % LAB_INPUTS]))
+        int32_t amount = own->inputs->amounts[k % LAB_INPUTS];
+        if (!update(own, own->statement, amount, own->inputs->ids[k % LAB_INPUTS]))
             return failed(lab, own);
-        work->check += (uint64_t)value;
+        work->check += (uint64_t)amount;
         work->units++;
     }
     return true;
@@ -563,11 +566,8 @@ static bool transfer_open(lab *lab, void *data)
 {
     sql *sql = data;
     return fill_inputs(lab, &sql->inputs)
-        && open_prepared_statement(lab, sql,
-                                   "UPDATE test_simple SET value = value - ? WHERE id = ?")
-        && (prepare(&sql->own, "UPDATE test_simple SET value = value + ? WHERE id = ?",
-                    &sql->credit)
-            || failed(lab, &sql->own))
+        && open_prepared_statement(lab, sql, DEBIT)
+        && (prepare(&sql->own, CREDIT, &sql->second) || failed(lab, &sql->own))
         && read_settings(lab, &sql->own);
 }
 
@@ -580,7 +580,7 @@ static bool transfer_perform(lab *lab, void *data, uint64_t operations, lab_work
         int32_t amount = own->inputs->amounts[i];
         if (!query(own, "BEGIN")
             || !update(own, own->statement, amount, own->inputs->ids[i])
-            || !update(own, sql->credit, amount, own->inputs->others[i])
+            || !update(own, sql->second, amount, own->inputs->others[i])
             || !query(own, "COMMIT"))
             return roll_back(lab, own);
         work->check += (uint64_t)amount;

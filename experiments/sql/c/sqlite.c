@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DEBIT "UPDATE test_simple SET value = value - ? WHERE id = ?"
+#define CREDIT "UPDATE test_simple SET value = value + ? WHERE id = ?"
 #define INSERT "INSERT INTO test_simple (value) VALUES (?)"
 #define POINT "SELECT value FROM test_simple WHERE id = ?"
 /* NOTHING is a keyword of SQLite. */
@@ -35,7 +37,7 @@ typedef struct sql {
     const char *table;   /* drop_create */
     sqlite3_stmt *begin; /* of transactions */
     sqlite3_stmt *commit;
-    sqlite3_stmt *credit; /* transfer's second statement */
+    sqlite3_stmt *second; /* of transfer */
     uint64_t rows_tx;
     session *sessions; /* connections */
     uint64_t connections;
@@ -98,7 +100,7 @@ static void finish(void *data)
     free(sql->sessions);
     sqlite3_finalize(sql->begin);
     sqlite3_finalize(sql->commit);
-    sqlite3_finalize(sql->credit);
+    sqlite3_finalize(sql->second);
     finish_session(&sql->own);
     memset(sql, 0, sizeof *sql);
 }
@@ -210,10 +212,10 @@ static bool execute(sqlite3_stmt *statement)
     return sqlite3_reset(statement) == SQLITE_OK;
 }
 
-/* Executes an UPDATE that binds a number and an id. */
-static bool update(sqlite3_stmt *statement, int32_t number, int32_t id)
+/* Executes an UPDATE that binds an amount and an id. */
+static bool update(sqlite3_stmt *statement, int32_t amount, int32_t id)
 {
-    sqlite3_bind_int(statement, 1, number);
+    sqlite3_bind_int(statement, 1, amount);
     sqlite3_bind_int(statement, 2, id);
     return execute(statement);
 }
@@ -391,17 +393,17 @@ static bool update_point_open(lab *lab, void *data)
 {
     sql *sql = data;
     return fill_inputs(lab, &sql->inputs)
-        && open_prepared_statement(lab, sql, "UPDATE test_simple SET value = ? WHERE id = ?");
+        && open_prepared_statement(lab, sql, CREDIT);
 }
 
 static bool update_point_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     sql *sql = data;
     for (uint64_t k = 0; k < operations; k++) {
-        int32_t value = sql->inputs.values[k % LAB_INPUTS];
-        if (!update(sql->own.statement, value, sql->inputs.ids[k % LAB_INPUTS]))
+        int32_t amount = sql->inputs.amounts[k % LAB_INPUTS];
+        if (!update(sql->own.statement, amount, sql->inputs.ids[k % LAB_INPUTS]))
             return failed(lab, &sql->own);
-        work->check += (uint64_t)value;
+        work->check += (uint64_t)amount;
         work->units++;
     }
     return true;
@@ -411,11 +413,8 @@ static bool transfer_open(lab *lab, void *data)
 {
     sql *sql = data;
     return fill_inputs(lab, &sql->inputs)
-        && open_prepared_statement(lab, sql,
-                                   "UPDATE test_simple SET value = value - ? WHERE id = ?")
-        && (prepare(&sql->own, "UPDATE test_simple SET value = value + ? WHERE id = ?",
-                    &sql->credit)
-            || failed(lab, &sql->own))
+        && open_prepared_statement(lab, sql, DEBIT)
+        && (prepare(&sql->own, CREDIT, &sql->second) || failed(lab, &sql->own))
         && open_transactions(lab, sql);
 }
 
@@ -427,7 +426,7 @@ static bool transfer_perform(lab *lab, void *data, uint64_t operations, lab_work
         int32_t amount = sql->inputs.amounts[i];
         if (!execute(sql->begin)
             || !update(sql->own.statement, amount, sql->inputs.ids[i])
-            || !update(sql->credit, amount, sql->inputs.others[i])
+            || !update(sql->second, amount, sql->inputs.others[i])
             || !execute(sql->commit))
             return roll_back(lab, sql);
         work->check += (uint64_t)amount;

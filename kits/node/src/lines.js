@@ -108,12 +108,12 @@ export class Arguments {
 }
 
 /**
- * A reply as a line with its LF.
+ * A reply as a line with its LF; null and undefined are written as an empty value.
  * @param {string} verb
  * @param {Record<string, unknown>} values
  */
 export function reply(verb, values = {}) {
-  const words = Object.entries(values).map(([key, value]) => ` ${key}=${encode(String(value))}`);
+  const words = Object.entries(values).map(([key, value]) => ` ${key}=${encode(String(value ?? ''))}`);
   return `@lab ${verb}${words.join('')}\n`;
 }
 

@@ -167,11 +167,14 @@ function checkOf(check) {
   return BigInt.asUintN(64, BigInt(check));
 }
 
-/** @param {unknown} error */
+/** @param {any} error whatever was thrown */
 function failure(error) {
   const code = error instanceof UsageError ? 'usage'
     : error instanceof UnsupportedError ? 'unsupported' : 'failed';
   if (code === 'failed') console.error(error);
-  const message = (error instanceof Error && error.message) || String(error);
-  return reply('error', { code, message: message.slice(0, MESSAGE_MAX) });
+  const message = error?.message || String(error);
+  const state = error?.sqlState ?? error?.code; // drivers have the SQLSTATE in either
+  return reply('error', {
+    code, message: (state ? `${state}: ${message}` : message).slice(0, MESSAGE_MAX),
+  });
 }

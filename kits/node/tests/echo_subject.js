@@ -17,13 +17,18 @@ function echo(opening) {
     settings: { text },
     perform(operations) {
       process.stdout.write('@lab torn');
-      if (failAt > 0 && failAt <= operations) throw new RangeError(`operation ${failAt} failed`);
+      if (failAt > 0 && failAt <= operations) throw failure(failAt, text);
       const check = new Sum();
       for (let k = 0; k < operations; k++) check.addBig(opening.inputs[k % 4096]);
       return { check: check.value, units: 2 * operations };
     },
     close: () => console.log('echo was closed'),
   };
+}
+
+function failure(operation, code) {
+  const error = new RangeError(`operation ${operation} failed`);
+  return code === 'x' ? error : Object.assign(error, { code });
 }
 
 /** @type {import('../src/subject.js').Case} */

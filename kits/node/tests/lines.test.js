@@ -65,6 +65,7 @@ test('a reply encodes in upper case what does not stand for itself', () => {
   assert.equal(reply('opened', { a: "aZ09-._~/:,+ %=ü!'()*", b: 7n }),
     '@lab opened a=aZ09-._~/:,+%20%25%3D%C3%BC%21%27%28%29%2A b=7\n');
   assert.equal(reply('closed'), '@lab closed\n');
+  assert.equal(reply('opened', { a: null, b: 0 }), '@lab opened a= b=0\n');
 });
 
 test('half of a surrogate pair is written as U+FFFD', () => {

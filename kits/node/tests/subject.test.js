@@ -81,6 +81,11 @@ test('failed work is reported and logged, and the case stays open', () => {
   assert.match(log, /RangeError: operation 2 failed/);
 });
 
+test('a failure is told with its SQLSTATE', () => {
+  assert.equal(talk(OPEN.replace('fail_at=0 text=x', 'fail_at=1 text=42P01'), 'verify').replies[1],
+    error('failed', '42P01: operation 1 failed'));
+});
+
 for (const end of ['close', 'quit', '']) {
   test(`a case is closed when it ends with ${end || 'the end of the input'}`, () => {
     assert.equal(talk(OPEN, end).log.match(/echo was closed/g).length, 1);

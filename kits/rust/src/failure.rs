@@ -12,7 +12,7 @@ use std::iter::successors;
 pub struct Failure {
     pub(crate) code: Code,
     pub(crate) message: String,
-    cause: Option<Box<dyn Error>>,
+    cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
 /// The codes of the protocol.
@@ -39,7 +39,7 @@ impl Failure {
         Self::new(Code::Failed, message.into(), None)
     }
 
-    fn new(code: Code, message: String, cause: Option<Box<dyn Error>>) -> Self {
+    fn new(code: Code, message: String, cause: Option<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
             code,
             message,
@@ -49,11 +49,12 @@ impl Failure {
 
     /// The error that this came from, and its causes in turn.
     pub(crate) fn causes(&self) -> impl Iterator<Item = &(dyn Error + 'static)> {
-        successors(self.cause.as_deref(), |&error| error.source())
+        let cause = self.cause.as_deref().map(|error| error as &dyn Error);
+        successors(cause, |&error| error.source())
     }
 }
 
-impl<E: Error + 'static> From<E> for Failure {
+impl<E: Error + Send + Sync + 'static> From<E> for Failure {
     /// The message is the error's and those of its causes, in the libraries' own words.
     fn from(error: E) -> Self {
         let mut message = error.to_string();

@@ -100,6 +100,22 @@ impl Client {
         }
     }
 
+    /// MariaDB's way to ask whether the server is there.
+    pub fn ping(&mut self) {
+        match self {
+            Client::Postgresql(_) => panic!("it has no such command"),
+            Client::Mariadb(client) => client.ping().unwrap(),
+        }
+    }
+
+    /// A query's only value.
+    pub fn value(&mut self, query: &str) -> String {
+        match self {
+            Client::Postgresql(client) => client.query_one(query, &[]).unwrap().get(0),
+            Client::Mariadb(client) => client.query_first(query).unwrap().unwrap(),
+        }
+    }
+
     pub fn pid(&mut self) -> i32 {
         match self {
             Client::Postgresql(client) => client
@@ -109,4 +125,26 @@ impl Client {
             Client::Mariadb(_) => panic!("it has threads"),
         }
     }
+}
+
+/// The processes of a server's programs that work in a folder.
+pub fn processes_in(folder: &std::path::Path) -> Vec<i32> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let works_there = |pid: &i32| {
+        std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(folder))
+    };
+    pids.filter(works_there).collect()
+}
+
+/// Whether something becomes true within some seconds.
+pub fn soon(mut what: impl FnMut() -> bool) -> bool {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(15);
+    while std::time::Instant::now() < deadline {
+        if what() {
+            return true;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    false
 }

@@ -32,17 +32,25 @@ fn main() -> io::Result<()> {
         .serve()
 }
 
-fn connect(opening: Opening) -> Result<Closed, Failure> {
+fn connect(mut opening: Opening) -> Result<Closed, Failure> {
     let options = options(&opening)?;
-    Session::open(&opening)?.serve(opening, async |_, operations| {
-        let mut work = Work::default();
-        for _ in 0..operations {
-            let mut connection = Conn::new(options.clone()).await?;
-            work.add(1, found::<i32>(connection.query_first(SELECT_1).await?)?);
-            connection.disconnect().await?;
-        }
-        Ok(work)
-    })
+    let runtime = this_thread()?;
+    runtime.block_on(async {
+        let mut connection = Conn::new(options.clone()).await?;
+        read_settings(&mut opening, &mut connection).await?;
+        Ok::<_, Failure>(connection.disconnect().await?)
+    })?;
+    Ok(opening.serve(|operations| runtime.block_on(connect_each(&options, operations))))
+}
+
+async fn connect_each(options: &Opts, operations: u64) -> Result<Work, Failure> {
+    let mut work = Work::default();
+    for _ in 0..operations {
+        let mut connection = Conn::new(options.clone()).await?;
+        work.add(1, found::<i32>(connection.query_first(SELECT_1).await?)?);
+        connection.disconnect().await?;
+    }
+    Ok(work)
 }
 
 fn select_1(opening: Opening) -> Result<Closed, Failure> {
@@ -267,6 +275,11 @@ fn options(opening: &Opening) -> Result<Opts, Failure> {
     Ok(OptsBuilder::from_opts(options).prefer_socket(false).into())
 }
 
+/// A runtime whose tasks all run on the thread that enters it.
+fn this_thread() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
+
 /// A connection, and the runtime that drives it on this thread.
 struct Session {
     runtime: Runtime,
@@ -276,7 +289,7 @@ struct Session {
 impl Session {
     fn open(opening: &Opening) -> Result<Self, Failure> {
         let options = options(opening)?;
-        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let runtime = this_thread()?;
         let connection = runtime.block_on(Conn::new(options))?;
         Ok(Self {
             runtime,

@@ -32,18 +32,26 @@ fn main() -> io::Result<()> {
         .serve()
 }
 
-fn connect(opening: Opening) -> Result<Closed, Failure> {
+fn connect(mut opening: Opening) -> Result<Closed, Failure> {
     let config = config(&opening)?;
-    Session::open(&opening)?.serve(opening, async |_, operations| {
-        let mut work = Work::default();
-        for _ in 0..operations {
-            let connection = Connection::open(&config).await?;
-            let row = connection.client.query_typed_one(SELECT_1, &[]).await?;
-            work.add(1, row.get::<_, i32>(0));
-            connection.close().await?;
-        }
-        Ok(work)
-    })
+    let runtime = this_thread()?;
+    runtime.block_on(async {
+        let connection = Connection::open(&config).await?;
+        read_settings(&mut opening, &connection.client).await?;
+        connection.close().await
+    })?;
+    Ok(opening.serve(|operations| runtime.block_on(connect_each(&config, operations))))
+}
+
+async fn connect_each(config: &Config, operations: u64) -> Result<Work, Failure> {
+    let mut work = Work::default();
+    for _ in 0..operations {
+        let connection = Connection::open(config).await?;
+        let row = connection.client.query_typed_one(SELECT_1, &[]).await?;
+        work.add(1, row.get::<_, i32>(0));
+        connection.close().await?;
+    }
+    Ok(work)
 }
 
 fn select_1(opening: Opening) -> Result<Closed, Failure> {
@@ -262,6 +270,11 @@ fn config(opening: &Opening) -> Result<Config, Failure> {
     Ok(target.parse()?)
 }
 
+/// A runtime whose tasks all run on the thread that enters it.
+fn this_thread() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
+
 /// A client, and the task that carries its messages.
 struct Connection {
     client: Client,
@@ -291,7 +304,7 @@ struct Session {
 impl Session {
     fn open(opening: &Opening) -> Result<Self, Failure> {
         let config = config(opening)?;
-        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let runtime = this_thread()?;
         let connection = runtime.block_on(Connection::open(&config))?;
         Ok(Self {
             runtime,

@@ -31,10 +31,10 @@ fn main() -> io::Result<()> {
         .serve()
 }
 
-fn connect(opening: Opening) -> Result<Closed, Failure> {
+fn connect(mut opening: Opening) -> Result<Closed, Failure> {
     let path = path(&opening)?;
-    let settings = open(&path)?;
-    serve(opening, &settings, |operations| {
+    read_settings(&mut opening, &open(&path)?)?;
+    Ok(opening.serve(|operations| {
         let mut work = Work::default();
         for _ in 0..operations {
             let connection = open(&path)?;
@@ -45,7 +45,7 @@ fn connect(opening: Opening) -> Result<Closed, Failure> {
             connection.close().map_err(|(_, error)| error)?;
         }
         Ok(work)
-    })
+    }))
 }
 
 fn select_1(opening: Opening) -> Result<Closed, Failure> {
@@ -109,7 +109,8 @@ fn mixed(opening: Opening) -> Result<Closed, Failure> {
     let ids = ids(&opening)?;
     let connection = open(&path(&opening)?)?;
     let mut statement = connection.prepare(
-        "SELECT id, small, big, amount, name, nothing, moment FROM test_mixed WHERE id = ?",
+        // To SQLite, "nothing" is a word of its own.
+        r#"SELECT id, small, big, amount, name, "nothing", moment FROM test_mixed WHERE id = ?"#,
     )?;
     serve(opening, &connection, |operations| {
         let mut work = Work::default();

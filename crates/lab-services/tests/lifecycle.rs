@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Servers are there for a run, and nothing of them is left after it, however it ends.
+
+mod common;
+
+use common::{Client, Fixture, installed, processes_in, request, soon};
+use lab_services::{Kind, Service, ServiceError, Starting, Transport, clear};
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// Shared memory of the kinds that PostgreSQL makes: names in /dev/shm, and creators' processes of
+/// System V segments.
+fn shared_memory(pids: &[Pid]) -> (Vec<PathBuf>, usize) {
+    let maps = fs::read_to_string(format!("/proc/{}/maps", pids[0])).unwrap_or_default();
+    let paths = maps
+        .lines()
+        .filter_map(|line| Some(&line[line.find("/dev/shm/")?..]));
+    let segments = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
+    let creator = |line: &str| {
+        line.split_whitespace()
+            .nth(4)
+            .and_then(|pid| pid.parse().ok())
+    };
+    let creators = segments.lines().filter_map(creator);
+    let own = creators.filter(|&pid: &i32| pids.contains(&Pid::from_raw(pid)));
+    (paths.map(PathBuf::from).collect(), own.count())
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).unwrap().next().is_none()
+}
+
+#[test]
+fn a_stopped_server_leaves_nothing() {
+    for kind in installed() {
+        let Fixture { service, scratch } = Fixture::new(kind);
+        let pids = service.pids();
+        let (names, segments) = shared_memory(&pids);
+        assert_eq!(
+            (!names.is_empty(), segments),
+            (kind == Kind::Postgresql, names.len().min(1))
+        );
+        assert!(service.alive() && !is_empty(scratch.path()));
+        let mut client = Client::connect(kind, &service.target(Transport::Tcp, "tests").unwrap());
+        client.run("SELECT 1");
+        service.stop();
+        assert!(
+            pids.iter()
+                .all(|pid| !Path::new(&format!("/proc/{pid}")).exists()),
+            "{kind}"
+        );
+        assert!(names.iter().all(|name| !name.exists()), "{kind}");
+        assert_eq!(shared_memory(&pids).1, 0, "{kind}");
+        assert!(is_empty(scratch.path()), "{kind}");
+    }
+}
+
+/// Even PostgreSQL's shared memory, which it cannot give back then.
+#[test]
+fn a_killed_server_is_noticed_and_another_one_starts() {
+    for kind in installed() {
+        let Fixture {
+            mut service,
+            scratch,
+        } = Fixture::new(kind);
+        let pids = service.pids();
+        let (names, _) = shared_memory(&pids);
+        kill(pids[0], Signal::SIGKILL).unwrap();
+        assert!(soon(|| !service.alive()), "{kind}");
+        let failure = service.failure().unwrap().to_string();
+        assert!(failure.starts_with(&format!("{kind} ended")), "{failure}");
+        let error = service.counters().unwrap_err();
+        assert!(matches!(error, ServiceError::Ended { .. }), "{error:?}");
+        let again = Service::start(&request(kind, &scratch, &[])).unwrap();
+        assert!(again.alive() && again.failure().is_none());
+        drop(service);
+        assert!(again.alive());
+        assert!(names.iter().all(|name| !name.exists()), "{kind}");
+        assert_eq!(shared_memory(&pids).1, 0, "{kind}");
+        drop(again);
+        assert!(is_empty(scratch.path()), "{kind}");
+    }
+}
+
+/// As after a lab that was killed, had the system not ended its servers.
+#[test]
+fn an_abandoned_folder_is_cleared_of_servers_and_of_nothing_else() {
+    for kind in installed() {
+        let Fixture { service, scratch } = Fixture::new(kind);
+        let (pids, place) = (service.pids(), processes_in(scratch.path()));
+        assert_eq!(place.len(), pids.len());
+        std::mem::forget(service);
+        let mut innocent = Command::new("sleep")
+            .arg("100")
+            .current_dir(scratch.path())
+            .spawn()
+            .unwrap();
+        let kept = ["file", "postgresql-x", "mariadb"].map(|name| scratch.path().join(name));
+        kept.iter()
+            .for_each(|path| fs::write(path, "kept").unwrap());
+        clear(scratch.path());
+        // The main process is a child of this one.
+        let _ = nix::sys::wait::waitpid(pids[0], None);
+        assert!(
+            pids.iter()
+                .all(|pid| !Path::new(&format!("/proc/{pid}")).exists()),
+            "{kind}"
+        );
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), kept.len());
+        assert!(innocent.try_wait().unwrap().is_none());
+        innocent.kill().unwrap();
+        innocent.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_target_leads_to_the_schema_by_the_transport_that_it_names() {
+    for kind in installed() {
+        let fixture = Fixture::new(kind);
+        let (schema, transport) = match kind {
+            Kind::Postgresql => (
+                "SELECT current_schema()",
+                "SELECT coalesce(host(inet_server_addr()), '')",
+            ),
+            Kind::Mariadb => (
+                "SELECT database()",
+                "SELECT substring_index(host, ':', 1) || '' FROM information_schema.PROCESSLIST \
+                 WHERE id = connection_id() AND host LIKE '%:%' UNION SELECT '' LIMIT 1",
+            ),
+        };
+        for (way, host) in [(Transport::Tcp, true), (Transport::Unix, false)] {
+            let mut client = fixture.client(way);
+            assert_eq!(client.value(schema), "tests");
+            assert_eq!(!client.value(transport).is_empty(), host, "{kind} {way:?}");
+        }
+    }
+}
+
+#[test]
+fn a_long_path_does_not_keep_a_server_from_its_socket() {
+    for kind in installed() {
+        let parent = tempfile::tempdir().unwrap();
+        let scratch = parent.path().join("long".repeat(25));
+        fs::create_dir(&scratch).unwrap();
+        let mut service = Service::start(&lab_services::Request::new(kind, &scratch)).unwrap();
+        service.admin().create_schema("tests").unwrap();
+        let target = service.target(Transport::Unix, "tests").unwrap();
+        Client::connect(kind, &target).run("SELECT 1");
+        let link = fs::read_dir(&scratch)
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap()
+            .path()
+            .join("sockets");
+        let sockets = fs::read_link(link).unwrap();
+        assert!(!is_empty(&sockets));
+        drop(service);
+        assert!(!sockets.exists() && is_empty(&scratch));
+    }
+}
+
+#[test]
+fn waiting_for_a_server_can_be_interrupted() {
+    for kind in installed() {
+        let scratch = tempfile::tempdir().unwrap();
+        let mut request = request(kind, &scratch, &[]);
+        request.interrupted = || true;
+        let error = Service::start(&request).unwrap_err();
+        assert!(matches!(error, ServiceError::Interrupted));
+        assert!(is_empty(scratch.path()) && processes_in(scratch.path()).is_empty());
+    }
+}
+
+#[test]
+fn a_server_that_is_not_finished_leaves_nothing() {
+    for kind in installed() {
+        let scratch = tempfile::tempdir().unwrap();
+        drop(Starting::new(&request(kind, &scratch, &[])).unwrap());
+        assert!(is_empty(scratch.path()) && processes_in(scratch.path()).is_empty());
+    }
+}
+
+/// The example, running a command that says `ready` and ends with its standard input.
+fn with_services(temporary: &Path, command: &str) -> Child {
+    let tests = std::env::current_exe().unwrap();
+    let program = tests
+        .ancestors()
+        .nth(2)
+        .unwrap()
+        .join("examples/with_services");
+    let mut command = {
+        let mut words = Command::new(program);
+        words.args(["sh", "-c", command]);
+        words
+    };
+    command
+        .env("TMPDIR", temporary)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .process_group(0);
+    command
+        .spawn()
+        .expect("`cargo test -p lab-services` builds the examples")
+}
+
+fn first_line(child: &mut Child) -> String {
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    line
+}
+
+#[test]
+fn a_killed_lab_leaves_no_server_and_the_next_one_removes_its_data() {
+    if installed().is_empty() {
+        return;
+    }
+    let temporary = tempfile::tempdir().unwrap();
+    let mut child = with_services(temporary.path(), "echo ready; read line");
+    assert_eq!(first_line(&mut child), "ready\n");
+    assert!(!processes_in(temporary.path()).is_empty());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(soon(|| processes_in(temporary.path()).is_empty()));
+    let scratch = fs::read_dir(temporary.path())
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    assert!(!is_empty(&scratch));
+    clear(&scratch);
+    // But for the lock.
+    assert_eq!(fs::read_dir(&scratch).unwrap().count(), 1);
+}
+
+#[test]
+fn a_lab_that_is_asked_to_stop_takes_its_servers_along() {
+    if installed().is_empty() {
+        return;
+    }
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        let temporary = tempfile::tempdir().unwrap();
+        let mut child = with_services(
+            temporary.path(),
+            "trap 'exit 9' INT TERM; echo ready; read line",
+        );
+        assert_eq!(first_line(&mut child), "ready\n");
+        // Waiting for it would close its input, and the shell would have read its line.
+        let _open = child.stdin.take();
+        let pid = Pid::from_raw(child.id() as i32);
+        match signal {
+            // As a terminal does.
+            Signal::SIGINT => killpg(pid, signal).unwrap(),
+            _ => kill(pid, signal).unwrap(),
+        }
+        let status = child.wait().unwrap();
+        assert_eq!((status.code(), status.signal()), (Some(9), None));
+        assert!(is_empty(temporary.path()) && processes_in(temporary.path()).is_empty());
+    }
+}
+
+#[test]
+fn a_command_has_its_servers_and_hands_on_its_status() {
+    let temporary = tempfile::tempdir().unwrap();
+    let both = r#"echo "${LAB_POSTGRESQL%%:*}" "${LAB_MARIADB%%:*}"; exit 5"#;
+    let mut child = with_services(temporary.path(), both);
+    let line = first_line(&mut child);
+    let named: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(
+        named,
+        installed()
+            .iter()
+            .map(|kind| kind.name())
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+    assert!(is_empty(temporary.path()));
+}
