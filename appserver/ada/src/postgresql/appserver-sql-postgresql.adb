@@ -286,6 +286,7 @@ package body Appserver.SQL.PostgreSQL is
    begin
       Self.Number     := Number;
       Self.Format     := Format;
+      Self.All_Whole  := False;
       Self.Command    := Strings.New_String (Command);
       Self.Parameters := Count;
       Self.Values     := new Parameter_List'
@@ -336,6 +337,8 @@ package body Appserver.SQL.PostgreSQL is
       Check (On.Handle, Result);
       Begin_Statement
         (Self, Number, Name, Natural (nparams (Result)), Best_Format (Result));
+      Self.All_Whole :=
+        (for all Column in 0 .. nfields (Result) - 1 => ftype (Result, Column) in Whole_Type);
       clear (Result);
       Self.Attach (On);
    end Prepare;
@@ -549,20 +552,32 @@ package body Appserver.SQL.PostgreSQL is
    end Check_Empty;
 
    function Is_Binary_Number (Self : Statement; Column : Column_Number) return Boolean is
-     (Self.Format = In_Binary and then ftype (Self.Result, int (Column) - 1) in Whole_Type)
+     (Self.All_Whole
+      or else (Self.Format = In_Binary
+               and then ftype (Self.Result, int (Column) - 1) in Whole_Type))
      with Inline;
 
+   function To_Signed is new Ada.Unchecked_Conversion (Interfaces.Unsigned_32, Integer_32);
    function To_Signed is new Ada.Unchecked_Conversion (Interfaces.Unsigned_64, Integer_64);
 
-   --  Two's complement, the highest byte first
+   --  Two's complement, the highest byte first. Most are of four bytes, which GCC reads as one.
 
    function Binary_Number (Bytes : String) return Integer_64 is
       use Interfaces;
 
-      Value : Unsigned_64 := (if Bytes (Bytes'First) > ASCII.DEL then Unsigned_64'Last else 0);
+      function Byte (I : Positive) return Unsigned_32 is (Character'Pos (Bytes (I))) with Inline;
+
+      Value : Unsigned_64;
    begin
-      for Byte of Bytes loop
-         Value := Shift_Left (Value, 8) or Character'Pos (Byte);
+      if Bytes'Length = 4 then
+         return Integer_64
+           (To_Signed
+              (Shift_Left (Byte (1), 24) or Shift_Left (Byte (2), 16)
+               or Shift_Left (Byte (3), 8) or Byte (4)));
+      end if;
+      Value := (if Bytes (Bytes'First) > ASCII.DEL then Unsigned_64'Last else 0);
+      for C of Bytes loop
+         Value := Shift_Left (Value, 8) or Character'Pos (C);
       end loop;
       return To_Signed (Value);
    end Binary_Number;

@@ -138,17 +138,18 @@ private
 
    type Parameters_Reference is access Parameter_List;
 
-   --  Number: 0 if the text is used. Command: the name, or the text. Format: of the rows. Result:
-   --  while rows are read.
+   --  Number: 0 if the text is used. Command: the name, or the text. Format: of the rows; All_Whole
+   --  if they are in binary form, and all integers. Result: while rows are read.
 
    type Statement is new SQL.Statement with record
-      Number  : Statement_Number := 0;
-      Command : Strings.chars_ptr := Strings.Null_Ptr;
-      Values  : Parameters_Reference;
-      Format  : int := PostgreSQL_Library.In_Text;
-      Result  : PostgreSQL_Library.Result_Handle := PostgreSQL_Library.No_Result;
-      Row     : int := 0;
-      Rows    : int := 0;
+      Number    : Statement_Number := 0;
+      Command   : Strings.chars_ptr := Strings.Null_Ptr;
+      Values    : Parameters_Reference;
+      Format    : int := PostgreSQL_Library.In_Text;
+      All_Whole : Boolean := False;
+      Result    : PostgreSQL_Library.Result_Handle := PostgreSQL_Library.No_Result;
+      Row       : int := 0;
+      Rows      : int := 0;
    end record;
 
 end Appserver.SQL.PostgreSQL;
