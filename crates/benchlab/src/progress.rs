@@ -132,11 +132,5 @@ impl<'a> Follower<'a> {
 }
 
 fn estimate(run: &Run) -> String {
-    let analysis = lab_stats::analyse(run);
-    lab_report::estimate_line(&Report {
-        run,
-        analysis: &analysis,
-        others: &[],
-        file: &run.name,
-    })
+    lab_report::estimate_line(&Report::new(run, &run.name))
 }
