@@ -10,5 +10,6 @@ mod progress;
 mod project;
 mod run_files;
 mod same_work;
+mod servers;
 mod stopping;
 mod two_runs;
