@@ -220,6 +220,25 @@ impl Server {
     }
 }
 
+/// The reader's own server is left as it was; a private one goes with all that it holds.
+impl Drop for Server {
+    fn drop(&mut self) {
+        if self.request.is_some() {
+            return;
+        }
+        let service = self.service.get_mut();
+        // A subject that was killed may still be at work there: not for ever.
+        let patience = match service.kind() {
+            lab_services::Kind::Postgresql => "SET lock_timeout = '10s'",
+            lab_services::Kind::Mariadb => "SET lock_wait_timeout = 10",
+        };
+        let _ = service.admin().run(patience);
+        for schema in self.schemas.get_mut().iter() {
+            let _ = service.admin().drop_schema(schema);
+        }
+    }
+}
+
 impl Table {
     /// What a subject gets as `target=`.
     pub fn url(&self) -> &str {

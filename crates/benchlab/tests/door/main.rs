@@ -11,5 +11,6 @@ mod project;
 mod run_files;
 mod same_work;
 mod servers;
+mod servers_faults;
 mod stopping;
 mod two_runs;

@@ -211,8 +211,15 @@ impl Project {
     pub fn servers(cases: &[&str], variants: &[&str]) -> Project {
         let both = ["honest", "second"].map(|name| server_subject(name, "honest"));
         let others = variants.iter().map(|v| server_subject(v, v));
-        let text = SERVERS_HEAD.to_owned() + &cases.concat() + &both.concat();
+        let text = servers_head("honest") + &cases.concat() + &both.concat();
         Project::with_text(&(text + &others.collect::<String>()))
+    }
+
+    /// Adds to its experiment file.
+    pub fn append(&self, more: &str) {
+        let file = self.join("experiments/t/experiment.toml");
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(file, text + more).unwrap();
     }
 
     pub fn path(&self) -> &Path {
@@ -250,6 +257,11 @@ impl Project {
         self.call(&[&SHORT_RUN[..], more].concat())
     }
 
+    /// So many blocks of so many pairs.
+    pub fn run_blocks(&self, blocks: &str, pairs: &str, more: &[&str]) -> Ended {
+        self.call(&[&blocks_of(blocks, pairs)[..], more].concat())
+    }
+
     pub fn start(&self, args: &[&str]) -> Child {
         let mut command = self.command(args);
         command
@@ -282,6 +294,13 @@ impl Project {
     }
 }
 
+/// The words of a run of so many blocks and pairs, with all that is random decided.
+pub fn blocks_of<'a>(blocks: &'a str, pairs: &'a str) -> [&'a str; 10] {
+    let mut words = SHORT_RUN;
+    (words[4], words[6]) = (blocks, pairs);
+    words
+}
+
 /// Two blocks, quickly, with all that is random decided.
 pub const SHORT_RUN: [&str; 10] = [
     "run",
@@ -305,6 +324,11 @@ pub fn subject(name: &str, program: &[&str]) -> String {
          program = [{:?}, \"-B\", {script:?}{args}]\n",
         python()
     )
+}
+
+/// An experiment's file up to its cases, with both servers as targets.
+pub fn servers_head(baseline: &str) -> String {
+    SERVERS_HEAD.replace("\"honest\"", &format!("{baseline:?}"))
 }
 
 /// A `[[subject]]` that is a variant of servers.py.

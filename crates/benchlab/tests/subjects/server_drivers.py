@@ -5,6 +5,7 @@ server, so that is spoken here."""
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from glob import glob
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -48,6 +49,13 @@ class Session:
         """Asks whether the server is there."""
         raise NotImplementedError
 
+    def clock(self) -> Callable[[], int]:
+        """Reads the CPU time in ns of what serves this session, as the kernel knows it: a process or a
+        thread of the server."""
+        number = self._served_by()
+        (status,) = glob(f"/proc/[0-9]*/task/{number}/schedstat")
+        return lambda: int(Path(status).read_text().split()[0])
+
     def close(self) -> None:
         self._connection.close()
 
@@ -56,6 +64,8 @@ class Session:
 
 
 class Postgresql(Session):
+    burn = "SELECT count(*) FROM generate_series(1, 40000)"
+    sleep = "SELECT pg_sleep(0.005)"
     harmless_set = "SET lock_timeout = 0"
     prepare_by_name = "PREPARE p (int) AS SELECT value FROM test_simple WHERE id = $1"
     execute_by_name = "EXECUTE p ({})"
@@ -84,8 +94,13 @@ class Postgresql(Session):
     def ping(self) -> None:
         self.run("SELECT 1")
 
+    def _served_by(self) -> int:
+        return self._connection.info.backend_pid
+
 
 class Mariadb(Session):
+    burn = "SELECT BENCHMARK(150000, MD5('benchlab'))"
+    sleep = "SELECT SLEEP(0.005)"
     harmless_set = "SET @a = 1"
     prepare_by_name = "PREPARE p FROM 'SELECT value FROM test_simple WHERE id = ?'"
     execute_by_name = "EXECUTE p USING {}"
@@ -122,6 +137,10 @@ class Mariadb(Session):
 
     def ping(self) -> None:
         self._connection.ping(reconnect=False)
+
+    def _served_by(self) -> int:
+        ((thread,),) = self.run("SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()")
+        return thread
 
 
 class Prepared:

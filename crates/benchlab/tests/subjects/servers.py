@@ -15,6 +15,7 @@ from typing import NamedTuple
 _PROJECT = Path(__file__).resolve().parents[4]
 sys.path[:0] = [str(_PROJECT / "kits/python/src")]
 
+import lab_kit.subject  # noqa: E402
 from lab_kit import Case, Opening, Perform, Work, serve  # noqa: E402
 from server_drivers import Session, connect, unix  # noqa: E402
 
@@ -257,7 +258,86 @@ def connects_twice(session: Session, opening: Opening) -> Perform:
     return perform
 
 
-HONEST = {"point": point, "insert": insert, "insert_tx": insert_tx, "connect": connect_}
+# What a query costs, beside what the clock of whoever serves it says
+
+
+def noted(query: Callable[[Session], str]) -> Callable[[Session, Opening], Perform]:
+    """Runs a query of a known cost and writes down what it costs: operations and CPU time."""
+
+    def case(session: Session, opening: Opening) -> Perform:
+        execute = session.statement(query(session), False)
+        clock = session.clock()
+        diary = Path(f"cost-{opening.text('case')}-{type(session).__name__}".lower())
+
+        def perform(operations: int) -> Work:
+            before = clock()
+            for _ in range(operations):
+                execute()
+            with diary.open("a") as file:
+                print(operations, clock() - before, file=file)
+            return Work(operations, operations)
+
+        return perform
+
+    return case
+
+
+def connect_noted(session: Session, opening: Opening) -> Perform:
+    """Connections that live until their backend's clock was read."""
+    diary = Path(f"cost-connect-{type(session).__name__}".lower())
+
+    def perform(operations: int) -> Work:
+        cpu = 0
+        for _ in range(operations):
+            with closing(session.another()) as other:
+                other.run("SELECT 1")
+                cpu += other.clock()()
+        with diary.open("a") as file:
+            print(operations, cpu, file=file)
+        return Work(operations, operations)
+
+    return perform
+
+
+# Several operations at once
+
+
+def latencies(say: Callable[[int], str]) -> Callable[[Session, Opening], Perform]:
+    """Points, with latencies that were made up."""
+
+    def case(session: Session, opening: Opening) -> Perform:
+        honest = _sum_of
+        execute = session.statement(POINT, True)
+
+        def perform(operations: int) -> Work:
+            global told
+            told = say(operations)
+            return honest(execute, _ids(opening), operations)
+
+        return perform
+
+    return case
+
+
+told = ""
+"""`latencies=` of the next reply."""
+
+
+def tell_latencies() -> None:
+    """Adds what was told to every reply of `ran`; the kit's own recorder cannot be wrong."""
+    run = lab_kit.subject._Session.run
+
+    def telling(self: object, arguments: dict[str, str]) -> bytes:
+        global told
+        told = ""
+        reply = run(self, arguments)
+        return reply[:-1] + b" latencies=" + told.encode() + b"\n" if told else reply
+
+    lab_kit.subject._Session.run = telling
+
+
+HONEST = {"point": point, "insert": insert, "insert_tx": insert_tx, "connect": connect_,
+          "connections": latencies(lambda n: f"300:{n}")}
 
 
 def on_both(statement: str) -> dict[str, list[str]]:
@@ -268,7 +348,7 @@ VARIANTS: dict[str, Variant] = {
     "honest": Variant(),
     "cached": Variant({"point": cached}),
     "half-cached": Variant({"point": half_cached}),
-    "pings": Variant({"point": with_each(Session.ping)}),
+    "pings": Variant({"point": with_each(lambda session: session.ping())}),
     "sets": Variant({"point": with_each(lambda session: session.run(session.harmless_set))}),
     "other-way": Variant({"point": other_way}),
     "by-name": Variant({"point": by_name}),
@@ -284,6 +364,12 @@ VARIANTS: dict[str, Variant] = {
     "no-commit": Variant({"insert_tx": no_commit}),
     "reused": Variant({"connect": reused}),
     "connects-twice": Variant({"connect": connects_twice}),
+    "costs": Variant({
+        "burn": noted(lambda session: session.burn), "sleep": noted(lambda session: session.sleep),
+        "connect": connect_noted}),
+    "no-latencies": Variant({"connections": latencies(lambda n: "")}),
+    "wrong-sum": Variant({"connections": latencies(lambda n: f"300:{n + 1}")}),
+    "descending": Variant({"connections": latencies(lambda n: f"300:{n},200:0")}),
     "isolation": Variant(settings={
         "postgresql": ["SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE"],
         "mariadb": ["SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"]}),
@@ -302,9 +388,6 @@ VARIANTS: dict[str, Variant] = {
     "tls": Variant(options={
         "postgresql": {"sslmode": "require"},
         "mariadb": {"ssl_disabled": False, "ssl": {"check_hostname": False}}}),
-    "not-logged": Variant(settings={
-        "postgresql": ["ALTER TABLE test_simple SET UNLOGGED"],
-        "mariadb": ["ALTER TABLE test_simple ENGINE = MEMORY"]}),
 }
 
 
@@ -326,7 +409,9 @@ def case(variant: Variant, build: Callable[[Session, Opening], Perform]) -> Case
 if __name__ == "__main__":
     name = sys.argv[1]
     with open("processes", "a") as diary:
-        print(os.getpid(), file=diary)
+        words = Path("/proc/self/cmdline").read_text() + Path("/proc/self/environ").read_text()
+        print(os.getpid(), words.replace("\0", " ").replace("\n", " "), file=diary)
+    tell_latencies()
     variant = VARIANTS[name]
     serve(name, "psycopg, PyMySQL",
           {key: case(variant, build) for key, build in (HONEST | variant.cases).items()})
