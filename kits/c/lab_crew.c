@@ -17,8 +17,9 @@ typedef struct member {
 
 struct lab_crew {
     lab_crew_work work;
+    bool incomplete;           /* not all members could be started */
     bool dismissed;
-    pthread_mutex_t gathering; /* held until all members are there */
+    pthread_mutex_t gathering; /* held until all members are there, or are known not to be */
     pthread_barrier_t begin;
     pthread_barrier_t end;
     size_t size;
@@ -31,7 +32,7 @@ static void *serve(void *argument)
     lab_crew *crew = self->crew;
     pthread_mutex_lock(&crew->gathering);
     pthread_mutex_unlock(&crew->gathering);
-    if (crew->dismissed)
+    if (crew->incomplete)
         return NULL;
     for (;;) {
         pthread_barrier_wait(&crew->begin);
@@ -45,7 +46,7 @@ static void *serve(void *argument)
 
 static void disband(lab_crew *crew)
 {
-    crew->dismissed = true;
+    crew->incomplete = true;
     pthread_mutex_unlock(&crew->gathering);
     for (size_t i = 0; i < crew->size; i++)
         pthread_join(crew->members[i].thread, NULL);

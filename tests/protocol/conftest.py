@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from databases import SERVERS, Database, Server, SQLite, server_uri
-from experiments import ROOT, Declared
+from experiments import ROOT, Declared, tables
 from subject import Subject
 
 
@@ -36,13 +36,13 @@ def database(declared: Declared, folder: Path, servers: dict[str, Server]) -> Da
     """Of SQLite a new one, with an empty test_simple; of a server that of all tests."""
     target = declared.target
     if target == "sqlite":
-        return SQLite(folder / "a name with blanks & more %.db")
+        return SQLite(folder / "a name with blanks & more %.db", tables(declared))
     if target not in servers:
         uri = server_uri(target)
         if uri is None:
             pytest.skip(f"set LAB_{target.upper()} to the target of a server to test with, "
                         f"as in experiments/sql/README.md")
-        servers[target] = SERVERS[target](uri, f"lab_test_{os.getpid()}")
+        servers[target] = SERVERS[target](uri, f"lab_test_{os.getpid()}", tables(declared))
     return servers[target]
 
 

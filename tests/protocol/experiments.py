@@ -65,6 +65,11 @@ def _declared(experiment: str, subject: dict[str, Any], target: str | None) -> D
                     tuple(map(tuple, keys.get("build", []))), frozenset(keys.get("without", [])))
 
 
+def tables(declared: Declared) -> dict[str, Any]:
+    """What the experiment says of the subject's target: its tables, and how its settings are read."""
+    return read_experiments()[declared.experiment]["target"][declared.target]
+
+
 def points(case: dict[str, Any], target: str) -> Iterator[dict[str, object]]:
     """The further arguments of a case on a target: each value of its factors, with the smallest
     and the largest value of its sweep. None if the case is not for this target."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from databases import SQLite
-from experiments import Declared, declared_subjects
+from experiments import Declared, declared_subjects, tables
 from subject import Subject
 
 pytestmark = pytest.mark.parametrize("declared", declared_subjects(), ids=str)
@@ -65,7 +65,7 @@ def test_mutated_commands(declared: Declared, subject: Subject, folder: Path) ->
     commands = [b"open case=noop seed=7", b"verify", b"verify operations=2", b"run operations=3",
                 b"close"]
     if declared.target == "sqlite":  # of a server's target, a mutation may name another machine
-        SQLite(folder / "fuzz.db").fill(list(range(10)))
+        SQLite(folder / "fuzz.db", tables(declared)).fill(list(range(10)))
         arguments = f"seed=7 rows=10 target=sqlite:{folder}/fuzz.db"
         commands += [f"open case={case} {arguments}".encode()
                      for case in ("select_1 statement=text", "select limit=5 statement=prepared",

@@ -113,10 +113,18 @@ package body Appserver.SQL.Text_Values is
       return Integer_64 (Scaled);
    end Rounded;
 
+   --  What programs get begins at 1
+
+   function From_1 (Text : String) return String is
+      Result : constant String (1 .. Text'Length) := Text;
+   begin
+      return Result;
+   end From_1;
+
    function Image (Value : Integer_64) return String is
       Text : constant String := Value'Image;
    begin
-      return (if Value < 0 then Text else Text (2 .. Text'Last));
+      return (if Value < 0 then Text else From_1 (Text (2 .. Text'Last)));
    end Image;
 
    function Image (Value : Integer_64; Scale : Decimal_Scale) return String is
@@ -167,12 +175,15 @@ package body Appserver.SQL.Text_Values is
       return C.To_Ada (Text (1 .. C.size_t (Length)), Trim_Nul => False);
    end Formatted;
 
-   --  15 digits are enough for what was a short decimal, 17 for all
+   --  15 digits are enough for what was a short decimal, 17 for all. The largest values are not
+   --  tried with 15: these can be too large.
 
    function Image (Value : Long_Float) return String is
       Short : constant String := Formatted (Value, "%.15g");
    begin
-      return (if To_Float (Short, 1) = Value then Short else Formatted (Value, "%.17g"));
+      return
+        (if abs Value < 1.0e308 and then To_Float (Short, 1) = Value
+         then Short else Formatted (Value, "%.17g"));
    end Image;
 
    -----------
@@ -370,7 +381,7 @@ package body Appserver.SQL.Text_Values is
    function Padded (Value : Natural; Places : Positive) return String is
       Text : constant String := Image (Integer_64 (10 ** Places + Value));
    begin
-      return Text (Text'First + 1 .. Text'Last);
+      return From_1 (Text (2 .. Text'Last));
    end Padded;
 
    function Image (Value : Moment; Decimals : Second_Decimals := 6) return String is

@@ -3,7 +3,7 @@
 
 use crate::content;
 use crate::process::{Answer, Fault};
-use crate::statements::{self, Wanted};
+use crate::statements::{self, Planned, Wanted};
 use crate::sys;
 use crate::target::Said;
 use lab_model::{Check, Kind, Plan, PointId, SubjectId, Target, TargetId};
@@ -46,6 +46,7 @@ pub struct Table {
     url: String,
     schema: String,
     last_id: i64,
+    planned: Planned,
 }
 
 impl Server {
@@ -131,6 +132,7 @@ impl Server {
             url: url.ok_or_else(|| Fault::Failed("target", "it has no Unix socket".into()))?,
             schema,
             last_id: 0,
+            planned: Planned::default(),
         };
         if case.check == Check::Writes {
             table.last_id = table.added().map_err(cannot)?.2;
@@ -218,6 +220,25 @@ impl Server {
     }
 }
 
+/// The reader's own server is left as it was; a private one goes with all that it holds.
+impl Drop for Server {
+    fn drop(&mut self) {
+        if self.request.is_some() {
+            return;
+        }
+        let service = self.service.get_mut();
+        // A subject that was killed may still be at work there: not for ever.
+        let patience = match service.kind() {
+            lab_services::Kind::Postgresql => "SET lock_timeout = '10s'",
+            lab_services::Kind::Mariadb => "SET lock_wait_timeout = 10",
+        };
+        let _ = service.admin().run(patience);
+        for schema in self.schemas.get_mut().iter() {
+            let _ = service.admin().drop_schema(schema);
+        }
+    }
+}
+
 impl Table {
     /// What a subject gets as `target=`.
     pub fn url(&self) -> &str {
@@ -237,7 +258,9 @@ impl Table {
     /// Whether the server did since the last look just what operations of a point need.
     pub fn look(&mut self, plan: &Plan, point: PointId, said: Said) -> Answer<()> {
         let counted = self.server.counted()?;
-        statements::compare(&Wanted::of(plan, point, said), &counted)?;
+        let wanted = Wanted::of(plan, point, said);
+        statements::compare(&wanted, &counted)?;
+        self.planned.add(&wanted, &counted)?;
         match plan.case(point).check {
             Check::Writes if plan.points[point].writes.rows > 0 => {
                 self.look_at_rows(plan, point, said)

@@ -105,17 +105,32 @@ package body SQL_Cases.Writing is
    -- Updates --
    -------------
 
+   function Change (Sign : Character) return String is
+     ("UPDATE test_simple SET value = value " & Sign & " " & Database.Parameter (1)
+      & " WHERE id = " & Database.Parameter (2));
+
+   procedure Change_Row
+     (Change : in out Database.Statement;
+      Amount : Integer_64;
+      Id     : Integer_64) with Inline;
+   procedure Change_Row
+     (Change : in out Database.Statement;
+      Amount : Integer_64;
+      Id     : Integer_64) is
+   begin
+      Change.Bind (1, Amount);
+      Change.Bind (2, Id);
+      Change.Execute;
+   end Change_Row;
+
    overriding procedure Prepare
      (Self      : in out Update_Case;
       Arguments : Fields.Field_List;
       Inputs    : Seeded_Sequences.Sequence) is
    begin
-      Self.Values := Values (Inputs);
-      Self.Ids    := Ids (Inputs, Arguments);
-      Self.Update.Prepare
-        (Self.DB,
-         "UPDATE test_simple SET value = " & Database.Parameter (1)
-         & " WHERE id = " & Database.Parameter (2));
+      Self.Amounts := Amounts (Inputs);
+      Self.To      := Ids (Inputs, Arguments);
+      Self.Give.Prepare (Self.DB, Change ('+'));
    end Prepare;
 
    overriding procedure Perform
@@ -128,10 +143,8 @@ package body SQL_Cases.Writing is
    begin
       Check := 0;
       for Operation in 1 .. Operations loop
-         Self.Update.Bind (1, Self.Values (K));
-         Self.Update.Bind (2, Self.Ids (K));
-         Self.Update.Execute;
-         Check := Check + Check_Value'Mod (Self.Values (K));
+         Change_Row (Self.Give, Self.Amounts (K), Self.To (K));
+         Check := Check + Check_Value'Mod (Self.Amounts (K));
          K := @ + 1;
       end loop;
       Units := Unit_Count (Operations);
@@ -147,16 +160,11 @@ package body SQL_Cases.Writing is
       Inputs    : Seeded_Sequences.Sequence)
    is
       Rows : constant Unsigned_64 := Arguments.Number ("rows", 1, 2 ** 31 - 1);
-
-      function Change (Sign : Character) return String is
-        ("UPDATE test_simple SET value = value " & Sign & " " & Database.Parameter (1)
-         & " WHERE id = " & Database.Parameter (2));
    begin
-      for K in Inputs'Range loop
-         Self.Amounts (K) := Integer_64 (1 + Shift_Right (Inputs (K), 20) mod 100);
-         Self.To (K)      := Integer_64 (1 + Shift_Right (Inputs (K), 32) mod Rows);
-      end loop;
-      Self.From := Ids (Inputs, Arguments);
+      Self.Amounts := Amounts (Inputs);
+      Self.From    := Ids (Inputs, Arguments);
+      Self.To      := [for K in Inputs'Range =>
+                         Integer_64 (1 + Shift_Right (Inputs (K), 32) mod Rows)];
       Self.Take.Prepare (Self.DB, Change ('-'));
       Self.Give.Prepare (Self.DB, Change ('+'));
    end Prepare;
@@ -174,12 +182,8 @@ package body SQL_Cases.Writing is
          declare
             Work : SQL.Transaction (Self.DB'Access);
          begin
-            Self.Take.Bind (1, Self.Amounts (K));
-            Self.Take.Bind (2, Self.From (K));
-            Self.Take.Execute;
-            Self.Give.Bind (1, Self.Amounts (K));
-            Self.Give.Bind (2, Self.To (K));
-            Self.Give.Execute;
+            Change_Row (Self.Take, Self.Amounts (K), Self.From (K));
+            Change_Row (Self.Give, Self.Amounts (K), Self.To (K));
             Work.Commit;
          end;
          Check := Check + Check_Value'Mod (Self.Amounts (K));

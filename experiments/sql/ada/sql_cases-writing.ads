@@ -39,8 +39,8 @@ package SQL_Cases.Writing is
       Units      : out Unit_Count);
 
    type Update_Case is limited new SQL_Case with record
-      Values, Ids : Bound_Values;
-      Update      : Database.Statement;
+      Amounts, To : Bound_Values;
+      Give        : Database.Statement;
    end record;
 
    overriding procedure Prepare

@@ -31,6 +31,9 @@ package body SQL_Cases is
    function Values (Inputs : Seeded_Sequences.Sequence) return Bound_Values is
      ([for K in Inputs'Range => Integer_64 (Shift_Right (Inputs (K), 33))]);
 
+   function Amounts (Inputs : Seeded_Sequences.Sequence) return Bound_Values is
+     ([for K in Inputs'Range => Integer_64 (1 + Shift_Right (Inputs (K), 20) mod 100)]);
+
    procedure Add_Rows
      (Query : in out Database.Statement;
       Check : in out Check_Value;

@@ -43,6 +43,10 @@ package SQL_Cases is
    --  Of rows that are there
 
    function Values (Inputs : Seeded_Sequences.Sequence) return Bound_Values;
+   --  To insert
+
+   function Amounts (Inputs : Seeded_Sequences.Sequence) return Bound_Values;
+   --  To change values by
 
    --  A statement is prepared once, as the case opens, or sent as text in every operation
 

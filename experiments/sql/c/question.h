@@ -13,11 +13,11 @@ enum { MOST_CONNECTIONS = 1024 };
 typedef struct inputs {
     int32_t ids[LAB_INPUTS];     /* 1 + s mod rows */
     int32_t others[LAB_INPUTS];  /* 1 + (s >> 32) mod rows: to whom a transfer goes */
-    int32_t amounts[LAB_INPUTS]; /* 1 + (s >> 20) mod 100 */
-    int32_t values[LAB_INPUTS];  /* s >> 33 */
+    int32_t amounts[LAB_INPUTS]; /* 1 + (s >> 20) mod 100: what a value is changed by */
+    int32_t values[LAB_INPUTS];  /* s >> 33: to insert */
 } inputs;
 
-/* Fills them; the ids only for a case of which `rows` must be told. */
+/* Those of a case that works on the rows that are there, and those of one that inserts. */
 bool fill_inputs(lab *lab, inputs *inputs);
 void fill_values(lab *lab, inputs *inputs);
 

@@ -185,6 +185,7 @@ type caseTest struct {
 func one(int) uint64       { return 1 }
 func point(k int) uint64   { return uint64(value(int(1 + s(k)%rows))) }
 func written(k int) uint64 { return s(k) >> 33 }
+func amount(k int) uint64  { return 1 + s(k)>>20%100 }
 
 func firstRows(limit int) func(int) uint64 {
 	return func(int) (sum uint64) {
@@ -212,8 +213,8 @@ var caseTests = []caseTest{
 		id := int(1 + s(k)%rows)
 		return mixed(id).fold(id)
 	}},
-	{arguments: "case=update_point", operations: 50, units: 1, check: written},
-	{arguments: "case=transfer", operations: 50, units: 2, check: func(k int) uint64 { return 1 + s(k)>>20%100 }},
+	{arguments: "case=update_point", operations: 50, units: 1, check: amount},
+	{arguments: "case=transfer", operations: 50, units: 2, check: amount},
 	{arguments: "case=insert statement=prepared", operations: 50, units: 1, check: written, empty: true,
 		left: func(operations int) int { return operations }},
 	{arguments: "case=insert statement=text", operations: 50, units: 1, check: written, empty: true,

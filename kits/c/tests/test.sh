@@ -201,6 +201,13 @@ for threads in 1 2 7 64; do
     fi
 done
 
+for _ in $(seq 100); do
+    printf 'open case=crew seed=7 fail_at=0 threads=16\nclose\n'
+done >"$scratch.in"
+expect 'a crew that is dismissed before its members run' \
+    "$(yes '@lab opened
+@lab closed' | head -n 200)" <"$scratch.in"
+
 expect 'a crew of which one member fails, and that works again' '@lab opened' \
     '@lab error code=failed message=operation%205%20failed' \
     '@lab verified operations=4 units=4 check=6' '@lab closed' <<END

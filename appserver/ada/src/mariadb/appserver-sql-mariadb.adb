@@ -32,7 +32,9 @@ package body Appserver.SQL.MariaDB is
          when others                                        => State);
 
    --  After an error of class 40 the server has rolled the transaction back. Only its answers that
-   --  are no errors tell the library so, and a ping gets one.
+   --  are no errors tell the library so: this statement gets one.
+
+   Nothing_To_Do : constant String := "DO 0";
 
    procedure Raise_Failure
      (DB : Connection_Handle; Code : Error_Number; State, Message : String)
@@ -43,7 +45,7 @@ package body Appserver.SQL.MariaDB is
       Ignored : int;
    begin
       if State (State'First .. State'First + 1) = "40" then
-         Ignored := ping (DB);
+         Ignored := real_query (DB, Nothing_To_Do'Address, Nothing_To_Do'Length);
       end if;
       Raise_Error (State_Of (Code, State), Integer (Code), Message);
    end Raise_Failure;
@@ -508,15 +510,28 @@ package body Appserver.SQL.MariaDB is
         (if Self.Inputs.Slots (I).Is_Null /= 0 then Null_Literal
          else Self.Inputs.Slots (I).Bytes (1 .. Natural (Self.Inputs.Slots (I).Length)));
 
-      Result : Unbounded_String;
+      Length : Natural  := Self.Text'Length;
       Start  : Positive := Self.Text'First;
+      Filled : Natural  := 0;
+
+      procedure Append (Result : in out String; Part : String) is
+      begin
+         Result (Filled + 1 .. Filled + Part'Length) := Part;
+         Filled := Filled + Part'Length;
+      end Append;
+
    begin
       for I in Self.Places'Range loop
-         Append (Result, Self.Text (Start .. Self.Places (I) - 1));
-         Append (Result, Literal (I));
-         Start := Self.Places (I) + 1;
+         Length := Length - 1 + Literal (I)'Length;
       end loop;
-      return To_String (Result) & Self.Text (Start .. Self.Text'Last);
+      return Result : String (1 .. Length) do
+         for I in Self.Places'Range loop
+            Append (Result, Self.Text (Start .. Self.Places (I) - 1));
+            Append (Result, Literal (I));
+            Start := Self.Places (I) + 1;
+         end loop;
+         Append (Result, Self.Text (Start .. Self.Text'Last));
+      end return;
    end Complete;
 
    --  Results after the first one, as a procedure has them, are passed over

@@ -48,9 +48,8 @@ private package Appserver.SQL.MariaDB_Library is
      with Import, Convention => C, External_Name => "mysql_init";
    --  A new one for No_Connection
 
-   Option_Connect_Timeout : constant := 0;
-   Option_Charset_Name    : constant := 7;
-   Option_Local_Infile    : constant := 8;
+   Option_Charset_Name : constant := 7;
+   Option_Local_Infile : constant := 8;
 
    function options
      (DB : Connection_Handle; Option : int; Value : System.Address) return int
@@ -71,9 +70,6 @@ private package Appserver.SQL.MariaDB_Library is
 
    function thread_id (DB : Connection_Handle) return unsigned_long
      with Import, Convention => C, External_Name => "mysql_thread_id";
-
-   function ping (DB : Connection_Handle) return int
-     with Import, Convention => C, External_Name => "mysql_ping";
 
    Info_Server_Status   : constant := 30;
    In_Transaction       : constant := 1;

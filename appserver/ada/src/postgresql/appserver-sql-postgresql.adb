@@ -3,6 +3,7 @@
 with Ada.Calendar;
 with Ada.Real_Time;
 with Ada.Strings.Fixed;
+with Ada.Unchecked_Conversion;
 with Ada.Unchecked_Deallocation;
 with Appserver.SQL.PostgreSQL_Texts;
 with Appserver.SQL.Text_Values;
@@ -277,11 +278,15 @@ package body Appserver.SQL.PostgreSQL is
    --  What there is of a statement here, before it is attached
 
    procedure Begin_Statement
-     (Self : in out Statement; Command : String; Number : Statement_Number; Text : UTF_8_String)
-   is
-      Count : constant Natural := PostgreSQL_Texts.Parameter_Count (Text);
+     (Self    : in out Statement;
+      Number  : Statement_Number;
+      Command : String;
+      Count   : Natural;
+      Format  : int) is
    begin
       Self.Number     := Number;
+      Self.Format     := Format;
+      Self.All_Whole  := False;
       Self.Command    := Strings.New_String (Command);
       Self.Parameters := Count;
       Self.Values     := new Parameter_List'
@@ -297,22 +302,44 @@ package body Appserver.SQL.PostgreSQL is
       end if;
    end Check_Text;
 
+   subtype Whole_Type is Type_Id
+     with Static_Predicate => Whole_Type in Type_Int_2 | Type_Int_4 | Type_Int_8;
+   subtype Text_Type is Type_Id
+     with Static_Predicate => Text_Type in Type_Text | Type_Varchar | Type_Char | Type_Name;
+
+   function Best_Format (Description : Result_Handle) return int is
+     (if (for all Column in 0 .. nfields (Description) - 1 =>
+            ftype (Description, Column) in Whole_Type | Text_Type)
+      then In_Binary else In_Text);
+
+   procedure Check (DB : Connection_Handle; Result : Result_Handle) is
+   begin
+      if resultStatus (Result) /= Command_OK then
+         Raise_Failure (DB, Result);
+      end if;
+   end Check;
+
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
    is
       Number : constant Statement_Number := On.Latest + 1;
+      Name   : constant String           := Name_Of (Number);
       Result : Result_Handle;
    begin
       Self.Close;
       Check_Text (Text);
       Release_Left (On);
-      Result := prepare (On.Handle, To_C (Name_Of (Number)), To_C (Text));
-      if resultStatus (Result) /= Command_OK then
-         Raise_Failure (On.Handle, Result);
-      end if;
+      Result := prepare (On.Handle, To_C (Name), To_C (Text));
+      Check (On.Handle, Result);
       clear (Result);
       On.Latest := Number;
-      Begin_Statement (Self, Name_Of (Number), Number, Text);
+      Result := describePrepared (On.Handle, To_C (Name));
+      Check (On.Handle, Result);
+      Begin_Statement
+        (Self, Number, Name, Natural (nparams (Result)), Best_Format (Result));
+      Self.All_Whole :=
+        (for all Column in 0 .. nfields (Result) - 1 => ftype (Result, Column) in Whole_Type);
+      clear (Result);
       Self.Attach (On);
    end Prepare;
 
@@ -321,7 +348,7 @@ package body Appserver.SQL.PostgreSQL is
    begin
       Self.Close;
       Check_Text (Text);
-      Begin_Statement (Self, Text, 0, Text);
+      Begin_Statement (Self, 0, Text, PostgreSQL_Texts.Parameter_Count (Text), In_Text);
       Self.Attach (On);
    end Use_Text;
 
@@ -457,7 +484,9 @@ package body Appserver.SQL.PostgreSQL is
    begin
       Self.Result :=
         (if Self.Number > 0
-         then execPrepared (Owner.Handle, Self.Command, Count, Self.Values.Values)
+         then execPrepared
+           (Owner.Handle, Self.Command, Count, Self.Values.Values,
+            Result_Format => Self.Format)
          else execParams
            (Owner.Handle, Self.Command, Count, System.Null_Address, Self.Values.Values));
       Self.Row := 0;
@@ -522,6 +551,37 @@ package body Appserver.SQL.PostgreSQL is
       end if;
    end Check_Empty;
 
+   function Is_Binary_Number (Self : Statement; Column : Column_Number) return Boolean is
+     (Self.All_Whole
+      or else (Self.Format = In_Binary
+               and then ftype (Self.Result, int (Column) - 1) in Whole_Type))
+     with Inline;
+
+   function To_Signed is new Ada.Unchecked_Conversion (Interfaces.Unsigned_32, Integer_32);
+   function To_Signed is new Ada.Unchecked_Conversion (Interfaces.Unsigned_64, Integer_64);
+
+   --  Two's complement, the highest byte first. Most are of four bytes, which GCC reads as one.
+
+   function Binary_Number (Bytes : String) return Integer_64 is
+      use Interfaces;
+
+      function Byte (I : Positive) return Unsigned_32 is (Character'Pos (Bytes (I))) with Inline;
+
+      Value : Unsigned_64;
+   begin
+      if Bytes'Length = 4 then
+         return Integer_64
+           (To_Signed
+              (Shift_Left (Byte (1), 24) or Shift_Left (Byte (2), 16)
+               or Shift_Left (Byte (3), 8) or Byte (4)));
+      end if;
+      Value := (if Bytes (Bytes'First) > ASCII.DEL then Unsigned_64'Last else 0);
+      for C of Bytes loop
+         Value := Shift_Left (Value, 8) or Character'Pos (C);
+      end loop;
+      return To_Signed (Value);
+   end Binary_Number;
+
    overriding function As_Integer_64
      (Self : Statement; Column : Column_Number) return Integer_64
    is
@@ -531,7 +591,9 @@ package body Appserver.SQL.PostgreSQL is
       if Text'Length = 0 then
          Check_Empty (Self, Column);
       end if;
-      return To_Integer_64 (Text, Column);
+      return
+        (if Is_Binary_Number (Self, Column) then Binary_Number (Text)
+         else To_Integer_64 (Text, Column));
    end As_Integer_64;
 
    overriding function As_Text
@@ -543,7 +605,8 @@ package body Appserver.SQL.PostgreSQL is
       if Text'Length = 0 then
          Check_Empty (Self, Column);
       end if;
-      return Text;
+      return
+        (if Is_Binary_Number (Self, Column) then Image (Binary_Number (Text)) else Text);
    end As_Text;
 
    overriding function As_Integer_32
@@ -560,7 +623,7 @@ package body Appserver.SQL.PostgreSQL is
 
    overriding function As_Scaled
      (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64 is
-     (if ftype (Self.Result, int (Column) - 1) in Float_4 | Float_8
+     (if ftype (Self.Result, int (Column) - 1) in Type_Float_4 | Type_Float_8
       then Rounded (Self.As_Float (Column), Scale, Column)
       else To_Scaled (Self.As_Text (Column), Scale, Column));
 

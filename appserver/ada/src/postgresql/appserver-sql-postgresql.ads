@@ -3,8 +3,9 @@
 --  PostgreSQL databases, through libpq.
 --
 --  The operations are those of Appserver.SQL. Parameters are written $1, $2 and so on. Values
---  travel as text in both directions: then the server converts them, and every type it has can be
---  bound and read, while a number in text costs no more than in libpq's binary form.
+--  travel as text: then the server converts them, and every type that it has can be bound and
+--  read. Only the rows of a prepared statement whose columns are all integers and texts come in
+--  binary form, in which a text is the same and an integer costs less.
 --
 --  Rows are stored: a Step that runs the statement has all of them sent here before it returns the
 --  first one, so other statements of the connection can run while they are read. That is also
@@ -45,8 +46,8 @@ package Appserver.SQL.PostgreSQL is
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      with Pre  => Can_Use (On),
           Post => Self.Is_Open;
-   --  On the server, under a name, until it is closed. Text is one SQL statement. What Self held
-   --  before is released.
+   --  On the server, under a name, until it is closed; this takes two round trips. Text is one SQL
+   --  statement. What Self held before is released.
 
    procedure Use_Text
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
@@ -137,15 +138,18 @@ private
 
    type Parameters_Reference is access Parameter_List;
 
-   --  Number: 0 if the text is used. Command: the name, or the text. Result: while rows are read.
+   --  Number: 0 if the text is used. Command: the name, or the text. Format: of the rows; All_Whole
+   --  if they are in binary form, and all integers. Result: while rows are read.
 
    type Statement is new SQL.Statement with record
-      Number  : Statement_Number := 0;
-      Command : Strings.chars_ptr := Strings.Null_Ptr;
-      Values  : Parameters_Reference;
-      Result  : PostgreSQL_Library.Result_Handle := PostgreSQL_Library.No_Result;
-      Row     : int := 0;
-      Rows    : int := 0;
+      Number    : Statement_Number := 0;
+      Command   : Strings.chars_ptr := Strings.Null_Ptr;
+      Values    : Parameters_Reference;
+      Format    : int := PostgreSQL_Library.In_Text;
+      All_Whole : Boolean := False;
+      Result    : PostgreSQL_Library.Result_Handle := PostgreSQL_Library.No_Result;
+      Row       : int := 0;
+      Rows      : int := 0;
    end record;
 
 end Appserver.SQL.PostgreSQL;

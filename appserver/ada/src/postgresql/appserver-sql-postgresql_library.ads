@@ -76,7 +76,7 @@ private package Appserver.SQL.PostgreSQL_Library is
    procedure freeCancel (Handle : Cancel_Handle)
      with Import, Convention => C, External_Name => "PQfreeCancel";
 
-   --  Statements. Values are texts that end with a NUL, or null; results are in text.
+   --  Statements. Values are texts that end with a NUL, or null.
 
    type Value_List is array (Positive range <>) of System.Address with Convention => C;
 
@@ -91,6 +91,15 @@ private package Appserver.SQL.PostgreSQL_Library is
       Types      : System.Address := System.Null_Address) return Result_Handle
      with Import, Convention => C, External_Name => "PQprepare";
 
+   function describePrepared (DB : Connection_Handle; Name : char_array) return Result_Handle
+     with Import, Convention => C, External_Name => "PQdescribePrepared";
+
+   function nparams (Result : Result_Handle) return int
+     with Import, Convention => C, External_Name => "PQnparams";
+
+   In_Text   : constant := 0;
+   In_Binary : constant := 1;
+
    function execPrepared
      (DB            : Connection_Handle;
       Name          : Strings.chars_ptr;
@@ -98,7 +107,7 @@ private package Appserver.SQL.PostgreSQL_Library is
       Values        : Value_List;
       Lengths       : System.Address := System.Null_Address;
       Formats       : System.Address := System.Null_Address;
-      Result_Format : int            := 0) return Result_Handle
+      Result_Format : int) return Result_Handle
      with Import, Convention => C, External_Name => "PQexecPrepared";
 
    function execParams
@@ -109,7 +118,7 @@ private package Appserver.SQL.PostgreSQL_Library is
       Values        : Value_List;
       Lengths       : System.Address := System.Null_Address;
       Formats       : System.Address := System.Null_Address;
-      Result_Format : int            := 0) return Result_Handle
+      Result_Format : int            := In_Text) return Result_Handle
      with Import, Convention => C, External_Name => "PQexecParams";
 
    --  Results; rows and columns count from 0
@@ -143,8 +152,15 @@ private package Appserver.SQL.PostgreSQL_Library is
      with Import, Convention => C, External_Name => "PQfname";
 
    type Type_Id is new unsigned;
-   Float_4 : constant Type_Id := 700;
-   Float_8 : constant Type_Id := 701;
+   Type_Name    : constant Type_Id := 19;
+   Type_Int_8   : constant Type_Id := 20;
+   Type_Int_2   : constant Type_Id := 21;
+   Type_Int_4   : constant Type_Id := 23;
+   Type_Text    : constant Type_Id := 25;
+   Type_Float_4 : constant Type_Id := 700;
+   Type_Float_8 : constant Type_Id := 701;
+   Type_Char    : constant Type_Id := 1_042;
+   Type_Varchar : constant Type_Id := 1_043;
    --  Of the server's pg_type
 
    function ftype (Result : Result_Handle; Column : int) return Type_Id

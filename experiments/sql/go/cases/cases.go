@@ -177,7 +177,12 @@ func countRows(opening *lab.Opening) (uint64, error) {
 	return opening.Integer("rows", 1, math.MaxInt32)
 }
 
-// newValues returns values to write, from 0 to 2^31 - 1.
+// newAmounts returns what to change values by, from 1 to 100.
+func newAmounts(opening *lab.Opening) *inputs {
+	return newInputs(opening, func(value uint64) uint64 { return 1 + value>>20%100 })
+}
+
+// newValues returns values to insert, from 0 to 2^31 - 1.
 func newValues(opening *lab.Opening) *inputs {
 	return newInputs(opening, func(value uint64) uint64 { return value >> 33 })
 }

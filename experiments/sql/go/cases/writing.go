@@ -9,7 +9,11 @@ import (
 	"benchlab/lab"
 )
 
-const insertRow = "INSERT INTO test_simple (value) VALUES (?)"
+const (
+	insertRow  = "INSERT INTO test_simple (value) VALUES (?)"
+	takeAmount = "UPDATE test_simple SET value = value - ? WHERE id = ?"
+	giveAmount = "UPDATE test_simple SET value = value + ? WHERE id = ?"
+)
 
 // -- insert ------------------------------------------------------------------------------------
 
@@ -89,8 +93,8 @@ func (i *insertTx) transaction(work *lab.Work) error {
 
 type updatePoint struct {
 	*sql.DB
-	update      *sql.Stmt
-	values, ids *inputs
+	give        *sql.Stmt
+	amounts, to *inputs
 }
 
 func (d Driver) openUpdatePoint(opening *lab.Opening) (lab.Case, error) {
@@ -98,20 +102,20 @@ func (d Driver) openUpdatePoint(opening *lab.Opening) (lab.Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, update, err := d.openOne(opening, "UPDATE test_simple SET value = ? WHERE id = ?")
+	db, give, err := d.openOne(opening, giveAmount)
 	if err != nil {
 		return nil, err
 	}
-	return &updatePoint{db, update, newValues(opening), ids}, nil
+	return &updatePoint{db, give, newAmounts(opening), ids}, nil
 }
 
 func (u *updatePoint) Perform(operations uint64) (work lab.Work, err error) {
 	for k := range operations {
-		value := u.values[k%lab.Inputs]
-		if _, err := u.update.Exec(value, u.ids[k%lab.Inputs]); err != nil {
+		amount := u.amounts[k%lab.Inputs]
+		if _, err := u.give.Exec(amount, u.to[k%lab.Inputs]); err != nil {
 			return work, err
 		}
-		work.Add(value)
+		work.Add(amount)
 	}
 	return work, nil
 }
@@ -129,9 +133,7 @@ func (d Driver) openTransfer(opening *lab.Opening) (lab.Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, prepared, err := d.openPrepared(opening, 1,
-		"UPDATE test_simple SET value = value - ? WHERE id = ?",
-		"UPDATE test_simple SET value = value + ? WHERE id = ?")
+	db, prepared, err := d.openPrepared(opening, 1, takeAmount, giveAmount)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +141,7 @@ func (d Driver) openTransfer(opening *lab.Opening) (lab.Case, error) {
 		DB:      db,
 		take:    prepared[0],
 		give:    prepared[1],
-		amounts: newInputs(opening, func(value uint64) uint64 { return 1 + value>>20%100 }),
+		amounts: newAmounts(opening),
 		from:    newInputs(opening, func(value uint64) uint64 { return 1 + value%rows }),
 		to:      newInputs(opening, func(value uint64) uint64 { return 1 + value>>32%rows }),
 	}, nil

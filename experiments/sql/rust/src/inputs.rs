@@ -22,14 +22,14 @@ pub fn ids(opening: &Opening) -> Result<Inputs<i32>, Failure> {
 
 /// Values to insert.
 pub fn values(opening: &Opening) -> Inputs<i32> {
-    opening.inputs().map(value)
+    opening.inputs().map(|s| (s >> 33) as i32)
 }
 
-/// A new value for a row.
+/// An amount that is added to a row's value.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub struct Update {
-    pub value: i32,
+    pub amount: i32,
     pub id: i32,
 }
 
@@ -37,7 +37,7 @@ pub struct Update {
 pub fn updates(opening: &Opening) -> Result<Inputs<Update>, Failure> {
     let rows = rows(opening)?;
     let update = |s: u64| Update {
-        value: value(s),
+        amount: amount(s),
         id: id(s, rows),
     };
     Ok(opening.inputs().map(update))
@@ -56,7 +56,7 @@ pub struct Transfer {
 pub fn transfers(opening: &Opening) -> Result<Inputs<Transfer>, Failure> {
     let rows = rows(opening)?;
     let transfer = |s: u64| Transfer {
-        amount: 1 + ((s >> 20) % 100) as i32,
+        amount: amount(s),
         from: id(s, rows),
         to: id(s >> 32, rows),
     };
@@ -71,6 +71,6 @@ fn id(s: u64, rows: u64) -> i32 {
     1 + (s % rows) as i32
 }
 
-fn value(s: u64) -> i32 {
-    (s >> 33) as i32
+fn amount(s: u64) -> i32 {
+    1 + ((s >> 20) % 100) as i32
 }

@@ -14,6 +14,8 @@ use tokio::sync::Mutex;
 const SELECT_1: &str = "SELECT 1";
 const POINT: &str = "SELECT value FROM test_simple WHERE id = ?";
 const INSERT: &str = "INSERT INTO test_simple (value) VALUES (?)";
+const TAKE: &str = "UPDATE test_simple SET value = value - ? WHERE id = ?";
+const GIVE: &str = "UPDATE test_simple SET value = value + ? WHERE id = ?";
 
 fn main() -> io::Result<()> {
     Subject::new("rust", env!("MYSQL_ASYNC"))
@@ -173,14 +175,14 @@ fn insert_tx(opening: Opening) -> Result<Closed, Failure> {
 fn update_point(opening: Opening) -> Result<Closed, Failure> {
     let updates = updates(&opening)?;
     let mut session = Session::open(&opening)?;
-    let statement = session.prepare("UPDATE test_simple SET value = ? WHERE id = ?")?;
+    let statement = session.prepare(GIVE)?;
     session.serve(opening, async |connection, operations| {
         let mut work = Work::default();
         for update in updates.first(operations) {
             connection
-                .exec_drop(&statement, (update.value, update.id))
+                .exec_drop(&statement, (update.amount, update.id))
                 .await?;
-            work.add(1, update.value);
+            work.add(1, update.amount);
         }
         Ok(work)
     })
@@ -189,8 +191,8 @@ fn update_point(opening: Opening) -> Result<Closed, Failure> {
 fn transfer(opening: Opening) -> Result<Closed, Failure> {
     let transfers = transfers(&opening)?;
     let mut session = Session::open(&opening)?;
-    let take = session.prepare("UPDATE test_simple SET value = value - ? WHERE id = ?")?;
-    let give = session.prepare("UPDATE test_simple SET value = value + ? WHERE id = ?")?;
+    let take = session.prepare(TAKE)?;
+    let give = session.prepare(GIVE)?;
     session.serve(opening, async |connection, operations| {
         let mut work = Work::default();
         for it in transfers.first(operations) {

@@ -14,6 +14,8 @@ use tokio_postgres::{Client, Config, Error, NoTls, SimpleQueryMessage, Statement
 const SELECT_1: &str = "SELECT 1";
 const POINT: &str = "SELECT value FROM test_simple WHERE id = $1";
 const INSERT: &str = "INSERT INTO test_simple (value) VALUES ($1)";
+const TAKE: &str = "UPDATE test_simple SET value = value - $1 WHERE id = $2";
+const GIVE: &str = "UPDATE test_simple SET value = value + $1 WHERE id = $2";
 
 fn main() -> io::Result<()> {
     Subject::new("rust", env!("TOKIO_POSTGRES"))
@@ -179,14 +181,14 @@ fn insert_tx(opening: Opening) -> Result<Closed, Failure> {
 fn update_point(opening: Opening) -> Result<Closed, Failure> {
     let updates = updates(&opening)?;
     let session = Session::open(&opening)?;
-    let statement = session.prepare("UPDATE test_simple SET value = $1 WHERE id = $2")?;
+    let statement = session.prepare(GIVE)?;
     session.serve(opening, async |client, operations| {
         let mut work = Work::default();
         for update in updates.first(operations) {
             client
-                .execute(&statement, &[&update.value, &update.id])
+                .execute(&statement, &[&update.amount, &update.id])
                 .await?;
-            work.add(1, update.value);
+            work.add(1, update.amount);
         }
         Ok(work)
     })
@@ -195,8 +197,8 @@ fn update_point(opening: Opening) -> Result<Closed, Failure> {
 fn transfer(opening: Opening) -> Result<Closed, Failure> {
     let transfers = transfers(&opening)?;
     let session = Session::open(&opening)?;
-    let take = session.prepare("UPDATE test_simple SET value = value - $1 WHERE id = $2")?;
-    let give = session.prepare("UPDATE test_simple SET value = value + $1 WHERE id = $2")?;
+    let take = session.prepare(TAKE)?;
+    let give = session.prepare(GIVE)?;
     session.serve(opening, async |client, operations| {
         let mut work = Work::default();
         for it in transfers.first(operations) {

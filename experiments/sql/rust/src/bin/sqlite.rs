@@ -14,6 +14,8 @@ use std::{io, thread};
 const SELECT_1: &str = "SELECT 1";
 const POINT: &str = "SELECT value FROM test_simple WHERE id = ?";
 const INSERT: &str = "INSERT INTO test_simple (value) VALUES (?)";
+const TAKE: &str = "UPDATE test_simple SET value = value - ? WHERE id = ?";
+const GIVE: &str = "UPDATE test_simple SET value = value + ? WHERE id = ?";
 
 fn main() -> io::Result<()> {
     Subject::new("rust", env!("RUSQLITE"))
@@ -164,12 +166,12 @@ fn insert_tx(opening: Opening) -> Result<Closed, Failure> {
 fn update_point(opening: Opening) -> Result<Closed, Failure> {
     let updates = updates(&opening)?;
     let connection = open(&path(&opening)?)?;
-    let mut statement = connection.prepare("UPDATE test_simple SET value = ? WHERE id = ?")?;
+    let mut statement = connection.prepare(GIVE)?;
     serve(opening, &connection, |operations| {
         let mut work = Work::default();
         for update in updates.first(operations) {
-            statement.execute([update.value, update.id])?;
-            work.add(1, update.value);
+            statement.execute([update.amount, update.id])?;
+            work.add(1, update.amount);
         }
         Ok(work)
     })
@@ -178,8 +180,8 @@ fn update_point(opening: Opening) -> Result<Closed, Failure> {
 fn transfer(opening: Opening) -> Result<Closed, Failure> {
     let transfers = transfers(&opening)?;
     let connection = open(&path(&opening)?)?;
-    let mut take = connection.prepare("UPDATE test_simple SET value = value - ? WHERE id = ?")?;
-    let mut give = connection.prepare("UPDATE test_simple SET value = value + ? WHERE id = ?")?;
+    let mut take = connection.prepare(TAKE)?;
+    let mut give = connection.prepare(GIVE)?;
     serve(opening, &connection, |operations| {
         let mut work = Work::default();
         for transfer in transfers.first(operations) {

@@ -362,6 +362,7 @@ impl<'a> Model<'a> {
         let s = sequence(k);
         let place = |s: u64| (s % ROWS as u64) as usize;
         let new_value = |s: u64| (s >> 33) as i64;
+        let amount = |s: u64| 1 + ((s >> 20) % 100) as i64;
         match self.case {
             "connect" | "select_1" | "do_1" => (1, 1),
             "drop_create" => {
@@ -387,14 +388,13 @@ impl<'a> Model<'a> {
                 )
             }
             "update_point" => {
-                self.rows[place(s)] = new_value(s);
-                (1, new_value(s).into())
+                self.rows[place(s)] += amount(s);
+                (1, amount(s).into())
             }
             "transfer" => {
-                let amount = 1 + ((s >> 20) % 100) as i64;
-                self.rows[place(s)] -= amount;
-                self.rows[place(s >> 32)] += amount;
-                (2, amount.into())
+                self.rows[place(s)] -= amount(s);
+                self.rows[place(s >> 32)] += amount(s);
+                (2, amount(s).into())
             }
             other => panic!("write down here what the case {other} yields"),
         }

@@ -10,7 +10,7 @@ import org.mariadb.jdbc.util.VersionFactory;
 
 /**
  * The driver prepares on the server only if it is told to; else it writes the parameters into the
- * text. Without bulk statements, a batch of rows is one INSERT per row at the server.
+ * text.
  */
 final class MariaDb extends Server {
 
@@ -21,8 +21,7 @@ final class MariaDb extends Server {
                 arguments,
                 Map.of(
                         "sslMode", "disable",
-                        "useServerPrepStmts", String.valueOf(prepared),
-                        "useBulkStmtsForInserts", "false"));
+                        "useServerPrepStmts", String.valueOf(prepared)));
     }
 
     static String library() {

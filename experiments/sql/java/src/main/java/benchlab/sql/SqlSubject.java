@@ -99,9 +99,13 @@ public record SqlSubject(String name, String library, Opener opener) implements 
             case "insert_tx" -> new InsertTransaction(
                     database, connection, values(arguments), count(arguments, "rows_tx"));
             case "update_point" -> new UpdatePoint(
-                    database, connection, values(arguments), ids(arguments));
+                    database, connection, amounts(arguments), ids(arguments));
             case "transfer" -> new Transfer(
-                    database, connection, arguments.sequence(), count(arguments, "rows"));
+                    database,
+                    connection,
+                    amounts(arguments),
+                    ids(arguments),
+                    destinations(arguments));
             case "drop_create" -> new DropCreate(database, connection, arguments.text("table"));
             default -> throw new IllegalArgumentException(name);
         };
@@ -127,7 +131,18 @@ public record SqlSubject(String name, String library, Opener opener) implements 
         return arguments.sequence().map(input -> 1 + Long.remainderUnsigned(input, rows));
     }
 
-    /** The values to write, from 0 to 2<sup>31</sup>-1. */
+    /** The ids that transfers go to. */
+    private static Sequence destinations(Arguments arguments) throws Refusal {
+        long rows = count(arguments, "rows");
+        return arguments.sequence().map(input -> 1 + (input >>> 32) % rows);
+    }
+
+    /** What to change values by, from 1 to 100. */
+    private static Sequence amounts(Arguments arguments) throws Refusal {
+        return arguments.sequence().map(input -> 1 + (input >>> 20) % 100);
+    }
+
+    /** The values to insert, from 0 to 2<sup>31</sup>-1. */
     private static Sequence values(Arguments arguments) throws Refusal {
         return arguments.sequence().map(input -> input >>> 33);
     }

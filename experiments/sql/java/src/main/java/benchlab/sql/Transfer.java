@@ -15,14 +15,19 @@ final class Transfer extends TransactionCase {
     private final Sequence sources;
     private final Sequence destinations;
 
-    Transfer(Database database, Connection connection, Sequence sequence, long rows)
+    Transfer(
+            Database database,
+            Connection connection,
+            Sequence amounts,
+            Sequence sources,
+            Sequence destinations)
             throws SQLException {
         super(database, connection);
         take = connection.prepareStatement("UPDATE test_simple SET value = value - ? WHERE id = ?");
-        give = connection.prepareStatement("UPDATE test_simple SET value = value + ? WHERE id = ?");
-        amounts = sequence.map(input -> 1 + (input >>> 20) % 100);
-        sources = sequence.map(input -> 1 + Long.remainderUnsigned(input, rows));
-        destinations = sequence.map(input -> 1 + (input >>> 32) % rows);
+        give = connection.prepareStatement(UpdatePoint.SQL);
+        this.amounts = amounts;
+        this.sources = sources;
+        this.destinations = destinations;
     }
 
     @Override
@@ -30,18 +35,11 @@ final class Transfer extends TransactionCase {
         long check = 0;
         for (long k = 0; k < operations; k++) {
             int amount = (int) amounts.at(k);
-            change(take, amount, sources.at(k));
-            change(give, amount, destinations.at(k));
+            UpdatePoint.change(take, amount, (int) sources.at(k));
+            UpdatePoint.change(give, amount, (int) destinations.at(k));
             connection.commit();
             check += amount;
         }
         return new Result(2 * operations, check);
-    }
-
-    private static void change(PreparedStatement statement, int amount, long id)
-            throws SQLException {
-        statement.setInt(1, amount);
-        statement.setInt(2, (int) id);
-        statement.executeUpdate();
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// update_point: one row by its id, given a new value, committed by itself, prepared.
+// update_point: one row by its id, an amount added to its value, committed by itself, prepared.
 package benchlab.sql;
 
 import benchlab.kit.Result;
@@ -9,15 +9,17 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
 final class UpdatePoint extends SqlCase {
+    static final String SQL = "UPDATE test_simple SET value = value + ? WHERE id = ?";
+
     private final PreparedStatement statement;
-    private final Sequence values;
+    private final Sequence amounts;
     private final Sequence ids;
 
-    UpdatePoint(Database database, Connection connection, Sequence values, Sequence ids)
+    UpdatePoint(Database database, Connection connection, Sequence amounts, Sequence ids)
             throws SQLException {
         super(database, connection);
-        statement = connection.prepareStatement("UPDATE test_simple SET value = ? WHERE id = ?");
-        this.values = values;
+        statement = connection.prepareStatement(SQL);
+        this.amounts = amounts;
         this.ids = ids;
     }
 
@@ -25,12 +27,17 @@ final class UpdatePoint extends SqlCase {
     public Result perform(long operations) throws SQLException {
         long check = 0;
         for (long k = 0; k < operations; k++) {
-            int value = (int) values.at(k);
-            statement.setInt(1, value);
-            statement.setInt(2, (int) ids.at(k));
-            statement.executeUpdate();
-            check += value;
+            int amount = (int) amounts.at(k);
+            change(statement, amount, (int) ids.at(k));
+            check += amount;
         }
         return new Result(operations, check);
+    }
+
+    /** Changes one row's value by the amount. */
+    static void change(PreparedStatement statement, int amount, int id) throws SQLException {
+        statement.setInt(1, amount);
+        statement.setInt(2, id);
+        statement.executeUpdate();
     }
 }

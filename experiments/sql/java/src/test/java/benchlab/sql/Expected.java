@@ -11,7 +11,7 @@ final class Expected {
 
     private Expected() {}
 
-    /** The id that operation k of {@code point} asks for. */
+    /** The id of the row that operation k asks for, or changes. */
     static int id(int k, int rows) {
         return INPUTS.get(k).mod(BigInteger.valueOf(rows)).intValueExact() + 1;
     }
@@ -22,7 +22,7 @@ final class Expected {
         return input.mod(BigInteger.valueOf(rows)).intValueExact() + 1;
     }
 
-    /** The amount that operation k of {@code transfer} moves. */
+    /** The amount by which operation k changes a value. */
     static long amount(int k) {
         return INPUTS.get(k).shiftRight(20).mod(BigInteger.valueOf(100)).longValueExact() + 1;
     }
