@@ -100,7 +100,8 @@ fn plot(
         }
         Ok(())
     })?;
-    Ok(Some(Plot::new(name, title.into(), description.into(), svg)))
+    let title = super::title_of(view, title);
+    Ok(Some(Plot::new(name, title, description.into(), svg)))
 }
 
 /// Names on the left, bars from zero, values on the right of the intervals.

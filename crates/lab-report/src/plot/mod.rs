@@ -70,6 +70,14 @@ pub fn files(report: &Report) -> Result<Vec<File>, Error> {
     Ok(files)
 }
 
+/// A plot's title, behind the target's where there are several.
+fn title_of(view: &View, title: &str) -> String {
+    match view.place() {
+        "" => title.into(),
+        place => format!("{place}: {title}"),
+    }
+}
+
 /// A plot's name, behind the target's where there are several.
 fn name_of(view: &View, name: &str) -> String {
     match view.named {

@@ -3,7 +3,7 @@
 
 use super::colour::of_subject;
 use super::forest::{self, Forest, ForestRow, Mark};
-use super::{Plot, name_of};
+use super::{Plot, name_of, title_of};
 use crate::content::short_label;
 use crate::view::View;
 use crate::{Error, number};
@@ -24,7 +24,10 @@ pub fn plot(view: &View) -> Result<Option<Plot>, Error> {
     let lane = |&subject: &SubjectId| (view.name(subject).to_string(), of_subject(view, subject));
     forest::plot(Forest {
         name: name_of(view, "ratios"),
-        title: format!("Time as a multiple of {}'s", view.baseline()),
+        title: title_of(
+            view,
+            &format!("Time as a multiple of {}'s", view.baseline()),
+        ),
         description,
         axis: format!("time / time of {}", view.baseline()),
         margin: view.analysis.margin,

@@ -4,7 +4,7 @@
 
 use super::canvas::{self, Area, Drawn, Side, Type, UNIT, words};
 use super::colour::{GRID, of_subject};
-use super::{Plot, name_of};
+use super::{Plot, name_of, title_of};
 use crate::Error;
 use crate::content::{LAW, scaling_of, throughput};
 use crate::number::{self, Quantity};
@@ -62,7 +62,7 @@ fn plot(view: &View, group: &Group) -> Result<Option<Plot>, Error> {
         "Operations per second, from zero; the number of connections is logarithmic; the lines through the dots are \
          intervals. Curves: {LAW}{astray}"
     );
-    let title = format!("{label}: throughput against {sweep}");
+    let title = title_of(view, &format!("{label}: throughput against {sweep}"));
     let plot = Plot::new(&name, title, description, svg);
     Ok(Some(plot.of_group(group)))
 }

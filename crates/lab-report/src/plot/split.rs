@@ -5,7 +5,7 @@
 use super::bars::{self, PANEL_WIDTH};
 use super::canvas::{self, Area, Drawn, Side, Type, UNIT, words};
 use super::colour::{self, GRID};
-use super::{Plot, name_of};
+use super::{Plot, name_of, title_of};
 use crate::Error;
 use crate::content::{Bar, PARTS, splits};
 use crate::number::{self, Quantity};
@@ -42,7 +42,7 @@ pub fn plot(view: &View) -> Result<Option<Plot>, Error> {
         "Each panel has its own scale from zero. {PARTS} The line through a bar's end is the wall time with its \
          interval; where a bar reaches beyond it, client and server worked at once."
     );
-    let title = "Where the time of an operation goes".to_string();
+    let title = title_of(view, "Where the time of an operation goes");
     Ok(Some(Plot::new(&name, title, description, svg)))
 }
 

@@ -47,7 +47,7 @@ fn plot(view: &View, group: &Group) -> Result<Option<Plot>, Error> {
     let name = super::name_of(view, &format!("time-{}", view.group_label(group)));
     let svg = canvas::draw(&name, SIZE, |area| draw(area, view, &lines, &sweep))?;
     let what = format!("time {} against {sweep}", view.words.per_operation);
-    let title = view.group_title(group, &what);
+    let title = super::title_of(view, &view.group_title(group, &what));
     let description = format!(
         "Typical wall time of {}, both axes logarithmic; the bands are intervals. {}",
         view.words.an_operation,
