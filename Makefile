@@ -3,9 +3,17 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 
-.PHONY: test setup lint rust java ada c python protocol
+# Runs a command beside a private PostgreSQL and MariaDB.
+SERVERS := cargo run --quiet --release --locked -p lab-services --example with_services --
+PYTEST := build/tests/venv/bin/python -B -m pytest -q
+CLOSING := ^not ok|^\# (tests|pass|fail|skipped) |^ +(error|failureType):
+RUST_SUBJECT := --manifest-path experiments/sql/rust/Cargo.toml --target-dir build/sql/rust
+RUST_KIT := --manifest-path kits/rust/Cargo.toml --target-dir build/kits/rust
 
-test: setup lint rust c ada java python protocol
+.PHONY: test setup lint rust languages c ada java python go rust-subject node protocol
+
+test: setup lint rust
+	$(SERVERS) $(MAKE) --no-print-directory languages
 	@echo "all suites passed"
 
 setup:
@@ -13,10 +21,21 @@ setup:
 
 lint:
 	cargo fmt --all --check
+	cargo fmt --check --manifest-path kits/rust/Cargo.toml
+	cargo fmt --check --manifest-path experiments/sql/rust/Cargo.toml
 	cargo clippy --quiet --release --locked --workspace --all-targets -- -D warnings
+	cargo clippy --quiet --release --locked --all-targets $(RUST_KIT) -- -D warnings
+	cargo clippy --quiet --release --locked --all-targets $(RUST_SUBJECT) -- -D warnings
+	test -z "$$(gofmt -l kits/go experiments/sql/go)"
+	go -C kits/go vet ./...
+	go -C experiments/sql/go vet ./...
 
 rust:
 	cargo test --quiet --release --locked --workspace --no-fail-fast
+
+# What follows finds the servers in LAB_POSTGRESQL and LAB_MARIADB; without them it leaves out what
+# needs them.
+languages: c ada java python go rust-subject node protocol
 
 c:
 	$(MAKE) -s --no-print-directory -C kits/c test
@@ -29,8 +48,20 @@ java:
 	mvn -B -ntp test | grep -E '^\[(INFO|WARNING|ERROR)\] +(Tests run|BUILD)|ERROR'
 
 python:
-	build/tests/venv/bin/python -B -m pytest -q kits/python
+	$(PYTEST) kits/python
+
+go:
+	go -C kits/go test ./...
+	go -C experiments/sql/go test -p 1 ./...
+
+rust-subject:
+	cargo test --quiet --release --locked $(RUST_KIT)
+	cargo test --quiet --release --locked $(RUST_SUBJECT)
+
+node:
+	cd kits/node && node --test --test-reporter=tap | grep -E '$(CLOSING)'
+	cd experiments/sql/node && node --test --test-reporter=tap | grep -E '$(CLOSING)'
 
 # Drives every subject of every experiment over the protocol.
 protocol:
-	build/tests/venv/bin/python -B -m pytest -q tests
+	$(PYTEST) tests

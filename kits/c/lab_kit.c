@@ -8,8 +8,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifdef __clang__
@@ -39,6 +37,7 @@ struct lab {
     const char *error_code;
     char error[ERROR_MAX + 1];
     uint64_t inputs[LAB_INPUTS];
+    lab_latencies latencies; /* of the batch; start is 0 if it has none */
     command commands[2];     /* what opening and command point at */
 };
 
@@ -319,11 +318,28 @@ static bool do_open(lab *lab)
     return opened;
 }
 
-static uint64_t nanoseconds(void)
+void lab_add_latencies(lab *lab, const lab_latencies *latencies)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    lab_latencies *sum = &lab->latencies;
+    if (latencies->end == latencies->start) /* it had nothing to do */
+        return;
+    if (sum->start == 0 || latencies->start < sum->start)
+        sum->start = latencies->start;
+    if (latencies->end > sum->end)
+        sum->end = latencies->end;
+    for (size_t i = 0; i < LAB_BUCKETS; i++)
+        sum->counts[i] += latencies->counts[i];
+}
+
+/* Writes " latencies=INDEX:COUNT,...". */
+static void write_latencies(FILE *out, const lab_latencies *latencies)
+{
+    const char *before = " latencies=";
+    for (size_t i = 0; i < LAB_BUCKETS; i++)
+        if (latencies->counts[i] > 0) {
+            fprintf(out, "%s%zu:%" PRIu64, before, i, latencies->counts[i]);
+            before = ",";
+        }
 }
 
 /* Carries out run (timed, with the operations told) and verify (untimed, 1 unless told). */
@@ -337,17 +353,25 @@ static bool do_batch(lab *lab, bool timed)
         && !find_integer(lab, lab->command, "operations", 1, LAB_OPERATIONS_MAX, &operations))
         return false;
 
-    uint64_t start = nanoseconds();
+    memset(&lab->latencies, 0, sizeof lab->latencies);
+    uint64_t start = lab_clock();
     bool performed = lab->current->perform(lab, lab->data, operations, &work);
-    uint64_t end = nanoseconds();
+    uint64_t end = lab_clock();
     if (!performed)
         return false;
+    if (lab->latencies.start != 0) {
+        start = lab->latencies.start;
+        end = lab->latencies.end;
+    }
 
     fprintf(lab->replies, "@lab %s", timed ? "ran" : "verified");
     if (timed)
         fprintf(lab->replies, " start=%" PRIu64 " end=%" PRIu64, start, end);
-    fprintf(lab->replies, " operations=%" PRIu64 " units=%" PRIu64 " check=%" PRIu64 "\n",
+    fprintf(lab->replies, " operations=%" PRIu64 " units=%" PRIu64 " check=%" PRIu64,
             operations, work.units, work.check);
+    if (timed)
+        write_latencies(lab->replies, &lab->latencies);
+    putc('\n', lab->replies);
     return true;
 }
 

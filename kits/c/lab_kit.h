@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The subject protocol (docs/protocol.md) for C11 on Linux: a program lists its cases in a table
+ * The subject protocol (docs/protocol.md) for C11 with the GNU extensions on Linux: a program lists its cases in a table
  * and hands it to lab_main, which speaks to the lab until the end. */
 #ifndef LAB_KIT_H
 #define LAB_KIT_H
@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <time.h>
 
 enum {
     LAB_INPUTS = 4096,     /* values of the seeded sequence that a case gets */
@@ -61,6 +63,56 @@ void lab_setting(lab *lab, const char *key, const char *value);
 
 /* The first LAB_INPUTS values of the sequence that the seed of the open case begins. */
 const uint64_t *lab_inputs(const lab *lab);
+
+/* -- Latencies ---------------------------------------------------------------------------- */
+
+enum { LAB_BUCKETS = 1920 }; /* as many as latencies of 64 bits have (docs/protocol.md) */
+
+/* The latencies of one thread's operations in one batch. A case that does several operations at
+ * once keeps one of these for each of its threads; lab_crew.h does that for it. */
+typedef struct lab_latencies {
+    uint64_t start; /* of the first operation, CLOCK_MONOTONIC in ns */
+    uint64_t end;   /* of the last one so far */
+    uint64_t counts[LAB_BUCKETS];
+} lab_latencies;
+
+/* CLOCK_MONOTONIC in ns. */
+static inline uint64_t lab_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* The bucket in which a latency counts: HdrHistogram's layout with 64 sub-buckets. */
+static inline size_t lab_bucket(uint64_t ns)
+{
+    if (ns < 64)
+        return ns;
+    unsigned exponent = 58 - (unsigned)__builtin_clzll(ns);
+    return exponent * 32 + (ns >> exponent);
+}
+
+/* Begins a batch, with the first operation. */
+static inline void lab_start(lab_latencies *latencies)
+{
+    memset(latencies->counts, 0, sizeof latencies->counts);
+    latencies->start = latencies->end = lab_clock();
+}
+
+/* Ends an operation, and begins the next one. */
+static inline void lab_lap(lab_latencies *latencies)
+{
+    uint64_t now = lab_clock();
+    latencies->counts[lab_bucket(now - latencies->end)]++;
+    latencies->end = now;
+}
+
+/* Adds a thread's latencies to those of the batch; to be called from the case's perform, once no
+ * thread works any more. The batch then spans the first start to the last end. */
+void lab_add_latencies(lab *lab, const lab_latencies *latencies);
+
+/* -- Errors ------------------------------------------------------------------------------- */
 
 /* The codes of an error reply. */
 #define LAB_USAGE "usage"

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests begin with: a running subject, and an empty folder for databases."""
+"""What the tests begin with: a running subject, and the database of its target."""
 
+import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from experiments import ROOT, Declared
+from databases import SERVERS, Database, Server, SQLite, server_uri
+from experiments import ROOT, Declared, tables
 from subject import Subject
 
 
@@ -20,12 +22,56 @@ def folder() -> Iterator[Path]:
         yield Path(path)
 
 
+@pytest.fixture(scope="session")
+def servers() -> Iterator[dict[str, Server]]:
+    """Those in use, by target. Their tables are made once, which takes them longer than a test."""
+    in_use: dict[str, Server] = {}
+    yield in_use
+    for server in in_use.values():
+        server.close()
+
+
 @pytest.fixture
-def subject(declared: Declared) -> Iterator[Subject]:
-    """The running subject; a program that is not built is an error."""
+def database(declared: Declared, folder: Path, servers: dict[str, Server]) -> Database:
+    """Of SQLite a new one, with an empty test_simple; of a server that of all tests."""
+    target = declared.target
+    if target == "sqlite":
+        return SQLite(folder / "a name with blanks & more %.db", tables(declared))
+    if target not in servers:
+        uri = server_uri(target)
+        if uri is None:
+            pytest.skip(f"set LAB_{target.upper()} to the target of a server to test with, "
+                        f"as in experiments/sql/README.md")
+        servers[target] = SERVERS[target](uri, f"lab_test_{os.getpid()}", tables(declared))
+    return servers[target]
+
+
+@pytest.fixture(scope="session")
+def running() -> Iterator[Callable[[Declared], Subject]]:
+    """Starts subjects, and those that have ended again: most tests need no new process."""
+    subjects: dict[Declared, Subject] = {}
+
+    def run(declared: Declared) -> Subject:
+        subject = subjects.get(declared)
+        if subject is None or not subject.is_usable:
+            if subject is not None:
+                subject.kill()
+            subject = subjects[declared] = Subject(declared.program, ROOT)
+        return subject
+
+    yield run
+    for subject in subjects.values():
+        subject.kill()
+
+
+@pytest.fixture
+def subject(declared: Declared, running: Callable[[Declared], Subject]) -> Iterator[Subject]:
+    """The running subject, without an open case; a program that is not built is an error."""
     program = declared.program[0]
     if not (ROOT / program).exists() and not shutil.which(program):
         build = "\n".join(" ".join(command) for command in declared.build)
         raise FileNotFoundError(f"{program} is not there; build it with\n{build}")
-    with Subject(declared.program, str(ROOT)) as running:
-        yield running
+    subject = running(declared)
+    yield subject
+    if subject.is_usable:
+        subject.ask("close")

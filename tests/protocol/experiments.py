@@ -11,34 +11,44 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 
+EXPERIMENTS = Path(os.environ.get("BENCHLAB_TEST_EXPERIMENTS", ROOT / "experiments"))
+"""Where the experiments are declared; the programs are those of this working tree in any case."""
+
+TARGETS = ("sqlite", "postgresql", "mariadb")
+
 
 @dataclass(frozen=True)
 class Declared:
-    """A subject that an experiment declares."""
+    """A subject that an experiment declares, with its program for one target (or for none)."""
 
     experiment: str
     name: str
-    program: list[str]
-    build: list[list[str]]
     target: str | None
+    program: tuple[str, ...]
+    build: tuple[tuple[str, ...], ...]
+    without: frozenset[str]
+    """The parameters that its driver cannot do, as `key=value`."""
 
     def __str__(self) -> str:
-        return f"{self.experiment}-{self.name}"
+        return "-".join(filter(None, (self.experiment, self.name, self.target)))
+
+    def can_do(self, point: dict[str, object]) -> bool:
+        return self.without.isdisjoint(f"{key}={value}" for key, value in point.items())
 
 
 def read_experiments() -> dict[str, dict[str, Any]]:
     """Experiments by the name of their folder."""
-    files = sorted(ROOT.glob("experiments/*/experiment.toml"))
+    files = sorted(EXPERIMENTS.glob("*/experiment.toml"))
     return {file.parent.name: tomllib.loads(file.read_text()) for file in files}
 
 
 def declared_subjects() -> list[Declared]:
     """All subjects, or those that BENCHLAB_TEST_SUBJECTS names, separated by commas."""
     declared = [
-        Declared(folder, subject["name"], subject["program"], subject.get("build", []),
-                 experiment["experiment"].get("target"))
+        _declared(folder, subject, target)
         for folder, experiment in read_experiments().items()
-        for subject in experiment["subject"]]
+        for subject in experiment["subject"]
+        for target in [target for target in TARGETS if target in subject] or [None]]
     wanted = os.environ.get("BENCHLAB_TEST_SUBJECTS")
     if wanted is None:
         return declared
@@ -48,11 +58,35 @@ def declared_subjects() -> list[Declared]:
     return [subject for subject in declared if subject.name in names]
 
 
-def points(case: dict[str, Any]) -> Iterator[dict[str, object]]:
-    """The further arguments of a case: each value of its factors, with the smallest and the
-    largest value of its sweep."""
-    axes = [[(key, value) for value in values] for key, values in case.get("factor", {}).items()]
+def _declared(experiment: str, subject: dict[str, Any], target: str | None) -> Declared:
+    """What stands in the target's table overrides what stands in the subject's."""
+    keys = subject if target is None else {**subject, **subject[target]}
+    return Declared(experiment, subject["name"], target, tuple(keys["program"]),
+                    tuple(map(tuple, keys.get("build", []))), frozenset(keys.get("without", [])))
+
+
+def tables(declared: Declared) -> dict[str, Any]:
+    """What the experiment says of the subject's target: its tables, and how its settings are read."""
+    return read_experiments()[declared.experiment]["target"][declared.target]
+
+
+def points(case: dict[str, Any], target: str) -> Iterator[dict[str, object]]:
+    """The further arguments of a case on a target: each value of its factors, with the smallest
+    and the largest value of its sweep. None if the case is not for this target."""
+    if target not in case.get("targets", TARGETS):
+        return
+    axes = [[(key, value) for value in values]
+            for key, values in _axes(case.get("factor", {}), target)]
     axes += [[(key, value) for value in sorted({min(values), max(values)})]
-             for key, values in case.get("sweep", {}).items()]
+             for key, values in _axes(case.get("sweep", {}), target)]
     for point in itertools.product(*axes):
         yield dict(point)
+
+
+def _axes(declared: dict[str, Any], target: str) -> Iterator[tuple[str, list[object]]]:
+    """An axis is a list of values, or a table of `values` with the `targets` that have it."""
+    for key, axis in declared.items():
+        if isinstance(axis, list):
+            yield key, axis
+        elif target in axis.get("targets", TARGETS):
+            yield key, axis["values"]

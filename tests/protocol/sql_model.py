@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What experiments/sql/README.md says, computed without any subject: the databases, and the check
-and the units of each case."""
+"""What experiments/sql/README.md says, computed without any subject and without a database: the
+tables' rows, and of each case the check, the units, the statements and what it leaves behind."""
 
 import random
-import sqlite3
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
+from datetime import datetime, timedelta
+from decimal import Decimal
 from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
 
 _MASK = 2**64 - 1
+
+ROWS = 1200
+"""In test_simple and in test_mixed: as many as the largest limit needs, and no power of two."""
+
+BEGIN_EMPTY = {"insert", "insert_tx", "drop_create"}
+WRITE = BEGIN_EMPTY | {"update_point", "transfer"}
+SEND_TEXT = {"connect", "do_1", "drop_create"}
 
 
 class Expected(NamedTuple):
@@ -18,15 +25,21 @@ class Expected(NamedTuple):
     units: int
 
 
-class State(NamedTuple):
-    """What a database file holds. `changes` is its header's file change counter, which each
-    transaction that writes increments (https://www.sqlite.org/fileformat2.html)."""
+class MixedRow(NamedTuple):
+    """A row of test_mixed."""
 
-    rows: int
-    total: int
-    largest_id: int
-    schema: str
-    changes: int
+    id: int
+    small: int
+    big: int
+    amount: Decimal
+    name: str
+    nothing: None
+    moment: datetime
+
+    def fold(self) -> int:
+        return (self.id + self.small + self.big + int(self.amount * 10_000)
+                + sum(map(ord, self.name)) + (self.nothing is None)
+                + (self.moment - datetime(1970, 1, 1)) // timedelta(milliseconds=1))
 
 
 def split_mix(seed: int) -> Iterator[int]:
@@ -42,42 +55,102 @@ def split_mix(seed: int) -> Iterator[int]:
 
 
 def make_values(rows: int) -> list[int]:
-    """Values from 0 to 2^31 - 1, both ends among them."""
+    """Values from 0 to 2^30 - 1, both ends among them."""
     numbers = random.Random(rows)
-    return [0, 2**31 - 1, *(numbers.randrange(2**31) for _ in range(rows - 2))][:rows]
+    return [0, 2**30 - 1, *(numbers.randrange(2**30) for _ in range(rows - 2))][:rows]
 
 
-def make_database(path: Path, schema: str, values: list[int]) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute(schema)
-        with connection:
-            connection.executemany("INSERT INTO test_simple (value) VALUES (?)", zip(values))
+def make_mixed(rows: int) -> list[MixedRow]:
+    """Rows of every sort, beginning with the ends of each column's range."""
+    numbers = random.Random(rows)
+    days = (datetime(2070, 1, 1) - datetime(1970, 1, 1)).days
+    last_ms = days * 86_400_000 - 1
+    ends = [(-2**31, -2**63, -10**15 + 1, 0), (2**31 - 1, 2**63 - 1, 10**15 - 1, last_ms),
+            (0, 0, 0, 1), (-1, -1, 1, 1000), (1, 1, -1, 999), (0, 0, 10_000, 86_400_000)]
+    drawn = ((numbers.randrange(-2**31, 2**31), numbers.randrange(-2**63, 2**63),
+              numbers.randrange(-10**15 + 1, 10**numbers.randint(1, 15)),
+              numbers.randrange(last_ms + 1)) for _ in range(rows))
+    return [MixedRow(row_id, small, big, Decimal(amount).scaleb(-4), _name(numbers), None,
+                     datetime(1970, 1, 1) + timedelta(milliseconds=ms))
+            for row_id, (small, big, amount, ms) in enumerate(islice((*ends, *drawn), rows), 1)]
 
 
-def read_state(path: Path) -> State:
-    with closing(sqlite3.connect(path)) as connection:
-        ((schema,),) = connection.execute("SELECT sql FROM sqlite_schema WHERE name = 'test_simple'")
-        ((rows, total, largest_id),) = connection.execute(
-            "SELECT count(*), coalesce(sum(value), 0), coalesce(max(id), 0) FROM test_simple")
-        ((integrity,),) = connection.execute("PRAGMA integrity_check")
-    assert integrity == "ok"
-    return State(rows, total, largest_id, schema, int.from_bytes(path.read_bytes()[24:28], "big"))
+def _name(numbers: random.Random) -> str:
+    """20 to 40 characters, some of them of two, three and four bytes in UTF-8."""
+    ranges = [(0x20, 0x7E)] * 3 + [(0xA1, 0x17F), (0x4E00, 0x9FA5), (0x1F600, 0x1F64F)]
+    return "".join(chr(numbers.randint(*numbers.choice(ranges)))
+                   for _ in range(numbers.randint(20, 40)))
 
 
-def expect(arguments: dict[str, object], values: list[int], operations: int) -> Expected:
-    """What the case that `arguments` opens yields on a table with these values."""
-    sequence = split_mix(arguments["seed"])
+VALUES = make_values(ROWS)
+MIXED = make_mixed(ROWS)
+
+
+class Table:
+    """test_simple, as it must be after what was done to it."""
+
+    def __init__(self, values: list[int]) -> None:
+        self.rows = dict(enumerate(values, 1))
+        self.transactions = 0
+        """How many have written."""
+
+    def do(self, arguments: dict[str, object], operations: int) -> Expected:
+        """Does a batch of the case that `arguments` opens, and says what it yields."""
+        sequence = split_mix(arguments["seed"])
+        inputs = list(islice(sequence, operations))
+        rows = arguments["rows"]
+        match arguments["case"]:
+            case "connect" | "select_1" | "do_1":
+                return Expected(operations, operations)
+            case "drop_create":
+                self.rows.clear()
+                self.transactions += 2 * operations
+                return Expected(operations, operations)
+            case "select":
+                first = list(self.rows.items())[:arguments["limit"]]
+                one = sum(row_id + value for row_id, value in first)
+                return Expected(operations * one & _MASK, operations * len(first))
+            case "point" | "connections":
+                return Expected(sum(self.rows[1 + s % rows] for s in inputs), operations)
+            case "mixed":
+                return Expected(sum(MIXED[s % rows].fold() for s in inputs) & _MASK, operations)
+            case "insert" | "insert_tx":
+                count = operations * arguments.get("rows_tx", 1)
+                values = [s >> 33 for s in islice(split_mix(arguments["seed"]), count)]
+                self.rows.update(enumerate(values, len(self.rows) + 1))
+                self.transactions += operations
+                return Expected(sum(values), count)
+            case "update_point":
+                amounts = [1 + (s >> 20) % 100 for s in inputs]
+                for s, amount in zip(inputs, amounts):
+                    self.rows[1 + s % rows] += amount
+                self.transactions += operations
+                return Expected(sum(amounts), operations)
+            case "transfer":
+                amounts = [1 + (s >> 20) % 100 for s in inputs]
+                for s, amount in zip(inputs, amounts):
+                    self.rows[1 + s % rows] -= amount
+                    self.rows[1 + (s >> 32) % rows] += amount
+                self.transactions += operations
+                return Expected(sum(amounts), 2 * operations)
+        raise LookupError(f"write down here what the case {arguments['case']} yields")
+
+
+def statements(arguments: dict[str, object], operations: int) -> Counter[str]:
+    """What a batch sends, by first keyword, without the BEGIN that a driver may send or not."""
     match arguments["case"]:
-        case "connect" | "select_1" | "drop_create":
-            return Expected(operations, operations)
-        case "select":
-            rows = list(enumerate(values, 1))[:arguments["limit"]]
-            one = sum(row_id + value for row_id, value in rows)
-            return Expected(operations * one & _MASK, operations * len(rows))
-        case "point":
-            ids = (1 + s % arguments["rows"] for s in islice(sequence, operations))
-            return Expected(sum(values[row_id - 1] for row_id in ids), operations)
-        case "insert" | "insert_tx":
-            rows = operations * arguments.get("rows_tx", 1)
-            return Expected(sum(s >> 33 for s in islice(sequence, rows)), rows)
-    raise LookupError(f"write down here what the case {arguments['case']} yields")
+        case "do_1":
+            one = {"DO": 1}
+        case "insert":
+            one = {"INSERT": 1}
+        case "insert_tx":
+            one = {"INSERT": arguments["rows_tx"], "COMMIT": 1}
+        case "update_point":
+            one = {"UPDATE": 1}
+        case "transfer":
+            one = {"UPDATE": 2, "COMMIT": 1}
+        case "drop_create":
+            one = {"DROP": 1, "CREATE": 1}
+        case _:
+            one = {"SELECT": 1}
+    return Counter({keyword: count * operations for keyword, count in one.items()})

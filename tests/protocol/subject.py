@@ -8,7 +8,9 @@ import select
 import subprocess
 import tempfile
 import time
-from typing import NamedTuple, Self
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 
 TIMEOUT_S = 30
@@ -37,20 +39,19 @@ class Reply(NamedTuple):
 
 
 class Subject:
-    """A running subject. As a context it is killed at the end, if it is still there."""
+    """A running subject, in UTC as the lab has it."""
 
-    def __init__(self, program: list[str], directory: str) -> None:
+    def __init__(self, program: Sequence[str], directory: Path) -> None:
         self._log = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
-            program, cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=self._log, bufsize=0)
+            program, cwd=directory, env={**os.environ, "TZ": "UTC"}, bufsize=0,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log)
         self._unread = b""
+        self._in_step = True
         self.hello = self._read_reply()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def kill(self) -> None:
+        """Releases everything; it may have ended before."""
         self._process.kill()
         self._process.wait()
         self._process.stdin.close()
@@ -58,8 +59,27 @@ class Subject:
         self._log.close()
 
     @property
+    def is_usable(self) -> bool:
+        """Whether it runs, and has answered each command with one reply."""
+        return self._in_step and self._process.poll() is None
+
+    @property
     def pid(self) -> int:
         return self._process.pid
+
+    def connections_to(self, port: int) -> int:
+        """How many TCP connections of its process to this port are open."""
+        open_files = [_link(path) for path in Path(f"/proc/{self.pid}/fd").iterdir()]
+        lines = [line.split() for table in ("tcp", "tcp6")
+                 for line in Path(f"/proc/{self.pid}/net/{table}").read_text().splitlines()[1:]]
+        inodes = {inode for _, _, remote, _, _, _, _, _, _, inode, *_ in lines
+                  if int(remote.rpartition(":")[2], 16) == port}
+        return sum(f"socket:[{inode}]" in open_files for inode in inodes)
+
+    def cpu_time_by_thread(self) -> dict[int, int]:
+        """In ns; the first figure of schedstat."""
+        return {int(task.name): int((task / "schedstat").read_text().split()[0])
+                for task in Path(f"/proc/{self.pid}/task").iterdir()}
 
     def ask(self, command: str | bytes) -> Reply:
         """Sends a command, adding its LF, and reads one reply."""
@@ -71,7 +91,7 @@ class Subject:
         """As ask; the reply must be of this verb."""
         reply = self.ask(command)
         if reply.verb != verb:
-            raise ProtocolError(f"{command!r} was answered with {reply}")
+            raise ProtocolError(f"{command!r} was answered with {reply}; its log:\n{self._last_log()}")
         return reply
 
     def ask_for_error(self, command: str | bytes) -> str:
@@ -83,11 +103,13 @@ class Subject:
 
     def quit(self) -> int:
         """Sends quit and returns the exit status. There must be no reply left."""
+        self._in_step = False
         self._process.stdin.write(b"quit\n")
         return self._wait()
 
     def end_input(self) -> int:
         """Ends the subject's input and returns the exit status. There must be no reply left."""
+        self._in_step = False
         self._process.stdin.close()
         return self._wait()
 
@@ -98,12 +120,18 @@ class Subject:
         return self._process.wait(TIMEOUT_S)
 
     def _read_reply(self) -> Reply:
+        self._in_step = False
         while line := self._read_line():
             if line.startswith(b"@lab "):
-                return _parse(line)
-        self._log.seek(0)
-        raise ProtocolError(f"the subject ended without a reply; its log:\n"
-                            f"{self._log.read().decode(errors='replace')}")
+                reply = _parse(line)
+                self._in_step = True
+                return reply
+        raise ProtocolError(f"the subject ended without a reply; its log:\n{self._last_log()}")
+
+    def _last_log(self) -> str:
+        """The end of what it wrote to standard error."""
+        log = self._log.fileno()
+        return os.pread(log, 2000, max(0, os.fstat(log).st_size - 2000)).decode(errors="replace")
 
     def _read_line(self) -> bytes:
         """The next line with its LF, or nothing at the end."""
@@ -130,3 +158,11 @@ def _parse(line: bytes) -> Reply:
     if len(arguments) != len(pairs):
         raise ProtocolError(f"a key twice: {line[:500]!r}")
     return Reply(verb, arguments)
+
+
+def _link(path: Path) -> str:
+    """Where a link leads; nowhere if it has gone."""
+    try:
+        return os.readlink(path)
+    except FileNotFoundError:
+        return ""

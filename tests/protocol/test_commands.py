@@ -22,7 +22,8 @@ def test_hello_says_what_runs(declared: Declared, subject: Subject) -> None:
     assert hello["subject"] == declared.name
     assert re.search(r"\S \d", hello["runtime"]), "the runtime has a name and a version"
     assert re.search(r"\d", hello["library"]), "the library has a version"
-    assert Path(f"/proc/{subject.pid}/task/{hello['thread']}").exists()
+    thread = subject.hello.number("thread")
+    assert thread == 0 or Path(f"/proc/{subject.pid}/task/{thread}").exists()
 
 
 def test_noop(subject: Subject) -> None:
@@ -36,7 +37,6 @@ def test_noop(subject: Subject) -> None:
     assert (ran.arguments["check"], ran.arguments["units"], ran.arguments["operations"]) == (
         "1000", "1000", "1000")
     assert subject.ask_for("closed", "close").arguments == {}
-    assert subject.quit() == 0
 
 
 @pytest.mark.parametrize("command, code", [
@@ -63,7 +63,6 @@ def test_error_while_no_case_is_open(subject: Subject, command: str, code: str) 
     assert subject.ask_for_error(command) == code
     subject.ask_for("opened", OPEN_NOOP)
     assert subject.ask_for("verified", "verify").number("check") == 1
-    assert subject.quit() == 0
 
 
 @pytest.mark.parametrize("command, code", [
@@ -87,14 +86,12 @@ def test_error_while_a_case_is_open(subject: Subject, command: str, code: str) -
     assert subject.ask_for_error(command) == code
     assert subject.ask_for("ran", "run operations=3").number("check") == 3
     subject.ask_for("closed", "close")
-    assert subject.quit() == 0
 
 
 def test_a_line_that_is_too_long(subject: Subject) -> None:
     assert subject.ask_for_error(b"x" * 70_000) == "usage"
     assert subject.ask_for_error(OPEN_NOOP.encode() + b" " + b"a=" + b"x" * 70_000) == "usage"
     subject.ask_for("opened", OPEN_NOOP)
-    assert subject.quit() == 0
 
 
 def test_the_longest_line(subject: Subject) -> None:
@@ -107,7 +104,6 @@ def test_the_longest_line(subject: Subject) -> None:
 def test_arguments_in_any_order_encoded_and_unknown(subject: Subject) -> None:
     subject.ask_for("opened", "open nonsense=%20 seed=18446744073709551615 case=%6e%6Fop")
     subject.ask_for("ran", "run later=1 operations=%32")
-    assert subject.quit() == 0
 
 
 @pytest.mark.parametrize("commands", [[], [OPEN_NOOP], [OPEN_NOOP, "run operations=1", "close"]],

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from experiments import Declared, declared_subjects
-from sql_model import make_database, make_values
+from databases import SQLite
+from experiments import Declared, declared_subjects, tables
 from subject import Subject
 
 pytestmark = pytest.mark.parametrize("declared", declared_subjects(), ids=str)
 
 LINES = 300
-SCHEMA = "CREATE TABLE test_simple (id integer primary key autoincrement, value integer)"
 CODES = {"usage", "unsupported", "failed"}
 VERBS = {"opened", "verified", "ran", "closed"}
 
@@ -52,7 +51,6 @@ def must_still_work(subject: Subject) -> None:
     subject.ask("close")
     subject.ask_for("opened", "open case=noop seed=7")
     assert subject.ask_for("ran", "run operations=5").number("check") == 5
-    assert subject.quit() == 0
 
 
 def test_random_bytes(subject: Subject) -> None:
@@ -64,17 +62,18 @@ def test_random_bytes(subject: Subject) -> None:
 
 
 def test_mutated_commands(declared: Declared, subject: Subject, folder: Path) -> None:
-    database = folder / "fuzz.db"
-    make_database(database, SCHEMA, make_values(10))
     commands = [b"open case=noop seed=7", b"verify", b"verify operations=2", b"run operations=3",
                 b"close"]
-    if declared.target == "sqlite":
-        arguments = f"seed=7 rows=10 target=sqlite:{database}"
+    if declared.target == "sqlite":  # of a server's target, a mutation may name another machine
+        SQLite(folder / "fuzz.db", tables(declared)).fill(list(range(10)))
+        arguments = f"seed=7 rows=10 target=sqlite:{folder}/fuzz.db"
         commands += [f"open case={case} {arguments}".encode()
-                     for case in ("select_1 statement=text", "select limit=5 statement=prepared")]
+                     for case in ("select_1 statement=text", "select limit=5 statement=prepared",
+                                  "mixed", "connections connections=2")]
     numbers = random.Random(2)
     for _ in range(LINES):
         command = numbers.choice(commands)
         ask(subject, mutated(command, numbers) if numbers.random() < 0.7 else command)
     must_still_work(subject)
-    assert [path.name for path in folder.iterdir()] == ["fuzz.db"]
+    subject.ask_for("closed", "close")
+    assert {path.name for path in folder.iterdir()} <= {"fuzz.db"}

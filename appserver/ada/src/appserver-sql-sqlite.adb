@@ -2,6 +2,7 @@
 
 with Ada.Strings.Fixed;
 with Appserver.SQL.SQLite_States;
+with Appserver.SQL.Text_Values;
 with Interfaces.C.Strings;
 with System.Storage_Elements;
 
@@ -129,6 +130,10 @@ package body Appserver.SQL.SQLite is
       end return;
    end Prepare;
 
+   overriding function Use_Text
+     (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class is
+     (Self.Prepare (Text));
+
    overriding procedure Close (Self : in out Statement) is
       Ignored : Result_Code;
    begin
@@ -189,6 +194,26 @@ package body Appserver.SQL.SQLite is
       Check
         (Self, bind_text (Self.Handle, int (Parameter), Start, Value'Length, Transient));
    end Bind;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time) is
+   begin
+      Self.Bind (Parameter, Text_Values.Image (Text_Values.To_Moment (Value), Decimals => 3));
+   end Bind;
+
+   overriding procedure Bind_Scaled
+     (Self      : in out Statement;
+      Parameter : Parameter_Number;
+      Value     : Integer_64;
+      Scale     : Decimal_Scale) is
+   begin
+      if Scale = 0 then
+         Self.Bind (Parameter, Value);
+      else
+         Self.Bind
+           (Parameter, Text_Values.To_Float (Text_Values.Image (Value, Scale), Parameter));
+      end if;
+   end Bind_Scaled;
 
    overriding procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number) is
    begin
@@ -275,15 +300,8 @@ package body Appserver.SQL.SQLite is
    end As_Integer_64;
 
    overriding function As_Integer_32
-     (Self : Statement; Column : Column_Number) return Integer_32
-   is
-      Value : constant Integer_64 := Self.As_Integer_64 (Column);
-   begin
-      if Value not in Integer_64 (Integer_32'First) .. Integer_64 (Integer_32'Last) then
-         Refuse_Range (Column);
-      end if;
-      return Integer_32 (Value);
-   end As_Integer_32;
+     (Self : Statement; Column : Column_Number) return Integer_32 is
+     (Narrowed (Self.As_Integer_64 (Column), Column));
 
    overriding function As_Float
      (Self : Statement; Column : Column_Number) return Long_Float
@@ -314,6 +332,20 @@ package body Appserver.SQL.SQLite is
          return Text;
       end;
    end As_Text;
+
+   overriding function As_Time
+     (Self : Statement; Column : Column_Number) return Ada.Calendar.Time is
+     (Text_Values.To_Time (Self.As_Text (Column), Column));
+
+   overriding function As_Scaled
+     (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64 is
+     (if column_type (Self.Handle, int (Column) - 1) = Float_Type
+      then Text_Values.Rounded (Self.As_Float (Column), Scale, Column)
+      else Text_Values.To_Scaled (Self.As_Text (Column), Scale, Column));
+
+   overriding function Column_Name
+     (Self : Statement; Column : Column_Number) return UTF_8_String is
+     (Strings.Value (column_name (Self.Handle, int (Column) - 1)));
 
    -----------------
    -- Connections --

@@ -22,6 +22,8 @@ package Appserver.SQL.SQLite is
    overriding function Is_Open (Self : Connection) return Boolean with Inline;
    overriding function Prepare
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
+   overriding function Use_Text
+     (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
    overriding procedure Execute (Self : in out Connection; Text : UTF_8_String);
    overriding function Rows_Affected (Self : Connection) return Integer_64;
    overriding function In_Autocommit (Self : Connection) return Boolean;
@@ -34,6 +36,17 @@ package Appserver.SQL.SQLite is
      (Self : in out Statement; Parameter : Parameter_Number; Value : Long_Float) with Inline;
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time);
+   --  As text, as in "2026-11-21 09:15:00.123": SQLite's own date functions know milliseconds
+
+   overriding procedure Bind_Scaled
+     (Self      : in out Statement;
+      Parameter : Parameter_Number;
+      Value     : Integer_64;
+      Scale     : Decimal_Scale);
+   --  As the nearest floating-point value: SQLite has no decimals
+
    overriding procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number);
    overriding function Step (Self : in out Statement) return Boolean with Inline;
    overriding procedure Execute (Self : in out Statement) with Inline;
@@ -47,6 +60,12 @@ package Appserver.SQL.SQLite is
    overriding function As_Float
      (Self : Statement; Column : Column_Number) return Long_Float with Inline;
    overriding function As_Text
+     (Self : Statement; Column : Column_Number) return UTF_8_String;
+   overriding function As_Time
+     (Self : Statement; Column : Column_Number) return Ada.Calendar.Time;
+   overriding function As_Scaled
+     (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64;
+   overriding function Column_Name
      (Self : Statement; Column : Column_Number) return UTF_8_String;
 
    --  What SQLite has besides
@@ -73,6 +92,11 @@ package Appserver.SQL.SQLite is
      with Pre  => Can_Use (On),
           Post => Self.Is_Open;
    --  Text is one SQL statement. What Self held before is released.
+
+   procedure Use_Text
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
+     renames Prepare;
+   --  There is no server to keep a statement: this is the same
 
 private
 

@@ -29,7 +29,8 @@ private package Appserver.SQL.SQLite_Library is
    Open_Create     : constant := 4;
 
    type Type_Code is new int;
-   Null_Type : constant Type_Code := 5;
+   Float_Type : constant Type_Code := 2;
+   Null_Type  : constant Type_Code := 5;
 
    Transient : constant System.Address :=
      System.Storage_Elements.To_Address (System.Storage_Elements.Integer_Address'Last);
@@ -128,5 +129,8 @@ private package Appserver.SQL.SQLite_Library is
 
    function column_bytes (Statement : Statement_Handle; Column : int) return int
      with Import, Convention => C, External_Name => "sqlite3_column_bytes";
+
+   function column_name (Statement : Statement_Handle; Column : int) return Strings.chars_ptr
+     with Import, Convention => C, External_Name => "sqlite3_column_name";
 
 end Appserver.SQL.SQLite_Library;

@@ -67,10 +67,18 @@ package body Appserver.SQL is
       Raise_Error ("22002", 0, "column" & Column'Image & " is null");
    end Refuse_Null;
 
-   procedure Refuse_Range (Column : Column_Number) is
+   procedure Refuse_Range (Column : Column_Number; Into : String) is
    begin
-      Raise_Error ("22003", 0, "column" & Column'Image & " does not fit in 32 bits");
+      Raise_Error ("22003", 0, "column" & Column'Image & " does not fit in " & Into);
    end Refuse_Range;
+
+   function Narrowed (Value : Integer_64; Column : Column_Number) return Integer_32 is
+   begin
+      if Value not in Integer_64 (Integer_32'First) .. Integer_64 (Integer_32'Last) then
+         Refuse_Range (Column, "32 bits");
+      end if;
+      return Integer_32 (Value);
+   end Narrowed;
 
    ----------------
    -- Statements --
@@ -95,6 +103,30 @@ package body Appserver.SQL is
         (if not Self.Is_Open then Closed_Statement
          elsif not Self.Has_Row then "there is no row to read: Step returned none"
          else "there is no column" & Column'Image & " of" & Self.Columns'Image));
+
+   --------------
+   -- Decimals --
+   --------------
+
+   --  A decimal's representation is the whole number itself (RM 3.5.9): GNAT's attributes
+   --  Fixed_Value and Integer_Value convert without a multiplication
+
+   procedure Bind_Decimal
+     (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Decimal) is
+   begin
+      Self.Bind_Scaled (Parameter, Integer_64'Integer_Value (Value), Decimal'Scale);
+   end Bind_Decimal;
+
+   function As_Decimal (Self : Statement'Class; Column : Column_Number) return Decimal is
+      Value : constant Integer_64 := Self.As_Scaled (Column, Decimal'Scale);
+   begin
+      if Value not in Integer_64'Integer_Value (Decimal'First)
+                   .. Integer_64'Integer_Value (Decimal'Last)
+      then
+         Refuse_Range (Column, Decimal'Digits'Image & " digits");
+      end if;
+      return Decimal'Fixed_Value (Value);
+   end As_Decimal;
 
    procedure Attach (Self : in out Statement'Class; Owner : in out Connection'Class) is
    begin

@@ -9,6 +9,7 @@
 --  What is taken is released on leaving scope. A connection that closes takes its statements with
 --  it: they are then closed too. A connection and its statements serve one task at a time.
 
+with Ada.Calendar;
 with Ada.Exceptions;
 with Ada.Strings.UTF_Encoding;
 with Interfaces;
@@ -25,6 +26,9 @@ package Appserver.SQL is
    subtype Integer_64 is Interfaces.Integer_64;
    subtype UTF_8_String is Ada.Strings.UTF_Encoding.UTF_8_String;
 
+   subtype Decimal_Scale is Natural range 0 .. 18;
+   --  Decimals of a number that is held as a whole one
+
    ------------
    -- Errors --
    ------------
@@ -38,7 +42,7 @@ package Appserver.SQL is
 
    subtype SQL_State is String (1 .. 5)
      with Dynamic_Predicate => (for all C of SQL_State => C in '0' .. '9' | 'A' .. 'Z');
-   --  An SQLSTATE, of ISO/IEC 9075-2, clause 24, or of PostgreSQL's appendix A
+   --  An SQLSTATE, of ISO/IEC 9075-2, clause 24, or the database's own
 
    function State_Of (Error : Ada.Exceptions.Exception_Occurrence) return SQL_State;
    --  HY000, a general error, if Error is not an SQL_Error of this library
@@ -70,7 +74,8 @@ package Appserver.SQL is
    --  Columns of the current row; 0 without one
 
    function Parameter_Count (Self : Statement'Class) return Natural;
-   --  Parameters to bind, from 1 on; those that were not bound are null
+   --  Parameters to bind, from 1 on; those that were not bound are null. A text has them as its
+   --  database writes them: ? in SQLite and MariaDB, $1 and so on in PostgreSQL.
 
    --  Preconditions: each is True, or raises Misuse_Error that says what is wrong
 
@@ -87,9 +92,26 @@ package Appserver.SQL is
    procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String) is abstract
      with Pre'Class => Can_Bind (Self, Parameter);
+   procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time) is abstract
+     with Pre'Class => Can_Bind (Self, Parameter);
+   procedure Bind_Scaled
+     (Self      : in out Statement;
+      Parameter : Parameter_Number;
+      Value     : Integer_64;
+      Scale     : Decimal_Scale) is abstract
+     with Pre'Class => Can_Bind (Self, Parameter);
    procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number) is abstract
      with Pre'Class => Can_Bind (Self, Parameter);
-   --  The value is copied, and stays bound until it is bound anew
+   --  The value is copied, and stays bound until it is bound anew. A time is a timestamp without a
+   --  time zone, in UTC, to the microsecond. A scaled value is the decimal Value / 10 ** Scale.
+
+   generic
+      type Decimal is delta <> digits <>;
+   procedure Bind_Decimal
+     (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Decimal)
+     with Pre => Can_Bind (Self, Parameter);
+   --  For types of up to 18 digits
 
    function Step (Self : in out Statement) return Boolean is abstract
      with Pre'Class => Can_Run (Self);
@@ -111,7 +133,8 @@ package Appserver.SQL is
    --  Releases it. It may be closed already, and it may be prepared again.
 
    --  The current row. A null value is never taken for a zero or for an empty text: reading one
-   --  raises SQL_Error, 22002. A value of another type is converted as the database converts it.
+   --  raises SQL_Error, 22002. A value of another type is converted as the database converts it,
+   --  or, where the library does not, raises SQL_Error, 22018 or, for a time, 22007.
 
    function Is_Null (Self : Statement; Column : Column_Number) return Boolean is abstract
      with Pre'Class => Can_Read (Self, Column);
@@ -129,6 +152,26 @@ package Appserver.SQL is
    function As_Text (Self : Statement; Column : Column_Number) return UTF_8_String is abstract
      with Pre'Class => Can_Read (Self, Column);
 
+   function As_Time (Self : Statement; Column : Column_Number) return Ada.Calendar.Time is abstract
+     with Pre'Class => Can_Read (Self, Column);
+   --  A timestamp, to the microsecond, or a date; one without a time zone is taken as UTC.
+   --  SQL_Error, 22008, if it is not in the years that Ada.Calendar has.
+
+   function As_Scaled
+     (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64 is abstract
+     with Pre'Class => Can_Read (Self, Column);
+   --  The value times 10 ** Scale: exactly, if the database holds an exact one, and SQL_Error,
+   --  22003, if it does not fit or has more decimals; a floating-point value is rounded.
+
+   generic
+      type Decimal is delta <> digits <>;
+   function As_Decimal (Self : Statement'Class; Column : Column_Number) return Decimal
+     with Pre => Can_Read (Self, Column);
+   --  The same as a decimal of up to 18 digits
+
+   function Column_Name (Self : Statement; Column : Column_Number) return UTF_8_String is abstract
+     with Pre'Class => Can_Read (Self, Column);
+
    -----------------
    -- Connections --
    -----------------
@@ -143,10 +186,16 @@ package Appserver.SQL is
      with Pre'Class => Can_Use (Self);
    --  A statement of the connection's database; Text is one SQL statement
 
+   function Use_Text
+     (Self : in out Connection; Text : UTF_8_String) return Statement'Class is abstract
+     with Pre'Class => Can_Use (Self);
+   --  The same for a statement that runs once or rarely: nothing of it is kept at a server, which
+   --  gets the text, parses it and forgets it with each run. An error in it shows when it runs.
+
    procedure Execute (Self : in out Connection; Text : UTF_8_String) is abstract
      with Pre'Class => Can_Use (Self);
-   --  Prepares, runs and releases one SQL statement. It commits on its own, unless a transaction
-   --  is open.
+   --  Runs one SQL statement, without parameters; rows are passed over. It commits on its own,
+   --  unless a transaction is open.
 
    function Rows_Affected (Self : Connection) return Integer_64 is abstract
      with Pre'Class => Can_Use (Self);
@@ -247,7 +296,10 @@ private
    --  Errors that do not come from the database
 
    procedure Refuse_Null (Column : Column_Number) with No_Return;
-   procedure Refuse_Range (Column : Column_Number) with No_Return;
+   procedure Refuse_Range (Column : Column_Number; Into : String) with No_Return;
+
+   function Narrowed (Value : Integer_64; Column : Column_Number) return Integer_32 with Inline;
+   --  SQL_Error, 22003, if it does not fit
 
    --  What is left of a precondition that does not hold, kept out of the inlined test
 

@@ -3,6 +3,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lab_model::Kind;
 use lab_report::{Format, HISTORY_FORMATS};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -60,6 +61,7 @@ pub enum Verb {
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab run sql --install\n  benchlab run sql --subjects c,python --cases select --set limit=1,1000\n  \
+                        benchlab run sql --targets postgresql --cases point,connections\n  \
                         benchlab run sql --subjects java --cases point --blocks 12\n\nThe run is kept in runs/<time>-<experiment>.lab, with an HTML report beside it."
 )]
 pub struct RunArgs {
@@ -71,6 +73,9 @@ pub struct RunArgs {
     /// Only these cases
     #[arg(long, short, value_delimiter = ',', value_name = "NAME,…")]
     pub cases: Vec<String>,
+    /// Only these targets, such as sqlite
+    #[arg(long, short, value_delimiter = ',', value_name = "NAME,…", value_parser = kind)]
+    pub targets: Vec<Kind>,
     /// Values for a sweep or a factor; `all` for all of them
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
@@ -80,11 +85,11 @@ pub struct RunArgs {
     /// Measure no second copy of the baseline
     #[arg(long)]
     pub no_control: bool,
-    /// Measure for about 30 s: fewer points and shorter blocks
+    /// Measure for about 30 s a target: fewer points and shorter blocks
     #[arg(long, short)]
     pub quick: bool,
-    /// Time for measuring, such as 90s or 10m; `none`: until everything is decided [default: 150s;
-    /// quick: 30s]
+    /// Time for measuring, such as 90s or 10m; `none`: until everything is decided [default: 150s a
+    /// target; quick: 30s]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,
     /// Measure this many blocks, whatever they show
@@ -105,10 +110,18 @@ pub struct RunArgs {
     /// A subject that takes longer for one reply has failed
     #[arg(long, default_value = "30s", value_name = "TIME", value_parser = time)]
     pub time_limit: Duration,
-    /// Where the subjects' databases live, such as a folder on a disk [default: in memory, so that
-    /// no commit waits for a disk]
+    /// Where the databases live, such as a folder on a disk [default: in memory, so that no commit waits
+    /// for a disk]
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
+    /// Use your own server, in a schema of its own that is removed afterwards, in place of a private
+    /// one: postgresql=URL or mariadb=URL
+    #[arg(long, value_name = "KIND=URL", value_parser = service)]
+    pub service: Vec<(Kind, String)>,
+    /// Start a private server with this setting in place of its default, such as
+    /// postgresql.shared_buffers=1GB; shown in the report
+    #[arg(long, value_name = "KIND.NAME=VALUE", value_parser = service_set)]
+    pub service_set: Vec<(Kind, String, String)>,
     /// Where the run file goes [default: the project's runs/]
     #[arg(long, value_name = "DIR")]
     pub runs: Option<PathBuf>,
@@ -246,9 +259,12 @@ pub struct ResumeArgs {
     /// Time for measuring, earlier blocks included [default: as planned]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,
-    /// Where the subjects' databases live [default: in memory]
+    /// Where the databases live [default: in memory]
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
+    /// Your own server again, where the run used one: postgresql=URL or mariadb=URL
+    #[arg(long, value_name = "KIND=URL", value_parser = service)]
+    pub service: Vec<(Kind, String)>,
 }
 
 /// `benchlab report`
@@ -421,5 +437,33 @@ mod tests {
         for bad in ["", "%", "0", "-1%", "100%", "nan"] {
             assert!(part(bad).is_err(), "{bad}");
         }
+    }
+}
+
+fn kind(text: &str) -> Result<Kind, String> {
+    let known = Kind::ALL.iter().find(|k| k.name() == text).copied();
+    let names = Kind::ALL.map(Kind::name).join(", ");
+    known.ok_or_else(|| format!("one of {names} is wanted"))
+}
+
+fn server(text: &str) -> Result<Kind, String> {
+    let known = kind(text).ok().filter(|k| k.is_service());
+    known.ok_or_else(|| "a server is wanted: postgresql or mariadb".into())
+}
+
+fn service(text: &str) -> Result<(Kind, String), String> {
+    let wanted =
+        "KIND=URL is wanted, such as postgresql=postgresql://USER:PASSWORD@127.0.0.1:5432/DATABASE";
+    let (name, url) = text.split_once('=').ok_or(wanted)?;
+    Ok((server(name)?, url.to_owned()))
+}
+
+fn service_set(text: &str) -> Result<(Kind, String, String), String> {
+    let wanted = "KIND.NAME=VALUE is wanted, such as postgresql.shared_buffers=1GB";
+    let (setting, value) = text.split_once('=').ok_or(wanted)?;
+    let (name, setting) = setting.split_once('.').ok_or(wanted)?;
+    match setting.is_empty() || value.is_empty() {
+        true => Err(wanted.into()),
+        false => Ok((server(name)?, setting.to_owned(), value.to_owned())),
     }
 }

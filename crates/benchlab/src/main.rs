@@ -7,6 +7,7 @@ mod measuring;
 mod output;
 mod progress;
 mod ready;
+mod services;
 mod verbs;
 
 use clap::Parser;

@@ -3,7 +3,7 @@
 
 use crate::exit::{self, Exit};
 use crate::progress::Follower;
-use lab_bench::{Method, Scratch, Session, host, unix_seconds};
+use lab_bench::{BenchError, Method, Scratch, Session, host, unix_seconds};
 use lab_model::{Ending, Host, Plan, Run};
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
@@ -38,6 +38,16 @@ pub fn measure<'a>(
     let session = Session::new(plan, writer, run, method)?;
     let ending = session.measure(&mut |step| follower.step(step));
     follower.end();
+    let ending = ending.map_err(|error| match error {
+        BenchError::ServerLost(why) => {
+            let message = format!(
+                "{why}\nwhat was measured is kept: go on with `benchlab resume {}`",
+                path.display()
+            );
+            Exit::new(exit::FAILED, message)
+        }
+        error => error.into(),
+    });
     match ending? {
         Ending::Interrupted => {
             let next = if plan.of_revisions() {

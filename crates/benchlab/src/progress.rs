@@ -78,6 +78,11 @@ impl<'a> Follower<'a> {
                     block + 1
                 ));
             }
+            Progress::Restored(why) => {
+                self.note(&format!(
+                    "{why}; it was started again, and the block is redone"
+                ));
+            }
             Progress::Complete(run, took) => {
                 self.blocks = run.complete_blocks().count() as u32;
                 // Only whole commands have one, and without a line nobody would read it.
@@ -127,11 +132,5 @@ impl<'a> Follower<'a> {
 }
 
 fn estimate(run: &Run) -> String {
-    let analysis = lab_stats::analyse(run);
-    lab_report::estimate_line(&Report {
-        run,
-        analysis: &analysis,
-        others: &[],
-        file: &run.name,
-    })
+    lab_report::estimate_line(&Report::new(run, &run.name))
 }

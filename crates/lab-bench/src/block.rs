@@ -6,11 +6,12 @@ use crate::expected::Expected;
 use crate::process::{Answer, Process, Ran};
 use crate::procfs;
 use crate::roster::{Stop, keep_log};
+use crate::server::Server;
 use crate::session::{Desk, Progress};
 use crate::subjects::Crew;
-use crate::target::Targets;
-use crate::visit::Visit;
-use lab_model::{Batch, Pilot, PointId, Resources, Sample, SubjectId};
+use crate::target::Target;
+use crate::visit::{Visit, latencies_told};
+use lab_model::{Batch, Cores, Latencies, Pilot, PointId, Resources, Sample, SubjectId};
 use lab_plan::Schedule;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -22,8 +23,8 @@ const LEAD_IN: u64 = 10;
 pub struct Bench<'a, 'd> {
     /// The plan, the processes' folder, the cores.
     pub crew: &'a Crew<'a>,
-    /// Where targets come from.
-    pub targets: Option<&'a Targets>,
+    /// The targets, in the plan's order.
+    pub targets: &'a [Target],
     /// What the pilot found.
     pub pilots: &'a HashMap<(SubjectId, PointId), Pilot>,
     /// What the work must yield.
@@ -60,8 +61,14 @@ impl Bench<'_, '_> {
         let plan = self.crew.plan;
         let schedule = Schedule::new(plan.seed, self.desk.block.number);
         let mut seats = Seats::new();
-        let order = schedule.points(plan.points.len());
+        let order = schedule.points(&plan.point_targets());
+        let mut place = None;
         for (done, &point) in order.iter().enumerate() {
+            let target = plan.points[point].target;
+            if place.replace(target).is_some_and(|before| before != target) {
+                self.leave(std::mem::take(&mut seats))?;
+            }
+            self.place_server(point);
             let (number, of) = (self.desk.block.number, order.len());
             let step = |subject| Progress::Point {
                 block: number,
@@ -87,6 +94,24 @@ impl Bench<'_, '_> {
                 self.conclude(&mut seats, subject, point)?;
             }
         }
+        self.leave(seats)
+    }
+
+    /// Keeps the server off the measured core, unless the point has all cores for everyone.
+    fn place_server(&self, point: PointId) {
+        let plan = self.crew.plan;
+        let target = self.targets.get(plan.points[point].target);
+        if let Some(server) = target.and_then(Target::server) {
+            let own = match plan.case(point).cores {
+                Cores::One => Some(self.desk.block.core as usize),
+                Cores::All => None,
+            };
+            server.keep_off(own);
+        }
+    }
+
+    /// Has the subjects of a target end.
+    fn leave(&mut self, seats: Seats) -> Result<(), Stop> {
         for (subject, mut seat) in seats {
             keep_log(
                 self.desk.run,
@@ -120,7 +145,15 @@ impl Bench<'_, '_> {
         let batches = pilot
             .warmup_batches
             .div_ceil(if known_case { WARM_UP_AGAIN } else { 1 });
-        match warm_up(self.crew, self.targets, pilot, batches, &mut seat.process) {
+        let opened = warm_up(
+            self.crew,
+            self.targets,
+            self.expected,
+            pilot,
+            batches,
+            &mut seat.process,
+        );
+        match opened {
             Ok(visit) => seat.visit = Some(visit),
             Err(fault) => self.dismiss(fault, seats, subject, point)?,
         }
@@ -155,7 +188,7 @@ impl Bench<'_, '_> {
         point: PointId,
         subjects: &[SubjectId],
     ) -> Result<(), Stop> {
-        let passes = schedule.passes(point, subjects, self.crew.plan.measure.pairs);
+        let passes = schedule.passes(point, subjects, self.crew.plan.pairs(point));
         for (pass, order) in passes.enumerate() {
             if pass > 0 && (pass as u32).is_multiple_of(2 * STINT) {
                 self.relieve(seats, point, &order)?;
@@ -176,15 +209,37 @@ impl Bench<'_, '_> {
                                 operations,
                                 wall_ns: ran.wall_ns,
                                 cpu_ns: ran.cpu_ns,
+                                server_cpu_ns: ran.server_cpu_ns,
                             },
                         };
-                        self.desk.writer.sample(&sample, ran.units, ran.check)?;
-                        self.desk.block.samples.push(sample);
+                        self.keep(sample, ran)?;
                     }
                     Err(fault) => self.dismiss(fault, seats, subject, point)?,
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Keeps a sample, in the file first.
+    fn keep(&mut self, sample: Sample, ran: Ran) -> Result<(), Stop> {
+        let Ran { units, check, .. } = ran;
+        match ran.latencies {
+            None => self.desk.writer.sample(&sample, units, check)?,
+            Some(counts) => {
+                let latencies = Latencies {
+                    point: sample.point,
+                    subject: sample.subject,
+                    pass: sample.pass,
+                    counts,
+                };
+                self.desk
+                    .writer
+                    .latencies(&sample, units, check, &latencies)?;
+                self.desk.block.latencies.push(latencies);
+            }
+        }
+        self.desk.block.samples.push(sample);
         Ok(())
     }
 
@@ -202,14 +257,21 @@ impl Bench<'_, '_> {
             let Some(seat) = seats.get_mut(&subject) else {
                 continue;
             };
-            let warm_up_ns = u64::from(pilot.warmup_batches) * self.crew.plan.measure.turn_ns;
+            let warm_up_ns = u64::from(pilot.warmup_batches) * self.crew.plan.turn_ns(point);
             if seat.process.startup_ns + warm_up_ns > CHEAP_NS {
                 continue;
             }
             let fresh = || {
                 let (mut process, _) = self.crew.start(subject, self.desk.block.core as usize)?;
                 let batches = pilot.warmup_batches;
-                let visit = warm_up(self.crew, self.targets, pilot, batches, &mut process)?;
+                let visit = warm_up(
+                    self.crew,
+                    self.targets,
+                    self.expected,
+                    pilot,
+                    batches,
+                    &mut process,
+                )?;
                 Ok((process, visit))
             };
             seat.relief = None;
@@ -232,9 +294,11 @@ impl Bench<'_, '_> {
             return Ok(());
         };
         seat.relief = None;
-        let plan = self.crew.plan;
+        let (plan, core) = (self.crew.plan, self.desk.block.core as usize);
         let close = |seat: &mut Seat| {
             let usage = procfs::usage(seat.process.pid()).map_err(crate::process::gone)?;
+            let server = seat.visit.as_ref().and_then(Visit::server);
+            let server_bytes = server.and_then(Server::memory_bytes);
             seat.process.wake()?;
             if let Some(visit) = &mut seat.visit {
                 // Once more with its openings counted: a subject cannot tell when they are not.
@@ -243,13 +307,19 @@ impl Bench<'_, '_> {
                 visit.look(plan)?;
             }
             seat.process.close()?;
+            if plan.case(point).cores == Cores::All {
+                seat.process.keep_on(core)?;
+            }
             seat.process.freeze()?;
             seat.visit = None;
-            Ok(usage)
+            Ok((usage, server_bytes))
         };
         match close(seat) {
-            Ok(usage) => {
-                let resources = resources(subject, point, &usage);
+            Ok((usage, server_bytes)) => {
+                let resources = Resources {
+                    server_bytes,
+                    ..resources(subject, point, &usage)
+                };
                 self.desk.writer.resources(&resources)?;
                 self.desk.block.resources.push(resources);
                 Ok(())
@@ -266,6 +336,7 @@ impl Bench<'_, '_> {
         subject: SubjectId,
         point: PointId,
     ) -> Result<(), Stop> {
+        let fault = self.crew.blamed(fault, self.targets, point);
         let mut seat = seats.remove(&subject);
         let worker = seat.as_mut().map(|s| match &mut s.relief {
             Some((process, _)) => process,
@@ -277,15 +348,17 @@ impl Bench<'_, '_> {
 
 fn warm_up(
     crew: &Crew,
-    targets: Option<&Targets>,
+    targets: &[Target],
+    expected: &Expected,
     pilot: &Pilot,
     batches: u32,
     process: &mut Process,
 ) -> Answer<Visit> {
     process.wake()?;
-    let (mut visit, _) = Visit::begin(process, crew.plan, pilot.point, targets)?;
+    let (mut visit, _) = Visit::begin(process, crew.plan, pilot.subject, pilot.point, targets)?;
     visit.verify(process, 1)?;
     visit.look(crew.plan)?;
+    expected.compare_content(pilot.point, visit.content(crew.plan)?)?;
     for _ in 0..batches {
         visit.run(process, pilot.operations)?;
         visit.look(crew.plan)?;
@@ -318,6 +391,7 @@ fn take_turn(
     let ran = visit.run(process, operations)?;
     process.freeze()?;
     visit.look(crew.plan)?;
+    latencies_told(crew.plan, point, &ran)?;
     expected.compare(point, &ran)?;
     Ok(ran)
 }
@@ -333,5 +407,6 @@ fn resources(subject: SubjectId, point: PointId, usage: &procfs::Usage) -> Resou
         sys_ns: usage.sys_ns,
         voluntary_switches: usage.voluntary_switches,
         involuntary_switches: usage.involuntary_switches,
+        server_bytes: None,
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Subjects made ready: what they need is looked for or installed, and what changed is built.
 
-use lab_plan::{Experiment, Project, Recipe, Toolchain, Toolchains};
-use nix::unistd::Uid;
+use lab_model::Kind;
+use lab_plan::{Experiment, Project, Recipe, Subject, Toolchain, Toolchains};
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -27,118 +27,104 @@ pub struct Builder<'a> {
     project: &'a Project,
     experiment: &'a Experiment,
     toolchains: &'a Toolchains,
+    external: Vec<Kind>,
     done: HashSet<Vec<Vec<String>>>,
 }
 
 impl<'a> Builder<'a> {
-    /// For the subjects of this experiment.
+    /// For the subjects of this experiment. The reader has servers of their own of the `external`
+    /// kinds.
     pub fn new(
         project: &'a Project,
         experiment: &'a Experiment,
         toolchains: &'a Toolchains,
+        external: &[Kind],
     ) -> Self {
         Builder {
             project,
             experiment,
             toolchains,
+            external: external.to_vec(),
             done: HashSet::new(),
         }
     }
 
-    /// Debian packages that bring what these subjects lack; none for those that are built already.
-    pub fn lacking(&self, names: &[String]) -> Vec<String> {
-        let mut packages = BTreeSet::new();
-        for recipe in names
-            .iter()
-            .filter_map(|n| self.recipe(n))
-            .filter(|(n, r)| !self.fresh(n, r))
-        {
-            for toolchain in self.missing(recipe.1) {
-                packages.extend(toolchain.debian.iter().cloned());
-            }
+    /// What these subjects lack; no toolchains for those that are built already.
+    pub fn lacking(&self, subjects: &[&Subject]) -> Vec<&'a Toolchain> {
+        let mut found: Vec<&Toolchain> = Vec::new();
+        for subject in subjects {
+            let needs = match self.fresh(subject) {
+                true => Vec::new(),
+                false => self.missing(&subject.recipe.needs),
+            };
+            let services = self.missing(&self.services(subject));
+            let lacks = needs.into_iter().chain(services);
+            found.extend(lacks.filter(|t| !t.debian.is_empty()));
         }
-        packages.into_iter().collect()
+        found
     }
 
     /// Builds a subject if something that it is made from changed: the SHA-256 of what it was made
     /// from. `tell` is told before a build begins.
-    pub fn ready(&mut self, name: &str, tell: &mut dyn FnMut(&str)) -> Result<String, Unready> {
-        let (name, recipe) = self
-            .recipe(name)
-            .expect("only subjects of the experiment are built");
+    pub fn ready(
+        &mut self,
+        subject: &Subject,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<String, Unready> {
+        let recipe = &subject.recipe;
+        let services = self.missing(&self.services(subject));
+        if !services.is_empty() {
+            return Err(self.lacks(&services));
+        }
         let key = self.key(recipe);
-        if self.fresh(name, recipe) {
+        if self.fresh(subject) {
             return Ok(key);
         }
-        let missing = self.missing(recipe);
+        let missing = self.missing(&recipe.needs);
         if !missing.is_empty() {
             return Err(self.lacks(&missing));
         }
         if !recipe.build.is_empty() && !self.done.contains(&recipe.build) {
-            tell(name);
-            self.build(name, recipe)?;
+            tell(&self.experiment.label(subject));
+            self.build(subject)?;
             self.done.insert(recipe.build.clone());
         }
-        if self.program(name).is_none() {
-            return Err(self.no_program(name, recipe));
+        if self.program(subject).is_none() {
+            return Err(no_program(subject));
         }
         // Without a stamp it is merely built again the next time.
-        let _ = fs::write(self.stamp(name), self.key(recipe));
+        let _ = fs::write(self.beside(subject, "stamp"), self.key(recipe));
         Ok(key)
     }
 
-    fn recipe<'n>(&self, name: &'n str) -> Option<(&'n str, &'a Recipe)> {
-        self.experiment.subject(name).map(|s| (name, &s.recipe))
+    /// The servers' software that a subject needs, unless the reader has a server.
+    fn services(&self, subject: &Subject) -> Vec<String> {
+        let target = self.experiment.targets.get(subject.model.target);
+        match target.is_some_and(|t| self.external.contains(&t.kind)) {
+            true => Vec::new(),
+            false => subject.recipe.services.clone(),
+        }
     }
 
-    fn fresh(&self, name: &str, recipe: &Recipe) -> bool {
-        let built = fs::read_to_string(self.stamp(name)).unwrap_or_default();
-        built == self.key(recipe) && self.program(name).is_some()
+    fn fresh(&self, subject: &Subject) -> bool {
+        let built = fs::read_to_string(self.beside(subject, "stamp")).unwrap_or_default();
+        built == self.key(&subject.recipe) && self.program(subject).is_some()
     }
 
     /// The file that must be there for a subject to run, if it is.
-    fn program(&self, name: &str) -> Option<PathBuf> {
-        let program = self.program_name(name);
+    fn program(&self, subject: &Subject) -> Option<PathBuf> {
+        let program = &subject.model.program[0];
         match program.contains('/') {
             true => Some(self.project.folder().join(program)).filter(|p| p.exists()),
             false => in_path(program),
         }
     }
 
-    fn program_name(&self, name: &str) -> &'a str {
-        &self
-            .experiment
-            .subject(name)
-            .expect("a subject")
-            .model
-            .program[0]
-    }
-
-    fn no_program(&self, name: &str, recipe: &Recipe) -> Unready {
-        let program = self.program_name(name);
-        let (kind, message) = match (recipe.build.is_empty(), program.contains('/')) {
-            (false, _) => ("build", format!("its build made no `{program}`")),
-            (true, true) => (
-                "missing",
-                format!("there is no program `{program}` in the project"),
-            ),
-            (true, false) => (
-                "missing",
-                format!("there is no program `{program}` in PATH"),
-            ),
-        };
-        Unready {
-            kind,
-            message,
-            log: Vec::new(),
-        }
-    }
-
-    fn stamp(&self, name: &str) -> PathBuf {
-        self.project
-            .folder()
-            .join("build")
-            .join(format!("{}-{name}.stamp", self.experiment.name))
+    /// A file about a subject's build: `build/sql-python-on-mariadb.log`.
+    fn beside(&self, subject: &Subject, extension: &str) -> PathBuf {
+        let label = self.experiment.label(subject).replace(' ', "-");
+        let name = format!("{}-{label}.{extension}", self.experiment.name);
+        self.project.folder().join("build").join(name)
     }
 
     /// Hash of the sources, the build commands, and the tools' paths, sizes and times.
@@ -168,8 +154,8 @@ impl<'a> Builder<'a> {
         hex(&hash.finalize())
     }
 
-    fn missing(&self, recipe: &Recipe) -> Vec<&'a Toolchain> {
-        let needed = recipe.needs.iter().filter_map(|n| self.toolchains.get(n));
+    fn missing(&self, needs: &[String]) -> Vec<&'a Toolchain> {
+        let needed = needs.iter().filter_map(|n| self.toolchains.get(n));
         needed.filter(|t| !present(t)).collect()
     }
 
@@ -180,12 +166,16 @@ impl<'a> Builder<'a> {
             .flat_map(|t| &t.debian)
             .map(String::as_str)
             .collect();
-        let message = format!(
-            "not here: {}. `benchlab run {} --install` installs it, or `apt-get install {}`",
-            titles.join(", "),
-            self.experiment.name,
-            packages.join(" ")
-        );
+        let mut message = format!("not here: {}. ", titles.join(", "));
+        if !packages.is_empty() {
+            message += &format!(
+                "`benchlab run {} --install` installs it, or `apt-get install {}`",
+                self.experiment.name,
+                packages.join(" ")
+            );
+        }
+        let advice: Vec<&str> = missing.iter().filter_map(|t| t.advice.as_deref()).collect();
+        message += &advice.join("; ");
         Unready {
             kind: "missing",
             message,
@@ -193,9 +183,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn build(&self, name: &str, recipe: &Recipe) -> Result<(), Unready> {
+    fn build(&self, subject: &Subject) -> Result<(), Unready> {
         let folder = self.project.folder().join("build");
-        let log = folder.join(format!("{}-{name}.log", self.experiment.name));
+        let log = self.beside(subject, "log");
         let failed = |message: String| {
             let text = fs::read_to_string(&log).unwrap_or_default();
             let lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -211,7 +201,7 @@ impl<'a> Builder<'a> {
             File::create(&log)
         };
         let out = start().map_err(|e| failed(format!("{}: {e}", log.display())))?;
-        for command in &recipe.build {
+        for command in &subject.recipe.build {
             let Some((program, args)) = command.split_first() else {
                 continue;
             };
@@ -239,6 +229,26 @@ impl<'a> Builder<'a> {
     }
 }
 
+fn no_program(subject: &Subject) -> Unready {
+    let program = &subject.model.program[0];
+    let (kind, message) = match (subject.recipe.build.is_empty(), program.contains('/')) {
+        (false, _) => ("build", format!("its build made no `{program}`")),
+        (true, true) => (
+            "missing",
+            format!("there is no program `{program}` in the project"),
+        ),
+        (true, false) => (
+            "missing",
+            format!("there is no program `{program}` in PATH"),
+        ),
+    };
+    Unready {
+        kind,
+        message,
+        log: Vec::new(),
+    }
+}
+
 /// Whether a toolchain is there.
 pub fn present(toolchain: &Toolchain) -> bool {
     let runs = |probe: &Vec<String>| {
@@ -253,40 +263,6 @@ pub fn present(toolchain: &Toolchain) -> bool {
         call.status().is_ok_and(|s| s.success())
     };
     toolchain.programs.iter().all(|p| in_path(p).is_some()) && toolchain.probes.iter().all(runs)
-}
-
-/// Installs Debian packages; needs root or sudo. Its output goes where the lab's errors go.
-pub fn install(packages: &[String]) -> io::Result<()> {
-    if in_path("apt-get").is_none() {
-        let names = packages.join(", ");
-        return Err(io::Error::other(format!(
-            "there is no apt-get here: install what these Debian packages hold: {names}"
-        )));
-    }
-    apt_get(&["update", "-q"])?;
-    let mut args = vec!["install", "-y", "-q", "--no-install-recommends"];
-    args.extend(packages.iter().map(String::as_str));
-    apt_get(&args)
-}
-
-fn apt_get(args: &[&str]) -> io::Result<()> {
-    let mut call = match Uid::effective().is_root() {
-        true => Command::new("apt-get"),
-        false => {
-            let mut sudo = Command::new("sudo");
-            sudo.args(["--preserve-env=DEBIAN_FRONTEND", "apt-get"]);
-            sudo
-        }
-    };
-    call.args(args).env("DEBIAN_FRONTEND", "noninteractive");
-    let status = call.stdout(io::stderr()).status()?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(io::Error::other(format!(
-            "`apt-get {}` ended with {status}",
-            args.join(" ")
-        ))),
-    }
 }
 
 /// The file that a program's name stands for.

@@ -346,7 +346,7 @@ impl Method for CommandTurns<'_> {
             Cores::One => vec![desk.block.core as usize],
             Cores::All => self.cores.clone(),
         };
-        let order = schedule.points(plan.points.len());
+        let order = schedule.points(&plan.point_targets());
         for (done, &point) in order.iter().enumerate() {
             (desk.progress)(Progress::Point {
                 block: desk.block.number,
@@ -404,6 +404,7 @@ fn batch(ended: &Ended) -> Batch {
         operations: 1,
         wall_ns: ended.wall_ns,
         cpu_ns: ended.user_ns + ended.sys_ns,
+        server_cpu_ns: None,
     }
 }
 

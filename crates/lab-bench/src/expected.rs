@@ -8,19 +8,39 @@ use std::collections::HashMap;
 /// Check and units.
 pub type Outcome = (u64, u64);
 
-/// What each point must yield for each number of operations that a subject is asked for.
+/// What each point must yield for each number of operations that a subject is asked for, and what one
+/// operation on a fresh target must leave in it.
 #[derive(Default)]
-pub struct Expected(HashMap<(PointId, u64), Outcome>);
+pub struct Expected {
+    outcomes: HashMap<(PointId, u64), Outcome>,
+    contents: HashMap<PointId, String>,
+}
 
 impl Expected {
     /// Keeps an outcome that a trusted subject computed.
     pub fn insert(&mut self, point: PointId, operations: u64, outcome: Outcome) {
-        self.0.insert((point, operations), outcome);
+        self.outcomes.insert((point, operations), outcome);
+    }
+
+    /// Keeps what a trusted subject's first operation left in its target.
+    pub fn insert_content(&mut self, point: PointId, content: String) {
+        self.contents.insert(point, content);
+    }
+
+    /// Compares what a subject's first operation left in its target with what it must leave.
+    pub fn compare_content(&self, point: PointId, found: Option<String>) -> Answer<()> {
+        match (self.contents.get(&point), found) {
+            (Some(wanted), Some(found)) if *wanted != found => Err(Fault::Failed(
+                "writes",
+                "its first operation left other values in the table than that of the others".into(),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Compares a batch with what it must yield.
     pub fn compare(&self, point: PointId, ran: &Ran) -> Answer<()> {
-        match self.0.get(&(point, ran.operations)) {
+        match self.outcomes.get(&(point, ran.operations)) {
             Some(&wanted) => compare(wanted, (ran.check, ran.units), ran.operations),
             None => Ok(()),
         }

@@ -4,7 +4,7 @@
 use crate::process::{Answer, Process, Ran, gone};
 use crate::procfs;
 use crate::visit::Visit;
-use lab_model::{Batch, Measure, Pilot, Plan, PointId, SubjectId};
+use lab_model::{Batch, Pilot, Plan, PointId, SubjectId};
 use lab_stats::warmup;
 
 /// Batches after which the pilot looks whether the subject is steady; then at twice as many, and so on.
@@ -22,6 +22,10 @@ const STILL_COMPILING: f64 = 0.25;
 /// The most operations of a batch.
 const MAX_OPERATIONS: u64 = 1 << 32;
 
+/// A pilot of long batches ends after as much time as one of as many usual ones may take, this many
+/// times over.
+const PATIENCE: u64 = 2;
+
 /// Runs a point in a fresh process until it is steady or the most batches are spent: the pilot and
 /// its last batch.
 pub fn pilot(
@@ -34,6 +38,7 @@ pub fn pilot(
     let cold = visit.run(process, 1)?;
     visit.look(plan)?;
     let mut batches = vec![batch(&cold)];
+    let cold_ns = cold.wall_ns;
     let mut last = cold;
     let helpers = procfs::usage(process.pid()).map_err(gone)?.threads > 1;
     let mut next_look = if helpers {
@@ -43,11 +48,15 @@ pub fn pilot(
     };
     let most = (plan.measure.max_warmup as usize).max(FIRST_LOOK);
     let mut times = Vec::new();
-    while batches.len() < most {
-        let operations = operations(&last, &plan.measure);
+    let turn_ns = plan.turn_ns(point);
+    let patience_ns = PATIENCE * most as u64 * plan.measure.turn_ns;
+    let mut spent_ns = 0;
+    while batches.len() < most && (batches.len() < FIRST_LOOK || spent_ns < patience_ns) {
+        let operations = operations(&last, turn_ns);
         last = visit.run(process, operations)?;
         visit.look(plan)?;
         batches.push(batch(&last));
+        spent_ns += last.wall_ns;
         times.push(last.wall_ns as f64 / last.operations as f64);
         if batches.len() >= next_look {
             next_look *= 2;
@@ -60,7 +69,7 @@ pub fn pilot(
     let found = warmup::classify(&times);
     let steady_from = found.steady_from.unwrap_or(times.len());
     let steady = lab_stats::order::median(&times[steady_from.min(times.len() * 3 / 4)..]);
-    let operations = (plan.measure.turn_ns as f64 / steady.unwrap_or(1.0).max(1e-3)) as u64;
+    let operations = (turn_ns as f64 / steady.unwrap_or(1.0).max(1e-3)) as u64;
     let last = visit.run(process, operations.clamp(1, MAX_OPERATIONS))?;
     visit.look(plan)?;
     batches.push(batch(&last));
@@ -70,16 +79,16 @@ pub fn pilot(
         operations: last.operations,
         warmup_batches: (steady_from as u32).max(1),
         class: found.class,
-        cold_ns: cold.wall_ns,
+        cold_ns,
         batches,
     };
     Ok((pilot, last))
 }
 
 /// The operations that would have filled a turn, at most eight times as many as before.
-fn operations(last: &Ran, measure: &Measure) -> u64 {
+fn operations(last: &Ran, turn_ns: u64) -> u64 {
     let per_operation = last.wall_ns.max(1) as f64 / last.operations as f64;
-    let fitting = (measure.turn_ns as f64 / per_operation) as u64;
+    let fitting = (turn_ns as f64 / per_operation) as u64;
     fitting.clamp(1, (last.operations * 8).min(MAX_OPERATIONS))
 }
 
@@ -96,5 +105,6 @@ fn batch(ran: &Ran) -> Batch {
         operations: ran.operations,
         wall_ns: ran.wall_ns,
         cpu_ns: ran.cpu_ns,
+        server_cpu_ns: ran.server_cpu_ns,
     }
 }

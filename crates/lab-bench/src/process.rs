@@ -27,6 +27,8 @@ const LAST_LOG_LINES: usize = 10;
 pub enum Fault {
     /// The reader wants the lab to stop.
     Interrupted,
+    /// The server that it works on does not answer any more: in a sentence.
+    ServerLost(String),
     /// The subject failed: a word for [`lab_model::Failure::kind`], and what happened.
     Failed(&'static str, String),
 }
@@ -35,18 +37,22 @@ pub enum Fault {
 pub type Answer<T> = Result<T, Fault>;
 
 /// What a batch yielded, as the subject says and as the lab's clocks saw it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Ran {
     /// Between the subject's own clock readings.
     pub wall_ns: u64,
     /// CPU time of its process around the batch.
     pub cpu_ns: u64,
+    /// CPU time of the server around the batch, where there is one; not known to the process.
+    pub server_cpu_ns: Option<u64>,
     /// Operations done.
     pub operations: u64,
     /// Fold of all values produced.
     pub check: u64,
     /// What the operations produced.
     pub units: u64,
+    /// The latency of each operation, where several run at once: bucket and count.
+    pub latencies: Option<Vec<(u32, u64)>>,
 }
 
 /// A subject that runs. Dropping it kills it and whatever it started.
@@ -63,8 +69,8 @@ pub struct Process {
     last_log: VecDeque<String>,
     /// What it said of itself when it was ready.
     pub hello: Reply,
-    /// The thread that does the work.
-    pub thread: Pid,
+    /// The thread that does the work; `None`: its runtime moves the work between threads.
+    pub thread: Option<Pid>,
     /// From the start of the program to its hello.
     pub startup_ns: u64,
     /// CPU time that it had used by then.
@@ -95,7 +101,7 @@ impl Process {
             log: Vec::new(),
             last_log: VecDeque::new(),
             hello: Reply::default(),
-            thread: group,
+            thread: None,
             startup_ns: 0,
             startup_cpu_ns: 0,
         };
@@ -113,7 +119,7 @@ impl Process {
         Ok(())
     }
 
-    fn introduced(&self) -> Result<Pid, String> {
+    fn introduced(&self) -> Result<Option<Pid>, String> {
         let protocol = self.hello.number("protocol")?;
         if protocol != 1 {
             return Err(format!(
@@ -121,10 +127,33 @@ impl Process {
             ));
         }
         let thread = self.hello.number("thread")?;
+        if thread == 0 {
+            return Ok(None);
+        }
         if !Path::new(&format!("/proc/{}/task/{thread}", self.group)).exists() {
             return Err(format!("thread={thread} is not one of its threads"));
         }
-        Ok(Pid::from_raw(thread as i32))
+        Ok(Some(Pid::from_raw(thread as i32)))
+    }
+
+    /// Keeps the thread that does the work on a core, or all threads, if none does. Threads that it
+    /// starts from now on begin there, too.
+    pub fn keep_on(&self, core: usize) -> Answer<()> {
+        let pinned = match self.thread {
+            Some(thread) => sys::pin(thread, &[core]),
+            None => sys::pin_all(self.group, &[core]),
+        };
+        pinned.map_err(|e| {
+            let why = format!("its thread cannot be kept on core {core}: {e}");
+            Fault::Failed("start", why)
+        })
+    }
+
+    /// Gives all of its threads all cores.
+    pub fn free(&self) -> Answer<()> {
+        let cores = sys::allowed_cores();
+        let freed = cores.and_then(|cores| sys::pin_all(self.group, &cores));
+        freed.map_err(gone)
     }
 
     /// Its process id, which is its group's too.
@@ -171,9 +200,11 @@ impl Process {
                 Ran {
                     wall_ns: end.wrapping_sub(start),
                     cpu_ns,
+                    server_cpu_ns: None,
                     operations,
                     check,
                     units,
+                    latencies: latencies(&reply, operations)?,
                 },
             ))
         };
@@ -397,6 +428,27 @@ impl Fault {
     }
 }
 
+/// The histogram of `latencies=` (docs/protocol.md), if there is one.
+fn latencies(reply: &Reply, operations: u64) -> Result<Option<Vec<(u32, u64)>>, String> {
+    let Ok(text) = reply.get("latencies") else {
+        return Ok(None);
+    };
+    let bucket = |word: &str| {
+        let (index, count) = word.split_once(':')?;
+        Some((index.parse().ok()?, count.parse().ok().filter(|&n| n > 0)?))
+    };
+    let counts: Option<Vec<(u32, u64)>> = text.split(',').map(bucket).collect();
+    let counts = counts.ok_or_else(|| format!("`latencies={text}` is not INDEX:COUNT,…"))?;
+    let told = counts.iter().map(|(_, n)| n).sum::<u64>();
+    match counts.is_sorted_by(|a, b| a.0 < b.0) {
+        false => Err("the indexes in `latencies=` do not ascend".into()),
+        true if told != operations => Err(format!(
+            "`latencies=` has {told} operations of {operations}"
+        )),
+        true => Ok(Some(counts)),
+    }
+}
+
 fn refused(reply: &Reply) -> Fault {
     let code = reply.get("code").unwrap_or("without code");
     Fault::Failed(
@@ -428,6 +480,8 @@ fn spawn(program: &[String], folder: &Path) -> io::Result<Child> {
     };
     let mut command = Command::new(name);
     command.args(args).current_dir(folder).process_group(0);
+    // Drivers take the zone in which they show times from here.
+    command.env("TZ", "UTC");
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

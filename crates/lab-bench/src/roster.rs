@@ -2,11 +2,12 @@
 //! Who may still take part where, and the keeping of failures and log lines.
 
 use crate::process::{Fault, Process};
-use lab_model::{Failure, LogLine, PointId, SubjectId};
+use lab_model::{Failure, LogLine, Plan, PointId, SubjectId};
 use lab_store::{RunWriter, StoreError};
 use std::collections::HashSet;
 
-/// What has failed so far. A subject that failed at a point is not asked again in this run.
+/// Who takes no part where: who has none in the plan, and who failed there, for a subject that failed
+/// at a point is not asked again in this run.
 #[derive(Default)]
 pub struct Roster {
     everywhere: HashSet<SubjectId>,
@@ -20,6 +21,8 @@ pub enum Stop {
     Interrupted,
     /// The run file cannot be written.
     Store(StoreError),
+    /// A server does not answer any more: in a sentence.
+    ServerLost(String),
 }
 
 impl From<StoreError> for Stop {
@@ -29,9 +32,13 @@ impl From<StoreError> for Stop {
 }
 
 impl Roster {
-    /// Takes over the failures of a run that is resumed.
-    pub fn new(failures: &[Failure]) -> Roster {
+    /// Who has a part in the plan, without those who failed in a run that is resumed.
+    pub fn new(plan: &Plan, failures: &[Failure]) -> Roster {
         let mut roster = Roster::default();
+        for subject in 0..plan.subjects.len() {
+            let absent = (0..plan.points.len()).filter(|&p| !plan.takes_part(subject, p));
+            roster.at.extend(absent.map(|point| (subject, point)));
+        }
         for f in failures {
             roster.strike(f.subject, f.point);
         }
@@ -53,8 +60,10 @@ impl Roster {
         block: Option<u32>,
         process: Option<&mut Process>,
     ) -> Result<Failure, Stop> {
-        let Fault::Failed(kind, message) = fault else {
-            return Err(Stop::Interrupted);
+        let (kind, message) = match fault {
+            Fault::Interrupted => return Err(Stop::Interrupted),
+            Fault::ServerLost(why) => return Err(Stop::ServerLost(why)),
+            Fault::Failed(kind, message) => (kind, message),
         };
         let mut log = Vec::new();
         if let Some(process) = process {

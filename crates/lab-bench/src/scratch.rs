@@ -87,6 +87,8 @@ fn clear_abandoned(parent: &Path) {
             continue;
         };
         if let Ok(_held) = Flock::lock(lock, FlockArg::LockExclusiveNonblock) {
+            // Servers leave more than files, and files elsewhere.
+            lab_services::clear(&folder);
             let _ = fs::remove_dir_all(folder);
         }
     }

@@ -6,7 +6,8 @@ use crate::process::{Fault, Process};
 use crate::roster::{Roster, Stop};
 use crate::sys;
 use lab_model::{
-    Block, BlockState, Ending, Failure, Pilot, Plan, PointId, Run, Setting, SubjectId,
+    Block, BlockState, Ending, Failure, Pilot, Plan, PointId, Run, Service, Setting, SubjectId,
+    TargetId,
 };
 use lab_plan::Schedule;
 use lab_store::{BlockWriter, RunWriter, StoreError};
@@ -14,6 +15,9 @@ use std::time::{Duration, Instant};
 
 /// A disturbed block is begun this often at most; then it is kept, and reported as disturbed.
 const MOST_ATTEMPTS: u32 = 3;
+
+/// A server that is lost more often than this in one run ends it.
+const MOST_LOSSES: u32 = 3;
 
 /// The part of the budget by which a run may overrun it to reach the blocks that its level needs.
 const OVERRUN: u64 = 4;
@@ -47,6 +51,8 @@ pub enum Progress<'a> {
     },
     /// A block was disturbed and is redone.
     Disturbed(u32),
+    /// A server was lost, why, and is started anew; what it was lost in is redone.
+    Restored(String),
     /// One more block is complete and took this long; the run so far.
     Complete(&'a Run, Duration),
     /// A subject failed.
@@ -65,6 +71,9 @@ pub enum BenchError {
     /// The target's templates.
     #[error("the target cannot be made: {0}")]
     Target(#[from] rusqlite::Error),
+    /// A server that subjects work on is gone, and cannot be started again, or went too often.
+    #[error("{0}")]
+    ServerLost(String),
 }
 
 /// How the blocks of a run are filled.
@@ -78,6 +87,11 @@ pub trait Method {
 
     /// Takes all samples of a block.
     fn block(&mut self, desk: Desk) -> Result<(), Stop>;
+
+    /// Brings back what a run needs and was lost, such as a server. Error: it cannot, and why.
+    fn restore(&mut self) -> Result<(), String> {
+        Ok(())
+    }
 
     /// Cleans up after the last block.
     fn finish(&mut self, ledger: &mut Ledger) -> Result<(), Stop>;
@@ -115,6 +129,7 @@ pub struct Session<'a> {
     cores: Vec<usize>,
     ledger: Ledger,
     method: Box<dyn Method + 'a>,
+    losses: u32,
 }
 
 impl Ledger {
@@ -137,6 +152,19 @@ impl Ledger {
     pub fn pilot(&mut self, pilot: Pilot) -> Result<(), StoreError> {
         self.writer.pilot(&pilot)?;
         self.run.pilots.push(pilot);
+        Ok(())
+    }
+
+    /// Keeps what a server is.
+    pub fn service(
+        &mut self,
+        target: TargetId,
+        facts: Vec<(String, String)>,
+    ) -> Result<(), StoreError> {
+        let service = Service { target, facts };
+        self.writer.service(&service)?;
+        self.run.services.retain(|s| s.target != target);
+        self.run.services.push(service);
         Ok(())
     }
 
@@ -177,7 +205,7 @@ impl<'a> Session<'a> {
     ) -> Result<Session<'a>, BenchError> {
         let cores = sys::allowed_cores()
             .map_err(|e| BenchError::System("the cores cannot be listed".into(), e))?;
-        let roster = Roster::new(&run.failures);
+        let roster = Roster::new(plan, &run.failures);
         Ok(Session {
             plan,
             cores,
@@ -187,6 +215,7 @@ impl<'a> Session<'a> {
                 roster,
             },
             method,
+            losses: 0,
         })
     }
 
@@ -199,6 +228,10 @@ impl<'a> Session<'a> {
             Ok(ending) => ending,
             Err(Stop::Interrupted) => Ending::Interrupted,
             Err(Stop::Store(e)) => return Err(e.into()),
+            Err(Stop::ServerLost(why)) => {
+                self.ledger.writer.finish(None, lab_cost())?;
+                return Err(BenchError::ServerLost(why));
+            }
         };
         // An interrupted run has not ended: it can be resumed.
         let kept = (ending != Ending::Interrupted).then_some(ending);
@@ -212,7 +245,9 @@ impl<'a> Session<'a> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Ending, Stop> {
         sys::share_core(self.cores[0]);
-        self.method.prepare(&mut self.ledger, progress)?;
+        while let Err(stop) = self.method.prepare(&mut self.ledger, progress) {
+            self.recover(stop, progress)?;
+        }
         let plan = self.plan;
         let earlier: u64 = self.ledger.run.blocks.iter().map(|b| b.duration_ns).sum();
         loop {
@@ -234,8 +269,27 @@ impl<'a> Session<'a> {
             if self.out_of_time(earlier + began.elapsed().as_nanos() as u64, complete) {
                 return Ok(Ending::Budget);
             }
-            self.block(complete, progress)?;
+            if let Err(stop) = self.block(complete, progress) {
+                self.recover(stop, progress)?;
+            }
         }
+    }
+
+    /// After the loss of a server what was done is done again; any other reason to stop is one.
+    fn recover(&mut self, stop: Stop, progress: &mut dyn FnMut(Progress)) -> Result<(), Stop> {
+        let Stop::ServerLost(why) = stop else {
+            return Err(stop);
+        };
+        self.losses += 1;
+        if self.losses > MOST_LOSSES {
+            let why = format!("{why}; that was the {}th time in this run", self.losses);
+            return Err(Stop::ServerLost(why));
+        }
+        let restored = self.method.restore();
+        restored
+            .map_err(|e| Stop::ServerLost(format!("{why}; it cannot be started again: {e}")))?;
+        progress(Progress::Restored(why));
+        Ok(())
     }
 
     /// Whether another block would not fit into the budget. It may be overrun by a quarter, or as far
@@ -293,18 +347,23 @@ impl<'a> Session<'a> {
             resources: Vec::new(),
             samples: Vec::new(),
             exits: Vec::new(),
+            latencies: Vec::new(),
         };
         let mut failures = Vec::new();
-        self.method.block(Desk {
+        let filled = self.method.block(Desk {
             run: &self.ledger.writer,
             writer: &writer,
             block: &mut block,
             roster: &mut self.ledger.roster,
             failures: &mut failures,
             progress,
-        })?;
+        });
         self.ledger.run.failures.append(&mut failures);
         block.duration_ns = began.elapsed().as_nanos() as u64;
+        if let Err(stop) = filled {
+            self.ledger.run.blocks.push(block);
+            return Err(stop);
+        }
         block.disturbance = gauge.read();
         let redo =
             block.disturbance.disturbed() && attempt + 1 < MOST_ATTEMPTS && !self.host_is_so();

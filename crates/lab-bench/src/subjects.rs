@@ -7,14 +7,17 @@ use crate::pilot::pilot;
 use crate::process::{Answer, Fault, Process};
 use crate::roster::{Stop, keep_log};
 use crate::scratch::Scratch;
+use crate::server::{Server, Servers};
 use crate::session::{BenchError, Desk, Ledger, Method, Progress};
+use crate::sqlite::Files;
 use crate::sys;
-use crate::target::Targets;
+use crate::target::Target;
 use crate::visit::Visit;
-use lab_model::{Failure, Pilot, Plan, PointId, Run, Setting, SubjectId};
+use lab_model::{Failure, Pilot, Plan, PointId, Run, Setting, SubjectId, TargetId};
 use lab_plan::Schedule;
 use std::collections::HashMap;
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// Operations after which subjects are compared before anything is measured.
@@ -33,7 +36,7 @@ pub struct Subjects<'a> {
     crew: Crew<'a>,
     expected: Expected,
     pilots: HashMap<(SubjectId, PointId), Pilot>,
-    targets: Option<Targets>,
+    targets: Vec<Target>,
     _scratch: Scratch,
 }
 
@@ -42,18 +45,25 @@ impl Crew<'_> {
     pub fn start(&self, subject: SubjectId, core: usize) -> Answer<(Process, lab_model::Process)> {
         let limit = Duration::from_nanos(self.plan.measure.time_limit_ns);
         let process = Process::start(&self.plan.subjects[subject], self.folder, limit)?;
-        sys::pin(process.thread, &[core]).map_err(|e| {
-            Fault::Failed(
-                "start",
-                format!("its thread cannot be kept on core {core}: {e}"),
-            )
-        })?;
+        process.keep_on(core)?;
         let started = lab_model::Process {
             subject,
             startup_ns: process.startup_ns,
             startup_cpu_ns: process.startup_cpu_ns,
         };
         Ok((process, started))
+    }
+
+    /// Who is to blame for a fault: a subject whose server is gone did nothing wrong.
+    pub fn blamed(&self, fault: Fault, targets: &[Target], point: PointId) -> Fault {
+        let target = targets.get(self.plan.points[point].target);
+        match (fault, target.and_then(Target::server)) {
+            (Fault::Failed(kind, why), Some(server)) => match server.lost() {
+                Some(lost) => Fault::ServerLost(lost),
+                None => Fault::Failed(kind, why),
+            },
+            (fault, _) => fault,
+        }
     }
 }
 
@@ -64,13 +74,11 @@ impl<'a> Subjects<'a> {
         folder: &'a Path,
         run: &Run,
         scratch: Scratch,
+        servers: Servers,
     ) -> Result<Subjects<'a>, BenchError> {
         let cores = sys::allowed_cores()
             .map_err(|e| BenchError::System("the cores cannot be listed".into(), e))?;
-        let targets = plan.target.as_ref();
-        let targets = targets
-            .map(|t| Targets::new(scratch.folder(), t, plan.seed))
-            .transpose()?;
+        let targets = targets(plan, &scratch, servers)?;
         let pilots = run.pilots.iter();
         Ok(Subjects {
             crew: Crew {
@@ -85,6 +93,11 @@ impl<'a> Subjects<'a> {
         })
     }
 
+    fn servers(&self) -> impl Iterator<Item = (TargetId, &Server)> {
+        let servers = self.targets.iter().map(Target::server).enumerate();
+        servers.filter_map(|(target, server)| Some((target, &**server?)))
+    }
+
     /// Pilots what has none yet, and has subjects that do other work than most fail.
     fn pilot_points(
         &mut self,
@@ -92,12 +105,12 @@ impl<'a> Subjects<'a> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Stop> {
         let plan = self.crew.plan;
-        let points = Schedule::new(plan.seed, u32::MAX).points(plan.points.len());
-        let of = points.len() * plan.subjects.len();
-        let mut done = 0;
+        let points = Schedule::new(plan.seed, u32::MAX).points(&plan.point_targets());
+        let pairs = points.iter().map(|&p| participants(plan, p).count());
+        let (of, mut done) = (pairs.sum(), 0);
         for point in points {
             let mut outcomes = Vec::new();
-            for subject in 0..plan.subjects.len() {
+            for subject in participants(plan, point) {
                 progress(Progress::Pilot {
                     subject,
                     point,
@@ -115,7 +128,8 @@ impl<'a> Subjects<'a> {
                     Err(failure) => progress(Progress::Failed(failure)),
                 }
             }
-            let wanted = majority(&outcomes, plan.baseline);
+            let baseline = plan.baseline_on(plan.points[point].target);
+            let wanted = majority(&outcomes, baseline);
             for (subject, outcome) in outcomes {
                 if let Err(fault) = compare(wanted.unwrap_or(outcome), outcome, TRIAL) {
                     let failure = ledger.fail(fault, subject, Some(point), None)?;
@@ -141,6 +155,7 @@ impl<'a> Subjects<'a> {
         let (pilot, outcome, settings) = match found {
             Ok(found) => found,
             Err(fault) => {
+                let fault = self.crew.blamed(fault, &self.targets, point);
                 return Ok(Err(ledger.fail(
                     fault,
                     subject,
@@ -168,7 +183,7 @@ impl<'a> Subjects<'a> {
         point: PointId,
     ) -> Answer<(Pilot, Outcome, Vec<Setting>)> {
         let plan = self.crew.plan;
-        let (mut visit, settings) = Visit::begin(process, plan, point, self.targets.as_ref())?;
+        let (mut visit, settings) = Visit::begin(process, plan, subject, point, &self.targets)?;
         let (mut found, _) = pilot(process, &mut visit, plan, subject, point)?;
         let outcome = visit.verify(process, TRIAL)?;
         visit.look(plan)?;
@@ -200,26 +215,38 @@ impl<'a> Subjects<'a> {
     fn expect_outcomes(&mut self, ledger: &mut Ledger) -> Result<(), Stop> {
         let plan = self.crew.plan;
         for point in 0..plan.points.len() {
-            let by_trust = [plan.baseline].into_iter().chain(0..plan.subjects.len());
+            let baseline = plan.baseline_on(plan.points[point].target);
+            let by_trust = [baseline].into_iter().chain(participants(plan, point));
             for judge in by_trust {
                 if !ledger.roster.takes_part(judge, point) {
                     continue;
                 }
                 match self.outcomes_by(judge, point) {
-                    Ok(outcomes) => {
+                    Ok((outcomes, content)) => {
+                        if let Some(content) = content {
+                            self.expected.insert_content(point, content);
+                        }
                         for (operations, outcome) in outcomes {
                             self.expected.insert(point, operations, outcome);
                         }
                         break;
                     }
-                    Err(fault) => drop(ledger.fail(fault, judge, Some(point), None)?),
+                    Err(fault) => {
+                        let fault = self.crew.blamed(fault, &self.targets, point);
+                        drop(ledger.fail(fault, judge, Some(point), None)?);
+                    }
                 }
             }
         }
         Ok(())
     }
 
-    fn outcomes_by(&self, judge: SubjectId, point: PointId) -> Answer<Vec<(u64, Outcome)>> {
+    /// What every number of operations yields, and what one leaves in a fresh target.
+    fn outcomes_by(
+        &self,
+        judge: SubjectId,
+        point: PointId,
+    ) -> Answer<(Vec<(u64, Outcome)>, Option<String>)> {
         let plan = self.crew.plan;
         let mut counts: Vec<u64> = (0..plan.subjects.len())
             .filter_map(|s| self.pilots.get(&(s, point)).map(|p| p.operations))
@@ -227,14 +254,37 @@ impl<'a> Subjects<'a> {
         counts.sort();
         counts.dedup();
         let (mut process, _) = self.crew.start(judge, self.crew.pilot_core)?;
-        let (mut visit, _) = Visit::begin(&mut process, plan, point, self.targets.as_ref())?;
-        let outcomes = counts
+        let (mut visit, _) = Visit::begin(&mut process, plan, judge, point, &self.targets)?;
+        visit.verify(&mut process, 1)?;
+        visit.look(plan)?;
+        let content = visit.content(plan)?;
+        let outcomes: Answer<Vec<_>> = counts
             .into_iter()
             .map(|operations| Ok((operations, visit.verify(&mut process, operations)?)))
             .collect();
         visit.look(plan)?;
-        outcomes
+        Ok((outcomes?, content))
     }
+}
+
+/// The plan's targets: files, and the servers that were started for it.
+fn targets(plan: &Plan, scratch: &Scratch, servers: Servers) -> Result<Vec<Target>, BenchError> {
+    let mut servers: HashMap<TargetId, Server> = servers.0.into_iter().collect();
+    let target = |(id, target): (TargetId, &lab_model::Target)| match servers.remove(&id) {
+        Some(server) => Ok(Target::Server(Rc::new(server))),
+        None if target.kind.is_service() => Ok(Target::Absent),
+        None => Ok(Target::Files(Files::new(
+            scratch.folder(),
+            target,
+            plan.seed,
+        )?)),
+    };
+    plan.targets.iter().enumerate().map(target).collect()
+}
+
+/// The subjects that have a part in a point.
+fn participants(plan: &Plan, point: PointId) -> impl Iterator<Item = SubjectId> + '_ {
+    (0..plan.subjects.len()).filter(move |&subject| plan.takes_part(subject, point))
 }
 
 impl Method for Subjects<'_> {
@@ -243,14 +293,24 @@ impl Method for Subjects<'_> {
         ledger: &mut Ledger,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Stop> {
+        for (target, server) in self.servers() {
+            server.keep_off(Some(self.crew.pilot_core));
+            ledger.service(target, server.facts())?;
+        }
         self.pilot_points(ledger, progress)?;
         self.expect_outcomes(ledger)
+    }
+
+    /// Starts the servers anew that do not answer.
+    fn restore(&mut self) -> Result<(), String> {
+        let lost = self.servers().filter(|(_, server)| server.lost().is_some());
+        lost.map(|(_, server)| server.restart()).collect()
     }
 
     fn block(&mut self, desk: Desk) -> Result<(), Stop> {
         Bench {
             crew: &self.crew,
-            targets: self.targets.as_ref(),
+            targets: &self.targets,
             pilots: &self.pilots,
             expected: &self.expected,
             desk,

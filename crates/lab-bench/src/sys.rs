@@ -72,6 +72,20 @@ pub fn pin(thread: Pid, cores: &[usize]) -> io::Result<()> {
     Ok(sched_setaffinity(thread, &set)?)
 }
 
+/// Keeps all threads of a process on some cores; those that it starts from now on begin there, too.
+pub fn pin_all(process: Pid, cores: &[usize]) -> io::Result<()> {
+    for task in std::fs::read_dir(format!("/proc/{process}/task"))? {
+        let name = task?.file_name();
+        let thread = name.to_str().and_then(|n| n.parse().ok());
+        // A thread may end between the listing and this.
+        match thread.map(|thread| pin(Pid::from_raw(thread), cores)) {
+            Some(Err(e)) if e.raw_os_error() != Some(libc::ESRCH) => return Err(e),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Keeps the lab itself on the measured core. It sleeps while a batch runs and the subject sleeps
 /// while the lab works, so they never compete; and handing over within a core takes a fifth of the
 /// time that waking another core takes, leaves the measured core awake between turns, and leaves

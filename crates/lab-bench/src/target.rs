@@ -1,243 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The SQLite files that subjects work on, and the lab's own look at what was done to them.
+//! What subjects work on, whichever kind it is: made for each visit, and looked at by the lab itself.
 
 use crate::process::{Answer, Fault};
-use lab_model::Writes;
-use lab_model::plan::Target;
-use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
-use rusqlite::{Connection, OpenFlags, params};
-use std::cell::Cell;
-use std::fs::{self, File};
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use crate::server::{Server, Table};
+use crate::sqlite::{self, Files, Opens};
+use lab_model::{Check, Plan, PointId, SubjectId};
+use std::rc::Rc;
 
-/// Makes target files in a folder of their own: a full and an empty template, copied per visit.
-pub struct Targets {
-    folder: PathBuf,
-    table: String,
-    made: Cell<u32>,
+/// Where a plan's target makes what subjects work on.
+pub enum Target {
+    /// Database files.
+    Files(Files),
+    /// A server.
+    Server(Rc<Server>),
+    /// A server that is not there: none of its subjects can run.
+    Absent,
 }
 
-impl Targets {
-    /// Makes the templates. Rows get values from 0 to 2^31-1 out of the seed.
-    pub fn new(folder: &Path, target: &Target, seed: u64) -> rusqlite::Result<Targets> {
-        let Target::Sqlite { table, rows } = target;
-        let targets = Targets {
-            folder: folder.to_path_buf(),
-            table: table.clone(),
-            made: Cell::new(0),
-        };
-        for (empty, rows) in [(true, 0), (false, *rows)] {
-            let mut db = Connection::open(targets.template(empty))?;
-            let transaction = db.transaction()?;
-            transaction.execute(table, [])?;
-            {
-                let mut insert =
-                    transaction.prepare("INSERT INTO test_simple (value) VALUES (?)")?;
-                // Fibonacci hashing spreads the values over their range.
-                for id in 1..=rows {
-                    let mixed = (id ^ seed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-                    insert.execute([(mixed >> 33) as i64])?;
-                }
+/// What one visit works on.
+pub enum Database {
+    /// A file of its own, with its openings where they are counted.
+    File(sqlite::Database, Option<Opens>),
+    /// A table on a server.
+    Table(Table),
+}
+
+/// What a subject says it did since the last look.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Said {
+    /// Operations.
+    pub operations: u64,
+    /// What they produced.
+    pub units: u64,
+    /// Sum of the values.
+    pub sum: u64,
+}
+
+impl Target {
+    /// What a subject works on at a point, made anew.
+    pub fn fresh(&self, plan: &Plan, subject: SubjectId, point: PointId) -> Answer<Database> {
+        Ok(match self {
+            Target::Files(files) => Database::File(files.fresh(plan.case(point).empty)?, None),
+            Target::Server(server) => Database::Table(server.fresh(plan, subject, point)?),
+            Target::Absent => {
+                let why = "its server was not started".to_owned();
+                return Err(Fault::Failed("target", why));
             }
-            transaction.commit()?;
-        }
-        Ok(targets)
-    }
-
-    /// A fresh copy for one visit, under a name that no visit had before. A name of its own that a
-    /// subject kept would cost or save it the same few ns in every block, by where the kernel's
-    /// cache of names happens to put it: two copies of one program differed by 0.1 % for a run.
-    pub fn fresh(&self, empty: bool) -> Answer<Database> {
-        let number = self.made.replace(self.made.get() + 1);
-        let path = self.folder.join(format!("{number:08}.db"));
-        fs::copy(self.template(empty), &path)
-            .map_err(|e| cannot(format!("{}: {e}", path.display())))?;
-        Database::open(path, self.table.clone())
-    }
-
-    fn template(&self, empty: bool) -> PathBuf {
-        self.folder.join(if empty {
-            "empty.template"
-        } else {
-            "full.template"
         })
     }
-}
 
-/// One target file and what the lab last saw in it.
-pub struct Database {
-    path: PathBuf,
-    table: String,
-    file: File,
-    reader: Connection,
-    last_id: i64,
-    last: Counters,
-}
-
-/// What the file's header counts.
-#[derive(Clone, Copy, Default)]
-struct Counters {
-    commits: u32,
-    schema_changes: u32,
+    /// The server, if it is one.
+    pub fn server(&self) -> Option<&Rc<Server>> {
+        match self {
+            Target::Files(_) | Target::Absent => None,
+            Target::Server(server) => Some(server),
+        }
+    }
 }
 
 impl Database {
-    fn open(path: PathBuf, table: String) -> Answer<Database> {
-        let file = File::open(&path).map_err(|e| cannot(e.to_string()))?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let reader =
-            Connection::open_with_flags(&path, flags).map_err(|e| cannot(e.to_string()))?;
-        let mut database = Database {
-            path,
-            table,
-            file,
-            reader,
-            last_id: 0,
-            last: Counters::default(),
-        };
-        database.last = database.counters()?;
-        database.last_id = database.added().map_err(|e| cannot(e.to_string()))?.2;
-        Ok(database)
-    }
-
-    /// Its file.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Whether since the last look the file changed by just what `operations` of a case leave
-    /// behind, with `sum` the values that the subject says it wrote. Fault: what differs.
-    pub fn look(&mut self, writes: Writes, operations: u64, sum: u64) -> Answer<()> {
-        let now = self.counters()?;
-        let before = std::mem::replace(&mut self.last, now);
-        let committed = u64::from(now.commits.wrapping_sub(before.commits));
-        let wanted = writes.transactions * operations;
-        if committed != wanted {
-            return Err(differs(format!(
-                "{operations} operations must commit {wanted} transactions; the file's change counter \
-                 grew by {committed}"
-            )));
-        }
-        let changed = u64::from(now.schema_changes.wrapping_sub(before.schema_changes));
-        let wanted = writes.schema_changes * operations;
-        if changed != wanted {
-            return Err(differs(format!(
-                "{operations} operations must change the schema {wanted} times; its cookie grew by {changed}"
-            )));
-        }
-        let (rows, stored, last_id) = self.added().map_err(|e| differs(e.to_string()))?;
-        let wanted = writes.rows * operations;
-        if rows != wanted {
-            return Err(differs(format!(
-                "{operations} operations must add {wanted} rows; {rows} are there"
-            )));
-        }
-        if writes.rows > 0 && stored != sum {
-            return Err(differs(format!(
-                "the rows added hold a sum of {stored}; the subject says {sum}"
-            )));
-        }
-        self.last_id = last_id;
-        self.same_table()
-    }
-
-    /// Rows with an id above the last one seen: how many, their sum, the highest id.
-    fn added(&self) -> rusqlite::Result<(u64, u64, i64)> {
-        let sql = "SELECT count(*), coalesce(sum(value), 0), coalesce(max(id), ?1)
-                   FROM test_simple WHERE id > ?1";
-        self.reader
-            .prepare_cached(sql)?
-            .query_row(params![self.last_id], |r| {
-                Ok((
-                    r.get::<_, i64>(0)? as u64,
-                    r.get::<_, i64>(1)? as u64,
-                    r.get(2)?,
-                ))
-            })
-    }
-
-    fn same_table(&self) -> Answer<()> {
-        let sql = "SELECT sql FROM sqlite_schema WHERE name = 'test_simple'";
-        let read = || {
-            self.reader
-                .prepare_cached(sql)?
-                .query_row([], |r| r.get::<_, String>(0))
-        };
-        match read() {
-            Ok(found) if found == self.table => Ok(()),
-            Ok(found) => Err(differs(format!("the table is now `{found}`"))),
-            Err(e) => Err(differs(format!("the table: {e}"))),
+    /// What a subject gets as `target=`.
+    pub fn url(&self) -> String {
+        match self {
+            Database::File(file, _) => format!("sqlite:{}", file.path().display()),
+            Database::Table(table) => table.url().to_owned(),
         }
     }
 
-    /// The change counter, bytes 24 to 27, grows by 1 with every commit in a rollback journal mode
-    /// (SQLite file format, 1.3.7); in WAL mode (bytes 18 and 19 are 2) it does not. The schema cookie,
-    /// bytes 40 to 43, grows by 1 with every table created or dropped (1.3.9).
-    fn counters(&self) -> Answer<Counters> {
-        let mut header = [0; 44];
-        self.file
-            .read_exact_at(&mut header, 0)
-            .map_err(|e| cannot(e.to_string()))?;
-        if header[18] == 2 {
-            return Err(differs(
-                "the file is in WAL mode, in which its commits cannot be counted; leave journal_mode alone"
-                    .into(),
-            ));
+    /// Whether since the last look just that was done that operations of a point leave behind. Fault:
+    /// what differs.
+    pub fn look(&mut self, plan: &Plan, point: PointId, said: Said) -> Answer<()> {
+        match self {
+            Database::File(file, opens) => {
+                opens.as_ref().map_or(Ok(()), |o| o.look(said.operations))?;
+                file.look(plan.points[point].writes, said.operations, said.sum)
+            }
+            Database::Table(table) => table.look(plan, point, said),
         }
-        let number = |at: usize| {
-            u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
-        };
-        Ok(Counters {
-            commits: number(24),
-            schema_changes: number(40),
-        })
-    }
-}
-
-impl Drop for Database {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
-        // A subject that died in a transaction leaves its journal.
-        let _ = fs::remove_file(self.path.with_extension("db-journal"));
-    }
-}
-
-/// Counts how often a file is opened, by whomever.
-pub struct Opens {
-    inotify: Inotify,
-}
-
-impl Opens {
-    /// Counts from now on.
-    pub fn of(path: &Path) -> Answer<Opens> {
-        let watch = || {
-            let inotify = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC)?;
-            // Closings are watched too, because the kernel merges equal events that follow one another.
-            inotify.add_watch(path, AddWatchFlags::IN_OPEN | AddWatchFlags::IN_CLOSE)?;
-            Ok(Opens { inotify })
-        };
-        watch()
-            .map_err(|e: nix::Error| cannot(format!("the file's openings cannot be watched: {e}")))
     }
 
-    /// Openings since the last call.
-    pub fn count(&self) -> u64 {
-        let mut opens = 0;
-        while let Ok(events) = self.inotify.read_events() {
-            opens += events
-                .iter()
-                .filter(|e| e.mask.contains(AddWatchFlags::IN_OPEN))
-                .count() as u64;
+    /// A sum over the whole table, for points that write: two with the same one hold the same.
+    pub fn content(&mut self, plan: &Plan, point: PointId) -> Answer<Option<String>> {
+        if plan.case(point).check != Check::Writes {
+            return Ok(None);
         }
-        opens
+        match self {
+            Database::File(file, _) => file.content().map(Some),
+            Database::Table(table) => table.content().map(Some),
+        }
     }
-}
 
-fn differs(what: String) -> Fault {
-    Fault::Failed("writes", what)
-}
+    /// What happened until now is no subject's work.
+    pub fn begin_anew(&mut self) -> Answer<()> {
+        match self {
+            Database::File(..) => Ok(()),
+            Database::Table(table) => table.begin_anew(),
+        }
+    }
 
-fn cannot(what: String) -> Fault {
-    Fault::Failed("target", what)
+    /// From now on a file's openings are counted, where the case is about them. A server's are always.
+    pub fn count_opens(&mut self, plan: &Plan, point: PointId) -> Answer<()> {
+        if let (Check::Opens, Database::File(file, opens)) = (&plan.case(point).check, self) {
+            *opens = Some(Opens::of(file.path())?);
+        }
+        Ok(())
+    }
+
+    /// From now on a file's openings are no longer counted: watching them costs each a little.
+    pub fn stop_counting_opens(&mut self) {
+        if let Database::File(_, opens) = self {
+            *opens = None;
+        }
+    }
+
+    /// The server that it is on.
+    pub fn server(&self) -> Option<&Rc<Server>> {
+        match self {
+            Database::File(..) => None,
+            Database::Table(table) => Some(table.server()),
+        }
+    }
 }

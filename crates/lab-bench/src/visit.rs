@@ -2,16 +2,15 @@
 //! One subject at one point: opened on a target of its own, run, and looked after.
 
 use crate::process::{Answer, Fault, Process, Ran};
-use crate::target::{Database, Opens, Targets};
-use lab_model::{Check, Plan, PointId};
+use crate::server::Server;
+use crate::target::{Database, Said, Target};
+use lab_model::{Cores, Plan, PointId, SubjectId};
 
 /// A subject that has a case open.
 pub struct Visit {
     point: PointId,
     database: Option<Database>,
-    opens: Option<Opens>,
-    operations: u64,
-    sum: u64,
+    said: Said,
 }
 
 impl Visit {
@@ -19,32 +18,30 @@ impl Visit {
     pub fn begin(
         process: &mut Process,
         plan: &Plan,
+        subject: SubjectId,
         point: PointId,
-        targets: Option<&Targets>,
+        targets: &[Target],
     ) -> Answer<(Visit, Vec<(String, String)>)> {
         let case = plan.case(point);
-        let database = targets.map(|t| t.fresh(case.empty)).transpose()?;
-        let seed = plan.seed.to_string();
-        let target = database
-            .as_ref()
-            .map(|d| format!("sqlite:{}", d.path().display()));
+        let target = plan.points[point].target;
+        let database = targets.get(target).map(|t| t.fresh(plan, subject, point));
+        let database = database.transpose()?;
+        let (url, seed) = (database.as_ref().map(Database::url), plan.seed.to_string());
+        let params = &plan.points[point].params;
+        let given = plan.open_args(target);
         let mut args = vec![("case", case.name.as_str())];
-        args.extend(
-            plan.points[point]
-                .params
-                .iter()
-                .map(|(k, v)| (k.as_str(), v.as_str())),
-        );
-        args.extend(plan.open.iter().map(|(k, v)| (k.as_str(), v.as_str())));
-        args.extend(target.as_ref().map(|t| ("target", t.as_str())));
+        args.extend(params.iter().map(|(k, v)| (k.as_str(), v.as_str())));
+        args.extend(given.iter().map(|(k, v)| (*k, v.as_str())));
+        args.extend(url.as_deref().map(|url| ("target", url)));
         args.push(("seed", &seed));
+        if case.cores == Cores::All {
+            process.free()?;
+        }
         let settings = process.open(args)?.args().to_vec();
         let mut visit = Visit {
             point,
             database,
-            opens: None,
-            operations: 0,
-            sum: 0,
+            said: Said::default(),
         };
         visit.count_opens(plan)?;
         Ok((visit, settings))
@@ -52,57 +49,84 @@ impl Visit {
 
     /// Does operations untimed: check and units.
     pub fn verify(&mut self, process: &mut Process, operations: u64) -> Answer<(u64, u64)> {
+        self.begin_anew()?;
         let (check, units) = process.verify(operations)?;
-        self.count(operations, check);
+        self.count(operations, check, units);
         Ok((check, units))
     }
 
     /// Does a batch.
     pub fn run(&mut self, process: &mut Process, operations: u64) -> Answer<Ran> {
-        let ran = process.run(operations)?;
-        self.count(operations, ran.check);
+        self.begin_anew()?;
+        let server = self.database.as_ref().and_then(Database::server);
+        let before = server.and_then(|s| s.cpu_ns());
+        let mut ran = process.run(operations)?;
+        if let Some(server) = server {
+            server.settle();
+            let after = server.cpu_ns();
+            ran.server_cpu_ns = after
+                .zip(before)
+                .map(|(after, before)| after.saturating_sub(before));
+        }
+        self.count(operations, ran.check, ran.units);
         Ok(ran)
     }
 
     /// The lab's own look at what was done since the last one.
     pub fn look(&mut self, plan: &Plan) -> Answer<()> {
-        let (operations, sum) = (
-            std::mem::take(&mut self.operations),
-            std::mem::take(&mut self.sum),
-        );
-        if let Some(opens) = &self.opens {
-            let found = opens.count();
-            if found != operations {
-                return Err(Fault::Failed(
-                    "opens",
-                    format!(
-                        "{operations} operations must open the file {operations} times; it was opened \
-                         {found} times"
-                    ),
-                ));
-            }
-        }
+        let said = std::mem::take(&mut self.said);
         match &mut self.database {
-            Some(database) => database.look(plan.points[self.point].writes, operations, sum),
+            Some(database) => database.look(plan, self.point, said),
             None => Ok(()),
         }
     }
 
+    /// A sum over what is in the target now, for points that write.
+    pub fn content(&mut self, plan: &Plan) -> Answer<Option<String>> {
+        let database = self.database.as_mut();
+        database.map_or(Ok(None), |d| d.content(plan, self.point))
+    }
+
     /// From now on openings are counted, where the case is about them.
     pub fn count_opens(&mut self, plan: &Plan) -> Answer<()> {
-        if let (Check::Opens, Some(database)) = (&plan.case(self.point).check, &self.database) {
-            self.opens = Some(Opens::of(database.path())?);
-        }
-        Ok(())
+        let database = self.database.as_mut();
+        database.map_or(Ok(()), |d| d.count_opens(plan, self.point))
     }
 
     /// From now on openings are no longer counted: watching them costs each a little.
     pub fn stop_counting_opens(&mut self) {
-        self.opens = None;
+        self.database
+            .iter_mut()
+            .for_each(Database::stop_counting_opens);
     }
 
-    fn count(&mut self, operations: u64, check: u64) {
-        self.operations += operations;
-        self.sum = self.sum.wrapping_add(check);
+    /// The server that it is on.
+    pub fn server(&self) -> Option<&Server> {
+        Some(self.database.as_ref()?.server()?)
+    }
+
+    /// What happened on a server between two looks is no work of this subject.
+    fn begin_anew(&mut self) -> Answer<()> {
+        match (&mut self.database, self.said.operations) {
+            (Some(database), 0) => database.begin_anew(),
+            _ => Ok(()),
+        }
+    }
+
+    fn count(&mut self, operations: u64, check: u64, units: u64) {
+        self.said.operations += operations;
+        self.said.units += units;
+        self.said.sum = self.said.sum.wrapping_add(check);
+    }
+}
+
+/// A batch that does several operations at once must tell the latency of each.
+pub fn latencies_told(plan: &Plan, point: PointId, ran: &Ran) -> Answer<()> {
+    match (plan.case(point).cores, &ran.latencies) {
+        (Cores::All, None) => Err(Fault::Failed(
+            "nonsense",
+            "its operations run at once, and `ran` has no `latencies=`".into(),
+        )),
+        _ => Ok(()),
     }
 }

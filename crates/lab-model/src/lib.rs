@@ -4,17 +4,19 @@
 //! Times are in nanoseconds, sizes in bytes; the name of a field ends with its unit.
 
 pub mod host;
+mod part;
 pub mod plan;
 pub mod run;
 pub mod sample;
 
 pub use host::{Disturbance, Host};
+pub use part::{Part, parts};
 pub use plan::{
-    Case, Check, Command, Commands, Cores, Measure, Plan, Point, PointId, Proof, Subject,
-    SubjectId, Writes,
+    Case, Check, Command, Commands, Cores, Kind, Measure, Plan, Point, PointId, Proof, Subject,
+    SubjectId, Target, TargetId, Writes,
 };
-pub use run::{Ending, Imported, ImportedTime, Run};
+pub use run::{Ending, Imported, ImportedTime, Run, Service};
 pub use sample::{
-    Batch, Block, BlockState, Exit, Failure, LogLine, Pilot, Process, Resources, Sample, Setting,
-    WarmUp,
+    Batch, Block, BlockState, Exit, Failure, Latencies, LogLine, Pilot, Process, Resources, Sample,
+    Setting, WarmUp,
 };

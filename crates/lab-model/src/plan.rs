@@ -9,6 +9,9 @@ pub type SubjectId = usize;
 /// Index into [`Plan::points`].
 pub type PointId = usize;
 
+/// Index into [`Plan::targets`].
+pub type TargetId = usize;
+
 /// A validated experiment with everything selected and decided: what a run carries out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -20,7 +23,7 @@ pub struct Plan {
     pub question: String,
     /// What is compared, baseline and control included.
     pub subjects: Vec<Subject>,
-    /// The subject that the others are compared with.
+    /// The subject that the others are compared with, on the first target; see [`Plan::baseline_on`].
     pub baseline: SubjectId,
     /// The work, in the experiment's order.
     pub cases: Vec<Case>,
@@ -28,12 +31,12 @@ pub struct Plan {
     pub points: Vec<Point>,
     /// How it is measured.
     pub measure: Measure,
-    /// What subjects must have in common.
+    /// What subjects must have in common, whatever they work on.
     pub proof: Proof,
-    /// Arguments of every `open`, such as `rows=10000`.
-    pub open: Vec<(String, String)>,
-    /// The kind of thing that subjects work on, and what the lab makes it from.
-    pub target: Option<Target>,
+    /// What subjects work on: each point on one of them. Empty: they need nothing. (Earlier run files
+    /// have one, or null.)
+    #[serde(default, alias = "target", deserialize_with = "one_or_many")]
+    pub targets: Vec<Target>,
     /// Where the inputs and the order of turns come from.
     pub seed: u64,
     /// The subjects are whole commands, and each of their batches is one process; `None`: they
@@ -55,33 +58,102 @@ pub struct Commands {
     pub cores: Option<Cores>,
 }
 
-/// Where commands run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Where work is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cores {
     /// All on the same core, another one in each block.
+    #[default]
     One,
-    /// Wherever the system puts them: for commands that do several things at once.
+    /// Wherever the system puts it: for what does several things at once.
     All,
 }
 
-/// What the subjects work on, made by the lab before each `open`.
+/// What subjects work on, made by the lab before each `open`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Target {
-    /// A fresh SQLite database file.
-    Sqlite {
-        /// The statement that creates its table.
-        table: String,
-        /// How many rows it holds, for cases that do not begin with an empty table.
-        rows: u64,
-    },
+pub struct Target {
+    /// What it is.
+    pub kind: Kind,
+    /// The statement that creates its table.
+    pub table: String,
+    /// How many rows it holds, for cases that do not begin with an empty table.
+    pub rows: u64,
+    /// The statement that creates its table of many types, where it has one.
+    #[serde(default)]
+    pub mixed: Option<String>,
+    /// The query with which subjects read their settings back, on a server.
+    #[serde(default)]
+    pub settings: Option<String>,
+    /// What subjects on it must have in common, besides [`Plan::proof`].
+    #[serde(default)]
+    pub proof: Proof,
+    /// Settings of a server that differ from its defaults because the reader wants it so.
+    #[serde(default)]
+    pub set: Vec<(String, String)>,
+    /// The server is the reader's own.
+    #[serde(default)]
+    pub external: bool,
+}
+
+/// Kinds of target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A fresh SQLite database file for each visit.
+    Sqlite,
+    /// A PostgreSQL server.
+    Postgresql,
+    /// A MariaDB server.
+    Mariadb,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 3] = [Kind::Sqlite, Kind::Postgresql, Kind::Mariadb];
+
+    /// As it is written in experiments and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Sqlite => "sqlite",
+            Kind::Postgresql => "postgresql",
+            Kind::Mariadb => "mariadb",
+        }
+    }
+
+    /// For people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Kind::Sqlite => "SQLite",
+            Kind::Postgresql => "PostgreSQL",
+            Kind::Mariadb => "MariaDB",
+        }
+    }
+
+    /// Whether it is a service: a server that runs beside the subjects.
+    pub fn is_service(self) -> bool {
+        self != Kind::Sqlite
+    }
+}
+
+/// A list, of which earlier files have the one element or nothing in its place.
+fn one_or_many<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Target>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Found {
+        Many(Vec<Target>),
+        One(Target),
+    }
+    Ok(match Option::<Found>::deserialize(from)? {
+        None => Vec::new(),
+        Some(Found::One(target)) => vec![target],
+        Some(Found::Many(targets)) => targets,
+    })
 }
 
 /// One implementation under test.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Subject {
-    /// Unique name, such as `ada`.
+    /// Such as `ada`; unique among those of its target.
     pub name: String,
     /// The language that it is written in, for people.
     pub language: String,
@@ -99,6 +171,12 @@ pub struct Subject {
     /// The subject is a whole command.
     #[serde(default)]
     pub command: Option<Command>,
+    /// What it works on.
+    #[serde(default)]
+    pub target: TargetId,
+    /// Parameters that it cannot do, such as `transport=unix`: it has no part in their points.
+    #[serde(default)]
+    pub without: Vec<(String, String)>,
     /// It shows what starting a process costs (a program without arguments that does nothing) or a
     /// shell (with arguments); it is not compared.
     #[serde(default)]
@@ -126,7 +204,7 @@ pub struct Command {
 }
 
 /// One piece of work, the same for every subject.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// Unique name, such as `select`.
     pub name: String,
@@ -140,6 +218,15 @@ pub struct Case {
     pub check: Check,
     /// The target begins empty.
     pub empty: bool,
+    /// Where it is done; `all`: several operations at once, each with its latency.
+    #[serde(default)]
+    pub cores: Cores,
+    /// The wanted length of a batch, where it is not [`Measure::turn_ns`].
+    #[serde(default)]
+    pub turn_ns: Option<u64>,
+    /// No more mirrored pairs of passes in a block than this.
+    #[serde(default)]
+    pub pairs: Option<u32>,
 }
 
 /// How the lab itself looks whether a case's work was done.
@@ -168,16 +255,23 @@ pub struct Writes {
 }
 
 /// A case with one value for its sweep and for each of its factors.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Index into [`Plan::cases`].
     pub case: usize,
+    /// What it is done on.
+    #[serde(default)]
+    pub target: TargetId,
     /// Sweep and factors: the arguments that `open` gets, in the experiment's order.
     pub params: Vec<(String, String)>,
     /// The sweep's value, where the case has a sweep.
     pub x: Option<f64>,
     /// What an operation of a writing case leaves behind.
     pub writes: Writes,
+    /// What a server executes for an operation, by the statement's first word in small letters;
+    /// other statements than these and `begin` must not reach it. Empty: not looked at.
+    #[serde(default)]
+    pub statements: Vec<(String, u64)>,
 }
 
 /// How a run measures and when it stops.
@@ -226,22 +320,59 @@ pub struct Proof {
 }
 
 impl Plan {
+    /// The target of each point.
+    pub fn point_targets(&self) -> Vec<TargetId> {
+        self.points.iter().map(|p| p.target).collect()
+    }
+
+    /// The wanted length of a batch at a point.
+    pub fn turn_ns(&self, point: PointId) -> u64 {
+        let own = self.case(point).turn_ns;
+        own.unwrap_or(self.measure.turn_ns)
+    }
+
+    /// The mirrored pairs of passes over a point in a block, at the most.
+    pub fn pairs(&self, point: PointId) -> u32 {
+        let own = self.case(point).pairs.unwrap_or(u32::MAX);
+        own.min(self.measure.pairs)
+    }
+
     /// The case of a point.
     pub fn case(&self, point: PointId) -> &Case {
         &self.cases[self.points[point].case]
     }
 
-    /// A point in words: `select limit=100 statement=text`; of whole commands, whose only case goes
-    /// without saying, its parameters, where it has some.
+    /// A point in words: `select limit=100 statement=text`, behind the target's name where there are
+    /// several; of whole commands, whose only case goes without saying, its parameters, where it has
+    /// some.
     pub fn label(&self, point: PointId) -> String {
         let case = &self.case(point).name;
-        let params = &self.points[point].params;
+        let Point { params, target, .. } = &self.points[point];
         let named = self.commands.is_none() || params.is_empty();
-        let words = named.then(|| case.clone()).into_iter();
+        let words = self
+            .target_named(*target)
+            .map(|kind| kind.name().to_owned());
         words
+            .into_iter()
+            .chain(named.then(|| case.clone()))
             .chain(params.iter().map(|(key, value)| format!("{key}={value}")))
             .collect::<Vec<_>>()
             .join(" ")
+    }
+
+    /// A subject in words: `python`, or `python on mariadb` where there are several targets.
+    pub fn subject_label(&self, subject: SubjectId) -> String {
+        let subject = &self.subjects[subject];
+        match self.target_named(subject.target) {
+            Some(kind) => format!("{} on {}", subject.name, kind.name()),
+            None => subject.name.clone(),
+        }
+    }
+
+    /// A target's kind, if it does not go without saying.
+    fn target_named(&self, target: TargetId) -> Option<Kind> {
+        let several = self.targets.len() > 1;
+        self.targets.get(target).filter(|_| several).map(|t| t.kind)
     }
 
     /// The subject that shows what starting a process costs, or what a shell does: of those that
@@ -271,6 +402,38 @@ impl Plan {
         self.subjects
             .iter()
             .position(|s| s.control_of == Some(self.baseline))
+    }
+
+    /// Whether a subject has a part in a point: it works on the point's target, and can do its
+    /// parameters.
+    pub fn takes_part(&self, subject: SubjectId, point: PointId) -> bool {
+        let (subject, point) = (&self.subjects[subject], &self.points[point]);
+        subject.target == point.target && !point.params.iter().any(|p| subject.without.contains(p))
+    }
+
+    /// The subject that the others on a target are compared with: the one with the name of
+    /// [`Plan::baseline`], or else the target's first.
+    pub fn baseline_on(&self, target: TargetId) -> SubjectId {
+        let there = |s: &&(usize, &Subject)| s.1.target == target;
+        let subjects: Vec<_> = self.subjects.iter().enumerate().collect();
+        let mut there = subjects.iter().filter(there);
+        let name = &self.subjects[self.baseline].name;
+        let named = there.clone().find(|(_, s)| s.name == *name);
+        named.or(there.next()).map_or(self.baseline, |(id, _)| *id)
+    }
+
+    /// The arguments that every `open` on a target gets, besides the case's parameters and the
+    /// target itself.
+    pub fn open_args(&self, target: TargetId) -> Vec<(&'static str, String)> {
+        let Some(target) = self.targets.get(target) else {
+            return Vec::new();
+        };
+        let mut args = vec![
+            ("rows", target.rows.to_string()),
+            ("table", target.table.clone()),
+        ];
+        args.extend(target.settings.clone().map(|query| ("settings", query)));
+        args
     }
 }
 

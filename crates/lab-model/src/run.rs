@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One execution of an experiment with everything that it yielded, as loaded from a run file.
 
-use crate::{Block, BlockState, Failure, Host, LogLine, Pilot, Plan, Setting};
+use crate::{Block, BlockState, Failure, Host, LogLine, Pilot, Plan, Setting, TargetId};
 use serde::{Deserialize, Serialize};
 
 /// A run: its plan and all that was measured.
@@ -35,6 +35,18 @@ pub struct Run {
     pub lab_cost: Option<(u64, u64)>,
     /// Figures taken over from other tools' files; they have no intervals.
     pub imports: Vec<Imported>,
+    /// The servers that its subjects used.
+    #[serde(default)]
+    pub services: Vec<Service>,
+}
+
+/// A server that subjects used, and what it read back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Service {
+    /// The target that it is.
+    pub target: TargetId,
+    /// Version, place and settings by name, in the order in which they are shown.
+    pub facts: Vec<(String, String)>,
 }
 
 /// Why a run ended.

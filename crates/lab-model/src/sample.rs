@@ -5,7 +5,7 @@ use crate::{Disturbance, PointId, SubjectId};
 use serde::{Deserialize, Serialize};
 
 /// One measured stretch: `operations` of one point by one subject.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
     /// Operations done, at least 1.
     pub operations: u64,
@@ -13,6 +13,10 @@ pub struct Batch {
     pub wall_ns: u64,
     /// CPU time of the subject's process, all its threads, read by the lab around the batch.
     pub cpu_ns: u64,
+    /// CPU time of the service's processes, read in the same way; `None`: it has none, or it cannot
+    /// be read.
+    #[serde(default)]
+    pub server_cpu_ns: Option<u64>,
 }
 
 /// A batch that counts, and its place in the schedule.
@@ -56,6 +60,22 @@ pub struct Block {
     /// Where batches are whole processes: what the system says of each after its end.
     #[serde(default)]
     pub exits: Vec<Exit>,
+    /// Where batches do several operations at once: the latency of every operation.
+    #[serde(default)]
+    pub latencies: Vec<Latencies>,
+}
+
+/// The latencies of a batch's operations, as the subject counted them (docs/protocol.md).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Latencies {
+    /// What was done.
+    pub point: PointId,
+    /// Who did it.
+    pub subject: SubjectId,
+    /// In which pass.
+    pub pass: u32,
+    /// Index of a bucket and how many operations fell into it, ascending.
+    pub counts: Vec<(u32, u64)>,
 }
 
 /// What the system says of a process that ended, and of the processes that it waited for
@@ -110,7 +130,7 @@ pub struct Process {
 }
 
 /// What a subject's process held after its visit to a point.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Resources {
     /// Whose.
     pub subject: SubjectId,
@@ -130,6 +150,10 @@ pub struct Resources {
     pub voluntary_switches: u64,
     /// Involuntary context switches of all threads since the process began.
     pub involuntary_switches: u64,
+    /// Memory of the service's processes, what they share counted once; `None`: it has none, or it
+    /// cannot be read.
+    #[serde(default)]
+    pub server_bytes: Option<u64>,
 }
 
 /// What the pilot found for one subject and point, before the first block.
@@ -189,7 +213,7 @@ pub struct Failure {
     /// In which block; `None`: before the first.
     pub block: Option<u32>,
     /// One word: `missing`, `build`, `start`, `crash`, `timeout`, `nonsense`, `bracket`, `check`,
-    /// `target`, `opens`, `writes`, `error`; of whole commands also `exit`, `output`, `setup`,
+    /// `target`, `opens`, `writes`, `statements`, `service`, `error`; of whole commands also `exit`, `output`, `setup`,
     /// `prepare`, `cleanup`.
     pub kind: String,
     /// What happened, in a sentence.

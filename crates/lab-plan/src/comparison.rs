@@ -3,9 +3,7 @@
 
 use crate::error::PlanError;
 use crate::shell;
-use lab_model::{
-    Case, Command, Commands, Measure, Plan, Point, Subject, SubjectId, Writes, plan::Check,
-};
+use lab_model::{Case, Command, Commands, Measure, Plan, Point, Subject, SubjectId};
 use std::path::PathBuf;
 
 /// The most characters of a comparison's name.
@@ -95,8 +93,7 @@ impl Comparison {
                 work: "one process, from its start to its end".into(),
                 unit: "process".into(),
                 sweep,
-                check: Check::Reads,
-                empty: false,
+                ..Case::default()
             }],
             points,
             measure: self.measure.clone(),
@@ -245,7 +242,7 @@ impl Comparison {
             case: 0,
             x: params.first().and_then(|(_, value)| value.parse().ok()),
             params,
-            writes: Writes::default(),
+            ..Point::default()
         };
         choices(&numeric).into_iter().map(point).collect()
     }

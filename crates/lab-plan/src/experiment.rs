@@ -5,8 +5,7 @@ use crate::PlanError;
 use crate::file::{self, Count, File, Role};
 use crate::place::Project;
 use crate::toolchains::Toolchains;
-use lab_model::plan::Target;
-use lab_model::{Check, Proof};
+use lab_model::{Check, Cores, Kind, Plan, Proof, Target, TargetId};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -22,8 +21,8 @@ pub struct Experiment {
     pub question: String,
     /// Name of the subject that the others are compared with.
     pub baseline: String,
-    /// What its subjects work on.
-    pub target: Option<Target>,
+    /// What its subjects work on: each on some of these.
+    pub targets: Vec<Target>,
     /// What subjects must have in common.
     pub proof: Proof,
     /// Named sets of subjects.
@@ -46,17 +45,37 @@ pub struct Case {
     /// The swept parameter and its values, ascending.
     pub sweep: Option<(String, Vec<u64>)>,
     /// Factors and their values; the first value is the usual one.
-    pub factors: Vec<(String, Vec<String>)>,
+    pub factors: Vec<Factor>,
+    /// The targets that it is for.
+    pub targets: Vec<TargetId>,
     /// Sweep values at which the further values of factors are measured unless they are asked for.
     pub thin: Option<Vec<u64>>,
     /// How the lab looks at the work.
     pub check: Check,
     /// The target begins empty.
     pub empty: bool,
+    /// Where it is done.
+    pub cores: Cores,
+    /// The wanted length of a batch, where it is not the usual one.
+    pub turn_ns: Option<u64>,
+    /// The most mirrored pairs of passes in a block, where it is not the usual number.
+    pub pairs: Option<u32>,
+    pub(crate) statements: Vec<(String, Count)>,
     pub(crate) writes: Option<file::Writes>,
 }
 
-/// A subject and how it is made.
+/// A parameter with words for values.
+#[derive(Clone, Debug)]
+pub struct Factor {
+    /// Its name.
+    pub name: String,
+    /// The first one is the usual one.
+    pub values: Vec<String>,
+    /// The targets on which it is one; elsewhere the parameter does not exist.
+    pub targets: Vec<TargetId>,
+}
+
+/// A subject on one target, and how it is made.
 #[derive(Clone, Debug)]
 pub struct Subject {
     /// As the plan will show it.
@@ -72,6 +91,8 @@ pub struct Subject {
 pub struct Recipe {
     /// Names in `experiments/toolchains.toml`.
     pub needs: Vec<String>,
+    /// Those of the server that it works on, unless the reader has one.
+    pub services: Vec<String>,
     /// Files and folders; when one changes it is built anew.
     pub sources: Vec<PathBuf>,
     /// Commands, run in the project's folder.
@@ -100,9 +121,23 @@ impl Experiment {
         .understand(name, file)
     }
 
-    /// A subject by name.
-    pub fn subject(&self, name: &str) -> Option<&Subject> {
-        self.subjects.iter().find(|s| s.model.name == name)
+    /// The subject that a plan's subject is, if it is still there: by name and kind of target.
+    pub fn subject(&self, plan: &Plan, subject: &lab_model::Subject) -> Option<&Subject> {
+        let kind = |targets: &[Target], id: TargetId| targets.get(id).map(|t| t.kind);
+        let wanted = kind(&plan.targets, subject.target);
+        let same = |s: &&Subject| {
+            s.model.name == subject.name && kind(&self.targets, s.model.target) == wanted
+        };
+        self.subjects.iter().find(same)
+    }
+
+    /// A subject in words, as in [`Plan::subject_label`].
+    pub fn label(&self, subject: &Subject) -> String {
+        let name = &subject.model.name;
+        match self.targets.get(subject.model.target) {
+            Some(target) if self.targets.len() > 1 => format!("{name} on {}", target.kind.name()),
+            _ => name.clone(),
+        }
     }
 }
 
@@ -116,19 +151,19 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn understand(&self, name: &str, file: File) -> Result<Experiment, PlanError> {
-        let target = self.target(&file)?;
+        let targets = self.targets(&file)?;
+        let kinds: Vec<Kind> = targets.iter().map(|t| t.kind).collect();
         self.unique(file.case.iter().map(|c| &c.name), "case")?;
         self.unique(file.subject.iter().map(|s| &s.name), "subject")?;
         let cases = file
             .case
             .iter()
-            .map(|c| self.case(c))
+            .map(|c| self.case(c, &kinds))
             .collect::<Result<Vec<_>, _>>()?;
-        let subjects = file
-            .subject
-            .iter()
-            .map(|s| self.subject(s))
-            .collect::<Result<Vec<_>, _>>()?;
+        let mut subjects = Vec::new();
+        for subject in &file.subject {
+            subjects.extend(self.on_targets(subject, &file, &kinds)?);
+        }
         if cases.is_empty() || subjects.is_empty() {
             return Err(PlanError::asked(format!(
                 "{}: an experiment needs at least one [[case]] and one [[subject]]",
@@ -156,7 +191,7 @@ impl Reader<'_> {
             title: file.experiment.title,
             question: file.experiment.question,
             baseline: file.experiment.baseline.into_inner(),
-            target,
+            targets,
             proof: Proof {
                 equal: file.proof.equal,
                 conditions: file.proof.conditions,
@@ -171,25 +206,69 @@ impl Reader<'_> {
         })
     }
 
-    fn target(&self, file: &File) -> Result<Option<Target>, PlanError> {
-        let Some(kind) = &file.experiment.target else {
-            return Ok(None);
-        };
-        match (kind.get_ref().as_str(), &file.target.sqlite) {
-            ("sqlite", Some(t)) => Ok(Some(Target::Sqlite {
-                table: t.table.clone(),
-                rows: t.rows,
-            })),
-            ("sqlite", None) => {
-                Err(self.at(kind.span(), "target `sqlite` needs a table [target.sqlite]"))
-            }
-            (other, _) => Err(self
-                .at(kind.span(), format!("unknown target `{other}`"))
-                .known(other, ["sqlite"].into_iter())),
-        }
+    fn targets(&self, file: &File) -> Result<Vec<Target>, PlanError> {
+        let named = &file.experiment.targets;
+        named.iter().map(|kind| self.target(kind, file)).collect()
     }
 
-    fn case(&self, case: &file::Case) -> Result<Case, PlanError> {
+    fn target(&self, kind: &toml::Spanned<Kind>, file: &File) -> Result<Target, PlanError> {
+        let (span, kind) = (kind.span(), *kind.get_ref());
+        let name = kind.name();
+        let named = file.experiment.targets.iter();
+        if named.filter(|k| *k.get_ref() == kind).count() > 1 {
+            return Err(self.at(span, format!("`{name}` is named twice")));
+        }
+        let Some(target) = file.target.get(&kind) else {
+            return Err(self.at(
+                span,
+                format!("target `{name}` needs a table [target.{name}]"),
+            ));
+        };
+        if kind.is_service() && target.settings.is_none() {
+            let why = format!("[target.{name}] needs `settings`, the query that reads them back");
+            return Err(self.at(span, why));
+        }
+        self.known_needs(&target.needs)?;
+        Ok(Target {
+            kind,
+            table: target.table.clone(),
+            rows: target.rows,
+            mixed: target.mixed.clone(),
+            settings: target.settings.clone(),
+            proof: Proof {
+                equal: target.equal.clone(),
+                conditions: target.conditions.clone(),
+            },
+            set: Vec::new(),
+            external: false,
+        })
+    }
+
+    /// The targets of a list, all if it is empty. An experiment without targets has one place for its
+    /// points.
+    fn places(
+        &self,
+        named: &[toml::Spanned<Kind>],
+        kinds: &[Kind],
+    ) -> Result<Vec<TargetId>, PlanError> {
+        if named.is_empty() {
+            return Ok((0..kinds.len().max(1)).collect());
+        }
+        let place = |named: &toml::Spanned<Kind>| {
+            let found = kinds.iter().position(|k| k == named.get_ref());
+            found.ok_or_else(|| self.no_target(named.span(), *named.get_ref(), kinds))
+        };
+        named.iter().map(place).collect()
+    }
+
+    fn no_target(&self, span: Range<usize>, kind: Kind, kinds: &[Kind]) -> PlanError {
+        let name = kind.name();
+        let message = format!("`{name}` is not among the experiment's `targets`");
+        self.at(span, message)
+            .known(name, kinds.iter().map(|k| k.name()))
+    }
+
+    fn case(&self, case: &file::Case, kinds: &[Kind]) -> Result<Case, PlanError> {
         let sweep = self.sweep(case)?;
         let mut factors = Vec::new();
         for (name, values) in &case.factor {
@@ -197,14 +276,7 @@ impl Reader<'_> {
             if case.sweep.contains_key(name) {
                 return Err(self.at(values.span(), format!("`{name}` is the sweep already")));
             }
-            let distinct: HashSet<_> = values.get_ref().iter().collect();
-            if values.get_ref().len() < 2 || distinct.len() < values.get_ref().len() {
-                return Err(self.at(
-                    values.span(),
-                    format!("factor `{name}` needs two or more different values"),
-                ));
-            }
-            factors.push((name.clone(), values.get_ref().clone()));
+            factors.push(self.factor(name, values, kinds)?);
         }
         if let Some(writes) = &case.writes {
             self.writes(writes, &sweep)?;
@@ -224,13 +296,76 @@ impl Reader<'_> {
             name: case.name.get_ref().clone(),
             work: case.work.clone(),
             unit: case.unit.clone(),
-            sweep,
             factors,
             thin,
             check: case.check.clone(),
             empty: case.empty,
+            targets: self.places(&case.targets, kinds)?,
+            cores: case.cores,
+            turn_ns: case.turn_ms.map(|ms| ms.saturating_mul(1_000_000)),
+            pairs: case.pairs,
+            statements: self.statements(&case.statements, &sweep)?,
+            sweep,
             writes: case.writes.as_ref().map(|w| w.get_ref().clone()),
         })
+    }
+
+    fn factor(
+        &self,
+        name: &str,
+        factor: &toml::Spanned<file::Factor>,
+        kinds: &[Kind],
+    ) -> Result<Factor, PlanError> {
+        let span = factor.span();
+        let (values, targets) = match factor.get_ref() {
+            file::Factor::Values(values) => (values, &[][..]),
+            file::Factor::OnTargets { values, targets } => (values, &targets[..]),
+        };
+        let distinct: HashSet<_> = values.iter().collect();
+        if values.len() < 2 || distinct.len() < values.len() {
+            let why = format!("factor `{name}` needs two or more different values");
+            return Err(self.at(span, why));
+        }
+        let place = |kind: &Kind| {
+            let found = kinds.iter().position(|k| k == kind);
+            found.ok_or_else(|| self.no_target(span.clone(), *kind, kinds))
+        };
+        let targets: Vec<TargetId> = targets.iter().map(place).collect::<Result<_, _>>()?;
+        Ok(Factor {
+            name: name.to_owned(),
+            values: values.clone(),
+            targets: match targets.is_empty() {
+                true => self.places(&[], kinds)?,
+                false => targets,
+            },
+        })
+    }
+
+    fn statements(
+        &self,
+        statements: &BTreeMap<String, toml::Spanned<Count>>,
+        sweep: &Option<(String, Vec<u64>)>,
+    ) -> Result<Vec<(String, Count)>, PlanError> {
+        let statement = |(word, count): (&String, &toml::Spanned<Count>)| {
+            self.known_sweep(count.get_ref(), count.span(), sweep)?;
+            Ok((word.clone(), count.get_ref().clone()))
+        };
+        statements.iter().map(statement).collect()
+    }
+
+    /// A count that is the name of a sweep must be that of the case's own.
+    fn known_sweep(
+        &self,
+        count: &Count,
+        span: Range<usize>,
+        sweep: &Option<(String, Vec<u64>)>,
+    ) -> Result<(), PlanError> {
+        match count {
+            Count::Sweep(name) if sweep.as_ref().is_none_or(|(sweep, _)| sweep != name) => {
+                Err(self.at(span, format!("`{name}` is not the sweep of this case")))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn sweep(&self, case: &file::Case) -> Result<Option<(String, Vec<u64>)>, PlanError> {
@@ -305,63 +440,122 @@ impl Reader<'_> {
             transactions,
             schema_changes,
         } = writes.get_ref();
-        for count in [rows, transactions, schema_changes] {
-            if let Count::Sweep(name) = count
-                && sweep.as_ref().is_none_or(|(sweep, _)| sweep != name)
-            {
-                return Err(self.at(
-                    writes.span(),
-                    format!("`{name}` is not the sweep of this case"),
-                ));
-            }
-        }
-        Ok(())
+        [rows, transactions, schema_changes]
+            .into_iter()
+            .try_for_each(|count| self.known_sweep(count, writes.span(), sweep))
     }
 
-    fn subject(&self, subject: &file::Subject) -> Result<Subject, PlanError> {
-        for need in &subject.needs {
-            if self.toolchains.get(need.get_ref()).is_none() {
-                return Err(self
-                    .at(
-                        need.span(),
-                        format!("experiments/toolchains.toml has no `{}`", need.get_ref()),
-                    )
-                    .known(need.get_ref(), self.toolchains.names()));
+    /// A subject on each target that it has a table for; on all of them, if it has none.
+    fn on_targets(
+        &self,
+        subject: &file::Subject,
+        file: &File,
+        kinds: &[Kind],
+    ) -> Result<Vec<Subject>, PlanError> {
+        let own = Kind::ALL
+            .into_iter()
+            .filter_map(|k| Some((k, subject.on(k)?)));
+        let own: Vec<_> = own.collect();
+        if let Some((kind, made)) = own.iter().find(|(k, _)| !kinds.contains(k)) {
+            return Err(self.no_target(made.span(), *kind, kinds));
+        }
+        let on = |target: TargetId| {
+            let kind = kinds.get(target).copied();
+            let made = own.iter().find(|(k, _)| Some(*k) == kind);
+            if made.is_none() && !own.is_empty() {
+                return Ok(None);
             }
+            let made = subject.made(made.map(|(_, m)| m.get_ref().clone()).unwrap_or_default());
+            let needs = kind.and_then(|k| file.target.get(&k)).map(|t| &t.needs[..]);
+            self.subject(subject, &made, target, needs.unwrap_or_default())
+                .map(Some)
+        };
+        let found = (0..kinds.len().max(1))
+            .map(on)
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    fn known_needs(&self, needs: &[toml::Spanned<String>]) -> Result<(), PlanError> {
+        let unknown = |n: &&toml::Spanned<String>| self.toolchains.get(n.get_ref()).is_none();
+        match needs.iter().find(unknown) {
+            None => Ok(()),
+            Some(need) => Err(self
+                .at(
+                    need.span(),
+                    format!("experiments/toolchains.toml has no `{}`", need.get_ref()),
+                )
+                .known(need.get_ref(), self.toolchains.names())),
         }
-        for source in &subject.sources {
-            if !self.project.folder().join(source.get_ref()).exists() {
-                return Err(self.at(
-                    source.span(),
-                    format!("there is no `{}` in the project", source.get_ref()),
-                ));
-            }
+    }
+
+    fn subject(
+        &self,
+        subject: &file::Subject,
+        made: &file::Made,
+        target: TargetId,
+        services: &[toml::Spanned<String>],
+    ) -> Result<Subject, PlanError> {
+        let needs = made.needs.as_deref().unwrap_or_default();
+        let sources = made.sources.as_deref().unwrap_or_default();
+        self.known_needs(needs)?;
+        let there = |path: &str| self.project.folder().join(path).exists();
+        if let Some(source) = sources.iter().find(|s| !there(s.get_ref())) {
+            let why = format!("there is no `{}` in the project", source.get_ref());
+            return Err(self.at(source.span(), why));
         }
-        let program = subject.program.get_ref();
-        if program.is_empty() || program[0].is_empty() {
-            return Err(self.at(
-                subject.program.span(),
-                "`program` needs the name of a program",
-            ));
-        }
+        let words = |names: &[toml::Spanned<String>]| {
+            names
+                .iter()
+                .map(|n| n.get_ref().clone())
+                .collect::<Vec<_>>()
+        };
         Ok(Subject {
             model: lab_model::Subject {
                 name: subject.name.get_ref().clone(),
                 language: subject.language.clone(),
-                driver: subject.driver.clone(),
-                statements: subject.statements.clone(),
+                driver: made.driver.clone().unwrap_or_default(),
+                statements: made.statements.clone().unwrap_or_default(),
                 limit: subject.role == Some(Role::Limit),
-                control_of: None,
-                program: program.clone(),
+                program: self.program(subject, made)?,
+                target,
+                without: self.without(made.without.as_deref().unwrap_or_default())?,
                 ..lab_model::Subject::default()
             },
             default: subject.default,
             recipe: Recipe {
-                needs: subject.needs.iter().map(|n| n.get_ref().clone()).collect(),
-                sources: subject.sources.iter().map(|s| s.get_ref().into()).collect(),
-                build: subject.build.clone(),
+                needs: words(needs),
+                services: words(services),
+                sources: sources.iter().map(|s| s.get_ref().into()).collect(),
+                build: made.build.clone().unwrap_or_default(),
             },
         })
+    }
+
+    fn program(
+        &self,
+        subject: &file::Subject,
+        made: &file::Made,
+    ) -> Result<Vec<String>, PlanError> {
+        let span = made.program.as_ref().map(|p| p.span());
+        let program = made.program.as_ref().map(|p| p.get_ref().clone());
+        let program = program.unwrap_or_default();
+        match program.first() {
+            Some(name) if !name.is_empty() => Ok(program),
+            _ => Err(self.at(
+                span.unwrap_or(subject.name.span()),
+                "`program` needs the name of a program",
+            )),
+        }
+    }
+
+    fn without(&self, words: &[toml::Spanned<String>]) -> Result<Vec<(String, String)>, PlanError> {
+        let pair = |word: &toml::Spanned<String>| {
+            let pair = word.get_ref().split_once('=');
+            pair.map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .ok_or_else(|| self.at(word.span(), "NAME=VALUE is wanted, such as statement=text"))
+        };
+        words.iter().map(pair).collect()
     }
 
     fn unique<'n>(
@@ -400,6 +594,6 @@ pub(crate) fn parameters(experiment: &Experiment) -> impl Iterator<Item = &str> 
         c.sweep
             .iter()
             .map(|(n, _)| n.as_str())
-            .chain(c.factors.iter().map(|(n, _)| n.as_str()))
+            .chain(c.factors.iter().map(|f| f.name.as_str()))
     })
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The form of `experiment.toml` (docs/experiments.md): keys and types, before they are understood.
 
+use lab_model::{Cores, Kind};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -10,7 +11,7 @@ use toml::Spanned;
 pub struct File {
     pub experiment: Head,
     #[serde(default)]
-    pub target: Targets,
+    pub target: BTreeMap<Kind, Target>,
     #[serde(default)]
     pub proof: Proof,
     #[serde(default)]
@@ -26,24 +27,27 @@ pub struct File {
 pub struct Head {
     pub title: String,
     pub question: String,
-    pub target: Option<Spanned<String>>,
+    #[serde(default)]
+    pub targets: Vec<Spanned<Kind>>,
     pub baseline: Spanned<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Targets {
-    pub sqlite: Option<Sqlite>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sqlite {
+pub struct Target {
     pub rows: u64,
     pub table: String,
+    pub mixed: Option<String>,
+    pub settings: Option<String>,
+    #[serde(default)]
+    pub needs: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub equal: Vec<String>,
+    #[serde(default)]
+    pub conditions: Vec<String>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proof {
     #[serde(default)]
@@ -61,13 +65,32 @@ pub struct Case {
     #[serde(default)]
     pub sweep: BTreeMap<String, Spanned<Vec<i64>>>,
     #[serde(default)]
-    pub factor: BTreeMap<String, Spanned<Vec<String>>>,
+    pub factor: BTreeMap<String, Spanned<Factor>>,
+    #[serde(default)]
+    pub targets: Vec<Spanned<Kind>>,
+    #[serde(default)]
+    pub cores: Cores,
+    pub turn_ms: Option<u64>,
+    pub pairs: Option<u32>,
+    #[serde(default)]
+    pub statements: BTreeMap<String, Spanned<Count>>,
     pub thin: Option<Spanned<Vec<i64>>>,
     #[serde(default)]
     pub check: lab_model::Check,
     #[serde(default)]
     pub empty: bool,
     pub writes: Option<Spanned<Writes>>,
+}
+
+/// Values, for all targets or for some.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Factor {
+    Values(Vec<String>),
+    OnTargets {
+        values: Vec<String>,
+        targets: Vec<Kind>,
+    },
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -93,27 +116,65 @@ impl Default for Count {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subject {
     pub name: Spanned<String>,
     pub language: String,
-    pub driver: String,
-    #[serde(default)]
-    pub statements: String,
     pub role: Option<Role>,
     #[serde(default = "yes")]
     pub default: bool,
-    #[serde(default)]
-    pub needs: Vec<Spanned<String>>,
-    #[serde(default)]
-    pub sources: Vec<Spanned<String>>,
-    #[serde(default)]
-    pub build: Vec<Vec<String>>,
-    pub program: Spanned<Vec<String>>,
+    pub driver: Option<String>,
+    pub statements: Option<String>,
+    pub needs: Option<Vec<Spanned<String>>>,
+    pub sources: Option<Vec<Spanned<String>>>,
+    pub build: Option<Vec<Vec<String>>>,
+    pub program: Option<Spanned<Vec<String>>>,
+    pub without: Option<Vec<Spanned<String>>>,
+    pub sqlite: Option<Spanned<Made>>,
+    pub postgresql: Option<Spanned<Made>>,
+    pub mariadb: Option<Spanned<Made>>,
 }
 
-#[derive(Debug, Deserialize, PartialEq, Eq)]
+/// What a subject is on a target, where it is not what it is on all.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Made {
+    pub driver: Option<String>,
+    pub statements: Option<String>,
+    pub needs: Option<Vec<Spanned<String>>>,
+    pub sources: Option<Vec<Spanned<String>>>,
+    pub build: Option<Vec<Vec<String>>>,
+    pub program: Option<Spanned<Vec<String>>>,
+    pub without: Option<Vec<Spanned<String>>>,
+}
+
+impl Subject {
+    /// What it says of a target.
+    pub fn on(&self, kind: Kind) -> Option<&Spanned<Made>> {
+        match kind {
+            Kind::Sqlite => self.sqlite.as_ref(),
+            Kind::Postgresql => self.postgresql.as_ref(),
+            Kind::Mariadb => self.mariadb.as_ref(),
+        }
+    }
+
+    /// What is said of all targets, with what is said of one in its place.
+    pub fn made(&self, own: Made) -> Made {
+        let all = self.clone();
+        Made {
+            driver: own.driver.or(all.driver),
+            statements: own.statements.or(all.statements),
+            needs: own.needs.or(all.needs),
+            sources: own.sources.or(all.sources),
+            build: own.build.or(all.build),
+            program: own.program.or(all.program),
+            without: own.without.or(all.without),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     Limit,

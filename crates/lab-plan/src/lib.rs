@@ -13,7 +13,7 @@ mod toolchains;
 
 pub use comparison::{Comparison, Given, Words, filled};
 pub use error::{PlanError, nearest};
-pub use experiment::{Experiment, Recipe};
+pub use experiment::{Experiment, Recipe, Subject};
 pub use place::Project;
 pub use schedule::Schedule;
 pub use select::Selection;

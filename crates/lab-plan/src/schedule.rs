@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The order of everything in a block, from the seed alone, so that a redone block is the same.
 
-use lab_model::{PointId, SubjectId};
+use lab_model::{PointId, SubjectId, TargetId};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -24,10 +24,15 @@ impl Schedule {
         (self.seed as usize).wrapping_add(self.block as usize) % cores.max(1)
     }
 
-    /// The points in the order in which they are visited.
-    pub fn points(&self, points: usize) -> Vec<PointId> {
-        let mut order: Vec<PointId> = (0..points).collect();
-        order.shuffle(&mut self.generator(0));
+    /// The points in the order in which they are visited, those of a target after one another; given
+    /// is the target of each.
+    pub fn points(&self, targets: &[TargetId]) -> Vec<PointId> {
+        let mut generator = self.generator(0);
+        let mut order: Vec<PointId> = (0..targets.len()).collect();
+        order.shuffle(&mut generator);
+        let mut places: Vec<TargetId> = (0..=targets.iter().max().copied().unwrap_or(0)).collect();
+        places.shuffle(&mut generator);
+        order.sort_by_key(|&point| places[targets[point]]);
         order
     }
 
@@ -80,6 +85,21 @@ mod tests {
     }
 
     #[test]
+    fn the_points_of_a_target_follow_one_another() {
+        let targets = [0, 1, 2, 0, 1, 2, 0, 1, 2];
+        let firsts: std::collections::HashSet<_> = (0..20)
+            .map(|block| {
+                let order = Schedule::new(5, block).points(&targets);
+                let mut visited: Vec<_> = order.iter().map(|&p| targets[p]).collect();
+                visited.dedup();
+                assert_eq!((order.len(), visited.len()), (9, 3));
+                visited[0]
+            })
+            .collect();
+        assert_eq!(firsts.len(), 3);
+    }
+
+    #[test]
     fn every_order_comes_up_about_equally_often() {
         let mut counts = std::collections::HashMap::new();
         for block in 0..50 {
@@ -100,7 +120,7 @@ mod tests {
         let schedule = |block| {
             let s = Schedule::new(9, block);
             (
-                s.points(20),
+                s.points(&[0; 20]),
                 s.passes(1, &[0, 1, 2, 3], 5).collect::<Vec<_>>(),
             )
         };

@@ -2,10 +2,9 @@
 //! What is asked for of an experiment, and the plan that it gives.
 
 use crate::PlanError;
-use crate::experiment::{self, Case, Experiment};
+use crate::experiment::{self, Case, Experiment, Factor};
 use crate::file::Count;
-use lab_model::plan::Target;
-use lab_model::{Measure, Plan, Point, Subject, SubjectId, Writes};
+use lab_model::{Kind, Measure, Plan, Point, Subject, SubjectId, Target, TargetId, Writes};
 
 /// What is asked for. Empty lists: the experiment's own choice.
 #[derive(Clone, Debug)]
@@ -14,6 +13,12 @@ pub struct Selection {
     pub subjects: Vec<String>,
     /// Cases.
     pub cases: Vec<String>,
+    /// Targets.
+    pub targets: Vec<Kind>,
+    /// Settings of servers: kind, name, value.
+    pub service_set: Vec<(Kind, String, String)>,
+    /// Kinds of server that the reader has.
+    pub external: Vec<Kind>,
     /// Values for sweeps and factors: name and values; the one value `all` means all of a factor.
     pub set: Vec<(String, Vec<String>)>,
     /// The subject that the others are compared with.
@@ -31,70 +36,106 @@ pub struct Selection {
 impl Selection {
     /// The plan. Errors name what matches nothing, and the nearest valid word.
     pub fn plan(&self, experiment: &Experiment) -> Result<Plan, PlanError> {
-        let (subjects, baseline) = self.subjects(experiment)?;
         self.known_parameters(experiment)?;
-        let mut cases = Vec::new();
+        let cases = self.cases(experiment)?;
+        let wanted = self.wanted_subjects(experiment)?;
+        let chosen = |s: &&experiment::Subject| wanted.contains(&s.model.name);
+        let chosen: Vec<_> = experiment.subjects.iter().filter(chosen).collect();
+        let places = self.places(experiment, &cases, &chosen)?;
         let mut points = Vec::new();
-        for case in self.cases(experiment)? {
-            let case_points = self.points(case, cases.len())?;
-            points.extend(case_points);
-            cases.push(model(case));
+        for (target, &place) in places.iter().enumerate() {
+            for (index, case) in cases.iter().enumerate() {
+                if case.targets.contains(&place) {
+                    points.extend(self.points(case, index, target, place)?);
+                }
+            }
         }
-        let open = match &experiment.target {
-            Some(Target::Sqlite { rows, .. }) => vec![("rows".to_owned(), rows.to_string())],
-            None => Vec::new(),
-        };
-        Ok(Plan {
+        let mut plan = Plan {
             experiment: experiment.name.clone(),
             title: experiment.title.clone(),
             question: experiment.question.clone(),
-            subjects,
-            baseline,
-            cases,
+            subjects: subjects(&chosen, &places),
+            cases: cases.into_iter().map(model).collect(),
             points,
             measure: self.measure.clone(),
             proof: experiment.proof.clone(),
-            open,
-            target: experiment.target.clone(),
+            targets: places
+                .iter()
+                .filter_map(|&place| experiment.targets.get(place))
+                .map(|target| self.target(target))
+                .collect(),
             seed: self.seed,
-            commands: None,
-        })
+            ..Plan::default()
+        };
+        plan.baseline = self.baseline(experiment, &plan.subjects)?;
+        if self.control {
+            for target in 0..places.len() {
+                let original = plan.baseline_on(target);
+                plan.subjects
+                    .push(control(&plan.subjects[original], original));
+            }
+        }
+        Ok(plan)
     }
 
-    fn subjects(&self, experiment: &Experiment) -> Result<(Vec<Subject>, SubjectId), PlanError> {
-        let wanted = self.wanted_subjects(experiment)?;
-        let all = experiment.subjects.iter();
-        let mut subjects: Vec<Subject> = all
-            .filter(|s| wanted.contains(&s.model.name))
-            .map(|s| s.model.clone())
-            .collect();
-        if subjects.is_empty() {
-            return Err(PlanError::asked(format!(
-                "no subject of `{}` is selected; name some with --subjects",
-                experiment.name
-            )));
+    /// A target with what the reader says of its server.
+    fn target(&self, target: &Target) -> Target {
+        let set = self.service_set.iter().filter(|s| s.0 == target.kind);
+        Target {
+            set: set
+                .map(|(_, name, value)| (name.clone(), value.clone()))
+                .collect(),
+            external: self.external.contains(&target.kind),
+            ..target.clone()
         }
-        let name = match &self.baseline {
-            Some(name) => name,
-            None if wanted.contains(&experiment.baseline) => &experiment.baseline,
-            None => &subjects[0].name,
+    }
+
+    /// The targets that are asked for and have both a case and a subject: numbers in the experiment.
+    fn places(
+        &self,
+        experiment: &Experiment,
+        cases: &[&Case],
+        subjects: &[&experiment::Subject],
+    ) -> Result<Vec<TargetId>, PlanError> {
+        let kinds: Vec<Kind> = experiment.targets.iter().map(|t| t.kind).collect();
+        let names = kinds.iter().map(|k| k.name());
+        if let Some(unknown) = self.targets.iter().find(|t| !kinds.contains(t)) {
+            let name = unknown.name();
+            let what = format!("`{}` has no target `{name}`", experiment.name);
+            return Err(PlanError::asked(what).known(name, names));
+        }
+        let asked = |place: TargetId| {
+            let kind = kinds.get(place);
+            self.targets.is_empty() || kind.is_some_and(|k| self.targets.contains(k))
         };
-        let baseline = subjects
-            .iter()
-            .position(|s| s.name == *name)
-            .ok_or_else(|| {
-                PlanError::asked(format!("the baseline `{name}` is not among the subjects"))
-                    .known(name, subjects.iter().map(|s| s.name.as_str()))
-            })?;
-        if self.control {
-            let original = &subjects[baseline];
-            subjects.push(Subject {
-                name: format!("{}-control", original.name),
-                control_of: Some(baseline),
-                ..original.clone()
-            });
+        let all = 0..kinds.len().max(1);
+        let places: Vec<TargetId> = all
+            .filter(|&place| asked(place))
+            .filter(|place| cases.iter().any(|c| c.targets.contains(place)))
+            .filter(|&place| subjects.iter().any(|s| s.model.target == place))
+            .collect();
+        match places.is_empty() {
+            false => Ok(places),
+            true => Err(PlanError::asked(format!(
+                "the selected subjects, cases and targets of `{}` have nothing in common",
+                experiment.name
+            ))),
         }
-        Ok((subjects, baseline))
+    }
+
+    fn baseline(
+        &self,
+        experiment: &Experiment,
+        subjects: &[Subject],
+    ) -> Result<SubjectId, PlanError> {
+        let named = |name: &String| subjects.iter().position(|s| s.name == *name);
+        let Some(name) = &self.baseline else {
+            return Ok(named(&experiment.baseline).unwrap_or(0));
+        };
+        named(name).ok_or_else(|| {
+            PlanError::asked(format!("the baseline `{name}` is not among the subjects"))
+                .known(name, subjects.iter().map(|s| s.name.as_str()))
+        })
     }
 
     fn wanted_subjects(&self, experiment: &Experiment) -> Result<Vec<String>, PlanError> {
@@ -106,7 +147,7 @@ impl Selection {
         for name in &self.subjects {
             if let Some(members) = experiment.selections.get(name) {
                 wanted.extend(members.iter().cloned());
-            } else if experiment.subject(name).is_some() {
+            } else if experiment.subjects.iter().any(|s| s.model.name == *name) {
                 wanted.push(name.clone());
             } else {
                 let names = experiment.subjects.iter().map(|s| s.model.name.as_str());
@@ -162,9 +203,15 @@ impl Selection {
         Ok(())
     }
 
-    fn points(&self, case: &Case, index: usize) -> Result<Vec<Point>, PlanError> {
+    fn points(
+        &self,
+        case: &Case,
+        index: usize,
+        target: TargetId,
+        place: TargetId,
+    ) -> Result<Vec<Point>, PlanError> {
         let mut points = Vec::new();
-        for factors in self.factor_choices(case)? {
+        for factors in self.factor_choices(case, place)? {
             let thinned = self.thins(case, &factors);
             for x in self.sweep_values(case)? {
                 if let (Some(x), Some(kept)) = (x, thinned)
@@ -172,7 +219,10 @@ impl Selection {
                 {
                     continue;
                 }
-                points.push(point(case, index, &factors, x));
+                points.push(Point {
+                    target,
+                    ..point(case, index, &factors, x)
+                });
             }
         }
         Ok(points)
@@ -184,11 +234,13 @@ impl Selection {
         if self.asked(sweep).is_some() {
             return None;
         }
-        let further = case
-            .factors
+        let usual = |name: &String, value: &String| {
+            let factor = case.factors.iter().find(|f| f.name == *name);
+            factor.is_some_and(|f| f.values[0] == *value)
+        };
+        let further = factors
             .iter()
-            .zip(factors)
-            .any(|((name, values), (_, value))| *value != values[0] && self.asked(name).is_none());
+            .any(|(name, value)| !usual(name, value) && self.asked(name).is_none());
         case.thin.as_ref().filter(|_| further)
     }
 
@@ -216,9 +268,14 @@ impl Selection {
         Ok(numbers)
     }
 
-    fn factor_choices(&self, case: &Case) -> Result<Vec<Vec<(String, String)>>, PlanError> {
+    fn factor_choices(
+        &self,
+        case: &Case,
+        place: TargetId,
+    ) -> Result<Vec<Vec<(String, String)>>, PlanError> {
         let mut choices = vec![Vec::new()];
-        for (name, values) in &case.factors {
+        let here = case.factors.iter().filter(|f| f.targets.contains(&place));
+        for Factor { name, values, .. } in here {
             let chosen = match self.asked(name).filter(|a| *a != ["all"]) {
                 None => values.clone(),
                 Some(asked) => {
@@ -272,11 +329,16 @@ fn point(case: &Case, index: usize, factors: &[(String, String)], x: Option<u64>
         transactions: count(&w.transactions),
         schema_changes: count(&w.schema_changes),
     });
+    let statements = case.statements.iter();
     Point {
         case: index,
+        statements: statements
+            .map(|(word, n)| (word.clone(), count(n)))
+            .collect(),
         params: sweep.into_iter().chain(factors.iter().cloned()).collect(),
         x: x.map(|x| x as f64),
         writes: writes.unwrap_or_default(),
+        ..Point::default()
     }
 }
 
@@ -288,6 +350,30 @@ fn model(case: &Case) -> lab_model::Case {
         sweep: case.sweep.as_ref().map(|(name, _)| name.clone()),
         check: case.check.clone(),
         empty: case.empty,
+        cores: case.cores,
+        turn_ns: case.turn_ns,
+        pairs: case.pairs,
+    }
+}
+
+/// By target, and within one in the order of the experiment.
+fn subjects(chosen: &[&experiment::Subject], places: &[TargetId]) -> Vec<Subject> {
+    let on = |(target, place): (TargetId, &TargetId)| {
+        let there = chosen.iter().filter(|s| s.model.target == *place);
+        let subject = |s: &&experiment::Subject| Subject {
+            target,
+            ..s.model.clone()
+        };
+        there.map(subject).collect::<Vec<_>>()
+    };
+    places.iter().enumerate().flat_map(on).collect()
+}
+
+fn control(original: &Subject, id: SubjectId) -> Subject {
+    Subject {
+        name: format!("{}-control", original.name),
+        control_of: Some(id),
+        ..original.clone()
     }
 }
 
@@ -295,5 +381,5 @@ fn parameter_names(case: &Case) -> impl Iterator<Item = &String> {
     case.sweep
         .iter()
         .map(|(name, _)| name)
-        .chain(case.factors.iter().map(|(name, _)| name))
+        .chain(case.factors.iter().map(|f| &f.name))
 }

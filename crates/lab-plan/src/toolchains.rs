@@ -25,8 +25,14 @@ pub struct Toolchain {
     /// Commands that must succeed.
     #[serde(default)]
     pub probes: Vec<Vec<String>>,
-    /// Debian packages that bring it.
+    /// Debian packages that bring it; none if Debian has none that is new enough.
+    #[serde(default)]
     pub debian: Vec<String>,
+    /// What to do besides, or instead.
+    pub advice: Option<String>,
+    /// It is a server: its packages would start one for the whole machine.
+    #[serde(default)]
+    pub service: bool,
 }
 
 impl Toolchains {

@@ -15,12 +15,7 @@ fn main() {
     let run = support::run(support::plan(), 1000);
     let samples: usize = run.blocks.iter().map(|b| b.samples.len()).sum();
     println!("{samples} samples; least and most of {ROUNDS} rounds");
-    let report = Report {
-        run: &run,
-        analysis: &analysis,
-        others: &[],
-        file: "runs/some.lab",
-    };
+    let report = support::report(&run, &analysis, &[]);
     for format in Format::ALL {
         let mut times: Vec<Duration> = (0..ROUNDS).map(|_| time(format, &report)).collect();
         times.sort();

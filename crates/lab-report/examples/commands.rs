@@ -5,7 +5,7 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use lab_report::{Format, Rendered, Report, Terminal, estimate_line, render};
+use lab_report::{Format, Rendered, Terminal, estimate_line, render};
 use std::path::Path;
 use std::{env, fs, io};
 use support::commands;
@@ -25,12 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("failing", commands::failing(12)),
     ];
     for (name, (run, analysis)) in &runs {
-        let report = Report {
-            run,
-            analysis,
-            others: &[],
-            file: "runs/20261121-101500-sort.lab",
-        };
+        let report = support::report(run, analysis, &[]);
         println!("===== {name}: {}\n", estimate_line(&report));
         let folder = Path::new(&folder).join(name);
         fs::create_dir_all(&folder)?;

@@ -5,7 +5,7 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use lab_report::{Format, Rendered, Report, Terminal, render};
+use lab_report::{Format, Rendered, Terminal, render};
 use std::path::Path;
 use std::{env, fs, io};
 
@@ -17,12 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     fs::create_dir_all(&folder)?;
     let (run, analysis) = support::sample(blocks);
     let others = [support::imported()];
-    let report = Report {
-        run: &run,
-        analysis: &analysis,
-        others: &others,
-        file: "runs/20261121-091500-sql.lab",
-    };
+    let report = support::report(&run, &analysis, &others);
     for format in Format::ALL {
         write(
             Path::new(&folder),

@@ -3,7 +3,7 @@
 
 use crate::Report;
 use crate::content::{self, count};
-use crate::number::{self, Quantity, full};
+use crate::number::{Quantity, full};
 use crate::view::View;
 use lab_model::SubjectId;
 use lab_stats::analysis::{Comparison, Overall, Verdict};
@@ -11,50 +11,66 @@ use std::collections::BTreeSet;
 
 /// The answer: who is ahead where, where it is a tie, what is open, and what limits all this.
 pub fn answer(report: &Report) -> String {
-    let Some(view) = View::new(report) else {
+    let views = View::all(report);
+    let Some(view) = views.first().filter(|_| views.len() == 1) else {
+        if views.len() > 1 {
+            let said = conclusions(&views);
+            let said = said.iter().map(|(place, text)| match place.is_empty() {
+                true => text.clone(),
+                false => format!("{place}: {text}"),
+            });
+            return said.collect::<Vec<_>>().join(" ");
+        }
         return "This file holds imported figures alone. They have no intervals, so they support no conclusion.".into();
     };
     if view.analysis.cells.is_empty() {
         let subject = view.words.subject;
         return format!(
             "There is no answer yet: no {subject} has a complete block at any point.{}",
-            missing(&view)
+            missing(view)
         );
     }
     if view.commands().is_some() {
-        let said = content::sentences(&view).into_iter().map(|s| s.text);
-        let said: Vec<String> = said.chain(noise(&view)).collect();
-        return said.join(" ") + &missing(&view);
+        let said = content::sentences(view).into_iter().map(|s| s.text);
+        let said: Vec<String> = said.chain(content::noise(view)).collect();
+        return said.join(" ") + &missing(view);
     }
     if view.analysis.comparisons.is_empty() {
         return format!(
             "There is no answer: nothing could be compared with {}.{}",
             view.baseline(),
-            missing(&view)
+            missing(view)
         );
     }
-    let mut sentences = vec![opening(&view)];
-    let mut ranking: Vec<&Overall> = view
-        .analysis
-        .overall
-        .iter()
-        .filter(|o| compared(&view, o.subject))
-        .collect();
-    ranking.retain(|overall| number::bounded(&overall.ratio));
-    ranking.sort_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate));
-    sentences.extend(ranking.iter().map(|overall| standing(&view, overall)));
-    sentences.extend(order(&view, &ranking));
-    sentences.extend(content::undecided(&view));
-    sentences.extend(noise(&view));
-    sentences.extend(content::few_blocks(&view));
-    sentences.join(" ") + &missing(&view)
+    let mut sentences = vec![opening(view)];
+    let ranking = content::ranked(view);
+    sentences.extend(ranking.iter().map(|overall| standing(view, overall)));
+    sentences.extend(order(view, &ranking));
+    sentences.extend(content::undecided(view));
+    sentences.extend(content::noise(view));
+    sentences.extend(content::few_blocks(view));
+    sentences.join(" ") + &missing(view)
 }
 
-fn compared(view: &View, subject: SubjectId) -> bool {
-    view.analysis
-        .comparisons
+/// Of a run on several targets: what each says, after its name, and last what limits all of it.
+pub fn conclusions(views: &[View]) -> Vec<(&'static str, String)> {
+    let mut said: Vec<(&str, String)> = views
         .iter()
-        .any(|c| c.subject == subject)
+        .map(|view| {
+            let text = content::conclusion(view).join(" ") + &missing(view);
+            (view.place(), text)
+        })
+        .collect();
+    let mut limits: Vec<String> = Vec::new();
+    for limit in views.iter().filter_map(content::few_blocks) {
+        if !limits.contains(&limit) {
+            limits.push(limit);
+        }
+    }
+    if !limits.is_empty() {
+        said.push(("", limits.join(" ")));
+    }
+    said
 }
 
 /// How much was measured, and whether anyone is ahead of the baseline.
@@ -135,48 +151,17 @@ fn wins(view: &View, at: &[&Comparison]) -> String {
 
 /// The order of the subjects overall. Neighbours whose intervals overlap are a tie.
 fn order(view: &View, ranking: &[&Overall]) -> Option<String> {
-    let (first, others) = ranking
-        .split_first()
-        .filter(|(_, others)| !others.is_empty())?;
-    let mut tiers: Vec<Vec<&Overall>> = vec![vec![first]];
-    for overall in others {
-        let tier = tiers.last_mut().expect("there is a first tier");
-        let reach = tier
-            .iter()
-            .map(|o| o.ratio.high)
-            .fold(f64::NEG_INFINITY, f64::max);
-        if number::bounded(&overall.ratio) && overall.ratio.low > reach {
-            tiers.push(vec![overall]);
-        } else {
-            tier.push(overall);
-        }
-    }
-    let names = |tier: &Vec<&Overall>| {
-        let names: Vec<&str> = tier.iter().map(|o| view.name(o.subject)).collect();
-        if names.len() > 1 {
-            format!("{} (a tie: their intervals overlap)", names.join(" and "))
-        } else {
-            names[0].into()
-        }
+    let names = |tier: &Vec<&str>| match tier.as_slice() {
+        [one] => (*one).to_string(),
+        many => format!("{} (a tie: their intervals overlap)", many.join(" and ")),
     };
-    let tiers: Vec<String> = tiers.iter().map(names).collect();
-    Some(format!("Overall the order is {}.", tiers.join(", then ")))
-}
-
-fn noise(view: &View) -> Option<String> {
-    let unmet = view.analysis.controls.iter().filter(|c| !c.met).count();
-    (unmet > 0).then(|| {
-        format!(
-            "The noise floor was not met at {} of {}, where the margin is wider for it.",
-            unmet,
-            count(view.analysis.controls.len(), "point"),
-        )
-    })
+    let tiers: Vec<String> = content::tiers(view, ranking).iter().map(names).collect();
+    (ranking.len() > 1).then(|| format!("Overall the order is {}.", tiers.join(", then ")))
 }
 
 /// Who is not in the answer, or not everywhere. Begins with a space.
 pub fn missing(view: &View) -> String {
-    let failed: BTreeSet<SubjectId> = view.report.run.failures.iter().map(|f| f.subject).collect();
+    let failed: BTreeSet<SubjectId> = view.run.failures.iter().map(|f| f.subject).collect();
     let refused: BTreeSet<SubjectId> = view.analysis.refusals.iter().map(|r| r.subject).collect();
     let names = |ids: Vec<SubjectId>| {
         ids.iter()

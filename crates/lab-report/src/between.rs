@@ -8,7 +8,7 @@ use crate::plot::{self, Forest, ForestRow, Mark};
 use crate::table::Tone;
 use crate::terminal::Page;
 use crate::view::verdict_word;
-use crate::{Error, File, Format, Rendered, Terminal, csv, html, number, xlsx};
+use crate::{Error, File, Format, Rendered, Terminal, csv, html, json, number, xlsx};
 use lab_model::Run;
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::between::{Between, Change, LevelChange};
@@ -212,8 +212,8 @@ pub fn change_of<'a>(between: &'a Between, level: &LevelChange) -> Option<&'a Ch
 }
 
 fn role(report: &BetweenReport, level: &LevelChange) -> &'static str {
-    match report.between.baseline.as_ref() {
-        Some(baseline) if *baseline == level.subject => "baseline",
+    match () {
+        _ if level.baseline && report.between.baseline.is_some() => "baseline",
         _ if level.reference => "control",
         _ => "subject",
     }
@@ -245,7 +245,7 @@ fn to_json(report: &BetweenReport) -> Result<String, Error> {
         started_unix_s: report.runs[i].started_unix_s,
     };
     let document = Document {
-        format: crate::JSON_FORMAT,
+        format: json::RUNS_FORMAT,
         title: content::title(report),
         answer: content::answer(report),
         runs: [origin(0), origin(1)],
@@ -263,11 +263,11 @@ fn plot(report: &BetweenReport) -> Result<Option<plot::Plot>, Error> {
     let between = report.between;
     let mut names: Vec<&str> = Vec::new();
     for change in &between.changes {
-        if !names.contains(&change.subject.as_str()) {
-            names.push(&change.subject);
+        if !names.contains(&alone(change)) {
+            names.push(alone(change));
         }
     }
-    let lane = |change: &Change| names.iter().position(|name| *name == change.subject);
+    let lane = |change: &Change| names.iter().position(|name| *name == alone(change));
     let mark = |change: &'_ Change| -> Option<Mark> {
         Some(Mark {
             lane: lane(change)?,
@@ -286,7 +286,7 @@ fn plot(report: &BetweenReport) -> Result<Option<plot::Plot>, Error> {
     let rows = content::points(report).into_iter().map(row);
     let baseline = between.baseline.as_deref().unwrap_or("");
     let forest = Forest {
-        name: "changes",
+        name: "changes".into(),
         title: format!("How the ratios to {baseline} changed from the first run to the second"),
         description: format!(
             "Ratio in the second run / ratio in the first, logarithmic; lines are intervals, simultaneous \
@@ -300,6 +300,15 @@ fn plot(report: &BetweenReport) -> Result<Option<plot::Plot>, Error> {
         rows: rows.filter(|row| !row.marks.is_empty()).collect(),
     };
     plot::forest(forest)
+}
+
+/// A subject's name without the target, which the row's label tells.
+fn alone(change: &Change) -> &str {
+    let name = change.target.and_then(|kind| {
+        let plain = change.subject.strip_suffix(kind.name())?;
+        plain.strip_suffix(" on ")
+    });
+    name.unwrap_or(&change.subject)
 }
 
 /// A logarithmic axis has no place for what is not above 0.

@@ -5,11 +5,13 @@
 use crate::view::{Standing, View, verdict_word};
 use crate::{Error, Report};
 use lab_model::{PointId, Run, SubjectId, WarmUp};
-use lab_stats::analysis::{Cell, Comparison, Control, Interval, ProcessUse};
+use lab_stats::analysis::{
+    Cell, Comparison, Control, Interval, LatencyQuantiles, ProcessUse, ServerCost,
+};
 use serde::Serialize;
 
 /// The columns, in order; units are in their names.
-pub const COLUMNS: [&str; 67] = [
+pub const COLUMNS: [&str; 92] = [
     "run",
     "subject",
     "language",
@@ -77,12 +79,37 @@ pub const COLUMNS: [&str; 67] = [
     "involuntary_switches_low",
     "involuntary_switches_high",
     "statuses",
+    "target",
+    "server_cpu_ns",
+    "server_cpu_low_ns",
+    "server_cpu_high_ns",
+    "waiting_ns",
+    "waiting_low_ns",
+    "waiting_high_ns",
+    "overlap_ns",
+    "overlap_low_ns",
+    "overlap_high_ns",
+    "p50_ns",
+    "p50_low_ns",
+    "p50_high_ns",
+    "p90_ns",
+    "p90_low_ns",
+    "p90_high_ns",
+    "p99_ns",
+    "p99_low_ns",
+    "p99_high_ns",
+    "p999_ns",
+    "p999_low_ns",
+    "p999_high_ns",
+    "max_ns",
+    "max_low_ns",
+    "max_high_ns",
 ];
 
 /// The report as CSV.
 pub fn render(report: &Report) -> Result<String, Error> {
     let mut rows = Vec::new();
-    if let Some(view) = View::new(report) {
+    for view in View::all(report) {
         for point in 0..view.plan.points.len() {
             for subject in 0..view.plan.subjects.len() {
                 rows.push(measured(&view, subject, point));
@@ -170,7 +197,7 @@ fn measured(view: &View, subject: SubjectId, point: PointId) -> Row {
         &view.plan.points[point],
         view.plan.case(point),
     );
-    row.set("run", &view.report.run.name);
+    row.set("run", &view.run.name);
     row.set("subject", &who.name);
     row.set("language", &who.language);
     row.set("driver", &who.driver);
@@ -181,12 +208,18 @@ fn measured(view: &View, subject: SubjectId, point: PointId) -> Row {
     row.set("factors", factors.collect::<Vec<_>>().join(" "));
     row.set("sweep", case.sweep.as_deref().unwrap_or(""));
     row.set("x", what.x.map_or(String::new(), |x| x.to_string()));
+    let target = view.plan.targets.get(who.target);
+    row.set("target", target.map_or("", |t| t.kind.name()));
     row.set("role", role(view, subject));
     let (status, note) = match view.standing(subject, point) {
         Standing::Missing(_) if view.failure(subject, point).is_some() => {
             ("failed", trouble(view, subject, point))
         }
         Standing::Missing(_) => ("missing", trouble(view, subject, point)),
+        Standing::Unable => {
+            let what = view.unable(subject).join(", ");
+            ("unable", format!("the subject cannot do {what}"))
+        }
         Standing::Apart(cell, _) => {
             figures(&mut row, cell);
             ("refused", trouble(view, subject, point))
@@ -213,9 +246,53 @@ fn measured(view: &View, subject: SubjectId, point: PointId) -> Row {
         row.set("command", &command.line);
         row.set("revision", command.revision.as_deref().unwrap_or(""));
     }
+    let place = (subject, point);
+    let costs = &view.analysis.server_costs;
+    let cost = costs.iter().find(|c| (c.subject, c.point) == place);
+    cost.into_iter().for_each(|cost| split(&mut row, cost));
+    let latencies = &view.analysis.latencies;
+    let found = latencies.iter().find(|l| (l.subject, l.point) == place);
+    found.into_iter().for_each(|l| latency(&mut row, l));
     let uses = view.uses(subject, point).into_iter();
     uses.for_each(|uses| used(&mut row, uses));
     row
+}
+
+/// Where the time goes.
+fn split(row: &mut Row, cost: &ServerCost) {
+    let server = ["server_cpu_ns", "server_cpu_low_ns", "server_cpu_high_ns"];
+    if let Some(time) = &cost.server_ns {
+        row.interval(server, time);
+    }
+    let waiting = ["waiting_ns", "waiting_low_ns", "waiting_high_ns"];
+    row.interval(waiting, &cost.waiting_ns);
+    let overlap = ["overlap_ns", "overlap_low_ns", "overlap_high_ns"];
+    row.interval(overlap, &cost.overlap_ns);
+}
+
+/// The latencies of single operations.
+fn latency(row: &mut Row, latencies: &LatencyQuantiles) {
+    let all = [
+        (
+            ["p50_ns", "p50_low_ns", "p50_high_ns"],
+            Some(latencies.p50_ns),
+        ),
+        (["p90_ns", "p90_low_ns", "p90_high_ns"], latencies.p90_ns),
+        (["p99_ns", "p99_low_ns", "p99_high_ns"], latencies.p99_ns),
+        (
+            ["p999_ns", "p999_low_ns", "p999_high_ns"],
+            latencies.p999_ns,
+        ),
+        (
+            ["max_ns", "max_low_ns", "max_high_ns"],
+            Some(latencies.max_ns),
+        ),
+    ];
+    for (columns, quantile) in all {
+        if let Some(quantile) = quantile {
+            row.interval(columns, &quantile);
+        }
+    }
 }
 
 /// What whole commands used.

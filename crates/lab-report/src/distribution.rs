@@ -24,7 +24,7 @@ impl Distribution {
     /// logarithms (the outer fences of J. Tukey, *Exploratory Data Analysis*, 1977): single runs
     /// far out do not squeeze the others.
     pub fn of(view: &View, point: PointId) -> Option<Distribution> {
-        let samples = view.report.run.complete_blocks().flat_map(|b| &b.samples);
+        let samples = view.run.complete_blocks().flat_map(|b| &b.samples);
         let here: Vec<_> = samples.filter(|s| s.point == point).collect();
         let of_subject = |subject| {
             view.cell(subject, point)?;

@@ -2,7 +2,9 @@
 //! One page that a colleague can read without the tool: no network, no script, light and dark,
 //! on paper and on a phone. All text from a run is escaped by the template.
 
-use crate::answer::answer;
+mod targets;
+
+use crate::answer::{answer, conclusions};
 use crate::between::BetweenReport;
 use crate::content::{self, Room, between as two_runs};
 use crate::plot::{self, Plot};
@@ -22,7 +24,11 @@ const POLICY: &str =
 /// The page.
 pub fn render<'a>(report: &'a Report<'a>) -> Result<String, Error> {
     let started = content::started(report.run);
-    let answer = answer(report);
+    let views = View::all(report);
+    let answer = match views.as_slice() {
+        [] | [_] => vec![("", answer(report))],
+        many => conclusions(many),
+    };
     let head = |title: &'a str, question: Option<&'a str>| Head {
         title,
         kicker: match question {
@@ -33,25 +39,30 @@ pub fn render<'a>(report: &'a Report<'a>) -> Result<String, Error> {
         lab_version: &report.run.lab_version,
         answer: &answer,
     };
-    let page = match View::new(report) {
-        Some(view) => {
-            let plots = plot::plots(&view)?;
-            page(
-                head(
-                    &view.plan.title,
-                    Some(view.plan.question.as_str()).filter(|q| !q.is_empty()),
-                ),
-                navigation(&view),
-                measured(&view, &plots),
-                footer(report),
-            )
-        }
-        None => page(
+    let question = |view: &View<'a>| {
+        let question = Some(view.plan.question.as_str());
+        head(&view.plan.title, question.filter(|q| !q.is_empty()))
+    };
+    let footer = footer(report, views.first());
+    let page = match views.as_slice() {
+        [] => page(
             head(&report.run.name, None),
             html! {},
             imports(report),
-            footer(report),
+            footer,
         ),
+        [view] => {
+            let plots = plot::plots(view)?;
+            let main = measured(view, &plots);
+            page(question(view), navigation(view), main, footer)
+        }
+        many => {
+            let plots = many.iter().map(plot::plots);
+            let plots = plots.collect::<Result<Vec<_>, Error>>()?;
+            let navigation = targets::navigation(many);
+            let main = targets::measured(report, many, &plots);
+            page(question(&many[0]), navigation, main, footer)
+        }
     };
     Ok(page.into_string())
 }
@@ -64,7 +75,7 @@ pub(crate) fn between(report: &BetweenReport, plot: Option<&Plot>) -> String {
         kicker: report.files.join(" · "),
         headline: "What changed from the first run to the second?",
         lab_version: &report.runs[1].lab_version,
-        answer: &two_runs::answer(report),
+        answer: &[("", two_runs::answer(report))],
     };
     let main = html! {
         @if !between.reservations.is_empty() {
@@ -103,7 +114,8 @@ struct Head<'a> {
     kicker: String,
     headline: &'a str,
     lab_version: &'a str,
-    answer: &'a str,
+    /// Paragraphs, some after a name.
+    answer: &'a [(&'static str, String)],
 }
 
 fn page(head: Head, navigation: Markup, main: Markup, footer: Markup) -> Markup {
@@ -126,7 +138,9 @@ fn page(head: Head, navigation: Markup, main: Markup, footer: Markup) -> Markup 
                     h1 { (cut(head.headline, TITLE)) }
                     section class="lead" aria-labelledby="answer" {
                         h2 id="answer" { "Answer" }
-                        p { (head.answer) }
+                        @for (name, text) in head.answer {
+                            p { @if !name.is_empty() { strong { (name) ". " } } (text) }
+                        }
                     }
                     (navigation)
                 }
@@ -138,7 +152,7 @@ fn page(head: Head, navigation: Markup, main: Markup, footer: Markup) -> Markup 
 }
 
 fn navigation(view: &View) -> Markup {
-    let trouble = !view.report.run.failures.is_empty() || !view.refusals().is_empty();
+    let trouble = !view.run.failures.is_empty() || !view.refusals().is_empty();
     let costs = !view.analysis.fits.is_empty() || !view.analysis.factors.is_empty();
     html! {
         nav aria-label="Sections" {
@@ -161,8 +175,13 @@ fn measured(view: &View, plots: &[Plot]) -> Markup {
     html! {
         (overview(view, plots))
         (trouble(view))
-        (warnings(view))
+        (warnings(std::slice::from_ref(view)))
         (cases(view, plots))
+        @let served = targets::served(view, plots);
+        @if !served.0.is_empty() {
+            h2 id="server" { "The server's part" }
+            (served)
+        }
         (costs(view))
         (resources(view, plots))
         (conditions(view))
@@ -187,17 +206,20 @@ fn overview(view: &View, plots: &[Plot]) -> Markup {
                 ". Open: inconclusive. Ratios are times: below 1 is faster."
             }
         }
-        @for plot in plots.iter().filter(|p| p.name == "ratios") { (figure(plot, true)) }
+        @for plot in plots.iter().filter(|p| p.is(view, "ratios")) { (figure(plot, true)) }
     }
 }
 
 fn trouble(view: &View) -> Markup {
-    let run = view.report.run;
+    let run = view.run;
     if run.failures.is_empty() && view.refusals().is_empty() {
         return html! {};
     }
     html! {
-        h2 id="failed" { "What failed, and what was not compared" }
+        @match view.named {
+            None => h2 id="failed" { "What failed, and what was not compared" },
+            Some(_) => h3 { "What failed, and what was not compared" },
+        }
         @for failure in &run.failures { (failed(view, failure)) }
         @for refusal in view.refusals() {
             div class="box" {
@@ -224,14 +246,18 @@ fn failed(view: &View, failure: &Failure) -> Markup {
     }
 }
 
-fn warnings(view: &View) -> Markup {
-    if view.warnings().is_empty() {
+fn warnings(views: &[View]) -> Markup {
+    let warnings = content::warnings(views);
+    if warnings.is_empty() {
         return html! {};
     }
     html! {
         h2 id="warnings" { "Warnings worth reading" }
-        @for warning in view.warnings() {
-            div class="box" { p { strong class="what" { (warning.kind) } } p { (warning.text) } }
+        @for warning in &warnings {
+            div class="box" {
+                p { strong class="what" { (warning.1.kind) } }
+                p { (content::warning_text(warning)) }
+            }
         }
     }
 }
@@ -270,9 +296,14 @@ fn costs(view: &View) -> Markup {
     html! {
         h2 id="costs" { "Fixed and marginal cost" }
         p { "What " (view.words.an_operation) " costs by itself, and what each further unit of the sweep adds: time = fixed + marginal × n." }
-        @for shown in content::fit_tables(view, Room::Wide) { (table(&shown)) }
-        @for shown in content::factor_tables(view, Room::Wide) { (table(&shown)) }
+        @for shown in costs_of(view) { (table(&shown)) }
     }
+}
+
+fn costs_of(view: &View) -> Vec<Table> {
+    let mut tables = content::fit_tables(view, Room::Wide);
+    tables.extend(content::factor_tables(view, Room::Wide));
+    tables
 }
 
 fn resources(view: &View, plots: &[Plot]) -> Markup {
@@ -281,7 +312,7 @@ fn resources(view: &View, plots: &[Plot]) -> Markup {
         (table(&content::resource_table(view, Room::Wide)))
         @for group in view.groups() { (table(&content::use_table(view, &group, Room::Wide))) }
         @for sentence in content::overheads(view) { p { (sentence) } }
-        @for plot in plots.iter().filter(|p| p.name == "memory" || p.name == "cpu") { (figure(plot, true)) }
+        @for plot in plots.iter().filter(|p| p.is(view, "memory") || p.is(view, "cpu")) { (figure(plot, true)) }
         @if view.commands().is_none() {
             details {
                 summary { "Warm-up and first operations" }
@@ -292,13 +323,21 @@ fn resources(view: &View, plots: &[Plot]) -> Markup {
 }
 
 fn conditions(view: &View) -> Markup {
-    let (differing, same) = content::conditions(view);
     if !has_conditions(view) {
         return html! {};
     }
     html! {
         h2 id="conditions" { "Conditions" }
         (table(&content::subject_table(view)))
+        @for server in content::services(std::slice::from_ref(view)) { (table(&server)) }
+        (settings(view))
+    }
+}
+
+/// Settings that differ, and the control.
+fn settings(view: &View) -> Markup {
+    let (differing, same) = content::conditions(view);
+    html! {
         @if view.commands().is_none() && differing.rows.is_empty() { p { "No setting that subjects read back differs between them." } }
         (table(&differing))
         @if !same.is_empty() { p { "The same for all: " (same.join(", ")) "." } }
@@ -313,7 +352,7 @@ fn conditions(view: &View) -> Markup {
 
 /// Whole commands read nothing back, unless the lab says something for them.
 fn has_conditions(view: &View) -> bool {
-    let said = !view.report.run.settings.is_empty() || !view.analysis.controls.is_empty();
+    let said = !view.run.settings.is_empty() || !view.analysis.controls.is_empty();
     said || view.commands().is_none()
 }
 
@@ -335,7 +374,7 @@ fn method(view: &View) -> Markup {
 }
 
 fn host(view: &View) -> Markup {
-    let host = &view.report.run.host;
+    let host = &view.run.host;
     let fit = host.findings.iter().all(|f| !f.unfit);
     html! {
         h2 id="host" { "The host" }
@@ -355,10 +394,10 @@ fn host(view: &View) -> Markup {
     }
 }
 
-fn footer(report: &Report) -> Markup {
+fn footer(report: &Report, view: Option<&View>) -> Markup {
     html! {
         footer {
-            @if let Some(view) = View::new(report) { p { (content::conditions_line(&view)) } }
+            @if let Some(view) = view { p { (content::conditions_line(view)) } }
             p { "From " (report.file) ", which holds every sample. Made by benchlab " (report.run.lab_version) "." }
         }
     }
@@ -387,7 +426,7 @@ fn table(table: &Table) -> Markup {
     }
     html! {
         div class="scroll" tabindex="0" role="group" aria-label=(table.title) {
-            table {
+            table class=[(table.columns.len() > 8).then_some("dense")] {
                 caption { (table.title) }
                 thead {
                     tr { @for column in &table.columns { th scope="col" class=[column.numeric.then_some("n")] { (column.title) } } }

@@ -4,12 +4,17 @@
 
 use crate::answer::answer;
 use crate::{Error, Report};
-use lab_model::{Failure, Host, Imported, Plan, Run, Setting};
+use lab_model::{Failure, Host, Imported, Kind, Plan, Run, Service, Setting};
+use lab_stats::Analysed;
 use lab_stats::analysis::Analysis;
 use serde::Serialize;
 
-/// The schema's version. It changes when a name goes away or changes its meaning, not when one is added.
-pub const FORMAT: u32 = 1;
+/// The schema's version of a run's report. It changes when a name goes away or changes its meaning, not
+/// when one is added.
+pub const FORMAT: u32 = 2;
+
+/// The same of what is made of several runs.
+pub const RUNS_FORMAT: u32 = 1;
 
 /// The report as JSON, ending with a line feed. Numbers that are not finite are `null`.
 pub fn render(report: &Report) -> Result<String, Error> {
@@ -24,8 +29,13 @@ pub fn render(report: &Report) -> Result<String, Error> {
         answer: answer(report),
         plan: run.plan.as_ref(),
         host: &run.host,
-        analysis: report.analysis,
+        analysis: match report.parts.as_slice() {
+            [only] => Some(&only.analysis),
+            _ => None,
+        },
+        parts: parts(report),
         settings: &run.settings,
+        services: &run.services,
         failures: &run.failures,
         imports: std::iter::once(run)
             .chain(report.others)
@@ -38,7 +48,7 @@ pub fn render(report: &Report) -> Result<String, Error> {
 /// Rows of a history, of the runs of one name or of the names that there are.
 pub fn rows<T: Serialize>(name: Option<&str>, rows: &[T]) -> Result<String, Error> {
     let document = Rows {
-        format: FORMAT,
+        format: RUNS_FORMAT,
         name,
         rows,
     };
@@ -63,10 +73,30 @@ struct Document<'a> {
     answer: String,
     plan: Option<&'a Plan>,
     host: &'a Host,
-    analysis: &'a Analysis,
+    analysis: Option<&'a Analysis>,
+    parts: Vec<OnTarget<'a>>,
     settings: &'a [Setting],
+    services: &'a [Service],
     failures: &'a [Failure],
     imports: Vec<FromRun<'a>>,
+}
+
+/// What was done on one of several targets: the analysis' numbers are those of this plan.
+#[derive(Serialize)]
+struct OnTarget<'a> {
+    target: Option<Kind>,
+    plan: Option<&'a Plan>,
+    analysis: &'a Analysis,
+}
+
+fn parts<'a>(report: &'a Report) -> Vec<OnTarget<'a>> {
+    let of = |Analysed { part, analysis }: &'a Analysed| OnTarget {
+        target: part.kind,
+        plan: part.run.plan.as_ref(),
+        analysis,
+    };
+    let several = report.parts.iter().filter(|_| report.parts.len() > 1);
+    several.map(of).collect()
 }
 
 /// Imported figures and the run that they are in.

@@ -32,21 +32,33 @@ pub use crate::terminal::clean;
 
 use crate::view::View;
 use lab_model::Run;
-use lab_stats::analysis::Analysis;
+use lab_stats::{Analysed, analyse_parts};
 use std::str::FromStr;
 
 /// What a report is made from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Report<'a> {
     /// The run.
     pub run: &'a Run,
-    /// What its samples say.
-    pub analysis: &'a Analysis,
+    /// What was done on each target, and what its samples say.
+    pub parts: Vec<Analysed>,
     /// Runs whose imported figures are shown beside this one's, marked as having no intervals. Their
     /// own measurements are not shown.
     pub others: &'a [Run],
     /// Where the run file is, for people; the run's name if the caller has nothing better.
     pub file: &'a str,
+}
+
+impl<'a> Report<'a> {
+    /// Of a run, which it analyses, in a file of that name.
+    pub fn new(run: &'a Run, file: &'a str) -> Report<'a> {
+        Report {
+            run,
+            parts: analyse_parts(run),
+            others: &[],
+            file,
+        }
+    }
 }
 
 /// How a report is drawn for a terminal.
@@ -144,7 +156,7 @@ pub enum Error {
 /// columns, such as `B takes 1.083 (1.060 to 1.110) × A`. An interval that holds at a lower level
 /// than was asked for names its level. Empty as long as there is no interval, and for other runs.
 pub fn estimate_line(report: &Report) -> String {
-    let view = View::new(report).filter(|view| view.commands().is_some());
+    let view = View::only(report).filter(|view| view.commands().is_some());
     view.map_or(String::new(), |view| {
         terminal::clean(&content::estimate(&view))
     })

@@ -2,7 +2,7 @@
 //! A report as GitHub's Markdown, for issues and wikis.
 
 use crate::Report;
-use crate::answer::answer;
+use crate::answer::{answer, conclusions};
 use crate::content::{self, Room};
 use crate::history::Sheet;
 use crate::table::Table;
@@ -11,53 +11,97 @@ use crate::view::{Group, View};
 /// The report as Markdown.
 pub fn render(report: &Report) -> String {
     let mut text = String::new();
-    let Some(view) = View::new(report) else {
+    let views = View::all(report);
+    let Some(first) = views.first() else {
         heading(&mut text, 1, &report.run.name);
         paragraph(&mut text, &answer(report));
-        tables(
-            &mut text,
-            "Imported figures",
-            &content::import_tables(report),
-        );
+        imports(&mut text, report);
         return text;
     };
-    heading(&mut text, 1, &view.plan.title);
-    if !view.plan.question.is_empty() {
-        paragraph(&mut text, &view.plan.question);
+    heading(&mut text, 1, &first.plan.title);
+    if !first.plan.question.is_empty() {
+        paragraph(&mut text, &first.plan.question);
     }
     heading(&mut text, 2, "Answer");
-    paragraph(&mut text, &answer(report));
-    table(&mut text, &content::command_table(&view));
-    tables(&mut text, "Verdicts", &[content::overall_table(&view)]);
-    trouble(&mut text, &view);
-    heading(&mut text, 2, view.words.cases);
-    view.groups().iter().for_each(|g| case(&mut text, &view, g));
-    let overheads = content::overheads(&view);
-    overheads.iter().for_each(|o| paragraph(&mut text, o));
-    tables(
-        &mut text,
-        "Fixed and marginal cost",
-        &content::fit_tables(&view, Room::Wide),
-    );
-    tables(
-        &mut text,
-        "What a factor costs",
-        &content::factor_tables(&view, Room::Wide),
-    );
-    tables(
-        &mut text,
-        "Resources",
-        &[content::resource_table(&view, Room::Wide)],
-    );
-    tables(&mut text, "Warm-up", &[content::warm_up_table(&view)]);
-    conditions(&mut text, &view);
-    tables(
-        &mut text,
-        "Imported figures",
-        &content::import_tables(report),
-    );
-    method(&mut text, &view);
+    match views.as_slice() {
+        [view] => one(&mut text, view),
+        many => several(&mut text, many),
+    }
+    imports(&mut text, report);
+    method(&mut text, first);
     text
+}
+
+/// A run on one target.
+fn one(text: &mut String, view: &View) {
+    paragraph(text, &answer(view.report));
+    table(text, &content::command_table(view));
+    tables(text, "Verdicts", &[content::overall_table(view)]);
+    trouble(text, view);
+    warnings(text, std::slice::from_ref(view));
+    heading(text, 2, view.words.cases);
+    view.groups().iter().for_each(|g| case(text, view, g));
+    let overheads = content::overheads(view);
+    overheads.iter().for_each(|o| paragraph(text, o));
+    served(text, view, 2);
+    costs(text, view, 2);
+    let resources = content::resource_table(view, Room::Wide);
+    tables(text, "Resources", &[resources]);
+    tables(text, "Warm-up", &[content::warm_up_table(view)]);
+    conditions(text, view);
+    tables(
+        text,
+        "The server",
+        &content::services(std::slice::from_ref(view)),
+    );
+}
+
+/// A run on several targets: each by itself, then what holds over all of them.
+fn several(text: &mut String, views: &[View]) {
+    for (place, said) in conclusions(views) {
+        match place.is_empty() {
+            true => paragraph(text, &said),
+            false => text.push_str(&format!("**{}.** {}\n\n", escape(place), escape(&said))),
+        }
+    }
+    warnings(text, views);
+    for view in views {
+        heading(text, 2, view.place());
+        let shown = content::side_by_side(view, Room::Wide);
+        shown.iter().for_each(|t| table(text, t));
+        trouble(text, view);
+        served(text, view, 3);
+        costs(text, view, 3);
+        tables_at(text, 3, "Verdicts", &[content::overall_table(view)]);
+    }
+    tables(text, "Resources", &content::resources(views, Room::Wide));
+    tables(text, "Versions", &content::versions(views, Room::Wide));
+    tables(text, "Servers", &content::services(views));
+    views.iter().for_each(|view| conditions(text, view));
+}
+
+/// Where the time goes on a server, and what many connections bring.
+fn served(text: &mut String, view: &View, level: usize) {
+    if view.serves() {
+        let splits = content::split_tables(view, Room::Wide);
+        tables_at(text, level, "Where the time goes", &splits);
+    }
+    for group in view.scaling_groups() {
+        let shown = content::scaling_tables(view, &group, Room::Wide);
+        tables_at(text, level, "Many at once", &shown);
+    }
+}
+
+fn costs(text: &mut String, view: &View, level: usize) {
+    let fits = content::fit_tables(view, Room::Wide);
+    tables_at(text, level, "Fixed and marginal cost", &fits);
+    let factors = content::factor_tables(view, Room::Wide);
+    tables_at(text, level, "What a factor costs", &factors);
+}
+
+fn imports(text: &mut String, report: &Report) {
+    let imported = content::import_tables(report);
+    tables(text, "Imported figures", &imported);
 }
 
 /// Tables and notes that belong to no single run.
@@ -81,9 +125,10 @@ fn case(text: &mut String, view: &View, group: &Group) {
 }
 
 fn trouble(text: &mut String, view: &View) {
-    let (failures, refusals) = (&view.report.run.failures, view.refusals());
+    let (failures, refusals) = (&view.run.failures, view.refusals());
     if !failures.is_empty() || !refusals.is_empty() {
-        heading(text, 2, "What failed, and what was not compared");
+        let level = if view.named.is_some() { 3 } else { 2 };
+        heading(text, level, "What failed, and what was not compared");
     }
     for failure in failures {
         let at = view.at(failure.point);
@@ -109,19 +154,28 @@ fn trouble(text: &mut String, view: &View) {
             ),
         );
     }
-    if !view.warnings().is_empty() {
+}
+
+fn warnings(text: &mut String, views: &[View]) {
+    let warnings = content::warnings(views);
+    if !warnings.is_empty() {
         heading(text, 2, "Warnings");
     }
-    for warning in view.warnings() {
-        item(text, &format!("{}: {}", warning.kind, warning.text));
+    for warning in &warnings {
+        let said = content::warning_text(warning);
+        item(text, &format!("{}: {said}", warning.1.kind));
     }
 }
 
 fn conditions(text: &mut String, view: &View) {
     let (differing, same) = content::conditions(view);
+    let heading = match view.place() {
+        "" => "Conditions".into(),
+        place => format!("Conditions: {place}"),
+    };
     tables(
         text,
-        "Conditions",
+        &heading,
         &[
             content::subject_table(view),
             differing,
@@ -139,19 +193,16 @@ fn method(text: &mut String, view: &View) {
         .iter()
         .for_each(|sentence| paragraph(text, sentence));
     heading(text, 2, "The host");
-    for (name, value) in &view.report.run.host.facts {
+    for (name, value) in &view.run.host.facts {
         item(text, &format!("{name}: {value}"));
     }
-    for finding in &view.report.run.host.findings {
+    for finding in &view.run.host.findings {
         let unfit = if finding.unfit { "not fit: " } else { "" };
         item(text, &format!("{unfit}{} {}", finding.what, finding.advice));
     }
     text.push('\n');
     paragraph(text, &content::conditions_line(view));
-    let (started, version) = (
-        content::started(view.report.run),
-        &view.report.run.lab_version,
-    );
+    let (started, version) = (content::started(view.run), &view.run.lab_version);
     paragraph(
         text,
         &format!("From {}, {started}, benchlab {version}.", view.report.file),
@@ -190,8 +241,12 @@ fn code(text: &mut String, lines: &[String]) {
 }
 
 pub(crate) fn tables(text: &mut String, title: &str, tables: &[Table]) {
+    tables_at(text, 2, title, tables);
+}
+
+fn tables_at(text: &mut String, level: usize, title: &str, tables: &[Table]) {
     if tables.iter().any(|t| !t.rows.is_empty()) {
-        heading(text, 2, title);
+        heading(text, level, title);
     }
     tables.iter().for_each(|t| table(text, t));
 }

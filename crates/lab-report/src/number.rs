@@ -12,26 +12,21 @@ pub enum Quantity {
     Size,
     /// A number without a unit.
     Ratio,
+    /// Operations per second, shown in /s, k/s or M/s.
+    Rate,
 }
 
 /// An estimate with its interval in brackets: `12.34 [12.29, 12.41] µs`.
 pub fn full(quantity: Quantity, interval: &Interval) -> String {
-    let shown = Shown::new(quantity, interval);
-    if !shown.bounded {
-        return format!("{} (no interval)", shown.with_unit());
-    }
-    let Shown {
-        estimate,
-        low,
-        high,
-        unit,
-        ..
-    } = shown;
-    format!("{estimate} [{low}, {high}]{unit}")
+    within(quantity, interval, ["[", ", ", "]"])
 }
 
 /// The same for a sentence: `12.34 (12.29 to 12.41) µs`.
 pub fn spoken(quantity: Quantity, interval: &Interval) -> String {
+    within(quantity, interval, ["(", " to ", ")"])
+}
+
+fn within(quantity: Quantity, interval: &Interval, [open, between, close]: [&str; 3]) -> String {
     let shown = Shown::new(quantity, interval);
     if !shown.bounded {
         return format!("{} (no interval)", shown.with_unit());
@@ -43,7 +38,7 @@ pub fn spoken(quantity: Quantity, interval: &Interval) -> String {
         unit,
         ..
     } = shown;
-    format!("{estimate} ({low} to {high}){unit}")
+    format!("{estimate} {open}{low}{between}{high}{close}{unit}")
 }
 
 /// A range, in one unit and to as many digits as its width supports: `1.008 to 1.019`.
@@ -58,6 +53,14 @@ pub fn range(quantity: Quantity, low: f64, high: f64) -> String {
         low, high, unit, ..
     } = Shown::new(quantity, &middle);
     format!("{low} to {high}{unit}")
+}
+
+/// The unit that suits positive numbers best of all: that of the middle of their range, in logarithms.
+pub fn common_unit(quantity: Quantity, values: impl Iterator<Item = f64>) -> (f64, &'static str) {
+    let all: Vec<f64> = values.filter(|value| *value > 0.0).collect();
+    let least = all.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = all.iter().copied().fold(0.0, f64::max);
+    quantity.unit((least * most).sqrt())
 }
 
 /// An estimate and the wider half of its interval in percent of it: `12.3 µs ±0.4%`.
@@ -141,6 +144,7 @@ impl Quantity {
                 (1.0, " B"),
             ],
             Quantity::Ratio => &[(1.0, "")],
+            Quantity::Rate => &[(1e6, " M/s"), (1e3, " k/s"), (1.0, " /s")],
         };
         let fits = units.iter().find(|(scale, _)| value.abs() >= *scale);
         *fits.unwrap_or(&units[units.len() - 1])

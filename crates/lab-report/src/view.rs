@@ -4,14 +4,22 @@
 
 use crate::Report;
 use crate::words::Words;
-use lab_model::{Commands, Failure, Plan, PointId, SubjectId};
+use lab_model::{Commands, Cores, Failure, Kind, Plan, PointId, Run, SubjectId};
+use lab_stats::Analysed;
 use lab_stats::analysis::{Analysis, Cell, Comparison, ProcessUse, Refusal, Verdict, Warning};
 use std::collections::HashMap;
 
-/// A report with a plan, and its findings by subject and point.
+/// What has no figure because a subject cannot do it.
+pub const UNABLE: &str = "—";
+
+/// What a report says of one target, with its findings by subject and point.
 pub struct View<'a> {
-    /// What is shown.
+    /// What it belongs to.
     pub report: &'a Report<'a>,
+    /// What was done on the target.
+    pub run: &'a Run,
+    /// The target, where there are several.
+    pub named: Option<Kind>,
     /// Its plan.
     pub plan: &'a Plan,
     /// Its analysis.
@@ -44,17 +52,33 @@ pub enum Standing<'a> {
     Compared(&'a Cell, &'a Comparison),
     /// Measured, and not compared; why.
     Apart(&'a Cell, String),
+    /// It cannot do the point's parameters, and was not asked to.
+    Unable,
     /// Not measured; why.
     Missing(String),
 }
 
 impl<'a> View<'a> {
-    /// Nothing without a plan: a file of imported figures.
-    pub fn new(report: &'a Report<'a>) -> Option<Self> {
-        let plan = report.run.plan.as_ref()?;
-        let analysis = report.analysis;
+    /// Of each target; nothing without a plan: a file of imported figures.
+    pub fn all(report: &'a Report<'a>) -> Vec<Self> {
+        let parts = report.parts.iter();
+        parts.filter_map(|part| View::new(report, part)).collect()
+    }
+
+    /// Of the only target.
+    pub fn only(report: &'a Report<'a>) -> Option<Self> {
+        match report.parts.as_slice() {
+            [only] => View::new(report, only),
+            _ => None,
+        }
+    }
+
+    fn new(report: &'a Report<'a>, Analysed { part, analysis }: &'a Analysed) -> Option<Self> {
+        let plan = part.run.plan.as_ref()?;
         Some(View {
             report,
+            run: &part.run,
+            named: part.kind.filter(|_| report.parts.len() > 1),
             plan,
             analysis,
             words: Words::of(plan),
@@ -71,10 +95,21 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The points in groups, in the order of the plan.
+    /// The points that do one operation at a time in groups, in the order of the plan.
     pub fn groups(&self) -> Vec<Group<'a>> {
+        self.groups_on(Cores::One)
+    }
+
+    /// The points that do several operations at once, in the same way.
+    pub fn scaling_groups(&self) -> Vec<Group<'a>> {
+        self.groups_on(Cores::All)
+    }
+
+    fn groups_on(&self, cores: Cores) -> Vec<Group<'a>> {
+        let here = |case: usize| self.plan.cases[case].cores == cores;
         let mut groups: Vec<Group<'a>> = Vec::new();
-        for (id, point) in self.plan.points.iter().enumerate() {
+        let points = self.plan.points.iter().enumerate();
+        for (id, point) in points.filter(|(_, p)| here(p.case)) {
             let factors: Vec<_> = point.factors(&self.plan.cases[point.case]).collect();
             let known = groups
                 .iter_mut()
@@ -143,6 +178,9 @@ impl<'a> View<'a> {
     /// What there is to say about a subject at a point.
     pub fn standing(&self, subject: SubjectId, point: PointId) -> Standing<'a> {
         let Some(cell) = self.cell(subject, point) else {
+            if !self.plan.takes_part(subject, point) {
+                return Standing::Unable;
+            }
             return Standing::Missing(self.why_missing(subject, point));
         };
         if subject == self.plan.baseline {
@@ -167,8 +205,7 @@ impl<'a> View<'a> {
     /// What stopped a subject at a point, or everywhere.
     pub fn failure(&self, subject: SubjectId, point: PointId) -> Option<&'a Failure> {
         let here = |at: Option<PointId>| at.is_none_or(|p| p == point);
-        self.report
-            .run
+        self.run
             .failures
             .iter()
             .find(|f| f.subject == subject && here(f.point))
@@ -185,7 +222,7 @@ impl<'a> View<'a> {
 
     /// What was not compared although it did not fail: failures are told by themselves.
     pub fn refusals(&self) -> Vec<&'a Refusal> {
-        let failures = &self.report.run.failures;
+        let failures = &self.run.failures;
         let failed = |r: &Refusal| {
             failures
                 .iter()
@@ -216,6 +253,43 @@ impl<'a> View<'a> {
     /// Subjects without controls, which repeat the baseline.
     pub fn shown(&self) -> Vec<SubjectId> {
         self.plan.compared().collect()
+    }
+
+    /// What a subject cannot do of what this part asks: `statement=prepared`. Empty: it can do all.
+    pub fn unable(&self, subject: SubjectId) -> Vec<String> {
+        let asked = |param: &&(String, String)| {
+            let mut points = self.plan.points.iter();
+            points.any(|point| point.params.contains(param))
+        };
+        let without = self
+            .plan
+            .subjects
+            .get(subject)
+            .map_or(&[][..], |s| &s.without);
+        let words = without.iter().filter(asked);
+        words.map(|(key, value)| format!("{key}={value}")).collect()
+    }
+
+    /// A sentence for each subject that cannot do all that is asked.
+    pub fn unable_notes(&self) -> Vec<String> {
+        let note = |&subject: &SubjectId| {
+            let what = self.unable(subject);
+            let name = self.name(subject);
+            (!what.is_empty()).then(|| format!("{UNABLE} {name} cannot do {}.", what.join(", ")))
+        };
+        self.shown().iter().filter_map(note).collect()
+    }
+
+    /// Whether where the time goes is told: beside other targets, or on a server. Of a library alone
+    /// the tables of times say as much.
+    pub fn serves(&self) -> bool {
+        let mut targets = self.plan.targets.iter();
+        self.named.is_some() || targets.any(|t| t.kind.is_service())
+    }
+
+    /// What the target is called: `PostgreSQL`; nothing where it goes without saying.
+    pub fn place(&self) -> &'static str {
+        self.named.map_or("", Kind::title)
     }
 
     /// A subject's name.

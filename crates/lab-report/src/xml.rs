@@ -44,17 +44,23 @@ pub fn per_subject(report: &Report) -> Vec<File> {
 
 /// Every subject's figures in the terms of this format, and what was imported.
 fn benchmarks(report: &Report) -> Vec<(String, Imported)> {
-    let measured = View::new(report).map_or(Vec::new(), |view| {
-        let totals = totals(report.run, view.plan.subjects.len(), view.plan.points.len());
+    let views = View::all(report).into_iter();
+    let measured = views.flat_map(|view| {
+        let totals = totals(view.run, view.plan.subjects.len(), view.plan.points.len());
+        let name = |s| match view.place() {
+            "" => view.name(s).to_string(),
+            place => format!("{}-{place}", view.name(s)),
+        };
         let subjects = 0..view.plan.subjects.len();
-        let all = subjects.map(|s| (view.name(s).to_string(), benchmark(&view, s, &totals[s])));
-        all.filter(|(_, b)| !b.times.is_empty()).collect()
+        let all = subjects.map(|s| (name(s), benchmark(&view, s, &totals[s])));
+        let all = all.filter(|(_, b)| !b.times.is_empty());
+        all.collect::<Vec<_>>()
     });
     let imported = std::iter::once(report.run)
         .chain(report.others)
         .flat_map(|r| &r.imports);
     let named = imported.map(|i| (format!("{}-{}", i.language, i.driver), i.clone()));
-    measured.into_iter().chain(named).collect()
+    measured.chain(named).collect()
 }
 
 /// Operations and wall time in ns of each subject at each point, over the complete blocks.
@@ -101,9 +107,13 @@ fn benchmark(view: &View, subject: SubjectId, totals: &[(u64, u64)]) -> Imported
     };
     Imported {
         language: language.clone(),
-        driver: match who.control_of {
-            Some(_) => format!("{driver} (control)"),
-            None => driver.clone(),
+        driver: {
+            let of = view.named.map(|kind| format!(" on {}", kind.name()));
+            let control = who.control_of.map(|_| " (control)".to_string());
+            [Some(driver.clone()), of, control]
+                .into_iter()
+                .flatten()
+                .collect()
         },
         threads: print.map(|f| u64::from(f.threads)),
         rss_bytes: print.and_then(|f| whole(f.rss_bytes.estimate)),

@@ -6,22 +6,17 @@ mod support;
 
 use calamine::{Data, Reader, Xlsx, open_workbook_from_rs};
 use lab_model::Run;
-use lab_report::{
-    CSV_COLUMNS, Format, Rendered, Report, Terminal, answer, estimate_line, render, xlsx,
-};
+use lab_report::{Format, Rendered, Report, Terminal, answer, estimate_line, render, xlsx};
 use lab_stats::analysis::{Analysis, Interval, Verdict};
 use scraper::{Html, Selector};
-use std::collections::HashMap;
 use std::io::Cursor;
 use support::commands::{self, Model, command, overhead};
 use unicode_width::UnicodeWidthStr;
 
 fn report<'a>(run: &'a Run, analysis: &'a Analysis) -> Report<'a> {
     Report {
-        run,
-        analysis,
-        others: &[],
         file: "runs/20261121-101500-sort.lab",
+        ..support::report(run, analysis, &[])
     }
 }
 
@@ -522,12 +517,7 @@ fn what_comes_from_a_command_line_is_text_and_never_markup() {
 fn the_table_for_programs_has_what_was_used() {
     let run = commands::three(12);
     let text = text(Format::Csv, &run);
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    assert_eq!(reader.headers().expect("headers"), &CSV_COLUMNS[..]);
-    let rows: Vec<HashMap<String, String>> = reader
-        .deserialize()
-        .map(|row| row.expect("a row"))
-        .collect();
+    let rows = support::csv_rows(&text);
     let roles: Vec<&str> = rows.iter().map(|r| r["role"].as_str()).collect();
     let overhead = "overhead";
     assert_eq!(

@@ -5,9 +5,7 @@
 mod support;
 
 use lab_model::Imported;
-use lab_report::{
-    Format, ImportError, Limits, Rendered, Report, Terminal, import_xml, render, xml,
-};
+use lab_report::{Format, ImportError, Limits, Rendered, Terminal, import_xml, render, xml};
 use proptest::prelude::*;
 
 fn read(text: &str) -> Result<Vec<Imported>, ImportError> {
@@ -16,12 +14,7 @@ fn read(text: &str) -> Result<Vec<Imported>, ImportError> {
 
 fn written() -> String {
     let (run, analysis) = support::sample(3);
-    let report = Report {
-        run: &run,
-        analysis: &analysis,
-        others: &[],
-        file: "f",
-    };
+    let report = support::report(&run, &analysis, &[]);
     match render(Format::Xml, &report, Terminal::default()).expect("XML") {
         Rendered::Text(text) => text,
         other => panic!("not a text: {other:?}"),
@@ -73,12 +66,7 @@ fn what_is_written_is_read_back() {
 #[test]
 fn each_subject_has_a_file_that_the_earlier_reader_takes() {
     let (run, analysis) = support::sample(3);
-    let report = Report {
-        run: &run,
-        analysis: &analysis,
-        others: &[],
-        file: "f",
-    };
+    let report = support::report(&run, &analysis, &[]);
     let files = xml::per_subject(&report);
     assert_eq!(files.len(), 6);
     for file in files {
@@ -251,7 +239,7 @@ proptest! {
     #[test]
     fn mutated_files_never_break_the_reader(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..12)) {
         let (run, analysis) = (support::imported(), lab_stats::analysis::Analysis::default());
-        let report = Report { run: &run, analysis: &analysis, others: &[], file: "f" };
+        let report = support::report(&run, &analysis, &[]);
         let mut bytes = xml::render(&report).into_bytes();
         for (index, byte, kind) in edits {
             let at = index.index(bytes.len().max(1));
@@ -278,7 +266,7 @@ proptest! {
         run.imports[0].times.truncate(1);
         run.imports[0].times[0] = lab_model::ImportedTime { title: title.clone(), count, time_ns: ns / count as f64, total_ns: ns };
         let analysis = lab_stats::analysis::Analysis::default();
-        let report = Report { run: &run, analysis: &analysis, others: &[], file: "f" };
+        let report = support::report(&run, &analysis, &[]);
         let Ok(Rendered::Text(text)) = render(Format::Xml, &report, Terminal::default()) else { panic!("a text") };
         let back = read(&text).expect("our own XML");
         prop_assert_eq!(&back[0].times[0].title, &title);

@@ -4,17 +4,12 @@
 mod support;
 
 use lab_model::Run;
-use lab_report::{File, Format, Rendered, Report, Terminal, render};
+use lab_report::{File, Format, Rendered, Terminal, render};
 use lab_stats::analysis::Analysis;
 use scraper::{Html, Selector};
 
 fn page(run: &Run, analysis: &Analysis, others: &[Run]) -> String {
-    let report = Report {
-        run,
-        analysis,
-        others,
-        file: "runs/some.lab",
-    };
+    let report = support::report(run, analysis, others);
     match render(Format::Html, &report, Terminal::default()).expect("a page") {
         Rendered::Text(text) => text,
         other => panic!("not a text: {other:?}"),
@@ -22,12 +17,7 @@ fn page(run: &Run, analysis: &Analysis, others: &[Run]) -> String {
 }
 
 fn plots(run: &Run, analysis: &Analysis) -> Vec<File> {
-    let report = Report {
-        run,
-        analysis,
-        others: &[],
-        file: "runs/some.lab",
-    };
+    let report = support::report(run, analysis, &[]);
     match render(Format::Svg, &report, Terminal::default()).expect("plots") {
         Rendered::Files(files) => files,
         other => panic!("not files: {other:?}"),

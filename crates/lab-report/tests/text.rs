@@ -4,18 +4,12 @@
 mod support;
 
 use lab_model::Run;
-use lab_report::{CSV_COLUMNS, Format, JSON_FORMAT, Rendered, Report, Terminal, answer, render};
+use lab_report::{CSV_COLUMNS, Format, JSON_FORMAT, Rendered, Terminal, answer, render};
 use lab_stats::analysis::{Analysis, Verdict};
-use std::collections::HashMap;
 use unicode_width::UnicodeWidthStr;
 
 fn text(format: Format, run: &Run, analysis: &Analysis, others: &[Run]) -> String {
-    let report = Report {
-        run,
-        analysis,
-        others,
-        file: "runs/some.lab",
-    };
+    let report = support::report(run, analysis, others);
     match render(format, &report, Terminal::default()).expect("a report") {
         Rendered::Text(text) => text,
         other => panic!("{} is not a text: {other:?}", format.name()),
@@ -70,12 +64,7 @@ fn a_table_of_the_real_experiment_is_not_split() {
 #[test]
 fn colour_appears_when_asked_for_and_changes_no_word() {
     let (run, analysis) = support::sample(24);
-    let report = Report {
-        run: &run,
-        analysis: &analysis,
-        others: &[],
-        file: "f",
-    };
+    let report = support::report(&run, &analysis, &[]);
     let Ok(Rendered::Text(colour)) = render(
         Format::Terminal,
         &report,
@@ -87,7 +76,7 @@ fn colour_appears_when_asked_for_and_changes_no_word() {
         panic!("a text");
     };
     assert!(colour.contains("\x1b[1m") && colour.contains("\x1b[33m"));
-    let plain = text(Format::Terminal, &run, &analysis, &[]).replace("runs/some.lab", "f");
+    let plain = text(Format::Terminal, &run, &analysis, &[]);
     assert_eq!(without_escapes(&colour), plain);
 }
 
@@ -151,14 +140,7 @@ fn failures_refusals_and_warnings_are_shown_with_their_reasons() {
 #[test]
 fn the_answer_follows_the_verdicts() {
     let (run, mut analysis) = support::sample(24);
-    let report = |analysis: &Analysis| {
-        answer(&Report {
-            run: &run,
-            analysis,
-            others: &[],
-            file: "f",
-        })
-    };
+    let report = |analysis: &Analysis| answer(&support::report(&run, analysis, &[]));
     assert!(report(&analysis).contains("the order is ada, then apsw, then python, then java"));
     for comparison in &mut analysis.comparisons {
         comparison.verdict = Verdict::Inconclusive {
@@ -210,12 +192,7 @@ fn every_format_takes_every_run() {
         &(imported, none),
     ] {
         for format in Format::ALL {
-            let report = Report {
-                run,
-                analysis,
-                others: &[],
-                file: "f",
-            };
+            let report = support::report(run, analysis, &[]);
             render(format, &report, Terminal::default())
                 .unwrap_or_else(|e| panic!("{}: {e}", format.name()));
         }
@@ -226,12 +203,7 @@ fn every_format_takes_every_run() {
 fn csv_is_tidy_and_has_the_numbers_of_the_analysis() {
     let (run, analysis) = hostile();
     let text = text(Format::Csv, &run, &analysis, &[support::imported()]);
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    assert_eq!(reader.headers().expect("headers"), &CSV_COLUMNS[..]);
-    let rows: Vec<HashMap<String, String>> = reader
-        .deserialize()
-        .map(|row| row.expect("a row"))
-        .collect();
+    let rows = support::csv_rows(&text);
     let plan = run.plan.as_ref().expect("a plan");
     assert_eq!(rows.len(), plan.subjects.len() * plan.points.len() + 4);
     let cell = &analysis.cells[2];

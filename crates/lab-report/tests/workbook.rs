@@ -5,18 +5,13 @@
 mod support;
 
 use calamine::{Data, Reader, Xlsx, open_workbook};
-use lab_report::{Format, Rendered, Report, Terminal, render, xlsx};
+use lab_report::{Format, Rendered, Terminal, render, xlsx};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn bytes(run: &lab_model::Run, analysis: &lab_stats::analysis::Analysis) -> Vec<u8> {
     let others = [support::imported()];
-    let report = Report {
-        run,
-        analysis,
-        others: &others,
-        file: "runs/some.lab",
-    };
+    let report = support::report(run, analysis, &others);
     match render(Format::Xlsx, &report, Terminal::default()).expect("a workbook") {
         Rendered::Bytes(bytes) => bytes,
         other => panic!("not bytes: {other:?}"),

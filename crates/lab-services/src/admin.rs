@@ -125,6 +125,26 @@ impl Admin {
         }
     }
 
+    /// Executes a statement as the schema's owner, who then owns what it makes; names without a schema
+    /// are of this one.
+    pub fn run_in(&mut self, schema: &str, statement: &str) -> Result<(), ServiceError> {
+        let place = self.quoted(schema);
+        match self.kind {
+            Kind::Postgresql => {
+                let role = self.owner.as_ref().map(|o| format!("SET LOCAL ROLE {o};"));
+                let role = role.unwrap_or_default();
+                self.run(&format!(
+                    "BEGIN; SET LOCAL search_path = {place}; {role} {statement}; COMMIT"
+                ))
+                .inspect_err(|_| drop(self.run("ROLLBACK")))
+            }
+            Kind::Mariadb => {
+                self.run(&format!("USE {place}"))?;
+                self.run(statement)
+            }
+        }
+    }
+
     /// Removes a schema and all that is in it, if it is there.
     pub fn drop_schema(&mut self, name: &str) -> Result<(), ServiceError> {
         let schema = self.quoted(name);

@@ -37,9 +37,14 @@ impl Counters {
     /// What happened since an earlier reading, without the statements of which there were none.
     pub fn since(&self, before: &Counters) -> Counters {
         let less = |now: Option<u64>, then: Option<u64>| Some(now?.wrapping_sub(then?));
+        // A command without a reply, such as the end of a connection, may be half counted in the
+        // earlier reading, and is then one too many in it.
         let statements = self.statements.iter().filter_map(|(word, &now)| {
-            let count = now.wrapping_sub(before.statements.get(word).copied().unwrap_or(0));
-            (count != 0).then(|| (word.clone(), count))
+            let then = before.statements.get(word).copied().unwrap_or(0);
+            let count = now
+                .checked_sub(then)
+                .filter(|&n| n > 0 && n < u64::MAX / 2)?;
+            Some((word.clone(), count))
         });
         Counters {
             statements: statements.collect(),

@@ -96,3 +96,25 @@ for (id in seq_along(lots)) {
     line("wilcox2", c(w$estimate, w$conf.int, level, w$p.value), id = id, alpha = alpha)
   }
 }
+
+# The Universal Scalability Law, with the relative residuals of the time n / X and both coefficients
+# at least 0. The first throughputs are those of the SPEC SDM91 benchmark, published with N. Gunther's
+# Guerrilla Capacity Planning (2007) and in R's package usl (data set specsdm91); `usl_published` is
+# what that package gives for them, with the residuals of X itself: sigma 0.0277, kappa 0.000104.
+throughputs <- list(
+  list(n = c(1, 18, 36, 72, 108, 144, 216), x = c(64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775, 1702.2)),
+  list(n = c(1, 2, 4, 8, 16, 32), x = c(1010, 1890, 3300, 4700, 5100, 4100)),
+  list(n = c(1, 2, 4, 8, 16, 32), x = c(1000, 1650, 2480, 3190, 3900, 4600)),
+  list(n = c(1, 2, 4, 8), x = c(1000, 2030, 3900, 7000)))
+for (id in seq_along(throughputs)) {
+  d <- data.frame(n = throughputs[[id]]$n, x = throughputs[[id]]$x)
+  line("usl_n", d$n, id = id)
+  line("usl_x", d$x, id = id)
+  fit <- nls(n / x ~ (1 + s * (n - 1) + k * n * (n - 1)) / g, d, weights = (x / n)^2,
+             start = list(g = d$x[1], s = 0.01, k = 1e-3), algorithm = "port", lower = c(0, 0, 0),
+             control = nls.control(tol = 1e-12, scaleOffset = 1))
+  line("usl", coef(fit), id = id)
+  if (id == 1)
+    line("usl_published", coef(nls(x ~ g * n / (1 + s * (n - 1) + k * n * (n - 1)), d,
+                                   start = list(g = 65, s = 0.02, k = 1e-4))), id = id)
+}

@@ -166,10 +166,104 @@ pub struct Footprint {
     pub startup_ns: Interval,
     /// Most threads seen.
     pub threads: u32,
+    /// Memory of the server's processes after the subject's points: the most in a block, bytes;
+    /// `None`: there is none, or it is not known.
+    pub server_bytes: Option<Interval>,
     /// User CPU time of one process over a block, ns.
     pub user_ns: f64,
     /// System CPU time of one process over a block, ns.
     pub sys_ns: f64,
+}
+
+/// Where the whole time of an operation goes. In each block, wall + overlap = client + server +
+/// waiting.
+#[derive(Clone, Debug, Serialize)]
+pub struct ServerCost {
+    /// Who.
+    pub subject: SubjectId,
+    /// What.
+    pub point: PointId,
+    /// Whole wall time of an operation, ns.
+    pub wall_ns: Interval,
+    /// CPU time of the subject's process, all its threads, ns.
+    pub client_ns: Interval,
+    /// CPU time of the server's processes, ns; `None`: the target is a library.
+    pub server_ns: Option<Interval>,
+    /// What is left of the wall time, at least 0: the disk, the kernel between the two, the
+    /// scheduler.
+    pub waiting_ns: Interval,
+    /// By how much the CPU times exceed the wall time, at least 0: client and server worked at once,
+    /// or helper threads did.
+    pub overlap_ns: Interval,
+}
+
+/// How long single operations take where several are done at once: over blocks the median of the
+/// block's quantile, with its interval at the plan's level. A quantile is the highest latency of its
+/// bucket, so it is up to 1/32 too high and never too low; `None` where no block has enough
+/// operations for it.
+#[derive(Clone, Debug, Serialize)]
+pub struct LatencyQuantiles {
+    /// Who.
+    pub subject: SubjectId,
+    /// What.
+    pub point: PointId,
+    /// Operations of all complete blocks.
+    pub operations: u64,
+    /// Half of the operations take no longer, ns.
+    pub p50_ns: Interval,
+    /// 90 % take no longer.
+    pub p90_ns: Option<Interval>,
+    /// 99 % take no longer.
+    pub p99_ns: Option<Interval>,
+    /// 99.9 % take no longer.
+    pub p999_ns: Option<Interval>,
+    /// The longest of a block.
+    pub max_ns: Interval,
+}
+
+/// What more connections bring, for one subject and one choice of factors.
+#[derive(Clone, Debug, Serialize)]
+pub struct Scaling {
+    /// Who.
+    pub subject: SubjectId,
+    /// Index into the plan's cases.
+    pub case: usize,
+    /// The factors that were held.
+    pub factors: Vec<(String, String)>,
+    /// Points at which it was measured.
+    pub points: u32,
+    /// The law through them.
+    pub law: Option<ScalingLaw>,
+    /// Why there is no law, if there is none.
+    pub why: Option<String>,
+}
+
+/// The Universal Scalability Law: throughput(n) = one · n / (1 + contention · (n − 1) +
+/// coherency · n · (n − 1)).
+#[derive(Clone, Debug, Serialize)]
+pub struct ScalingLaw {
+    /// The throughput of one connection, operations per second.
+    pub one: Interval,
+    /// The part of the work that has to be done one after the other.
+    pub contention: Interval,
+    /// What keeping in step costs each pair of connections, as a part of the work.
+    pub coherency: Interval,
+    /// Where throughput is highest; `None`: it is not shown to fall anywhere, for coherency may be 0.
+    pub peak: Option<Peak>,
+    /// The most that a point lies off the law, as a part of its time.
+    pub worst_residual: f64,
+    /// The points do not follow the law: they lie off it by more than their noise, and by more than
+    /// 5 % and the margin. Do not extrapolate, nor trust the peak.
+    pub departs: bool,
+}
+
+/// The highest throughput that a law predicts.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Peak {
+    /// At so many connections.
+    pub connections: Interval,
+    /// Operations per second.
+    pub throughput: Interval,
 }
 
 /// What the processes of a whole command used at one point; over blocks the median, with its
@@ -243,6 +337,12 @@ pub struct Analysis {
     pub overall: Vec<Overall>,
     /// Within subjects.
     pub factors: Vec<FactorEffect>,
+    /// Where the time goes, by point, then subject.
+    pub server_costs: Vec<ServerCost>,
+    /// How long single operations take where several are done at once, by point, then subject.
+    pub latencies: Vec<LatencyQuantiles>,
+    /// What more connections bring.
+    pub scalings: Vec<Scaling>,
     /// Memory, threads, start-up.
     pub footprints: Vec<Footprint>,
     /// What whole commands used, by point, then subject.

@@ -14,25 +14,26 @@ use crate::refusals::{self, refused};
 use crate::table::{Table, Time, Visit, sound_plan};
 use crate::verdict::verdict;
 use crate::{compare, family, order, reservations, stopping};
-use lab_model::{Plan, PointId, Run, Subject, SubjectId};
+use lab_model::{Kind, Part, Plan, PointId, Run, Subject, SubjectId, parts};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
+use std::iter::zip;
 
 /// A run and what its file keeps beside it.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded<'a> {
     /// The run.
     pub run: &'a Run,
-    /// The SHA-256 of what its subjects were made from, by the subjects' names.
+    /// The SHA-256 of what its subjects were made from, by [`Plan::subject_label`].
     pub hashes: &'a HashMap<String, String>,
 }
 
 /// What changed from one run to another.
 #[derive(Clone, Debug, Serialize)]
 pub struct Between {
-    /// The name of the baseline, if both runs have the same.
+    /// The name of the baseline, if both runs have the same, on each target.
     pub baseline: Option<String>,
-    /// Whether the baseline is the same program in both.
+    /// Whether the baseline is the same program in both, on each target.
     pub baseline_program: Program,
     /// Complete blocks of each.
     pub blocks: [u32; 2],
@@ -62,6 +63,9 @@ pub struct Between {
 pub struct Change {
     /// Who.
     pub subject: String,
+    /// On what, where there are several targets: the end of the subject's name and the beginning of the
+    /// point's.
+    pub target: Option<Kind>,
     /// What, in words.
     pub point: String,
     /// Whether it is the same program in both runs.
@@ -101,6 +105,8 @@ pub struct LevelChange {
     pub point: String,
     /// Whether it is the same program in both runs.
     pub program: Program,
+    /// It is the baseline.
+    pub baseline: bool,
     /// It is the baseline or its second copy: if the program is the same, only the machine and the
     /// system can have changed it.
     pub reference: bool,
@@ -167,44 +173,120 @@ pub enum Incomparable {
     NothingCommon,
 }
 
-/// Compares two runs of one experiment. `first` is what `second` is compared with. Errors: there is
-/// nothing that could be compared.
+/// Compares two runs of one experiment, target by target. `first` is what `second` is compared with.
+/// Where they have several targets in common, names are those of [`Plan::subject_label`] and
+/// [`Plan::label`]. Errors: there is nothing that could be compared.
 pub fn between(first: Recorded, second: Recorded) -> Result<Between, Incomparable> {
-    let runs = [Side::new(first)?, Side::new(second)?];
-    comparable(&runs)?;
-    let points = common_points(&runs);
-    let levels = levels(&runs, &points);
+    one_experiment(
+        [sound(first.run)?, sound(second.run)?],
+        [first.run, second.run],
+    )?;
+    let parts = [first, second].map(|recorded| parts(recorded.run));
+    let common = common_parts(&parts);
+    let several = common.len() > 1;
+    let mut found: Option<Between> = None;
+    for [a, b] in &common {
+        let runs = [
+            Side::new(first, a, several)?,
+            Side::new(second, b, several)?,
+        ];
+        same_work(&runs)?;
+        match (&mut found, between_parts(&runs)) {
+            (Some(found), Some(more)) => found.add(more),
+            (found @ None, first) => *found = first,
+            (Some(_), None) => {}
+        }
+    }
+    let mut between = found.ok_or(Incomparable::NothingCommon)?;
+    between.differences = differing::differing(first.run, second.run, between.differences);
+    between.apart.extend(lonely(&parts));
+    Ok(between)
+}
+
+/// The parts on the same target.
+fn common_parts([first, second]: &[Vec<Part>; 2]) -> Vec<[&Part; 2]> {
+    let twin = |part: &Part| second.iter().find(|other| other.kind == part.kind);
+    let both = first.iter().filter_map(|part| Some([part, twin(part)?]));
+    both.collect()
+}
+
+/// The targets that one run alone has.
+fn lonely(parts: &[Vec<Part>; 2]) -> Vec<String> {
+    let mut lonely = Vec::new();
+    for (i, which) in [(0, "first"), (1, "second")] {
+        let there = |part: &&Part| parts[1 - i].iter().any(|other| other.kind == part.kind);
+        let alone = parts[i].iter().filter(|part| !there(part));
+        let names = alone.filter_map(|part| Some(part.kind?.title().to_string()));
+        lonely.extend(listed(
+            &format!("Targets of the {which} run alone"),
+            names.collect(),
+        ));
+    }
+    lonely
+}
+
+impl Between {
+    /// What changed on a further target.
+    fn add(&mut self, other: Between) {
+        if self.baseline != other.baseline {
+            self.baseline = None;
+        }
+        self.baseline_program = match (self.baseline_program, other.baseline_program) {
+            (Program::Changed, _) | (_, Program::Changed) => Program::Changed,
+            (Program::Unknown, _) | (_, Program::Unknown) => Program::Unknown,
+            _ => Program::Same,
+        };
+        self.changes.extend(other.changes);
+        self.controls.extend(other.controls);
+        self.levels.extend(other.levels);
+        self.apart.extend(other.apart);
+        self.differences.extend(other.differences);
+        for reservation in other.reservations {
+            if !self.reservations.contains(&reservation) {
+                self.reservations.push(reservation);
+            }
+        }
+    }
+}
+
+/// What changed on one target; nothing if nothing is common.
+fn between_parts(runs: &[Side; 2]) -> Option<Between> {
+    let points = common_points(runs);
+    let levels = levels(runs, &points);
     if levels.is_empty() {
-        return Err(Incomparable::NothingCommon);
+        return None;
     }
     let baseline = runs.each_ref().map(|run| run.baseline().name.as_str());
     let (changes, controls) = match baseline[0] == baseline[1] {
-        true => changes(&runs, &points),
+        true => changes(runs, &points),
         false => Default::default(),
     };
     let mut between = Between {
         baseline: (baseline[0] == baseline[1]).then(|| baseline[0].to_string()),
-        baseline_program: program(&runs, baseline[0]),
+        baseline_program: program(runs, baseline[0]),
         blocks: runs.each_ref().map(|run| run.table.blocks() as u32),
-        level: 1.0 - alpha(&runs),
-        times_level: 1.0 - by_itself(&runs).alpha,
-        margin: margin(&runs),
+        level: 1.0 - alpha(runs),
+        times_level: 1.0 - by_itself(runs).alpha,
+        margin: margin(runs),
         changes,
         controls,
         levels,
-        apart: apart(&runs, &points),
-        differences: differing::differing(first, second),
+        apart: apart(runs, &points),
+        differences: differing::on_target(runs),
         reservations: Vec::new(),
     };
-    between.reservations = reservations::reservations(&between, &runs);
-    Ok(between)
+    between.reservations = reservations::reservations(&between, runs);
+    Some(between)
 }
 
-/// A run with what is computed from it.
+/// What a run did on one target, with what is computed from it.
 pub(crate) struct Side<'a> {
     pub run: &'a Run,
     pub plan: &'a Plan,
-    hashes: &'a HashMap<String, String>,
+    /// The target, where it does not go without saying.
+    named: Option<Kind>,
+    /// By the subjects' names.
+    hashes: HashMap<&'a str, &'a String>,
     table: Table,
     refusals: Vec<Refusal>,
 }
@@ -213,20 +295,15 @@ pub(crate) struct Side<'a> {
 type Common = [PointId; 2];
 
 impl<'a> Side<'a> {
-    fn new(Recorded { run, hashes }: Recorded<'a>) -> Result<Side<'a>, Incomparable> {
-        let name = || run.name.clone();
-        if run.plan.is_none() {
-            return Err(Incomparable::Imported(name()));
-        }
-        let plan = sound_plan(run).ok_or_else(|| Incomparable::Unsound(name()))?;
+    fn new(recorded: Recorded<'a>, part: &'a Part, named: bool) -> Result<Side<'a>, Incomparable> {
+        let run = &part.run;
+        let plan = sound(run)?;
         let table = Table::new(run, plan);
-        if table.blocks() == 0 {
-            return Err(Incomparable::NoBlocks(name()));
-        }
         Ok(Side {
             run,
             plan,
-            hashes,
+            named: part.kind.filter(|_| named),
+            hashes: hashes(recorded, part),
             table,
             refusals: refusals::refusals(run, plan),
         })
@@ -234,6 +311,34 @@ impl<'a> Side<'a> {
 
     pub fn baseline(&self) -> &'a Subject {
         &self.plan.subjects[self.plan.baseline]
+    }
+
+    /// The SHA-256 of what the subject of that name was made from, if the file has it.
+    pub fn hash(&self, name: &str) -> Option<&'a String> {
+        self.hashes.get(name).copied()
+    }
+
+    /// ` on PostgreSQL` where there are several targets.
+    pub fn place(&self) -> String {
+        self.named
+            .map_or(String::new(), |kind| format!(" on {}", kind.title()))
+    }
+
+    /// A subject's name, with the target where there are several.
+    pub fn subject_label(&self, name: &str) -> String {
+        match self.named {
+            Some(kind) => format!("{name} on {}", kind.name()),
+            None => name.to_string(),
+        }
+    }
+
+    /// A point in words, with the target where there are several.
+    pub fn label(&self, point: PointId) -> String {
+        let label = self.plan.label(point);
+        match self.named {
+            Some(kind) => format!("{} {label}", kind.name()),
+            None => label,
+        }
     }
 
     fn find(&self, name: &str) -> Option<SubjectId> {
@@ -259,9 +364,40 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Errors: another experiment, other work, or the very same run.
-fn comparable(runs: &[Side; 2]) -> Result<(), Incomparable> {
-    let [a, b] = runs.each_ref().map(|run| run.plan);
+/// The hashes of a part's subjects, which the file has under their names in the whole run, or in
+/// earlier files under their names alone.
+fn hashes<'a>(recorded: Recorded<'a>, part: &'a Part) -> HashMap<&'a str, &'a String> {
+    let whole = recorded.run.plan.iter();
+    let labels = whole.flat_map(|plan| {
+        let kind = |s: &Subject| plan.targets.get(s.target).map(|t| t.kind);
+        let here = move |(_, s): &(usize, &Subject)| part.kind.is_none() || kind(s) == part.kind;
+        let subjects = plan.subjects.iter().enumerate().filter(here);
+        subjects.map(|(id, _)| plan.subject_label(id))
+    });
+    let own = part.run.plan.iter().flat_map(|plan| &plan.subjects);
+    let hash = |(subject, label): (&'a Subject, String)| {
+        let by_label = recorded.hashes.get(&label);
+        let found = by_label.or_else(|| recorded.hashes.get(&subject.name))?;
+        Some((subject.name.as_str(), found))
+    };
+    zip(own, labels).filter_map(hash).collect()
+}
+
+/// The plan of a run of which something can be said. Errors: it cannot.
+fn sound(run: &Run) -> Result<&Plan, Incomparable> {
+    let name = || run.name.clone();
+    if run.plan.is_none() {
+        return Err(Incomparable::Imported(name()));
+    }
+    let plan = sound_plan(run).ok_or_else(|| Incomparable::Unsound(name()))?;
+    match run.complete_blocks().next() {
+        Some(_) => Ok(plan),
+        None => Err(Incomparable::NoBlocks(name())),
+    }
+}
+
+/// Errors: another experiment, or the very same run.
+fn one_experiment([a, b]: [&Plan; 2], runs: [&Run; 2]) -> Result<(), Incomparable> {
     if a.experiment != b.experiment || a.commands.is_some() != b.commands.is_some() {
         let name = |plan: &Plan| match plan.commands {
             Some(_) => format!("{} (whole commands)", plan.experiment),
@@ -269,10 +405,16 @@ fn comparable(runs: &[Side; 2]) -> Result<(), Incomparable> {
         };
         return Err(Incomparable::Experiments(name(a), name(b)));
     }
-    let [first, second] = runs.each_ref().map(|run| run.run);
+    let [first, second] = runs;
     if first.started_unix_s == second.started_unix_s && a.seed == b.seed {
         return Err(Incomparable::Same(first.name.clone()));
     }
+    Ok(())
+}
+
+/// Errors: on one target the subjects had other work.
+fn same_work(runs: &[Side; 2]) -> Result<(), Incomparable> {
+    let [a, b] = runs.each_ref().map(|run| run.plan);
     match differing::work(a, b).into_iter().next() {
         Some(Differing {
             what,
@@ -328,7 +470,7 @@ fn able(runs: &[Side; 2], subjects: [SubjectId; 2], points: Common) -> bool {
 }
 
 fn program(runs: &[Side; 2], name: &str) -> Program {
-    let hashes = runs.each_ref().map(|run| run.hashes.get(name));
+    let hashes = runs.each_ref().map(|run| run.hash(name));
     let alike = match hashes {
         [Some(a), Some(b)] if a == b => Program::Same,
         [Some(_), Some(_)] => Program::Changed,
@@ -389,8 +531,9 @@ fn at(
     let found = change(&logs[0], &logs[1], level)?;
     let name = &runs[0].plan.subjects[subjects[0]].name;
     Some(Change {
-        subject: name.clone(),
-        point: runs[0].plan.label(point[0]),
+        subject: runs[0].subject_label(name),
+        target: runs[0].named,
+        point: runs[0].label(point[0]),
         program: program(runs, name),
         ratios: [
             ratio(&logs[0], level)?.interval,
@@ -414,7 +557,7 @@ fn control(runs: &[Side; 2], point: Common) -> Option<ControlChange> {
     let met = !found.supports_verdict() || (low <= 1.0 && high >= 1.0);
     let bound = (high - 1.0).max(1.0 - low);
     Some(ControlChange {
-        point: runs[0].plan.label(point[0]),
+        point: runs[0].label(point[0]),
         change: found.interval,
         met,
         margin: match met {
@@ -446,9 +589,10 @@ fn level_change(runs: &[Side; 2], subjects: [SubjectId; 2], point: Common) -> Op
     let subject = &runs[0].plan.subjects[subjects[0]];
     let baseline = runs[0].plan.baseline;
     Some(LevelChange {
-        subject: subject.name.clone(),
-        point: runs[0].plan.label(point[0]),
+        subject: runs[0].subject_label(&subject.name),
+        point: runs[0].label(point[0]),
         program: program(runs, &subject.name),
+        baseline: subjects[0] == baseline,
         reference: subjects[0] == baseline || subject.control_of == Some(baseline),
         times_ns: [median(&times[0])?, median(&times[1])?],
         change: found.interval,
@@ -469,12 +613,13 @@ fn apart(runs: &[Side; 2], points: &[Common]) -> Vec<String> {
     let mut apart = Vec::new();
     for (i, which) in [(0, "first"), (1, "second")] {
         let (mine, other) = (&runs[i], &runs[1 - i]);
-        let subjects = mine.plan.subjects.iter().map(|s| s.name.clone());
-        let alone = subjects.filter(|name| other.find(name).is_none()).collect();
+        let subjects = mine.plan.subjects.iter();
+        let alone = subjects.filter(|s| other.find(&s.name).is_none());
+        let alone = alone.map(|s| mine.subject_label(&s.name)).collect();
         apart.extend(listed(&format!("Subjects of the {which} run alone"), alone));
         let labels = |run: &Side| -> Vec<String> {
             let points = 0..run.plan.points.len();
-            points.map(|point| run.plan.label(point)).collect()
+            points.map(|point| run.label(point)).collect()
         };
         let theirs: HashSet<String> = labels(other).into_iter().collect();
         let known: HashSet<PointId> = points.iter().map(|common| common[i]).collect();
@@ -488,10 +633,10 @@ fn apart(runs: &[Side; 2], points: &[Common]) -> Vec<String> {
             apart.extend(listed("Other work under the same name", same_name));
         }
         for refusal in &mine.refusals {
-            let name = &mine.plan.subjects[refusal.subject].name;
-            let place = refusal.point.map_or(String::new(), |point| {
-                format!(" at {}", mine.plan.label(point))
-            });
+            let name = mine.subject_label(&mine.plan.subjects[refusal.subject].name);
+            let place = refusal
+                .point
+                .map_or(String::new(), |point| format!(" at {}", mine.label(point)));
             apart.push(format!("{name}{place} in the {which} run: {}", refusal.why));
         }
     }

@@ -2,9 +2,10 @@
 //! What differs between two runs besides their times: host, lab, programs, settings, measuring, and
 //! how the runs went. What is the same is not listed; the seeds, which always differ, neither.
 
-use crate::between::Recorded;
-use lab_model::plan::Target;
-use lab_model::{BlockState, Case, Ending, Plan, PointId, Run, Subject, SubjectId};
+use crate::between::Side;
+use lab_model::{
+    BlockState, Case, Ending, Plan, PointId, Run, Service, Subject, SubjectId, Target,
+};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -22,18 +23,23 @@ pub struct Differing {
 /// Named values of a run, by which it is compared with another.
 type Facts = Vec<(String, String)>;
 
-/// Everything that differs: host and lab, programs, settings, measuring, course.
-pub fn differing(first: Recorded, second: Recorded) -> Vec<Differing> {
-    let mut found = host(first.run, second.run);
+/// What differs whatever the target, around what differs on each: host and lab, measuring, course.
+pub fn differing(first: &Run, second: &Run, on_targets: Vec<Differing>) -> Vec<Differing> {
+    let mut found = host(first, second);
     let lab = |run: &Run| vec![("lab version".to_string(), run.lab_version.clone())];
-    found.extend(unequal(lab(first.run), lab(second.run)));
-    found.extend(unequal(
-        programs(first, second.run),
-        programs(second, first.run),
-    ));
-    found.extend(settings(first.run, second.run));
-    found.extend(measuring(first.run, second.run));
-    found.extend(unequal(course(first.run), course(second.run)));
+    found.extend(unequal(lab(first), lab(second)));
+    found.extend(on_targets);
+    found.extend(measuring(first, second));
+    found.extend(unequal(course(first), course(second)));
+    found
+}
+
+/// What differs on one target: programs, the service, settings.
+pub(crate) fn on_target(runs: &[Side; 2]) -> Vec<Differing> {
+    let [first, second] = runs;
+    let mut found = unequal(programs(first, second), programs(second, first));
+    found.extend(unequal(services(first.run), services(second.run)));
+    found.extend(settings(runs));
     found
 }
 
@@ -43,16 +49,17 @@ pub fn host(first: &Run, second: &Run) -> Vec<Differing> {
 }
 
 /// Where the settings that subjects read back differ, subjects with the same difference together.
-pub fn settings(first: &Run, second: &Run) -> Vec<Differing> {
-    let (first, second) = (settings_of(first), settings_of(second));
+pub(crate) fn settings(runs: &[Side; 2]) -> Vec<Differing> {
+    let [first, second] = runs.each_ref().map(|side| settings_of(side.run));
     let common = first.keys().filter(|who| second.contains_key(*who));
-    let mut who_differs: BTreeMap<Differing, Vec<&str>> = BTreeMap::new();
+    let mut who_differs: BTreeMap<Differing, Vec<String>> = BTreeMap::new();
     for who in common {
         for difference in unequal(first[who].clone(), second[who].clone()) {
-            who_differs.entry(difference).or_default().push(who);
+            let label = runs[0].subject_label(who);
+            who_differs.entry(difference).or_default().push(label);
         }
     }
-    let named = |(difference, who): (Differing, Vec<&str>)| Differing {
+    let named = |(difference, who): (Differing, Vec<String>)| Differing {
         what: format!("{} of {}", difference.what, who.join(", ")),
         ..difference
     };
@@ -68,8 +75,7 @@ pub fn measuring(first: &Run, second: &Run) -> Vec<Differing> {
 /// Where the plans give all subjects other work to do.
 pub fn work(first: &Plan, second: &Plan) -> Vec<Differing> {
     let facts = |plan: &Plan| {
-        let mut facts = plan.open.clone();
-        facts.extend(plan.target.iter().flat_map(target));
+        let mut facts: Facts = plan.targets.iter().flat_map(target).collect();
         let input = plan.commands.iter().flat_map(|c| c.input.clone());
         facts.extend(input.map(|file| ("the input file".into(), file)));
         facts
@@ -90,24 +96,32 @@ pub fn same_work(first: &Plan, a: PointId, second: &Plan, b: PointId) -> bool {
 }
 
 fn target(target: &Target) -> Facts {
-    match target {
-        Target::Sqlite { table, rows } => vec![
-            ("the table".into(), table.clone()),
-            ("the table's rows".into(), rows.to_string()),
-        ],
-    }
+    let of = |what: &str| format!("{what} on {}", target.kind.title());
+    let mut facts = vec![
+        (of("the table"), target.table.clone()),
+        (of("the table's rows"), target.rows.to_string()),
+    ];
+    facts.extend(
+        target
+            .mixed
+            .clone()
+            .map(|table| (of("the table of many types"), table)),
+    );
+    facts
 }
 
 /// What the subjects are that the other run has too.
-fn programs(recorded: Recorded, other: &Run) -> Facts {
-    let names: BTreeSet<&str> = subjects(other).iter().map(|s| s.name.as_str()).collect();
+fn programs(side: &Side, other: &Side) -> Facts {
+    let names = subjects(other.run).iter().map(|s| s.name.as_str());
+    let names: BTreeSet<&str> = names.collect();
     let mut facts = Facts::new();
-    let common = subjects(recorded.run).iter();
+    let common = subjects(side.run).iter();
     for subject in common.filter(|s| names.contains(s.name.as_str())) {
+        let label = side.subject_label(&subject.name);
         let mut tell = |what: &str, value: Option<String>| {
-            facts.extend(value.map(|value| (format!("{what} of {}", subject.name), value)));
+            facts.extend(value.map(|value| (format!("{what} of {label}"), value)));
         };
-        let hash = recorded.hashes.get(&subject.name);
+        let hash = side.hash(&subject.name);
         let command = subject.command.as_ref();
         tell("program", hash.map(|hash| hash.chars().take(12).collect()));
         tell("command", command.map(|c| c.line.clone()));
@@ -118,6 +132,20 @@ fn programs(recorded: Recorded, other: &Run) -> Facts {
         tell("arguments", arguments(subject));
     }
     facts
+}
+
+/// What is known of the server that subjects worked on.
+fn services(run: &Run) -> Facts {
+    let title = |service: &Service| {
+        let target = run.plan.as_ref()?.targets.get(service.target)?;
+        Some(target.kind.title())
+    };
+    let facts = run.services.iter().flat_map(|service| {
+        let of = title(service).unwrap_or("the server");
+        let facts = service.facts.iter();
+        facts.map(move |(what, value)| (format!("{what} of {of}"), value.clone()))
+    });
+    facts.collect()
 }
 
 fn subjects(run: &Run) -> &[Subject] {
@@ -222,7 +250,10 @@ fn course(run: &Run) -> Facts {
         ),
         ("end".to_string(), ending(run.ending).to_string()),
     ];
-    let name = |subject: SubjectId| Some(run.plan.as_ref()?.subjects.get(subject)?.name.clone());
+    let name = |subject: SubjectId| {
+        let plan = run.plan.as_ref()?;
+        (subject < plan.subjects.len()).then(|| plan.subject_label(subject))
+    };
     let failed: BTreeSet<String> = run
         .failures
         .iter()

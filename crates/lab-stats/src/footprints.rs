@@ -27,6 +27,10 @@ fn footprint(run: &Run, subject: SubjectId, alpha: f64) -> Option<Footprint> {
             .max()
             .map(|peak| peak as f64)
     });
+    let servers = over_blocks(&|block| {
+        let known = resources(block, subject).filter_map(|r| r.server_bytes);
+        known.max().map(|bytes| bytes as f64)
+    });
     let startups = over_blocks(&|block| process(block, subject).map(|p| p.startup_ns as f64));
     let threads = run
         .complete_blocks()
@@ -37,6 +41,7 @@ fn footprint(run: &Run, subject: SubjectId, alpha: f64) -> Option<Footprint> {
         peak_rss_bytes: order::median_interval(&peaks, alpha)?,
         startup_ns: order::median_interval(&startups, alpha)?,
         threads: threads.map(|r| r.threads).max()?,
+        server_bytes: order::median_interval(&servers, alpha),
         user_ns: order::median(&at_end(|r| r.user_ns))?,
         sys_ns: order::median(&at_end(|r| r.sys_ns))?,
     })

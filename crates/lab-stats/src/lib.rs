@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run's samples say: estimates, intervals, verdicts. Pure functions, no I/O.
 //!
-//! [`analyse()`] makes an [`analysis::Analysis`] of a run; [`stop`] says whether a run may end;
+//! [`analyse_parts()`] makes an [`analysis::Analysis`] of what a run did on each target; [`stop`] says whether a run may end;
 //! [`warmup::classify`] reads a pilot's batches; [`differences`] compares the settings that subjects read
 //! back. The method is described for its users in `docs/statistics.md`.
 
@@ -20,6 +20,7 @@ pub mod family;
 pub mod fit;
 pub mod footprints;
 pub mod forecast;
+pub mod latencies;
 pub mod normal;
 pub mod order;
 pub mod overall;
@@ -27,17 +28,20 @@ pub mod rank_sum;
 pub mod ratio;
 pub mod refusals;
 mod reservations;
+pub mod scaling;
+pub mod server_cost;
 pub mod settings;
 pub mod signed_rank;
 pub mod stopping;
 pub mod sweeps;
 pub mod table;
 pub mod uses;
+pub mod usl;
 pub mod verdict;
 pub mod warmup;
 pub mod warnings;
 
-pub use analyse::analyse;
+pub use analyse::{Analysed, analyse, analyse_parts};
 pub use between::between;
 pub use settings::{Difference, differences};
 pub use stopping::stop;

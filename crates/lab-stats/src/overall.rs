@@ -6,14 +6,14 @@ use crate::compare::candidates;
 use crate::ratio::{Level, ratio};
 use crate::refusals::refused;
 use crate::table::{Table, Time};
-use lab_model::{Plan, PointId, SubjectId};
+use lab_model::{Cores, Plan, PointId, SubjectId};
 
 /// The overall ratio of each subject that is compared somewhere, simultaneous at level `1 - alpha`.
 ///
 /// Each block gives one value, the mean of its log ratios over the points, and these values are
 /// treated as those of a single point are: so the interval is exact, however the points depend on
 /// each other. Points where the subject is refused, and blocks that lack another point, are left
-/// out.
+/// out; so are points that do several operations at once, whose times are no operation's.
 pub fn overall(plan: &Plan, table: &Table, refusals: &[Refusal], alpha: f64) -> Vec<Overall> {
     let means: Vec<(SubjectId, u32, Vec<f64>)> = candidates(plan)
         .map(|subject| (subject, compared_points(plan, table, refusals, subject)))
@@ -46,6 +46,7 @@ fn compared_points(
     let log_ratios =
         |point: PointId| table.log_ratios(subject, plan.baseline, point, Time::Typical);
     (0..plan.points.len())
+        .filter(|&point| plan.case(point).cores == Cores::One)
         .filter(|&point| !refused(refusals, subject, point))
         .map(log_ratios)
         .filter(|logs| logs.iter().any(Option::is_some))

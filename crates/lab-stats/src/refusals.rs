@@ -33,7 +33,7 @@ pub fn failed(run: &Run, subject: SubjectId, point: PointId) -> bool {
 pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
     let left = |point| {
         plan.compared()
-            .filter(|&subject| !failed(run, subject, point))
+            .filter(|&subject| plan.takes_part(subject, point) && !failed(run, subject, point))
             .count()
     };
     plan.compared().count() > 1 && (0..plan.points.len()).all(|point| left(point) < 2)
@@ -62,6 +62,7 @@ fn without_baseline(run: &Run, plan: &Plan) -> Vec<Refusal> {
     (0..plan.points.len())
         .filter(|&point| failed(run, plan.baseline, point))
         .flat_map(|point| others().map(move |subject| (subject, point)))
+        .filter(|&(subject, point)| plan.takes_part(subject, point))
         .filter(|&(subject, point)| !failed(run, subject, point))
         .map(|(subject, point)| Refusal {
             subject,
@@ -95,7 +96,8 @@ fn gathered(reasons: Vec<Refusal>, plan: &Plan) -> Vec<Refusal> {
             .filter(|r| r.point.is_some())
             .count();
         let mut reason = reason.clone();
-        if points > 1 && points == plan.points.len() {
+        let all = (0..plan.points.len()).filter(|&p| plan.takes_part(reason.subject, p));
+        if points > 1 && points == all.count() {
             reason.point = None;
         }
         if !gathered.contains(&reason) {

@@ -22,7 +22,7 @@ pub(crate) fn reservations(between: &Between, runs: &[Side; 2]) -> Vec<Warning> 
     reserve("settings", settings(runs));
     reserve("measuring", measuring(runs));
     reserve("few-blocks", few_blocks(between, runs));
-    reserve("noise-floor", noise_floor(between));
+    reserve("noise-floor", noise_floor(between, &runs[0]));
     reserve("same-program", same_program(between));
     for run in runs {
         reserve("unfinished", unfinished(run));
@@ -69,7 +69,7 @@ fn host(runs: &[Side; 2]) -> Option<String> {
 }
 
 fn settings(runs: &[Side; 2]) -> Option<String> {
-    let what = named(&differing::settings(runs[0].run, runs[1].run))?;
+    let what = named(&differing::settings(runs))?;
     Some(format!(
         "What subjects read back differs ({what}): a change can come from that and not from the \
          subject's own program."
@@ -113,13 +113,14 @@ fn few_blocks(between: &Between, runs: &[Side; 2]) -> Option<String> {
     })
 }
 
-fn noise_floor(between: &Between) -> Option<String> {
+fn noise_floor(between: &Between, first: &Side) -> Option<String> {
     let unmet = between.controls.iter().filter(|c| !c.met).count();
     (unmet > 0).then(|| {
         format!(
             "The second copy of the baseline, whose ratio is 1 in truth, changed at {unmet} of {} \
-             points. The margin is wider for it there.",
-            between.controls.len()
+             points{}. The margin is wider for it there.",
+            between.controls.len(),
+            first.place(),
         )
     })
 }

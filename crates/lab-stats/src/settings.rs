@@ -24,12 +24,16 @@ pub struct Difference {
 /// was read several times with several values has them all, in the order in which they were read.
 ///
 /// A setting that one says and the other does not differs; one that neither says does not. Leave
-/// out subjects that failed: they said nothing.
+/// out subjects that failed: they said nothing. Points in which one of the two has no part are left
+/// out.
 pub fn differences(plan: &Plan, settings: &[Setting], keys: &[String]) -> Vec<Difference> {
     let said = Said::new(settings);
     let mut differences = Vec::new();
     for subject in (0..plan.subjects.len()).filter(|&s| s != plan.baseline) {
-        for point in 0..plan.points.len() {
+        let both = |&point: &PointId| {
+            plan.takes_part(subject, point) && plan.takes_part(plan.baseline, point)
+        };
+        for point in (0..plan.points.len()).filter(both) {
             for key in keys {
                 let value = said.value(subject, point, key);
                 let baseline = said.value(plan.baseline, point, key);

@@ -24,6 +24,8 @@ use lab_model::{Ending, Measure, Plan, Run};
 ///
 /// A wanted precision takes the place of being decided: the reader asked for narrow intervals,
 /// not only for a winner. A look at which this is `None` belongs into [`Run::looks`].
+///
+/// A run on several targets stops at a look that would stop each of its parts.
 pub fn stop(run: &Run) -> Option<Ending> {
     let plan = sound_plan(run)?;
     let blocks = run.complete_blocks().count() as u32;
@@ -31,7 +33,7 @@ pub fn stop(run: &Run) -> Option<Ending> {
         return Some(Ending::Failed);
     }
     let due = plan.measure.looks.contains(&blocks) && !run.looks.contains(&blocks);
-    if due && let Some(ending) = look(run, plan, blocks) {
+    if due && let Some(ending) = look_at_all(run, blocks) {
         return Some(ending);
     }
     let last_look = plan.measure.looks.iter().max();
@@ -55,6 +57,20 @@ pub fn spent(plan: &Plan, blocks: u32) -> f64 {
         Some(&last) if last > 0 => f64::from(blocks.min(last)) / f64::from(last),
         _ => 0.0,
     }
+}
+
+/// What a look finds in those parts that have something left to compare.
+fn look_at_all(run: &Run, blocks: u32) -> Option<Ending> {
+    let compares =
+        |run: &Run, plan: &Plan| plan.compared().count() > 1 && !refusals::nothing_left(run, plan);
+    let compares = |run: &Run| sound_plan(run).is_some_and(|plan| compares(run, plan));
+    let parts = lab_model::parts(run)
+        .into_iter()
+        .filter(|p| compares(&p.run));
+    let endings: Option<Vec<Ending>> = parts
+        .map(|part| look(&part.run, sound_plan(&part.run)?, blocks))
+        .collect();
+    endings?.first().copied()
 }
 
 fn look(run: &Run, plan: &Plan, blocks: u32) -> Option<Ending> {

@@ -5,31 +5,40 @@
 use crate::analysis::{Fit, Interval};
 use crate::table::Table;
 use crate::{bootstrap, fit, order, refusals};
-use lab_model::{Plan, PointId, Run, SubjectId};
+use lab_model::{Cores, Plan, PointId, Run, SubjectId};
 
 /// One fit for each subject, case with a sweep and choice of factors that has two points or more;
-/// none for a subject that shows an overhead, which takes no parameter.
+/// none for a subject that shows an overhead, which takes no parameter, and none where several
+/// operations are done at once: there one more of what is swept has no cost of its own, see
+/// [`crate::scaling`].
 ///
 /// Blocks that lack one of the points are left out. Intervals are individual, at the plan's level.
 pub fn fits(run: &Run, plan: &Plan, table: &Table) -> Vec<Fit> {
     let mut fits = Vec::new();
-    for sweep in sweeps(plan) {
+    let all = sweeps(plan);
+    for sweep in all
+        .iter()
+        .filter(|s| plan.cases[s.case].cores == Cores::One)
+    {
         let subjects = 0..plan.subjects.len();
         for subject in subjects.filter(|&s| !plan.subjects[s].overhead) {
-            fits.extend(fit(run, plan, table, &sweep, subject));
+            fits.extend(fit(run, plan, table, sweep, subject));
         }
     }
     fits
 }
 
 /// The points of a case that differ only in what is swept.
-struct Sweep {
-    case: usize,
-    factors: Vec<(String, String)>,
-    points: Vec<(PointId, f64)>,
+pub(crate) struct Sweep {
+    /// Index into the plan's cases.
+    pub case: usize,
+    /// The factors that they have in common.
+    pub factors: Vec<(String, String)>,
+    /// With the sweep's value.
+    pub points: Vec<(PointId, f64)>,
 }
 
-fn sweeps(plan: &Plan) -> Vec<Sweep> {
+pub(crate) fn sweeps(plan: &Plan) -> Vec<Sweep> {
     let mut sweeps: Vec<Sweep> = Vec::new();
     for (id, point) in plan.points.iter().enumerate() {
         let Some(x) = point.x else { continue };
@@ -50,14 +59,7 @@ fn sweeps(plan: &Plan) -> Vec<Sweep> {
 }
 
 fn fit(run: &Run, plan: &Plan, table: &Table, sweep: &Sweep, subject: SubjectId) -> Option<Fit> {
-    let points: Vec<(PointId, f64)> = sweep
-        .points
-        .iter()
-        .copied()
-        .filter(|&(point, _)| !refusals::failed(run, subject, point))
-        .collect();
-    let x: Vec<f64> = points.iter().map(|&(_, x)| x).collect();
-    let blocks = blocks(table, subject, &points);
+    let OneSubject { x, blocks } = OneSubject::new(run, plan, table, sweep, subject)?;
     let ranked: Vec<Ranked> = (0..x.len())
         .map(|point| Ranked::new(&blocks, point))
         .collect();
@@ -70,9 +72,7 @@ fn fit(run: &Run, plan: &Plan, table: &Table, sweep: &Sweep, subject: SubjectId)
         line(counts).map(|line| [line.fixed, line.marginal])
     });
     let [fixed_ns, marginal_ns] = intervals?;
-    let worst_residual = residuals
-        .iter()
-        .fold(0.0, |worst: f64, r| worst.max(r.abs()));
+    let worst_residual = worst(&residuals);
     let curved = worst_residual > plan.measure.margin && bends(&x, &blocks, plan.measure.alpha);
     let (case, factors) = (sweep.case, sweep.factors.clone());
     Some(Fit {
@@ -84,6 +84,40 @@ fn fit(run: &Run, plan: &Plan, table: &Table, sweep: &Sweep, subject: SubjectId)
         worst_residual,
         curved,
     })
+}
+
+/// What a subject's blocks say about a sweep.
+pub(crate) struct OneSubject {
+    /// The values of the sweep at which it was to be measured and did not fail.
+    pub x: Vec<f64>,
+    /// Its typical times there, for each block that has them all.
+    pub blocks: Vec<Vec<f64>>,
+}
+
+impl OneSubject {
+    /// Nothing if fewer than two points are left.
+    pub fn new(
+        run: &Run,
+        plan: &Plan,
+        table: &Table,
+        sweep: &Sweep,
+        subject: SubjectId,
+    ) -> Option<OneSubject> {
+        let able = |&&(point, _): &&(PointId, f64)| {
+            plan.takes_part(subject, point) && !refusals::failed(run, subject, point)
+        };
+        let points: Vec<(PointId, f64)> = sweep.points.iter().filter(able).copied().collect();
+        let blocks = blocks(table, subject, &points);
+        (points.len() > 1 && !blocks.is_empty()).then(|| OneSubject {
+            x: points.iter().map(|&(_, x)| x).collect(),
+            blocks,
+        })
+    }
+}
+
+/// The greatest of some residuals, without sign.
+pub(crate) fn worst(residuals: &[f64]) -> f64 {
+    residuals.iter().fold(0.0, |worst, r| worst.max(r.abs()))
 }
 
 /// The typical times at all the points, for each block that has them all.
@@ -106,10 +140,10 @@ fn blocks(table: &Table, subject: SubjectId, points: &[(PointId, f64)]) -> Vec<V
 
 /// The times at one point with their blocks, ascending: so that a median over blocks that count
 /// several times needs no sorting.
-struct Ranked(Vec<(f64, usize)>);
+pub(crate) struct Ranked(Vec<(f64, usize)>);
 
 impl Ranked {
-    fn new(blocks: &[Vec<f64>], point: usize) -> Ranked {
+    pub fn new(blocks: &[Vec<f64>], point: usize) -> Ranked {
         let times = blocks.iter().enumerate();
         let mut ranked: Vec<(f64, usize)> = times.map(|(block, t)| (t[point], block)).collect();
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -117,7 +151,7 @@ impl Ranked {
     }
 
     /// The median, where each block counts so often; not a number if none counts.
-    fn median(&self, counts: &[u32]) -> f64 {
+    pub fn median(&self, counts: &[u32]) -> f64 {
         let n: u32 = counts.iter().sum();
         0.5 * self.at(counts, n.saturating_sub(1) / 2) + 0.5 * self.at(counts, n / 2)
     }
@@ -141,12 +175,18 @@ fn bends(x: &[f64], blocks: &[Vec<f64>], alpha: f64) -> bool {
         .iter()
         .filter_map(|times| Some(fit::line(x, times)?.residuals))
         .collect();
-    let off_line = |point: usize| {
+    x.len() > 2 && off(&residuals, alpha)
+}
+
+/// Whether the residuals of some point, of which each block has one for each point, have a median
+/// that differs from 0, at a level that holds for all points together.
+pub(crate) fn off(residuals: &[Vec<f64>], alpha: f64) -> bool {
+    let points = residuals.first().map_or(0, Vec::len);
+    let each = alpha / points.max(1) as f64;
+    let off = |point: usize| {
         let values: Vec<f64> = residuals.iter().map(|block| block[point]).collect();
-        let interval = order::median_interval(&values, alpha / x.len() as f64);
-        interval.is_some_and(|i: Interval| {
-            1.0 - i.level <= alpha / x.len() as f64 && (i.low > 0.0 || i.high < 0.0)
-        })
+        let interval = order::median_interval(&values, each);
+        interval.is_some_and(|i: Interval| 1.0 - i.level <= each && (i.low > 0.0 || i.high < 0.0))
     };
-    x.len() > 2 && (0..x.len()).any(off_line)
+    (0..points).any(off)
 }

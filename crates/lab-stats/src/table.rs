@@ -24,6 +24,8 @@ pub struct Visit {
     pub whole_wall_ns: f64,
     /// CPU time of all its batches, at least 1 ns, by all their operations, ns.
     pub whole_cpu_ns: f64,
+    /// The server's CPU time of all its batches by all their operations, ns, if all of them have it.
+    pub whole_server_ns: Option<f64>,
     /// For each mirrored pair of passes that it has both of, ascending: the pair's number and the
     /// mean of the two logarithms of the wall time of an operation.
     pairs: Vec<(u32, f64)>,
@@ -147,11 +149,16 @@ impl Visit {
                 .max(1.0)
                 / all
         };
+        let server: Option<f64> = batches
+            .iter()
+            .map(|(_, batch)| batch.server_cpu_ns.map(|ns| ns as f64))
+            .sum();
         let visit = Some(Visit {
             wall_ns: order::interquartile_mean(&per_operation(|b| b.wall_ns))?,
             cpu_ns: order::interquartile_mean(&per_operation(|b| b.cpu_ns))?,
             whole_wall_ns: whole(|b| b.wall_ns),
             whole_cpu_ns: whole(|b| b.cpu_ns),
+            whole_server_ns: server.map(|ns| ns / all),
             pairs: batches
                 .windows(2)
                 .filter_map(|two| mirrored(two[0], two[1]))

@@ -437,6 +437,7 @@ fn footprints_are_medians_over_blocks() {
             sys_ns: 6,
             voluntary_switches: 0,
             involuntary_switches: 0,
+            server_bytes: None,
         };
         block.resources = vec![resources(1, 9000), resources(rss_bytes, 8000)];
     }

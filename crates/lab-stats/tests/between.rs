@@ -245,8 +245,23 @@ fn runs_that_cannot_be_compared_are_errors() {
     assert!(error.starts_with("2.lab has no complete block"));
     let error = other(|run| plan(run).baseline = 9);
     assert!(error.starts_with("2.lab has a plan that contradicts itself"));
-    let error = other(|run| plan(run).open = vec![("rows".into(), "7".into())]);
-    assert!(error.contains("rows is not given in the first and 7 in the second"));
+    let with_rows = |seed, rows| {
+        let mut run = measured(&[1.2], 6, seed);
+        plan(&mut run).targets = vec![Target {
+            kind: Kind::Sqlite,
+            table: "t".into(),
+            rows,
+            mixed: None,
+            settings: None,
+            external: false,
+            set: Vec::new(),
+            proof: Proof::default(),
+        }];
+        run
+    };
+    let error = compare(&with_rows(1, 10), &with_rows(2, 7), &[]).unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("rows on SQLite is 10 in the first and 7 in the second"));
     let error = other(|run| plan(run).cases[0].work = "something else".into());
     assert!(error.contains("no subject at a point in common"));
     let error = compare(&run, &run.clone(), &[]).unwrap_err();

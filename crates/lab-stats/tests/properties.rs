@@ -176,7 +176,7 @@ fn point() -> lab_model::Point {
         case: 0,
         params: vec![],
         x: None,
-        writes: lab_model::Writes::default(),
+        ..Default::default()
     }
 }
 

@@ -4,7 +4,7 @@
 
 use lab_stats::rank_sum::RankSum;
 use lab_stats::signed_rank::SignedRank;
-use lab_stats::{dependence, family, fit, normal, order, rank_sum, signed_rank, warmup};
+use lab_stats::{dependence, family, fit, normal, order, rank_sum, signed_rank, usl, warmup};
 
 const R: &str = include_str!("../reference/r.txt");
 const RUPTURES: &str = include_str!("../reference/ruptures.txt");
@@ -73,6 +73,26 @@ fn shift_is_that_of_wilcox_test() {
             1e-12,
         );
     }
+}
+
+#[test]
+fn scalability_law_is_that_of_nls_and_near_the_published_one() {
+    for line in lines(R, "usl") {
+        let id = line.key("id");
+        let law = usl::law(&values("usl_n", id), &values("usl_x", id)).unwrap();
+        let found = [law.one, law.contention, law.coherency];
+        // nls stops before it has all digits.
+        close(&found, &line.numbers, 1e-6);
+        assert_eq!(law.coherency == 0.0, line.numbers[2] == 0.0);
+        assert_eq!(law.contention == 0.0, line.numbers[1] == 0.0);
+    }
+    // Residuals of the throughput itself, as in R's package usl, make other numbers of SPEC SDM91, but
+    // the same peak: published at 96.5 systems with 1,883.8 jobs an hour.
+    let published = &values("usl_published", 1.0);
+    let law = usl::law(&values("usl_n", 1.0), &values("usl_x", 1.0)).unwrap();
+    let theirs = ((1.0 - published[1]) / published[2]).sqrt();
+    assert!((law.peak() / theirs - 1.0).abs() < 0.05, "{}", law.peak());
+    assert!((law.peak_throughput() / 1883.8 - 1.0).abs() < 0.05);
 }
 
 #[test]

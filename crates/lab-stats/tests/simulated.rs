@@ -11,7 +11,7 @@ use lab_model::{Ending, Run};
 use lab_stats::analysis::{Analysis, Comparison, Interval, Verdict};
 use lab_stats::table::{Table, Time};
 use lab_stats::{analyse, order, stop};
-use simulator::{CALM, FIXED, MARGINAL, Simulator, World};
+use simulator::{CALM, FIXED, MARGINAL, Simulator, World, contradicts, most};
 
 /// Runs of each kind.
 const RUNS: u64 = 1000;
@@ -342,28 +342,8 @@ fn names_winner(verdict: &Verdict) -> bool {
     !matches!(verdict, Verdict::Equivalent | Verdict::Inconclusive { .. })
 }
 
-/// Equivalence is read with the plan's margin, also where the control raised it: what then is a
-/// weaker claim in the report counts as the full one here.
-fn contradicts(verdict: &Verdict, truth: f64) -> bool {
-    match verdict {
-        Verdict::Faster => truth >= 0.98,
-        Verdict::Slower => truth <= 1.02,
-        Verdict::SmallButReal { faster: true } => truth >= 1.0,
-        Verdict::SmallButReal { faster: false } => truth <= 1.0,
-        Verdict::Equivalent => (truth - 1.0).abs() > 0.02 + 1e-9,
-        Verdict::Inconclusive { .. } => false,
-    }
-}
-
 fn contains(interval: &Interval, truth: f64) -> bool {
     interval.low <= truth && truth <= interval.high
-}
-
-/// The most of `n` events that chance explains if each has probability `p`: the quantile of the
-/// binomial distribution that is exceeded once in 1000 times, by its normal approximation.
-fn most(n: u64, p: f64) -> u64 {
-    let n = n as f64;
-    (n * p + 3.09 * (n * p * (1.0 - p)).sqrt()) as u64
 }
 
 #[derive(Clone, Copy, Default)]

@@ -13,7 +13,7 @@ use lab_stats::between::{Between, Recorded};
 use lab_stats::change::change;
 use lab_stats::ratio::Level;
 use lab_stats::{between, rank_sum, stop};
-use simulator::{CALM, Random, Simulator, World};
+use simulator::{CALM, Random, Simulator, World, contradicts, most};
 use std::collections::HashMap;
 
 /// Pairs of runs of each kind.
@@ -216,24 +216,6 @@ impl Tally {
             percent(right as f64 / self.changes as f64),
         ]
     }
-}
-
-fn contradicts(verdict: &Verdict, truth: f64) -> bool {
-    match verdict {
-        Verdict::Faster => truth >= 0.98,
-        Verdict::Slower => truth <= 1.02,
-        Verdict::SmallButReal { faster: true } => truth >= 1.0,
-        Verdict::SmallButReal { faster: false } => truth <= 1.0,
-        Verdict::Equivalent => (truth - 1.0).abs() > 0.02 + 1e-9,
-        Verdict::Inconclusive { .. } => false,
-    }
-}
-
-/// The most of `n` events that chance explains if each has probability `p`: the quantile of the
-/// binomial distribution that is exceeded once in 1000 times, by its normal approximation.
-fn most(n: u64, p: f64) -> u64 {
-    let n = n as f64;
-    (n * p + 3.09 * (n * p * (1.0 - p)).sqrt()) as u64
 }
 
 fn publish(name: &str, right: &str, rows: Vec<Vec<String>>) {

@@ -5,8 +5,8 @@ use crate::error::StoreError;
 use crate::schema;
 use crate::sound;
 use lab_model::{
-    Batch, Block, Disturbance, Exit, Failure, Imported, LogLine, Pilot, Process, Resources, Run,
-    Sample, Setting,
+    Batch, Block, Disturbance, Exit, Failure, Imported, Latencies, LogLine, Pilot, Process,
+    Resources, Run, Sample, Service, Setting,
 };
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
@@ -179,11 +179,31 @@ fn read_run(db: &Connection, name: String) -> rusqlite::Result<Run> {
                 })
             },
         )?,
+        services: services(db)?,
         lab_cost: cpu.zip(memory),
         imports: rows(db, "SELECT json FROM import ORDER BY id", |r| {
             json::<Imported>(&r.get::<_, String>(0)?)
         })?,
     })
+}
+
+fn services(db: &Connection) -> rusqlite::Result<Vec<Service>> {
+    let mut services: Vec<Service> = Vec::new();
+    if !db.table_exists(None, "service")? {
+        return Ok(services);
+    }
+    let sql = "SELECT target, key, value FROM service ORDER BY target, rowid";
+    let facts = rows(db, sql, |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?;
+    for (target, key, value) in facts {
+        match services.last_mut().filter(|s| s.target == target) {
+            Some(service) => service.facts.push((key, value)),
+            None => services.push(Service {
+                target,
+                facts: vec![(key, value)],
+            }),
+        }
+    }
+    Ok(services)
 }
 
 fn pilots(db: &Connection) -> rusqlite::Result<Vec<Pilot>> {
@@ -204,7 +224,8 @@ fn pilots(db: &Connection) -> rusqlite::Result<Vec<Pilot>> {
         .enumerate()
         .map(|(i, p)| ((p.subject, p.point), i))
         .collect();
-    let sql = "SELECT subject, point, operations, wall_ns, cpu_ns FROM pilot_batch ORDER BY rowid";
+    let sql =
+        "SELECT subject, point, operations, wall_ns, cpu_ns, NULL FROM pilot_batch ORDER BY rowid";
     let batches = rows(db, sql, |r| Ok(((r.get(0)?, r.get(1)?), batch(r, 2)?)))?;
     for (cell, batch) in batches {
         if let Some(&i) = index.get(&cell) {
@@ -238,6 +259,7 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
             resources: Vec::new(),
             samples: Vec::new(),
             exits: Vec::new(),
+            latencies: Vec::new(),
         };
         Ok((r.get::<_, i64>(0)?, block))
     })?;
@@ -260,14 +282,21 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
             Ok(())
         },
     )?;
-    let sql = "SELECT block, subject, point, rss_bytes, peak_rss_bytes, threads, user_ns, sys_ns,
-                      voluntary_switches, involuntary_switches FROM resource";
-    fill(db, sql, &index, |i, r| {
+    let server_bytes = optional(db, "resource", "server_bytes")?;
+    let sql = format!(
+        "SELECT block, subject, point, rss_bytes, peak_rss_bytes, threads, user_ns, sys_ns,
+                voluntary_switches, involuntary_switches, {server_bytes} FROM resource"
+    );
+    fill(db, &sql, &index, |i, r| {
         blocks[i].resources.push(resources(r)?);
         Ok(())
     })?;
-    let sql = "SELECT block, point, subject, pass, turn, operations, wall_ns, cpu_ns FROM sample";
-    fill(db, sql, &index, |i, r| {
+    let server_cpu_ns = optional(db, "sample", "server_cpu_ns")?;
+    let sql = format!(
+        "SELECT block, point, subject, pass, turn, operations, wall_ns, cpu_ns, {server_cpu_ns}
+         FROM sample"
+    );
+    fill(db, &sql, &index, |i, r| {
         blocks[i].samples.push(Sample {
             point: r.get(1)?,
             subject: r.get(2)?,
@@ -287,7 +316,36 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
             Ok(())
         })?;
     }
+    if db.table_exists(None, "latency")? {
+        let sql = "SELECT block, point, subject, pass, bucket, operations FROM latency";
+        fill(db, sql, &index, |i, r| latency(&mut blocks[i].latencies, r))?;
+    }
     Ok(blocks)
+}
+
+/// The name of a column, or `NULL` in a file of an earlier lab, which does not have it.
+fn optional<'c>(db: &Connection, table: &str, column: &'c str) -> rusqlite::Result<&'c str> {
+    Ok(match db.column_exists(None, table, column)? {
+        true => column,
+        false => "NULL",
+    })
+}
+
+/// A bucket, put to the batch that it belongs to: the buckets of a batch follow one another.
+fn latency(all: &mut Vec<Latencies>, r: &Row) -> rusqlite::Result<()> {
+    let (point, subject, pass) = (r.get(1)?, r.get(2)?, r.get(3)?);
+    let count = (r.get(4)?, r.get(5)?);
+    let same = |l: &&mut Latencies| (l.point, l.subject, l.pass) == (point, subject, pass);
+    match all.last_mut().filter(same) {
+        Some(batch) => batch.counts.push(count),
+        None => all.push(Latencies {
+            point,
+            subject,
+            pass,
+            counts: vec![count],
+        }),
+    }
+    Ok(())
 }
 
 fn exit(r: &Row) -> rusqlite::Result<Exit> {
@@ -317,6 +375,7 @@ fn resources(r: &Row) -> rusqlite::Result<Resources> {
         sys_ns: r.get(7)?,
         voluntary_switches: r.get(8)?,
         involuntary_switches: r.get(9)?,
+        server_bytes: r.get(10)?,
     })
 }
 
@@ -354,6 +413,7 @@ fn batch(r: &Row, first: usize) -> rusqlite::Result<Batch> {
         operations: r.get(first)?,
         wall_ns: r.get(first + 1)?,
         cpu_ns: r.get(first + 2)?,
+        server_cpu_ns: r.get(first + 3)?,
     })
 }
 

@@ -10,8 +10,8 @@ pub const VERSION: i64 = 1;
 /// Creates the tables. Times are ns and sizes are bytes unless a name says otherwise.
 pub const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE subject (id INTEGER PRIMARY KEY, name TEXT, language TEXT, driver TEXT);
-CREATE TABLE point (id INTEGER PRIMARY KEY, case_name TEXT, label TEXT, x REAL);
+CREATE TABLE subject (id INTEGER PRIMARY KEY, name TEXT, language TEXT, driver TEXT, target TEXT);
+CREATE TABLE point (id INTEGER PRIMARY KEY, case_name TEXT, label TEXT, x REAL, target TEXT);
 CREATE TABLE hash (path TEXT PRIMARY KEY, sha256 TEXT) WITHOUT ROWID;
 CREATE TABLE setting (subject INTEGER, point INTEGER, key TEXT, value TEXT);
 CREATE TABLE pilot (subject INTEGER, point INTEGER, operations INTEGER, warmup_batches INTEGER,
@@ -24,10 +24,14 @@ CREATE TABLE block (id INTEGER PRIMARY KEY, number INTEGER, attempt INTEGER, cor
 CREATE TABLE process (block INTEGER, subject INTEGER, startup_ns INTEGER, startup_cpu_ns INTEGER);
 CREATE TABLE resource (block INTEGER, subject INTEGER, point INTEGER, rss_bytes INTEGER,
                        peak_rss_bytes INTEGER, threads INTEGER, user_ns INTEGER, sys_ns INTEGER,
-                       voluntary_switches INTEGER, involuntary_switches INTEGER);
+                       voluntary_switches INTEGER, involuntary_switches INTEGER,
+                       server_bytes INTEGER);
 CREATE TABLE sample (block INTEGER, point INTEGER, subject INTEGER, pass INTEGER, turn INTEGER,
                      operations INTEGER, wall_ns INTEGER, cpu_ns INTEGER, units INTEGER,
-                     check_value INTEGER);
+                     check_value INTEGER, server_cpu_ns INTEGER);
+CREATE TABLE latency (block INTEGER, point INTEGER, subject INTEGER, pass INTEGER, bucket INTEGER,
+                      operations INTEGER);
+CREATE TABLE service (target INTEGER, key TEXT, value TEXT);
 CREATE TABLE exit (block INTEGER, point INTEGER, subject INTEGER, pass INTEGER, user_ns INTEGER,
                    sys_ns INTEGER, peak_rss_bytes INTEGER, minor_faults INTEGER, major_faults INTEGER,
                    voluntary_switches INTEGER, involuntary_switches INTEGER, status INTEGER);
@@ -37,7 +41,7 @@ CREATE TABLE log (subject INTEGER, block INTEGER, line TEXT);
 CREATE TABLE import (id INTEGER PRIMARY KEY, json TEXT);
 CREATE VIEW result AS
   SELECT p.label AS point, s.name AS subject, b.number AS block, m.pass, m.turn, m.operations,
-         m.wall_ns, m.cpu_ns, m.units, 1.0 * m.wall_ns / m.operations AS wall_ns_per_operation
+         m.wall_ns, m.cpu_ns, m.server_cpu_ns, m.units, 1.0 * m.wall_ns / m.operations AS wall_ns_per_operation
   FROM sample m JOIN block b ON b.id = m.block AND b.state = 'complete'
        JOIN point p ON p.id = m.point JOIN subject s ON s.id = m.subject;
 ";

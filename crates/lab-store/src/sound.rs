@@ -37,6 +37,14 @@ fn plan_misfit(plan: &Plan) -> Option<String> {
         .iter()
         .map(|p| p.case)
         .find(|&c| c >= plan.cases.len());
+    let targets = plan.targets.len().max(1);
+    let of_subjects = plan.subjects.iter().map(|s| s.target);
+    let target = of_subjects
+        .chain(plan.points.iter().map(|p| p.target))
+        .find(|&t| t >= targets);
+    if let Some(target) = target {
+        return Some(format!("its plan speaks of target {target} of {targets}"));
+    }
     let of_subject = subject.map(|s| format!("its plan speaks of subject {s} of {subjects}"));
     of_subject.or(case.map(|c| format!("its plan speaks of case {c} of {}", plan.cases.len())))
 }
@@ -73,7 +81,12 @@ fn ids(run: &Run) -> impl Iterator<Item = (&'static str, SubjectId, Option<Point
             .exits
             .iter()
             .map(|e| ("an exit", e.subject, Some(e.point)));
-        processes.chain(resources).chain(samples).chain(exits)
+        let latencies = block
+            .latencies
+            .iter()
+            .map(|l| ("a latency", l.subject, Some(l.point)));
+        let measured = processes.chain(resources).chain(samples);
+        measured.chain(exits).chain(latencies)
     });
     pilots
         .chain(settings)

@@ -4,8 +4,8 @@
 use crate::error::StoreError;
 use crate::schema;
 use lab_model::{
-    Batch, BlockState, Disturbance, Ending, Exit, Failure, Host, Imported, LogLine, Pilot, Plan,
-    Process, Resources, Run, Sample, Setting,
+    Batch, BlockState, Disturbance, Ending, Exit, Failure, Host, Imported, Latencies, LogLine,
+    Pilot, Plan, Process, Resources, Run, Sample, Service, Setting,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params};
@@ -107,19 +107,20 @@ impl RunWriter {
 
     /// Keeps the plan, its subjects and points.
     pub fn plan(&self, plan: &Plan) -> Result<()> {
+        let target = |id: usize| plan.targets.get(id).map(|t| t.kind.name());
         self.in_transaction(|db| {
             set(db, "plan", json(plan))?;
             for (id, s) in plan.subjects.iter().enumerate() {
                 db.execute(
-                    "INSERT INTO subject VALUES (?, ?, ?, ?)",
-                    params![id, s.name, s.language, s.driver],
+                    "INSERT INTO subject VALUES (?, ?, ?, ?, ?)",
+                    params![id, s.name, s.language, s.driver, target(s.target)],
                 )?;
             }
             for (id, p) in plan.points.iter().enumerate() {
                 let case = &plan.cases[p.case].name;
                 db.execute(
-                    "INSERT INTO point VALUES (?, ?, ?, ?)",
-                    params![id, case, plan.label(id), p.x],
+                    "INSERT INTO point VALUES (?, ?, ?, ?, ?)",
+                    params![id, case, plan.label(id), p.x, target(p.target)],
                 )?;
             }
             Ok(())
@@ -145,6 +146,18 @@ impl RunWriter {
             "INSERT INTO setting VALUES (?, ?, ?, ?)",
             params![s.subject, s.point, s.key, s.value],
         )
+    }
+
+    /// Keeps what a server that subjects use is, and what it read back.
+    pub fn service(&self, s: &Service) -> Result<()> {
+        self.in_transaction(|db| {
+            db.execute("DELETE FROM service WHERE target = ?", [s.target])?;
+            for (key, value) in &s.facts {
+                let row = params![s.target, key, value];
+                db.execute("INSERT INTO service VALUES (?, ?, ?)", row)?;
+            }
+            Ok(())
+        })
     }
 
     /// Keeps what the pilot found, all or nothing.
@@ -278,9 +291,10 @@ impl BlockWriter<'_> {
             operations,
             wall_ns,
             cpu_ns,
+            server_cpu_ns,
         } = s.batch;
         self.run.execute(
-            "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 self.id,
                 s.point,
@@ -291,9 +305,24 @@ impl BlockWriter<'_> {
                 wall_ns,
                 cpu_ns,
                 units,
-                check as i64 // the same 64 bits: SQLite's integers are signed
+                check as i64, // the same 64 bits: SQLite's integers are signed
+                server_cpu_ns
             ],
         )
+    }
+
+    /// Keeps a sample and the latencies of its operations, both or neither.
+    pub fn latencies(&self, s: &Sample, units: u64, check: u64, l: &Latencies) -> Result<()> {
+        let begin = || self.run.db.unchecked_transaction();
+        let transaction = begin().map_err(|e| self.run.error(e))?;
+        self.sample(s, units, check)?;
+        for (bucket, operations) in &l.counts {
+            self.run.execute(
+                "INSERT INTO latency VALUES (?, ?, ?, ?, ?, ?)",
+                params![self.id, l.point, l.subject, l.pass, bucket, operations],
+            )?;
+        }
+        transaction.commit().map_err(|e| self.run.error(e))
     }
 
     /// Keeps a process that ended: its sample and what the system says of it, both or neither.
@@ -332,7 +361,7 @@ impl BlockWriter<'_> {
     /// Keeps what a process held after a point.
     pub fn resources(&self, r: &Resources) -> Result<()> {
         self.run.execute(
-            "INSERT INTO resource VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO resource VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 self.id,
                 r.subject,
@@ -343,7 +372,8 @@ impl BlockWriter<'_> {
                 r.user_ns,
                 r.sys_ns,
                 r.voluntary_switches,
-                r.involuntary_switches
+                r.involuntary_switches,
+                r.server_bytes
             ],
         )
     }

@@ -14,7 +14,7 @@ package body SQL_Cases.Connecting is
    begin
       SQL_Case (Self).Open (Arguments, Inputs, Settings);
       Self.DB.Close;
-      Self.Path := To_Unbounded_String (Path_Of (Arguments));
+      Self.Target := To_Unbounded_String (Arguments.Text ("target"));
    end Open;
 
    overriding procedure Perform
@@ -23,17 +23,17 @@ package body SQL_Cases.Connecting is
       Check      : out Check_Value;
       Units      : out Unit_Count)
    is
-      Path : constant String := To_String (Self.Path);
+      Target : constant String := To_String (Self.Target);
    begin
       Check := 0;
       Units := 0;
       for Operation in 1 .. Operations loop
          declare
-            DB    : SQLite.Connection;
-            Query : SQLite.Statement;
+            DB    : Database.Connection;
+            Query : Database.Statement;
          begin
-            Connect (DB, Path);
-            Query.Prepare (DB, "SELECT 1");
+            Database.Connect (DB, Target);
+            Query.Use_Text (DB, "SELECT 1");
             Add_Rows (Query, Check, Units);
          end;
       end loop;

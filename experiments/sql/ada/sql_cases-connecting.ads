@@ -7,7 +7,7 @@ with Ada.Strings.Unbounded;
 package SQL_Cases.Connecting is
 
    type Connect_Case is limited new SQL_Case with record
-      Path : Ada.Strings.Unbounded.Unbounded_String;
+      Target : Ada.Strings.Unbounded.Unbounded_String;
    end record;
 
    overriding procedure Open

@@ -1,34 +1,35 @@
 --  SPDX-License-Identifier: Apache-2.0
 
+with Ada.Calendar.Formatting;
+
 package body SQL_Cases.Selecting is
 
    use Ada.Strings.Unbounded;
    use Interfaces;
    use type Seeded_Sequences.Input_Index;
 
-   procedure Open_Query
-     (Self : in out Query_Case'Class; Arguments : Fields.Field_List; Text : String) is
+   procedure Prepare_Query (Self : in out Query_Case'Class; Text : String) is
    begin
-      Self.Kind := Kind_Of (Arguments, "statement");
       Self.Text := To_Unbounded_String (Text);
       if Self.Kind = Prepared then
          Self.Query.Prepare (Self.DB, Text);
       end if;
-   end Open_Query;
+   end Prepare_Query;
 
    --------------
    -- SELECT 1 --
    --------------
 
-   overriding procedure Open
+   overriding procedure Prepare
      (Self      : in out Select_1_Case;
       Arguments : Fields.Field_List;
-      Inputs    : Seeded_Sequences.Sequence;
-      Settings  : in out Fields.Field_List) is
+      Inputs    : Seeded_Sequences.Sequence)
+   is
+      pragma Unreferenced (Inputs);
    begin
-      SQL_Case (Self).Open (Arguments, Inputs, Settings);
-      Open_Query (Self, Arguments, "SELECT 1");
-   end Open;
+      Self.Kind := Kind_Of (Arguments, "statement");
+      Prepare_Query (Self, "SELECT 1");
+   end Prepare;
 
    overriding procedure Perform
      (Self       : in out Select_1_Case;
@@ -46,9 +47,9 @@ package body SQL_Cases.Selecting is
                Add_Rows (Self.Query, Check, Units);
             when SQL_Cases.Text =>
                declare
-                  Query : SQLite.Statement;
+                  Query : Database.Statement;
                begin
-                  Query.Prepare (Self.DB, Text);
+                  Query.Use_Text (Self.DB, Text);
                   Add_Rows (Query, Check, Units);
                end;
          end case;
@@ -59,25 +60,26 @@ package body SQL_Cases.Selecting is
    -- SELECT … LIMIT --
    --------------------
 
-   overriding procedure Open
+   overriding procedure Prepare
      (Self      : in out Select_Case;
       Arguments : Fields.Field_List;
-      Inputs    : Seeded_Sequences.Sequence;
-      Settings  : in out Fields.Field_List)
+      Inputs    : Seeded_Sequences.Sequence)
    is
+      pragma Unreferenced (Inputs);
+
       Limit : constant Unsigned_64 := Arguments.Number ("limit", 1, 2 ** 31 - 1);
    begin
-      SQL_Case (Self).Open (Arguments, Inputs, Settings);
-      Open_Query
-        (Self, Arguments, "SELECT id, value FROM test_simple ORDER BY id LIMIT" & Limit'Image);
-   end Open;
+      Self.Kind := Kind_Of (Arguments, "statement");
+      Prepare_Query
+        (Self, "SELECT id, value FROM test_simple ORDER BY id LIMIT" & Limit'Image);
+   end Prepare;
 
    procedure Add_Pairs
-     (Query : in out SQLite.Statement;
+     (Query : in out Database.Statement;
       Check : in out Check_Value;
       Units : in out Unit_Count) with Inline;
    procedure Add_Pairs
-     (Query : in out SQLite.Statement;
+     (Query : in out Database.Statement;
       Check : in out Check_Value;
       Units : in out Unit_Count) is
    begin
@@ -105,9 +107,9 @@ package body SQL_Cases.Selecting is
                Add_Pairs (Self.Query, Check, Units);
             when SQL_Cases.Text =>
                declare
-                  Query : SQLite.Statement;
+                  Query : Database.Statement;
                begin
-                  Query.Prepare (Self.DB, Text);
+                  Query.Use_Text (Self.DB, Text);
                   Add_Pairs (Query, Check, Units);
                end;
          end case;
@@ -118,18 +120,15 @@ package body SQL_Cases.Selecting is
    -- One by key --
    ----------------
 
-   overriding procedure Open
+   overriding procedure Prepare
      (Self      : in out Point_Case;
       Arguments : Fields.Field_List;
-      Inputs    : Seeded_Sequences.Sequence;
-      Settings  : in out Fields.Field_List)
-   is
-      Rows : constant Unsigned_64 := Arguments.Number ("rows", 1, 2 ** 31 - 1);
+      Inputs    : Seeded_Sequences.Sequence) is
    begin
-      SQL_Case (Self).Open (Arguments, Inputs, Settings);
-      Self.Ids := [for K in Inputs'Range => Integer_64 (1 + Inputs (K) mod Rows)];
-      Self.Query.Prepare (Self.DB, "SELECT value FROM test_simple WHERE id = ?");
-   end Open;
+      Self.Kind := Kind_Of (Arguments, "statement");
+      Self.Ids  := Ids (Inputs, Arguments);
+      Prepare_Query (Self, Point_Text);
+   end Prepare;
 
    overriding procedure Perform
      (Self       : in out Point_Case;
@@ -142,8 +141,102 @@ package body SQL_Cases.Selecting is
       Check := 0;
       Units := 0;
       for Operation in 1 .. Operations loop
-         Self.Query.Bind (1, Self.Ids (K));
-         Add_Rows (Self.Query, Check, Units);
+         case Self.Kind is
+            when Prepared =>
+               Self.Query.Bind (1, Self.Ids (K));
+               Add_Rows (Self.Query, Check, Units);
+            when SQL_Cases.Text =>
+               declare
+                  Query : Database.Statement;
+               begin
+                  Query.Use_Text (Self.DB, Point_Text);
+                  Query.Bind (1, Self.Ids (K));
+                  Add_Rows (Query, Check, Units);
+               end;
+         end case;
+         K := @ + 1;
+      end loop;
+   end Perform;
+
+   -----------------------
+   -- Columns of a kind --
+   -----------------------
+
+   type Amount is delta 0.000_1 digits 15;
+
+   function As_Amount is new SQL.As_Decimal (Amount);
+
+   function Ten_Thousandths (Value : Amount) return Integer_64 is
+     (Integer_64 (Value / Amount'(Amount'Delta)));
+
+   Epoch : constant Ada.Calendar.Time := Ada.Calendar.Formatting.Time_Of (1970, 1, 1);
+
+   function Milliseconds (Moment : Ada.Calendar.Time) return Integer_64 is
+      use type Ada.Calendar.Time;
+   begin
+      return Integer_64 (Duration'(Moment - Epoch) / Duration'(0.001));
+   end Milliseconds;
+
+   --  The sum of the characters that the bytes of UTF-8 make up: a first byte of 2#110#, 2#1110#
+   --  or 2#11110# and some bits, then bytes of 2#10# and 6 bits
+
+   function Code_Points (Text : SQL.UTF_8_String) return Unsigned_64 is
+      Sum  : Unsigned_64 := 0;
+      Code : Unsigned_64 := 0;
+      Byte : Unsigned_64;
+   begin
+      for C of Text loop
+         Byte := Character'Pos (C);
+         if Byte in 16#80# .. 16#BF# then
+            Code := Shift_Left (Code, 6) or (Byte and 16#3F#);
+         else
+            Sum  := Sum + Code;
+            Code :=
+              (if Byte < 16#80# then Byte
+               elsif Byte < 16#E0# then Byte and 16#1F#
+               elsif Byte < 16#F0# then Byte and 16#0F#
+               else Byte and 16#07#);
+         end if;
+      end loop;
+      return Sum + Code;
+   end Code_Points;
+
+   overriding procedure Prepare
+     (Self      : in out Mixed_Case;
+      Arguments : Fields.Field_List;
+      Inputs    : Seeded_Sequences.Sequence) is
+   begin
+      Self.Ids := Ids (Inputs, Arguments);
+      Prepare_Query
+        (Self,
+         "SELECT id, small, big, amount, name, " & Database.Nothing
+         & ", moment FROM test_mixed WHERE id = " & Database.Parameter (1));
+   end Prepare;
+
+   overriding procedure Perform
+     (Self       : in out Mixed_Case;
+      Operations : Operation_Count;
+      Check      : out Check_Value;
+      Units      : out Unit_Count)
+   is
+      Query : Database.Statement renames Self.Query;
+      K     : Seeded_Sequences.Input_Index := 0;
+   begin
+      Check := 0;
+      Units := 0;
+      for Operation in 1 .. Operations loop
+         Query.Bind (1, Self.Ids (K));
+         while Query.Step loop
+            Check := Check
+              + Check_Value'Mod (Query.As_Integer_32 (1))
+              + Check_Value'Mod (Query.As_Integer_32 (2))
+              + Check_Value'Mod (Query.As_Integer_64 (3))
+              + Check_Value'Mod (Ten_Thousandths (As_Amount (Query, 4)))
+              + Code_Points (Query.As_Text (5))
+              + Boolean'Pos (Query.Is_Null (6))
+              + Check_Value'Mod (Milliseconds (Query.As_Time (7)));
+            Units := Units + 1;
+         end loop;
          K := @ + 1;
       end loop;
    end Perform;

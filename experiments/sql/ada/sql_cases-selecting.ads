@@ -6,21 +6,18 @@ with Ada.Strings.Unbounded;
 
 package SQL_Cases.Selecting is
 
-   --  Select_1 and Select ask the same again and again
-
    type Query_Case is abstract limited new SQL_Case with record
-      Kind  : Statement_Kind;
+      Kind  : Statement_Kind := Prepared;
       Text  : Ada.Strings.Unbounded.Unbounded_String;
-      Query : SQLite.Statement;
+      Query : Database.Statement;
    end record;
 
    type Select_1_Case is limited new Query_Case with null record;
 
-   overriding procedure Open
+   overriding procedure Prepare
      (Self      : in out Select_1_Case;
       Arguments : Fields.Field_List;
-      Inputs    : Seeded_Sequences.Sequence;
-      Settings  : in out Fields.Field_List);
+      Inputs    : Seeded_Sequences.Sequence);
 
    overriding procedure Perform
      (Self       : in out Select_1_Case;
@@ -30,11 +27,10 @@ package SQL_Cases.Selecting is
 
    type Select_Case is limited new Query_Case with null record;
 
-   overriding procedure Open
+   overriding procedure Prepare
      (Self      : in out Select_Case;
       Arguments : Fields.Field_List;
-      Inputs    : Seeded_Sequences.Sequence;
-      Settings  : in out Fields.Field_List);
+      Inputs    : Seeded_Sequences.Sequence);
 
    overriding procedure Perform
      (Self       : in out Select_Case;
@@ -42,21 +38,39 @@ package SQL_Cases.Selecting is
       Check      : out Check_Value;
       Units      : out Unit_Count);
 
-   type Point_Case is limited new SQL_Case with record
-      Ids   : Bound_Values;
-      Query : SQLite.Statement;
+   type Point_Case is limited new Query_Case with record
+      Ids : Bound_Values;
    end record;
 
-   overriding procedure Open
+   overriding procedure Prepare
      (Self      : in out Point_Case;
       Arguments : Fields.Field_List;
-      Inputs    : Seeded_Sequences.Sequence;
-      Settings  : in out Fields.Field_List);
+      Inputs    : Seeded_Sequences.Sequence);
 
    overriding procedure Perform
      (Self       : in out Point_Case;
       Operations : Operation_Count;
       Check      : out Check_Value;
       Units      : out Unit_Count);
+
+   --  A row of columns of many types; always prepared
+
+   type Mixed_Case is limited new Query_Case with record
+      Ids : Bound_Values;
+   end record;
+
+   overriding procedure Prepare
+     (Self      : in out Mixed_Case;
+      Arguments : Fields.Field_List;
+      Inputs    : Seeded_Sequences.Sequence);
+
+   overriding procedure Perform
+     (Self       : in out Mixed_Case;
+      Operations : Operation_Count;
+      Check      : out Check_Value;
+      Units      : out Unit_Count);
+
+   Point_Text : constant String :=
+     "SELECT value FROM test_simple WHERE id = " & Database.Parameter (1);
 
 end SQL_Cases.Selecting;

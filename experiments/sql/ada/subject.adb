@@ -1,15 +1,16 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What does a query cost in Ada? The questions are in the children of SQL_Cases.
+--  What does a query cost in Ada? The questions are in the children of SQL_Cases; the package
+--  Database, of which there is one for each target, makes a program of its own for each.
 
-with Appserver.SQL.SQLite;
 with Benchlab.Subjects;
+with Database;
 with SQL_Cases.New_Case;
 
 procedure Subject is
 begin
    Benchlab.Subjects.Serve
      (Name     => "ada",
-      Library  => "SQLite " & Appserver.SQL.SQLite.Library_Version,
+      Library  => Database.Library,
       New_Case => SQL_Cases.New_Case'Access);
 end Subject;

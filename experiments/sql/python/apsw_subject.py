@@ -7,8 +7,8 @@ from functools import partial
 
 import apsw
 
-from cases import sql_cases
 from lab_kit import serve
+from sqlite_cases import sqlite_cases
 
 
 def connector(path: str, cached: bool) -> Callable[[], apsw.Connection]:
@@ -20,4 +20,4 @@ def connector(path: str, cached: bool) -> Callable[[], apsw.Connection]:
 if __name__ == "__main__":
     serve("apsw" if apsw.using_amalgamation else "apsw-system",
           f"apsw {apsw.apswversion()}, SQLite {apsw.sqlitelibversion()}",
-          sql_cases(connector))
+          sqlite_cases(connector))

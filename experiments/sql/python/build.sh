@@ -1,17 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes the environment of the Python subjects, build/sql/python/venv; with the argument "system",
-# build/sql/python-system/venv, where apsw is built on the system's libsqlite3. Does nothing, and
-# needs no network, when nothing changed.
+# Makes the environment of one Python subject, build/sql/python/DRIVER/venv, with what
+# requirements-DRIVER.txt names and the kit. Each driver has its own, so that one that cannot be built
+# stops no other one. Does nothing, and needs no network, when nothing changed.
 set -eu
 
-here=experiments/sql/python
 cd "$(dirname "$0")/../../.."
-case ${1-} in
-    '') out=build/sql/python requirements=$here/requirements.txt ;;
-    system) out=build/sql/python-system requirements=$here/requirements-system.txt ;;
-    *) echo "usage: $0 [system]" >&2; exit 2 ;;
-esac
+here=experiments/sql/python
+driver=${1-}
+out=build/sql/python/$driver
+requirements=$here/requirements-$driver.txt
+if [ -z "$driver" ] || [ "$driver" = build ] || [ ! -f "$requirements" ]; then
+    echo "usage: $0 sqlite3|apsw|apsw-system|psycopg|mysqlclient|pymysql" >&2
+    exit 2
+fi
 
 # Sums up what a step depends on, to be compared with what its last success left behind.
 python_state() { python3 -c 'import sys; print(sys.executable, sys.version)'; }
@@ -29,11 +31,13 @@ if ! is_done venv "$venv"; then
     rm -f "$out"/*.state
     python3 -m venv --clear "$out/venv"
     pip install -q --require-hashes -r "$here/requirements-build.txt"
-    # Built from source, apsw downloads a SQLite of its own unless it is told not to. No cache, for
-    # it may hold an apsw that was built so.
-    printf '[build]\nfetch = False\n' >"$out/apsw.cfg"
-    DIST_EXTRA_CONFIG=$PWD/$out/apsw.cfg pip install -q --no-cache-dir --require-hashes \
-        --no-build-isolation -r "$requirements"
+    # Built from source, apsw downloads a SQLite of its own unless it is told not to.
+    case $driver in apsw*)
+        printf '[build]\nfetch = False\n' >"$out/apsw.cfg"
+        export DIST_EXTRA_CONFIG="$PWD/$out/apsw.cfg" ;;
+    esac
+    # No cache: it may hold a driver that was built on another library.
+    pip install -q --no-cache-dir --require-hashes --no-build-isolation -r "$requirements"
     echo "$venv" >"$out/venv.state"
 fi
 

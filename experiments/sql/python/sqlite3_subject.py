@@ -6,17 +6,17 @@ from collections.abc import Callable
 from functools import partial
 from urllib.parse import quote
 
-from cases import sql_cases
 from lab_kit import serve
+from sqlite_cases import sqlite_cases
 
 
 def connector(path: str, cached: bool) -> Callable[[], sqlite3.Connection]:
     # A plain path would make a file that is missing; without an isolation level there are no
-    # implicit transactions.
+    # implicit transactions; the case connections opens in one thread what it uses in another one.
     connect = partial(sqlite3.connect, f"file:{quote(path)}?mode=rw", uri=True,
-                      isolation_level=None)
+                      isolation_level=None, check_same_thread=False)
     return connect if cached else partial(connect, cached_statements=0)
 
 
 if __name__ == "__main__":
-    serve("python", f"sqlite3, SQLite {sqlite3.sqlite_version}", sql_cases(connector))
+    serve("python", f"sqlite3, SQLite {sqlite3.sqlite_version}", sqlite_cases(connector))

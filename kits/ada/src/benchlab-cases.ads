@@ -3,6 +3,7 @@
 --  A case: one piece of work that a subject knows how to do.
 
 with Benchlab.Fields;
+with Benchlab.Latencies;
 with Benchlab.Seeded_Sequences;
 
 package Benchlab.Cases is
@@ -26,6 +27,13 @@ package Benchlab.Cases is
 
    procedure Close (Self : in out Subject_Case) is abstract;
    --  Releases what Open took. The case is finalized after it.
+
+   type Concurrent_Case is limited interface and Subject_Case;
+   --  A case that does several operations at once, as with Benchlab.Crews
+
+   function Measured (Self : Concurrent_Case) return Latencies.Recorder is abstract;
+   --  Of all operations of the latest Perform. The batch lasts from the first start to the last
+   --  end.
 
    type Case_Reference is access Subject_Case'Class;
 

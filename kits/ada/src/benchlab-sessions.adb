@@ -6,6 +6,7 @@ with Ada.Strings.Fixed;
 with Ada.Unchecked_Deallocation;
 with Benchlab.Fields;
 with Benchlab.Kernel;
+with Benchlab.Latencies;
 with Benchlab.Noop;
 with Benchlab.Seeded_Sequences;
 
@@ -128,15 +129,23 @@ package body Benchlab.Sessions is
    function Run
      (Self : Session; Arguments : Fields.Field_List) return Fields.Field_List
    is
-      Result : constant Batch :=
-        Done (Self, Arguments.Number ("operations", 1, Most_Operations));
+      Result   : Batch := Done (Self, Arguments.Number ("operations", 1, Most_Operations));
+      Recorder : Latencies.Recorder;
    begin
+      if Self.Current.all in Cases.Concurrent_Case'Class then
+         Recorder     := Cases.Concurrent_Case'Class (Self.Current.all).Measured;
+         Result.Start := Recorder.First_Start;
+         Result.Stop  := Recorder.Last_End;
+      end if;
       return Reply : Fields.Field_List do
          Reply.Add ("start", Unsigned_64 (Result.Start));
          Reply.Add ("end", Unsigned_64 (Result.Stop));
          Reply.Add ("operations", Unsigned_64 (Result.Operations));
          Reply.Add ("units", Unsigned_64 (Result.Units));
          Reply.Add ("check", Result.Check);
+         if Self.Current.all in Cases.Concurrent_Case'Class then
+            Reply.Add ("latencies", Recorder.Image);
+         end if;
       end return;
    end Run;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A subject whose case echo shows what the kit gave it; the tests drive it as the lab would. */
+ * A subject whose cases show what the kit gave them; the tests drive it as the lab would. */
+#include "lab_crew.h"
 #include "lab_kit.h"
 
 #include <inttypes.h>
@@ -49,9 +50,89 @@ static void echo_close(void *data)
     memset(echo, 0, sizeof *echo);
 }
 
+/* -- A crew ------------------------------------------------------------------------------- */
+
+static lab_crew *crew;
+static uint64_t fail_at[64]; /* the members: the operation of each that fails, from 1 */
+
+/* Adds up the numbers of the operations. */
+static bool crew_work(void *member, lab_share *share)
+{
+    const uint64_t *fail_at = member;
+    for (uint64_t k = share->first; k < share->operations; k += share->step) {
+        if (k + 1 == *fail_at)
+            return false;
+        share->work.check += k;
+        share->work.units++;
+        lab_lap(&share->latencies);
+    }
+    return true;
+}
+
+static bool crew_open(lab *lab, void *data)
+{
+    (void)data;
+    uint64_t threads, failing;
+    if (!lab_integer(lab, "threads", 1, 64, &threads)
+        || !lab_integer(lab, "fail_at", 0, 1000, &failing))
+        return false;
+    for (size_t i = 0; i < 64; i++)
+        fail_at[i] = failing;
+    crew = lab_crew_gather(lab, threads, fail_at, sizeof *fail_at, crew_work);
+    return crew != NULL;
+}
+
+static bool crew_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    (void)data;
+    uint64_t *failed = lab_crew_perform(crew, lab, operations, work);
+    return failed == NULL || lab_fail(lab, LAB_FAILED, "operation %" PRIu64 " failed", *failed);
+}
+
+static void crew_close(void *data)
+{
+    (void)data;
+    lab_crew_dismiss(crew);
+    crew = NULL;
+}
+
+/* -- Latencies ---------------------------------------------------------------------------- */
+
+/* Answers with the latencies of two threads that the clock did not measure: one of `ns`, one that
+ * began earlier and took 1000 ns, and one of a thread that did nothing. */
+static bool latency_open(lab *lab, void *data)
+{
+    return lab_integer(lab, "ns", 1, UINT64_MAX / 2, data);
+}
+
+static bool latency_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    static lab_latencies threads[3];
+    uint64_t ns = *(uint64_t *)data;
+    memset(threads, 0, sizeof threads);
+    threads[0] = (lab_latencies){.start = 200, .end = 200 + ns};
+    threads[0].counts[lab_bucket(ns)] = operations;
+    threads[1] = (lab_latencies){.start = 100, .end = 1100};
+    threads[1].counts[lab_bucket(1000)] = operations;
+    threads[2] = (lab_latencies){.start = 1, .end = 1};
+    for (size_t i = 0; i < 3; i++)
+        lab_add_latencies(lab, &threads[i]);
+    work->check = lab_bucket(0) + lab_bucket(UINT64_MAX);
+    return true;
+}
+
+static void latency_close(void *data)
+{
+    (void)data;
+}
+
 int main(void)
 {
-    static const lab_case cases[] = {{"echo", echo_open, echo_perform, echo_close}};
+    static const lab_case cases[] = {
+        {"echo", echo_open, echo_perform, echo_close},
+        {"crew", crew_open, crew_perform, crew_close},
+        {"latency", latency_open, latency_perform, latency_close},
+    };
     static echo echo;
-    return lab_main("echo", "no library 1.0", cases, 1, &echo);
+    return lab_main("echo", "no library 1.0", cases, sizeof cases / sizeof *cases, &echo);
 }

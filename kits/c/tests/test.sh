@@ -23,7 +23,7 @@ xs() { head -c "$1" /dev/zero | tr '\0' x; }
 answers() {
     { "$subject" 2>"$scratch.log" || echo "exit status $?"; } | sed -E '
         s/^(@lab hello .*thread=)[0-9]+( runtime=)(gcc|clang)%20[0-9][^ ]*/\1T\2C/
-        s/^(@lab ran )start=[0-9]+ end=[0-9]+/\1start=S end=E/'
+        s/^(@lab ran )start=[0-9]{5,} end=[0-9]{5,}/\1start=S end=E/'
 }
 
 # The replies to the lines on standard input, after hello, are the further arguments.
@@ -147,6 +147,74 @@ expect 'unknown commands' '@lab error code=usage message=there%20is%20no%20comma
     '@lab error code=usage message=there%20is%20no%20command%20RUN' <<END
 
 RUN
+END
+
+# The table of docs/protocol.md: v, and the index of its bucket.
+while read -r ns index; do
+    end=$((ns + 200 > 1100 ? ns + 200 : 1100))
+    if [ "$index" -lt 190 ]; then latencies=$index:3,190:3
+    elif [ "$index" -eq 190 ]; then latencies=190:6
+    else latencies=190:3,$index:3; fi
+    expect "the bucket of $ns ns, the first start, the last end, and no latencies for verify" \
+        '@lab opened' "@lab ran start=100 end=$end operations=3 units=0 check=1919 latencies=$latencies" \
+        '@lab verified operations=1 units=0 check=1919' <<END
+open case=latency seed=7 ns=$ns
+run operations=3
+verify
+END
+done <<END
+63 63
+64 64
+65 64
+66 65
+127 95
+128 96
+1000 190
+1000000 509
+4294967296 896
+END
+
+# The sum of the counts, and whether the indices ascend, stand for the latencies of a crew.
+summed() {
+    "$subject" 2>"$scratch.log" | awk '/^@lab ran/ {
+        n = split(substr($NF, 11), pairs, ","); sum = 0; last = -1; order = "ascending"
+        for (i = 1; i <= n; i++) {
+            split(pairs[i], pair, ":"); sum += pair[2]
+            if (pair[1] + 0 <= last) order = "not ascending"
+            last = pair[1] + 0
+        }
+        print $5, $6, $7, sum, order; next } !/hello/'
+}
+
+for threads in 1 2 7 64; do
+    seen=$(printf 'open case=crew seed=7 fail_at=0 threads=%s\nrun operations=1000\nrun operations=3\nclose\n' \
+        $threads | summed)
+    wanted=$(printf '@lab opened\n%s\n%s\n@lab closed' \
+        'operations=1000 units=1000 check=499500 1000 ascending' \
+        'operations=3 units=3 check=3 3 ascending')
+    if [ "$seen" = "$wanted" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'FAILED: a crew of %s\nseen:\n%s\n' "$threads" "$seen"
+        head -n 20 "$scratch.log"
+    fi
+done
+
+for _ in $(seq 100); do
+    printf 'open case=crew seed=7 fail_at=0 threads=16\nclose\n'
+done >"$scratch.in"
+expect 'a crew that is dismissed before its members run' \
+    "$(yes '@lab opened
+@lab closed' | head -n 200)" <"$scratch.in"
+
+expect 'a crew of which one member fails, and that works again' '@lab opened' \
+    '@lab error code=failed message=operation%205%20failed' \
+    '@lab verified operations=4 units=4 check=6' '@lab closed' <<END
+open case=crew seed=7 fail_at=5 threads=3
+run operations=10
+verify operations=4
+close
 END
 
 printf 'verify\0\n%s\n' "$open" >"$scratch.in"

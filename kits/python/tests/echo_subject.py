@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A subject whose case echo shows what the kit gave it, and prints what it should not."""
+"""A subject whose case echo shows what the kit gave it, and prints what it should not; its case crew
+does its operations in threads."""
 
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lab_kit import Opening, Perform, UnsupportedError, Work, serve
+from lab_kit import (Latencies, Opening, Perform, Share, UnsupportedError, Work, crew,
+                     serve)
 
 
 @contextmanager
@@ -27,4 +29,24 @@ def echo(opening: Opening) -> Iterator[Perform]:
     print("echo was closed", file=sys.stderr, flush=True)
 
 
-serve("echo", "no library 1.0", {"echo": echo})
+@contextmanager
+def crew_of(opening: Opening) -> Iterator[Perform]:
+    fail_at = opening.integer("fail_at", 0, 1000)
+
+    def share(operations: range, latencies: Latencies) -> Work:
+        check = units = 0
+        for k in operations:
+            if k + 1 == fail_at:
+                raise ValueError(f"operation {fail_at} failed")
+            check += k
+            units += 1
+            latencies.lap()
+        return Work(check, units)
+
+    shares: list[Share] = [share] * opening.integer("threads", 1, 64)
+    with crew(shares) as perform:
+        yield perform
+    print("crew was closed", file=sys.stderr, flush=True)
+
+
+serve("echo", "no library 1.0", {"echo": echo, "crew": crew_of})

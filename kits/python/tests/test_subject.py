@@ -58,6 +58,29 @@ def test_failed_work_is_reported_and_logged_and_the_case_stays_open() -> None:
     assert "ValueError: operation 2 failed" in log
 
 
+@pytest.mark.parametrize("threads", [1, 2, 7, 64])
+def test_a_crew_shares_a_batch_and_tells_each_latency(threads: int) -> None:
+    before = time.monotonic_ns()
+    replies, log = talk(f"open case=crew seed=7 fail_at=0 threads={threads}", "run operations=1000",
+                        "run operations=3", "verify operations=4", "close")
+    after = time.monotonic_ns()
+    for reply, operations, check in ((replies[1], 1000, 499_500), (replies[2], 3, 3)):
+        ran = re.fullmatch(rf"@lab ran start=(\d+) end=(\d+) operations={operations} "
+                           rf"units={operations} check={check} latencies=([0-9:,]+)", reply)
+        assert ran and before < int(ran[1]) < int(ran[2]) < after
+        pairs = [tuple(map(int, pair.split(":"))) for pair in ran[3].split(",")]
+        assert sum(count for _, count in pairs) == operations
+        assert pairs == sorted(pairs) and len(dict(pairs)) == len(pairs)
+    assert replies[3:] == ["@lab verified check=6 operations=4 units=4", "@lab closed"]
+    assert "crew was closed" in log, "its threads have ended"
+
+
+def test_a_crew_of_which_a_member_fails_works_again() -> None:
+    assert talk("open case=crew seed=7 fail_at=5 threads=3", "run operations=10",
+                "verify operations=4")[0][1:] == [
+        error("failed", "operation 5 failed"), "@lab verified check=6 operations=4 units=4"]
+
+
 @pytest.mark.parametrize("end", ["close", "quit", ""])
 def test_a_case_is_closed_whatever_ends_it(end: str) -> None:
     log = talk(OPEN, end)[1]

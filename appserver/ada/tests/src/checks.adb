@@ -44,10 +44,9 @@ package body Checks is
       Assert (False, "expected Misuse_Error: " & Words & ", but it went through");
    end Is_Misuse;
 
-   procedure Answers (DB : in out SQLite.Connection; Query, Text : String) is
-      Asked : SQLite.Statement;
+   procedure Answers (DB : in out SQL.Connection'Class; Query, Text : String) is
+      Asked : SQL.Statement'Class := DB.Use_Text (Query);
    begin
-      Asked.Prepare (DB, Query);
       Assert (Asked.Step, "a row of: " & Query);
       Assert (Asked.As_Text (1), Text, Query);
    end Answers;

@@ -16,7 +16,7 @@ package Checks is
    procedure Is_Misuse (Act : not null access procedure; Words : String);
    --  With Misuse_Error, whose message contains Words
 
-   procedure Answers (DB : in out SQLite.Connection; Query, Text : String);
+   procedure Answers (DB : in out SQL.Connection'Class; Query, Text : String);
    --  Query's first column of its first row is Text
 
    function File_Name (Name : String) return String;

@@ -1,9 +1,12 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What the database refuses: each with the SQLSTATE that programs go by.
+--  What every database refuses: each with the SQLSTATE that programs go by.
 
 with AUnit.Test_Suites;
+with Test_Databases;
 
+generic
+   with package Database is new Test_Databases.Database (<>);
 package Error_Tests is
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite;

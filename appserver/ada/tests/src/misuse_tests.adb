@@ -9,11 +9,12 @@ package body Misuse_Tests is
 
    use AUnit.Assertions;
    use Checks;
+   use Database;
    use type SQL.Integer_64;
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
-      DB    : aliased SQLite.Connection;
-      Query : SQLite.Statement;
+      DB    : aliased Connection;
+      Query : Statement;
    end record;
 
    overriding procedure Set_Up (T : in out Fixture);
@@ -21,8 +22,8 @@ package body Misuse_Tests is
 
    overriding procedure Set_Up (T : in out Fixture) is
    begin
-      T.DB.Open (":memory:");
-      T.Query.Prepare (T.DB, "SELECT 1, ? UNION ALL SELECT 2, 3");
+      Open (T.DB);
+      Prepare (T.Query, T.DB, "SELECT 1, ? UNION ALL SELECT 2, 3");
    end Set_Up;
 
    overriding procedure Tear_Down (T : in out Fixture) is
@@ -69,7 +70,7 @@ package body Misuse_Tests is
 
       procedure Bind_Second is
       begin
-         T.Query.Bind (2, 1);
+         T.Query.Bind (2, SQL.Integer_64'(1));
       end Bind_Second;
 
       procedure Bind_First is
@@ -127,7 +128,7 @@ package body Misuse_Tests is
       T.Query.Close;
       T.Query.Close;
       All_Refused (T);
-      T.Query.Prepare (T.DB, "SELECT 7");
+      Prepare (T.Query, T.DB, "SELECT 7");
       Step (T);
       Assert (T.Query.As_Integer_64 (1) = 7, "it can be prepared again");
    end Closed_Statement;
@@ -141,7 +142,7 @@ package body Misuse_Tests is
 
       procedure Prepare is
       begin
-         T.Query.Prepare (T.DB, "SELECT 1");
+         Prepare (T.Query, T.DB, "SELECT 1");
       end Prepare;
 
       procedure Ask is
@@ -170,7 +171,7 @@ package body Misuse_Tests is
    procedure Opened_Twice (T : in out Fixture) is
       procedure Open is
       begin
-         T.DB.Open (":memory:");
+         Open (T.DB);
       end Open;
    begin
       Is_Misuse (Open'Access, "connection is open");
@@ -184,25 +185,25 @@ package body Misuse_Tests is
    procedure Failed_Statement (T : in out Fixture) is
       procedure Prepare is
       begin
-         T.Query.Prepare (T.DB, "SELEKT");
+         Prepare (T.Query, T.DB, "SELEKT");
       end Prepare;
    begin
-      Is_Refused (Prepare'Access, "42601");
+      Is_Refused (Prepare'Access, Known.Syntax);
       All_Refused (T);
    end Failed_Statement;
 
    --  Statements leave their connection's list from its head, middle and end
 
    procedure Any_Order (T : in out Fixture) is
-      DB    : SQLite.Connection;
-      Three : array (1 .. 3) of SQLite.Statement;
+      DB    : Connection;
+      Three : array (1 .. 3) of Statement;
 
       pragma Unreferenced (T);
    begin
       for First in Three'Range loop
-         DB.Open (":memory:");
+         Open (DB);
          for Query of Three loop
-            Query.Prepare (DB, "SELECT 1");
+            Prepare (Query, DB, "SELECT 1");
          end loop;
          Three (First).Close;
          for Other in Three'Range loop
@@ -216,10 +217,10 @@ package body Misuse_Tests is
    procedure Outlived_Connection (T : in out Fixture) is
    begin
       declare
-         Short_Lived : SQLite.Connection;
+         Short_Lived : Connection;
       begin
-         Short_Lived.Open (":memory:");
-         T.Query.Prepare (Short_Lived, "SELECT 1");
+         Open (Short_Lived);
+         Prepare (T.Query, Short_Lived, "SELECT 1");
          Step (T);
       end;
       All_Refused (T);
@@ -229,16 +230,20 @@ package body Misuse_Tests is
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+
+      procedure Add (Name : String; Test : Caller.Test_Method) is
+      begin
+         Result.Add_Test (Caller.Create (Known.Name.all & ": " & Name, Test));
+      end Add;
    begin
-      Result.Add_Test (Caller.Create ("columns that are not there", Columns'Access));
-      Result.Add_Test (Caller.Create ("parameters that cannot be bound", Parameters'Access));
-      Result.Add_Test (Caller.Create ("a closed statement", Closed_Statement'Access));
-      Result.Add_Test (Caller.Create ("a closed connection", Closed_Connection'Access));
-      Result.Add_Test (Caller.Create ("a connection opened twice", Opened_Twice'Access));
-      Result.Add_Test (Caller.Create ("a statement that failed", Failed_Statement'Access));
-      Result.Add_Test (Caller.Create ("statements closed in any order", Any_Order'Access));
-      Result.Add_Test
-        (Caller.Create ("a statement that outlived its connection", Outlived_Connection'Access));
+      Add ("columns that are not there", Columns'Access);
+      Add ("parameters that cannot be bound", Parameters'Access);
+      Add ("a closed statement", Closed_Statement'Access);
+      Add ("a closed connection", Closed_Connection'Access);
+      Add ("a connection opened twice", Opened_Twice'Access);
+      Add ("a statement that failed", Failed_Statement'Access);
+      Add ("statements closed in any order", Any_Order'Access);
+      Add ("a statement that outlived its connection", Outlived_Connection'Access);
       return Result;
    end Suite;
 

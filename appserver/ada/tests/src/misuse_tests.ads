@@ -3,7 +3,10 @@
 --  Mistakes of the program end in a clear exception, and lifetimes may end in any order.
 
 with AUnit.Test_Suites;
+with Test_Databases;
 
+generic
+   with package Database is new Test_Databases.Database (<>);
 package Misuse_Tests is
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite;

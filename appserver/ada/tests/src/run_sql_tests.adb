@@ -2,22 +2,47 @@
 --
 --  The tests of Appserver.SQL. Its argument is a directory to write databases to.
 
+with Ada.Environment_Variables;
+with Ada.Text_IO;
 with AUnit.Test_Suites;
-with Error_Tests;
-with Misuse_Tests;
+with MariaDB_Tests;
+with PostgreSQL_Tests;
 with Run_Suite;
-with Transaction_Tests;
-with Value_Tests;
+with SQLite_Tests;
+with SQL_Suites;
+with Tested_Databases;
 
 procedure Run_SQL_Tests is
+
+   function Is_There (Variable, Example : String) return Boolean is
+      Found : constant Boolean := Ada.Environment_Variables.Exists (Variable);
+   begin
+      if not Found then
+         Ada.Text_IO.Put_Line
+           ("skipped: " & Variable & "=" & Example & " make -C appserver/ada test runs more");
+      end if;
+      return Found;
+   end Is_There;
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
-      Result.Add_Test (Error_Tests.Suite);
-      Result.Add_Test (Value_Tests.Suite);
-      Result.Add_Test (Transaction_Tests.Suite);
-      Result.Add_Test (Misuse_Tests.Suite);
+      Result.Add_Test (SQLite_Tests.Suite);
+      Result.Add_Test (SQL_Suites.On_SQLite.Suite);
+      if Is_There
+        (Tested_Databases.PostgreSQL_Variable, "postgresql://USER:PASSWORD@HOST/DATABASE")
+      then
+         Result.Add_Test (SQL_Suites.On_PostgreSQL.Suite);
+         Result.Add_Test (SQL_Suites.On_PostgreSQL.Server_Suite);
+         Result.Add_Test (PostgreSQL_Tests.Suite);
+      end if;
+      if Is_There
+        (Tested_Databases.MariaDB_Variable, "mariadb://USER:PASSWORD@HOST/DATABASE")
+      then
+         Result.Add_Test (SQL_Suites.On_MariaDB.Suite);
+         Result.Add_Test (SQL_Suites.On_MariaDB.Server_Suite);
+         Result.Add_Test (MariaDB_Tests.Suite);
+      end if;
       return Result;
    end Suite;
 

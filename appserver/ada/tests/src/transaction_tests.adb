@@ -9,9 +9,10 @@ package body Transaction_Tests is
 
    use AUnit.Assertions;
    use Checks;
+   use Database;
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
-      DB : aliased SQLite.Connection;
+      DB : aliased Connection;
    end record;
 
    overriding procedure Set_Up (T : in out Fixture);
@@ -19,7 +20,7 @@ package body Transaction_Tests is
 
    overriding procedure Set_Up (T : in out Fixture) is
    begin
-      T.DB.Open (":memory:");
+      Open (T.DB);
       T.DB.Execute ("CREATE TABLE t (x integer unique)");
    end Set_Up;
 
@@ -63,7 +64,7 @@ package body Transaction_Tests is
          Work.Commit;
       end Fail_Half_Way;
    begin
-      Is_Refused (Fail_Half_Way'Access, "23505");
+      Is_Refused (Fail_Half_Way'Access, Known.Duplicate);
       Has_Rows (T, "0");
    end Left_By_Exception;
 
@@ -81,13 +82,13 @@ package body Transaction_Tests is
    --  Rows that are still being read must not keep the work from being undone
 
    procedure Left_While_Reading (T : in out Fixture) is
-      Query : SQLite.Statement;
+      Query : Statement;
 
       procedure Fail is
          Work : SQL.Transaction (T.DB'Access) with Unreferenced;
       begin
          Insert (T, "2");
-         Query.Prepare (T.DB, "SELECT x FROM t");
+         Prepare (Query, T.DB, "SELECT x FROM t");
          Assert (Query.Step, "a row");
          raise SQL.SQL_Error with "on the way";
       end Fail;
@@ -128,65 +129,10 @@ package body Transaction_Tests is
 
    --  SQLite can roll back by itself: a commit then must not pretend to have worked
 
-   procedure Rolled_Back_By_Database (T : in out Fixture) is
-      Work : SQL.Transaction (T.DB'Access);
-
-      procedure Replace is
-      begin
-         T.DB.Execute ("INSERT OR ROLLBACK INTO t VALUES (1)");
-      end Replace;
-
-      procedure Commit is
-      begin
-         Work.Commit;
-      end Commit;
-   begin
-      Insert (T, "1");
-      Is_Refused (Replace'Access, "23505");
-      Is_Refused (Commit'Access, "25P01", "no transaction");
-      Work.Roll_Back;
-      Has_Rows (T, "0");
-   end Rolled_Back_By_Database;
-
-   procedure Commit_Again_When_Busy (T : in out Fixture) is
-      Path    : constant String := File_Name ("commit.db");
-      Mine    : aliased SQLite.Connection;
-      Other   : SQLite.Connection;
-      Reading : SQLite.Statement;
-
-      pragma Unreferenced (T);
-   begin
-      Mine.Open (Path);
-      Mine.Execute ("CREATE TABLE t (x)");
-      Mine.Execute ("INSERT INTO t VALUES (1), (2)");
-      Other.Open (Path);
-      Reading.Prepare (Other, "SELECT x FROM t");
-      Assert (Reading.Step, "a row");
-      declare
-         Work : SQL.Transaction (Mine'Access);
-
-         procedure Commit is
-         begin
-            Work.Commit;
-         end Commit;
-      begin
-         Mine.Execute ("INSERT INTO t VALUES (3)");
-         Is_Refused (Commit'Access, "55P03", "locked");
-         Assert (Work.Is_Pending, "the work is still there");
-         Reading.Reset;
-         Work.Commit;
-      end;
-      Answers (Other, "SELECT count(*) FROM t", "3");
-   end Commit_Again_When_Busy;
-
    procedure Connection_Closed_First (T : in out Fixture) is
-      DB   : aliased SQLite.Connection;
-      Path : constant String := File_Name ("closed.db");
-
-      pragma Unreferenced (T);
+      DB : aliased Connection;
    begin
-      DB.Open (Path);
-      DB.Execute ("CREATE TABLE t (x)");
+      Connect (DB);
       declare
          Work : SQL.Transaction (DB'Access);
 
@@ -199,27 +145,26 @@ package body Transaction_Tests is
          DB.Close;
          Is_Misuse (Commit'Access, "connection is not open");
       end;
-      DB.Open (Path);
-      Answers (DB, "SELECT count(*) FROM t", "0");
+      Has_Rows (T, "0");
    end Connection_Closed_First;
 
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+
+      procedure Add (Name : String; Test : Caller.Test_Method) is
+      begin
+         Result.Add_Test (Caller.Create (Known.Name.all & ": " & Name, Test));
+      end Add;
    begin
-      Result.Add_Test (Caller.Create ("committed work stays", Committed'Access));
-      Result.Add_Test (Caller.Create ("left by an exception", Left_By_Exception'Access));
-      Result.Add_Test (Caller.Create ("left without a commit", Left_Without_Commit'Access));
-      Result.Add_Test (Caller.Create ("left while rows are read", Left_While_Reading'Access));
-      Result.Add_Test (Caller.Create ("rolled back", Rolled_Back'Access));
-      Result.Add_Test (Caller.Create ("one at a time", Nested'Access));
-      Result.Add_Test
-        (Caller.Create ("rolled back by the database", Rolled_Back_By_Database'Access));
-      Result.Add_Test
-        (Caller.Create ("a busy commit can be tried again", Commit_Again_When_Busy'Access));
-      Result.Add_Test
-        (Caller.Create ("its connection closed first", Connection_Closed_First'Access));
+      Add ("committed work stays", Committed'Access);
+      Add ("left by an exception", Left_By_Exception'Access);
+      Add ("left without a commit", Left_Without_Commit'Access);
+      Add ("left while rows are read", Left_While_Reading'Access);
+      Add ("rolled back", Rolled_Back'Access);
+      Add ("one at a time", Nested'Access);
+      Add ("its connection closed first", Connection_Closed_First'Access);
       return Result;
    end Suite;
 

@@ -3,7 +3,10 @@
 --  What a transaction leaves behind, however it ends.
 
 with AUnit.Test_Suites;
+with Test_Databases;
 
+generic
+   with package Database is new Test_Databases.Database (<>);
 package Transaction_Tests is
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite;

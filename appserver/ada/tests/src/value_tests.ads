@@ -3,7 +3,10 @@
 --  Values come back as they went in, and a null is never taken for a value.
 
 with AUnit.Test_Suites;
+with Test_Databases;
 
+generic
+   with package Database is new Test_Databases.Database (<>);
 package Value_Tests is
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite;

@@ -18,12 +18,8 @@ pub fn build(cli: &Cli, args: &BuildArgs) -> Result<ExitCode, Exit> {
     let mut unready = 0;
     for name in experiments {
         let experiment = Experiment::read(&project, &name)?;
-        let names: Vec<String> = experiment
-            .subjects
-            .iter()
-            .map(|s| s.model.name.clone())
-            .collect();
-        let outcomes = ready(&project, &experiment, &names, args.install)?;
+        let subjects: Vec<_> = experiment.subjects.iter().collect();
+        let outcomes = ready(&project, &experiment, &subjects, args.install, &[])?;
         unready += outcomes.iter().filter(|o| o.is_err()).count();
     }
     match unready {

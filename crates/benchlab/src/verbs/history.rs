@@ -85,7 +85,7 @@ fn latest(files: &[File], most: usize) -> Vec<Past> {
 fn past(path: &Path) -> Result<Option<Past>, StoreError> {
     let run = lab_store::load(path)?;
     let hashes = lab_store::recorded_hashes(path)?;
-    Ok(Past::new(&run, &lab_stats::analyse(&run), &hashes))
+    Ok(Past::new(&run, &hashes))
 }
 
 fn left_out(e: &StoreError) {

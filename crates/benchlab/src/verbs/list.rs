@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::output::say;
 use crate::verbs::{project, run_files};
 use lab_bench::build::present;
-use lab_plan::{Experiment, Project, Toolchains};
+use lab_plan::{Experiment, Project, Subject, Toolchains};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -36,40 +36,49 @@ fn show(project: &Project, toolchains: &Toolchains, name: &str) -> Result<(), Ex
         if let Some((parameter, values)) = &case.sweep {
             say!("    {:<12} sweep {parameter} = {}", "", join(values));
         }
-        for (factor, values) in &case.factors {
-            say!("    {:<12} factor {factor} = {}", "", join(values));
+        for factor in &case.factors {
+            let (name, values) = (&factor.name, join(&factor.values));
+            say!("    {:<12} factor {name} = {values}", "");
         }
     }
-    say!("\n  subjects");
-    for subject in &experiment.subjects {
-        let s = &subject.model;
-        let role = match (s.limit, s.name == experiment.baseline, subject.default) {
-            (true, _, _) => " (the limit)",
-            (_, true, _) => " (the baseline)",
-            (_, _, false) => " (only when named)",
-            _ => "",
-        };
-        say!("    {:<12} {}, {}{role}", s.name, s.language, s.driver);
-        let missing: Vec<_> = subject
-            .recipe
-            .needs
-            .iter()
-            .filter_map(|n| toolchains.get(n))
-            .filter(|t| !present(t))
-            .collect();
-        for toolchain in &missing {
-            say!(
-                "    {:<12} missing: {} ({})",
-                "",
-                toolchain.title,
-                toolchain.debian.join(" ")
-            );
+    for target in 0..experiment.targets.len().max(1) {
+        match experiment.targets.get(target) {
+            Some(target) => say!("\n  subjects on {}", target.kind.title()),
+            None => say!("\n  subjects"),
+        }
+        let there = |s: &&Subject| s.model.target == target;
+        for subject in experiment.subjects.iter().filter(there) {
+            show_subject(&experiment, toolchains, subject)?;
         }
     }
+    say!("\n  selections of subjects");
     for (selection, members) in &experiment.selections {
         say!("    {selection:<12} = {}", members.join(", "));
     }
     say!("\n  benchlab run {name} --quick\n");
+    Ok(())
+}
+
+fn show_subject(
+    experiment: &Experiment,
+    toolchains: &Toolchains,
+    subject: &Subject,
+) -> Result<(), Exit> {
+    let s = &subject.model;
+    let role = match (s.limit, s.name == experiment.baseline, subject.default) {
+        (true, _, _) => " (the limit)",
+        (_, true, _) => " (the baseline)",
+        (_, _, false) => " (only when named)",
+        _ => "",
+    };
+    say!("    {:<12} {}, {}{role}", s.name, s.language, s.driver);
+    let needs = subject.recipe.needs.iter().chain(&subject.recipe.services);
+    let needs = needs.filter_map(|n| toolchains.get(n));
+    for toolchain in needs.filter(|t| !present(t)) {
+        let how = toolchain.advice.clone();
+        let how = how.unwrap_or_else(|| toolchain.debian.join(" "));
+        say!("    {:<12} missing: {} ({how})", "", toolchain.title);
+    }
     Ok(())
 }
 

@@ -64,13 +64,10 @@ pub fn with_report<T>(
     make: impl FnOnce(&Report) -> Result<T, Exit>,
 ) -> Result<T, Exit> {
     let run = lab_store::load(path)?;
-    let analysis = lab_stats::analyse(&run);
     let file = path.display().to_string();
     make(&Report {
-        run: &run,
-        analysis: &analysis,
         others,
-        file: &file,
+        ..Report::new(&run, &file)
     })
 }
 

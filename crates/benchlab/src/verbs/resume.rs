@@ -4,6 +4,7 @@
 use crate::cli::{Budget, Cli, ResumeArgs};
 use crate::exit::{self, Exit};
 use crate::measuring;
+use crate::services;
 use crate::verbs::{compare, project, run};
 use lab_bench::{fingerprint, interrupt};
 use lab_model::{Ending, Plan, Subject};
@@ -59,7 +60,8 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     let experiment = Experiment::read(&project, &plan.experiment)?;
     same_subjects(&project, &experiment, &plan, args)?;
     let scratch = measuring::scratch(args.scratch.as_deref())?;
-    run::carry_out(&project, &plan, begin()?, scratch)
+    let servers = services::start(&plan, &args.service, &scratch, &earlier.failures)?;
+    run::carry_out(&project, &plan, begin()?, scratch, servers)
 }
 
 /// Samples of a program that changed in between would be of two programs.
@@ -76,7 +78,7 @@ fn same_subjects(
         .filter(|s| s.control_of.is_none())
         .find(|s| {
             experiment
-                .subject(&s.name)
+                .subject(plan, s)
                 .is_none_or(|now| now.model.program != s.program)
         })
     {

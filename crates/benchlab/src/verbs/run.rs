@@ -5,22 +5,26 @@ use crate::cli::{Cli, RunArgs};
 use crate::exit::{self, Exit};
 use crate::measuring;
 use crate::ready::ready;
+use crate::services;
 use crate::verbs::{project, report, runs_folder};
-use lab_bench::{Scratch, Subjects, interrupt, unix_seconds};
-use lab_model::{Failure, Host, Measure, Plan, Subject};
+use lab_bench::{Scratch, Servers, Subjects, interrupt, unix_seconds};
+use lab_model::{Failure, Host, Kind, Measure, Plan, Subject};
 use lab_plan::{Experiment, Project, Selection};
 use lab_store::RunWriter;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Measures an experiment.
 pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let project = project(cli)?;
     let experiment = Experiment::read(&project, &args.experiment)?;
-    let plan = selection(args)?.plan(&experiment)?;
+    let mut plan = selection(args)?.plan(&experiment)?;
+    plan.measure.budget_ns = budget_ns(args, plan.targets.len());
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let Prepared { hashes, failures } = prepare(&project, &experiment, &plan, args.install)?;
     let host = measuring::fit_host(args.strict)?;
     let scratch = measuring::scratch(args.scratch.as_deref())?;
+    let servers = services::start(&plan, &args.service, &scratch, &failures)?;
     let folder = runs_folder(cli, args.runs.as_deref())?;
     let path = measuring::new_file(&folder, &plan.experiment)?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
@@ -32,7 +36,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     failures
         .iter()
         .try_for_each(|failure| writer.failure(failure))?;
-    carry_out(&project, &plan, writer, scratch)
+    carry_out(&project, &plan, writer, scratch, servers)
 }
 
 /// Measures what is missing in a run file, and reports.
@@ -41,10 +45,11 @@ pub fn carry_out(
     plan: &Plan,
     writer: RunWriter,
     scratch: Scratch,
+    servers: Servers,
 ) -> Result<ExitCode, Exit> {
     let path = writer.path().to_path_buf();
     let run = writer.load()?;
-    let subjects = Subjects::new(plan, project.folder(), &run, scratch)?;
+    let subjects = Subjects::new(plan, project.folder(), &run, scratch, servers)?;
     let ending = measuring::measure(plan, writer, run, Box::new(subjects))?;
     report::after_run(&path)?;
     measuring::ended(ending)
@@ -65,16 +70,19 @@ pub fn prepare(
     plan: &Plan,
     install: bool,
 ) -> Result<Prepared, Exit> {
-    let made_as = |s: &Subject| match s.control_of {
-        Some(original) => plan.subjects[original].name.clone(),
-        None => s.name.clone(),
+    let made_as = |s: &Subject| {
+        let original = s.control_of.map_or(s, |original| &plan.subjects[original]);
+        let made = experiment.subject(plan, original);
+        made.expect("a plan's subjects are of its experiment")
     };
-    let names: Vec<String> = plan.subjects.iter().map(made_as).collect();
+    let subjects: Vec<_> = plan.subjects.iter().map(made_as).collect();
+    let external = plan.targets.iter().filter(|t| t.external);
+    let external: Vec<Kind> = external.map(|t| t.kind).collect();
     let (mut hashes, mut failures) = (Vec::new(), Vec::new());
-    let outcomes = ready(project, experiment, &names, install)?;
-    for ((subject, s), outcome) in plan.subjects.iter().enumerate().zip(outcomes) {
+    let outcomes = ready(project, experiment, &subjects, install, &external)?;
+    for (subject, outcome) in outcomes.into_iter().enumerate() {
         match outcome {
-            Ok(hash) => hashes.push((s.name.clone(), hash)),
+            Ok(hash) => hashes.push((plan.subject_label(subject), hash)),
             Err(unready) => failures.push(Failure {
                 subject,
                 point: None,
@@ -119,6 +127,9 @@ fn selection(args: &RunArgs) -> Result<Selection, Exit> {
     Ok(Selection {
         subjects: args.subjects.clone(),
         cases: args.cases.clone(),
+        targets: args.targets.clone(),
+        service_set: args.service_set.clone(),
+        external: args.service.iter().map(|(kind, _)| *kind).collect(),
         set,
         baseline: args.baseline.clone(),
         control: !args.no_control,
@@ -128,17 +139,21 @@ fn selection(args: &RunArgs) -> Result<Selection, Exit> {
     })
 }
 
-fn measure(args: &RunArgs) -> Measure {
-    let usual = if args.quick { 30 } else { 150 };
+/// The time that was asked for; else what is usual for so many targets, unless the blocks are counted.
+fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
+    let usual = Duration::from_secs(if args.quick { 30 } else { 150 });
     let budget = match (args.budget, args.blocks) {
         (Some(budget), _) => budget.0,
         (None, Some(_)) => None,
-        (None, None) => Some(std::time::Duration::from_secs(usual)),
+        (None, None) => Some(usual * targets.max(1) as u32),
     };
+    budget.map(|b| b.as_nanos() as u64)
+}
+
+fn measure(args: &RunArgs) -> Measure {
     Measure {
         pairs: args.pairs.unwrap_or(if args.quick { 8 } else { 40 }),
         turn_ns: 1_000_000,
-        budget_ns: budget.map(|b| b.as_nanos() as u64),
         max_blocks: args.blocks.unwrap_or(80),
         looks: measuring::looks(args.blocks),
         alpha: measuring::ALPHA,

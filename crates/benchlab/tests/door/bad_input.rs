@@ -7,7 +7,7 @@ use std::process::Command;
 
 /// A sound file; each test spoils it in one place.
 fn sound() -> String {
-    let head = "[experiment]\ntitle = \"T\"\nquestion = \"Q\"\nbaseline = \"honest\"\ntarget = \"sqlite\"\n\n\
+    let head = "[experiment]\ntitle = \"T\"\nquestion = \"Q\"\nbaseline = \"honest\"\ntargets = [\"sqlite\"]\n\n\
                 [target.sqlite]\nrows = 10\n\
                 table = \"CREATE TABLE test_simple (id integer primary key autoincrement, value integer)\"\n";
     let subjects = ["honest", "second"].map(|name| subject(name, &["sql.py", "honest"]));
@@ -226,8 +226,8 @@ fn names_that_are_taken_or_unknown() {
         Some("did you mean `second`?"),
     );
     spoilt(
-        "target = \"sqlite\"",
-        "target = \"sqlit\"",
+        "targets = [\"sqlite\"]",
+        "targets = [\"sqlit\"]",
         "\"sqlit\"",
         "unknown target `sqlit`",
         Some("did you mean `sqlite`?"),

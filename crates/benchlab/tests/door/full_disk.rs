@@ -110,7 +110,7 @@ fn whoever_fills_the_databases_disk_fails() {
 
 /// Runs a script in the project's folder, where what it mounts is seen by nobody else.
 #[track_caller]
-fn in_a_namespace(project: &Project, script: &str) {
+pub fn in_a_namespace(project: &Project, script: &str) {
     let mut command = unshare();
     command
         .args(["sh", "-uc", script])
@@ -136,7 +136,7 @@ fn unshare() -> Command {
 
 /// Whether this machine permits no mounts and the reader knows it.
 #[track_caller]
-fn left_out() -> bool {
+pub fn left_out() -> bool {
     let script = "mount -t tmpfs -o size=16k none /mnt";
     let permitted = unshare()
         .args(["sh", "-c", script])

@@ -4,8 +4,8 @@
 
 use crate::project::{BENCHLAB, Ended, ended};
 use lab_model::{
-    Batch, BlockState, Case, Check, Command as Line, Disturbance, Ending, Failure, Host, Imported,
-    Measure, Plan, Point, Sample, Subject, Writes,
+    Batch, BlockState, Case, Command as Line, Disturbance, Ending, Failure, Host, Imported,
+    Measure, Plan, Point, Sample, Subject,
 };
 use lab_store::RunWriter;
 use serde_json::Value;
@@ -64,7 +64,7 @@ impl Made {
             case: 0,
             params: vec![("n".into(), x.to_string())],
             x: Some(x as f64),
-            writes: Writes::default(),
+            ..Point::default()
         };
         Plan {
             experiment: self.name.into(),
@@ -75,8 +75,7 @@ impl Made {
                 work: "one process".into(),
                 unit: "process".into(),
                 sweep: Some("n".into()),
-                check: Check::Reads,
-                empty: false,
+                ..Case::default()
             }],
             points: (1..=self.points).map(point).collect(),
             measure: Measure {
@@ -137,6 +136,7 @@ impl Made {
                             operations: 1,
                             wall_ns,
                             cpu_ns: wall_ns,
+                            server_cpu_ns: None,
                         },
                     });
                 }

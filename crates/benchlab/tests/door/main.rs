@@ -10,5 +10,7 @@ mod progress;
 mod project;
 mod run_files;
 mod same_work;
+mod servers;
+mod servers_faults;
 mod stopping;
 mod two_runs;

@@ -15,11 +15,12 @@ _PROJECT = Path(__file__).resolve().parents[4]
 sys.path[:0] = [str(_PROJECT / "kits/python/src"), str(_PROJECT / "experiments/sql/python")]
 
 import lab_kit.subject  # noqa: E402
-from cases import CREATE, INSERT, sql_cases  # noqa: E402
 from lab_kit import Case, Opening, Perform, Work, serve  # noqa: E402
 from sqlite3_subject import connector  # noqa: E402
+from sqlite_cases import INSERT, sqlite_cases  # noqa: E402
 
-HONEST = sql_cases(connector)
+CREATE = "CREATE TABLE test_simple (id integer primary key autoincrement, value integer)"
+HONEST = sqlite_cases(connector)
 measured = False  # whether the batch comes from `run`: a cheat that is honest in `verify` looks here
 
 
@@ -217,7 +218,7 @@ def cached_handle(only_in_run: bool) -> dict[str, Case]:
 
 def pragma(name: str, value: object) -> dict[str, Case]:
     """Every case under a pragma of the subject's own choice."""
-    cases = sql_cases(lambda path, cached: lambda: with_pragma(path, cached, name, value))
+    cases = sqlite_cases(lambda path, cached: lambda: with_pragma(path, cached, name, value))
     return dict(cases)
 
 

@@ -297,7 +297,7 @@ fn machine(report: &BetweenReport) -> Option<String> {
     let between = report.between;
     let baseline = between.baseline.as_ref()?;
     let levels = between.levels.iter();
-    let levels: Vec<&LevelChange> = levels.filter(|l| l.subject == *baseline).collect();
+    let levels: Vec<&LevelChange> = levels.filter(|l| l.baseline).collect();
     let did = match levels[..] {
         [] => return None,
         [level] => format!(

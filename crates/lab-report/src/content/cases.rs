@@ -5,7 +5,7 @@ use super::Room;
 use super::method::low_level;
 use crate::number::{self, Quantity, full, short};
 use crate::table::{Cell, Column, Table, Tone};
-use crate::view::{Group, Standing, View, verdict_word};
+use crate::view::{Group, Standing, UNABLE, View, verdict_word};
 use lab_model::{PointId, SubjectId};
 use lab_stats::analysis::{Cell as Figures, Comparison, Control, Interval, Verdict};
 
@@ -149,7 +149,7 @@ fn figures<'a>(standing: &Standing<'a>) -> Option<&'a Figures> {
         | Standing::Overhead(c)
         | Standing::Compared(c, _)
         | Standing::Apart(c, _) => Some(c),
-        Standing::Missing(_) => None,
+        Standing::Missing(_) | Standing::Unable => None,
     }
 }
 
@@ -162,6 +162,7 @@ fn verdict_cell(view: &View, standing: &Standing, point: PointId) -> Cell {
         Standing::Apart(_, why) | Standing::Missing(why) => {
             Cell::from(why.as_str()).tone(Tone::Alarm)
         }
+        Standing::Unable => UNABLE.into(),
     }
 }
 
@@ -179,12 +180,10 @@ where
 {
     let subjects = view.with_controls();
     let all = subjects.flat_map(|s| group.points.iter().filter_map(move |&p| view.cell(s, p)));
-    let all: Vec<f64> = all.map(|c| time(c).estimate).filter(|t| *t > 0.0).collect();
-    let least = all.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = all.iter().copied().fold(0.0, f64::max);
-    let (scale, unit) = Quantity::Time.unit((least * most).sqrt());
+    let (scale, unit) = number::common_unit(Quantity::Time, all.map(|c| time(c).estimate));
     let cell = |subject, point| match view.standing(subject, point) {
         Standing::Missing(why) => failed(&why),
+        Standing::Unable => UNABLE.into(),
         standing => figures(&standing).map_or("–".into(), |c| {
             number::short_in(scale, "", time(c)).into()
         }),
@@ -214,6 +213,7 @@ fn narrow_ratios(view: &View, group: &Group) -> Table {
         Standing::Overhead(_) => "–".into(),
         Standing::Apart(_, why) => Cell::from(why).tone(Tone::Alarm),
         Standing::Missing(why) => failed(&why),
+        Standing::Unable => UNABLE.into(),
     };
     let mut table = narrow_sweep(view, group, view.ratio_title(), cell);
     table.notes.push(MARKS.into());

@@ -58,7 +58,7 @@ pub fn command_table(view: &View) -> Table {
 
 /// `12 blocks × 5 pairs on one core in 31 s; 95 % intervals, margin 2 %; decided.`
 pub fn extent(view: &View) -> String {
-    let end = ending(view.report.run.ending);
+    let end = ending(view.run.ending);
     if view.analysis.blocks == 0 {
         return format!("No complete block; {end}.");
     }
@@ -86,7 +86,7 @@ pub fn extent(view: &View) -> String {
 pub fn cores(view: &View) -> Option<Cores> {
     let planned = view.commands().and_then(|commands| commands.cores);
     planned.or_else(|| {
-        let mut settings = view.report.run.settings.iter();
+        let mut settings = view.run.settings.iter();
         let found = settings.find(|s| s.key == "cores")?;
         match found.value.as_str() {
             "one" => Some(Cores::One),
@@ -98,7 +98,7 @@ pub fn cores(view: &View) -> Option<Cores> {
 
 /// The mirrored pairs that the blocks have: fewer than planned where commands take long.
 pub fn pairs(view: &View) -> String {
-    let blocks = view.report.run.complete_blocks();
+    let blocks = view.run.complete_blocks();
     let passes = blocks.map(|b| b.samples.iter().map(|s| s.pass).max().unwrap_or(0));
     let pairs: Vec<usize> = passes.map(|last| last as usize / 2 + 1).collect();
     match (pairs.iter().min(), pairs.iter().max()) {
@@ -110,7 +110,7 @@ pub fn pairs(view: &View) -> String {
 
 /// From the beginning of the run to the end of its last block.
 fn took(view: &View) -> String {
-    let run = view.report.run;
+    let run = view.run;
     let ends = run.blocks.iter();
     let ends = ends.map(|b| b.started_unix_s + b.duration_ns as f64 / 1e9);
     let seconds = ends.fold(run.started_unix_s, f64::max) - run.started_unix_s;

@@ -8,21 +8,21 @@ use std::collections::BTreeSet;
 
 /// Settings in which subjects differ, and in words those in which all agree.
 pub fn conditions(view: &View) -> (Table, Vec<String>) {
-    let settings = &view.report.run.settings;
+    let settings = &view.run.settings;
     let measured: Vec<SubjectId> = (0..view.plan.subjects.len())
         .filter(|&s| settings.iter().any(|setting| setting.subject == s))
         .collect();
-    let keys: BTreeSet<&str> = settings.iter().map(|s| s.key.as_str()).collect();
+    // Beside other targets there is a table of the versions that subjects told in their hello.
+    let told = |s: &&lab_model::Setting| view.named.is_none() || s.point.is_some();
+    let keys = settings.iter().filter(told).map(|s| s.key.as_str());
+    let keys: BTreeSet<&str> = keys.collect();
     let names = measured.iter().map(|&s| view.name(s).to_string());
     let columns = std::iter::once("setting".to_string()).chain(names);
     let mut table = Table::new("Conditions that differ", columns);
     table.columns.iter_mut().for_each(|c| c.numeric = false);
     let mut same = Vec::new();
     for key in keys {
-        let values: Vec<String> = measured
-            .iter()
-            .map(|&s| values(view.report.run, s, key))
-            .collect();
+        let values: Vec<String> = measured.iter().map(|&s| values(view.run, s, key)).collect();
         if values.iter().any(|v| *v != values[0]) {
             let tone = if view.plan.proof.equal.iter().any(|k| k == key) {
                 Tone::Alarm

@@ -71,7 +71,11 @@ fn fit_table(view: &View, group: &Group, room: Room) -> Option<Table> {
         None => view.group_label(group),
     };
     let mut table = Table::new(title, columns).text_column("");
-    for fit in view.analysis.fits.iter().filter(same) {
+    // Beside other targets there is no room for what repeats the baseline.
+    let wanted = |fit: &&lab_stats::analysis::Fit| {
+        view.named.is_none() || view.shown().contains(&fit.subject)
+    };
+    for fit in view.analysis.fits.iter().filter(same).filter(wanted) {
         let show = |i: &Interval| match room {
             Room::Narrow => short(Quantity::Time, i),
             Room::Wide => full(Quantity::Time, i),

@@ -24,7 +24,7 @@ pub fn method(view: &View) -> Vec<String> {
     if let Some(disturbed) = redone(view) {
         text.push(disturbed);
     }
-    if let Some((cpu_ns, rss_bytes)) = view.report.run.lab_cost {
+    if let Some((cpu_ns, rss_bytes)) = view.run.lab_cost {
         text.push(format!(
             "The lab itself used {} of CPU time and at most {} of memory (single readings).",
             number::single(Quantity::Time, cpu_ns as f64),
@@ -45,7 +45,7 @@ fn turns(view: &View) -> String {
              pairs of passes for each point, frozen while idle. {}",
             number::single(Quantity::Time, measure.turn_ns as f64),
             measure.pairs,
-            ending(view.report.run),
+            ending(view.run),
         );
     };
     let place = match cores(view) {
@@ -63,7 +63,7 @@ fn turns(view: &View) -> String {
         "In each of {blocks}, the commands were run one after the other {place}, in a random order and back \
          again: {} of passes for each point, a fresh process each time, with {input} on its standard input.{checked} {}",
         pairs(view),
-        ending(view.report.run),
+        ending(view.run),
     )
 }
 
@@ -85,7 +85,7 @@ pub fn conditions_line(view: &View) -> String {
         count(view.analysis.blocks as usize, "block"),
         number::level(view.analysis.level),
         number::level(view.analysis.margin),
-        ending(view.report.run),
+        ending(view.run),
     )
 }
 

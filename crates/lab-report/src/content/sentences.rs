@@ -263,7 +263,7 @@ fn what_would(view: &View, blocks: Option<u32>) -> String {
                 allow a wider --margin"
             .into();
     };
-    let time = forecast::time_for(view.report.run, blocks);
+    let time = forecast::time_for(view.run, blocks);
     let time = time.map_or(String::new(), |time| format!(": --for {time}"));
     format!("about {blocks} blocks would probably decide it{time}")
 }

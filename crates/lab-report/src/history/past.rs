@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a history keeps of a run: small, so that hundreds of runs can be read one after the other.
 
-use lab_model::{Plan, Run, Subject, SubjectId};
+use lab_model::{Kind, Plan, Run, Subject, SubjectId};
 use lab_stats::analysis::{Analysis, Interval, Verdict};
+use lab_stats::{Analysed, analyse_parts};
 use std::collections::HashMap;
 
 /// One run, without its samples.
@@ -11,16 +12,25 @@ pub struct Past {
     pub(super) run: String,
     pub(super) started_unix_s: f64,
     pub(super) ended: bool,
-    pub(super) blocks: u32,
-    /// The level that was asked for.
-    pub(super) level: f64,
     /// The facts of the host that decide how fast it is.
     pub(super) host: Vec<(String, String)>,
-    pub(super) points: Vec<String>,
-    pub(super) baseline: Made,
+    /// What was done on each target.
+    pub(super) parts: Vec<PastPart>,
+}
+
+/// What a run did on one target.
+#[derive(Clone, Debug)]
+pub(super) struct PastPart {
+    /// The target, if it has one.
+    pub kind: Option<Kind>,
+    pub blocks: u32,
+    /// The level that was asked for.
+    pub level: f64,
+    pub points: Vec<String>,
+    pub baseline: Made,
     /// Its typical time, where the run has one point alone.
-    pub(super) baseline_wall_ns: Option<Interval>,
-    pub(super) standings: Vec<Standing>,
+    pub baseline_wall_ns: Option<Interval>,
+    pub standings: Vec<Standing>,
 }
 
 /// A subject and what tells whether it is the same program in another run.
@@ -46,31 +56,71 @@ pub(super) struct Standing {
 }
 
 impl Past {
-    /// What a history shows of a run. `hashes` are those in the run file, by the subjects' names.
-    /// Nothing of a file of imported figures.
-    pub fn new(run: &Run, analysis: &Analysis, hashes: &HashMap<String, String>) -> Option<Past> {
-        let plan = run.plan.as_ref()?;
-        let made = |subject: &Subject| Made::new(subject, hashes);
+    /// What a history shows of a run, which it analyses. `hashes` are those in the run file, by
+    /// [`Plan::subject_label`] or by the subjects' names. Nothing of a file of imported figures.
+    pub fn new(run: &Run, hashes: &HashMap<String, String>) -> Option<Past> {
+        let whole = run.plan.as_ref()?;
+        let facts = run.host.facts.iter();
+        let decisive = |(name, _): &&(String, String)| ["cpu", "kernel"].contains(&name.as_str());
+        let parts = analyse_parts(run);
+        let several = whole.targets.len() > 1;
+        let parts = parts.iter();
+        Some(Past {
+            run: run.name.clone(),
+            started_unix_s: run.started_unix_s,
+            ended: run.ending.is_some(),
+            host: facts.filter(decisive).cloned().collect(),
+            parts: parts
+                .filter_map(|part| PastPart::new(part, hashes, several))
+                .collect(),
+        })
+    }
+
+    /// The names of the subjects that have a row, each once.
+    pub fn subjects(&self) -> impl Iterator<Item = &str> {
+        let standings = self.parts.iter().flat_map(|part| &part.standings);
+        let mut names: Vec<&str> = standings.map(|s| s.subject.name.as_str()).collect();
+        names.sort();
+        names.dedup();
+        names.into_iter()
+    }
+
+    /// The part on a target.
+    pub(super) fn on(&self, kind: Option<Kind>) -> Option<&PastPart> {
+        self.parts.iter().find(|part| part.kind == kind)
+    }
+}
+
+impl PastPart {
+    fn new(
+        Analysed { part, analysis }: &Analysed,
+        hashes: &HashMap<String, String>,
+        several: bool,
+    ) -> Option<PastPart> {
+        let plan = part.run.plan.as_ref()?;
+        let made = |subject: &Subject| {
+            let label = match part.kind.filter(|_| several) {
+                Some(kind) => format!("{} on {}", subject.name, kind.name()),
+                None => subject.name.clone(),
+            };
+            let hash = hashes.get(&label).or_else(|| hashes.get(&subject.name));
+            Made::new(subject, hash)
+        };
         let standing = |id: SubjectId| Standing {
             subject: made(&plan.subjects[id]),
             ratio: ratio(plan, analysis, id),
             verdicts: verdicts(analysis, id),
-            missing: missing(run, analysis, id),
+            missing: missing(&part.run, analysis, id),
         };
         let baseline = plan.subjects.get(plan.baseline)?;
         let mut shown: Vec<SubjectId> = plan.compared().filter(|&s| s != plan.baseline).collect();
         if shown.is_empty() {
             shown.push(plan.baseline);
         }
-        let facts = run.host.facts.iter();
-        let decisive = |(name, _): &&(String, String)| ["cpu", "kernel"].contains(&name.as_str());
-        Some(Past {
-            run: run.name.clone(),
-            started_unix_s: run.started_unix_s,
-            ended: run.ending.is_some(),
+        Some(PastPart {
+            kind: part.kind,
             blocks: analysis.blocks,
             level: analysis.level,
-            host: facts.filter(decisive).cloned().collect(),
             points: (0..plan.points.len()).map(|p| plan.label(p)).collect(),
             baseline: made(baseline),
             baseline_wall_ns: baseline_time(plan, analysis),
@@ -78,25 +128,20 @@ impl Past {
         })
     }
 
-    /// The names of the subjects that have a row.
-    pub fn subjects(&self) -> impl Iterator<Item = &str> {
-        self.standings.iter().map(|s| s.subject.name.as_str())
-    }
-
-    pub(super) fn subject(&self, name: &str) -> Option<&Made> {
+    pub fn subject(&self, name: &str) -> Option<&Made> {
         let mut subjects = self.standings.iter().map(|s| &s.subject);
         subjects.find(|subject| subject.name == name)
     }
 }
 
 impl Made {
-    fn new(subject: &Subject, hashes: &HashMap<String, String>) -> Made {
+    fn new(subject: &Subject, hash: Option<&String>) -> Made {
         let command = subject.command.as_ref();
         Made {
             name: subject.name.clone(),
             revision: command.and_then(|c| c.revision.clone()),
             line: command.map_or_else(|| subject.program.join(" "), |c| c.line.clone()),
-            sha256: hashes.get(&subject.name).cloned(),
+            sha256: hash.cloned(),
         }
     }
 

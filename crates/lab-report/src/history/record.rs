@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A row of a history: what CSV and JSON hold, and what the tables are made from.
 
-use super::past::{Past, Standing};
+use super::past::{Past, PastPart, Standing};
 use crate::content::VerdictCounts;
 use crate::number::bounded;
 use crate::view::verdict_word;
+use lab_model::Kind;
 use lab_stats::analysis::{Interval, Verdict};
 use serde::Serialize;
 
-/// A run and a subject. The fields up to `ended` are columns, documented in docs/reports.md.
+/// A run and a subject. The fields up to `target` are columns, documented in docs/reports.md.
 #[derive(Clone, Debug, Serialize)]
 pub struct Record<'a> {
     pub run: &'a str,
     pub started_unix_s: Option<f64>,
-    pub subject: &'a str,
+    /// With its target, where there are several.
+    pub subject: String,
     pub revision: Option<&'a str>,
     pub baseline: &'a str,
     pub points: usize,
@@ -38,6 +40,10 @@ pub struct Record<'a> {
     pub other_subject: bool,
     pub other_points: bool,
     pub ended: bool,
+    pub target: Option<&'static str>,
+    /// It is the baseline itself, with nothing to compare.
+    #[serde(skip)]
+    pub alone: bool,
     /// What the ratio's columns hold, if it has an interval.
     #[serde(skip)]
     pub shown_ratio: Option<Interval>,
@@ -49,33 +55,48 @@ pub struct Record<'a> {
     pub verdicts: &'a [Verdict],
 }
 
-/// The rows of runs, the oldest first; what is other is so in comparison with the latest.
+/// The rows of runs, the oldest first; what is other is so in comparison with the latest. Where some
+/// run has several targets, the target is in every subject's name.
 pub fn records<'a>(runs: &'a [Past], subjects: &[String]) -> Vec<Record<'a>> {
+    let several = runs.iter().any(|past| past.parts.len() > 1);
     let wanted = |s: &&Standing| subjects.is_empty() || subjects.contains(&s.subject.name);
-    let of = |past: &'a Past| {
-        let standings = past.standings.iter().filter(wanted);
-        standings.map(move |standing| record(runs, past, standing))
-    };
-    runs.iter().flat_map(of).collect()
+    let mut records = Vec::new();
+    for past in runs {
+        for part in &past.parts {
+            let standings = part.standings.iter().filter(wanted);
+            records.extend(standings.map(|s| record(runs, (past, part), s, several)));
+        }
+    }
+    records
 }
 
-fn record<'a>(runs: &'a [Past], past: &'a Past, standing: &'a Standing) -> Record<'a> {
+fn record<'a>(
+    runs: &'a [Past],
+    (past, part): (&'a Past, &'a PastPart),
+    standing: &'a Standing,
+    several: bool,
+) -> Record<'a> {
     let ratio = standing.ratio.filter(bounded);
-    let time = past.baseline_wall_ns.filter(bounded);
+    let time = part.baseline_wall_ns.filter(bounded);
     let verdicts = standing.verdicts.as_slice();
     let counts = VerdictCounts::of(verdicts);
     let name = &standing.subject.name;
-    let subject = runs.iter().rev().find_map(|r| r.subject(name));
-    let mut baselines = runs.iter().rev().map(|r| &r.baseline);
-    let baseline = baselines.find(|b| b.name == past.baseline.name);
+    let later = || runs.iter().rev().filter_map(|run| run.on(part.kind));
+    let subject = later().find_map(|r| r.subject(name));
+    let mut baselines = later().map(|r| &r.baseline);
+    let baseline = baselines.find(|b| b.name == part.baseline.name);
     let latest = runs.last();
+    let target = part.kind.map(Kind::name);
     Record {
         run: &past.run,
         started_unix_s: Some(past.started_unix_s).filter(|s| s.is_finite()),
-        subject: name,
+        subject: match target.filter(|_| several) {
+            Some(target) => format!("{name} on {target}"),
+            None => name.clone(),
+        },
         revision: standing.subject.revision.as_deref(),
-        baseline: &past.baseline.name,
-        points: past.points.len(),
+        baseline: &part.baseline.name,
+        points: part.points.len(),
         ratio: ratio.map(|r| r.estimate),
         ratio_low: ratio.map(|r| r.low),
         ratio_high: ratio.map(|r| r.high),
@@ -94,13 +115,15 @@ fn record<'a>(runs: &'a [Past], past: &'a Past, standing: &'a Standing) -> Recor
         baseline_wall_low_ns: time.map(|t| t.low),
         baseline_wall_high_ns: time.map(|t| t.high),
         baseline_level: time.map(|t| t.level),
-        blocks: past.blocks,
-        few_blocks: standing.ratio.is_some_and(|r| r.level < past.level - 1e-9),
+        blocks: part.blocks,
+        few_blocks: standing.ratio.is_some_and(|r| r.level < part.level - 1e-9),
         other_host: latest.is_some_and(|l| l.host != past.host),
-        other_baseline: baseline.is_some_and(|b| b.differs(&past.baseline)),
+        other_baseline: baseline.is_some_and(|b| b.differs(&part.baseline)),
         other_subject: subject.is_some_and(|s| s.differs(&standing.subject)),
-        other_points: latest.is_some_and(|l| l.points != past.points),
+        other_points: later().next().is_some_and(|l| l.points != part.points),
         ended: past.ended,
+        target,
+        alone: *name == part.baseline.name,
         shown_ratio: ratio,
         shown_time: time,
         verdicts,

@@ -57,13 +57,15 @@ const NONE: &str = "–";
 /// The runs of one name.
 pub fn history(name: &str, records: &[Record], room: Room) -> Sheet {
     let mut pairs: Vec<(&str, &str)> = Vec::new();
-    for pair in records.iter().map(|r| (r.subject, r.baseline)) {
+    for pair in records.iter().map(|r| (r.subject.as_str(), r.baseline)) {
         if !pairs.contains(&pair) {
             pairs.push(pair);
         }
     }
     let of = |pair: &(&str, &str)| {
-        let mine = records.iter().filter(|r| (r.subject, r.baseline) == *pair);
+        let mine = records
+            .iter()
+            .filter(|r| (r.subject.as_str(), r.baseline) == *pair);
         table(&mine.collect::<Vec<_>>(), room)
     };
     let mut runs: Vec<&str> = records.iter().map(|r| r.run).collect();
@@ -133,7 +135,7 @@ fn title(records: &[&Record]) -> String {
     let Record {
         subject, baseline, ..
     } = records[0];
-    if subject == baseline {
+    if records[0].alone {
         return format!("{subject}, with nothing to compare");
     }
     let bounds = |of: fn(&Interval) -> f64| {

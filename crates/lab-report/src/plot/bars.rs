@@ -73,7 +73,8 @@ struct Panel {
 }
 
 const COLUMNS: usize = 2;
-const PANEL_WIDTH: i32 = 440;
+/// Pixels.
+pub const PANEL_WIDTH: i32 = 440;
 const BAR: i32 = 20;
 const HEAD: i32 = 34;
 
@@ -91,6 +92,7 @@ fn plot(
     let height = HEAD + BAR * most as i32 + 12;
     let rows = panels.len().div_ceil(COLUMNS) as i32;
     let columns = panels.len().min(COLUMNS) as i32;
+    let name = &super::name_of(view, name);
     let svg = canvas::draw(name, (PANEL_WIDTH * columns, height * rows), |area| {
         for (i, panel) in panels.iter().enumerate() {
             let (column, row) = ((i % COLUMNS) as i32, (i / COLUMNS) as i32);
@@ -162,7 +164,8 @@ fn draw(area: &Area, view: &View, panel: &Panel, (left, top): (i32, i32)) -> Dra
         .map_err(words)
 }
 
-fn whisker(area: &Area, interval: &Interval, y: i32, x: &impl Fn(f64) -> i32) -> Drawn<()> {
+/// The interval as a line.
+pub fn whisker(area: &Area, interval: &Interval, y: i32, x: &impl Fn(f64) -> i32) -> Drawn<()> {
     if !number::bounded(interval) {
         return Ok(());
     }
@@ -179,7 +182,8 @@ fn whisker(area: &Area, interval: &Interval, y: i32, x: &impl Fn(f64) -> i32) ->
     line((high, y - 3 * UNIT), (high, y + 3 * UNIT))
 }
 
-fn upper(interval: &Interval) -> f64 {
+/// Where a bar with its interval ends.
+pub fn upper(interval: &Interval) -> f64 {
     if number::bounded(interval) {
         interval.high
     } else {

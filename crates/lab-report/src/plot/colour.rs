@@ -28,7 +28,7 @@ const BASELINE: RGBColor = PAIRS[5].light;
 /// The first of the subjects' colours in the table.
 const FIRST: usize = 6;
 
-const PAIRS: [Pair; 13] = [
+const PAIRS: [Pair; 17] = [
     pair(0xFFFFFF, 0x15191F),
     pair(0x1B1F24, 0xE8EAED),
     pair(0x57606A, 0xA3ADB8),
@@ -40,8 +40,12 @@ const PAIRS: [Pair; 13] = [
     pair(0x008A65, 0x2CC79B),
     pair(0xB8578C, 0xE29BC4),
     pair(0xB37A00, 0xF0B93A),
+    pair(0x6F4BB8, 0xB79CF0),
+    pair(0x8C4A2F, 0xD69A7C),
     pair(0x2B8CC4, 0x9AD4F5),
     pair(0x857A00, 0xF0E442),
+    pair(0x4B7A1F, 0x9CCB6B),
+    pair(0xC2185B, 0xFF7FAE),
 ];
 
 /// A subject's colour: the same in every plot of a run.
@@ -53,7 +57,7 @@ pub fn of_subject(view: &View, subject: SubjectId) -> RGBColor {
 }
 
 /// The colour of the subject of that number, from 0, among those that are compared.
-pub fn numbered(i: usize) -> RGBColor {
+pub const fn numbered(i: usize) -> RGBColor {
     PAIRS[FIRST + i % (PAIRS.len() - FIRST)].light
 }
 
@@ -72,10 +76,19 @@ pub fn style_sheet() -> String {
     css + "}"
 }
 
-/// Counts compared subjects other than the baseline; `None` for the rest.
+/// Counts the names of compared subjects other than the baseline, over all targets, so that a name has
+/// one colour on each; `None` for the rest.
 fn colour_index(view: &View, subject: SubjectId) -> Option<usize> {
-    let mut others = view.plan.compared().filter(|&s| s != view.plan.baseline);
-    others.position(|s| s == subject)
+    let whole = view.report.run.plan.as_ref()?;
+    let mut names: Vec<&str> = Vec::new();
+    for name in whole.compared().map(|s| whole.subjects[s].name.as_str()) {
+        if name != view.baseline() && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let compared = view.plan.subjects.get(subject)?.control_of.is_none();
+    let name = view.name(subject);
+    names.iter().position(|known| *known == name && compared)
 }
 
 fn hex(RGBColor(r, g, b): RGBColor) -> String {

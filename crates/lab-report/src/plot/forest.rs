@@ -11,13 +11,15 @@ use plotters::prelude::*;
 const WIDTH: i32 = 880;
 const TOP: i32 = 34;
 const BOTTOM: i32 = 50;
-const LANE: i32 = 11;
+/// Lanes are narrower where there are many.
+const LANES: (i32, i32) = (11, 9);
+const MANY: usize = 5;
 const ROW_GAP: i32 = 10;
 
 /// What is drawn.
 pub struct Forest {
     /// The file's name without its ending.
-    pub name: &'static str,
+    pub name: String,
     /// What it shows, for a caption.
     pub title: String,
     /// What is drawn how, for a caption.
@@ -54,11 +56,11 @@ pub fn plot(forest: Forest) -> Result<Option<Plot>, Error> {
         return Ok(None);
     }
     let height = TOP + BOTTOM + forest.rows.len() as i32 * forest.row_height();
-    let svg = canvas::draw(forest.name, (WIDTH, height), |area| {
+    let svg = canvas::draw(&forest.name, (WIDTH, height), |area| {
         draw(area, &forest, height)
     })?;
     Ok(Some(Plot::new(
-        forest.name,
+        &forest.name,
         forest.title,
         forest.description,
         svg,
@@ -67,7 +69,14 @@ pub fn plot(forest: Forest) -> Result<Option<Plot>, Error> {
 
 impl Forest {
     fn row_height(&self) -> i32 {
-        LANE * self.lanes.len() as i32 + ROW_GAP
+        self.lane() * self.lanes.len() as i32 + ROW_GAP
+    }
+
+    fn lane(&self) -> i32 {
+        match self.lanes.len() > MANY {
+            true => LANES.1,
+            false => LANES.0,
+        }
     }
 }
 
@@ -117,7 +126,7 @@ fn draw(area: &Area, forest: &Forest, height: i32) -> Drawn<()> {
             let Some((_, colour)) = forest.lanes.get(*lane) else {
                 continue;
             };
-            let pixels = f64::from(ROW_GAP / 2 + LANE * *lane as i32 + LANE / 2);
+            let pixels = f64::from(ROW_GAP / 2 + forest.lane() * *lane as i32 + forest.lane() / 2);
             let y = i as f64 + pixels / f64::from(forest.row_height());
             if number::bounded(interval) {
                 let line = vec![(interval.low.max(low), y), (interval.high.min(high), y)];

@@ -9,6 +9,8 @@ mod colour;
 mod distribution;
 mod forest;
 mod ratios;
+mod scaling;
+mod split;
 mod sweep;
 
 pub use colour::style_sheet;
@@ -39,7 +41,12 @@ pub fn plots(view: &View) -> Result<Vec<Plot>, Error> {
     let mut plots = vec![ratios::plot(view)?];
     plots.extend(sweep::plots(view)?);
     plots.extend(distribution::plots(view)?);
-    plots.push(bars::cpu(view)?);
+    plots.push(split::plot(view)?);
+    plots.extend(scaling::plots(view)?);
+    // Beside other targets the parts show the CPU time.
+    if view.named.is_none() {
+        plots.push(bars::cpu(view)?);
+    }
     plots.push(bars::memory(view)?);
     Ok(plots.into_iter().flatten().collect())
 }
@@ -49,12 +56,26 @@ pub fn colour_of(view: &View, subject: SubjectId) -> (u8, u8, u8) {
     colour::of_subject(view, subject).rgb()
 }
 
+/// The colour of a part of the time: the client's, the server's, waiting.
+pub fn colour_of_part(part: usize) -> (u8, u8, u8) {
+    split::COLOURS[part].rgb()
+}
+
 /// The plots as files that stand alone.
 pub fn files(report: &Report) -> Result<Vec<File>, Error> {
-    let Some(view) = View::new(report) else {
-        return Ok(Vec::new());
-    };
-    Ok(plots(&view)?.into_iter().map(Plot::alone).collect())
+    let mut files = Vec::new();
+    for view in View::all(report) {
+        files.extend(plots(&view)?.into_iter().map(Plot::alone));
+    }
+    Ok(files)
+}
+
+/// A plot's name, behind the target's where there are several.
+fn name_of(view: &View, name: &str) -> String {
+    match view.named {
+        Some(kind) => format!("{}-{name}", kind.name()),
+        None => name.into(),
+    }
 }
 
 /// Names with the colours of the first, the second … subject, for [`Forest::lanes`].
@@ -103,6 +124,11 @@ impl Plot {
     fn of_group(mut self, group: &Group) -> Self {
         self.group = group.points.first().copied();
         self
+    }
+
+    /// Whether it is the one of that name.
+    pub fn is(&self, view: &View, name: &str) -> bool {
+        self.name == name_of(view, name)
     }
 
     /// Whether it shows this group alone.

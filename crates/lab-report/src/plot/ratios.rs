@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Ratios to the baseline: a row per point, a dot per subject.
 
-use super::Plot;
 use super::colour::of_subject;
 use super::forest::{self, Forest, ForestRow, Mark};
+use super::{Plot, name_of};
+use crate::content::short_label;
 use crate::view::View;
 use crate::{Error, number};
 use lab_model::{PointId, SubjectId};
@@ -22,7 +23,7 @@ pub fn plot(view: &View) -> Result<Option<Plot>, Error> {
     );
     let lane = |&subject: &SubjectId| (view.name(subject).to_string(), of_subject(view, subject));
     forest::plot(Forest {
-        name: "ratios",
+        name: name_of(view, "ratios"),
         title: format!("Time as a multiple of {}'s", view.baseline()),
         description,
         axis: format!("time / time of {}", view.baseline()),
@@ -41,7 +42,11 @@ fn row(view: &View, point: PointId, subjects: &[SubjectId]) -> ForestRow {
         })
     };
     ForestRow {
-        label: view.plan.label(point),
+        // Beside other targets it has a table with the same names.
+        label: match view.named {
+            Some(_) => short_label(view, point),
+            None => view.plan.label(point),
+        },
         marks: view
             .analysis
             .comparisons

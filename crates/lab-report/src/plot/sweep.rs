@@ -44,7 +44,7 @@ fn plot(view: &View, group: &Group) -> Result<Option<Plot>, Error> {
         .sweep
         .clone()
         .unwrap_or_default();
-    let name = format!("time-{}", view.group_label(group));
+    let name = super::name_of(view, &format!("time-{}", view.group_label(group)));
     let svg = canvas::draw(&name, SIZE, |area| draw(area, view, &lines, &sweep))?;
     let what = format!("time {} against {sweep}", view.words.per_operation);
     let title = view.group_title(group, &what);
@@ -155,7 +155,8 @@ fn draw(area: &Area, view: &View, lines: &[Line], sweep: &str) -> Drawn<()> {
             chart.backend_coord(&(last.x, last.time))
         })
         .collect();
-    labels(area, view, lines, &ends, width)
+    let subjects: Vec<SubjectId> = lines.iter().map(|line| line.subject).collect();
+    labels(area, view, &subjects, &ends, (width, SIZE.1))
 }
 
 /// Parts without a gap: where a subject failed at a value, its line is broken.
@@ -167,11 +168,17 @@ fn stretches<'p>(places: &'p [Place], values: &[f64]) -> Vec<&'p [Place]> {
 }
 
 /// Names at the lines' ends, moved apart, each with a leader in the line's colour.
-fn labels(area: &Area, view: &View, lines: &[Line], ends: &[(i32, i32)], width: i32) -> Drawn<()> {
+pub fn labels(
+    area: &Area,
+    view: &View,
+    subjects: &[SubjectId],
+    ends: &[(i32, i32)],
+    (width, height): (i32, i32),
+) -> Drawn<()> {
     let wanted: Vec<i32> = ends.iter().map(|e| e.1).collect();
-    let places = canvas::apart(&wanted, 16 * UNIT, (SIZE.1 - 52) * UNIT);
-    for ((line, end), y) in lines.iter().zip(ends).zip(places) {
-        let colour = of_subject(view, line.subject);
+    let places = canvas::apart(&wanted, 16 * UNIT, (height - 52) * UNIT);
+    for ((&subject, end), y) in subjects.iter().zip(ends).zip(places) {
+        let colour = of_subject(view, subject);
         let x = (width + 14) * UNIT;
         let leader = vec![(end.0 + 5 * UNIT, end.1), (x, y)];
         area.draw(&PathElement::new(
@@ -181,7 +188,7 @@ fn labels(area: &Area, view: &View, lines: &[Line], ends: &[(i32, i32)], width: 
         .map_err(words)?;
         canvas::text(
             area,
-            view.name(line.subject),
+            view.name(subject),
             Type::Label,
             Side::Right,
             (x + 4 * UNIT, y),

@@ -38,7 +38,7 @@ pub fn measured(page: &mut Page, view: &View) {
         page.toned(&sentence, Tone::Open);
     }
     refusals(page, view);
-    failures(page, view, &view.report.run.failures);
+    failures(page, view, &view.run.failures);
     warnings(page, view);
     page.blank();
     conclusion(page, view);

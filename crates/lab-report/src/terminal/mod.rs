@@ -4,6 +4,7 @@
 
 mod commands;
 mod page;
+mod targets;
 
 use crate::answer::answer;
 use crate::content::{self, Room};
@@ -18,21 +19,26 @@ pub use page::clean;
 /// The report as text; every line ends with a line feed.
 pub fn render(report: &Report, terminal: Terminal) -> String {
     let mut page = Page::new(terminal);
-    match View::new(report) {
-        Some(view) if view.commands().is_some() => {
-            commands::measured(&mut page, &view);
+    let views = View::all(report);
+    match views.as_slice() {
+        [view] if view.commands().is_some() => {
+            commands::measured(&mut page, view);
             return page.finish();
         }
-        Some(view) => measured(&mut page, &view),
-        None => page.heading(&report.run.name),
+        [view] => measured(&mut page, view),
+        [] => page.heading(&report.run.name),
+        many => targets::measured(&mut page, report, many),
     }
     for table in content::import_tables(report) {
         page.heading("Imported figures");
         page.table(&table);
     }
     page.heading("Answer");
-    page.text(&answer(report), "");
-    footer(&mut page, report);
+    match views.as_slice() {
+        [] | [_] => page.text(&answer(report), ""),
+        many => targets::answer(&mut page, many),
+    }
+    footer(&mut page, report, views.first());
     page.finish()
 }
 
@@ -55,6 +61,7 @@ fn measured(page: &mut Page, view: &View) {
     for group in view.groups() {
         case(page, view, &group);
     }
+    targets::served(page, view);
     let fits = content::fit_tables(view, Room::Narrow);
     page.tables("Fixed and marginal cost", &fits);
     page.tables(
@@ -65,7 +72,7 @@ fn measured(page: &mut Page, view: &View) {
     page.tables("Verdicts", &[content::overall_table(view)]);
     conditions(page, view);
     refusals(page, view);
-    failures(page, view, &view.report.run.failures);
+    failures(page, view, &view.run.failures);
     warnings(page, view);
 }
 
@@ -83,7 +90,7 @@ fn case(page: &mut Page, view: &View, group: &Group) {
 fn conditions(page: &mut Page, view: &View) {
     let (table, _) = content::conditions(view);
     if !table.rows.is_empty() {
-        page.heading("Conditions that differ");
+        page.heading(&targets::head(view, "Conditions that differ"));
         page.bare_table(&turned(&table));
     }
 }
@@ -116,14 +123,14 @@ fn refusals(page: &mut Page, view: &View) {
             refusal.why
         )
     });
-    page.items("Not compared", refusals, Tone::Alarm);
+    page.items(&targets::head(view, "Not compared"), refusals, Tone::Alarm);
 }
 
 fn failures(page: &mut Page, view: &View, failures: &[Failure]) {
     if failures.is_empty() {
         return;
     }
-    page.heading("Failed");
+    page.heading(&targets::head(view, "Failed"));
     for failure in failures {
         let block = failure
             .block
@@ -146,10 +153,10 @@ fn warnings(page: &mut Page, view: &View) {
     page.items("Warnings", warnings, Tone::Open);
 }
 
-fn footer(page: &mut Page, report: &Report) {
+fn footer(page: &mut Page, report: &Report, view: Option<&View>) {
     page.blank();
-    if let Some(view) = View::new(report) {
-        page.text(&content::conditions_line(&view), "");
+    if let Some(view) = view {
+        page.text(&content::conditions_line(view), "");
     }
     page.text(
         &format!(

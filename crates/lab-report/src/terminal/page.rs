@@ -114,7 +114,9 @@ impl Page {
 
     /// A table under its own title.
     pub fn table(&mut self, table: &Table) {
-        self.text(&table.title, "");
+        if !table.title.is_empty() {
+            self.text(&table.title, "");
+        }
         self.bare_table(table);
     }
 

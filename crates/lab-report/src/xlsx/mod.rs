@@ -7,6 +7,7 @@ mod charts;
 mod commands;
 mod sheet;
 mod sheets;
+mod targets;
 
 use crate::between::BetweenReport;
 use crate::view::View;
@@ -28,6 +29,9 @@ pub const SHEETS: [&str; 9] = [
     "Conditions",
 ];
 
+/// Beside one sheet for each target, those of a run on several, in order: the targets' come second.
+pub const TARGET_SHEETS: [&str; 4] = ["Summary", "Figures", "Resources", "Conditions"];
+
 /// The sheets of whole commands, in order: fits, factors and sweeps only where there are some.
 pub const COMMAND_SHEETS: [&str; 9] = [
     "Summary",
@@ -47,7 +51,12 @@ pub const IMPORTED: &str = "Imported";
 /// The workbook.
 pub fn render(report: &Report) -> Result<Vec<u8>, Error> {
     let mut workbook = workbook_of(report.run);
-    let sheets = View::new(report).map_or(Vec::new(), |view| sheets(&view));
+    let views = View::all(report);
+    let sheets = match views.as_slice() {
+        [] => Vec::new(),
+        [view] => sheets(view),
+        many => targets::sheets(many),
+    };
     for (name, sheet) in sheets {
         sheet.write(&mut workbook, name)?;
     }

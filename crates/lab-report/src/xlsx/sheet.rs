@@ -22,6 +22,8 @@ pub struct Sheet {
     pub headings: Vec<usize>,
     /// The first rows are wide text, not a table.
     pub prose: bool,
+    /// Columns are no wider than this many characters; `None`: than is usual.
+    pub widest: Option<u32>,
 }
 
 /// What a cell holds.
@@ -138,10 +140,20 @@ impl Sheet {
             let cells = self.rows.iter().skip(1).map(text).max().unwrap_or(0);
             sheet.set_column_width(
                 c as u16,
-                (cells as f64 + 2.0).clamp(11.0, if self.prose { PROSE_WIDTH } else { 44.0 }),
+                (cells as f64 + 2.0).clamp(11.0, self.most_width()),
             )?;
         }
         Ok(())
+    }
+}
+
+impl Sheet {
+    fn most_width(&self) -> f64 {
+        match self.widest {
+            Some(width) => f64::from(width),
+            None if self.prose => PROSE_WIDTH,
+            None => 44.0,
+        }
     }
 }
 

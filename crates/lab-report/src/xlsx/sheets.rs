@@ -6,6 +6,7 @@ use super::sheet::{Sheet, Value};
 use crate::Report;
 use crate::answer::answer;
 use crate::content;
+use crate::table::{Cell, Table};
 use crate::view::{Standing, View, verdict_word};
 use lab_model::{PointId, SubjectId};
 use lab_stats::analysis::Interval;
@@ -17,26 +18,15 @@ pub fn summary(view: &View) -> Sheet {
         ..Sheet::default()
     };
     let mut say = |name: &str, value: Value| sheet.rows.push(vec![name.into(), value]);
-    say("Experiment", view.plan.title.as_str().into());
-    if !view.plan.question.is_empty() {
-        say("Question", view.plan.question.as_str().into());
-    }
+    origin(view, &mut say);
     say("Answer", answer(view.report).into());
-    say("Started", content::started(view.report.run).into());
-    say("Run file", view.report.file.into());
-    say("Lab version", view.report.run.lab_version.as_str().into());
-    say("Blocks", view.analysis.blocks.into());
-    say("Blocks redone", view.analysis.disturbed_blocks.into());
-    say("Level asked for", view.analysis.level.into());
-    say("Margin", view.analysis.margin.into());
-    say("Baseline", view.baseline().into());
     for warning in view.warnings() {
         say(
             &format!("Warning: {}", warning.kind),
             warning.text.as_str().into(),
         );
     }
-    for failure in &view.report.run.failures {
+    for failure in &view.run.failures {
         let at = view.at(failure.point);
         let what = format!("{}{at}: {}", failure.kind, failure.message);
         say(
@@ -65,6 +55,31 @@ pub fn summary(view: &View) -> Sheet {
         sheet.rows.push(row);
     }
     sheet
+}
+
+/// What was asked, when, and how it was measured.
+pub fn origin(view: &View, say: &mut impl FnMut(&str, Value)) {
+    say("Experiment", view.plan.title.as_str().into());
+    if !view.plan.question.is_empty() {
+        say("Question", view.plan.question.as_str().into());
+    }
+    say("Started", content::started(view.run).into());
+    say("Run file", view.report.file.into());
+    say("Lab version", view.run.lab_version.as_str().into());
+    say("Blocks", view.analysis.blocks.into());
+    say("Blocks redone", view.analysis.disturbed_blocks.into());
+    say("Level asked for", view.analysis.level.into());
+    say("Margin", view.analysis.margin.into());
+    say("Baseline", view.baseline().into());
+}
+
+/// A table's headings and cells as text.
+pub fn texts(table: &Table) -> Vec<Vec<Value>> {
+    let head = table.columns.iter().map(|c| c.title.as_str().into());
+    let mut rows: Vec<Vec<Value>> = vec![head.collect()];
+    let row = |row: &Vec<Cell>| row.iter().map(|cell| cell.text.as_str().into()).collect();
+    rows.extend(table.rows.iter().map(row));
+    rows
 }
 
 pub fn times(view: &View) -> Sheet {
@@ -97,6 +112,7 @@ pub fn times(view: &View) -> Sheet {
         let mut row = place(view, subject, point);
         match view.standing(subject, point) {
             Standing::Missing(why) => row.push(why.into()),
+            Standing::Unable => row.push("cannot do it".into()),
             Standing::Apart(_, why) => row.push(why.into()),
             _ => row.push("measured".into()),
         }
@@ -383,28 +399,24 @@ pub fn conditions(view: &View) -> Sheet {
         frozen: 1,
         ..Sheet::default()
     };
-    sheet.rows.push(
-        differing
-            .columns
-            .iter()
-            .map(|c| Value::from(c.title.as_str()))
-            .collect(),
-    );
-    sheet.rows.extend(differing.rows.iter().map(|row| {
-        row.iter()
-            .map(|cell| Value::from(cell.text.as_str()))
-            .collect()
-    }));
+    sheet.rows = texts(&differing);
     let mut say = |what: &str, value: &str| sheet.rows.push(vec![what.into(), value.into()]);
     same.iter()
         .for_each(|setting| say("the same for all", setting));
+    host_and_method(view, &mut sheet);
+    sheet
+}
+
+/// The host's facts and findings, and how it was measured.
+pub fn host_and_method(view: &View, sheet: &mut Sheet) {
+    let mut say = |what: &str, value: &str| sheet.rows.push(vec![what.into(), value.into()]);
     view.report
         .run
         .host
         .facts
         .iter()
         .for_each(|(name, value)| say(name, value));
-    for finding in &view.report.run.host.findings {
+    for finding in &view.run.host.findings {
         say(
             if finding.unfit {
                 "host not fit"
@@ -417,7 +429,6 @@ pub fn conditions(view: &View) -> Sheet {
     content::method(view)
         .iter()
         .for_each(|sentence| say("method", sentence));
-    sheet
 }
 
 pub fn imported(report: &Report) -> Sheet {

@@ -134,6 +134,7 @@ pub fn run(models: &[Model], sweep: &[f64], blocks: u32) -> Run {
         log: Vec::new(),
         lab_cost: Some((410_000_000, 12 << 20)),
         imports: Vec::new(),
+        services: Vec::new(),
         blocks,
         plan: Some(plan),
     }
@@ -158,7 +159,7 @@ fn plan(models: &[Model], sweep: &[f64]) -> Plan {
         case: 0,
         params: x.map(|x| ("n".into(), x.to_string())).into_iter().collect(),
         x,
-        writes: Writes::default(),
+        ..Point::default()
     };
     let points = match sweep {
         [] => vec![point(None)],
@@ -175,8 +176,7 @@ fn plan(models: &[Model], sweep: &[f64]) -> Plan {
             work: "one process, from its start to its end".into(),
             unit: "process".into(),
             sweep: (!sweep.is_empty()).then(|| "n".into()),
-            check: Check::default(),
-            empty: false,
+            ..Case::default()
         }],
         points,
         measure: Measure {
@@ -215,6 +215,7 @@ fn block(plan: &Plan, models: &[Model], number: u32, noise: &mut Noise) -> Block
                     operations: 1,
                     wall_ns: wall as u64,
                     cpu_ns: cpu as u64,
+                    server_cpu_ns: None,
                 };
                 samples.push(Sample {
                     point,
@@ -252,5 +253,6 @@ fn block(plan: &Plan, models: &[Model], number: u32, noise: &mut Noise) -> Block
         resources: Vec::new(),
         samples,
         exits,
+        latencies: Vec::new(),
     }
 }

@@ -6,11 +6,14 @@
 #![allow(dead_code)]
 
 pub mod commands;
+pub mod targets;
 
 use lab_model::host::Finding;
 use lab_model::plan::Target;
 use lab_model::*;
+use lab_report::{CSV_COLUMNS, Report};
 use lab_stats::analysis::Analysis;
+use std::collections::HashMap;
 
 /// What a subject costs in the model: a fixed cost in ns and a cost per row in ns, for reading.
 pub const MODEL: [(&str, f64, f64); 6] = [
@@ -28,6 +31,40 @@ pub fn sample(blocks: u32) -> (Run, Analysis) {
     let run = run(plan, blocks);
     let analysis = lab_stats::analyse(&run);
     (run, analysis)
+}
+
+/// A report of a run on one target with this analysis.
+pub fn report<'a>(run: &'a Run, analysis: &Analysis, others: &'a [Run]) -> Report<'a> {
+    let mut report = Report {
+        others,
+        ..Report::new(run, "runs/some.lab")
+    };
+    for part in &mut report.parts {
+        part.analysis = analysis.clone();
+    }
+    report
+}
+
+/// The rows of a CSV, by column.
+pub fn csv_rows(text: &str) -> Vec<HashMap<String, String>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    assert_eq!(reader.headers().expect("headers"), &CSV_COLUMNS[..]);
+    let rows = reader.deserialize();
+    rows.map(|row| row.expect("a row")).collect()
+}
+
+/// A target without settings to read.
+pub fn target(kind: Kind) -> Target {
+    Target {
+        kind,
+        table: "CREATE TABLE test_simple (…)".into(),
+        rows: 10_000,
+        mixed: None,
+        settings: None,
+        external: false,
+        set: Vec::new(),
+        proof: Proof::default(),
+    }
 }
 
 /// The plan of experiments/sql, all subjects and points selected.
@@ -68,11 +105,7 @@ pub fn plan() -> Plan {
             .into(),
             conditions: vec!["version".into(), "source_id".into()],
         },
-        open: vec![("rows".into(), "10000".into())],
-        target: Some(Target::Sqlite {
-            table: "CREATE TABLE test_simple (…)".into(),
-            rows: 10_000,
-        }),
+        targets: vec![target(Kind::Sqlite)],
         seed: 7,
         commands: None,
     }
@@ -132,6 +165,7 @@ fn cases() -> Vec<Case> {
         sweep: sweep.map(String::from),
         empty: check == Check::Writes,
         check,
+        ..Case::default()
     };
     vec![
         case(
@@ -199,7 +233,7 @@ fn points(cases: &[Case]) -> Vec<Point> {
                     case: id,
                     params,
                     x: case.sweep.as_ref().map(|_| x as f64),
-                    writes: Writes::default(),
+                    ..Point::default()
                 });
             }
         }
@@ -243,6 +277,7 @@ pub fn run(plan: Plan, blocks: u32) -> Run {
         log: Vec::new(),
         lab_cost: Some((2_310_000_000, 21 << 20)),
         imports: Vec::new(),
+        services: Vec::new(),
         plan: Some(plan),
     }
 }
@@ -348,6 +383,7 @@ fn block(plan: &Plan, number: u32) -> Block {
                     operations,
                     wall_ns: wall as u64,
                     cpu_ns: (wall * 0.985) as u64,
+                    server_cpu_ns: None,
                 };
                 samples.push(Sample {
                     point,
@@ -378,6 +414,7 @@ fn block(plan: &Plan, number: u32) -> Block {
         resources,
         samples,
         exits: Vec::new(),
+        latencies: Vec::new(),
     }
 }
 
@@ -392,6 +429,7 @@ fn resource(subject: SubjectId, point: PointId, noise: f64) -> Resources {
         sys_ns: 95_000_000,
         voluntary_switches: 310,
         involuntary_switches: 12,
+        server_bytes: None,
     }
 }
 
@@ -448,6 +486,7 @@ pub fn imported() -> Run {
         log: Vec::new(),
         lab_cost: None,
         imports: vec![benchmark("Ada"), benchmark("Python")],
+        services: Vec::new(),
     }
 }
 

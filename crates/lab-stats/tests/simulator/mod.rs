@@ -5,6 +5,7 @@
 #![allow(dead_code)] // Each test uses a part of it.
 
 use lab_model::*;
+use lab_stats::analysis::Verdict;
 
 /// A machine and the subjects on it. Scatters are standard deviations of logarithms.
 #[derive(Clone, Debug)]
@@ -61,7 +62,7 @@ pub fn run(world: &World, seed: u64, pairs: u32) -> Run {
             .into_iter()
             .collect(),
         x,
-        writes: Writes::default(),
+        ..Point::default()
     };
     let points = match world.sweep.len() {
         0 => vec![point(None)],
@@ -174,8 +175,7 @@ pub fn empty_run(subjects: Vec<Subject>, points: Vec<Point>, seed: u64, pairs: u
             .iter()
             .any(|p| p.x.is_some())
             .then(|| "limit".to_string()),
-        check: Check::Reads,
-        empty: false,
+        ..Case::default()
     };
     let measure = Measure {
         pairs,
@@ -214,6 +214,7 @@ pub fn empty_run(subjects: Vec<Subject>, points: Vec<Point>, seed: u64, pairs: u
         log: Vec::new(),
         lab_cost: None,
         imports: Vec::new(),
+        services: Vec::new(),
     }
 }
 
@@ -230,6 +231,7 @@ pub fn block(number: u32, samples: Vec<Sample>) -> Block {
         resources: Vec::new(),
         samples,
         exits: Vec::new(),
+        latencies: Vec::new(),
     }
 }
 
@@ -245,6 +247,7 @@ pub fn sample(
         operations,
         wall_ns: ns,
         cpu_ns: ns,
+        server_cpu_ns: None,
     };
     Sample {
         point,
@@ -277,4 +280,24 @@ impl Random {
             items.swap(i, ((self.uniform() * (i + 1) as f64) as usize).min(i));
         }
     }
+}
+
+/// Whether a verdict is false where this ratio is the truth. Equivalence is read with the plan's margin, also where the control raised it: what then is a
+/// weaker claim in the report counts as the full one here.
+pub fn contradicts(verdict: &Verdict, truth: f64) -> bool {
+    match verdict {
+        Verdict::Faster => truth >= 0.98,
+        Verdict::Slower => truth <= 1.02,
+        Verdict::SmallButReal { faster: true } => truth >= 1.0,
+        Verdict::SmallButReal { faster: false } => truth <= 1.0,
+        Verdict::Equivalent => (truth - 1.0).abs() > 0.02 + 1e-9,
+        Verdict::Inconclusive { .. } => false,
+    }
+}
+
+/// The most of `n` events that chance explains if each has probability `p`: the quantile of the
+/// binomial distribution that is exceeded once in 1000 times, by its normal approximation.
+pub fn most(n: u64, p: f64) -> u64 {
+    let n = n as f64;
+    (n * p + 3.09 * (n * p * (1.0 - p)).sqrt()) as u64
 }

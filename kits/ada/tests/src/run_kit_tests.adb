@@ -3,6 +3,7 @@
 --  The tests of the kit.
 
 with AUnit.Test_Suites;
+with Crew_Tests;
 with Protocol_Tests;
 with Run_Suite;
 with Session_Tests;
@@ -14,6 +15,7 @@ procedure Run_Kit_Tests is
    begin
       Result.Add_Test (Protocol_Tests.Suite);
       Result.Add_Test (Session_Tests.Suite);
+      Result.Add_Test (Crew_Tests.Suite);
       return Result;
    end Suite;
 

@@ -9,27 +9,16 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from time import monotonic_ns  # on Linux, this is CLOCK_MONOTONIC
-from typing import NamedTuple
 
 from lab_kit import lines
 from lab_kit.errors import UnsupportedError, UsageError
+from lab_kit.latencies import told
 from lab_kit.opening import Opening
+from lab_kit.work import Perform, Work
 
 _OPERATIONS_MAX = 2**53
 _CHECK_MODULUS = 2**64
 _MESSAGE_MAX = 1000
-
-
-class Work(NamedTuple):
-    """What a batch yields: the sum of every value it produced, and how many rows or bytes."""
-
-    check: int
-    units: int
-
-
-Perform = Callable[[int], Work]
-"""Does the given number of operations, from 1 to 2^53, in a loop of its own: this is the
-measured part. Every call begins at the first input."""
 
 Case = Callable[[Opening], AbstractContextManager[Perform]]
 """Opens a case for a `with` block, which closes it: `contextlib.contextmanager` makes one of a
@@ -98,6 +87,8 @@ def _answer(session: "_Session", line: bytes | None) -> bytes | None:
 
 def _error(code: str, error: Exception) -> bytes:
     message = str(error) or type(error).__name__
+    if sqlstate := getattr(error, "sqlstate", None):  # as psycopg's errors have it
+        message = f"{sqlstate}: {message}"
     return lines.reply("error", {"code": code, "message": message[:_MESSAGE_MAX]})
 
 
@@ -123,7 +114,7 @@ class _Session:
     def verify(self, arguments: Mapping[str, str]) -> bytes:
         perform = self._open_case()
         operations = _operations({"operations": "1", **arguments})
-        check, units = perform(operations)
+        check, units, _ = perform(operations)
         return lines.reply("verified", {
             "check": check % _CHECK_MODULUS, "operations": operations, "units": units})
 
@@ -131,11 +122,15 @@ class _Session:
         perform = self._open_case()
         operations = _operations(arguments)
         start = monotonic_ns()
-        check, units = perform(operations)
+        check, units, latencies = perform(operations)
         end = monotonic_ns()
+        more = {}
+        if latencies is not None:
+            start, end = latencies.begun, latencies.ended
+            more["latencies"] = told(latencies)
         return lines.reply("ran", {
             "start": start, "end": end,
-            "operations": operations, "units": units, "check": check % _CHECK_MODULUS})
+            "operations": operations, "units": units, "check": check % _CHECK_MODULUS, **more})
 
     def close(self) -> bytes:
         self._open_case()

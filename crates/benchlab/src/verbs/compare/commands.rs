@@ -58,7 +58,7 @@ pub fn carry_out(
     report::with_report(&path, &[], |report| {
         show(report, exports)?;
         match plan.measure.gate && ending != Ending::Failed {
-            true => Ok(gate(report.analysis)),
+            true => Ok(gate(&report.parts)),
             false => measuring::ended(ending),
         }
     })

@@ -24,7 +24,8 @@ public interface Case extends AutoCloseable {
 
     /**
      * Does the work, {@code operations} times in a loop of its own, from the first input on. The
-     * clock is read just before and just after this call.
+     * clock is read just before and just after this call. A case that does several operations at
+     * once leaves them to {@link Workers}.
      *
      * @param operations from 1 to 2<sup>53</sup>
      */

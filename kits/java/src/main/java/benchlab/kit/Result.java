@@ -3,9 +3,25 @@
 package benchlab.kit;
 
 /**
- * The outcome of {@link Case#perform(long)}, equal for every subject that did the same work.
+ * The outcome of {@link Case#perform(long)}. Units and check are equal for every subject that did
+ * the same work.
  *
  * @param units what the operations produced, in the case's unit: rows, bytes
  * @param check the sum modulo 2<sup>64</sup> of every value they produced, as an unsigned number
+ * @param times when the operations were done, where several were done at once; else null, and the
+ *     kit's own readings of the clock tell
  */
-public record Result(long units, long check) {}
+public record Result(long units, long check, Times times) {
+
+    /** Of operations that were done one after the other. */
+    public Result(long units, long check) {
+        this(units, check, null);
+    }
+
+    /**
+     * @param start {@link System#nanoTime()} at the start of the first operation
+     * @param end {@link System#nanoTime()} at the end of the last one
+     * @param latencies of every single operation
+     */
+    public record Times(long start, long end, Latencies latencies) {}
+}

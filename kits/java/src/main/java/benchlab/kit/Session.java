@@ -82,7 +82,8 @@ final class Session implements AutoCloseable {
 
     /**
      * {@link System#nanoTime()} is CLOCK_MONOTONIC, with the same origin, in HotSpot on Linux:
-     * {@code os::javaTimeNanos} in JDK 17's src/hotspot/os/posix/os_posix.cpp.
+     * {@code os::javaTimeNanos} in JDK 17's src/hotspot/os/posix/os_posix.cpp. Where several threads
+     * did the work, their own readings count.
      */
     private Message run(Arguments arguments) throws Exception {
         Case open = opened();
@@ -90,12 +91,15 @@ final class Session implements AutoCloseable {
         long start = System.nanoTime();
         Result result = open.perform(operations);
         long end = System.nanoTime();
-        return new Message("ran")
-                .with("start", start)
-                .with("end", end)
-                .with("operations", operations)
-                .with("units", result.units())
-                .with("check", result.check());
+        Result.Times times = result.times();
+        var reply =
+                new Message("ran")
+                        .with("start", times == null ? start : times.start())
+                        .with("end", times == null ? end : times.end())
+                        .with("operations", operations)
+                        .with("units", result.units())
+                        .with("check", result.check());
+        return times == null ? reply : reply.with("latencies", times.latencies().format());
     }
 
     /** Whatever closing brings, the case is gone after it. */

@@ -86,6 +86,33 @@ class LabTest {
         assertTrue(before <= start && start <= end && end <= after);
     }
 
+    /** The threads' own readings of the clock lie within the kit's, which would count the waking. */
+    @Test
+    void tellsTheLatenciesOfOperationsDoneAtOnce() throws Exception {
+        List<String> replies =
+                Conversation.with(
+                        probe,
+                        "open case=crowd seed=7",
+                        "verify operations=3",
+                        "run operations=1",
+                        "run operations=100");
+        assertEquals(
+                "@lab verified operations=3 units=3 check=5670136646593388021", replies.get(1));
+        assertTrue(
+                replies.get(2)
+                        .matches(
+                                "@lab ran start=[0-9]+ end=[0-9]+ operations=1 units=1"
+                                        + " check=7191089600892374487 latencies=[0-9]+:1"),
+                replies.get(2));
+        String latencies = replies.get(3).replaceAll(".* latencies=", "");
+        long total = 0;
+        for (String pair : latencies.split(",")) {
+            total += Long.parseLong(pair.substring(pair.indexOf(':') + 1));
+        }
+        assertEquals(100, total);
+        assertEquals(0, probe.open);
+    }
+
     @Test
     void beginsTheInputsAnewInEveryBatch() throws Exception {
         // The sum of the three reference values of docs/protocol.md, modulo 2^64.

@@ -3,6 +3,7 @@
 package benchlab.kit;
 
 import java.sql.SQLException;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -26,6 +27,7 @@ final class Probe implements Subject {
                 switch (name) {
                     case "echo" -> new Echo(arguments);
                     case "sum" -> new Sum(arguments.sequence());
+                    case "crowd" -> new Crowd(arguments.sequence());
                     case "fails" -> new Fails(arguments.text("when"), arguments.text("message"));
                     default -> throw Refusal.unsupported("there is no case " + name);
                 };
@@ -79,6 +81,26 @@ final class Probe implements Subject {
                 sum += inputs.at(k);
             }
             return new Result(operations, sum);
+        }
+    }
+
+    /** Sums its inputs with four threads. */
+    private final class Crowd extends Counted {
+        private final Workers workers;
+
+        Crowd(Sequence inputs) {
+            workers = new Workers(Collections.nCopies(4, inputs::at));
+        }
+
+        @Override
+        public Result perform(long operations) throws Exception {
+            return workers.perform(operations);
+        }
+
+        @Override
+        public void close() throws Exception {
+            workers.close();
+            super.close();
         }
     }
 

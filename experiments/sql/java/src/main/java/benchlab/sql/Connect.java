@@ -20,7 +20,7 @@ final class Connect implements Case {
     @Override
     public Map<String, String> settings() throws SQLException {
         try (Connection connection = database.connect()) {
-            return Database.settings(connection);
+            return database.settings(connection);
         }
     }
 

@@ -1,58 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// The database file of a case: how to connect to it, and what its settings are.
+// What differs between the databases; the cases are the same for all.
 package benchlab.sql;
 
 import java.sql.Connection;
-import java.sql.DriverManager;
+import java.sql.Driver;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Properties;
-import org.sqlite.SQLiteConfig.Pragma;
-import org.sqlite.SQLiteOpenMode;
 
-/** @param url the JDBC URL */
-record Database(String url) {
-    private static final List<String> PRAGMAS =
-            List.of("journal_mode", "synchronous", "encoding", "page_size", "cache_size", "secure_delete");
+/** The database of a case: how to connect to it, and what it has of its own. */
+abstract class Database {
+    private final Driver driver;
+    private final String url;
+    private final Properties properties;
 
-    Connection connect() throws SQLException {
-        return DriverManager.getConnection(url, properties());
+    /** @param properties what the driver is told beyond the URL */
+    Database(Driver driver, String url, Properties properties) {
+        this.driver = driver;
+        this.url = url;
+        this.properties = properties;
+    }
+
+    /** Asks the driver itself: {@link java.sql.DriverManager} would load all on the class path. */
+    final Connection connect() throws SQLException {
+        return driver.connect(url, properties);
     }
 
     /** What the connection says of itself, as the experiment's README asks. */
-    static Map<String, String> settings(Connection connection) throws SQLException {
-        var settings = new LinkedHashMap<String, String>();
-        settings.put("version", query(connection, "SELECT sqlite_version()"));
-        settings.put("source_id", query(connection, "SELECT sqlite_source_id()"));
-        for (String pragma : PRAGMAS) {
-            settings.put(pragma, query(connection, "PRAGMA " + pragma));
-        }
-        settings.put("autocommit", connection.getAutoCommit() ? "1" : "0");
-        return settings;
+    abstract Map<String, String> settings(Connection connection) throws SQLException;
+
+    /** Whether it has the statement DO. */
+    boolean hasDo() {
+        return false;
     }
 
-    /**
-     * The driver's defaults, but for two. Told nothing, it makes a file that is not there, which
-     * would hide a wrong target. And it prepares and runs SELECT last_insert_rowid() after every
-     * INSERT, in case someone asks for generated keys: no case does.
-     */
-    private static Properties properties() {
-        var properties = new Properties();
-        properties.setProperty(
-                Pragma.OPEN_MODE.getPragmaName(), String.valueOf(SQLiteOpenMode.READWRITE.flag));
-        properties.setProperty(Pragma.JDBC_GET_GENERATED_KEYS.getPragmaName(), "false");
-        return properties;
+    /** The name of the column {@code nothing} of {@code test_mixed}, as a query has it. */
+    String nothing() {
+        return "nothing";
     }
 
-    private static String query(Connection connection, String sql) throws SQLException {
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(sql)) {
-            row.next();
-            return row.getString(1);
-        }
+    /** The column {@code amount} of {@code test_mixed}, times 10,000. */
+    long tenThousandths(ResultSet row, int column) throws SQLException {
+        return row.getBigDecimal(column).movePointRight(4).longValueExact();
     }
 }

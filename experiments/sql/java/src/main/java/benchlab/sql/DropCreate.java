@@ -9,11 +9,13 @@ import java.sql.Statement;
 
 final class DropCreate extends SqlCase {
     private static final String DROP = "DROP TABLE test_simple";
-    private static final String CREATE =
-            "CREATE TABLE test_simple (id integer primary key autoincrement, value integer)";
 
-    DropCreate(Connection connection) {
-        super(connection);
+    private final String create;
+
+    /** @param create the statement that creates the table, in the database's own words */
+    DropCreate(Database database, Connection connection, String create) {
+        super(database, connection);
+        this.create = create;
     }
 
     @Override
@@ -21,7 +23,7 @@ final class DropCreate extends SqlCase {
         for (long k = 0; k < operations; k++) {
             try (Statement statement = connection.createStatement()) {
                 statement.executeUpdate(DROP);
-                statement.executeUpdate(CREATE);
+                statement.executeUpdate(create);
             }
         }
         return new Result(operations, operations);

@@ -13,27 +13,22 @@ final class Insert {
 
     private Insert() {}
 
-    /** The values to insert, from 0 to 2<sup>31</sup>-1. */
-    static Sequence values(Sequence sequence) {
-        return sequence.map(value -> value >>> 33);
-    }
-
     static final class Prepared extends SqlCase {
         private final PreparedStatement statement;
         private final Sequence values;
 
-        Prepared(Connection connection, Sequence sequence) throws SQLException {
-            super(connection);
+        Prepared(Database database, Connection connection, Sequence values) throws SQLException {
+            super(database, connection);
             statement = connection.prepareStatement(SQL);
-            values = values(sequence);
+            this.values = values;
         }
 
         @Override
         public Result perform(long operations) throws SQLException {
             long check = 0;
             for (long k = 0; k < operations; k++) {
-                long value = values.at(k);
-                statement.setLong(1, value);
+                int value = (int) values.at(k);
+                statement.setInt(1, value);
                 statement.executeUpdate();
                 check += value;
             }
@@ -44,18 +39,18 @@ final class Insert {
     static final class Text extends SqlCase {
         private final Sequence values;
 
-        Text(Connection connection, Sequence sequence) {
-            super(connection);
-            values = values(sequence);
+        Text(Database database, Connection connection, Sequence values) {
+            super(database, connection);
+            this.values = values;
         }
 
         @Override
         public Result perform(long operations) throws SQLException {
             long check = 0;
             for (long k = 0; k < operations; k++) {
-                long value = values.at(k);
+                int value = (int) values.at(k);
                 try (PreparedStatement statement = connection.prepareStatement(SQL)) {
-                    statement.setLong(1, value);
+                    statement.setInt(1, value);
                     statement.executeUpdate();
                 }
                 check += value;

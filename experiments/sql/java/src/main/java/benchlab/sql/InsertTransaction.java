@@ -8,50 +8,38 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
-/**
- * The rows of a transaction go as a JDBC batch. The driver runs the INSERT once for each row of it,
- * the same work as executing the statement in a loop, without that loop's checks.
- */
-final class InsertTransaction extends SqlCase {
+/** Not as a JDBC batch, of which the servers' drivers send many rows before they wait for an answer. */
+final class InsertTransaction extends TransactionCase {
     private final PreparedStatement statement;
     private final Sequence values;
     private final long rows;
 
-    InsertTransaction(Connection connection, Sequence sequence, long rows) throws SQLException {
-        super(connection);
+    InsertTransaction(Database database, Connection connection, Sequence values, long rows)
+            throws SQLException {
+        super(database, connection);
         statement = connection.prepareStatement(Insert.SQL);
-        values = Insert.values(sequence);
+        this.values = values;
         this.rows = rows;
     }
 
-    /** Out of autocommit mode for the whole batch: a commit then begins the next transaction. */
     @Override
-    public Result perform(long operations) throws SQLException {
-        connection.setAutoCommit(false);
-        try {
-            long check = 0;
-            for (long k = 0; k < operations; k++) {
-                check += insert(k * rows);
-                connection.commit();
-            }
-            return new Result(operations * rows, check);
-        } catch (SQLException e) {
-            connection.rollback();
-            throw e;
-        } finally {
-            connection.setAutoCommit(true);
+    Result transact(long operations) throws SQLException {
+        long check = 0;
+        for (long k = 0; k < operations; k++) {
+            check += insert(k * rows);
+            connection.commit();
         }
+        return new Result(operations * rows, check);
     }
 
     private long insert(long first) throws SQLException {
         long sum = 0;
         for (long k = first; k < first + rows; k++) {
-            long value = values.at(k);
-            statement.setLong(1, value);
-            statement.addBatch();
+            int value = (int) values.at(k);
+            statement.setInt(1, value);
+            statement.executeUpdate();
             sum += value;
         }
-        statement.executeBatch();
         return sum;
     }
 }

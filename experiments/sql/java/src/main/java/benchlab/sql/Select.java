@@ -19,8 +19,8 @@ final class Select {
     static final class Prepared extends SqlCase {
         private final PreparedStatement statement;
 
-        Prepared(Connection connection, long limit) throws SQLException {
-            super(connection);
+        Prepared(Database database, Connection connection, long limit) throws SQLException {
+            super(database, connection);
             statement = connection.prepareStatement(sql(limit));
         }
 
@@ -31,7 +31,8 @@ final class Select {
             for (long k = 0; k < operations; k++) {
                 try (ResultSet rows = statement.executeQuery()) {
                     while (rows.next()) {
-                        check += rows.getLong(1) + rows.getLong(2);
+                        check += rows.getInt(1);
+                        check += rows.getInt(2);
                         units++;
                     }
                 }
@@ -43,8 +44,8 @@ final class Select {
     static final class Text extends SqlCase {
         private final String sql;
 
-        Text(Connection connection, long limit) {
-            super(connection);
+        Text(Database database, Connection connection, long limit) {
+            super(database, connection);
             sql = sql(limit);
         }
 
@@ -56,7 +57,8 @@ final class Select {
                 try (Statement statement = connection.createStatement();
                         ResultSet rows = statement.executeQuery(sql)) {
                     while (rows.next()) {
-                        check += rows.getLong(1) + rows.getLong(2);
+                        check += rows.getInt(1);
+                        check += rows.getInt(2);
                         units++;
                     }
                 }

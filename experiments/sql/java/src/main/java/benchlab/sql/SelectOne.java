@@ -17,8 +17,8 @@ final class SelectOne {
     static final class Prepared extends SqlCase {
         private final PreparedStatement statement;
 
-        Prepared(Connection connection) throws SQLException {
-            super(connection);
+        Prepared(Database database, Connection connection) throws SQLException {
+            super(database, connection);
             statement = connection.prepareStatement(SQL);
         }
 
@@ -35,8 +35,8 @@ final class SelectOne {
     }
 
     static final class Text extends SqlCase {
-        Text(Connection connection) {
-            super(connection);
+        Text(Database database, Connection connection) {
+            super(database, connection);
         }
 
         @Override

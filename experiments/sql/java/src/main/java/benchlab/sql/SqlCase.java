@@ -9,16 +9,19 @@ import java.sql.SQLException;
 import java.util.Map;
 
 abstract class SqlCase implements Case {
+    final Database database;
+
     /** The case's own; closing it releases its statements too, as JDBC has it. */
     final Connection connection;
 
-    SqlCase(Connection connection) {
+    SqlCase(Database database, Connection connection) {
+        this.database = database;
         this.connection = connection;
     }
 
     @Override
-    public final Map<String, String> settings() throws SQLException {
-        return Database.settings(connection);
+    public Map<String, String> settings() throws SQLException {
+        return database.settings(connection);
     }
 
     @Override
@@ -26,15 +29,25 @@ abstract class SqlCase implements Case {
         connection.close();
     }
 
-    /** The number in a result of one row, which is read to its end to know that it is the only. */
-    static long fetch(ResultSet result) throws SQLException {
+    /** The number in a result of one row. */
+    static int fetch(ResultSet result) throws SQLException {
+        toRow(result);
+        int value = result.getInt(1);
+        toEnd(result);
+        return value;
+    }
+
+    /** To the first row of a result. */
+    static void toRow(ResultSet result) throws SQLException {
         if (!result.next()) {
             throw new SQLException("the query gave no row");
         }
-        long value = result.getLong(1);
+    }
+
+    /** A result is read to its end to know that its row is the only one. */
+    static void toEnd(ResultSet result) throws SQLException {
         if (result.next()) {
             throw new SQLException("the query gave more than one row");
         }
-        return value;
     }
 }

@@ -1,88 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SQL experiment's subject in Java: JDBC with the driver sqlite-jdbc.
+// The SQL experiment's subject in Java: JDBC, with one driver for each database.
 package benchlab.sql;
 
 import benchlab.kit.Arguments;
 import benchlab.kit.Case;
 import benchlab.kit.Lab;
 import benchlab.kit.Refusal;
+import benchlab.kit.Sequence;
 import benchlab.kit.Subject;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Set;
-import org.sqlite.SQLiteJDBCLoader;
 
-/** @param name as the experiment calls this subject */
-public record SqlSubject(String name) implements Subject {
-    private static final String TARGET = "sqlite:";
-    private static final Set<String> CASES =
-            Set.of("connect", "select_1", "select", "point", "insert", "insert_tx", "drop_create");
+/**
+ * @param name as the experiment calls this subject
+ * @param library the driver with its version
+ * @param opener of the databases that this process serves: of its driver no other is loaded
+ */
+public record SqlSubject(String name, String library, Opener opener) implements Subject {
 
-    /** @param arguments the subject's name; {@code java} if there is none */
-    public static void main(String[] arguments) throws Exception {
-        Lab.serve(new SqlSubject(arguments.length == 0 ? "java" : arguments[0]));
+    /** Opens a database as the arguments of {@code open} have it, connecting to nothing yet. */
+    @FunctionalInterface
+    interface Opener {
+        /** @param prepared whether the case's statements are prepared, or sent as text */
+        Database open(Arguments arguments, boolean prepared) throws Refusal;
     }
 
-    @Override
-    public String library() {
-        return "sqlite-jdbc " + SQLiteJDBCLoader.getVersion();
+    /**
+     * @param arguments the target, {@code sqlite}, {@code postgresql} or {@code mariadb}, and the
+     *     subject's name, {@code java} if there is none; a name alone is that of a subject on SQLite
+     */
+    public static void main(String[] arguments) throws Exception {
+        String target = arguments.length == 0 ? "sqlite" : arguments[0];
+        String name = arguments.length < 2 ? "java" : arguments[1];
+        Lab.serve(
+                switch (target) {
+                    case "sqlite" -> sqlite(name);
+                    case "postgresql" -> postgresql(name);
+                    case "mariadb" -> mariaDb(name);
+                    default -> sqlite(target);
+                });
+    }
+
+    static SqlSubject sqlite(String name) {
+        return new SqlSubject(
+                name, Sqlite.library(), (arguments, prepared) -> new Sqlite(arguments));
+    }
+
+    static SqlSubject postgresql(String name) {
+        return new SqlSubject(name, Postgresql.library(), Postgresql::new);
+    }
+
+    static SqlSubject mariaDb(String name) {
+        return new SqlSubject(name, MariaDb.library(), MariaDb::new);
     }
 
     @Override
     public Case open(String name, Arguments arguments) throws Refusal, SQLException {
-        if (!CASES.contains(name)) {
-            throw Refusal.unsupported("there is no case " + name);
-        }
-        Database database = database(arguments);
+        Database database = opener.open(arguments, isPrepared(name, arguments));
         if (name.equals("connect")) {
             return new Connect(database);
         }
+        if (name.equals("connections")) {
+            return new Connections(database, ids(arguments), count(arguments, "connections"));
+        }
         Connection connection = database.connect();
         try {
-            return open(name, arguments, connection);
+            return open(name, arguments, database, connection);
         } catch (Refusal | SQLException e) {
             connection.close();
             throw e;
         }
     }
 
-    private static Case open(String name, Arguments arguments, Connection connection)
+    private static Case open(
+            String name, Arguments arguments, Database database, Connection connection)
             throws Refusal, SQLException {
+        boolean prepared = isPrepared(name, arguments);
         return switch (name) {
-            case "select_1" -> isPrepared(arguments)
-                    ? new SelectOne.Prepared(connection)
-                    : new SelectOne.Text(connection);
-            case "select" -> isPrepared(arguments)
-                    ? new Select.Prepared(connection, count(arguments, "limit"))
-                    : new Select.Text(connection, count(arguments, "limit"));
-            case "point" -> new Point(connection, arguments.sequence(), count(arguments, "rows"));
-            case "insert" -> isPrepared(arguments)
-                    ? new Insert.Prepared(connection, arguments.sequence())
-                    : new Insert.Text(connection, arguments.sequence());
+            case "select_1" -> prepared
+                    ? new SelectOne.Prepared(database, connection)
+                    : new SelectOne.Text(database, connection);
+            case "do_1" -> {
+                if (!database.hasDo()) {
+                    throw Refusal.unsupported("the database has no DO");
+                }
+                yield new DoOne(database, connection);
+            }
+            case "select" -> prepared
+                    ? new Select.Prepared(database, connection, count(arguments, "limit"))
+                    : new Select.Text(database, connection, count(arguments, "limit"));
+            case "point" -> prepared
+                    ? new Point.Prepared(database, connection, ids(arguments))
+                    : new Point.Text(database, connection, ids(arguments));
+            case "mixed" -> new Mixed(database, connection, ids(arguments));
+            case "insert" -> prepared
+                    ? new Insert.Prepared(database, connection, values(arguments))
+                    : new Insert.Text(database, connection, values(arguments));
             case "insert_tx" -> new InsertTransaction(
-                    connection, arguments.sequence(), count(arguments, "rows_tx"));
-            case "drop_create" -> new DropCreate(connection);
+                    database, connection, values(arguments), count(arguments, "rows_tx"));
+            case "update_point" -> new UpdatePoint(
+                    database, connection, amounts(arguments), ids(arguments));
+            case "transfer" -> new Transfer(
+                    database,
+                    connection,
+                    amounts(arguments),
+                    ids(arguments),
+                    destinations(arguments));
+            case "drop_create" -> new DropCreate(database, connection, arguments.text("table"));
             default -> throw new IllegalArgumentException(name);
         };
     }
 
-    private static Database database(Arguments arguments) throws Refusal {
-        String target = arguments.text("target");
-        if (!target.startsWith(TARGET)) {
-            throw Refusal.unsupported("the target is not " + TARGET + "PATH");
-        }
-        return new Database("jdbc:" + target);
-    }
-
-    private static boolean isPrepared(Arguments arguments) throws Refusal {
-        return switch (arguments.text("statement")) {
-            case "prepared" -> true;
-            case "text" -> false;
-            default -> throw Refusal.unsupported("statement is neither prepared nor text");
+    /** Whether the case's statements are prepared: what it always does, or is asked for. */
+    private static boolean isPrepared(String name, Arguments arguments) throws Refusal {
+        return switch (name) {
+            case "connect", "do_1", "drop_create" -> false;
+            case "mixed", "insert_tx", "update_point", "transfer", "connections" -> true;
+            case "select_1", "select", "point", "insert" -> switch (arguments.text("statement")) {
+                case "prepared" -> true;
+                case "text" -> false;
+                default -> throw Refusal.unsupported("statement is neither prepared nor text");
+            };
+            default -> throw Refusal.unsupported("there is no case " + name);
         };
     }
 
-    private static long count(Arguments arguments, String key) throws Refusal {
-        return arguments.integer(key, 1, Integer.MAX_VALUE);
+    /** The ids to ask for, of the rows that there are. */
+    private static Sequence ids(Arguments arguments) throws Refusal {
+        long rows = count(arguments, "rows");
+        return arguments.sequence().map(input -> 1 + Long.remainderUnsigned(input, rows));
+    }
+
+    /** The ids that transfers go to. */
+    private static Sequence destinations(Arguments arguments) throws Refusal {
+        long rows = count(arguments, "rows");
+        return arguments.sequence().map(input -> 1 + (input >>> 32) % rows);
+    }
+
+    /** What to change values by, from 1 to 100. */
+    private static Sequence amounts(Arguments arguments) throws Refusal {
+        return arguments.sequence().map(input -> 1 + (input >>> 20) % 100);
+    }
+
+    /** The values to insert, from 0 to 2<sup>31</sup>-1. */
+    private static Sequence values(Arguments arguments) throws Refusal {
+        return arguments.sequence().map(input -> input >>> 33);
+    }
+
+    private static int count(Arguments arguments, String key) throws Refusal {
+        return (int) arguments.integer(key, 1, Integer.MAX_VALUE);
     }
 }

@@ -8,32 +8,39 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
-import java.util.ArrayList;
-import java.util.List;
 
-record DatabaseFile(Path path) {
+record DatabaseFile(Path path) implements TestDatabase {
 
-    void execute(String sql) throws SQLException {
-        try (Connection connection = connect();
-                Statement statement = connection.createStatement()) {
-            statement.executeUpdate(sql);
-        }
+    @Override
+    public SqlSubject subject() {
+        return SqlSubject.sqlite("java-test");
     }
 
-    /** The first column of a query, as integers. */
-    List<Long> column(String sql) throws SQLException {
-        var values = new ArrayList<Long>();
-        try (Connection connection = connect();
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery(sql)) {
-            while (rows.next()) {
-                values.add(rows.getLong(1));
-            }
-        }
-        return values;
+    @Override
+    public String target() {
+        return "sqlite:" + path;
+    }
+
+    @Override
+    public String columns() {
+        return "id integer primary key autoincrement, value integer";
+    }
+
+    @Override
+    public String suffix() {
+        return "";
+    }
+
+    @Override
+    public String mixedColumns() {
+        return "id integer primary key, small integer, big integer, amount real, name text,"
+                + " \"nothing\" integer, moment text";
+    }
+
+    @Override
+    public Connection connect() throws SQLException {
+        return DriverManager.getConnection("jdbc:sqlite:" + path);
     }
 
     /** The file change counter: every transaction that writes raises it by one, fileformat2.html. */
@@ -53,9 +60,5 @@ record DatabaseFile(Path path) {
             }
         }
         return false;
-    }
-
-    private Connection connect() throws SQLException {
-        return DriverManager.getConnection("jdbc:sqlite:" + path);
     }
 }

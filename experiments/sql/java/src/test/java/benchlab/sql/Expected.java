@@ -11,9 +11,20 @@ final class Expected {
 
     private Expected() {}
 
-    /** The id that operation k of {@code point} asks for. */
+    /** The id of the row that operation k asks for, or changes. */
     static int id(int k, int rows) {
         return INPUTS.get(k).mod(BigInteger.valueOf(rows)).intValueExact() + 1;
+    }
+
+    /** The id that operation k of {@code transfer} gives to. */
+    static int destination(int k, int rows) {
+        BigInteger input = INPUTS.get(k).shiftRight(32);
+        return input.mod(BigInteger.valueOf(rows)).intValueExact() + 1;
+    }
+
+    /** The amount by which operation k changes a value. */
+    static long amount(int k) {
+        return INPUTS.get(k).shiftRight(20).mod(BigInteger.valueOf(100)).longValueExact() + 1;
     }
 
     /** The value that row k of a batch inserts. */

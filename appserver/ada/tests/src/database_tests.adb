@@ -1,0 +1,29 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Error_Tests;
+with Misuse_Tests;
+with Server_Tests;
+with Transaction_Tests;
+with Value_Tests;
+
+package body Database_Tests is
+
+   package Errors is new Error_Tests (Database);
+   package Misuse is new Misuse_Tests (Database);
+   package Transactions is new Transaction_Tests (Database);
+   package Values is new Value_Tests (Database);
+   package Servers is new Server_Tests (Database);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+   begin
+      Result.Add_Test (Errors.Suite);
+      Result.Add_Test (Values.Suite);
+      Result.Add_Test (Transactions.Suite);
+      Result.Add_Test (Misuse.Suite);
+      return Result;
+   end Suite;
+
+   function Server_Suite return AUnit.Test_Suites.Access_Test_Suite is (Servers.Suite);
+
+end Database_Tests;

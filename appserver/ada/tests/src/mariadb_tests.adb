@@ -1,0 +1,192 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Appserver.SQL.MariaDB;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Checks;
+with Tested_Databases;
+
+package body MariaDB_Tests is
+
+   use Appserver.SQL;
+   use AUnit.Assertions;
+   use Checks;
+   use type SQL.Integer_64;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
+      DB    : aliased MariaDB.Connection;
+      Query : MariaDB.Statement;
+   end record;
+
+   overriding procedure Set_Up (T : in out Fixture);
+   overriding procedure Tear_Down (T : in out Fixture);
+
+   overriding procedure Set_Up (T : in out Fixture) is
+   begin
+      Tested_Databases.MariaDB_Database.Open (T.DB);
+   end Set_Up;
+
+   overriding procedure Tear_Down (T : in out Fixture) is
+   begin
+      T.DB.Close;
+   end Tear_Down;
+
+   --  The victim of a deadlock has no transaction any more: a commit must not look like success
+
+   procedure Deadlock (T : in out Fixture) is
+
+      Victims : Natural := 0 with Atomic;
+
+      procedure Change_Both (DB : aliased in out MariaDB.Connection; First, Second : String) is
+         Work : Transaction (DB'Access);
+
+         procedure Change_Second is
+         begin
+            DB.Execute ("UPDATE t SET x = x + 1 WHERE id = " & Second);
+         end Change_Second;
+
+         procedure Commit is
+         begin
+            Work.Commit;
+         end Commit;
+      begin
+         DB.Execute ("UPDATE t SET x = x + 1 WHERE id = " & First);
+         delay 0.3;
+         begin
+            Change_Second;
+         exception
+            when Error : SQL_Error =>
+               Assert (State_Of (Error), "40001", "a deadlock");
+               Victims := Victims + 1;
+               Is_Refused (Commit'Access, "25P01");
+               return;
+         end;
+         Work.Commit;
+      end Change_Both;
+
+   begin
+      T.DB.Execute ("CREATE TABLE t (id integer PRIMARY KEY, x integer)");
+      T.DB.Execute ("INSERT INTO t VALUES (1, 0), (2, 0)");
+      declare
+         task Other;
+         task body Other is
+            DB : aliased MariaDB.Connection;
+         begin
+            Tested_Databases.Connect (DB);
+            Change_Both (DB, "2", "1");
+         end Other;
+      begin
+         Change_Both (T.DB, "1", "2");
+      end;
+      Assert (Victims = 1, "one victim");
+      Answers (T.DB, "SELECT sum(x) FROM t", "2");
+   end Deadlock;
+
+   procedure Parameters (T : in out Fixture) is
+      procedure Has (Text : String; Count : Natural) is
+      begin
+         T.Query.Use_Text (T.DB, Text);
+         Assert (T.Query.Parameter_Count = Count, Text & T.Query.Parameter_Count'Image);
+      end Has;
+
+      procedure Use_Carried_Out is
+      begin
+         T.Query.Use_Text (T.DB, "SELECT /*! ? */ 1, ?");
+      end Use_Carried_Out;
+   begin
+      Has ("SELECT 1", 0);
+      Has ("SELECT ?, ?", 2);
+      Has ("SELECT '?', ""?"", `?`, 'it''s ?', '\'?'", 0);
+      Has ("SELECT ? # ?" & ASCII.LF & ", ? -- ?", 2);
+      Has ("SELECT 5--?, ?", 2);
+      Has ("SELECT /* ? */ ?", 1);
+      Has ("SELECT /*! 1 */", 0);
+      Has ("SELECT 'open ?", 0);
+      Has ("", 0);
+      Is_Refused (Use_Carried_Out'Access, "0A000");
+   end Parameters;
+
+   --  A backslash is no escape in this mode
+
+   procedure Without_Backslashes (T : in out Fixture) is
+   begin
+      T.DB.Execute ("SET sql_mode = 'NO_BACKSLASH_ESCAPES'");
+      T.Query.Use_Text (T.DB, "SELECT '\', ?");
+      Assert (T.Query.Parameter_Count = 1, "one parameter");
+      T.Query.Bind (1, "\' OR ''='");
+      Assert (T.Query.Step, "a row");
+      Assert (T.Query.As_Text (2), "\' OR ''='", "as it was");
+   end Without_Backslashes;
+
+   procedure Unsigned (T : in out Fixture) is
+      procedure Read is
+      begin
+         Assert (T.Query.As_Integer_64 (1) = 0, "unreachable");
+      end Read;
+   begin
+      T.DB.Execute ("CREATE TABLE t (x bigint unsigned, y tinyint unsigned)");
+      T.DB.Execute ("INSERT INTO t VALUES (18446744073709551615, 255)");
+      T.Query.Prepare (T.DB, "SELECT x, y FROM t");
+      Assert (T.Query.Step, "a row");
+      Is_Refused (Read'Access, "22003", "column 1");
+      Assert (T.Query.As_Text (1), "18446744073709551615", "in text");
+      Assert (T.Query.As_Integer_64 (2) = 255, "a small one");
+   end Unsigned;
+
+   --  A procedure's rows are read, its last result is passed over
+
+   procedure Procedures (T : in out Fixture) is
+   begin
+      T.DB.Execute ("CREATE OR REPLACE PROCEDURE appserver_test () SELECT 7");
+      for Time in 1 .. 2 loop
+         Answers (T.DB, "CALL appserver_test ()", "7");
+      end loop;
+      T.Query.Prepare (T.DB, "CALL appserver_test ()");
+      for Time in 1 .. 2 loop
+         Assert (T.Query.Step, "a row");
+         Assert (T.Query.As_Integer_64 (1) = 7, "seven");
+         Assert (not T.Query.Step, "one row");
+      end loop;
+      T.DB.Execute ("DROP PROCEDURE appserver_test");
+   end Procedures;
+
+   procedure Targets (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Is_Malformed (Target : String) is
+         DB : MariaDB.Connection;
+
+         procedure Open is
+         begin
+            DB.Open (Target);
+         end Open;
+      begin
+         Is_Refused (Open'Access, "08001", "the target is not");
+      end Is_Malformed;
+   begin
+      Is_Malformed ("");
+      Is_Malformed ("mariadb://");
+      Is_Malformed ("postgresql://localhost/x");
+      Is_Malformed ("mariadb://u:p@localhost:x/d");
+      Is_Malformed ("mariadb://u:p@localhost:/d");
+      Is_Malformed ("mariadb://u:p%4@localhost/d");
+      Is_Malformed ("mariadb://u:p@localhost/d?pipe=x");
+   end Targets;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+   begin
+      Result.Add_Test (Caller.Create ("MariaDB: a deadlock", Deadlock'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: parameters in texts", Parameters'Access));
+      Result.Add_Test
+        (Caller.Create ("MariaDB: without backslashes", Without_Backslashes'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: unsigned numbers", Unsigned'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: procedures", Procedures'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: malformed targets", Targets'Access));
+      return Result;
+   end Suite;
+
+end MariaDB_Tests;

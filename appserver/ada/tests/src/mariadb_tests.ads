@@ -1,0 +1,11 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What only MariaDB does.
+
+with AUnit.Test_Suites;
+
+package MariaDB_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+end MariaDB_Tests;

@@ -1,0 +1,137 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Appserver.SQL.PostgreSQL;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Checks;
+with Tested_Databases;
+
+package body PostgreSQL_Tests is
+
+   use Appserver.SQL;
+   use AUnit.Assertions;
+   use Checks;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
+      DB    : aliased PostgreSQL.Connection;
+      Query : PostgreSQL.Statement;
+   end record;
+
+   overriding procedure Set_Up (T : in out Fixture);
+   overriding procedure Tear_Down (T : in out Fixture);
+
+   overriding procedure Set_Up (T : in out Fixture) is
+   begin
+      Tested_Databases.PostgreSQL_Database.Open (T.DB);
+   end Set_Up;
+
+   overriding procedure Tear_Down (T : in out Fixture) is
+   begin
+      T.DB.Close;
+   end Tear_Down;
+
+   --  The server answers a COMMIT of failed work with a ROLLBACK: that must not look like success
+
+   procedure Failed_Work (T : in out Fixture) is
+      Work : Transaction (T.DB'Access);
+
+      procedure Fail is
+      begin
+         T.DB.Execute ("SELECT * FROM nowhere");
+      end Fail;
+
+      procedure Commit is
+      begin
+         Work.Commit;
+      end Commit;
+   begin
+      T.DB.Execute ("CREATE TABLE t (x integer)");
+      Is_Refused (Fail'Access, "42P01");
+      Is_Refused (Commit'Access, "25P02");
+      Assert (Work.Is_Pending, "it is still there");
+      Work.Roll_Back;
+      Is_Refused (Fail'Access, "42P01");
+      Assert (T.DB.In_Autocommit, "over");
+   end Failed_Work;
+
+   procedure Parameters (T : in out Fixture) is
+      procedure Has (Text : String; Count : Natural) is
+      begin
+         T.Query.Use_Text (T.DB, Text);
+         Assert (T.Query.Parameter_Count = Count, Text & T.Query.Parameter_Count'Image);
+      end Has;
+   begin
+      Has ("SELECT 1", 0);
+      Has ("SELECT $1, $2, $1", 2);
+      Has ("SELECT '$1', ""$2"", 'it''s $3'", 0);
+      Has ("SELECT E'\'$1', $2", 2);
+      Has ("SELECT $$ $1 $$, $tag$ $2 $$ $tag$, $3", 3);
+      Has ("SELECT $1 -- $2" & ASCII.LF & ", $3", 3);
+      Has ("SELECT /* $1 /* $2 */ $3 */ 1", 0);
+      Has ("SELECT a$1, b-$2 FROM t", 2);
+      Has ("SELECT 'open $1", 0);
+      Has ("SELECT /* open $1", 0);
+      Has ("SELECT $", 0);
+      Has ("", 0);
+   end Parameters;
+
+   procedure Refused_Texts (T : in out Fixture) is
+      procedure Bind_NUL is
+      begin
+         T.Query.Bind (1, "before" & ASCII.NUL & "after");
+      end Bind_NUL;
+
+      procedure Copy is
+      begin
+         T.DB.Execute ("COPY t TO STDOUT");
+      end Copy;
+
+      procedure Copy_In is
+      begin
+         T.DB.Execute ("COPY t FROM STDIN");
+      end Copy_In;
+   begin
+      T.Query.Prepare (T.DB, "SELECT $1");
+      Is_Refused (Bind_NUL'Access, "22021", "parameter 1");
+      T.DB.Execute ("CREATE TABLE t (x integer)");
+      T.DB.Execute ("INSERT INTO t VALUES (1), (2)");
+      Is_Refused (Copy'Access, "0A000", "COPY");
+      Is_Refused (Copy_In'Access, "0A000", "COPY");
+      Answers (T.DB, "SELECT count(*) FROM t", "2");
+   end Refused_Texts;
+
+   procedure Types (T : in out Fixture) is
+      procedure Reads (Expression, Text : String) is
+      begin
+         Answers (T.DB, "SELECT " & Expression, Text);
+         T.Query.Prepare (T.DB, "SELECT " & Expression);
+         Assert (T.Query.Step, "a row");
+         Assert (T.Query.As_Text (1), Text, Expression);
+      end Reads;
+   begin
+      Reads ("true", "t");
+      Reads ("date '2026-11-21'", "2026-11-21");
+      Reads ("'{1,2}'::integer[]", "{1,2}");
+      Reads ("'{""a"": 1}'::jsonb", "{""a"": 1}");
+      Reads ("(-32768)::smallint", "-32768");
+      Reads ("(-2147483648)::integer", "-2147483648");
+      Reads ("9223372036854775807::bigint", "9223372036854775807");
+      Reads ("''", "");
+      T.Query.Prepare (T.DB, "SELECT 'infinity'::timestamp");
+      Assert (T.Query.Step and then T.Query.As_Text (1) = "infinity", "no moment");
+   end Types;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+   begin
+      Result.Add_Test (Caller.Create ("PostgreSQL: failed work", Failed_Work'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: parameters in texts", Parameters'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: texts it refuses", Refused_Texts'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: its own types", Types'Access));
+      return Result;
+   end Suite;
+
+end PostgreSQL_Tests;

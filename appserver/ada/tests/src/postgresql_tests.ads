@@ -1,0 +1,11 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What only PostgreSQL does.
+
+with AUnit.Test_Suites;
+
+package PostgreSQL_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+end PostgreSQL_Tests;

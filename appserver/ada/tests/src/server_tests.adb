@@ -1,0 +1,348 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Checks;
+
+package body Server_Tests is
+
+   use AUnit.Assertions;
+   use Checks;
+   use Database;
+   use type SQL.Integer_32;
+   use type SQL.Integer_64;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
+      DB : aliased Connection;
+   end record;
+
+   overriding procedure Set_Up (T : in out Fixture);
+   overriding procedure Tear_Down (T : in out Fixture);
+
+   overriding procedure Set_Up (T : in out Fixture) is
+   begin
+      Open (T.DB);
+   end Set_Up;
+
+   overriding procedure Tear_Down (T : in out Fixture) is
+   begin
+      T.DB.Close;
+   end Tear_Down;
+
+   function Number (DB : in out Connection; Query : String) return SQL.Integer_64 is
+      Asked : Statement;
+   begin
+      Use_Text (Asked, DB, Query);
+      Assert (Asked.Step, "a row of: " & Query);
+      return Asked.As_Integer_64 (1);
+   end Number;
+
+   --  A server takes a moment to end a session
+
+   procedure Becomes (DB : in out Connection; Query : String; Value : SQL.Integer_64) is
+   begin
+      for Time in 1 .. 500 loop
+         if Number (DB, Query) = Value then
+            return;
+         end if;
+         delay 0.01;
+      end loop;
+      Assert (Number (DB, Query) = Value, Query & " is" & Number (DB, Query)'Image);
+   end Becomes;
+
+   --  Those of earlier tests may still be ending
+
+   procedure Be_Alone (T : in out Fixture) is
+   begin
+      Becomes (T.DB, Known.Sessions.all, 1);
+   end Be_Alone;
+
+   procedure Returned (T : in out Fixture) is
+      procedure Leave is
+         DB    : aliased Connection;
+         Query : Statement;
+      begin
+         Connect (DB);
+         Prepare (Query, DB, "SELECT 1 UNION ALL SELECT 2");
+         Assert (Query.Step, "a row");
+         Becomes (T.DB, Known.Sessions.all, 2);
+         raise SQL.SQL_Error with "on the way";
+      end Leave;
+   begin
+      Be_Alone (T);
+      for Time in 1 .. 3 loop
+         Is_Refused (Leave'Access, "HY000", "on the way");
+         Be_Alone (T);
+      end loop;
+   end Returned;
+
+   procedure Refused (T : in out Fixture) is
+      DB : Connection;
+
+      --  The state is 28000, or 28P01 where PostgreSQL asks for passwords
+
+      procedure Be_A_Stranger is
+      begin
+         Connect_As_Stranger (DB);
+         Assert (False, "a stranger was let in");
+      exception
+         when Error : SQL.SQL_Error =>
+            Assert (SQL.State_Of (Error) in "28000" | "28P01", "the state of a stranger");
+      end Be_A_Stranger;
+
+      procedure Go_Nowhere is
+      begin
+         Connect_Nowhere (DB);
+      end Go_Nowhere;
+   begin
+      Be_A_Stranger;
+      Is_Refused (Go_Nowhere'Access, "08001");
+      Assert (not DB.Is_Open, "a connection that was refused is closed");
+      Be_Alone (T);
+      Connect (DB);
+      Answers (DB, "SELECT 1", "1");
+   end Refused;
+
+   procedure Cancelled (T : in out Fixture) is
+
+      task Other is
+         entry Stop;
+      end Other;
+
+      task body Other is
+         Stopped : Boolean := False;
+      begin
+         while not Stopped loop
+            select
+               accept Stop;
+               Stopped := True;
+            or
+               delay 0.1;
+               T.DB.Cancel;
+            end select;
+         end loop;
+      end Other;
+
+      procedure Wait is
+      begin
+         T.DB.Execute (Known.Slow.all);
+      end Wait;
+
+   begin
+      Is_Refused (Wait'Access, "57014");
+      Other.Stop;
+      Answers (T.DB, "SELECT 1", "1");
+   exception
+      when others =>
+         Other.Stop;
+         raise;
+   end Cancelled;
+
+   --  The first statement may get the server's last words, the next ones find nobody
+
+   procedure Lost (T : in out Fixture) is
+      DB    : aliased Connection;
+      Query : Statement;
+      Id    : SQL.Integer_64;
+
+      procedure Run is
+      begin
+         Query.Execute;
+      end Run;
+
+      procedure Execute is
+      begin
+         DB.Execute ("SELECT 1");
+      end Execute;
+   begin
+      Connect (DB);
+      Prepare (Query, DB, "SELECT 1");
+      Id := Number (DB, Known.Id.all);
+      declare
+         Work : SQL.Transaction (DB'Access) with Unreferenced;
+      begin
+         T.DB.Execute (Known.Kill.all & Id'Image & Known.After_Kill.all);
+         delay 0.1;
+         begin
+            Run;
+            Assert (False, "the server was there");
+         exception
+            when SQL.SQL_Error => null;
+         end;
+         Is_Refused (Execute'Access, "08006");
+         Is_Refused (Run'Access, "08006");
+      end;
+      DB.Close;
+      Connect (DB);
+      Answers (DB, "SELECT 1", "1");
+   end Lost;
+
+   --  Prepared statements are kept there, texts that are used are not
+
+   procedure Kept (T : in out Fixture) is
+      Before : constant SQL.Integer_64 := Number (T.DB, Known.Kept.all);
+
+      procedure Prepare_Two is
+         One, Two : Statement;
+      begin
+         Prepare (One, T.DB, "SELECT ?");
+         Prepare (Two, T.DB, "SELECT 2");
+         Becomes (T.DB, Known.Kept.all, Before + 2);
+         Two.Close;
+         Becomes (T.DB, Known.Kept.all, Before + 1);
+      end Prepare_Two;
+
+      procedure Use_One is
+         One : Statement;
+      begin
+         Use_Text (One, T.DB, "SELECT ?");
+         One.Bind (1, SQL.Integer_64'(1));
+         Assert (One.Step, "a row");
+         Becomes (T.DB, Known.Kept.all, Before);
+      end Use_One;
+   begin
+      Prepare_Two;
+      Becomes (T.DB, Known.Kept.all, Before);
+      Use_One;
+   end Kept;
+
+   --  Also when the transaction that it was closed in had failed
+
+   procedure Closed_After_An_Error (T : in out Fixture) is
+      Before : constant SQL.Integer_64 := Number (T.DB, Known.Kept.all);
+
+      procedure Fail is
+         Work  : SQL.Transaction (T.DB'Access) with Unreferenced;
+         Query : Statement;
+      begin
+         Prepare (Query, T.DB, "SELECT 1");
+         T.DB.Execute ("SELECT * FROM nowhere");
+      end Fail;
+
+      Next : Statement;
+   begin
+      Is_Refused (Fail'Access, Known.No_Table);
+      Prepare (Next, T.DB, "SELECT 2");
+      Becomes (T.DB, Known.Kept.all, Before + 1);
+   end Closed_After_An_Error;
+
+   --  Every row of a long result, and values that are longer than those before them
+
+   procedure Long_Results (T : in out Fixture) is
+      Query : Statement;
+      Rows  : Natural := 0;
+      Text  : String (1 .. 3_000_000);
+   begin
+      for I in Text'Range loop
+         Text (I) := Character'Val (Character'Pos ('a') + I mod 26);
+      end loop;
+      T.DB.Execute ("CREATE TABLE t (id integer, x " & Known.Long_Text.all & ")");
+      Prepare (Query, T.DB, "INSERT INTO t VALUES (?, ?)");
+      for Id in 1 .. 8 loop
+         Query.Bind (1, SQL.Integer_64 (Id));
+         Query.Bind (2, Text (1 .. 8 ** (Id - 1)));
+         Query.Execute;
+         Assert (T.DB.Rows_Affected = 1, "one row");
+      end loop;
+      Prepare (Query, T.DB, "SELECT id, x FROM t ORDER BY id");
+      for Time in 1 .. 2 loop
+         Rows := 0;
+         while Query.Step loop
+            Rows := Rows + 1;
+            Assert (Query.As_Integer_64 (1) = SQL.Integer_64 (Rows), "its number");
+            Assert (Query.As_Text (2) = Text (1 .. 8 ** (Rows - 1)), "its text");
+         end loop;
+         Assert (Rows = 8, "all rows");
+      end loop;
+   end Long_Results;
+
+   --  In both ways that a statement can run
+
+   procedure Types (T : in out Fixture) is
+      type Amount is delta 0.000_1 digits 15;
+      type Coarse is delta 0.1 digits 15;
+
+      function As_Amount is new SQL.As_Decimal (Amount);
+      function As_Coarse is new SQL.As_Decimal (Coarse);
+
+      procedure Check (Query : in out Statement) is
+         procedure Read_Whole is
+         begin
+            Assert (Query.As_Integer_64 (4) = 0, "unreachable");
+         end Read_Whole;
+
+         procedure Read_Coarse is
+         begin
+            Assert (As_Coarse (Query, 4) = 0.0, "unreachable");
+         end Read_Coarse;
+
+         procedure Read_Number is
+         begin
+            Assert (Query.As_Integer_64 (5) = 0, "unreachable");
+         end Read_Number;
+
+         procedure Read_Null is
+         begin
+            Assert (As_Amount (Query, 6) = 0.0, "unreachable");
+         end Read_Null;
+      begin
+         Assert (Query.Step, "a row");
+         Assert (Query.As_Integer_64 (1) = SQL.Integer_64'First, "bigint");
+         Assert (Query.As_Text (1), "-9223372036854775808", "bigint in text");
+         Assert (Query.As_Integer_64 (2) = -32_768, "smallint");
+         Assert (Query.As_Float (3) = 0.1, "double");
+         Assert (As_Amount (Query, 3) = 0.1, "double, rounded");
+         Assert (As_Amount (Query, 4) = -12_345_678_901.234_5, "decimal");
+         Is_Refused (Read_Whole'Access, "22003", "column 4");
+         Is_Refused (Read_Coarse'Access, "22003", "1 decimals");
+         Assert (Query.As_Text (5), "text", "text");
+         Is_Refused (Read_Number'Access, "22018", "column 5");
+         Assert (Query.Is_Null (6), "null");
+         Is_Refused (Read_Null'Access, "22002", "column 6");
+         Assert (Query.As_Text (7) (1 .. 19), "2026-11-21 09:15:00", "timestamp");
+         Query.Reset;
+      end Check;
+
+      Row   : constant String :=
+        "SELECT b, s, d, n, c, x, m FROM t";
+      Query : Statement;
+   begin
+      T.DB.Execute
+        ("CREATE TABLE t (b bigint, s smallint, d double precision, n decimal(15, 4),"
+         & " c varchar(10), x integer, m timestamp NULL)");
+      T.DB.Execute
+        ("INSERT INTO t VALUES (-9223372036854775808, -32768, 0.1, -12345678901.2345, 'text',"
+         & " NULL, '2026-11-21 09:15:00')");
+      Prepare (Query, T.DB, Row);
+      Check (Query);
+      Use_Text (Query, T.DB, Row);
+      Check (Query);
+      Prepare (Query, T.DB, "SELECT s, c FROM t");
+      Assert (Query.Step, "a row");
+      Assert (Query.As_Integer_32 (1) = -32_768, "smallint");
+      Assert (Query.As_Text (1) & Query.As_Text (2), "-32768text", "in text");
+   end Types;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+
+      procedure Add (Name : String; Test : Caller.Test_Method) is
+      begin
+         Result.Add_Test (Caller.Create (Known.Name.all & ": " & Name, Test));
+      end Add;
+   begin
+      Add ("connections are returned", Returned'Access);
+      Add ("connections that are refused", Refused'Access);
+      Add ("cancelling from another task", Cancelled'Access);
+      Add ("a connection that is lost", Lost'Access);
+      Add ("statements that the server keeps", Kept'Access);
+      Add ("a statement closed after an error", Closed_After_An_Error'Access);
+      Add ("long results", Long_Results'Access);
+      Add ("types of columns", Types'Access);
+      return Result;
+   end Suite;
+
+end Server_Tests;

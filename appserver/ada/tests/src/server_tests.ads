@@ -1,0 +1,15 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What a server has and a file has not: connections that are counted, refused, cancelled and
+--  lost, and statements that it keeps.
+
+with AUnit.Test_Suites;
+with Test_Databases;
+
+generic
+   with package Database is new Test_Databases.Database (<>);
+package Server_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+end Server_Tests;

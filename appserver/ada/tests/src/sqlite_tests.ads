@@ -1,0 +1,11 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What only SQLite does: its errors and the states they get, locks, and changes of the schema.
+
+with AUnit.Test_Suites;
+
+package SQLite_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+end SQLite_Tests;

@@ -1,0 +1,129 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Ada.Command_Line;
+with Ada.Environment_Variables;
+with Ada.Strings.Fixed;
+
+package body Tested_Databases is
+
+   use Ada.Environment_Variables;
+   use Ada.Strings.Fixed;
+
+   --  Target with another user, whom no server knows
+
+   function As_Stranger (Target : String) return String is
+      Start : constant Positive := Index (Target, "://") + 3;
+   begin
+      return
+        Target (Target'First .. Start - 1) & "stranger:wrong"
+        & Target (Index (Target, "@") .. Target'Last);
+   end As_Stranger;
+
+   ------------
+   -- SQLite --
+   ------------
+
+   procedure Connect (DB : in out SQLite.Connection) is
+   begin
+      DB.Open (Ada.Command_Line.Argument (1) & "/shared.db");
+   end Connect;
+
+   procedure Prepare
+     (Self : in out SQLite.Statement; On : in out SQLite.Connection; Text : String) is
+   begin
+      Self.Prepare (On, Text);
+   end Prepare;
+
+   ----------------
+   -- PostgreSQL --
+   ----------------
+
+   --  DROP TABLE IF EXISTS would say on standard error that there is none
+
+   procedure Connect (DB : in out PostgreSQL.Connection) is
+      Target : constant String := Value (PostgreSQL_Variable);
+   begin
+      DB.Open
+        (Target & (if Index (Target, "?") = 0 then "?" else "&")
+         & "application_name=appserver%20tests");
+      DB.Execute ("SET client_min_messages = warning");
+   end Connect;
+
+   procedure Connect_As_Stranger (DB : in out PostgreSQL.Connection) is
+   begin
+      DB.Open (As_Stranger (Value (PostgreSQL_Variable)));
+   end Connect_As_Stranger;
+
+   procedure Connect_Nowhere (DB : in out PostgreSQL.Connection) is
+   begin
+      DB.Open ("postgresql://127.0.0.1:1/nowhere", Wait => 10.0);
+   end Connect_Nowhere;
+
+   --  ? by ?, but for those that are quoted: $1, $2 and so on
+
+   function Numbered (Text : String) return String is
+      Mark : constant Natural := Index (Text, "?");
+
+      function From (Start : Positive; Number : Positive) return String is
+         Quotes : Boolean := False;
+      begin
+         for I in Start .. Text'Last loop
+            if Text (I) = ''' then
+               Quotes := not Quotes;
+            elsif Text (I) = '?' and then not Quotes then
+               return Text (Start .. I - 1) & "$" & Trim (Number'Image, Ada.Strings.Left)
+                 & From (I + 1, Number + 1);
+            elsif I < Text'Last and then Text (I .. I + 1) = "/*" then
+               return Text (Start .. Text'Last);
+            end if;
+         end loop;
+         return Text (Start .. Text'Last);
+      end From;
+   begin
+      return (if Mark = 0 then Text else From (Text'First, 1));
+   end Numbered;
+
+   procedure Prepare
+     (Self : in out PostgreSQL.Statement; On : in out PostgreSQL.Connection; Text : String) is
+   begin
+      Self.Prepare (On, Numbered (Text));
+   end Prepare;
+
+   procedure Use_Text
+     (Self : in out PostgreSQL.Statement; On : in out PostgreSQL.Connection; Text : String) is
+   begin
+      Self.Use_Text (On, Numbered (Text));
+   end Use_Text;
+
+   -------------
+   -- MariaDB --
+   -------------
+
+   procedure Connect (DB : in out MariaDB.Connection) is
+   begin
+      DB.Open (Value (MariaDB_Variable));
+   end Connect;
+
+   procedure Connect_As_Stranger (DB : in out MariaDB.Connection) is
+   begin
+      DB.Open (As_Stranger (Value (MariaDB_Variable)));
+   end Connect_As_Stranger;
+
+   procedure Connect_Nowhere (DB : in out MariaDB.Connection) is
+   begin
+      DB.Open (Host => "127.0.0.1", User => "nobody", Password => "", Port => 1);
+   end Connect_Nowhere;
+
+   procedure Prepare
+     (Self : in out MariaDB.Statement; On : in out MariaDB.Connection; Text : String) is
+   begin
+      Self.Prepare (On, Text);
+   end Prepare;
+
+   procedure Use_Text
+     (Self : in out MariaDB.Statement; On : in out MariaDB.Connection; Text : String) is
+   begin
+      Self.Use_Text (On, Text);
+   end Use_Text;
+
+end Tested_Databases;

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The servers of a plan, started or connected to.
+
+use crate::exit::{self, Exit};
+use lab_bench::{Scratch, Server, Servers, interrupt};
+use lab_model::{Failure, Kind, Plan, Target, TargetId};
+use lab_services::{Request, Service, ServiceError, Starting};
+
+/// Starts a private server for each target that needs one, or connects to the reader's own. A target
+/// whose subjects all failed before gets none.
+pub fn start(
+    plan: &Plan,
+    own: &[(Kind, String)],
+    scratch: &Scratch,
+    failures: &[Failure],
+) -> Result<Servers, Exit> {
+    let needed = needed(plan, failures);
+    if let Some((kind, _)) = own
+        .iter()
+        .find(|(k, _)| !plan.targets.iter().any(|t| t.kind == *k))
+    {
+        let name = kind.name();
+        let what = format!("--service {name}=…: this run has no target `{name}`");
+        return Err(Exit::wrong(what));
+    }
+    for (_, target) in &needed {
+        let name = target.kind.title();
+        eprintln!(
+            "benchlab: {} {name}",
+            if target.external {
+                "connecting to"
+            } else {
+                "starting"
+            }
+        );
+    }
+    // All begin before the first is waited for.
+    let begun: Result<Vec<_>, Exit> = needed
+        .into_iter()
+        .map(|(id, target)| Ok((id, target, begin(target, own, scratch)?)))
+        .collect();
+    let mut servers = Servers::default();
+    for (id, target, begun) in begun? {
+        let server = begun.server(target, plan.seed).map_err(refused)?;
+        servers.0.push((id, server));
+    }
+    Ok(servers)
+}
+
+/// Targets that are servers, and have a subject that can run.
+fn needed<'p>(plan: &'p Plan, failures: &[Failure]) -> Vec<(TargetId, &'p Target)> {
+    let failed = |subject| {
+        failures
+            .iter()
+            .any(|f| f.subject == subject && f.point.is_none())
+    };
+    let subjects = || plan.subjects.iter().enumerate();
+    let targets = plan.targets.iter().enumerate();
+    targets
+        .filter(|(_, target)| target.kind.is_service())
+        .filter(|(id, _)| subjects().any(|(s, subject)| subject.target == *id && !failed(s)))
+        .collect()
+}
+
+enum Begun {
+    Private(Box<Starting>, Request),
+    Own(Box<Service>),
+}
+
+impl Begun {
+    fn server(self, target: &Target, seed: u64) -> Result<Server, ServiceError> {
+        let (service, request) = match self {
+            Begun::Private(starting, request) => (starting.finish()?, Some(request)),
+            Begun::Own(service) => (*service, None),
+        };
+        Server::new(service, request, target.clone(), seed)
+    }
+}
+
+fn begin(target: &Target, own: &[(Kind, String)], scratch: &Scratch) -> Result<Begun, Exit> {
+    let kind = target.kind;
+    let url = own.iter().find(|(k, _)| *k == kind).map(|(_, url)| url);
+    let service = match kind {
+        Kind::Mariadb => lab_services::Kind::Mariadb,
+        _ => lab_services::Kind::Postgresql,
+    };
+    match (target.external, url) {
+        (true, None) => Err(Exit::wrong(format!(
+            "this run measures on your own {}: give it again with --service {}=URL",
+            kind.title(),
+            kind.name()
+        ))),
+        (_, Some(url)) => {
+            let own = Service::external(service, url).map_err(refused)?;
+            Ok(Begun::Own(Box::new(own)))
+        }
+        (false, None) => {
+            let request = Request {
+                settings: target.set.clone(),
+                interrupted: interrupt::requested,
+                ..Request::new(service, scratch.folder())
+            };
+            let starting = Starting::new(&request).map_err(refused)?;
+            Ok(Begun::Private(Box::new(starting), request))
+        }
+    }
+}
+
+/// What the reader has to change is an error of the command; the rest is a failure of the run.
+fn refused(error: ServiceError) -> Exit {
+    match error {
+        ServiceError::Interrupted => {
+            Exit::new(exit::INTERRUPTED, "stopped before anything was measured")
+        }
+        error @ (ServiceError::Url { .. }
+        | ServiceError::Unreachable { .. }
+        | ServiceError::Login { .. }
+        | ServiceError::Tls { .. }
+        | ServiceError::Version { .. }
+        | ServiceError::Rights { .. }
+        | ServiceError::Setting { .. }) => Exit::wrong(error.to_string()),
+        error => Exit::new(exit::FAILED, error.to_string()),
+    }
+}

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The same work, proven on the servers: who does other work than it should is caught by what the
+//! server counted or by the settings that it read back, on both databases, and the honest go on.
+
+use crate::project::{Project, assert_failures, server_subject, servers_head, without_servers};
+use lab_model::{Cores, Kind, Run, parts};
+
+pub const POINT: &str = r#"
+[[case]]
+name = "point"
+work = "SELECT value WHERE id = ?"
+unit = "row"
+factor.statement = ["prepared", "text"]
+statements = { select = 1 }
+"#;
+pub const INSERT: &str = r#"
+[[case]]
+name = "insert"
+work = "INSERT of one row, autocommitted"
+unit = "row"
+factor.statement = ["prepared", "text"]
+check = "writes"
+empty = true
+writes = { rows = 1, transactions = 1 }
+statements = { insert = 1 }
+"#;
+pub const INSERT_TX: &str = r#"
+[[case]]
+name = "insert_tx"
+work = "one transaction of n rows"
+unit = "row"
+sweep.rows_tx = [3]
+check = "writes"
+empty = true
+writes = { rows = "rows_tx", transactions = 1 }
+statements = { insert = "rows_tx", commit = 1 }
+"#;
+pub const CONNECT: &str = r#"
+[[case]]
+name = "connect"
+work = "open a connection, SELECT 1, close"
+unit = "row"
+check = "opens"
+"#;
+
+/// A cheat, and the failure that it must have: kind and a part of the message.
+type Caught<'a> = (&'a str, &'a str, &'a str);
+
+#[test]
+fn reads_that_are_not_the_reads_asked_for_are_caught() {
+    let alike = [
+        ("cached", "statements", "× SELECT; the server counted 0"),
+        ("half-cached", "statements", "× SELECT; the server counted "),
+        (
+            "sets",
+            "statements",
+            "must execute 0 × SET; the server counted ",
+        ),
+        ("wrong-check", "check", "check="),
+        (
+            "other-way",
+            "statements",
+            "its statements must be sent as text; the server ",
+        ),
+        (
+            "transaction-around",
+            "statements",
+            "must execute 0 × BEGIN; the server counted 1",
+        ),
+    ];
+    let postgresql = [
+        ("pings", "statements", "× SELECT; the server counted 2"),
+        ("by-name", "statements", "; the server counted "),
+    ];
+    let mariadb = [
+        (
+            "pings",
+            "statements",
+            "must execute 0 × ADMIN; the server counted 1",
+        ),
+        (
+            "by-name",
+            "statements",
+            "must execute 0 × OTHER; the server counted 1",
+        ),
+    ];
+    assert_caught(
+        POINT,
+        &["--set", "statement=text"],
+        &alike,
+        &postgresql,
+        &mariadb,
+    );
+}
+
+#[test]
+fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
+    let alike = [
+        // Of one operation it is the same.
+        ("multi-row", "statements", "× INSERT; the server counted 1"),
+        (
+            "one-transaction",
+            "statements",
+            "must execute 0 × BEGIN; the server counted 1",
+        ),
+        (
+            "rolled-back",
+            "statements",
+            "must execute 0 × BEGIN; the server counted 1",
+        ),
+        (
+            "no-rows",
+            "writes",
+            "1 operations must add 1 rows; 0 are there",
+        ),
+        ("wrong-values", "writes", "the rows added hold a sum of"),
+        (
+            "shadow",
+            "writes",
+            "1 operations must add 1 rows; 0 are there",
+        ),
+    ];
+    assert_caught(INSERT, &["--set", "statement=text"], &alike, &[], &[]);
+}
+
+#[test]
+fn transactions_that_are_not_those_asked_for_are_caught() {
+    let alike = [
+        ("one-commit", "statements", "× COMMIT; the server counted 1"),
+        (
+            "no-commit",
+            "statements",
+            "1 operations must execute 1 × COMMIT; the server counted 0",
+        ),
+    ];
+    assert_caught(INSERT_TX, &[], &alike, &[], &[]);
+}
+
+#[test]
+fn connecting_other_than_once_and_not_preparing_are_caught() {
+    let alike = [
+        (
+            "reused",
+            "opens",
+            "1 operations must open 1 connections; the server counted 0",
+        ),
+        (
+            "connects-twice",
+            "opens",
+            "1 operations must open 1 connections; the server counted 2",
+        ),
+    ];
+    let planned = "a prepared statement must be planned once; the server planned ";
+    let postgresql = [("other-way", "statements", planned)];
+    let mariadb = [(
+        "other-way",
+        "statements",
+        "1 prepared statements; the server counted 0",
+    )];
+    let cases = [CONNECT, POINT].concat();
+    assert_caught(
+        &cases,
+        &["--set", "statement=prepared"],
+        &alike,
+        &postgresql,
+        &mariadb,
+    );
+}
+
+#[test]
+fn settings_that_differ_are_named_and_not_compared() {
+    if without_servers() {
+        return;
+    }
+    let variants = [
+        "isolation",
+        "asynchronous",
+        "time-zone",
+        "charset",
+        "autocommit",
+        "socket",
+        "tls",
+    ];
+    let run = measured(
+        &Project::servers(&[POINT], &variants),
+        &["--set", "statement=text"],
+    );
+    assert_failures(
+        &run,
+        &[
+            // A setting of the whole server, which is not the subject's to change.
+            (
+                "asynchronous on mariadb",
+                "error",
+                "Access denied; you need (at least one of) the SUPER",
+            ),
+            // The private servers have no TLS.
+            (
+                "tls on postgresql",
+                "error",
+                "server does not support SSL, but SSL was required",
+            ),
+            ("tls on mariadb", "error", "SSL"),
+        ],
+    );
+    let [postgresql, mariadb] = [0, 1].map(|target| refused(&parts(&run)[target].run));
+    assert_eq!(
+        postgresql,
+        [
+            "isolation: transaction_isolation is serializable, but read committed in honest",
+            "asynchronous: synchronous_commit is off, but on in honest",
+            "time-zone: time_zone is Asia/Tokyo, but UTC in honest",
+            "charset: client_encoding is LATIN1, but UTF8 in honest",
+            "socket: transport is unix, but tcp in honest",
+        ]
+    );
+    assert_eq!(
+        mariadb,
+        [
+            "isolation: transaction_isolation is READ-UNCOMMITTED, but REPEATABLE-READ in honest",
+            "time-zone: time_zone is +09:00, but +00:00 in honest",
+            "charset: character_set_client is latin1, but utf8mb4 in honest",
+            "autocommit: autocommit is off, but on in honest",
+            "socket: transport is unix, but tcp in honest",
+        ]
+    );
+}
+
+/// Who is not compared because of its settings.
+fn refused(run: &Run) -> Vec<String> {
+    let plan = run.plan.as_ref().expect("a plan");
+    let refusals = lab_stats::analyse(run).refusals;
+    let words = |why: &str| Some(why.strip_prefix("not the same settings: ")?.to_owned());
+    let named = |r: &lab_stats::analysis::Refusal| {
+        Some(format!(
+            "{}: {}",
+            plan.subjects[r.subject].name,
+            words(&r.why)?
+        ))
+    };
+    refusals.iter().filter_map(named).collect()
+}
+
+/// Measures a case with cheats on both databases, each of which must be caught; the honest subjects are
+/// there to the end.
+#[track_caller]
+fn assert_caught(
+    case: &str,
+    more: &[&str],
+    alike: &[Caught],
+    postgresql: &[Caught],
+    mariadb: &[Caught],
+) {
+    if without_servers() {
+        return;
+    }
+    let mut wanted = Vec::new();
+    for (kind, own) in [(Kind::Postgresql, postgresql), (Kind::Mariadb, mariadb)] {
+        let caught = alike.iter().chain(own);
+        wanted.extend(
+            caught.map(|&(name, failure, text)| {
+                (format!("{name} on {}", kind.name()), failure, text)
+            }),
+        );
+    }
+    let own: &[Caught] = if postgresql.is_empty() {
+        mariadb
+    } else {
+        postgresql
+    };
+    let variants: Vec<&str> = alike.iter().chain(own).map(|(name, ..)| *name).collect();
+    let run = measured(&Project::servers(&[case], &variants), more);
+    let wanted: Vec<Caught> = wanted
+        .iter()
+        .map(|(name, kind, text)| (&name[..], *kind, *text))
+        .collect();
+    assert_failures(&run, &wanted);
+}
+
+#[test]
+fn a_query_is_charged_with_what_the_server_used_for_it() {
+    if without_servers() {
+        return;
+    }
+    let case = |name: &str, more: &str| {
+        format!("\n[[case]]\nname = {name:?}\nwork = {name:?}\nunit = \"row\"\n{more}\n")
+    };
+    let select = "statements = { select = 1 }";
+    let cases = [
+        case("burn", select),
+        case("sleep", select),
+        case("connect", "check = \"opens\""),
+    ];
+    let project = Project::with_text(
+        &(servers_head("costs") + &cases.concat() + &server_subject("costs", "costs")),
+    );
+    let run = measured_pairs(&project, "10", &[]);
+    assert_failures(&run, &[]);
+    let plan = run.plan.as_ref().expect("a plan");
+    for (point, described) in plan.points.iter().enumerate() {
+        let (name, kind) = (&plan.case(point).name, plan.targets[described.target].kind);
+        let label = plan.label(point);
+        let batches = run
+            .complete_blocks()
+            .flat_map(|b| &b.samples)
+            .filter(|s| s.point == point);
+        let batches: Vec<_> = batches.map(|s| &s.batch).collect();
+        let per_operation = |ns: fn(&lab_model::Batch) -> u64| {
+            median(batches.iter().map(|b| ns(b) as f64 / b.operations as f64))
+        };
+        let charged = per_operation(|b| b.server_cpu_ns.expect("it is known"));
+        let wall = per_operation(|b| b.wall_ns);
+        let session = match kind {
+            Kind::Postgresql => "postgresql",
+            _ => "mariadb",
+        };
+        let noted =
+            std::fs::read_to_string(project.join(format!("cost-{name}-{session}"))).unwrap();
+        let clock = median(noted.lines().map(|line| {
+            let (operations, ns) = line.split_once(' ').expect("two numbers");
+            ns.parse::<f64>().unwrap() / operations.parse::<f64>().unwrap()
+        }));
+        eprintln!(
+            "{label}: {charged:.0} ns charged, {clock:.0} ns by its own clock, {wall:.0} ns in all"
+        );
+        match &name[..] {
+            "burn" => {
+                assert!(
+                    (charged / clock - 1.0).abs() < 0.1,
+                    "{label}: {charged} ns charged, {clock} ns used"
+                );
+                assert!(charged > 1e6, "{label}: {charged} ns");
+            }
+            "sleep" => {
+                assert!(
+                    charged < 0.5e6 && wall > 5e6,
+                    "{label}: {charged} ns of {wall} ns"
+                );
+            }
+            // Beside what its backend had used when it answered: its start and its end.
+            _ => assert!(
+                charged > clock,
+                "{label}: {charged} ns charged, {clock} ns used"
+            ),
+        }
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    lab_stats::order::median(&values.collect::<Vec<_>>()).expect("some")
+}
+
+#[test]
+fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
+    if without_servers() {
+        return;
+    }
+    let connections = "\n[[case]]\nname = \"connections\"\nwork = \"at once\"\nunit = \"row\"\n\
+                       sweep.connections = [2]\ncores = \"all\"\nturn_ms = 3\npairs = 2\n\
+                       statements = { select = 1 }\ntargets = [\"mariadb\"]\n";
+    let variants = ["no-latencies", "wrong-sum", "descending"];
+    let project = Project::servers(&[POINT, connections], &variants);
+    let only_text = server_subject("only-text", "honest") + "without = [\"statement=prepared\"]\n";
+    project.append(&only_text);
+    let run = measured_pairs(&project, "3", &[]);
+    let operations = "the indexes in `latencies=` do not ascend";
+    assert_failures(
+        &run,
+        &[
+            (
+                "no-latencies on mariadb",
+                "nonsense",
+                "its operations run at once, and `ran` has no `latencies=`",
+            ),
+            (
+                "wrong-sum on mariadb",
+                "nonsense",
+                "`latencies=` has 2 operations of 1",
+            ),
+            ("descending on mariadb", "nonsense", operations),
+        ],
+    );
+    let plan = run.plan.as_ref().expect("a plan");
+    let of = |target: usize| {
+        plan.points
+            .iter()
+            .filter(move |p| p.target == target)
+            .count()
+    };
+    assert_eq!((of(0), of(1)), (2, 3), "the case is for MariaDB only");
+    for block in run.complete_blocks() {
+        let at_once = block
+            .samples
+            .iter()
+            .filter(|s| plan.case(s.point).cores == Cores::All);
+        let at_once: Vec<_> = at_once.collect();
+        assert_eq!(at_once.len(), 3 * 2 * 2, "three subjects, two pairs");
+        for sample in at_once {
+            let told = block.latencies.iter().find(|l| {
+                (l.point, l.subject, l.pass) == (sample.point, sample.subject, sample.pass)
+            });
+            assert_eq!(
+                told.expect("it told them").counts,
+                [(300, sample.batch.operations)]
+            );
+        }
+    }
+}
+
+#[test]
+fn only_what_is_asked_for_is_started() {
+    if without_servers() {
+        return;
+    }
+    let on_mariadb = INSERT.to_owned() + "targets = [\"mariadb\"]\n";
+    let project = Project::servers(&[POINT, &on_mariadb], &[]);
+    let started = |more: &[&str]| {
+        let ended = project.run_blocks("1", "1", &[&["--set", "statement=text"], more].concat());
+        ended.expect(0);
+        ["PostgreSQL", "MariaDB"].map(|kind| ended.stderr.contains(&format!("starting {kind}")))
+    };
+    assert_eq!(started(&["--targets", "postgresql"]), [true, false]);
+    assert_eq!(started(&["--cases", "insert"]), [false, true]);
+}
+
+/// One block: each subject's pilot, judge and one turn.
+fn measured(project: &Project, more: &[&str]) -> Run {
+    measured_pairs(project, "1", more)
+}
+
+fn measured_pairs(project: &Project, pairs: &str, more: &[&str]) -> Run {
+    project.run_blocks("1", pairs, more).expect(0);
+    project.load()
+}

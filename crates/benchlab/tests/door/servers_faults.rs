@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Servers that are private leave nothing, those of the reader are left as they were, and a server
+//! that is lost costs a block and not the run.
+
+use crate::full_disk::{in_a_namespace, left_out};
+use crate::project::{
+    Ended, Project, assert_failures, blocks_of, ended, wait_until, without_servers,
+};
+use crate::servers::{INSERT, POINT};
+use lab_model::{BlockState, Ending};
+use lab_services::{Kind, Request, Service, Transport};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use tempfile::TempDir;
+
+const TEXT: [&str; 2] = ["--set", "statement=text"];
+
+/// A server that is not the lab's.
+struct Own {
+    service: Service,
+    url: String,
+    password: String,
+    _folder: TempDir,
+}
+
+impl Own {
+    fn new(kind: Kind) -> Own {
+        let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+        let mut service = Service::start(&Request::new(kind, folder.path())).unwrap();
+        let rights = match kind {
+            Kind::Postgresql => {
+                "GRANT CREATE ON DATABASE benchlab TO benchlab; GRANT pg_read_all_stats TO benchlab; \
+                 GRANT EXECUTE ON FUNCTION pg_stat_statements_reset TO benchlab"
+            }
+            Kind::Mariadb => "GRANT ALL PRIVILEGES ON *.* TO benchlab",
+        };
+        service.admin().run(rights).unwrap();
+        service.admin().create_schema("mine").unwrap();
+        let target = service.target(Transport::Tcp, "mine").unwrap();
+        let url = target.split('?').next().unwrap().to_owned();
+        let login = url.split("://").nth(1).unwrap().split('@').next().unwrap();
+        Own {
+            service,
+            password: login.split(':').nth(1).unwrap().to_owned(),
+            url,
+            _folder: folder,
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        self.service.kind().name()
+    }
+
+    fn option(&self) -> String {
+        format!("--service={}={}", self.name(), self.url)
+    }
+
+    fn schemas(&mut self) -> Vec<String> {
+        let query = "SELECT schema_name FROM information_schema.schemata ORDER BY 1";
+        let rows = self.service.admin().query(query).unwrap();
+        rows.into_iter().flatten().flatten().collect()
+    }
+}
+
+/// The processes of subjects so far: number and words.
+fn processes(project: &Project) -> Vec<String> {
+    let text = fs::read_to_string(project.join("processes")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Waits until so many subjects were started; the lab must not end before.
+#[track_caller]
+fn wait_for_subjects(project: &Project, lab: &mut Child, number: usize) {
+    wait_until("subjects", || {
+        assert!(lab.try_wait().unwrap().is_none(), "the lab ended");
+        processes(project).len() >= number
+    });
+}
+
+/// The processes of a project's private servers, by the folder that they work in.
+fn servers(project: &Project) -> Vec<(i32, String)> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|e| e.file_name().to_str()?.parse::<i32>().ok());
+    let of = |pid: i32| {
+        let folder = fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+        let ours = folder.starts_with(project.path().join("scratch"));
+        (ours && !name.contains("python")).then_some((pid, name.trim().to_owned()))
+    };
+    pids.filter_map(of).collect()
+}
+
+/// The one that started the others.
+fn main_server(project: &Project, lab: u32) -> Option<i32> {
+    let parent = |pid: i32| -> Option<u32> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
+    };
+    let mut found = servers(project).into_iter();
+    found
+        .find(|(pid, _)| parent(*pid) == Some(lab))
+        .map(|(pid, _)| pid)
+}
+
+#[track_caller]
+fn strike(pid: i32, signal: Signal) {
+    kill(Pid::from_raw(pid), signal).unwrap();
+}
+
+#[track_caller]
+fn assert_nothing_left(project: &Project) {
+    wait_until("the end of the servers", || servers(project).is_empty());
+    let left = |folder: &str| -> Vec<PathBuf> {
+        let entries = fs::read_dir(project.join(folder)).into_iter().flatten();
+        entries.flatten().map(|e| e.path()).collect()
+    };
+    assert_eq!(left("scratch"), [""; 0].map(PathBuf::from));
+    assert_eq!(left("tmp"), [""; 0].map(PathBuf::from));
+}
+
+/// Starts a run whose sockets need a folder of their own.
+fn start(project: &Project, more: &[&str]) -> Child {
+    use std::process::Stdio;
+    let temporary = project.join("tmp");
+    fs::create_dir_all(&temporary).unwrap();
+    let words = [&blocks_of("2", "20")[..], &TEXT, more].concat();
+    let mut command = project.command(&words);
+    command.env("TMPDIR", temporary);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+fn resume(project: &Project) -> Ended {
+    project.call(&["resume", project.file().to_str().unwrap()])
+}
+
+fn stopped(project: &Project, lab: Child) {
+    strike(lab.id() as i32, Signal::SIGINT);
+    ended(lab.wait_with_output().unwrap()).expect(130);
+    assert_nothing_left(project);
+}
+
+#[test]
+fn interrupted_on_private_servers() {
+    if without_servers() {
+        return;
+    }
+    let project = Project::servers(&[POINT], &[]);
+    // While they start, in the pilot, in a block: two subjects on each of two servers, and a judge.
+    for subjects in [0, 1, 7] {
+        let _ = fs::remove_file(project.join("processes"));
+        let _ = fs::remove_dir_all(project.join("runs"));
+        let mut lab = start(&project, &[]);
+        match subjects {
+            0 => wait_until("servers", || !servers(&project).is_empty()),
+            number => wait_for_subjects(&project, &mut lab, number),
+        }
+        stopped(&project, lab);
+    }
+    resume(&project).expect(0);
+    let run = project.load();
+    assert_failures(&run, &[]);
+    assert_eq!(run.ending, Some(Ending::Blocks));
+    assert_nothing_left(&project);
+}
+
+/// The server is killed too, so that nobody clears up after it.
+#[test]
+fn killed_with_its_servers() {
+    if without_servers() {
+        return;
+    }
+    let project = Project::servers(&[POINT], &[]);
+    let foreign = project.scratch().join("benchlab-mine");
+    fs::create_dir_all(foreign.join("postgresql-0")).unwrap();
+    let mut own = Own::new(Kind::Postgresql);
+    let mut lab = start(&project, &["--targets", "postgresql"]);
+    wait_for_subjects(&project, &mut lab, 4);
+    let server = main_server(&project, lab.id()).expect("a server");
+    let maps = fs::read_to_string(format!("/proc/{server}/maps")).unwrap();
+    let segments: Vec<String> = maps
+        .lines()
+        .filter_map(|line| Some(line.split_once("/dev/shm/PostgreSQL.")?.1.to_owned()))
+        .map(|number| format!("/dev/shm/PostgreSQL.{number}"))
+        .collect();
+    assert!(!segments.is_empty(), "{maps}");
+    strike(server, Signal::SIGKILL);
+    strike(lab.id() as i32, Signal::SIGKILL);
+    lab.wait().unwrap();
+    assert!(
+        segments.iter().all(|s| Path::new(s).exists()),
+        "{segments:?}"
+    );
+    // Another lab's call, with the same scratch folder.
+    project
+        .run_blocks("1", "1", &[&TEXT[..], &["--targets", "mariadb"]].concat())
+        .expect(0);
+    assert!(
+        foreign.join("postgresql-0").is_dir(),
+        "what is foreign stays"
+    );
+    fs::remove_dir_all(&foreign).unwrap();
+    assert_nothing_left(&project);
+    assert!(
+        !segments.iter().any(|s| Path::new(s).exists()),
+        "{segments:?}"
+    );
+    assert!(
+        own.schemas().contains(&"mine".to_owned()),
+        "a foreign server goes on"
+    );
+}
+
+#[test]
+fn the_readers_own_servers_are_left_as_they_were() {
+    if without_servers() {
+        return;
+    }
+    let project = Project::servers(&[POINT, INSERT], &[]);
+    let mut own = Kind::ALL.map(Own::new);
+    let before = own.each_mut().map(Own::schemas);
+    let options = own.each_ref().map(Own::option);
+    let options = options.each_ref().map(String::as_str);
+    let finished = project.run_blocks("1", "1", &[&TEXT[..], &options].concat());
+    finished
+        .expect(0)
+        .says(&["connecting to PostgreSQL", "connecting to MariaDB"]);
+    assert_failures(&project.load(), &[]);
+    assert_eq!(own.each_mut().map(Own::schemas), before);
+    let file = fs::read(project.file()).unwrap();
+    let html = fs::read(project.file().with_extension("html")).unwrap();
+    let said = [
+        finished.stdout,
+        finished.stderr,
+        processes(&project).join("\n"),
+    ];
+    for own in &own {
+        for text in [&file[..], &html]
+            .into_iter()
+            .chain(said.iter().map(|s| s.as_bytes()))
+        {
+            let secret = own.password.as_bytes();
+            assert!(
+                !text.windows(secret.len()).any(|w| w == secret),
+                "the password of {}",
+                own.name()
+            );
+        }
+    }
+    // Stopped in a block, where each of two subjects has a schema.
+    fs::remove_file(project.join("processes")).unwrap();
+    fs::remove_dir_all(project.join("runs")).unwrap();
+    let mut lab = start(&project, &options);
+    wait_for_subjects(&project, &mut lab, 14);
+    stopped(&project, lab);
+    assert_eq!(own.each_mut().map(Own::schemas), before);
+    // It goes on with the same servers only.
+    resume(&project)
+        .expect(2)
+        .says(&["give it again with --service postgresql=URL"]);
+    let file = project.file();
+    let words = [&["resume", file.to_str().unwrap()][..], &options].concat();
+    project.call(&words).expect(0);
+    assert_failures(&project.load(), &[]);
+    assert_eq!(own.each_mut().map(Own::schemas), before);
+}
+
+#[test]
+fn servers_that_cannot_be_reached_as_they_were_named() {
+    if without_servers() {
+        return;
+    }
+    let project = Project::servers(&[POINT], &[]);
+    for kind in Kind::ALL {
+        let own = Own::new(kind);
+        let wrong = own.url.replace(&own.password, "wrong-secret");
+        let nobody = own
+            .url
+            .replace(own.url.rsplit(':').next().unwrap(), "1/benchlab");
+        let form = own.url.replace(&format!("{}@", own.password), "");
+        for (url, says) in [
+            (wrong, format!("{kind} at 127.0.0.1:")),
+            (nobody, format!("no {kind} server at 127.0.0.1:1: ")),
+            (form, format!("`--service {}=URL`: ", kind.name())),
+            (
+                "nonsense".to_owned(),
+                "it has no `://`; it has the form ".to_owned(),
+            ),
+        ] {
+            let option = format!("--service={}={url}", kind.name());
+            let ended = project.run_blocks("1", "1", &["--targets", kind.name(), &option]);
+            ended.expect(2).says(&[&says]);
+            assert!(
+                !ended.stderr.contains("secret") && !ended.stderr.contains(&own.password),
+                "{ended:?}"
+            );
+        }
+        assert_eq!(project.files(), [""; 0].map(PathBuf::from));
+    }
+}
+
+#[test]
+fn settings_of_private_servers() {
+    if without_servers() {
+        return;
+    }
+    let project = Project::servers(&[POINT], &[]);
+    let set = |setting: &str| {
+        project.run_blocks("1", "1", &[&TEXT[..], &["--service-set", setting]].concat())
+    };
+    set("postgresql.work_mem=lots").expect(2).says(&[
+        "PostgreSQL refuses a setting of `--service-set`: ",
+        "work_mem",
+    ]);
+    set("mariadb.no_such=1")
+        .expect(2)
+        .says(&["MariaDB refuses a setting of `--service-set`: ", "no_such"]);
+    set("postgresql.port=1")
+        .expect(2)
+        .says(&["`postgresql.port` is set by benchlab itself"]);
+    assert_eq!(project.files(), [""; 0].map(PathBuf::from));
+    let both = [
+        &TEXT[..],
+        &[
+            "--service-set",
+            "postgresql.work_mem=8MB",
+            "--service-set",
+            "mariadb.tmp_table_size=9437184",
+        ],
+    ];
+    project.run_blocks("1", "1", &both.concat()).expect(0);
+    let run = project.load();
+    let facts = |target: usize| {
+        &run.services
+            .iter()
+            .find(|s| s.target == target)
+            .unwrap()
+            .facts
+    };
+    let fact = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert!(
+        facts(0).contains(&fact("work_mem", "8MB")),
+        "{:?}",
+        facts(0)
+    );
+    assert!(
+        facts(1).contains(&fact("tmp_table_size", "9437184")),
+        "{:?}",
+        facts(1)
+    );
+    assert_nothing_left(&project);
+}
+
+#[test]
+fn a_server_that_is_not_installed_is_left_out() {
+    if without_servers() {
+        return;
+    }
+    let project = Project::servers(&[POINT], &[]);
+    let file = project.join("experiments/toolchains.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let (before, mariadb) = text.split_at(text.find("[mariadb-server]").unwrap());
+    fs::write(
+        &file,
+        before.to_owned() + &mariadb.replace("[\"true\"]", "[\"false\"]"),
+    )
+    .unwrap();
+    let missing = "not here: MariaDB. `benchlab run t --install` installs it, or `apt-get install \
+                   mariadb-server-core`";
+    let finished = project.run_blocks("1", "1", &TEXT);
+    finished
+        .expect(0)
+        .says(&[&format!("honest on mariadb cannot run: {missing}")]);
+    assert!(!finished.stderr.contains("starting MariaDB"));
+    assert_failures(
+        &project.load(),
+        &[
+            ("honest on mariadb", "missing", missing),
+            ("second on mariadb", "missing", missing),
+        ],
+    );
+}
+
+#[test]
+fn a_server_of_another_version() {
+    if without_servers() || left_out() {
+        return;
+    }
+    let project = Project::servers(&[POINT], &[]);
+    let script = r#"
+        printf '#!/bin/sh\necho "mariadbd  Ver 10.3.39-MariaDB for Linux on x86_64"\n' > old; chmod +x old
+        for server in mariadbd mysqld; do
+            program=$(readlink -f "$(PATH=$PATH:/usr/sbin:/usr/local/sbin:/usr/libexec command -v $server)")
+            mount --bind old "$program" || exit 1
+        done
+        "$BENCHLAB" --project . run t --targets mariadb --quick --blocks 1 > out 2> err; echo $? > code
+    "#;
+    in_a_namespace(&project, script);
+    let read = |name: &str| fs::read_to_string(project.join(name)).unwrap_or_default();
+    assert_ne!(read("code").trim(), "0", "{}", read("err"));
+    let says = "MariaDB 10.6 or later is needed, and there is mariadbd  Ver 10.3.39-MariaDB for Linux on x86_64";
+    assert!(read("err").contains(says), "{}", read("err"));
+    assert!(
+        read("err").contains("apt-get install mariadb-server-core"),
+        "{}",
+        read("err")
+    );
+}
+
+#[test]
+fn a_server_that_is_killed_costs_a_block() {
+    if without_servers() {
+        return;
+    }
+    for kind in Kind::ALL {
+        let project = Project::servers(&[POINT], &[]);
+        let mut lab = start(&project, &["--targets", kind.name()]);
+        // Two pilots and a judge; then a block's two.
+        wait_for_subjects(&project, &mut lab, 5);
+        strike(
+            main_server(&project, lab.id()).expect("a server"),
+            Signal::SIGKILL,
+        );
+        let finished = ended(lab.wait_with_output().unwrap());
+        finished.expect(0).says(&[
+            "it was started again, and the block is redone",
+            &kind.to_string(),
+        ]);
+        let run = project.load();
+        assert_failures(&run, &[]);
+        assert_eq!(run.ending, Some(Ending::Blocks));
+        let cut = run
+            .blocks
+            .iter()
+            .filter(|b| b.state == BlockState::Incomplete);
+        assert_eq!(cut.count(), 1, "what was measured before stays");
+        assert_nothing_left(&project);
+    }
+}
+
+#[test]
+fn a_server_that_is_killed_again_and_again_ends_the_run() {
+    if without_servers() {
+        return;
+    }
+    let project = Project::servers(&[POINT], &[]);
+    let mut lab = start(&project, &["--targets", "postgresql"]);
+    let mut seen = 5;
+    for _ in 0..4 {
+        wait_for_subjects(&project, &mut lab, seen);
+        strike(
+            main_server(&project, lab.id()).expect("a server"),
+            Signal::SIGKILL,
+        );
+        seen = processes(&project).len() + 2;
+    }
+    let finished = ended(lab.wait_with_output().unwrap());
+    let file = project.file();
+    let go_on = format!("go on with `benchlab resume {}`", file.display());
+    finished
+        .expect(1)
+        .says(&["PostgreSQL ", "that was the 4th time in this run", &go_on]);
+    let run = project.load();
+    assert_eq!((run.ending, &run.failures[..]), (None, &[][..]));
+    assert_nothing_left(&project);
+    let kept: usize = run.blocks.iter().map(|b| b.samples.len()).sum();
+    resume(&project).expect(0);
+    let run = project.load();
+    assert_failures(&run, &[]);
+    assert!(run.blocks.iter().map(|b| b.samples.len()).sum::<usize>() >= kept + 2 * 2 * 40);
+}
+
+#[test]
+fn a_servers_full_disk() {
+    if without_servers() || left_out() {
+        return;
+    }
+    let project = Project::servers(&[INSERT], &[]);
+    let script = r#"
+        mkdir small tiny && mount -t tmpfs -o size=8m none tiny && mount -t tmpfs -o size=256m none small || exit 1
+        run() { "$BENCHLAB" --project . run t --quick --blocks 2 --pairs 40 --no-control --seed 7 \
+            --set statement=text --targets postgresql --scratch "$@"; }
+        run tiny > out 2> err; echo $? > code
+        ls tiny > left
+        run small > out2 2> err2 & lab=$!
+        while [ "$(wc -l < processes)" -lt 5 ]; do sleep 0.01; done 2> /dev/null
+        dd if=/dev/zero of=small/junk bs=64k 2> /dev/null
+        wait $lab; echo $? > code2
+        rm small/junk; ls small > left2
+        "$BENCHLAB" --project . resume runs/*.lab --scratch small > out3 2> err3; echo $? > code3
+    "#;
+    in_a_namespace(&project, script);
+    let read = |name: &str| fs::read_to_string(project.join(name)).unwrap_or_default();
+    let says = |name: &str, text: &str| {
+        assert!(read(name).contains(text), "no `{text}` in {}", read(name))
+    };
+    assert_eq!(
+        (read("code").trim(), read("left").trim()),
+        ("1", ""),
+        "{}",
+        read("err")
+    );
+    says("err", "PostgreSQL has no room: ");
+    says("err", "`--scratch DIR` puts its data elsewhere");
+    assert_eq!(
+        (read("code2").trim(), read("left2").trim()),
+        ("1", ""),
+        "{}",
+        read("err2")
+    );
+    says("err2", "PostgreSQL has no room: ");
+    says("err2", "go on with `benchlab resume ");
+    assert_eq!(read("code3").trim(), "0", "{}", read("err3"));
+    assert_failures(&project.load(), &[]);
+}

@@ -1,0 +1,417 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SQL on PostgreSQL and MariaDB, whichever `target` names: honest, or with one deliberate cheat or one
+setting changed, named by the first argument. What a cheat claims (check and units) is what an honest
+subject would say, unless the claim itself is the cheat."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from itertools import cycle, islice
+from pathlib import Path
+from typing import NamedTuple
+
+_PROJECT = Path(__file__).resolve().parents[4]
+sys.path[:0] = [str(_PROJECT / "kits/python/src")]
+
+import lab_kit.subject  # noqa: E402
+from lab_kit import Case, Opening, Perform, Work, serve  # noqa: E402
+from server_drivers import Session, connect, unix  # noqa: E402
+
+POINT = "SELECT value FROM test_simple WHERE id = {}"
+INSERT = "INSERT INTO test_simple (value) VALUES ({})"
+ROWS = 4096
+"""Values of the seeded sequence."""
+
+
+class Variant(NamedTuple):
+    """What differs from honest work."""
+
+    cases: dict[str, Callable[[Session, Opening], Perform]] = {}
+    settings: dict[str, list[str]] = {}
+    """Statements with which every connection begins, for each kind of server."""
+    target: Callable[[str], str] = str
+    """The place that it really goes to."""
+    options: dict[str, dict[str, object]] = {}
+    """What it tells the driver."""
+
+
+# Honest work
+
+
+def point(session: Session, opening: Opening) -> Perform:
+    execute = session.statement(POINT, _prepared(opening))
+    return partial(_sum_of, execute, _ids(opening))
+
+
+def insert(session: Session, opening: Opening) -> Perform:
+    execute = session.statement(INSERT, _prepared(opening))
+    return inserting(opening, lambda values: [execute(value) for value in values])
+
+
+def insert_tx(session: Session, opening: Opening) -> Perform:
+    execute = session.statement(INSERT, True)
+
+    def write(batch: list[int]) -> None:
+        for start in range(0, len(batch), rows_tx):
+            session.run("BEGIN")
+            for value in batch[start:start + rows_tx]:
+                execute(value)
+            session.run("COMMIT")
+
+    rows_tx = opening.integer("rows_tx", 1, ROWS)
+    return inserting(opening, write, rows_tx)
+
+
+def connect_(session: Session, opening: Opening) -> Perform:
+    def perform(operations: int) -> Work:
+        check = 0
+        for _ in range(operations):
+            with closing(session.another()) as other:
+                ((value,),) = other.run("SELECT 1")
+                check += value
+        return Work(check, operations)
+
+    return perform
+
+
+def inserting(opening: Opening, write: Callable[[list[int]], object], rows: int = 1) -> Perform:
+    """Writes a batch of values, `rows` in each operation."""
+    values = [value >> 33 for value in opening.inputs]
+
+    def perform(operations: int) -> Work:
+        batch = list(islice(cycle(values), operations * rows))
+        write(batch)
+        return Work(sum(batch), len(batch))
+
+    return perform
+
+
+def _sum_of(execute: Callable[..., list[tuple[int]]], ids: list[int], operations: int) -> Work:
+    check = 0
+    for row_id in islice(cycle(ids), operations):
+        ((value,),) = execute(row_id)
+        check += value
+    return Work(check, operations)
+
+
+def _ids(opening: Opening) -> list[int]:
+    rows = opening.integer("rows", 1, 2**31 - 1)
+    return [1 + value % rows for value in opening.inputs]
+
+
+def _prepared(opening: Opening) -> bool:
+    return opening.text("statement") == "prepared"
+
+
+# Cheats at reading
+
+
+def cached(session: Session, opening: Opening) -> Perform:
+    """Reads the table once, while nobody measures."""
+    table = dict(session.run("SELECT id, value FROM test_simple"))
+    return partial(_sum_of, lambda row_id: [(table[row_id],)], _ids(opening))
+
+
+def half_cached(session: Session, opening: Opening) -> Perform:
+    """Asks the server for every row that it does not know yet: for each, if it can help it, once."""
+    honest = session.statement(POINT, _prepared(opening))
+    known: dict[int, list[tuple[int]]] = {}
+
+    def execute(row_id: int) -> list[tuple[int]]:
+        if row_id not in known:
+            known[row_id] = honest(row_id)
+        return known[row_id]
+
+    return partial(_sum_of, execute, _ids(opening)[:2])
+
+
+def with_each(more: Callable[[Session], object]) -> Callable[[Session, Opening], Perform]:
+    """Does something else with every operation."""
+
+    def case(session: Session, opening: Opening) -> Perform:
+        honest = session.statement(POINT, _prepared(opening))
+
+        def execute(row_id: int) -> list[tuple[int]]:
+            more(session)
+            return honest(row_id)
+
+        return partial(_sum_of, execute, _ids(opening))
+
+    return case
+
+
+def other_way(session: Session, opening: Opening) -> Perform:
+    """Prepares what must be sent as text, and the other way round."""
+    execute = session.statement(POINT, not _prepared(opening))
+    return partial(_sum_of, execute, _ids(opening))
+
+
+def by_name(session: Session, opening: Opening) -> Perform:
+    """Prepares by a statement of SQL, whose execution is one too."""
+    session.run(session.prepare_by_name)
+    return partial(_sum_of, lambda row_id: session.run(session.execute_by_name.format(row_id)),
+                   _ids(opening))
+
+
+def wrong_check(session: Session, opening: Opening) -> Perform:
+    honest = point(session, opening)
+
+    def perform(operations: int) -> Work:
+        work = honest(operations)
+        return Work(work.check + 1, work.units)
+
+    return perform
+
+
+def transaction_around(session: Session, opening: Opening) -> Perform:
+    """As a driver does that is not in autocommit mode."""
+    execute = session.statement(POINT, _prepared(opening))
+
+    def perform(operations: int) -> Work:
+        session.run("BEGIN")
+        work = _sum_of(execute, _ids(opening), operations)
+        session.run("COMMIT")
+        return work
+
+    return perform
+
+
+# Cheats at writing
+
+
+def written(write: Callable[[Session, Callable[[int], object], list[int]], object]) -> Variant:
+    """The case insert, where a batch of values is written in a cheat's own way."""
+
+    def case(session: Session, opening: Opening) -> Perform:
+        execute = session.statement(INSERT, _prepared(opening))
+        return inserting(opening, partial(write, session, execute))
+
+    return Variant({"insert": case})
+
+
+def each(session: Session, execute: Callable[[int], object], values: list[int]) -> None:
+    for value in values:
+        execute(value)
+
+
+def multi_row(session: Session, _: object, values: list[int]) -> None:
+    rows = ",".join(f"({value})" for value in values)
+    session.run(f"INSERT INTO test_simple (value) VALUES {rows}")
+
+
+def in_transaction(end: str) -> Callable[..., None]:
+    def write(session: Session, execute: Callable[[int], object], values: list[int]) -> None:
+        session.run("BEGIN")
+        each(session, execute, values)
+        session.run(end)
+
+    return write
+
+
+def no_rows(session: Session, _: object, values: list[int]) -> None:
+    """As many INSERTs, of a row that is there since the first one."""
+    for value in values:
+        session.run(session.insert_once.format(value))
+
+
+def wrong_values(session: Session, execute: Callable[[int], object], values: list[int]) -> None:
+    each(session, execute, [value ^ 1 for value in values])
+
+
+def shadow(session: Session, opening: Opening) -> Perform:
+    """Writes to a table of its own that has the same name, and hides the other one."""
+    session.run(session.shadow)
+    return insert(session, opening)
+
+
+def one_commit(session: Session, opening: Opening) -> Perform:
+    """A transaction a batch, in place of one an operation."""
+    execute = session.statement(INSERT, True)
+    write = partial(in_transaction("COMMIT"), session, execute)
+    return inserting(opening, write, opening.integer("rows_tx", 1, ROWS))
+
+
+def no_commit(session: Session, opening: Opening) -> Perform:
+    execute = session.statement(INSERT, True)
+    session.run("BEGIN")
+    write = partial(each, session, execute)
+    return inserting(opening, write, opening.integer("rows_tx", 1, ROWS))
+
+
+# Cheats at connecting
+
+
+def reused(session: Session, opening: Opening) -> Perform:
+    return partial(_sum_of, lambda _: session.run("SELECT 1"), [0])
+
+
+def connects_twice(session: Session, opening: Opening) -> Perform:
+    honest = connect_(session, opening)
+
+    def perform(operations: int) -> Work:
+        for _ in range(operations):
+            session.another().close()
+        return honest(operations)
+
+    return perform
+
+
+# What a query costs, beside what the clock of whoever serves it says
+
+
+def noted(query: Callable[[Session], str]) -> Callable[[Session, Opening], Perform]:
+    """Runs a query of a known cost and writes down what it costs: operations and CPU time."""
+
+    def case(session: Session, opening: Opening) -> Perform:
+        execute = session.statement(query(session), False)
+        clock = session.clock()
+        diary = Path(f"cost-{opening.text('case')}-{type(session).__name__}".lower())
+
+        def perform(operations: int) -> Work:
+            before = clock()
+            for _ in range(operations):
+                execute()
+            with diary.open("a") as file:
+                print(operations, clock() - before, file=file)
+            return Work(operations, operations)
+
+        return perform
+
+    return case
+
+
+def connect_noted(session: Session, opening: Opening) -> Perform:
+    """Connections that live until their backend's clock was read."""
+    diary = Path(f"cost-connect-{type(session).__name__}".lower())
+
+    def perform(operations: int) -> Work:
+        cpu = 0
+        for _ in range(operations):
+            with closing(session.another()) as other:
+                other.run("SELECT 1")
+                cpu += other.clock()()
+        with diary.open("a") as file:
+            print(operations, cpu, file=file)
+        return Work(operations, operations)
+
+    return perform
+
+
+# Several operations at once
+
+
+def latencies(say: Callable[[int], str]) -> Callable[[Session, Opening], Perform]:
+    """Points, with latencies that were made up."""
+
+    def case(session: Session, opening: Opening) -> Perform:
+        honest = _sum_of
+        execute = session.statement(POINT, True)
+
+        def perform(operations: int) -> Work:
+            global told
+            told = say(operations)
+            return honest(execute, _ids(opening), operations)
+
+        return perform
+
+    return case
+
+
+told = ""
+"""`latencies=` of the next reply."""
+
+
+def tell_latencies() -> None:
+    """Adds what was told to every reply of `ran`; the kit's own recorder cannot be wrong."""
+    run = lab_kit.subject._Session.run
+
+    def telling(self: object, arguments: dict[str, str]) -> bytes:
+        global told
+        told = ""
+        reply = run(self, arguments)
+        return reply[:-1] + b" latencies=" + told.encode() + b"\n" if told else reply
+
+    lab_kit.subject._Session.run = telling
+
+
+HONEST = {"point": point, "insert": insert, "insert_tx": insert_tx, "connect": connect_,
+          "connections": latencies(lambda n: f"300:{n}")}
+
+
+def on_both(statement: str) -> dict[str, list[str]]:
+    return {"postgresql": [statement], "mariadb": [statement]}
+
+
+VARIANTS: dict[str, Variant] = {
+    "honest": Variant(),
+    "cached": Variant({"point": cached}),
+    "half-cached": Variant({"point": half_cached}),
+    "pings": Variant({"point": with_each(lambda session: session.ping())}),
+    "sets": Variant({"point": with_each(lambda session: session.run(session.harmless_set))}),
+    "other-way": Variant({"point": other_way}),
+    "by-name": Variant({"point": by_name}),
+    "wrong-check": Variant({"point": wrong_check}),
+    "transaction-around": Variant({"point": transaction_around}),
+    "multi-row": written(multi_row),
+    "one-transaction": written(in_transaction("COMMIT")),
+    "rolled-back": written(in_transaction("ROLLBACK")),
+    "no-rows": written(no_rows),
+    "wrong-values": written(wrong_values),
+    "shadow": Variant({"insert": shadow}),
+    "one-commit": Variant({"insert_tx": one_commit}),
+    "no-commit": Variant({"insert_tx": no_commit}),
+    "reused": Variant({"connect": reused}),
+    "connects-twice": Variant({"connect": connects_twice}),
+    "costs": Variant({
+        "burn": noted(lambda session: session.burn), "sleep": noted(lambda session: session.sleep),
+        "connect": connect_noted}),
+    "no-latencies": Variant({"connections": latencies(lambda n: "")}),
+    "wrong-sum": Variant({"connections": latencies(lambda n: f"300:{n + 1}")}),
+    "descending": Variant({"connections": latencies(lambda n: f"300:{n},200:0")}),
+    "isolation": Variant(settings={
+        "postgresql": ["SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE"],
+        "mariadb": ["SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"]}),
+    "asynchronous": Variant(settings={
+        "postgresql": ["SET synchronous_commit = off"],
+        "mariadb": ["SET GLOBAL innodb_flush_log_at_trx_commit = 0"]}),
+    "time-zone": Variant(settings={
+        "postgresql": ["SET TIME ZONE 'Asia/Tokyo'"],
+        "mariadb": ["SET time_zone = '+09:00'"]}),
+    "charset": Variant(settings={
+        "postgresql": ["SET client_encoding = 'LATIN1'"],
+        "mariadb": ["SET NAMES latin1"]}),
+    "autocommit": Variant(settings={
+        "postgresql": [], "mariadb": ["SET autocommit = 0"]}),
+    "socket": Variant(target=unix),
+    "tls": Variant(options={
+        "postgresql": {"sslmode": "require"},
+        "mariadb": {"ssl_disabled": False, "ssl": {"check_hostname": False}}}),
+}
+
+
+def case(variant: Variant, build: Callable[[Session, Opening], Perform]) -> Case:
+    @contextmanager
+    def opened(opening: Opening) -> Iterator[Perform]:
+        target = variant.target(opening.text("target"))
+        kind = target.partition(":")[0]
+        session = connect(target, variant.settings.get(kind, []), variant.options.get(kind, {}))
+        with closing(session):
+            perform = build(session, opening)
+            # Over the connection that is measured; for `connect` over one opened in the same way.
+            opening.settings.update(session.first_row(opening.text("settings")))
+            yield perform
+
+    return opened
+
+
+if __name__ == "__main__":
+    name = sys.argv[1]
+    with open("processes", "a") as diary:
+        words = Path("/proc/self/cmdline").read_text() + Path("/proc/self/environ").read_text()
+        print(os.getpid(), words.replace("\0", " ").replace("\n", " "), file=diary)
+    tell_latencies()
+    variant = VARIANTS[name]
+    serve(name, "psycopg, PyMySQL",
+          {key: case(variant, build) for key, build in (HONEST | variant.cases).items()})

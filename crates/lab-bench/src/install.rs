@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Debian packages installed for those who asked for it. A package that brings a server would also
+//! set up and start one for the whole machine: that is kept from happening.
+
+use crate::build::in_path;
+use lab_plan::Toolchain;
+use nix::unistd::Uid;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Says to a package that none of its services may be started (Debian Policy 9.3.3.1, invoke-rc.d(8)).
+const POLICY: (&str, &str) = ("/usr/sbin/policy-rc.d", "#!/bin/sh\nexit 101\n");
+
+/// Says to PostgreSQL's packages that no database is to be set up (pg_createcluster(1)).
+const NO_CLUSTER: (&str, &str) = (
+    "/etc/postgresql-common/createcluster.d/benchlab.conf",
+    "create_main_cluster = false\n",
+);
+
+/// Installs what brings these toolchains; needs root or sudo. Its output goes where the lab's errors
+/// go.
+pub fn install(toolchains: &[&Toolchain]) -> io::Result<()> {
+    let packages: BTreeSet<&str> = toolchains
+        .iter()
+        .flat_map(|t| &t.debian)
+        .map(String::as_str)
+        .collect();
+    let names: Vec<&str> = packages.into_iter().collect();
+    eprintln!("benchlab: installing {}", names.join(" "));
+    if in_path("apt-get").is_none() {
+        let names = names.join(", ");
+        return Err(io::Error::other(format!(
+            "there is no apt-get here: install what these Debian packages hold: {names}"
+        )));
+    }
+    let _quiet = match toolchains.iter().any(|t| t.service) {
+        true => vec![Planted::new(POLICY)?, Planted::new(NO_CLUSTER)?],
+        false => Vec::new(),
+    };
+    as_root(&["apt-get", "update", "-q"])?;
+    let install = ["apt-get", "install", "-y", "-q", "--no-install-recommends"];
+    as_root(&[&install[..], &names].concat())
+}
+
+/// A file that is there for a while, and the folder that it needed.
+struct Planted {
+    made: Vec<PathBuf>,
+}
+
+impl Planted {
+    /// Nothing, where the machine has such a file already: it says what its owner wants.
+    fn new((path, text): (&str, &str)) -> io::Result<Planted> {
+        let path = Path::new(path);
+        let mut planted = Planted { made: Vec::new() };
+        if path.exists() {
+            return Ok(planted);
+        }
+        let folders = path.ancestors().skip(1);
+        let missing: Vec<&Path> = folders.take_while(|f| !f.exists()).collect();
+        for folder in missing.into_iter().rev() {
+            as_root(&["mkdir", &folder.to_string_lossy()])?;
+            planted.made.push(folder.to_path_buf());
+        }
+        let draft = std::env::temp_dir().join(format!("benchlab-policy-{}", std::process::id()));
+        fs::write(&draft, text)?;
+        planted.made.push(path.to_path_buf());
+        let put = [
+            "install",
+            "-m",
+            "755",
+            &draft.to_string_lossy(),
+            &path.to_string_lossy(),
+        ];
+        let put = as_root(&put);
+        fs::remove_file(&draft)?;
+        put.map(|()| planted)
+    }
+}
+
+impl Drop for Planted {
+    /// A folder that a package has filled meanwhile stays.
+    fn drop(&mut self) {
+        for path in self.made.iter().rev() {
+            let remove = if path.is_dir() { "rmdir" } else { "rm" };
+            let _ = as_root(&[remove, &path.to_string_lossy()]);
+        }
+    }
+}
+
+fn as_root(words: &[&str]) -> io::Result<()> {
+    let sudo: &[&str] = match Uid::effective().is_root() {
+        true => &[],
+        false => &["sudo", "--preserve-env=DEBIAN_FRONTEND"],
+    };
+    let words = [sudo, words].concat();
+    let mut call = Command::new(words[0]);
+    call.args(&words[1..])
+        .env("DEBIAN_FRONTEND", "noninteractive");
+    let quiet = ["rmdir", "rm"].iter().any(|w| words.contains(w));
+    call.stderr(if quiet {
+        Stdio::null()
+    } else {
+        Stdio::inherit()
+    });
+    let status = call.stdout(io::stderr()).status()?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(io::Error::other(format!(
+            "`{}` ended with {status}",
+            words.join(" ")
+        ))),
+    }
+}

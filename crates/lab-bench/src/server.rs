@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tables on a database server, and the lab's own look at what the server did for a subject.
+
+use crate::content;
+use crate::process::{Answer, Fault};
+use crate::statements::{self, Planned, Wanted};
+use crate::sys;
+use crate::target::Said;
+use lab_model::{Check, Kind, Plan, PointId, SubjectId, Target, TargetId};
+use lab_services::{Counters, Request, Service, ServiceError, Transport};
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// The schema whose tables nobody changes.
+const FULL: &str = "benchlab_full";
+
+/// A server that used no CPU time for so long has nothing more to do.
+const STANDSTILL: Duration = Duration::from_micros(300);
+/// It is waited for no longer.
+const SETTLED: Duration = Duration::from_millis(100);
+
+/// The servers of a plan's targets.
+#[derive(Default)]
+pub struct Servers(pub Vec<(TargetId, Server)>);
+
+/// A server with a plan's tables.
+pub struct Server {
+    service: RefCell<Service>,
+    /// How it was started; `None`: it is the reader's own.
+    request: Option<Request>,
+    target: Target,
+    seed: u64,
+    /// The schemas that were made.
+    schemas: RefCell<HashSet<String>>,
+    /// The counters when a subject's work began or was last looked at.
+    before: RefCell<Counters>,
+    /// Connections come and go with every operation: their ends have to be waited for.
+    settles: Cell<bool>,
+}
+
+/// What one visit works on.
+pub struct Table {
+    server: Rc<Server>,
+    url: String,
+    schema: String,
+    last_id: i64,
+    planned: Planned,
+}
+
+impl Server {
+    /// Makes the tables that all subjects read on a server that answers to a request, or on the
+    /// reader's own.
+    pub fn new(
+        service: Service,
+        request: Option<Request>,
+        target: Target,
+        seed: u64,
+    ) -> Result<Server, ServiceError> {
+        let server = Server {
+            service: RefCell::new(service),
+            request,
+            target,
+            seed,
+            schemas: RefCell::default(),
+            before: RefCell::default(),
+            settles: Cell::new(false),
+        };
+        server.fill()?;
+        Ok(server)
+    }
+
+    fn fill(&self) -> Result<(), ServiceError> {
+        let Target {
+            table, rows, mixed, ..
+        } = &self.target;
+        let statements = content::simple(*rows, self.seed);
+        self.make(FULL, table, statements)?;
+        if let Some(mixed) = mixed {
+            self.make(FULL, mixed, content::mixed(*rows, self.seed))?;
+        }
+        let tidy = match self.target.kind {
+            Kind::Mariadb => "ANALYZE TABLE",
+            _ => "VACUUM ANALYZE",
+        };
+        // Else the first readers would do it.
+        let mut service = self.service.borrow_mut();
+        let tidied = service.admin().query(&format!("{tidy} {FULL}.test_simple"));
+        tidied.map(drop)
+    }
+
+    /// Makes a table in a schema, and the schema where it is not there.
+    fn make(
+        &self,
+        schema: &str,
+        table: &str,
+        rows: impl IntoIterator<Item = String>,
+    ) -> Result<(), ServiceError> {
+        let mut service = self.service.borrow_mut();
+        let admin = service.admin();
+        if self.schemas.borrow_mut().insert(schema.to_owned()) {
+            admin.drop_schema(schema)?;
+            admin.create_schema(schema)?;
+        }
+        admin.run_in(schema, table)?;
+        rows.into_iter()
+            .try_for_each(|statement| admin.run_in(schema, &statement))
+    }
+
+    /// The table of a visit: that of all readers, or one of the subject's own, made anew.
+    pub fn fresh(
+        self: &Rc<Self>,
+        plan: &Plan,
+        subject: SubjectId,
+        point: PointId,
+    ) -> Answer<Table> {
+        let case = plan.case(point);
+        let schema = match case.check {
+            Check::Writes => self.own(subject, case.empty).map_err(cannot)?,
+            Check::Reads | Check::Opens => FULL.to_owned(),
+        };
+        self.settles.set(case.check == Check::Opens);
+        let unix = |(key, value): &(String, String)| key == "transport" && value == "unix";
+        let transport = match plan.points[point].params.iter().any(unix) {
+            true => Transport::Unix,
+            false => Transport::Tcp,
+        };
+        let url = self.service.borrow().target(transport, &schema);
+        let mut table = Table {
+            server: self.clone(),
+            url: url.ok_or_else(|| Fault::Failed("target", "it has no Unix socket".into()))?,
+            schema,
+            last_id: 0,
+            planned: Planned::default(),
+        };
+        if case.check == Check::Writes {
+            table.last_id = table.added().map_err(cannot)?.2;
+        }
+        Ok(table)
+    }
+
+    /// A schema of the subject's own, with `test_simple` empty or full.
+    fn own(&self, subject: SubjectId, empty: bool) -> Result<String, ServiceError> {
+        let schema = format!("benchlab_{subject}");
+        if self.schemas.borrow().contains(&schema) {
+            let mut service = self.service.borrow_mut();
+            service
+                .admin()
+                .run_in(&schema, "DROP TABLE IF EXISTS test_simple")?;
+        }
+        let copy = format!("INSERT INTO test_simple SELECT id, value FROM {FULL}.test_simple");
+        self.make(&schema, &self.target.table, (!empty).then_some(copy))?;
+        Ok(schema)
+    }
+
+    /// Keeps its processes off a core, or gives them all cores.
+    pub fn keep_off(&self, core: Option<usize>) {
+        let all = sys::allowed_cores().unwrap_or_default();
+        let others = all.iter().copied().filter(|&c| Some(c) != core);
+        let others: Vec<usize> = others.collect();
+        let service = self.service.borrow();
+        service.pin(if others.is_empty() { &all } else { &others });
+    }
+
+    /// CPU time of its processes, those that ended included.
+    pub fn cpu_ns(&self) -> Option<u64> {
+        self.service.borrow().cpu_ns()
+    }
+
+    /// Memory of its processes, what they share counted once.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        self.service.borrow().memory_bytes()
+    }
+
+    /// Waits, where a batch closes connections, until the server has nothing more to do: what the end of
+    /// a connection costs belongs to the batch.
+    pub fn settle(&self) {
+        let deadline = Instant::now() + SETTLED;
+        while self.settles.get() && Instant::now() < deadline {
+            let before = self.cpu_ns();
+            std::thread::sleep(STANDSTILL);
+            if self.cpu_ns() == before {
+                return;
+            }
+        }
+    }
+
+    /// What it is, and its settings.
+    pub fn facts(&self) -> Vec<(String, String)> {
+        self.service.borrow().facts().to_vec()
+    }
+
+    /// Why it does not answer, if it does not.
+    pub fn lost(&self) -> Option<String> {
+        let mut service = self.service.borrow_mut();
+        let failure = service
+            .failure()
+            .or_else(|| service.admin().run("SELECT 1").err());
+        failure.map(|error| error.to_string())
+    }
+
+    /// Starts it anew, with its tables.
+    pub fn restart(&self) -> Result<(), String> {
+        let Some(request) = &self.request else {
+            return Err("it is not the lab's".into());
+        };
+        let anew = || -> Result<(), ServiceError> {
+            self.service.replace(Service::start(request)?);
+            self.schemas.borrow_mut().clear();
+            self.fill()
+        };
+        anew().map_err(|e| e.to_string())
+    }
+
+    /// What happened since the last call.
+    fn counted(&self) -> Answer<Counters> {
+        let now = self.service.borrow_mut().counters().map_err(cannot)?;
+        Ok(now.since(&self.before.replace(now.clone())))
+    }
+}
+
+/// The reader's own server is left as it was; a private one goes with all that it holds.
+impl Drop for Server {
+    fn drop(&mut self) {
+        if self.request.is_some() {
+            return;
+        }
+        let service = self.service.get_mut();
+        // A subject that was killed may still be at work there: not for ever.
+        let patience = match service.kind() {
+            lab_services::Kind::Postgresql => "SET lock_timeout = '10s'",
+            lab_services::Kind::Mariadb => "SET lock_wait_timeout = 10",
+        };
+        let _ = service.admin().run(patience);
+        for schema in self.schemas.get_mut().iter() {
+            let _ = service.admin().drop_schema(schema);
+        }
+    }
+}
+
+impl Table {
+    /// What a subject gets as `target=`.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Its server.
+    pub fn server(&self) -> &Rc<Server> {
+        &self.server
+    }
+
+    /// What happened until now is no subject's work.
+    pub fn begin_anew(&mut self) -> Answer<()> {
+        self.server.counted().map(drop)
+    }
+
+    /// Whether the server did since the last look just what operations of a point need.
+    pub fn look(&mut self, plan: &Plan, point: PointId, said: Said) -> Answer<()> {
+        let counted = self.server.counted()?;
+        let wanted = Wanted::of(plan, point, said);
+        statements::compare(&wanted, &counted)?;
+        self.planned.add(&wanted, &counted)?;
+        match plan.case(point).check {
+            Check::Writes if plan.points[point].writes.rows > 0 => {
+                self.look_at_rows(plan, point, said)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn look_at_rows(&mut self, plan: &Plan, point: PointId, said: Said) -> Answer<()> {
+        let (rows, sum, last_id) = self.added().map_err(cannot)?;
+        let wanted = plan.points[point].writes.rows * said.operations;
+        if rows != wanted {
+            return Err(differs(format!(
+                "{} operations must add {wanted} rows; {rows} are there",
+                said.operations
+            )));
+        }
+        if sum != said.sum {
+            return Err(differs(format!(
+                "the rows added hold a sum of {sum}; the subject says {}",
+                said.sum
+            )));
+        }
+        self.last_id = last_id;
+        Ok(())
+    }
+
+    /// A sum over the whole table.
+    pub fn content(&self) -> Answer<String> {
+        let sum = self.read(&content::sum(&self.name())).map_err(cannot)?;
+        Ok(sum.into_iter().next().unwrap_or_default())
+    }
+
+    /// Rows with an id above the last one seen: how many, their sum, the highest id.
+    fn added(&self) -> Result<(u64, u64, i64), ServiceError> {
+        let last = self.last_id;
+        let row = self.read(&format!(
+            "SELECT count(*), coalesce(sum(value), 0), coalesce(max(id), {last})
+             FROM {} WHERE id > {last}",
+            self.name()
+        ))?;
+        let number = |i: usize| row.get(i).and_then(|n| n.parse::<u64>().ok()).unwrap_or(0);
+        Ok((number(0), number(1), number(2) as i64))
+    }
+
+    fn name(&self) -> String {
+        format!("{}.test_simple", self.schema)
+    }
+
+    /// The first row of a query.
+    fn read(&self, query: &str) -> Result<Vec<String>, ServiceError> {
+        let mut service = self.server.service.borrow_mut();
+        let first = service.admin().query(query)?.into_iter().next();
+        let columns = first.unwrap_or_default().into_iter();
+        Ok(columns.map(Option::unwrap_or_default).collect())
+    }
+}
+
+fn differs(what: String) -> Fault {
+    Fault::Failed("writes", what)
+}
+
+fn cannot(error: ServiceError) -> Fault {
+    match error {
+        ServiceError::Interrupted => Fault::Interrupted,
+        error => Fault::Failed("target", error.to_string()),
+    }
+}

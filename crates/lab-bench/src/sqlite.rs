@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The SQLite files that subjects work on, and the lab's own look at what was done to them.
+
+use crate::content;
+use crate::process::{Answer, Fault};
+use lab_model::{Target, Writes};
+use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
+use rusqlite::{Connection, OpenFlags, params};
+use std::cell::Cell;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// Makes target files in a folder of their own: a full and an empty template, copied per visit.
+pub struct Files {
+    folder: PathBuf,
+    table: String,
+    made: Cell<u32>,
+}
+
+impl Files {
+    /// Makes the templates.
+    pub fn new(folder: &Path, target: &Target, seed: u64) -> rusqlite::Result<Files> {
+        let files = Files {
+            folder: folder.to_path_buf(),
+            table: target.table.clone(),
+            made: Cell::new(0),
+        };
+        for (empty, rows) in [(true, 0), (false, target.rows)] {
+            let mut db = Connection::open(files.template(empty))?;
+            let transaction = db.transaction()?;
+            transaction.execute(&target.table, [])?;
+            for statement in content::simple(rows, seed) {
+                transaction.execute(&statement, [])?;
+            }
+            if let Some(mixed) = &target.mixed {
+                transaction.execute(mixed, [])?;
+                for statement in content::mixed(rows, seed) {
+                    transaction.execute(&statement, [])?;
+                }
+            }
+            transaction.commit()?;
+        }
+        Ok(files)
+    }
+
+    /// A fresh copy for one visit, under a name that no visit had before. A name of its own that a
+    /// subject kept would cost or save it the same few ns in every block, by where the kernel's
+    /// cache of names happens to put it: two copies of one program differed by 0.1 % for a run.
+    pub fn fresh(&self, empty: bool) -> Answer<Database> {
+        let number = self.made.replace(self.made.get() + 1);
+        let path = self.folder.join(format!("{number:08}.db"));
+        fs::copy(self.template(empty), &path)
+            .map_err(|e| cannot(format!("{}: {e}", path.display())))?;
+        Database::open(path, self.table.clone())
+    }
+
+    fn template(&self, empty: bool) -> PathBuf {
+        self.folder.join(if empty {
+            "empty.template"
+        } else {
+            "full.template"
+        })
+    }
+}
+
+/// One target file and what the lab last saw in it.
+pub struct Database {
+    path: PathBuf,
+    table: String,
+    file: File,
+    reader: Connection,
+    last_id: i64,
+    last: Counters,
+}
+
+/// What the file's header counts.
+#[derive(Clone, Copy, Default)]
+struct Counters {
+    commits: u32,
+    schema_changes: u32,
+}
+
+impl Database {
+    fn open(path: PathBuf, table: String) -> Answer<Database> {
+        let file = File::open(&path).map_err(|e| cannot(e.to_string()))?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let reader =
+            Connection::open_with_flags(&path, flags).map_err(|e| cannot(e.to_string()))?;
+        let mut database = Database {
+            path,
+            table,
+            file,
+            reader,
+            last_id: 0,
+            last: Counters::default(),
+        };
+        database.last = database.counters()?;
+        database.last_id = database.added().map_err(|e| cannot(e.to_string()))?.2;
+        Ok(database)
+    }
+
+    /// Its file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether since the last look the file changed by just what `operations` of a case leave
+    /// behind, with `sum` the values that the subject says it wrote. Fault: what differs.
+    pub fn look(&mut self, writes: Writes, operations: u64, sum: u64) -> Answer<()> {
+        let now = self.counters()?;
+        let before = std::mem::replace(&mut self.last, now);
+        let committed = u64::from(now.commits.wrapping_sub(before.commits));
+        let wanted = writes.transactions * operations;
+        if committed != wanted {
+            return Err(differs(format!(
+                "{operations} operations must commit {wanted} transactions; the file's change counter \
+                 grew by {committed}"
+            )));
+        }
+        let changed = u64::from(now.schema_changes.wrapping_sub(before.schema_changes));
+        let wanted = writes.schema_changes * operations;
+        if changed != wanted {
+            return Err(differs(format!(
+                "{operations} operations must change the schema {wanted} times; its cookie grew by {changed}"
+            )));
+        }
+        let (rows, stored, last_id) = self.added().map_err(|e| differs(e.to_string()))?;
+        let wanted = writes.rows * operations;
+        if rows != wanted {
+            return Err(differs(format!(
+                "{operations} operations must add {wanted} rows; {rows} are there"
+            )));
+        }
+        if writes.rows > 0 && stored != sum {
+            return Err(differs(format!(
+                "the rows added hold a sum of {stored}; the subject says {sum}"
+            )));
+        }
+        self.last_id = last_id;
+        self.same_table()
+    }
+
+    /// Rows with an id above the last one seen: how many, their sum, the highest id.
+    fn added(&self) -> rusqlite::Result<(u64, u64, i64)> {
+        let sql = "SELECT count(*), coalesce(sum(value), 0), coalesce(max(id), ?1)
+                   FROM test_simple WHERE id > ?1";
+        self.reader
+            .prepare_cached(sql)?
+            .query_row(params![self.last_id], |r| {
+                Ok((
+                    r.get::<_, i64>(0)? as u64,
+                    r.get::<_, i64>(1)? as u64,
+                    r.get(2)?,
+                ))
+            })
+    }
+
+    /// A sum over the whole table: two tables with the same one hold the same.
+    pub fn content(&self) -> Answer<String> {
+        let sum = self
+            .reader
+            .prepare_cached(&content::sum("test_simple"))
+            .and_then(|mut s| s.query_row([], |r| r.get(0)));
+        sum.map_err(|e| cannot(e.to_string()))
+    }
+
+    fn same_table(&self) -> Answer<()> {
+        let sql = "SELECT sql FROM sqlite_schema WHERE name = 'test_simple'";
+        let read = || {
+            self.reader
+                .prepare_cached(sql)?
+                .query_row([], |r| r.get::<_, String>(0))
+        };
+        match read() {
+            Ok(found) if found == self.table => Ok(()),
+            Ok(found) => Err(differs(format!("the table is now `{found}`"))),
+            Err(e) => Err(differs(format!("the table: {e}"))),
+        }
+    }
+
+    /// The change counter, bytes 24 to 27, grows by 1 with every commit in a rollback journal mode
+    /// (SQLite file format, 1.3.7); in WAL mode (bytes 18 and 19 are 2) it does not. The schema cookie,
+    /// bytes 40 to 43, grows by 1 with every table created or dropped (1.3.9).
+    fn counters(&self) -> Answer<Counters> {
+        let mut header = [0; 44];
+        self.file
+            .read_exact_at(&mut header, 0)
+            .map_err(|e| cannot(e.to_string()))?;
+        if header[18] == 2 {
+            return Err(differs(
+                "the file is in WAL mode, in which its commits cannot be counted; leave journal_mode alone"
+                    .into(),
+            ));
+        }
+        let number = |at: usize| {
+            u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+        };
+        Ok(Counters {
+            commits: number(24),
+            schema_changes: number(40),
+        })
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+        // A subject that died in a transaction leaves its journal.
+        let _ = fs::remove_file(self.path.with_extension("db-journal"));
+    }
+}
+
+/// Counts how often a file is opened, by whomever.
+pub struct Opens {
+    inotify: Inotify,
+}
+
+impl Opens {
+    /// Counts from now on.
+    pub fn of(path: &Path) -> Answer<Opens> {
+        let watch = || {
+            let inotify = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC)?;
+            // Closings are watched too, because the kernel merges equal events that follow one another.
+            inotify.add_watch(path, AddWatchFlags::IN_OPEN | AddWatchFlags::IN_CLOSE)?;
+            Ok(Opens { inotify })
+        };
+        watch()
+            .map_err(|e: nix::Error| cannot(format!("the file's openings cannot be watched: {e}")))
+    }
+
+    /// Whether the file was opened once for each operation since the last look.
+    pub fn look(&self, operations: u64) -> Answer<()> {
+        match self.count() {
+            found if found == operations => Ok(()),
+            found => Err(Fault::Failed(
+                "opens",
+                format!(
+                    "{operations} operations must open the file {operations} times; it was opened \
+                     {found} times"
+                ),
+            )),
+        }
+    }
+
+    /// Openings since the last call.
+    fn count(&self) -> u64 {
+        let mut opens = 0;
+        while let Ok(events) = self.inotify.read_events() {
+            opens += events
+                .iter()
+                .filter(|e| e.mask.contains(AddWatchFlags::IN_OPEN))
+                .count() as u64;
+        }
+        opens
+    }
+}
+
+fn differs(what: String) -> Fault {
+    Fault::Failed("writes", what)
+}
+
+fn cannot(what: String) -> Fault {
+    Fault::Failed("target", what)
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The same work, proven on the server: what it counted is what the case says.
+
+use crate::process::{Answer, Fault};
+use crate::target::Said;
+use lab_model::{Check, Plan, PointId};
+use lab_services::Counters;
+
+/// Over so many operations it must show that a prepared statement is not planned for each: PostgreSQL
+/// plans its first five executions (PostgreSQL documentation, PREPARE, Notes), and some drivers send as
+/// many as text before they prepare it.
+const ENOUGH: u64 = 24;
+
+/// What a server must have counted for a subject's operations.
+pub struct Wanted<'a> {
+    statements: &'a [(String, u64)],
+    said: Said,
+    opens: bool,
+    /// Whether a statement must be prepared; `None`: as the driver does it.
+    prepared: Option<bool>,
+}
+
+impl<'a> Wanted<'a> {
+    /// For what a subject says that it did at a point.
+    pub fn of(plan: &'a Plan, point: PointId, said: Said) -> Wanted<'a> {
+        let params = &plan.points[point].params;
+        let statement = params.iter().find(|(key, _)| key == "statement");
+        Wanted {
+            statements: &plan.points[point].statements,
+            said,
+            opens: plan.case(point).check == Check::Opens,
+            prepared: statement.map(|(_, value)| value == "prepared"),
+        }
+    }
+
+    fn count(&self, word: &str) -> u64 {
+        let per_operation = self.statements.iter().find(|(w, _)| w == word);
+        per_operation.map_or(0, |(_, n)| n * self.said.operations)
+    }
+
+    /// Statements that are prepared where statements are: not those that begin and end transactions.
+    fn preparable(&self) -> u64 {
+        let words = self.statements.iter().map(|(word, _)| word.as_str());
+        let work = words.filter(|word| !["begin", "commit", "rollback"].contains(word));
+        work.map(|word| self.count(word)).sum()
+    }
+}
+
+/// Compares what was counted with what must have been. Fault: what differs.
+pub fn compare(wanted: &Wanted, counted: &Counters) -> Answer<()> {
+    if wanted.said.operations == 0 {
+        return Ok(());
+    }
+    connections(wanted, counted)?;
+    // A connection's own statements belong to what opening it costs.
+    if wanted.statements.is_empty() || wanted.opens {
+        return Ok(());
+    }
+    kinds(wanted, counted)?;
+    prepared(wanted, counted)
+}
+
+fn connections(wanted: &Wanted, counted: &Counters) -> Answer<()> {
+    let operations = wanted.said.operations;
+    let must = if wanted.opens { operations } else { 0 };
+    match counted.connects {
+        Some(found) if found != must => Err(Fault::Failed(
+            "opens",
+            format!(
+                "{operations} operations must open {must} connections; the server counted {found}"
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn kinds(wanted: &Wanted, counted: &Counters) -> Answer<()> {
+    let said = wanted.statements.iter().map(|(word, _)| word.as_str());
+    let found = counted.statements.keys().map(String::as_str);
+    let begins = counted.statements.get("begin").copied().unwrap_or(0);
+    for word in said.chain(found) {
+        let (must, found) = (wanted.count(word), counted.statements.get(word).copied());
+        let found = found.unwrap_or(0);
+        // A transaction begins with a statement, or with the first one in it. Of a COMMIT that was
+        // prepared PostgreSQL counts the first execution only: its BEGINs tell then.
+        let fits = match word {
+            "begin" => found <= wanted.count("commit"),
+            "commit" if counted.plans.is_some() && found < must => begins == must,
+            _ => (must..=must + prepared_anew(wanted, word, counted)).contains(&found),
+        };
+        if !fits {
+            return Err(differs(format!(
+                "{} operations must execute {must} × {}; the server counted {found}",
+                wanted.said.operations,
+                word.to_uppercase()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Executions that MariaDB began, found the table's definition reloaded, and began again after it had
+/// prepared the statement anew: it counts them twice.
+fn prepared_anew(wanted: &Wanted, word: &str, counted: &Counters) -> u64 {
+    let some = counted.prepared_executions.is_some_and(|n| n > 0) && wanted.count(word) > 0;
+    counted.prepares.filter(|_| some).unwrap_or(0)
+}
+
+fn prepared(wanted: &Wanted, counted: &Counters) -> Answer<()> {
+    let must = wanted.preparable();
+    let operations = wanted.said.operations;
+    let anew = counted.prepares.unwrap_or(0);
+    match (wanted.prepared, counted.prepared_executions, counted.plans) {
+        (Some(true), _, None) if operations >= ENOUGH && anew * 2 > must => Err(differs(format!(
+            "a prepared statement must be prepared once; the server prepared {anew} for {must} executions"
+        ))),
+        (Some(true), Some(found), _) if !(must..=must + anew).contains(&found) => {
+            Err(differs(format!(
+                "{operations} operations must execute {must} prepared statements; the server counted {found}"
+            )))
+        }
+        (Some(false), Some(found), _) if found > 0 => Err(differs(format!(
+            "its statements must be sent as text; the server executed {found} that were prepared"
+        ))),
+        (Some(false), _, Some(plans)) if plans < must => Err(differs(format!(
+            "its statements must be sent as text; the server planned {plans} for {must} executions, \
+             so that some were prepared"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// What PostgreSQL planned, gathered over as many batches as it takes to tell whether a statement is
+/// prepared: a batch may be a single operation.
+#[derive(Default)]
+pub struct Planned {
+    operations: u64,
+    executions: u64,
+    plans: u64,
+}
+
+impl Planned {
+    /// Adds what was counted for a batch. Fault: its prepared statements are planned again and again.
+    pub fn add(&mut self, wanted: &Wanted, counted: &Counters) -> Answer<()> {
+        let (Some(true), Some(plans)) = (wanted.prepared, counted.plans) else {
+            return Ok(());
+        };
+        self.operations += wanted.said.operations;
+        self.executions += wanted.preparable();
+        self.plans += plans;
+        if self.operations < ENOUGH {
+            return Ok(());
+        }
+        match std::mem::take(self) {
+            Planned {
+                executions, plans, ..
+            } if plans * 2 > executions => Err(differs(format!(
+                "a prepared statement must be planned once; the server planned {plans} for {executions} \
+                 executions"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn differs(what: String) -> Fault {
+    Fault::Failed("statements", what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(statements: &[(String, u64)], operations: u64, prepared: Option<bool>) -> Wanted<'_> {
+        let said = Said {
+            operations,
+            ..Said::default()
+        };
+        Wanted {
+            statements,
+            said,
+            opens: false,
+            prepared,
+        }
+    }
+
+    fn counted(statements: &[(&str, u64)]) -> Counters {
+        let statements = statements.iter().map(|(w, n)| ((*w).to_owned(), *n));
+        Counters {
+            statements: statements.collect(),
+            ..Counters::default()
+        }
+    }
+
+    fn each(words: &[(&str, u64)]) -> Vec<(String, u64)> {
+        words.iter().map(|(w, n)| ((*w).to_owned(), *n)).collect()
+    }
+
+    #[test]
+    fn statements_are_counted_by_their_first_word() {
+        let transfer = each(&[("update", 2), ("commit", 1)]);
+        let compare =
+            |found: &[(&str, u64)]| compare(&wanted(&transfer, 10, None), &counted(found));
+        assert_eq!(
+            compare(&[("update", 20), ("commit", 10), ("begin", 10)]),
+            Ok(())
+        );
+        assert_eq!(compare(&[("update", 20), ("commit", 10)]), Ok(()));
+        for cheat in [
+            &[("update", 20), ("commit", 1)][..],
+            &[("update", 10), ("commit", 10)],
+            &[("update", 20), ("commit", 10), ("begin", 11)],
+            &[("update", 20), ("commit", 10), ("set", 1)],
+            &[],
+        ] {
+            assert!(compare(cheat).is_err(), "{cheat:?}");
+        }
+    }
+
+    #[test]
+    fn postgresql_counts_a_prepared_commit_once() {
+        let transfer = each(&[("update", 2), ("commit", 1)]);
+        let compare = |found: &[(&str, u64)], plans| {
+            compare(
+                &wanted(&transfer, 10, None),
+                &Counters {
+                    plans,
+                    ..counted(found)
+                },
+            )
+        };
+        let found = [("update", 20), ("begin", 10)];
+        assert_eq!(compare(&found, Some(0)), Ok(()));
+        assert!(compare(&found, None).is_err());
+        assert!(compare(&[("update", 20), ("begin", 9)], Some(0)).is_err());
+    }
+
+    #[test]
+    fn prepared_is_told_from_text() {
+        let select = each(&[("select", 1)]);
+        let found = |prepared, plans| Counters {
+            prepared_executions: prepared,
+            plans,
+            ..counted(&[("select", 20)])
+        };
+        let compare = |must, found| compare(&wanted(&select, 20, Some(must)), &found);
+        assert_eq!(compare(true, found(Some(20), None)), Ok(()));
+        assert_eq!(compare(false, found(Some(0), None)), Ok(()));
+        assert_eq!(compare(true, found(None, Some(5))), Ok(()));
+        assert_eq!(compare(false, found(None, Some(20))), Ok(()));
+        let anew = |prepares| Counters {
+            prepares: Some(prepares),
+            prepared_executions: Some(21),
+            ..counted(&[("select", 21)])
+        };
+        assert_eq!(compare(true, anew(1)), Ok(()));
+        assert!(compare(true, anew(0)).is_err());
+        assert!(compare(true, anew(20)).is_err());
+        assert!(compare(true, found(Some(0), None)).is_err());
+        assert!(compare(false, found(Some(20), None)).is_err());
+        assert!(compare(false, found(None, Some(1))).is_err());
+    }
+
+    /// However few operations a batch has.
+    #[test]
+    fn a_statement_that_is_planned_each_time_is_not_prepared() {
+        let select = each(&[("select", 1)]);
+        let add = |planned: &mut Planned, operations, plans| {
+            let found = Counters {
+                plans: Some(plans),
+                ..counted(&[("select", operations)])
+            };
+            planned.add(&wanted(&select, operations, Some(true)), &found)
+        };
+        for batch in [1, 5, 24, 1000] {
+            let mut planned = Planned::default();
+            let added = (0..ENOUGH).try_for_each(|_| add(&mut planned, batch, batch));
+            assert!(added.is_err(), "{batch}");
+        }
+        // Ten at first: five sent as text, and the first five executions.
+        let mut planned = Planned::default();
+        assert_eq!(add(&mut planned, 10, 10), Ok(()));
+        let later = (0..100).try_for_each(|_| add(&mut planned, 7, 0));
+        assert_eq!(later, Ok(()));
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A run's parts: what was done on one target is compared, and shown, for itself.
+
+use crate::{Block, Kind, Plan, PointId, Proof, Run, SubjectId, TargetId};
+
+/// What was done on one target, as a run of its own, with its own numbers of subjects and points.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The target; `None`: the run has none.
+    pub kind: Option<Kind>,
+    /// The run without everything that was done on other targets.
+    pub run: Run,
+}
+
+/// A run's parts, in the experiment's order; without targets, the run itself.
+pub fn parts(run: &Run) -> Vec<Part> {
+    let targets = run.plan.as_ref().map_or(&[][..], |p| &p.targets);
+    if targets.is_empty() {
+        return vec![Part {
+            kind: None,
+            run: run.clone(),
+        }];
+    }
+    let all = targets.iter().enumerate().map(|(target, t)| Part {
+        kind: Some(t.kind),
+        run: part(run, target),
+    });
+    all.filter(|part| {
+        part.run
+            .plan
+            .as_ref()
+            .is_some_and(|p| !p.points.is_empty() && !p.subjects.is_empty())
+    })
+    .collect()
+}
+
+/// New numbers for those subjects and points that stay.
+struct Numbers {
+    subjects: Vec<Option<SubjectId>>,
+    points: Vec<Option<PointId>>,
+}
+
+impl Numbers {
+    fn of(plan: &Plan, target: TargetId) -> Numbers {
+        Numbers {
+            subjects: renumbered(plan.subjects.iter().map(|s| s.target == target)),
+            points: renumbered(plan.points.iter().map(|p| p.target == target)),
+        }
+    }
+
+    fn subject(&self, subject: &mut SubjectId) -> bool {
+        replace(subject, &self.subjects)
+    }
+
+    fn both(&self, subject: &mut SubjectId, point: &mut PointId) -> bool {
+        self.subject(subject) && replace(point, &self.points)
+    }
+
+    /// A point that is not named is of the subject's target.
+    fn maybe(&self, subject: &mut SubjectId, point: &mut Option<PointId>) -> bool {
+        self.subject(subject) && point.as_mut().is_none_or(|p| replace(p, &self.points))
+    }
+}
+
+fn renumbered(stays: impl Iterator<Item = bool>) -> Vec<Option<usize>> {
+    let mut next = 0;
+    let number = |stays: bool| {
+        next += usize::from(stays);
+        stays.then(|| next - 1)
+    };
+    stays.map(number).collect()
+}
+
+fn replace(number: &mut usize, by: &[Option<usize>]) -> bool {
+    let new = by.get(*number).copied().flatten();
+    *number = new.unwrap_or(*number);
+    new.is_some()
+}
+
+fn part(run: &Run, target: TargetId) -> Run {
+    let mut run = run.clone();
+    let Some(whole) = run.plan.take() else {
+        return run;
+    };
+    let numbers = Numbers::of(&whole, target);
+    run.pilots
+        .retain_mut(|p| numbers.both(&mut p.subject, &mut p.point));
+    run.settings
+        .retain_mut(|s| numbers.maybe(&mut s.subject, &mut s.point));
+    run.failures
+        .retain_mut(|f| numbers.maybe(&mut f.subject, &mut f.point));
+    run.log.retain_mut(|l| numbers.subject(&mut l.subject));
+    run.services
+        .retain_mut(|s| std::mem::take(&mut s.target) == target);
+    run.blocks
+        .iter_mut()
+        .for_each(|block| block_part(block, &numbers));
+    run.plan = Some(plan_part(whole, target, &numbers));
+    run
+}
+
+fn block_part(block: &mut Block, numbers: &Numbers) {
+    block
+        .processes
+        .retain_mut(|p| numbers.subject(&mut p.subject));
+    block
+        .resources
+        .retain_mut(|r| numbers.both(&mut r.subject, &mut r.point));
+    block
+        .samples
+        .retain_mut(|s| numbers.both(&mut s.subject, &mut s.point));
+    block
+        .exits
+        .retain_mut(|e| numbers.both(&mut e.subject, &mut e.point));
+    block
+        .latencies
+        .retain_mut(|l| numbers.both(&mut l.subject, &mut l.point));
+}
+
+fn plan_part(mut plan: Plan, target: TargetId, numbers: &Numbers) -> Plan {
+    let mut baseline = plan.baseline_on(target);
+    numbers.subject(&mut baseline);
+    plan.baseline = baseline;
+    plan.subjects.retain_mut(|s| {
+        let stays = s.target == target;
+        if let Some(original) = &mut s.control_of {
+            numbers.subject(original);
+        }
+        s.target = 0;
+        stays
+    });
+    plan.points
+        .retain_mut(|p| std::mem::take(&mut p.target) == target);
+    let cases =
+        renumbered((0..plan.cases.len()).map(|case| plan.points.iter().any(|p| p.case == case)));
+    plan.points.iter_mut().for_each(|p| {
+        replace(&mut p.case, &cases);
+    });
+    let mut stays = cases.iter().map(Option::is_some);
+    plan.cases.retain(|_| stays.next().unwrap_or(false));
+    let own = plan.targets.swap_remove(target);
+    let Proof { equal, conditions } = own.proof.clone();
+    plan.proof.equal.extend(equal);
+    plan.proof.conditions.extend(conditions);
+    plan.targets = vec![own];
+    plan
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What more connections bring each subject: the Universal Scalability Law through the throughputs of
+//! a sweep whose points do several operations at once.
+
+use crate::analysis::{Peak, Scaling, ScalingLaw};
+use crate::sweeps::{self, OneSubject, Ranked, Sweep};
+use crate::table::Table;
+use crate::{bootstrap, usl};
+use lab_model::{Cores, Plan, Run, SubjectId};
+
+/// The law is said not to describe points that lie off it by more than this part, if the plan's
+/// margin is no wider: it has three numbers for what a machine, a server and a runtime do together.
+const OFF: f64 = 0.05;
+
+/// The scaling of each subject that is measured at two points of such a sweep or more. Blocks that
+/// lack one of the points are left out. Intervals are individual, at the plan's level.
+pub fn scalings(run: &Run, plan: &Plan, table: &Table) -> Vec<Scaling> {
+    let sweeps = sweeps::sweeps(plan);
+    let at_once = sweeps
+        .iter()
+        .filter(|sweep| plan.cases[sweep.case].cores == Cores::All);
+    at_once
+        .flat_map(|sweep| {
+            plan.compared()
+                .filter_map(|subject| scaling(run, plan, table, sweep, subject))
+        })
+        .collect()
+}
+
+fn scaling(
+    run: &Run,
+    plan: &Plan,
+    table: &Table,
+    sweep: &Sweep,
+    subject: SubjectId,
+) -> Option<Scaling> {
+    let measured = OneSubject::new(run, plan, table, sweep, subject)?;
+    let law = law(plan, &measured);
+    let points = measured.x.len();
+    let why = match points < usl::LEAST {
+        _ if law.is_some() => None,
+        true => Some(format!(
+            "the law needs {} points, and there are {points}",
+            usl::LEAST
+        )),
+        false => Some("no block has all points".into()),
+    };
+    Some(Scaling {
+        subject,
+        case: sweep.case,
+        factors: sweep.factors.clone(),
+        points: points as u32,
+        law,
+        why,
+    })
+}
+
+fn law(plan: &Plan, measured: &OneSubject) -> Option<ScalingLaw> {
+    let OneSubject { x, blocks } = measured;
+    let ranked: Vec<Ranked> = (0..x.len()).map(|i| Ranked::new(blocks, i)).collect();
+    let fit = |times: Vec<f64>| {
+        let throughputs: Vec<f64> = times.iter().map(|ns| 1e9 / ns).collect();
+        usl::law(x, &throughputs)
+    };
+    let of_blocks = |counts: &[u32]| fit(ranked.iter().map(|r| r.median(counts)).collect());
+    let (seed, alpha) = (plan.seed, plan.measure.alpha);
+    let intervals = bootstrap::intervals(blocks.len(), seed, alpha, |counts| {
+        let law = of_blocks(counts)?;
+        let peak = [law.peak(), law.peak_throughput()];
+        Some([law.one, law.contention, law.coherency, peak[0], peak[1]])
+    });
+    let [one, contention, coherency, connections, throughput] = intervals?;
+    let residuals = of_blocks(&vec![1; blocks.len()])?.residuals;
+    let worst_residual = sweeps::worst(&residuals);
+    let each: Vec<Vec<f64>> = blocks
+        .iter()
+        .filter_map(|times| Some(fit(times.clone())?.residuals))
+        .collect();
+    Some(ScalingLaw {
+        one,
+        contention,
+        coherency,
+        peak: (coherency.low > 0.0).then_some(Peak {
+            connections,
+            throughput,
+        }),
+        worst_residual,
+        departs: worst_residual > OFF.max(plan.measure.margin) && sweeps::off(&each, alpha),
+    })
+}

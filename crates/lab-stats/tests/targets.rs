@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Runs on several targets, with servers and with many connections: what is said of each target by
+//! itself, and of two such runs.
+
+mod simulator;
+
+use lab_model::*;
+use lab_stats::analysis::{Analysis, Verdict};
+use lab_stats::between::{Between, Recorded, between};
+use lab_stats::latencies::bucket;
+use lab_stats::{Analysed, analyse_parts, usl};
+use simulator::{Random, block, empty_run, sample, subject};
+use std::collections::HashMap;
+
+const CONNECTIONS: [f64; 6] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
+
+/// λ, σ and κ of the law that throughput follows here.
+const LAW: (f64, f64, f64) = (40_000.0, 0.08, 0.002);
+
+/// SQLite and PostgreSQL, with c, its control, ada and python on each; `go` on PostgreSQL alone, where
+/// python cannot prepare. Two points on SQLite; on PostgreSQL two, and those with many connections.
+fn run(targets: &[Kind], blocks: u32, slower: f64) -> Run {
+    let mut subjects = Vec::new();
+    let mut points = Vec::new();
+    for (target, &kind) in targets.iter().enumerate() {
+        let first = subjects.len();
+        let server = kind.is_service();
+        let names = ["c", "c (control)", "ada", "python", "go"];
+        for name in &names[..if server { 5 } else { 4 }] {
+            let control_of = name.contains("control").then_some(first);
+            let prepared = ("statement".to_string(), "prepared".to_string());
+            let unable = *name == "python" && server;
+            subjects.push(Subject {
+                target,
+                without: if unable { vec![prepared] } else { vec![] },
+                ..subject(name, control_of)
+            });
+        }
+        for statement in ["prepared", "text"] {
+            points.push(Point {
+                case: 0,
+                target,
+                params: vec![("statement".into(), statement.into())],
+                ..Point::default()
+            });
+        }
+        for n in CONNECTIONS.into_iter().filter(|_| server) {
+            points.push(Point {
+                case: 1,
+                target,
+                params: vec![("connections".into(), n.to_string())],
+                x: Some(n),
+                ..Point::default()
+            });
+        }
+    }
+    let mut run = empty_run(subjects, points, 7, 8);
+    let plan = run.plan.as_mut().unwrap();
+    plan.cases[0].name = "select_1".into();
+    plan.cases.push(Case {
+        name: "connections".into(),
+        sweep: Some("connections".into()),
+        cores: Cores::All,
+        ..Case::default()
+    });
+    plan.targets = targets.iter().map(|&kind| target(kind)).collect();
+    let plan = plan.clone();
+    let mut random = Random(7);
+    run.blocks = (0..blocks)
+        .map(|number| visit(&plan, number, slower, &mut random))
+        .collect();
+    run
+}
+
+fn target(kind: Kind) -> Target {
+    Target {
+        kind,
+        table: "t".into(),
+        rows: 1,
+        mixed: None,
+        settings: None,
+        external: false,
+        set: Vec::new(),
+        proof: Proof::default(),
+    }
+}
+
+/// ada takes 1.1 times as long as c, python three times, go as long; a server takes a third of it.
+fn ratio(name: &str, slower: f64) -> f64 {
+    match name {
+        "ada" => 1.1 * slower,
+        "python" => 3.0,
+        _ => 1.0,
+    }
+}
+
+fn visit(plan: &Plan, number: u32, slower: f64, random: &mut Random) -> Block {
+    let mut samples = Vec::new();
+    let mut latencies = Vec::new();
+    for point in 0..plan.points.len() {
+        for (id, subject) in plan.subjects.iter().enumerate() {
+            if !plan.takes_part(id, point) {
+                continue;
+            }
+            let luck = (0.003 * random.normal()).exp();
+            for pass in 0..16 {
+                let n = plan.points[point].x;
+                let (one, contention, coherency) = LAW;
+                let law = n.map(|n| 1e9 / usl::throughput(one, contention, coherency, n));
+                let time = law.unwrap_or(20_000.0) * ratio(&subject.name, slower) * luck;
+                let wall = (1000.0 * time * (0.01 * random.normal()).exp()) as u64;
+                let mut taken = sample(point, id, pass, id as u32, 1000, wall);
+                let kind = plan.targets[plan.points[point].target].kind;
+                taken.batch.cpu_ns = wall / 2;
+                taken.batch.server_cpu_ns = kind.is_service().then_some(wall / 3);
+                samples.push(taken);
+                if n.is_some() {
+                    // 900 operations of 100 ns, 99 of 1,000 ns and one of 1 ms.
+                    latencies.push(Latencies {
+                        point,
+                        subject: id,
+                        pass,
+                        counts: vec![(82, 900), (190, 99), (509, 1)],
+                    });
+                }
+            }
+        }
+    }
+    Block {
+        latencies,
+        ..block(number, samples)
+    }
+}
+
+const BOTH: [Kind; 2] = [Kind::Sqlite, Kind::Postgresql];
+
+fn on(parts: &[Analysed], kind: Kind) -> (&Plan, &Analysis) {
+    let part = parts.iter().find(|p| p.part.kind == Some(kind)).unwrap();
+    (part.part.run.plan.as_ref().unwrap(), &part.analysis)
+}
+
+fn named(plan: &Plan, name: &str) -> SubjectId {
+    plan.subjects.iter().position(|s| s.name == name).unwrap()
+}
+
+#[test]
+fn every_target_has_its_own_baseline_and_verdicts() {
+    let parts = analyse_parts(&run(&BOTH, 12, 1.0));
+    assert_eq!(parts.len(), 2);
+    for kind in BOTH {
+        let (plan, analysis) = on(&parts, kind);
+        assert_eq!(plan.subjects[plan.baseline].name, "c");
+        assert_eq!(analysis.controls.len(), plan.points.len());
+        let ada = named(plan, "ada");
+        let mut ada = analysis.comparisons.iter().filter(|c| c.subject == ada);
+        assert!(ada.all(|c| c.verdict == Verdict::Slower));
+        assert!(analysis.refusals.is_empty(), "{:?}", analysis.refusals);
+        assert!(
+            analysis.warnings.iter().all(|w| w.kind == "interrupted"),
+            "{:?}",
+            analysis.warnings
+        );
+    }
+}
+
+#[test]
+fn a_subject_has_no_part_in_points_of_parameters_that_it_lacks() {
+    let mut run = run(&BOTH, 12, 1.0);
+    let plan = run.plan.as_mut().unwrap();
+    plan.proof.equal = vec!["tls".into()];
+    // Only those say it that are there, and c says it differently where python is not.
+    for (subject, s) in plan.clone().subjects.iter().enumerate() {
+        for point in (0..plan.points.len()).filter(|&p| plan.takes_part(subject, p)) {
+            run.settings.push(Setting {
+                subject,
+                point: Some(point),
+                key: "tls".into(),
+                value: format!("{}", s.target),
+            });
+        }
+    }
+    let parts = analyse_parts(&run);
+    let (plan, analysis) = on(&parts, Kind::Postgresql);
+    let python = named(plan, "python");
+    assert!(analysis.refusals.is_empty(), "{:?}", analysis.refusals);
+    let cells = analysis.cells.iter().filter(|c| c.subject == python);
+    assert!(cells.map(|c| c.point).all(|point| point != 0));
+    let overall = analysis.overall.iter().find(|o| o.subject == python);
+    assert_eq!(overall.unwrap().points, 1, "of those that both do");
+    assert!((overall.unwrap().ratio.estimate - 3.0).abs() < 0.05);
+    let factors = analysis.factors.iter().filter(|f| f.subject == python);
+    assert_eq!(factors.count(), 0);
+}
+
+#[test]
+fn what_holds_at_all_points_of_a_subject_is_said_once() {
+    let mut run = run(&BOTH, 8, 1.0);
+    let plan = run.plan.as_mut().unwrap();
+    plan.proof.equal = vec!["tls".into()];
+    let python = plan.subjects.iter().rposition(|s| s.name == "python");
+    run.settings.push(Setting {
+        subject: python.unwrap(),
+        point: None,
+        key: "tls".into(),
+        value: "on".into(),
+    });
+    let parts = analyse_parts(&run);
+    let (_, analysis) = on(&parts, Kind::Postgresql);
+    assert_eq!(analysis.refusals.len(), 1);
+    assert_eq!(analysis.refusals[0].point, None);
+}
+
+#[test]
+fn the_time_of_an_operation_is_split_and_adds_up() {
+    let parts = analyse_parts(&run(&BOTH, 12, 1.0));
+    let (plan, analysis) = on(&parts, Kind::Postgresql);
+    let ada = named(plan, "ada");
+    let cost = analysis.server_costs.iter();
+    let cost = cost
+        .clone()
+        .find(|c| (c.subject, c.point) == (ada, 1))
+        .unwrap();
+    let wall = cost.wall_ns.estimate;
+    assert!((cost.client_ns.estimate / wall - 0.5).abs() < 1e-3);
+    assert!((cost.server_ns.unwrap().estimate / wall - 1.0 / 3.0).abs() < 1e-3);
+    assert!((cost.waiting_ns.estimate / wall - 1.0 / 6.0).abs() < 1e-3);
+    assert_eq!(cost.overlap_ns.high, 0.0);
+    let single = |point: PointId| plan.case(point).cores == Cores::One;
+    assert!(analysis.server_costs.iter().all(|c| single(c.point)));
+    let (_, sqlite) = on(&parts, Kind::Sqlite);
+    let library = &sqlite.server_costs[0];
+    assert!(library.server_ns.is_none(), "a library is no server");
+    assert!((library.waiting_ns.estimate / library.wall_ns.estimate - 0.5).abs() < 1e-3);
+}
+
+#[test]
+fn what_client_and_server_did_at_once_is_told_and_waiting_is_not_negative() {
+    let mut run = run(&[Kind::Mariadb], 8, 1.0);
+    for sample in run.blocks.iter_mut().flat_map(|b| &mut b.samples) {
+        sample.batch.server_cpu_ns = Some(sample.batch.wall_ns * 3 / 4);
+    }
+    let parts = analyse_parts(&run);
+    let (_, analysis) = on(&parts, Kind::Mariadb);
+    let cost = &analysis.server_costs[0];
+    assert_eq!((cost.waiting_ns.low, cost.waiting_ns.high), (0.0, 0.0));
+    assert!((cost.overlap_ns.estimate / cost.wall_ns.estimate - 0.25).abs() < 1e-3);
+}
+
+#[test]
+fn a_server_whose_cpu_is_unknown_is_not_split() {
+    let mut run = run(&[Kind::Mariadb], 8, 1.0);
+    run.blocks[3].samples[5].batch.server_cpu_ns = None;
+    let parts = analyse_parts(&run);
+    let (_, analysis) = on(&parts, Kind::Mariadb);
+    let known = run.blocks[3].samples[5];
+    let there =
+        |c: &&lab_stats::analysis::ServerCost| (c.subject, c.point) == (known.subject, known.point);
+    assert_eq!(analysis.server_costs.iter().filter(there).count(), 0);
+    assert!(!analysis.server_costs.is_empty());
+}
+
+/// The table of docs/protocol.md, and every bucket next to the one before.
+#[test]
+fn buckets_are_those_of_the_protocol() {
+    let values = [
+        (0, 0),
+        (63, 63),
+        (64, 64),
+        (65, 64),
+        (66, 65),
+        (127, 95),
+        (128, 96),
+        (1_000, 190),
+        (1_000_000, 509),
+        (4_294_967_296, 896),
+    ];
+    for (value, index) in values {
+        let (low, high) = bucket(index);
+        assert!((low..=high).contains(&value), "{value}: {low} to {high}");
+        assert!((high - low) as f64 <= low as f64 / 32.0);
+    }
+    for index in 0..1919 {
+        assert_eq!(bucket(index).1 + 1, bucket(index + 1).0, "{index}");
+    }
+    assert_eq!(bucket(1919).1, u64::MAX);
+    assert_eq!(bucket(u32::MAX), (u64::MAX, u64::MAX));
+}
+
+#[test]
+fn latencies_are_quantiles_of_whole_blocks() {
+    let parts = analyse_parts(&run(&[Kind::Postgresql], 8, 1.0));
+    let (plan, analysis) = on(&parts, Kind::Postgresql);
+    let subjects = plan.subjects.len();
+    assert_eq!(analysis.latencies.len(), CONNECTIONS.len() * subjects);
+    let found = &analysis.latencies[0];
+    assert_eq!(found.operations, 8 * 16 * 1000);
+    assert_eq!(found.p50_ns.estimate, bucket(82).1 as f64);
+    assert_eq!(found.p90_ns.unwrap().estimate, bucket(82).1 as f64);
+    assert_eq!(found.p99_ns.unwrap().estimate, bucket(190).1 as f64);
+    assert_eq!(found.p999_ns.unwrap().estimate, bucket(190).1 as f64);
+    assert_eq!(found.max_ns.estimate, bucket(509).1 as f64);
+}
+
+#[test]
+fn a_quantile_needs_enough_operations() {
+    let mut run = run(&[Kind::Postgresql], 8, 1.0);
+    for latencies in run.blocks.iter_mut().flat_map(|b| &mut b.latencies) {
+        latencies.counts = vec![(82, 7)];
+    }
+    let parts = analyse_parts(&run);
+    let (_, analysis) = on(&parts, Kind::Postgresql);
+    let found = &analysis.latencies[0];
+    assert!(
+        found.p90_ns.is_some() && found.p99_ns.is_some(),
+        "112 operations"
+    );
+    assert!(found.p999_ns.is_none());
+}
+
+#[test]
+fn scaling_finds_the_law_and_its_peak_and_no_fixed_cost() {
+    let parts = analyse_parts(&run(&[Kind::Postgresql], 12, 1.0));
+    let (plan, analysis) = on(&parts, Kind::Postgresql);
+    assert!(
+        analysis.fits.is_empty(),
+        "one more connection has no cost of its own"
+    );
+    assert_eq!(analysis.scalings.len(), 4, "all but the control");
+    let go = named(plan, "go");
+    let scaling = analysis.scalings.iter().find(|s| s.subject == go).unwrap();
+    let law = scaling.law.as_ref().unwrap();
+    let (one, contention, coherency) = LAW;
+    let holds = |i: &lab_stats::analysis::Interval, truth: f64| {
+        assert!(i.low <= truth && truth <= i.high, "{i:?}, {truth}");
+        assert!((i.estimate / truth - 1.0).abs() < 0.1, "{i:?}, {truth}");
+    };
+    holds(&law.one, one);
+    holds(&law.contention, contention);
+    holds(&law.coherency, coherency);
+    let peak = law.peak.expect("throughput falls in the end");
+    holds(&peak.connections, ((1.0 - contention) / coherency).sqrt());
+    assert!(!law.departs && law.worst_residual < 0.02);
+}
+
+#[test]
+fn a_law_that_does_not_describe_the_points_says_so() {
+    let mut run = run(&[Kind::Postgresql], 12, 1.0);
+    let plan = run.plan.clone().unwrap();
+    for sample in run.blocks.iter_mut().flat_map(|b| &mut b.samples) {
+        // A cliff that no law has: with 16 connections everything takes twice as long.
+        if plan.points[sample.point].x == Some(16.0) {
+            sample.batch.wall_ns *= 2;
+        }
+    }
+    let parts = analyse_parts(&run);
+    let (_, analysis) = on(&parts, Kind::Postgresql);
+    let laws = || analysis.scalings.iter().flat_map(|s| &s.law);
+    assert!(laws().count() == 4 && laws().all(|law| law.departs));
+}
+
+#[test]
+fn three_points_are_too_few_for_the_law() {
+    let mut run = run(&[Kind::Postgresql], 12, 1.0);
+    run.plan.as_mut().unwrap().points.truncate(5);
+    let parts = analyse_parts(&run);
+    let (_, analysis) = on(&parts, Kind::Postgresql);
+    let scaling = &analysis.scalings[0];
+    assert!(scaling.law.is_none());
+    let why = scaling.why.as_deref().unwrap();
+    assert_eq!(why, "the law needs 4 points, and there are 3");
+}
+
+fn compare(first: &Run, second: &Run) -> Between {
+    let hash = |run: &Run| -> HashMap<String, String> {
+        let plan = run.plan.as_ref().unwrap();
+        let subjects = 0..plan.subjects.len();
+        subjects
+            .map(|s| (plan.subject_label(s), "one".into()))
+            .collect()
+    };
+    let (a, b) = (hash(first), hash(second));
+    let recorded = |run, hashes| Recorded { run, hashes };
+    between(recorded(first, &a), recorded(second, &b)).unwrap()
+}
+
+fn later(mut run: Run) -> Run {
+    run.started_unix_s += 3600.0;
+    run
+}
+
+#[test]
+fn two_runs_are_compared_target_by_target() {
+    let first = run(&BOTH, 12, 1.0);
+    let second = later(run(&BOTH, 12, 1.3));
+    let found = compare(&first, &second);
+    assert_eq!(found.baseline.as_deref(), Some("c"));
+    let change = |subject: &str, point: &str| {
+        let mut changes = found.changes.iter();
+        changes
+            .find(|c| c.subject == subject && c.point == point)
+            .unwrap_or_else(|| panic!("{subject} at {point}"))
+    };
+    for (subject, point) in [
+        ("ada on sqlite", "sqlite select_1 statement=text"),
+        (
+            "ada on postgresql",
+            "postgresql select_1 statement=prepared",
+        ),
+        ("ada on postgresql", "postgresql connections connections=8"),
+    ] {
+        assert_eq!(change(subject, point).verdict, Verdict::Slower);
+    }
+    let python = change("python on postgresql", "postgresql select_1 statement=text");
+    assert_eq!(python.verdict, Verdict::Equivalent);
+    let baselines = found.levels.iter().filter(|l| l.baseline);
+    assert_eq!(baselines.count(), 2 + 2 + CONNECTIONS.len());
+    assert!(found.apart.is_empty(), "{:?}", found.apart);
+}
+
+#[test]
+fn a_run_on_one_target_is_compared_with_that_part_of_another() {
+    let first = run(&[Kind::Sqlite], 12, 1.0);
+    let second = later(run(&BOTH, 12, 1.3));
+    let found = compare(&first, &second);
+    let ada = found.changes.iter().find(|c| c.subject == "ada").unwrap();
+    assert_eq!(ada.verdict, Verdict::Slower);
+    assert_eq!(ada.program, lab_stats::between::Program::Same);
+    assert_eq!(found.changes.len(), 4);
+    assert_eq!(
+        found.apart,
+        ["Targets of the second run alone: PostgreSQL."]
+    );
+}

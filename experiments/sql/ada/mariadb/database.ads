@@ -1,0 +1,34 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  The target: MariaDB.
+
+with Appserver.SQL.MariaDB;
+with Benchlab.Fields;
+
+package Database is
+
+   use Appserver.SQL;
+
+   subtype Connection is MariaDB.Connection;
+   subtype Statement is MariaDB.Statement;
+
+   function Library return String is ("libmariadb " & MariaDB.Library_Version);
+
+   Parameter : constant array (Parameter_Number range 1 .. 2) of String (1 .. 1) := ["?", "?"];
+   --  As a statement's text has them
+
+   Nothing : constant String := "nothing";
+   --  The column of test_mixed
+
+   Has_Do : constant Boolean := True;
+   --  Whether there is a statement DO 1
+
+   procedure Connect (DB : in out Connection; Target : String);
+   --  Unsupported_Error if Target is not mariadb://...
+
+   procedure Read_Back
+     (DB        : in out Connection;
+      Arguments : Benchlab.Fields.Field_List;
+      Settings  : in out Benchlab.Fields.Field_List);
+
+end Database;

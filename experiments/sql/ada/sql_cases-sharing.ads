@@ -1,0 +1,50 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What do n connections of one process cost and yield, each in a task of its own?
+
+with Benchlab.Crews;
+with Benchlab.Latencies;
+
+package SQL_Cases.Sharing is
+
+   --  A connection, its statement, and its part of the inputs: from First on, every Stride-th
+
+   type Client is limited record
+      DB            : Database.Connection;
+      Query         : Database.Statement;
+      Ids           : Bound_Values;
+      First, Stride : Seeded_Sequences.Input_Index;
+   end record;
+
+   procedure Query_Share
+     (Self       : in out Client;
+      Operations : Operation_Count;
+      Recorder   : in out Latencies.Recorder;
+      Check      : in out Check_Value;
+      Units      : in out Unit_Count);
+
+   package Crews is new Benchlab.Crews (Client, Query_Share);
+
+   type Connections_Case is limited new Cases.Concurrent_Case with record
+      Crew : Crews.Crew;
+   end record;
+
+   overriding procedure Open
+     (Self      : in out Connections_Case;
+      Arguments : Fields.Field_List;
+      Inputs    : Seeded_Sequences.Sequence;
+      Settings  : in out Fields.Field_List);
+
+   overriding procedure Perform
+     (Self       : in out Connections_Case;
+      Operations : Operation_Count;
+      Check      : out Check_Value;
+      Units      : out Unit_Count);
+
+   overriding function Measured (Self : Connections_Case) return Latencies.Recorder is
+     (Self.Crew.Measured);
+
+   overriding procedure Close (Self : in out Connections_Case) is null;
+   --  The crew ends with the case
+
+end SQL_Cases.Sharing;

@@ -1,0 +1,670 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * SQL on MariaDB with nothing in between: MariaDB Connector/C, called directly, prepared statements in
+ * the binary protocol and rows read as they arrive. The other languages are read against it. */
+#include "lab_crew.h"
+#include "lab_kit.h"
+#include "question.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <mysql.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEBIT "UPDATE test_simple SET value = value - ? WHERE id = ?"
+#define CREDIT "UPDATE test_simple SET value = value + ? WHERE id = ?"
+#define INSERT "INSERT INTO test_simple (value) VALUES (?)"
+#define POINT "SELECT value FROM test_simple WHERE id = ?"
+#define MIXED "SELECT id, small, big, amount, name, nothing, moment FROM test_mixed WHERE id = ?"
+
+/* Where to connect; port and socket are 0 and NULL if they are not told. */
+typedef struct address {
+    char text[1000]; /* what the others point into */
+    const char *user;
+    const char *password;
+    const char *host;
+    const char *database;
+    const char *socket;
+    unsigned port;
+} address;
+
+/* A row of test_mixed. */
+typedef struct mixed_row {
+    int32_t id, small;
+    int64_t big;
+    char amount[32], name[401];
+    unsigned long amount_length, name_length;
+    my_bool is_nothing;
+    int32_t nothing;
+    MYSQL_TIME moment;
+} mixed_row;
+
+/* A connection, and the statement of the case. */
+typedef struct session {
+    MYSQL *db;
+    char text[96];         /* the statement */
+    bool prepared;         /* once, or else sent as text in each operation */
+    MYSQL_STMT *statement; /* NULL if it is sent as text */
+    int32_t numbers[2];    /* its parameters */
+    int32_t columns[2];    /* and its row ... */
+    mixed_row mixed;       /* ... or this one */
+    const inputs *inputs;
+    char error[400];       /* why the last operation failed */
+} session;
+
+/* The open case. All zeros while none is open. */
+typedef struct sql {
+    session own; /* the only one, but for connections */
+    address address;
+    inputs inputs;
+    MYSQL_STMT *second; /* of transfer */
+    const char *table;  /* drop_create */
+    uint64_t rows_tx;
+    session *sessions; /* connections */
+    uint64_t connections;
+    lab_crew *crew;
+} sql;
+
+/* -- Connections and statements ----------------------------------------------------------- */
+
+/* Keeps what went wrong on the connection. Returns false. */
+static bool refuse(session *session)
+{
+    snprintf(session->error, sizeof session->error, "%s: %s", mysql_sqlstate(session->db),
+             mysql_error(session->db));
+    return false;
+}
+
+/* Keeps what went wrong with a prepared statement. Returns false. */
+static bool refuse_statement(session *session, MYSQL_STMT *statement)
+{
+    snprintf(session->error, sizeof session->error, "%s: %s", mysql_stmt_sqlstate(statement),
+             mysql_stmt_error(statement));
+    return false;
+}
+
+static bool failed(lab *lab, const session *session)
+{
+    return lab_fail(lab, LAB_FAILED, "%s", session->error);
+}
+
+/* Without TLS. */
+static bool connect(session *session, const address *to)
+{
+    static const my_bool no = 0;
+    session->db = mysql_init(NULL);
+    mysql_options(session->db, MYSQL_OPT_SSL_ENFORCE, &no);
+    mysql_options(session->db, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+    return mysql_real_connect(session->db, to->host, to->user, to->password, to->database, to->port,
+                              to->socket, 0) != NULL
+        || refuse(session);
+}
+
+static void disconnect(session *session)
+{
+    if (session->statement != NULL)
+        mysql_stmt_close(session->statement);
+    session->statement = NULL;
+    mysql_close(session->db);
+    session->db = NULL;
+}
+
+static MYSQL_BIND integer(int32_t *place)
+{
+    return (MYSQL_BIND){.buffer_type = MYSQL_TYPE_LONG, .buffer = place};
+}
+
+/* Prepares a statement and binds its parameters, of which there are up to two. */
+static bool prepare(session *session, const char *text, MYSQL_STMT **statement)
+{
+    MYSQL_BIND parameters[] = {integer(&session->numbers[0]), integer(&session->numbers[1])};
+    *statement = mysql_stmt_init(session->db);
+    return (mysql_stmt_prepare(*statement, text, strlen(text)) == 0
+            && (mysql_stmt_param_count(*statement) == 0
+                || mysql_stmt_bind_param(*statement, parameters) == 0))
+        || refuse_statement(session, *statement);
+}
+
+/* Binds the statement's row, if it has one, to session->columns; mixed binds its longer row itself. */
+static bool bind_columns(session *session)
+{
+    MYSQL_BIND columns[] = {integer(&session->columns[0]), integer(&session->columns[1])};
+    unsigned count = session->statement != NULL ? mysql_stmt_field_count(session->statement) : 0;
+    return count == 0 || count > 2 || mysql_stmt_bind_result(session->statement, columns) == 0
+        || refuse_statement(session, session->statement);
+}
+
+static bool query(session *session, const char *text)
+{
+    return mysql_real_query(session->db, text, strlen(text)) == 0 || refuse(session);
+}
+
+static void finish(void *data)
+{
+    sql *sql = data;
+    lab_crew_dismiss(sql->crew);
+    for (uint64_t c = 0; sql->sessions != NULL && c < sql->connections; c++)
+        disconnect(&sql->sessions[c]);
+    free(sql->sessions);
+    if (sql->second != NULL)
+        mysql_stmt_close(sql->second);
+    disconnect(&sql->own);
+    memset(sql, 0, sizeof *sql);
+}
+
+/* -- Opening ------------------------------------------------------------------------------ */
+
+/* Reports each column of the one row that the query settings= answers. */
+static bool read_settings(lab *lab, session *session)
+{
+    const char *text;
+    if (!lab_text(lab, "settings", &text))
+        return false;
+    if (!query(session, text))
+        return failed(lab, session);
+    MYSQL_RES *result = mysql_store_result(session->db);
+    MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
+    for (unsigned column = 0; row != NULL && column < mysql_num_fields(result); column++)
+        lab_setting(lab, mysql_fetch_field_direct(result, column)->name,
+                    row[column] != NULL ? row[column] : "");
+    mysql_free_result(result);
+    return row != NULL || lab_fail(lab, LAB_FAILED, "the settings have no row");
+}
+
+/* Decodes %XX in place. */
+static void decode(char *text)
+{
+    char *out = text;
+    for (const char *in = text; *in != '\0'; in++) {
+        unsigned byte = (unsigned char)*in;
+        if (byte == '%' && isxdigit((unsigned char)in[1]) && isxdigit((unsigned char)in[2])) {
+            sscanf(in + 1, "%2x", &byte);
+            in += 2;
+        }
+        *out++ = (char)byte;
+    }
+    *out = '\0';
+}
+
+/* Ends the text before the first such byte; what is after it, or NULL. */
+static char *cut(char *text, char at)
+{
+    char *found = text != NULL ? strchr(text, at) : NULL;
+    if (found != NULL)
+        *found++ = '\0';
+    return found;
+}
+
+/* Reads USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH. */
+static bool find_address(lab *lab, address *to)
+{
+    const char *target;
+    if (!open_target(lab, "mariadb://", &target))
+        return false;
+    if (strlen(target) >= sizeof to->text)
+        return lab_fail(lab, LAB_USAGE, "the target is too long");
+    char *user = strcpy(to->text, target);
+    char *host = cut(user, '@');
+    char *password = cut(user, ':');
+    char *database = cut(host, '/');
+    char *port = cut(host, ':');
+    char *socket = cut(cut(database, '?'), '=');
+    char *parts[] = {user, password, host, database, socket};
+    if (database == NULL)
+        return lab_fail(lab, LAB_USAGE, "the target is not mariadb://USER:PASSWORD@HOST/DATABASE");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i] != NULL)
+            decode(parts[i]);
+    to->user = user;
+    to->password = password;
+    to->host = host;
+    to->database = database;
+    to->socket = socket;
+    to->port = port != NULL ? (unsigned)strtoul(port, NULL, 10) : 0;
+    return true;
+}
+
+static bool open_session(lab *lab, const sql *sql, session *session)
+{
+    session->inputs = &sql->inputs;
+    return (connect(session, &sql->address)
+            && (!session->prepared || prepare(session, session->text, &session->statement))
+            && bind_columns(session))
+        || failed(lab, session);
+}
+
+static bool open_database(lab *lab, sql *sql)
+{
+    return find_address(lab, &sql->address) && open_session(lab, sql, &sql->own);
+}
+
+/* Opens it with a statement that is always prepared. */
+static bool open_prepared_statement(lab *lab, sql *sql, const char *text)
+{
+    strcpy(sql->own.text, text);
+    sql->own.prepared = true;
+    return open_database(lab, sql);
+}
+
+/* Opens it with a statement that statement= says how to handle. */
+static bool open_either_statement(lab *lab, sql *sql, const char *text)
+{
+    strcpy(sql->own.text, text);
+    return open_prepared(lab, &sql->own.prepared) && open_database(lab, sql)
+        && read_settings(lab, &sql->own);
+}
+
+/* -- Work that cases share ---------------------------------------------------------------- */
+
+static bool execute(session *session, MYSQL_STMT *statement)
+{
+    return mysql_stmt_execute(statement) == 0 || refuse_statement(session, statement);
+}
+
+/* Fetches the next row of the prepared statement to where it is bound. False at the end, which is
+ * a failure if *complete is false then. */
+static bool next(session *session, bool *complete)
+{
+    int result = mysql_stmt_fetch(session->statement);
+    *complete = result == MYSQL_NO_DATA || (result != 0
+        && refuse_statement(session, session->statement));
+    return result == 0;
+}
+
+/* Runs the prepared statement, of one integer column or two. */
+static bool fetch_prepared(session *session, unsigned columns, lab_work *work)
+{
+    bool complete;
+    if (!execute(session, session->statement))
+        return false;
+    for (; next(session, &complete); work->units++) {
+        work->check += (uint64_t)session->columns[0];
+        if (columns == 2)
+            work->check += (uint64_t)session->columns[1];
+    }
+    return complete;
+}
+
+/* Runs a text, of one integer column or two. */
+static bool fetch_text(session *session, const char *text, unsigned columns, lab_work *work)
+{
+    if (!query(session, text))
+        return false;
+    MYSQL_RES *result = mysql_use_result(session->db);
+    if (result == NULL)
+        return refuse(session);
+    for (MYSQL_ROW row; (row = mysql_fetch_row(result)) != NULL; work->units++) {
+        work->check += (uint64_t)strtol(row[0], NULL, 10);
+        if (columns == 2)
+            work->check += (uint64_t)strtol(row[1], NULL, 10);
+    }
+    bool complete = mysql_errno(session->db) == 0 || refuse(session);
+    mysql_free_result(result);
+    return complete;
+}
+
+/* Runs the session's statement without parameters. */
+static bool fetch(session *session, unsigned columns, lab_work *work)
+{
+    return session->prepared ? fetch_prepared(session, columns, work)
+                             : fetch_text(session, session->text, columns, work);
+}
+
+static bool fetch_point(session *session, uint64_t k, lab_work *work)
+{
+    int32_t id = session->inputs->ids[k % LAB_INPUTS];
+    if (session->prepared) {
+        session->numbers[0] = id;
+        return fetch_prepared(session, 1, work);
+    }
+    char text[80];
+    snprintf(text, sizeof text, "SELECT value FROM test_simple WHERE id = %" PRId32, id);
+    return fetch_text(session, text, 1, work);
+}
+
+static bool insert(session *session, uint64_t k, lab_work *work)
+{
+    int32_t value = session->inputs->values[k % LAB_INPUTS];
+    work->check += (uint64_t)value;
+    work->units++;
+    if (session->prepared) {
+        session->numbers[0] = value;
+        return execute(session, session->statement);
+    }
+    char text[80];
+    snprintf(text, sizeof text, "INSERT INTO test_simple (value) VALUES (%" PRId32 ")", value);
+    return query(session, text);
+}
+
+/* Executes a prepared UPDATE that binds an amount and an id. */
+static bool update(session *session, MYSQL_STMT *statement, int32_t amount, int32_t id)
+{
+    session->numbers[0] = amount;
+    session->numbers[1] = id;
+    return execute(session, statement);
+}
+
+static bool roll_back(lab *lab, session *session)
+{
+    failed(lab, session);
+    query(session, "ROLLBACK");
+    return false;
+}
+
+/* -- The cases ---------------------------------------------------------------------------- */
+
+static bool connect_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    if (!open_database(lab, sql) || !read_settings(lab, &sql->own))
+        return false;
+    disconnect(&sql->own);
+    return true;
+}
+
+static bool connect_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    sql *sql = data;
+    for (uint64_t k = 0; k < operations; k++) {
+        bool fetched = connect(&sql->own, &sql->address)
+            && fetch_text(&sql->own, "SELECT 1", 1, work);
+        disconnect(&sql->own);
+        if (!fetched)
+            return failed(lab, &sql->own);
+    }
+    return true;
+}
+
+static bool select_1_open(lab *lab, void *data)
+{
+    return open_either_statement(lab, data, "SELECT 1");
+}
+
+static bool select_1_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++)
+        if (!fetch(own, 1, work))
+            return failed(lab, own);
+    return true;
+}
+
+static bool select_open(lab *lab, void *data)
+{
+    char text[80];
+    uint64_t limit;
+    if (!lab_integer(lab, "limit", 1, INT32_MAX, &limit))
+        return false;
+    snprintf(text, sizeof text,
+             "SELECT id, value FROM test_simple ORDER BY id LIMIT %" PRIu64, limit);
+    return open_either_statement(lab, data, text);
+}
+
+static bool select_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++)
+        if (!fetch(own, 2, work))
+            return failed(lab, own);
+    return true;
+}
+
+static bool do_1_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    return open_database(lab, sql) && read_settings(lab, &sql->own);
+}
+
+static bool do_1_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++) {
+        if (!query(own, "DO 1"))
+            return failed(lab, own);
+        work->check++;
+        work->units++;
+    }
+    return true;
+}
+
+static bool point_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    return fill_inputs(lab, &sql->inputs) && open_either_statement(lab, sql, POINT);
+}
+
+static bool point_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++)
+        if (!fetch_point(own, k, work))
+            return failed(lab, own);
+    return true;
+}
+
+static bool mixed_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    mixed_row *row = &sql->own.mixed;
+    MYSQL_BIND columns[] = {
+        integer(&row->id),
+        integer(&row->small),
+        {.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = &row->big},
+        {.buffer_type = MYSQL_TYPE_NEWDECIMAL, .buffer = row->amount,
+         .buffer_length = sizeof row->amount, .length = &row->amount_length},
+        {.buffer_type = MYSQL_TYPE_STRING, .buffer = row->name,
+         .buffer_length = sizeof row->name, .length = &row->name_length},
+        {.buffer_type = MYSQL_TYPE_LONG, .buffer = &row->nothing, .is_null = &row->is_nothing},
+        {.buffer_type = MYSQL_TYPE_DATETIME, .buffer = &row->moment},
+    };
+    return fill_inputs(lab, &sql->inputs) && open_prepared_statement(lab, sql, MIXED)
+        && (mysql_stmt_bind_result(sql->own.statement, columns) == 0
+            || refuse_statement(&sql->own, sql->own.statement) || failed(lab, &sql->own))
+        && read_settings(lab, &sql->own);
+}
+
+/* A decimal(15,4), which comes as text with all four decimals, in units of 0.0001. */
+static int64_t decimal4(const char *text, size_t length)
+{
+    int64_t value = 0;
+    for (size_t i = 0; i < length; i++)
+        if (text[i] >= '0' && text[i] <= '9')
+            value = value * 10 + (text[i] - '0');
+    return text[0] == '-' ? -value : value;
+}
+
+static uint64_t fold_mixed(const mixed_row *row)
+{
+    const MYSQL_TIME *at = &row->moment;
+    return (uint64_t)row->id + (uint64_t)row->small + (uint64_t)row->big
+         + (uint64_t)decimal4(row->amount, row->amount_length)
+         + fold_text(row->name, row->name_length)
+         + (row->is_nothing != 0)
+         + (uint64_t)fold_moment((int)at->year, (int)at->month, (int)at->day, (int)at->hour,
+                                 (int)at->minute, (int)at->second, (int)at->second_part / 1000);
+}
+
+static bool mixed_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    bool complete;
+    for (uint64_t k = 0; k < operations; k++) {
+        own->numbers[0] = own->inputs->ids[k % LAB_INPUTS];
+        if (!execute(own, own->statement))
+            return failed(lab, own);
+        for (; next(own, &complete); work->units++)
+            work->check += fold_mixed(&own->mixed);
+        if (!complete)
+            return failed(lab, own);
+    }
+    return true;
+}
+
+static bool insert_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    fill_values(lab, &sql->inputs);
+    return open_either_statement(lab, sql, INSERT);
+}
+
+static bool insert_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++)
+        if (!insert(own, k, work))
+            return failed(lab, own);
+    return true;
+}
+
+static bool insert_tx_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    fill_values(lab, &sql->inputs);
+    return lab_integer(lab, "rows_tx", 1, INT32_MAX, &sql->rows_tx)
+        && open_prepared_statement(lab, sql, INSERT) && read_settings(lab, &sql->own);
+}
+
+static bool insert_tx_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    sql *sql = data;
+    session *own = &sql->own;
+    uint64_t k = 0;
+    for (uint64_t n = 0; n < operations; n++) {
+        bool going = query(own, "BEGIN");
+        for (uint64_t row = 0; going && row < sql->rows_tx; row++)
+            going = insert(own, k++, work);
+        if (!going || !query(own, "COMMIT"))
+            return roll_back(lab, own);
+    }
+    return true;
+}
+
+static bool update_point_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    return fill_inputs(lab, &sql->inputs)
+        && open_prepared_statement(lab, sql, CREDIT)
+        && read_settings(lab, &sql->own);
+}
+
+static bool update_point_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++) {
+        int32_t amount = own->inputs->amounts[k % LAB_INPUTS];
+        if (!update(own, own->statement, amount, own->inputs->ids[k % LAB_INPUTS]))
+            return failed(lab, own);
+        work->check += (uint64_t)amount;
+        work->units++;
+    }
+    return true;
+}
+
+static bool transfer_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    return fill_inputs(lab, &sql->inputs)
+        && open_prepared_statement(lab, sql, DEBIT)
+        && (prepare(&sql->own, CREDIT, &sql->second) || failed(lab, &sql->own))
+        && read_settings(lab, &sql->own);
+}
+
+static bool transfer_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    sql *sql = data;
+    session *own = &sql->own;
+    for (uint64_t k = 0; k < operations; k++) {
+        size_t i = k % LAB_INPUTS;
+        int32_t amount = own->inputs->amounts[i];
+        if (!query(own, "BEGIN")
+            || !update(own, own->statement, amount, own->inputs->ids[i])
+            || !update(own, sql->second, amount, own->inputs->others[i])
+            || !query(own, "COMMIT"))
+            return roll_back(lab, own);
+        work->check += (uint64_t)amount;
+        work->units += 2;
+    }
+    return true;
+}
+
+static bool drop_create_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    return lab_text(lab, "table", &sql->table) && open_database(lab, sql)
+        && read_settings(lab, &sql->own);
+}
+
+static bool drop_create_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    sql *sql = data;
+    for (uint64_t k = 0; k < operations; k++) {
+        if (!query(&sql->own, "DROP TABLE test_simple") || !query(&sql->own, sql->table))
+            return failed(lab, &sql->own);
+        work->check++;
+        work->units++;
+    }
+    return true;
+}
+
+/* One connection's share of the points. */
+static bool points(void *data, lab_share *share)
+{
+    session *session = data;
+    for (uint64_t k = share->first; k < share->operations; k += share->step) {
+        if (!fetch_point(session, k, &share->work))
+            return false;
+        lab_lap(&share->latencies);
+    }
+    return true;
+}
+
+static bool connections_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    if (!lab_integer(lab, "connections", 1, MOST_CONNECTIONS, &sql->connections)
+        || !fill_inputs(lab, &sql->inputs) || !find_address(lab, &sql->address))
+        return false;
+    sql->sessions = calloc(sql->connections, sizeof *sql->sessions);
+    if (sql->sessions == NULL)
+        return lab_fail(lab, LAB_FAILED, "out of memory");
+    for (uint64_t c = 0; c < sql->connections; c++) {
+        session *session = &sql->sessions[c];
+        session->prepared = true;
+        strcpy(session->text, POINT);
+        if (!open_session(lab, sql, session))
+            return false;
+    }
+    sql->crew = lab_crew_gather(lab, sql->connections, sql->sessions, sizeof *sql->sessions, points);
+    return sql->crew != NULL && read_settings(lab, &sql->sessions[0]);
+}
+
+static bool connections_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    const sql *sql = data;
+    const session *stopped = lab_crew_perform(sql->crew, lab, operations, work);
+    return stopped == NULL || failed(lab, stopped);
+}
+
+int main(void)
+{
+    static const lab_case cases[] = {
+        {"connect", connect_open, connect_perform, finish},
+        {"select_1", select_1_open, select_1_perform, finish},
+        {"do_1", do_1_open, do_1_perform, finish},
+        {"select", select_open, select_perform, finish},
+        {"point", point_open, point_perform, finish},
+        {"mixed", mixed_open, mixed_perform, finish},
+        {"insert", insert_open, insert_perform, finish},
+        {"insert_tx", insert_tx_open, insert_tx_perform, finish},
+        {"update_point", update_point_open, update_point_perform, finish},
+        {"transfer", transfer_open, transfer_perform, finish},
+        {"drop_create", drop_create_open, drop_create_perform, finish},
+        {"connections", connections_open, connections_perform, finish},
+    };
+    static sql sql;
+    char library[40];
+    snprintf(library, sizeof library, "MariaDB Connector/C %s", mysql_get_client_info());
+    return lab_main("c", library, cases, sizeof cases / sizeof *cases, &sql);
+}

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * SQL on PostgreSQL with nothing in between: libpq, called directly. Parameters and results are in
+ * PostgreSQL's binary format, but for texts without parameters: these go by the simple protocol, in
+ * one message where the other one needs five, and it answers in text. The other languages are read
+ * against it. */
+#include "lab_crew.h"
+#include "lab_kit.h"
+#include "question.h"
+
+#include <endian.h>
+#include <inttypes.h>
+#include <libpq-fe.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEBIT "UPDATE test_simple SET value = value - $1 WHERE id = $2"
+#define CREDIT "UPDATE test_simple SET value = value + $1 WHERE id = $2"
+#define INSERT "INSERT INTO test_simple (value) VALUES ($1)"
+#define POINT "SELECT value FROM test_simple WHERE id = $1"
+#define MIXED "SELECT id, small, big, amount, name, nothing, moment FROM test_mixed WHERE id = $1"
+
+/* The names of prepared statements. */
+#define OWN "own"
+#define SECOND "second"
+
+/* A connection, and the statement of the case. */
+typedef struct session {
+    PGconn *db;
+    char text[96];      /* the statement ... */
+    const char *name;   /* ... and its name, or NULL if it is sent as text each time */
+    const inputs *inputs;
+    char error[400];    /* why the last operation failed */
+} session;
+
+/* The open case. All zeros while none is open. */
+typedef struct sql {
+    session own; /* the only one, but for connections */
+    const char *target;
+    inputs inputs;
+    const char *second; /* of transfer */
+    const char *table;  /* drop_create */
+    uint64_t rows_tx;
+    session *sessions; /* connections */
+    uint64_t connections;
+    lab_crew *crew;
+} sql;
+
+/* -- Connections and statements ----------------------------------------------------------- */
+
+/* Without encryption, which libpq would otherwise try first. */
+static bool connect(session *session, const char *target)
+{
+    const char *keys[] = {"sslmode", "gssencmode", "dbname", NULL};
+    const char *values[] = {"disable", "disable", target, NULL};
+    session->db = PQconnectdbParams(keys, values, 1);
+    if (PQstatus(session->db) == CONNECTION_OK)
+        return true;
+    snprintf(session->error, sizeof session->error, "%s", PQerrorMessage(session->db));
+    return false;
+}
+
+static void disconnect(session *session)
+{
+    PQfinish(session->db);
+    session->db = NULL;
+}
+
+/* Keeps what a result says went wrong, and clears it. Returns false. */
+static bool refuse(session *session, PGresult *result)
+{
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    snprintf(session->error, sizeof session->error, "%s%s%s",
+             state != NULL ? state : "", state != NULL ? ": " : "",
+             message != NULL ? message : PQerrorMessage(session->db));
+    PQclear(result);
+    return false;
+}
+
+static bool failed(lab *lab, const session *session)
+{
+    return lab_fail(lab, LAB_FAILED, "%s", session->error);
+}
+
+/* Ends a command without rows. */
+static bool done(session *session, PGresult *result)
+{
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        return refuse(session, result);
+    PQclear(result);
+    return true;
+}
+
+static bool execute(session *session, const char *text)
+{
+    return done(session, PQexec(session->db, text));
+}
+
+static bool prepare(session *session, const char *name, const char *text)
+{
+    return done(session, PQprepare(session->db, name, text, 0, NULL));
+}
+
+/* An integer as it is bound: in network byte order. */
+static uint32_t bound(int32_t value)
+{
+    return htobe32((uint32_t)value);
+}
+
+/* Executes the session's statement with one integer, or with none if it is NULL. */
+static PGresult *ask(const session *session, const uint32_t *parameter)
+{
+    static const int length = sizeof *parameter;
+    static const int binary = 1;
+    const char *values = (const char *)parameter;
+    int count = parameter != NULL;
+    if (session->name != NULL)
+        return PQexecPrepared(session->db, session->name, count, &values, &length, &binary, 1);
+    if (parameter == NULL)
+        return PQexec(session->db, session->text);
+    return PQexecParams(session->db, session->text, 1, NULL, &values, &length, &binary, 1);
+}
+
+static void finish(void *data)
+{
+    sql *sql = data;
+    lab_crew_dismiss(sql->crew);
+    for (uint64_t c = 0; sql->sessions != NULL && c < sql->connections; c++)
+        disconnect(&sql->sessions[c]);
+    free(sql->sessions);
+    disconnect(&sql->own);
+    memset(sql, 0, sizeof *sql);
+}
+
+/* -- Opening ------------------------------------------------------------------------------ */
+
+/* Reports each column of the one row that the query settings= answers. */
+static bool read_settings(lab *lab, session *session)
+{
+    const char *query;
+    if (!lab_text(lab, "settings", &query))
+        return false;
+    PGresult *result = PQexec(session->db, query);
+    if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) != 1)
+        return refuse(session, result) || failed(lab, session);
+    for (int column = 0; column < PQnfields(result); column++)
+        lab_setting(lab, PQfname(result, column), PQgetvalue(result, 0, column));
+    PQclear(result);
+    return true;
+}
+
+static bool open_session(lab *lab, const sql *sql, session *session)
+{
+    session->inputs = &sql->inputs;
+    return (connect(session, sql->target)
+            && (session->name == NULL || prepare(session, session->name, session->text)))
+        || failed(lab, session);
+}
+
+/* libpq reads the whole target itself. */
+static bool find_target(lab *lab, sql *sql)
+{
+    const char *rest;
+    return open_target(lab, "postgresql:", &rest) && lab_text(lab, "target", &sql->target);
+}
+
+/* Opens the database, prepares what is to be prepared, and then reads the settings. */
+static bool open_database(lab *lab, sql *sql)
+{
+    return find_target(lab, sql) && open_session(lab, sql, &sql->own)
+        && (sql->second == NULL || prepare(&sql->own, SECOND, sql->second)
+            || failed(lab, &sql->own))
+        && read_settings(lab, &sql->own);
+}
+
+/* Opens it with a statement that is always prepared. */
+static bool open_prepared_statement(lab *lab, sql *sql, const char *text)
+{
+    strcpy(sql->own.text, text);
+    sql->own.name = OWN;
+    return open_database(lab, sql);
+}
+
+/* Opens it with a statement that statement= says how to handle. */
+static bool open_either_statement(lab *lab, sql *sql, const char *text)
+{
+    bool prepared;
+    if (!open_prepared(lab, &prepared))
+        return false;
+    strcpy(sql->own.text, text);
+    sql->own.name = prepared ? OWN : NULL;
+    return open_database(lab, sql);
+}
+
+/* -- Values ------------------------------------------------------------------------------- */
+
+static int16_t int2(const char *bytes)
+{
+    uint16_t value;
+    memcpy(&value, bytes, sizeof value);
+    return (int16_t)be16toh(value);
+}
+
+static int32_t int4(const PGresult *result, int row, int column)
+{
+    uint32_t value;
+    memcpy(&value, PQgetvalue(result, row, column), sizeof value);
+    return (int32_t)be32toh(value);
+}
+
+/* An integer from a result in either format. */
+static uint64_t integer(const PGresult *result, bool binary, int row, int column)
+{
+    return (uint64_t)(binary ? int4(result, row, column)
+                             : strtol(PQgetvalue(result, row, column), NULL, 10));
+}
+
+static int64_t int8(const PGresult *result, int row, int column)
+{
+    uint64_t value;
+    memcpy(&value, PQgetvalue(result, row, column), sizeof value);
+    return (int64_t)be64toh(value);
+}
+
+/* A numeric of at most four decimals, in units of 0.0001. Its binary form: how many digits, all to
+ * base 10,000; the power of that base of the first one; the sign; decimals shown; the digits. */
+static int64_t numeric4(const PGresult *result, int row, int column)
+{
+    const char *bytes = PQgetvalue(result, row, column);
+    int digits = int2(bytes);
+    int last = int2(bytes + 2) + 1 - digits; /* the power of the last digit */
+    int64_t value = 0;
+    for (int i = 0; i < digits; i++)
+        value = value * 10000 + int2(bytes + 8 + 2 * i);
+    for (; digits > 0 && last > -1; last--)
+        value *= 10000;
+    return int2(bytes + 4) == 0x4000 ? -value : value;
+}
+
+/* Milliseconds since 1970 of a timestamp, which counts microseconds since 2000. */
+static int64_t moment(const PGresult *result, int row, int column)
+{
+    return int8(result, row, column) / 1000 + 946684800000;
+}
+
+/* -- Work that cases share ---------------------------------------------------------------- */
+
+/* Takes the rows of one integer column. */
+static bool fetch_column(session *session, PGresult *result, lab_work *work)
+{
+    if (PQresultStatus(result) != PGRES_TUPLES_OK)
+        return refuse(session, result);
+    int rows = PQntuples(result);
+    bool binary = PQbinaryTuples(result);
+    for (int row = 0; row < rows; row++)
+        work->check += integer(result, binary, row, 0);
+    work->units += (uint64_t)rows;
+    PQclear(result);
+    return true;
+}
+
+static bool fetch_point(session *session, uint64_t k, lab_work *work)
+{
+    uint32_t id = bound(session->inputs->ids[k % LAB_INPUTS]);
+    return fetch_column(session, ask(session, &id), work);
+}
+
+static bool insert(session *session, uint64_t k, lab_work *work)
+{
+    int32_t value = session->inputs->values[k % LAB_INPUTS];
+    uint32_t parameter = bound(value);
+    work->check += (uint64_t)value;
+    work->units++;
+    return done(session, ask(session, &parameter));
+}
+
+/* Executes a prepared UPDATE that binds an amount and an id. */
+static bool update(session *session, const char *name, int32_t amount, int32_t id)
+{
+    static const int lengths[] = {4, 4};
+    static const int binary[] = {1, 1};
+    uint32_t parameters[] = {bound(amount), bound(id)};
+    const char *values[] = {(const char *)&parameters[0], (const char *)&parameters[1]};
+    return done(session, PQexecPrepared(session->db, name, 2, values, lengths, binary, 1));
+}
+
+static bool roll_back(lab *lab, session *session)
+{
+    failed(lab, session);
+    if (PQtransactionStatus(session->db) != PQTRANS_IDLE)
+        PQclear(PQexec(session->db, "ROLLBACK"));
+    return false;
+}
+
+/* -- The cases ---------------------------------------------------------------------------- */
+
+static bool connect_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    if (!open_database(lab, sql))
+        return false;
+    disconnect(&sql->own);
+    return true;
+}
+
+static bool connect_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    sql *sql = data;
+    for (uint64_t k = 0; k < operations; k++) {
+        bool fetched = connect(&sql->own, sql->target)
+            && fetch_column(&sql->own, PQexec(sql->own.db, "SELECT 1"), work);
+        disconnect(&sql->own);
+        if (!fetched)
+            return failed(lab, &sql->own);
+    }
+    return true;
+}
+
+static bool select_1_open(lab *lab, void *data)
+{
+    return open_either_statement(lab, data, "SELECT 1");
+}
+
+static bool select_1_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++)
+        if (!fetch_column(own, ask(own, NULL), work))
+            return failed(lab, own);
+    return true;
+}
+
+static bool select_open(lab *lab, void *data)
+{
+    char text[80];
+    uint64_t limit;
+    if (!lab_integer(lab, "limit", 1, INT32_MAX, &limit))
+        return false;
+    snprintf(text, sizeof text,
+             "SELECT id, value FROM test_simple ORDER BY id LIMIT %" PRIu64, limit);
+    return open_either_statement(lab, data, text);
+}
+
+static bool select_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++) {
+        PGresult *result = ask(own, NULL);
+        if (PQresultStatus(result) != PGRES_TUPLES_OK)
+            return refuse(own, result) || failed(lab, own);
+        int rows = PQntuples(result);
+        bool binary = PQbinaryTuples(result);
+        for (int row = 0; row < rows; row++)
+            work->check += integer(result, binary, row, 0) + integer(result, binary, row, 1);
+        work->units += (uint64_t)rows;
+        PQclear(result);
+    }
+    return true;
+}
+
+static bool point_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    return fill_inputs(lab, &sql->inputs) && open_either_statement(lab, sql, POINT);
+}
+
+static bool point_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++)
+        if (!fetch_point(own, k, work))
+            return failed(lab, own);
+    return true;
+}
+
+static bool mixed_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    return fill_inputs(lab, &sql->inputs) && open_prepared_statement(lab, sql, MIXED);
+}
+
+static uint64_t fold_mixed(const PGresult *result, int row)
+{
+    enum { ID, SMALL, BIG, AMOUNT, NAME, NOTHING, MOMENT };
+    return (uint64_t)int4(result, row, ID)
+         + (uint64_t)int4(result, row, SMALL)
+         + (uint64_t)int8(result, row, BIG)
+         + (uint64_t)numeric4(result, row, AMOUNT)
+         + fold_text(PQgetvalue(result, row, NAME), (size_t)PQgetlength(result, row, NAME))
+         + (uint64_t)PQgetisnull(result, row, NOTHING)
+         + (uint64_t)moment(result, row, MOMENT);
+}
+
+static bool mixed_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++) {
+        uint32_t id = bound(own->inputs->ids[k % LAB_INPUTS]);
+        PGresult *result = ask(own, &id);
+        if (PQresultStatus(result) != PGRES_TUPLES_OK)
+            return refuse(own, result) || failed(lab, own);
+        int rows = PQntuples(result);
+        for (int row = 0; row < rows; row++)
+            work->check += fold_mixed(result, row);
+        work->units += (uint64_t)rows;
+        PQclear(result);
+    }
+    return true;
+}
+
+static bool insert_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    fill_values(lab, &sql->inputs);
+    return open_either_statement(lab, sql, INSERT);
+}
+
+static bool insert_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++)
+        if (!insert(own, k, work))
+            return failed(lab, own);
+    return true;
+}
+
+static bool insert_tx_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    fill_values(lab, &sql->inputs);
+    return lab_integer(lab, "rows_tx", 1, INT32_MAX, &sql->rows_tx)
+        && open_prepared_statement(lab, sql, INSERT);
+}
+
+static bool insert_tx_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    sql *sql = data;
+    session *own = &sql->own;
+    uint64_t k = 0;
+    for (uint64_t n = 0; n < operations; n++) {
+        bool going = execute(own, "BEGIN");
+        for (uint64_t row = 0; going && row < sql->rows_tx; row++)
+            going = insert(own, k++, work);
+        if (!going || !execute(own, "COMMIT"))
+            return roll_back(lab, own);
+    }
+    return true;
+}
+
+static bool update_point_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    return fill_inputs(lab, &sql->inputs)
+        && open_prepared_statement(lab, sql, CREDIT);
+}
+
+static bool update_point_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++) {
+        int32_t amount = own->inputs->amounts[k % LAB_INPUTS];
+        if (!update(own, OWN, amount, own->inputs->ids[k % LAB_INPUTS]))
+            return failed(lab, own);
+        work->check += (uint64_t)amount;
+        work->units++;
+    }
+    return true;
+}
+
+static bool transfer_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    sql->second = CREDIT;
+    return fill_inputs(lab, &sql->inputs)
+        && open_prepared_statement(lab, sql, DEBIT);
+}
+
+static bool transfer_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++) {
+        size_t i = k % LAB_INPUTS;
+        int32_t amount = own->inputs->amounts[i];
+        if (!execute(own, "BEGIN")
+            || !update(own, OWN, amount, own->inputs->ids[i])
+            || !update(own, SECOND, amount, own->inputs->others[i])
+            || !execute(own, "COMMIT"))
+            return roll_back(lab, own);
+        work->check += (uint64_t)amount;
+        work->units += 2;
+    }
+    return true;
+}
+
+static bool drop_create_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    return lab_text(lab, "table", &sql->table) && open_database(lab, sql);
+}
+
+static bool drop_create_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    sql *sql = data;
+    for (uint64_t k = 0; k < operations; k++) {
+        if (!execute(&sql->own, "DROP TABLE test_simple") || !execute(&sql->own, sql->table))
+            return failed(lab, &sql->own);
+        work->check++;
+        work->units++;
+    }
+    return true;
+}
+
+/* One connection's share of the points. */
+static bool points(void *data, lab_share *share)
+{
+    session *session = data;
+    for (uint64_t k = share->first; k < share->operations; k += share->step) {
+        if (!fetch_point(session, k, &share->work))
+            return false;
+        lab_lap(&share->latencies);
+    }
+    return true;
+}
+
+static bool connections_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    if (!lab_integer(lab, "connections", 1, MOST_CONNECTIONS, &sql->connections)
+        || !fill_inputs(lab, &sql->inputs) || !find_target(lab, sql))
+        return false;
+    sql->sessions = calloc(sql->connections, sizeof *sql->sessions);
+    if (sql->sessions == NULL)
+        return lab_fail(lab, LAB_FAILED, "out of memory");
+    for (uint64_t c = 0; c < sql->connections; c++) {
+        session *session = &sql->sessions[c];
+        session->name = OWN;
+        strcpy(session->text, POINT);
+        if (!open_session(lab, sql, session))
+            return false;
+    }
+    sql->crew = lab_crew_gather(lab, sql->connections, sql->sessions, sizeof *sql->sessions, points);
+    return sql->crew != NULL && read_settings(lab, &sql->sessions[0]);
+}
+
+static bool connections_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    const sql *sql = data;
+    const session *stopped = lab_crew_perform(sql->crew, lab, operations, work);
+    return stopped == NULL || failed(lab, stopped);
+}
+
+int main(void)
+{
+    static const lab_case cases[] = {
+        {"connect", connect_open, connect_perform, finish},
+        {"select_1", select_1_open, select_1_perform, finish},
+        {"select", select_open, select_perform, finish},
+        {"point", point_open, point_perform, finish},
+        {"mixed", mixed_open, mixed_perform, finish},
+        {"insert", insert_open, insert_perform, finish},
+        {"insert_tx", insert_tx_open, insert_tx_perform, finish},
+        {"update_point", update_point_open, update_point_perform, finish},
+        {"transfer", transfer_open, transfer_perform, finish},
+        {"drop_create", drop_create_open, drop_create_perform, finish},
+        {"connections", connections_open, connections_perform, finish},
+    };
+    static sql sql;
+    char library[40];
+    int version = PQlibVersion();
+    snprintf(library, sizeof library, "libpq %d.%d", version / 10000, version % 10000);
+    return lab_main("c", library, cases, sizeof cases / sizeof *cases, &sql);
+}

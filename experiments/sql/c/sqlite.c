@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * SQL on SQLite with nothing in between: the C API, called directly. It shows what the library
+ * itself costs, so the other languages are read against it. */
+#include "lab_crew.h"
+#include "lab_kit.h"
+#include "question.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEBIT "UPDATE test_simple SET value = value - ? WHERE id = ?"
+#define CREDIT "UPDATE test_simple SET value = value + ? WHERE id = ?"
+#define INSERT "INSERT INTO test_simple (value) VALUES (?)"
+#define POINT "SELECT value FROM test_simple WHERE id = ?"
+/* NOTHING is a keyword of SQLite. */
+#define MIXED "SELECT id, small, big, amount, name, \"nothing\", moment FROM test_mixed WHERE id = ?"
+
+/* A connection, and the statement of the case. */
+typedef struct session {
+    sqlite3 *db;             /* NULL between the operations of connect */
+    char text[96];           /* the statement ... */
+    bool prepared;           /* ... prepared once, or anew for each operation */
+    sqlite3_stmt *statement; /* NULL while it is not prepared */
+    const inputs *inputs;
+} session;
+
+/* The open case. All zeros while none is open. */
+typedef struct sql {
+    session own; /* the only one, but for connections */
+    const char *path;
+    inputs inputs;
+    const char *table;   /* drop_create */
+    sqlite3_stmt *begin; /* of transactions */
+    sqlite3_stmt *commit;
+    sqlite3_stmt *second; /* of transfer */
+    uint64_t rows_tx;
+    session *sessions; /* connections */
+    uint64_t connections;
+    lab_crew *crew;
+} sql;
+
+/* -- Connections and statements ----------------------------------------------------------- */
+
+static bool failed(lab *lab, const session *session)
+{
+    return lab_fail(lab, LAB_FAILED, "%s", sqlite3_errmsg(session->db));
+}
+
+static bool connect(session *session, const char *path)
+{
+    return sqlite3_open_v2(path, &session->db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK;
+}
+
+static bool disconnect(session *session)
+{
+    bool closed = sqlite3_close(session->db) == SQLITE_OK;
+    if (closed)
+        session->db = NULL;
+    return closed;
+}
+
+static bool prepare(const session *session, const char *text, sqlite3_stmt **statement)
+{
+    return sqlite3_prepare_v2(session->db, text, -1, statement, NULL) == SQLITE_OK;
+}
+
+/* Begins an operation: after it, the statement can be bound and stepped. */
+static bool begin(session *session)
+{
+    return session->statement != NULL || prepare(session, session->text, &session->statement);
+}
+
+/* Ends an operation; false if its last step failed. */
+static bool end(session *session)
+{
+    if (session->prepared)
+        return sqlite3_reset(session->statement) == SQLITE_OK;
+    int result = sqlite3_finalize(session->statement);
+    session->statement = NULL;
+    return result == SQLITE_OK;
+}
+
+static void finish_session(session *session)
+{
+    sqlite3_finalize(session->statement);
+    sqlite3_close(session->db);
+}
+
+static void finish(void *data)
+{
+    sql *sql = data;
+    lab_crew_dismiss(sql->crew);
+    for (uint64_t c = 0; sql->sessions != NULL && c < sql->connections; c++)
+        finish_session(&sql->sessions[c]);
+    free(sql->sessions);
+    sqlite3_finalize(sql->begin);
+    sqlite3_finalize(sql->commit);
+    sqlite3_finalize(sql->second);
+    finish_session(&sql->own);
+    memset(sql, 0, sizeof *sql);
+}
+
+/* -- Opening ------------------------------------------------------------------------------ */
+
+/* Reports what a query answers, in text, as a setting. */
+static bool read_setting(lab *lab, const session *session, const char *key, const char *query)
+{
+    sqlite3_stmt *statement;
+    if (!prepare(session, query, &statement))
+        return failed(lab, session);
+    bool found = sqlite3_step(statement) == SQLITE_ROW;
+    if (found)
+        lab_setting(lab, key, (const char *)sqlite3_column_text(statement, 0));
+    else
+        failed(lab, session);
+    sqlite3_finalize(statement);
+    return found;
+}
+
+static bool read_settings(lab *lab, const session *session)
+{
+    static const char *const pragmas[] = {
+        "journal_mode", "synchronous", "encoding", "page_size", "cache_size", "secure_delete"};
+    char query[40];
+    if (!read_setting(lab, session, "version", "SELECT sqlite_version()")
+        || !read_setting(lab, session, "source_id", "SELECT sqlite_source_id()"))
+        return false;
+    for (size_t i = 0; i < sizeof pragmas / sizeof *pragmas; i++) {
+        snprintf(query, sizeof query, "PRAGMA %s", pragmas[i]);
+        if (!read_setting(lab, session, pragmas[i], query))
+            return false;
+    }
+    lab_setting(lab, "autocommit", sqlite3_get_autocommit(session->db) ? "1" : "0");
+    return true;
+}
+
+static bool open_database(lab *lab, sql *sql)
+{
+    if (!open_target(lab, "sqlite:", &sql->path))
+        return false;
+    sql->own.inputs = &sql->inputs;
+    return (connect(&sql->own, sql->path) || failed(lab, &sql->own))
+        && read_settings(lab, &sql->own);
+}
+
+/* Prepares the session's statement, as far as it is to be prepared. */
+static bool open_statement(lab *lab, session *session)
+{
+    return !session->prepared || begin(session) || failed(lab, session);
+}
+
+/* Opens the database with a statement that is always prepared. */
+static bool open_prepared_statement(lab *lab, sql *sql, const char *text)
+{
+    strcpy(sql->own.text, text);
+    sql->own.prepared = true;
+    return open_database(lab, sql) && open_statement(lab, &sql->own);
+}
+
+/* Opens the database with a statement that statement= says how to handle. */
+static bool open_either_statement(lab *lab, sql *sql, const char *text)
+{
+    strcpy(sql->own.text, text);
+    return open_prepared(lab, &sql->own.prepared) && open_database(lab, sql)
+        && open_statement(lab, &sql->own);
+}
+
+static bool open_transactions(lab *lab, sql *sql)
+{
+    return (prepare(&sql->own, "BEGIN", &sql->begin) && prepare(&sql->own, "COMMIT", &sql->commit))
+        || failed(lab, &sql->own);
+}
+
+/* -- Work that cases share ---------------------------------------------------------------- */
+
+/* Runs the session's statement, of one integer column. */
+static bool fetch_column(session *session, lab_work *work)
+{
+    for (; sqlite3_step(session->statement) == SQLITE_ROW; work->units++)
+        work->check += (uint64_t)sqlite3_column_int64(session->statement, 0);
+    return end(session);
+}
+
+static bool fetch_point(session *session, uint64_t k, lab_work *work)
+{
+    if (!begin(session))
+        return false;
+    sqlite3_bind_int(session->statement, 1, session->inputs->ids[k % LAB_INPUTS]);
+    return fetch_column(session, work);
+}
+
+static bool insert(session *session, uint64_t k, lab_work *work)
+{
+    int32_t value = session->inputs->values[k % LAB_INPUTS];
+    if (!begin(session))
+        return false;
+    sqlite3_bind_int(session->statement, 1, value);
+    sqlite3_step(session->statement);
+    work->check += (uint64_t)value;
+    work->units++;
+    return end(session);
+}
+
+static bool execute(sqlite3_stmt *statement)
+{
+    sqlite3_step(statement);
+    return sqlite3_reset(statement) == SQLITE_OK;
+}
+
+/* Executes an UPDATE that binds an amount and an id. */
+static bool update(sqlite3_stmt *statement, int32_t amount, int32_t id)
+{
+    sqlite3_bind_int(statement, 1, amount);
+    sqlite3_bind_int(statement, 2, id);
+    return execute(statement);
+}
+
+static bool roll_back(lab *lab, sql *sql)
+{
+    failed(lab, &sql->own);
+    if (!sqlite3_get_autocommit(sql->own.db))
+        sqlite3_exec(sql->own.db, "ROLLBACK", NULL, NULL, NULL);
+    return false;
+}
+
+/* -- The cases ---------------------------------------------------------------------------- */
+
+static bool connect_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    strcpy(sql->own.text, "SELECT 1");
+    return open_database(lab, sql) && (disconnect(&sql->own) || failed(lab, &sql->own));
+}
+
+static bool connect_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    sql *sql = data;
+    session *own = &sql->own;
+    for (uint64_t k = 0; k < operations; k++)
+        if (!connect(own, sql->path) || !begin(own) || !fetch_column(own, work)
+            || !disconnect(own)) {
+            failed(lab, own);
+            disconnect(own);
+            return false;
+        }
+    return true;
+}
+
+static bool select_1_open(lab *lab, void *data)
+{
+    return open_either_statement(lab, data, "SELECT 1");
+}
+
+static bool select_1_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++)
+        if (!begin(own) || !fetch_column(own, work))
+            return failed(lab, own);
+    return true;
+}
+
+static bool select_open(lab *lab, void *data)
+{
+    char text[80];
+    uint64_t limit;
+    if (!lab_integer(lab, "limit", 1, INT32_MAX, &limit))
+        return false;
+    snprintf(text, sizeof text,
+             "SELECT id, value FROM test_simple ORDER BY id LIMIT %" PRIu64, limit);
+    return open_either_statement(lab, data, text);
+}
+
+static bool select_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++) {
+        if (!begin(own))
+            return failed(lab, own);
+        for (; sqlite3_step(own->statement) == SQLITE_ROW; work->units++)
+            work->check += (uint64_t)sqlite3_column_int64(own->statement, 0)
+                         + (uint64_t)sqlite3_column_int64(own->statement, 1);
+        if (!end(own))
+            return failed(lab, own);
+    }
+    return true;
+}
+
+static bool point_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    return fill_inputs(lab, &sql->inputs) && open_either_statement(lab, sql, POINT);
+}
+
+static bool point_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++)
+        if (!fetch_point(own, k, work))
+            return failed(lab, own);
+    return true;
+}
+
+static bool mixed_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    return fill_inputs(lab, &sql->inputs) && open_prepared_statement(lab, sql, MIXED);
+}
+
+/* The moment in a text such as 2026-11-21 09:15:00.123. */
+static int64_t fold_moment_text(const char *text)
+{
+    static const char offsets[] = {0, 5, 8, 11, 14, 17, 20};
+    int parts[7];
+    for (size_t i = 0; i < 7; i++) {
+        const char *digit = text + offsets[i];
+        for (parts[i] = 0; *digit >= '0' && *digit <= '9'; digit++)
+            parts[i] = parts[i] * 10 + (*digit - '0');
+    }
+    return fold_moment(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6]);
+}
+
+static uint64_t fold_mixed(sqlite3_stmt *row)
+{
+    enum { ID, SMALL, BIG, AMOUNT, NAME, NOTHING, MOMENT };
+    const char *name = (const char *)sqlite3_column_text(row, NAME);
+    return (uint64_t)sqlite3_column_int64(row, ID)
+         + (uint64_t)sqlite3_column_int64(row, SMALL)
+         + (uint64_t)sqlite3_column_int64(row, BIG)
+         + (uint64_t)llround(sqlite3_column_double(row, AMOUNT) * 10000)
+         + fold_text(name, (size_t)sqlite3_column_bytes(row, NAME))
+         + (sqlite3_column_type(row, NOTHING) == SQLITE_NULL)
+         + (uint64_t)fold_moment_text((const char *)sqlite3_column_text(row, MOMENT));
+}
+
+static bool mixed_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++) {
+        sqlite3_bind_int(own->statement, 1, own->inputs->ids[k % LAB_INPUTS]);
+        for (; sqlite3_step(own->statement) == SQLITE_ROW; work->units++)
+            work->check += fold_mixed(own->statement);
+        if (!end(own))
+            return failed(lab, own);
+    }
+    return true;
+}
+
+static bool insert_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    fill_values(lab, &sql->inputs);
+    return open_either_statement(lab, sql, INSERT);
+}
+
+static bool insert_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    session *own = &((sql *)data)->own;
+    for (uint64_t k = 0; k < operations; k++)
+        if (!insert(own, k, work))
+            return failed(lab, own);
+    return true;
+}
+
+static bool insert_tx_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    fill_values(lab, &sql->inputs);
+    return lab_integer(lab, "rows_tx", 1, INT32_MAX, &sql->rows_tx)
+        && open_prepared_statement(lab, sql, INSERT) && open_transactions(lab, sql);
+}
+
+static bool insert_tx_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    sql *sql = data;
+    uint64_t k = 0;
+    for (uint64_t n = 0; n < operations; n++) {
+        bool done = execute(sql->begin);
+        for (uint64_t row = 0; done && row < sql->rows_tx; row++)
+            done = insert(&sql->own, k++, work);
+        if (!done || !execute(sql->commit))
+            return roll_back(lab, sql);
+    }
+    return true;
+}
+
+static bool update_point_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    return fill_inputs(lab, &sql->inputs)
+        && open_prepared_statement(lab, sql, CREDIT);
+}
+
+static bool update_point_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    sql *sql = data;
+    for (uint64_t k = 0; k < operations; k++) {
+        int32_t amount = sql->inputs.amounts[k % LAB_INPUTS];
+        if (!update(sql->own.statement, amount, sql->inputs.ids[k % LAB_INPUTS]))
+            return failed(lab, &sql->own);
+        work->check += (uint64_t)amount;
+        work->units++;
+    }
+    return true;
+}
+
+static bool transfer_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    return fill_inputs(lab, &sql->inputs)
+        && open_prepared_statement(lab, sql, DEBIT)
+        && (prepare(&sql->own, CREDIT, &sql->second) || failed(lab, &sql->own))
+        && open_transactions(lab, sql);
+}
+
+static bool transfer_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    sql *sql = data;
+    for (uint64_t k = 0; k < operations; k++) {
+        size_t i = k % LAB_INPUTS;
+        int32_t amount = sql->inputs.amounts[i];
+        if (!execute(sql->begin)
+            || !update(sql->own.statement, amount, sql->inputs.ids[i])
+            || !update(sql->second, amount, sql->inputs.others[i])
+            || !execute(sql->commit))
+            return roll_back(lab, sql);
+        work->check += (uint64_t)amount;
+        work->units += 2;
+    }
+    return true;
+}
+
+static bool drop_create_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    return lab_text(lab, "table", &sql->table) && open_database(lab, sql);
+}
+
+static bool drop_create_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    sql *sql = data;
+    for (uint64_t k = 0; k < operations; k++) {
+        if (sqlite3_exec(sql->own.db, "DROP TABLE test_simple", NULL, NULL, NULL) != SQLITE_OK
+            || sqlite3_exec(sql->own.db, sql->table, NULL, NULL, NULL) != SQLITE_OK)
+            return failed(lab, &sql->own);
+        work->check++;
+        work->units++;
+    }
+    return true;
+}
+
+/* One connection's share of the points. */
+static bool points(void *data, lab_share *share)
+{
+    session *session = data;
+    for (uint64_t k = share->first; k < share->operations; k += share->step) {
+        if (!fetch_point(session, k, &share->work))
+            return false;
+        lab_lap(&share->latencies);
+    }
+    return true;
+}
+
+static bool connections_open(lab *lab, void *data)
+{
+    sql *sql = data;
+    if (!lab_integer(lab, "connections", 1, MOST_CONNECTIONS, &sql->connections)
+        || !fill_inputs(lab, &sql->inputs) || !open_target(lab, "sqlite:", &sql->path))
+        return false;
+    sql->sessions = calloc(sql->connections, sizeof *sql->sessions);
+    if (sql->sessions == NULL)
+        return lab_fail(lab, LAB_FAILED, "out of memory");
+    for (uint64_t c = 0; c < sql->connections; c++) {
+        session *session = &sql->sessions[c];
+        session->inputs = &sql->inputs;
+        session->prepared = true;
+        strcpy(session->text, POINT);
+        if (!connect(session, sql->path) || !begin(session))
+            return failed(lab, session);
+    }
+    sql->crew = lab_crew_gather(lab, sql->connections, sql->sessions, sizeof *sql->sessions, points);
+    return sql->crew != NULL && read_settings(lab, &sql->sessions[0]);
+}
+
+static bool connections_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    const sql *sql = data;
+    const session *stopped = lab_crew_perform(sql->crew, lab, operations, work);
+    return stopped == NULL || failed(lab, stopped);
+}
+
+int main(void)
+{
+    static const lab_case cases[] = {
+        {"connect", connect_open, connect_perform, finish},
+        {"select_1", select_1_open, select_1_perform, finish},
+        {"select", select_open, select_perform, finish},
+        {"point", point_open, point_perform, finish},
+        {"mixed", mixed_open, mixed_perform, finish},
+        {"insert", insert_open, insert_perform, finish},
+        {"insert_tx", insert_tx_open, insert_tx_perform, finish},
+        {"update_point", update_point_open, update_point_perform, finish},
+        {"transfer", transfer_open, transfer_perform, finish},
+        {"drop_create", drop_create_open, drop_create_perform, finish},
+        {"connections", connections_open, connections_perform, finish},
+    };
+    static sql sql;
+    char library[40];
+    snprintf(library, sizeof library, "SQLite %s", sqlite3_libversion());
+    return lab_main("c", library, cases, sizeof cases / sizeof *cases, &sql);
+}

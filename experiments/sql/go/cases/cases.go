@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cases has the cases of the SQL experiment, over database/sql.
+package cases
+
+import (
+	"database/sql"
+	"math"
+	"runtime/debug"
+	"strings"
+
+	"benchlab/lab"
+)
+
+// Driver is what differs from database to database.
+type Driver struct {
+	// Open returns a pool on a target; if text is true, one that sends each statement as it is given,
+	// and prepares and caches none.
+	Open func(target string, text bool) (*sql.DB, error)
+	// Write puts a statement down as the database has it: it is given with `?` for each parameter,
+	// and its names are not quoted.
+	Write func(statement string) string
+	// Settings reports what the pool's connection says of itself.
+	Settings func(*lab.Opening, *sql.DB) error
+	// Mixed adds up a row of test_mixed.
+	Mixed func(*sql.Row) (int64, error)
+}
+
+// Cases returns those that every database has.
+func (d Driver) Cases() map[string]lab.Open {
+	return map[string]lab.Open{
+		"connect":      d.openConnect,
+		"select_1":     d.openSelectOne,
+		"select":       d.openSelect,
+		"point":        d.openPoint,
+		"mixed":        d.openMixed,
+		"insert":       d.openInsert,
+		"insert_tx":    d.openInsertTx,
+		"update_point": d.openUpdatePoint,
+		"transfer":     d.openTransfer,
+		"drop_create":  d.openDropCreate,
+		"connections":  d.openConnections,
+	}
+}
+
+// ModuleVersion returns the version of a module that the program was built with.
+func ModuleVersion(path string) string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, module := range info.Deps {
+			if module.Path == path {
+				return strings.TrimPrefix(module.Version, "v")
+			}
+		}
+	}
+	return "0"
+}
+
+// -- Pools and statements ----------------------------------------------------------------------
+
+// statement is either an *sql.Stmt or a text.
+type statement interface {
+	Exec(parameters ...any) (sql.Result, error)
+	Query(parameters ...any) (*sql.Rows, error)
+	QueryRow(parameters ...any) *sql.Row
+}
+
+// text is a statement that is sent as it is each time.
+type text struct {
+	db    *sql.DB
+	query string
+}
+
+func (t text) Exec(parameters ...any) (sql.Result, error) { return t.db.Exec(t.query, parameters...) }
+func (t text) Query(parameters ...any) (*sql.Rows, error) { return t.db.Query(t.query, parameters...) }
+func (t text) QueryRow(parameters ...any) *sql.Row        { return t.db.QueryRow(t.query, parameters...) }
+
+// openPool returns a pool of so many connections, none of which is ever closed for being idle.
+func (d Driver) openPool(opening *lab.Opening, connections int, text bool) (*sql.DB, error) {
+	target, err := opening.Text("target")
+	if err != nil {
+		return nil, err
+	}
+	db, err := d.Open(target, text)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	return db, nil
+}
+
+// openText returns a pool of one connection, for statements that are sent as text.
+func (d Driver) openText(opening *lab.Opening) (*sql.DB, error) {
+	db, err := d.openPool(opening, 1, true)
+	if err != nil {
+		return nil, err
+	}
+	return db, d.report(opening, db)
+}
+
+// openPrepared returns a pool of so many connections and the statements, prepared on one of them.
+func (d Driver) openPrepared(opening *lab.Opening, connections int, queries ...string) (
+	db *sql.DB, prepared []*sql.Stmt, err error) {
+	db, err = d.openPool(opening, connections, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, query := range queries {
+		statement, err := db.Prepare(d.Write(query))
+		if err != nil {
+			db.Close()
+			return nil, nil, err
+		}
+		prepared = append(prepared, statement)
+	}
+	return db, prepared, d.report(opening, db)
+}
+
+// openStatement returns a pool of one connection and a statement, either prepared or sent as text as
+// the argument `statement` says.
+func (d Driver) openStatement(opening *lab.Opening, query string) (*sql.DB, statement, error) {
+	how, err := opening.Text("statement")
+	if err != nil {
+		return nil, nil, err
+	}
+	switch how {
+	case "text":
+		db, err := d.openText(opening)
+		return db, text{db, d.Write(query)}, err
+	case "prepared":
+		return d.openOne(opening, query)
+	}
+	return nil, nil, lab.Unsupported("statement is neither prepared nor text")
+}
+
+// openOne returns a pool of one connection and a statement that is prepared on it.
+func (d Driver) openOne(opening *lab.Opening, query string) (*sql.DB, *sql.Stmt, error) {
+	db, prepared, err := d.openPrepared(opening, 1, query)
+	if err != nil {
+		return nil, nil, err
+	}
+	return db, prepared[0], nil
+}
+
+// report reads the settings back. It closes the pool if that fails.
+func (d Driver) report(opening *lab.Opening, db *sql.DB) error {
+	err := d.Settings(opening, db)
+	if err != nil {
+		db.Close()
+	}
+	return err
+}
+
+// -- Inputs ------------------------------------------------------------------------------------
+
+type inputs = [lab.Inputs]int64
+
+// newInputs computes what is bound from the seeded sequence.
+func newInputs(opening *lab.Opening, compute func(value uint64) uint64) *inputs {
+	var made inputs
+	for i, value := range opening.Inputs {
+		made[i] = int64(compute(value))
+	}
+	return &made
+}
+
+// newIDs returns the ids of rows of a table that holds `rows` of them.
+func newIDs(opening *lab.Opening) (*inputs, error) {
+	rows, err := countRows(opening)
+	if err != nil {
+		return nil, err
+	}
+	return newInputs(opening, func(value uint64) uint64 { return 1 + value%rows }), nil
+}
+
+func countRows(opening *lab.Opening) (uint64, error) {
+	return opening.Integer("rows", 1, math.MaxInt32)
+}
+
+// newAmounts returns what to change values by, from 1 to 100.
+func newAmounts(opening *lab.Opening) *inputs {
+	return newInputs(opening, func(value uint64) uint64 { return 1 + value>>20%100 })
+}
+
+// newValues returns values to insert, from 0 to 2^31 - 1.
+func newValues(opening *lab.Opening) *inputs {
+	return newInputs(opening, func(value uint64) uint64 { return value >> 33 })
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cases
+
+import (
+	"database/sql"
+
+	"benchlab/lab"
+)
+
+// connections is point, by n goroutines that share a pool of n connections.
+type connections struct {
+	*lab.Crew
+	db *sql.DB
+}
+
+func (d Driver) openConnections(opening *lab.Opening) (lab.Case, error) {
+	n, err := opening.Integer("connections", 1, 10_000)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := newIDs(opening)
+	if err != nil {
+		return nil, err
+	}
+	db, prepared, err := d.openPrepared(opening, int(n), selectPoint)
+	if err != nil {
+		return nil, err
+	}
+	find := prepared[0]
+	if err := occupyAll(find, n); err != nil {
+		db.Close()
+		return nil, err
+	}
+	share := func(member, operations uint64, latencies *lab.Latencies) (work lab.Work, err error) {
+		for k := member; k < operations; k += n {
+			var value int64
+			if err := find.QueryRow(ids[k%lab.Inputs]).Scan(&value); err != nil {
+				return work, err
+			}
+			work.Add(value)
+			latencies.Done()
+		}
+		return work, nil
+	}
+	return connections{lab.NewCrew(n, share), db}, nil
+}
+
+func (c connections) Close() error {
+	c.Crew.Close()
+	return c.db.Close()
+}
+
+// occupyAll makes n queries whose rows are not yet fetched, each of which needs a connection of its
+// own: so all connections are opened, and the statement is prepared on all of them.
+func occupyAll(statement *sql.Stmt, n uint64) error {
+	for range n {
+		rows, err := statement.Query(1)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+	}
+	return nil
+}

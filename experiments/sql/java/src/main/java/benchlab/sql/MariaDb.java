@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// MariaDB with MariaDB Connector/J.
+package benchlab.sql;
+
+import benchlab.kit.Arguments;
+import benchlab.kit.Refusal;
+import java.util.Map;
+import org.mariadb.jdbc.Driver;
+import org.mariadb.jdbc.util.VersionFactory;
+
+/**
+ * The driver prepares on the server only if it is told to; else it writes the parameters into the
+ * text.
+ */
+final class MariaDb extends Server {
+
+    MariaDb(Arguments arguments, boolean prepared) throws Refusal {
+        super(
+                new Driver(),
+                "mariadb",
+                arguments,
+                Map.of(
+                        "sslMode", "disable",
+                        "useServerPrepStmts", String.valueOf(prepared)));
+    }
+
+    static String library() {
+        return "MariaDB Connector/J " + VersionFactory.getInstance().getVersion();
+    }
+
+    @Override
+    boolean hasDo() {
+        return true;
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// PostgreSQL with pgjdbc.
+package benchlab.sql;
+
+import benchlab.kit.Arguments;
+import benchlab.kit.Refusal;
+import java.util.Map;
+import org.postgresql.Driver;
+import org.postgresql.util.DriverInfo;
+
+/**
+ * The driver prepares a statement on the server at its fifth execution, and sends its text before.
+ * Text mode leaves it at that (prepareThreshold=0), and does without the cache of statements that
+ * the driver has parsed.
+ */
+final class Postgresql extends Server {
+    private static final Map<String, String> PREPARED = Map.of("sslmode", "disable");
+    private static final Map<String, String> TEXT =
+            Map.of(
+                    "sslmode", "disable",
+                    "prepareThreshold", "0",
+                    "preparedStatementCacheQueries", "0");
+
+    Postgresql(Arguments arguments, boolean prepared) throws Refusal {
+        super(new Driver(), "postgresql", arguments, prepared ? PREPARED : TEXT);
+    }
+
+    static String library() {
+        return "pgjdbc " + DriverInfo.DRIVER_VERSION;
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQLite with sqlite-jdbc.
+package benchlab.sql;
+
+import benchlab.kit.Arguments;
+import benchlab.kit.Refusal;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import org.sqlite.JDBC;
+import org.sqlite.SQLiteConfig.Pragma;
+import org.sqlite.SQLiteJDBCLoader;
+import org.sqlite.SQLiteOpenMode;
+
+/** A statement is prepared by the library, and the driver has no cache: the two modes are one. */
+final class Sqlite extends Database {
+    private static final String TARGET = "sqlite:";
+    private static final List<String> PRAGMAS =
+            List.of(
+                    "journal_mode",
+                    "synchronous",
+                    "encoding",
+                    "page_size",
+                    "cache_size",
+                    "secure_delete");
+
+    Sqlite(Arguments arguments) throws Refusal {
+        super(new JDBC(), url(arguments.text("target")), properties());
+    }
+
+    static String library() {
+        return "sqlite-jdbc " + SQLiteJDBCLoader.getVersion();
+    }
+
+    @Override
+    Map<String, String> settings(Connection connection) throws SQLException {
+        var settings = new LinkedHashMap<String, String>();
+        settings.put("version", query(connection, "SELECT sqlite_version()"));
+        settings.put("source_id", query(connection, "SELECT sqlite_source_id()"));
+        for (String pragma : PRAGMAS) {
+            settings.put(pragma, query(connection, "PRAGMA " + pragma));
+        }
+        settings.put("autocommit", connection.getAutoCommit() ? "1" : "0");
+        return settings;
+    }
+
+    /** A keyword of SQLite, as in ON CONFLICT DO NOTHING. */
+    @Override
+    String nothing() {
+        return "\"nothing\"";
+    }
+
+    /** SQLite has no decimals: the column is a double. */
+    @Override
+    long tenThousandths(ResultSet row, int column) throws SQLException {
+        return Math.round(row.getDouble(column) * 10_000);
+    }
+
+    private static String url(String target) throws Refusal {
+        if (!target.startsWith(TARGET)) {
+            throw Refusal.unsupported("the target is not " + TARGET + "PATH");
+        }
+        return "jdbc:" + target;
+    }
+
+    /**
+     * The driver's defaults, but for two. Told nothing, it makes a file that is not there, which
+     * would hide a wrong target. And it prepares and runs SELECT last_insert_rowid() after every
+     * INSERT, in case someone asks for generated keys: no case does.
+     */
+    private static Properties properties() {
+        var properties = new Properties();
+        properties.setProperty(
+                Pragma.OPEN_MODE.getPragmaName(), String.valueOf(SQLiteOpenMode.READWRITE.flag));
+        properties.setProperty(Pragma.JDBC_GET_GENERATED_KEYS.getPragmaName(), "false");
+        return properties;
+    }
+
+    private static String query(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getString(1);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the cases share of which one operation is a transaction of several statements.
+package benchlab.sql;
+
+import benchlab.kit.Result;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Map;
+
+abstract class TransactionCase extends SqlCase {
+
+    TransactionCase(Database database, Connection connection) {
+        super(database, connection);
+    }
+
+    /**
+     * Read at the end of opening, so this is where autocommit mode is left, for good: from now on a
+     * commit begins the next transaction.
+     */
+    @Override
+    public final Map<String, String> settings() throws SQLException {
+        Map<String, String> settings = super.settings();
+        connection.setAutoCommit(false);
+        return settings;
+    }
+
+    @Override
+    public final Result perform(long operations) throws SQLException {
+        try {
+            return transact(operations);
+        } catch (SQLException e) {
+            connection.rollback();
+            throw e;
+        }
+    }
+
+    /** Does the operations, each with its commit. */
+    abstract Result transact(long operations) throws SQLException;
+}

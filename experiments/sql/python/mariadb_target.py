@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mysqlclient and PyMySQL have in common, beyond the DB-API."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from lab_kit import UnsupportedError
+
+
+def parameters(target: str) -> dict[str, Any]:
+    """How to connect to the target."""
+    address = urlsplit(target)
+    if address.scheme != "mariadb":
+        raise UnsupportedError("the target is not mariadb:")
+    found = {
+        "host": address.hostname,
+        "user": unquote(address.username or ""),
+        "password": unquote(address.password or ""),
+        "database": unquote(address.path.removeprefix("/")),
+        "charset": "utf8mb4",
+        "autocommit": True,
+    }
+    if address.port is not None:
+        found["port"] = address.port
+    if "socket" in (query := parse_qs(address.query)):
+        found["unix_socket"] = query["socket"][0]
+    return found
+
+
+@contextmanager
+def transaction(connection: Any) -> Iterator[None]:
+    connection.begin()
+    try:
+        yield
+        connection.commit()
+    except BaseException:
+        connection.rollback()
+        raise

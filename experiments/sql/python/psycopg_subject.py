@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SQL on PostgreSQL with psycopg 3, its implementation in C."""
+
+from collections.abc import Callable
+from functools import partial
+
+import psycopg
+from psycopg import pq
+
+from lab_kit import UnsupportedError, serve
+from server_cases import server_cases
+
+
+def connector(target: str, prepared: bool) -> Callable[[], psycopg.Connection]:
+    if not target.startswith("postgresql:"):
+        raise UnsupportedError("the target is not postgresql:")
+    # A statement is prepared when it is executed for the first time, or never.
+    return partial(psycopg.connect, target, autocommit=True, sslmode="disable",
+                   gssencmode="disable", prepare_threshold=0 if prepared else None)
+
+
+if __name__ == "__main__":
+    libpq = divmod(pq.version(), 10_000)
+    serve("python", f"psycopg {psycopg.__version__} ({pq.__impl__}), libpq {libpq[0]}.{libpq[1]}",
+          server_cases(connector, psycopg.Connection.transaction, can_prepare=True))

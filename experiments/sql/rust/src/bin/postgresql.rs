@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+//! SQL on PostgreSQL, by tokio-postgres.
+
+use lab_kit::{Closed, Failure, Inputs, Opening, Subject, Work};
+use rust_decimal::Decimal;
+use sql_subject::{Share, at_once, fold, ids, is_prepared, transfers, updates, values};
+use std::io;
+use std::sync::Arc;
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Config, Error, NoTls, SimpleQueryMessage, Statement};
+
+const SELECT_1: &str = "SELECT 1";
+const POINT: &str = "SELECT value FROM test_simple WHERE id = $1";
+const INSERT: &str = "INSERT INTO test_simple (value) VALUES ($1)";
+const TAKE: &str = "UPDATE test_simple SET value = value - $1 WHERE id = $2";
+const GIVE: &str = "UPDATE test_simple SET value = value + $1 WHERE id = $2";
+
+fn main() -> io::Result<()> {
+    Subject::new("rust", env!("TOKIO_POSTGRES"))
+        .sqlstate(|error| Some(error.downcast_ref::<Error>()?.code()?.code().to_owned()))
+        .case("connect", connect)
+        .case("select_1", select_1)
+        .case("select", select)
+        .case("point", point)
+        .case("mixed", mixed)
+        .case("insert", insert)
+        .case("insert_tx", insert_tx)
+        .case("update_point", update_point)
+        .case("transfer", transfer)
+        .case("drop_create", drop_create)
+        .case("connections", connections)
+        .serve()
+}
+
+fn connect(mut opening: Opening) -> Result<Closed, Failure> {
+    let config = config(&opening)?;
+    let runtime = this_thread()?;
+    runtime.block_on(async {
+        let connection = Connection::open(&config).await?;
+        read_settings(&mut opening, &connection.client).await?;
+        connection.close().await
+    })?;
+    Ok(opening.serve(|operations| runtime.block_on(connect_each(&config, operations))))
+}
+
+async fn connect_each(config: &Config, operations: u64) -> Result<Work, Failure> {
+    let mut work = Work::default();
+    for _ in 0..operations {
+        let connection = Connection::open(config).await?;
+        let row = connection.client.query_typed_one(SELECT_1, &[]).await?;
+        work.add(1, row.get::<_, i32>(0));
+        connection.close().await?;
+    }
+    Ok(work)
+}
+
+fn select_1(opening: Opening) -> Result<Closed, Failure> {
+    let session = Session::open(&opening)?;
+    let statement = session.prepare_if_asked(&opening, SELECT_1)?;
+    session.serve(opening, async |client, operations| {
+        let mut work = Work::default();
+        for _ in 0..operations {
+            let row = match &statement {
+                Some(statement) => client.query_one(statement, &[]).await?,
+                None => client.query_typed_one(SELECT_1, &[]).await?,
+            };
+            work.add(1, row.get::<_, i32>(0));
+        }
+        Ok(work)
+    })
+}
+
+fn select(opening: Opening) -> Result<Closed, Failure> {
+    let limit = opening.integer("limit", 1..=i32::MAX)?;
+    let text = format!("SELECT id, value FROM test_simple ORDER BY id LIMIT {limit}");
+    let session = Session::open(&opening)?;
+    let statement = session.prepare_if_asked(&opening, &text)?;
+    session.serve(opening, async |client, operations| {
+        let mut work = Work::default();
+        for _ in 0..operations {
+            let rows = match &statement {
+                Some(statement) => client.query(statement, &[]).await?,
+                None => client.query_typed(&text, &[]).await?,
+            };
+            for row in rows {
+                let (id, value): (i32, i32) = (row.get(0), row.get(1));
+                work.add(1, i64::from(id) + i64::from(value));
+            }
+        }
+        Ok(work)
+    })
+}
+
+fn point(opening: Opening) -> Result<Closed, Failure> {
+    let ids = ids(&opening)?;
+    let session = Session::open(&opening)?;
+    let statement = session.prepare_if_asked(&opening, POINT)?;
+    session.serve(opening, async |client, operations| {
+        let mut work = Work::default();
+        for id in ids.first(operations) {
+            let row = match &statement {
+                Some(statement) => client.query_one(statement, &[&id]).await?,
+                None => client.query_typed_one(POINT, &[(&id, Type::INT4)]).await?,
+            };
+            work.add(1, row.get::<_, i32>(0));
+        }
+        Ok(work)
+    })
+}
+
+fn mixed(opening: Opening) -> Result<Closed, Failure> {
+    let ids = ids(&opening)?;
+    let session = Session::open(&opening)?;
+    let statement = session.prepare(
+        "SELECT id, small, big, amount, name, nothing, moment FROM test_mixed WHERE id = $1",
+    )?;
+    session.serve(opening, async |client, operations| {
+        let mut work = Work::default();
+        for id in ids.first(operations) {
+            let row = client.query_one(&statement, &[&id]).await?;
+            work.add(
+                1,
+                fold::<Decimal>((
+                    row.get(0),
+                    row.get(1),
+                    row.get(2),
+                    row.get(3),
+                    row.get(4),
+                    row.get(5),
+                    row.get(6),
+                )),
+            );
+        }
+        Ok(work)
+    })
+}
+
+fn insert(opening: Opening) -> Result<Closed, Failure> {
+    let values = values(&opening);
+    let session = Session::open(&opening)?;
+    let statement = session.prepare_if_asked(&opening, INSERT)?;
+    session.serve(opening, async |client, operations| {
+        let mut work = Work::default();
+        for value in values.first(operations) {
+            match &statement {
+                Some(statement) => client.execute(statement, &[&value]).await?,
+                None => {
+                    client
+                        .execute_typed(INSERT, &[(&value, Type::INT4)])
+                        .await?
+                }
+            };
+            work.add(1, value);
+        }
+        Ok(work)
+    })
+}
+
+fn insert_tx(opening: Opening) -> Result<Closed, Failure> {
+    let rows_tx = opening.integer("rows_tx", 1..=i32::MAX as usize)?;
+    let values = values(&opening);
+    let session = Session::open(&opening)?;
+    let statement = session.prepare(INSERT)?;
+    session.serve(opening, async |client, operations| {
+        let mut work = Work::default();
+        let mut values = values.endless();
+        for _ in 0..operations {
+            let transaction = client.transaction().await?;
+            for value in values.by_ref().take(rows_tx) {
+                transaction.execute(&statement, &[&value]).await?;
+                work.add(1, value);
+            }
+            transaction.commit().await?;
+        }
+        Ok(work)
+    })
+}
+
+fn update_point(opening: Opening) -> Result<Closed, Failure> {
+    let updates = updates(&opening)?;
+    let session = Session::open(&opening)?;
+    let statement = session.prepare(GIVE)?;
+    session.serve(opening, async |client, operations| {
+        let mut work = Work::default();
+        for update in updates.first(operations) {
+            client
+                .execute(&statement, &[&update.amount, &update.id])
+                .await?;
+            work.add(1, update.amount);
+        }
+        Ok(work)
+    })
+}
+
+fn transfer(opening: Opening) -> Result<Closed, Failure> {
+    let transfers = transfers(&opening)?;
+    let session = Session::open(&opening)?;
+    let take = session.prepare(TAKE)?;
+    let give = session.prepare(GIVE)?;
+    session.serve(opening, async |client, operations| {
+        let mut work = Work::default();
+        for it in transfers.first(operations) {
+            let transaction = client.transaction().await?;
+            transaction.execute(&take, &[&it.amount, &it.from]).await?;
+            transaction.execute(&give, &[&it.amount, &it.to]).await?;
+            transaction.commit().await?;
+            work.add(2, it.amount);
+        }
+        Ok(work)
+    })
+}
+
+fn drop_create(opening: Opening) -> Result<Closed, Failure> {
+    let table = opening.text("table")?.to_owned();
+    Session::open(&opening)?.serve(opening, async |client, operations| {
+        let mut work = Work::default();
+        for _ in 0..operations {
+            client.batch_execute("DROP TABLE test_simple").await?;
+            client.batch_execute(&table).await?;
+            work.add(1, 1);
+        }
+        Ok(work)
+    })
+}
+
+fn connections(mut opening: Opening) -> Result<Closed, Failure> {
+    let count = opening.integer("connections", 1..=1000)?;
+    let ids = Arc::new(ids(&opening)?);
+    let config = config(&opening)?;
+    let runtime = Runtime::new()?;
+    let connections = runtime.block_on(async {
+        let mut connections = Vec::new();
+        for _ in 0..count {
+            let connection = Connection::open(&config).await?;
+            let statement = connection.client.prepare(POINT).await?;
+            connections.push(Arc::new((connection, statement)));
+        }
+        Ok::<_, Error>(connections)
+    })?;
+    let (first, _) = &*connections[0];
+    runtime.block_on(read_settings(&mut opening, &first.client))?;
+    let closed = opening.serve(|operations| {
+        let task = |share, own| points(share, own, ids.clone());
+        runtime.block_on(at_once(&connections, operations, task))
+    });
+    for (connection, _) in connections.into_iter().filter_map(Arc::into_inner) {
+        runtime.block_on(connection.close())?;
+    }
+    Ok(closed)
+}
+
+async fn points(
+    mut share: Share,
+    own: Arc<(Connection, Statement)>,
+    ids: Arc<Inputs<i32>>,
+) -> Result<Work, Failure> {
+    let (Connection { client, .. }, statement) = &*own;
+    for k in share.begin().await {
+        let row = client.query_one(statement, &[&ids.at(k)]).await?;
+        share.done(row.get(0));
+    }
+    Ok(share.end())
+}
+
+fn config(opening: &Opening) -> Result<Config, Failure> {
+    let target = opening.text("target")?;
+    if !target.starts_with("postgresql:") {
+        return Err(Failure::unsupported("the target is not postgresql://…"));
+    }
+    Ok(target.parse()?)
+}
+
+/// A runtime whose tasks all run on the thread that enters it.
+fn this_thread() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
+
+/// A client, and the task that carries its messages.
+struct Connection {
+    client: Client,
+    task: JoinHandle<Result<(), Error>>,
+}
+
+impl Connection {
+    async fn open(config: &Config) -> Result<Self, Error> {
+        let (client, connection) = config.connect(NoTls).await?;
+        let task = tokio::spawn(connection);
+        Ok(Self { client, task })
+    }
+
+    /// The task ends when the server was told.
+    async fn close(self) -> Result<(), Failure> {
+        drop(self.client);
+        Ok(self.task.await??)
+    }
+}
+
+/// A connection, and the runtime that drives it on this thread.
+struct Session {
+    runtime: Runtime,
+    connection: Connection,
+}
+
+impl Session {
+    fn open(opening: &Opening) -> Result<Self, Failure> {
+        let config = config(opening)?;
+        let runtime = this_thread()?;
+        let connection = runtime.block_on(Connection::open(&config))?;
+        Ok(Self {
+            runtime,
+            connection,
+        })
+    }
+
+    fn prepare(&self, text: &str) -> Result<Statement, Failure> {
+        let preparing = self.connection.client.prepare(text);
+        Ok(self.runtime.block_on(preparing)?)
+    }
+
+    /// The statement, unless its text is to be sent in each operation.
+    fn prepare_if_asked(
+        &self,
+        opening: &Opening,
+        text: &str,
+    ) -> Result<Option<Statement>, Failure> {
+        is_prepared(opening)?
+            .then(|| self.prepare(text))
+            .transpose()
+    }
+
+    /// Reads the settings, serves the case and closes the connection. The runtime is entered once
+    /// per batch.
+    fn serve(
+        self,
+        mut opening: Opening,
+        mut perform: impl AsyncFnMut(&mut Client, u64) -> Result<Work, Failure>,
+    ) -> Result<Closed, Failure> {
+        let Self {
+            runtime,
+            mut connection,
+        } = self;
+        runtime.block_on(read_settings(&mut opening, &connection.client))?;
+        let closed = opening.serve(|operations| {
+            runtime.block_on(async {
+                let done = perform(&mut connection.client, operations).await;
+                if done.is_err() {
+                    // A transaction that was given up is rolled back before the next message.
+                    let _ = connection.client.check_connection().await;
+                }
+                done
+            })
+        });
+        runtime.block_on(connection.close())?;
+        Ok(closed)
+    }
+}
+
+async fn read_settings(opening: &mut Opening<'_>, client: &Client) -> Result<(), Failure> {
+    for message in client.simple_query(opening.text("settings")?).await? {
+        if let SimpleQueryMessage::Row(row) = message {
+            for (i, column) in row.columns().iter().enumerate() {
+                opening.setting(column.name(), row.get(i).unwrap_or_default());
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  How long each of many operations took: the histogram of docs/protocol.md, "Latencies".
+
+with Benchlab.Kernel;
+with Interfaces;
+
+package Benchlab.Latencies is
+
+   use type Interfaces.Unsigned_64;
+
+   type Bucket is range 0 .. 1_887;
+   --  Up to the longest latency there can be, 2 ** 63 - 1 ns
+
+   function Bucket_Of (Latency : Kernel.Nanoseconds) return Bucket with Inline;
+   --  HdrHistogram's layout with 64 sub-buckets: at most 1/32 as wide as what it counts
+
+   type Recorder is tagged private;
+   --  Of one task at a time. It takes no memory while it records.
+
+   procedure Start (Self : in out Recorder) with Inline;
+   --  Forgets what it holds. The first operation begins now.
+
+   procedure Lap (Self : in out Recorder) with Inline;
+   --  An operation ends now, and the next one begins
+
+   procedure Add (Self : in out Recorder; Other : Recorder);
+   --  What Other recorded counts in Self too
+
+   function Operations (Self : Recorder) return Interfaces.Unsigned_64;
+
+   function First_Start (Self : Recorder) return Kernel.Nanoseconds
+     with Pre => Self.Operations > 0;
+   function Last_End (Self : Recorder) return Kernel.Nanoseconds
+     with Pre => Self.Operations > 0;
+   --  Of all that was recorded, on the kernel's clock
+
+   function Image (Self : Recorder) return String;
+   --  As in "190:2,509:1": each bucket that counts something, and how often
+
+private
+
+   type Count_List is array (Bucket) of Interfaces.Unsigned_64;
+
+   type Recorder is tagged record
+      First  : Kernel.Nanoseconds := Kernel.Nanoseconds'Last;
+      Last   : Kernel.Nanoseconds := 0;
+      Counts : Count_List := [others => 0];
+   end record;
+
+   function First_Start (Self : Recorder) return Kernel.Nanoseconds is (Self.First);
+   function Last_End (Self : Recorder) return Kernel.Nanoseconds is (Self.Last);
+
+end Benchlab.Latencies;

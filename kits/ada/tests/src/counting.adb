@@ -1,0 +1,72 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+package body Counting is
+
+   use type Interfaces.Unsigned_64;
+
+   --  The environment task makes and finalizes them all
+
+   overriding procedure Initialize (Self : in out Counter) is
+   begin
+      Alive := Alive + 1;
+   end Initialize;
+
+   overriding procedure Finalize (Self : in out Counter) is
+   begin
+      Alive := Alive - 1;
+   end Finalize;
+
+   procedure Count
+     (Self       : in out Counter;
+      Operations : Operation_Count;
+      Recorder   : in out Latencies.Recorder;
+      Check      : in out Check_Value;
+      Units      : in out Unit_Count)
+   is
+      K : Interfaces.Unsigned_64 := Self.First;
+   begin
+      if Self.Failing then
+         raise Program_Error with "asked to fail";
+      end if;
+      Recorder.Start;
+      for Operation in 1 .. Operations loop
+         Check := Check + K;
+         Units := Units + 1;
+         K     := K + Self.Stride;
+         Recorder.Lap;
+      end loop;
+   end Count;
+
+   overriding procedure Open
+     (Self      : in out Counting_Case;
+      Arguments : Fields.Field_List;
+      Inputs    : Seeded_Sequences.Sequence;
+      Settings  : in out Fields.Field_List)
+   is
+      pragma Unreferenced (Inputs, Settings);
+
+      Workers : constant Interfaces.Unsigned_64 := Arguments.Number ("workers", 1, 100);
+      Failing : constant Interfaces.Unsigned_64 := Arguments.Number ("failing", 0, Workers);
+   begin
+      Self.Crew.Gather (Crews.Worker_Number (Workers));
+      for Number in 1 .. Workers loop
+         declare
+            Worker : Counter renames Self.Crew.Member (Crews.Worker_Number (Number)).all;
+         begin
+            Worker.First   := Number - 1;
+            Worker.Stride  := Workers;
+            Worker.Failing := Number = Failing;
+         end;
+      end loop;
+   end Open;
+
+   overriding procedure Perform
+     (Self       : in out Counting_Case;
+      Operations : Operation_Count;
+      Check      : out Check_Value;
+      Units      : out Unit_Count) is
+   begin
+      Self.Crew.Perform (Operations, Check, Units);
+   end Perform;
+
+end Counting;

@@ -1,0 +1,61 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  A case whose operations are done at once: each worker adds the numbers of its operations up.
+
+with Ada.Finalization;
+with Benchlab.Cases;
+with Benchlab.Crews;
+with Benchlab.Fields;
+with Benchlab.Latencies;
+with Benchlab.Seeded_Sequences;
+with Interfaces;
+
+package Counting is
+
+   use Benchlab;
+
+   Alive : Natural := 0;
+
+   type Counter is new Ada.Finalization.Limited_Controlled with record
+      First, Stride : Interfaces.Unsigned_64;
+      Failing       : Boolean := False;
+   end record;
+
+   overriding procedure Initialize (Self : in out Counter);
+   overriding procedure Finalize (Self : in out Counter);
+
+   procedure Count
+     (Self       : in out Counter;
+      Operations : Operation_Count;
+      Recorder   : in out Latencies.Recorder;
+      Check      : in out Check_Value;
+      Units      : in out Unit_Count);
+
+   package Crews is new Benchlab.Crews (Counter, Count);
+
+   type Counting_Case is limited new Cases.Concurrent_Case with record
+      Crew : Crews.Crew;
+   end record;
+
+   overriding procedure Open
+     (Self      : in out Counting_Case;
+      Arguments : Fields.Field_List;
+      Inputs    : Seeded_Sequences.Sequence;
+      Settings  : in out Fields.Field_List);
+   --  The argument failing is the number of a worker that fails; 0 for none
+
+   overriding procedure Perform
+     (Self       : in out Counting_Case;
+      Operations : Operation_Count;
+      Check      : out Check_Value;
+      Units      : out Unit_Count);
+
+   overriding function Measured (Self : Counting_Case) return Latencies.Recorder is
+     (Self.Crew.Measured);
+
+   overriding procedure Close (Self : in out Counting_Case) is null;
+
+   function New_Case (Name : String) return Cases.Case_Reference is
+     (if Name = "counting" then new Counting_Case else null);
+
+end Counting;

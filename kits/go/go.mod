@@ -1,0 +1,3 @@
+module benchlab/lab
+
+go 1.25.0

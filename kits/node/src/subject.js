@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subject's side of the protocol: reads a command, carries it out, writes its one reply.
+
+import process from 'node:process';
+
+import { UnsupportedError, UsageError } from './errors.js';
+import { parse, readLines, reply } from './lines.js';
+import { Opening } from './opening.js';
+
+/**
+ * What a batch yields: the sum of every value it produced, how many rows or bytes they are, and for
+ * a case that does several operations at once the latency of each.
+ * @typedef {{
+ *   check: bigint | number,
+ *   units: number,
+ *   latencies?: import('./latencies.js').Latencies,
+ * }} Work
+ */
+
+/**
+ * A case that was opened. `perform` does the given number of operations, from 1 to 2^53, in a loop
+ * of its own: this is the measured part. Every call begins at the first input. `settings` are what
+ * the subject read back, for the reply; `close` releases what opening took.
+ * @typedef {{
+ *   perform: (operations: number) => Work | Promise<Work>,
+ *   close?: () => unknown,
+ *   settings?: Record<string, unknown>,
+ * }} OpenCase
+ */
+
+/**
+ * Opens a case. It releases what it took if it throws.
+ * @typedef {(opening: Opening) => OpenCase | Promise<OpenCase>} Case
+ */
+
+const OPERATIONS_MAX = 2n ** 53n;
+const MESSAGE_MAX = 1000;
+
+/**
+ * Says hello and serves the cases, and the built-in case noop, until quit or the end of input; then
+ * the process exits. What the program prints from here on goes to standard error.
+ * @param {string} subject
+ * @param {string} library the driver or library under test with its version
+ * @param {Record<string, Case>} cases
+ */
+export async function serve(subject, library, cases) {
+  const output = process.stdout;
+  Object.defineProperty(process, 'stdout', { value: process.stderr });
+  /** @param {string} line @returns {Promise<unknown>} */
+  const write = (line) => new Promise((written) => output.write(line, written));
+
+  await write(hello(subject, library));
+  const session = new Session(new Map(Object.entries({ ...cases, noop })));
+  for await (const line of readLines(process.stdin)) {
+    const answer = await session.answer(line);
+    if (answer === null) break;
+    await write(answer);
+  }
+  await session.end();
+  process.exit(0); // whatever a driver may have left running
+}
+
+/** @type {Case} */
+function noop() {
+  return { perform: (operations) => ({ check: operations, units: operations }) };
+}
+
+/** @param {string} subject @param {string} library */
+function hello(subject, library) {
+  return reply('hello', {
+    protocol: 1,
+    subject,
+    thread: process.pid, // on Linux that is the id of the main thread, too
+    runtime: `Node.js ${process.versions.node}`,
+    library,
+  });
+}
+
+/** The open case, if there is one, and what can be done with it. */
+class Session {
+  #cases;
+
+  /** @type {OpenCase | null} */
+  #open = null;
+
+  /** @param {Map<string, Case>} cases */
+  constructor(cases) {
+    this.#cases = cases;
+  }
+
+  /**
+   * The reply to a line, or null if it is `quit`.
+   * @param {Buffer | null} line
+   */
+  async answer(line) {
+    try {
+      const { verb, values } = parse(line);
+      switch (verb) {
+        case 'open': return await this.#openCase(values);
+        case 'verify': return await this.#verify(values);
+        case 'run': return await this.#run(values);
+        case 'close': return await this.#close();
+        case 'quit': return null;
+        default: throw new UsageError(`there is no command ${verb.slice(0, 40)}`);
+      }
+    } catch (error) {
+      return failure(error);
+    }
+  }
+
+  /** Closes the case that is still open. */
+  async end() {
+    if (this.#open !== null) await this.#close();
+  }
+
+  /** @param {import('./lines.js').Arguments} values */
+  async #openCase(values) {
+    if (this.#open !== null) throw new UsageError('a case is still open');
+    const name = values.text('case');
+    const opening = new Opening(values);
+    const open = this.#cases.get(name);
+    if (open === undefined) throw new UnsupportedError(`there is no case ${name}`);
+    this.#open = await open(opening);
+    return reply('opened', this.#open.settings);
+  }
+
+  /** @param {import('./lines.js').Arguments} values */
+  async #verify(values) {
+    const { perform } = this.#opened();
+    const operations = values.has('operations') ? operationsOf(values) : 1;
+    const { check, units } = await perform(operations);
+    return reply('verified', { check: checkOf(check), operations, units });
+  }
+
+  /** @param {import('./lines.js').Arguments} values */
+  async #run(values) {
+    const { perform } = this.#opened();
+    const operations = operationsOf(values);
+    const start = process.hrtime.bigint(); // on Linux, this is CLOCK_MONOTONIC
+    const { check, units, latencies } = await perform(operations);
+    const end = process.hrtime.bigint();
+    return reply('ran', {
+      start, end, operations, units, check: checkOf(check), ...(latencies && { latencies }),
+    });
+  }
+
+  async #close() {
+    const { close } = this.#opened();
+    this.#open = null;
+    await close?.();
+    return reply('closed');
+  }
+
+  #opened() {
+    if (this.#open === null) throw new UsageError('no case is open');
+    return this.#open;
+  }
+}
+
+/** @param {import('./lines.js').Arguments} values */
+function operationsOf(values) {
+  return Number(values.integer('operations', 1n, OPERATIONS_MAX));
+}
+
+/** @param {bigint | number} check */
+function checkOf(check) {
+  return BigInt.asUintN(64, BigInt(check));
+}
+
+/** @param {any} error whatever was thrown */
+function failure(error) {
+  const code = error instanceof UsageError ? 'usage'
+    : error instanceof UnsupportedError ? 'unsupported' : 'failed';
+  if (code === 'failed') console.error(error);
+  const message = error?.message || String(error);
+  const state = error?.sqlState ?? error?.code; // drivers have the SQLSTATE in either
+  return reply('error', {
+    code, message: (state ? `${state}: ${message}` : message).slice(0, MESSAGE_MAX),
+  });
+}

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The latencies of a case that does several operations at once (docs/protocol.md, Latencies)."""
+
+from collections.abc import Iterable
+from time import monotonic_ns  # on Linux, this is CLOCK_MONOTONIC
+
+BUCKETS = 1920
+"""As many as latencies of 64 bits have."""
+
+
+def bucket(ns: int) -> int:
+    """The bucket in which a latency counts: HdrHistogram's layout with 64 sub-buckets."""
+    if ns < 64:
+        return ns
+    exponent = ns.bit_length() - 6
+    return exponent * 32 + (ns >> exponent)
+
+
+class Latencies:
+    """Those of one thread's operations in one batch: `start` begins the batch with the first
+    operation, and `lap` ends an operation and begins the next one."""
+
+    __slots__ = ("begun", "ended", "counts")
+
+    def __init__(self) -> None:
+        self.begun = self.ended = 0
+        """When the first operation began and the last one ended: CLOCK_MONOTONIC in ns."""
+        self.counts = [0] * BUCKETS
+
+    def start(self) -> None:
+        self.begun = self.ended = monotonic_ns()
+
+    def lap(self) -> None:
+        now = monotonic_ns()
+        ns = now - self.ended
+        self.ended = now
+        if ns < 64:
+            self.counts[ns] += 1
+        else:  # `bucket`, without the call
+            exponent = ns.bit_length() - 6
+            self.counts[exponent * 32 + (ns >> exponent)] += 1
+
+
+def merged(parts: Iterable[Latencies]) -> Latencies:
+    """Those of all threads that had something to do, from the first start to the last end."""
+    whole = Latencies()
+    working = [part for part in parts if part.ended > part.begun]
+    if working:
+        whole.begun = min(part.begun for part in working)
+        whole.ended = max(part.ended for part in working)
+        whole.counts = [sum(counts) for counts in zip(*(part.counts for part in working))]
+    return whole
+
+
+def told(latencies: Latencies) -> str:
+    """As the reply has them: INDEX:COUNT, ascending, separated by commas."""
+    return ",".join(f"{index}:{count}" for index, count in enumerate(latencies.counts) if count)

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a batch yields, and what does one."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from lab_kit.latencies import Latencies
+
+
+class Work(NamedTuple):
+    """What a batch yields: the sum of every value it produced, and how many rows or bytes; of
+    operations that were done at once, their latencies, too (`lab_kit.crew` sees to that)."""
+
+    check: int
+    units: int
+    latencies: Latencies | None = None
+
+
+Perform = Callable[[int], Work]
+"""Does the given number of operations, from 1 to 2^53, in a loop of its own: this is the
+measured part. Every call begins at the first input."""

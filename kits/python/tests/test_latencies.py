@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Latencies: the buckets, against the table of docs/protocol.md, and how threads are merged."""
+
+import random
+from collections import Counter
+
+import pytest
+
+from lab_kit.latencies import BUCKETS, Latencies, bucket, merged, told
+
+
+@pytest.mark.parametrize("ns, index", [
+    (0, 0), (63, 63), (64, 64), (65, 64), (66, 65), (127, 95), (128, 96), (1_000, 190),
+    (1_000_000, 509), (4_294_967_296, 896), (2**64 - 1, BUCKETS - 1)])
+def test_bucket(ns: int, index: int) -> None:
+    assert bucket(ns) == index
+
+
+def test_buckets_ascend_without_a_gap() -> None:
+    assert sorted({bucket(ns) for ns in range(10_000)}) == list(range(bucket(9_999) + 1))
+
+
+def test_laps_count_in_their_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = random.Random(1)
+    waits = [0, 63, 64, *(numbers.randrange(2**numbers.randint(0, 40)) for _ in range(1000))]
+    now = 5
+    monkeypatch.setattr("lab_kit.latencies.monotonic_ns", lambda: now)
+    latencies = Latencies()
+    latencies.start()
+    for wait in waits:
+        now += wait
+        latencies.lap()
+    assert (latencies.begun, latencies.ended) == (5, 5 + sum(waits))
+    assert Counter(dict(enumerate(latencies.counts))) - Counter() == Counter(map(bucket, waits))
+
+
+def of(begun: int, ended: int, *counted: int) -> Latencies:
+    latencies = Latencies()
+    latencies.begun, latencies.ended = begun, ended
+    for index in counted:
+        latencies.counts[index] += 1
+    return latencies
+
+
+def test_merged() -> None:
+    whole = merged([of(20, 90, 1, 1, 1919), of(10, 50, 0, 1), of(5, 5)])
+    assert (whole.begun, whole.ended) == (10, 90), "who had nothing to do does not count"
+    assert told(whole) == "0:1,1:3,1919:1"

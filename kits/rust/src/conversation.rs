@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The two streams between the lab and its subject.
+
+use crate::Failure;
+use crate::line::{self, Command, Reply};
+use std::error::Error;
+use std::io::{self, BufRead, Write};
+
+/// Keeps a reply well within a line, however talkative a library is.
+const MESSAGE_MAX: usize = 4_000;
+
+/// Finds the SQLSTATE in an error, if it is one of the driver's and has one.
+pub(crate) type SqlState = fn(&(dyn Error + 'static)) -> Option<String>;
+
+/// Commands in, one reply out for each. Once a stream fails there are no commands any more.
+pub(crate) struct Conversation {
+    commands: Box<dyn BufRead>,
+    replies: Box<dyn Write>,
+    sqlstate: SqlState,
+    ended: Option<io::Result<()>>,
+}
+
+impl Conversation {
+    pub fn new(commands: Box<dyn BufRead>, replies: Box<dyn Write>, sqlstate: SqlState) -> Self {
+        Self {
+            commands,
+            replies,
+            sqlstate,
+            ended: None,
+        }
+    }
+
+    /// The next command that can be understood; `None` after `quit` and at the end of the input.
+    pub fn next(&mut self) -> Option<Command> {
+        while self.ended.is_none() {
+            match line::read(&mut *self.commands) {
+                Ok(None) => self.ended = Some(Ok(())),
+                Err(error) => self.ended = Some(Err(error)),
+                Ok(Some(line)) => match line.and_then(|line| Command::parse(&line)) {
+                    Ok(command) if command.verb == "quit" => self.ended = Some(Ok(())),
+                    Ok(command) => return Some(command),
+                    Err(failure) => self.refuse(failure),
+                },
+            }
+        }
+        None
+    }
+
+    /// Sends a reply, by one write, so that the lab wakes once.
+    pub fn reply(&mut self, reply: Reply) {
+        if self.ended.is_none()
+            && let Err(error) = self
+                .replies
+                .write_all(reply.line().as_bytes())
+                .and_then(|()| self.replies.flush())
+        {
+            self.ended = Some(Err(error));
+        }
+    }
+
+    /// Sends the reply `error`. After the end there is nobody to tell but the log.
+    pub fn refuse(&mut self, failure: Failure) {
+        let mut message: String = failure.message.chars().take(MESSAGE_MAX).collect();
+        if let Some(state) = failure.causes().find_map(self.sqlstate) {
+            message += &format!(" (SQLSTATE {state})");
+        }
+        if self.ended.is_some() {
+            eprintln!("{message}");
+        }
+        let reply = Reply::new("error").with("code", failure.code.name());
+        self.reply(reply.with("message", message));
+    }
+
+    /// How the conversation ended.
+    pub fn end(self) -> io::Result<()> {
+        self.ended.unwrap_or(Ok(()))
+    }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#![doc = include_str!("../README.md")]
+
+mod clock;
+mod conversation;
+mod failure;
+mod inputs;
+mod laps;
+mod line;
+mod subject;
+mod work;
+
+pub use failure::Failure;
+pub use inputs::Inputs;
+pub use laps::Laps;
+pub use subject::{Case, Closed, Opening, Subject};
+pub use work::Work;

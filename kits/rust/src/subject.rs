@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A program's cases, and what becomes of a command.
+
+use crate::clock;
+use crate::conversation::{Conversation, SqlState};
+use crate::line::{Arguments, Reply};
+use crate::{Failure, Inputs, Laps, Work};
+use nix::unistd::{dup2_stdout, gettid};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, Write};
+use std::ops::RangeInclusive;
+use std::os::fd::AsFd;
+use std::str::FromStr;
+
+/// The most operations of a batch.
+const OPERATIONS_MAX: u64 = 1 << 53;
+
+/// Opens a case, serves it, and releases what it took: everything that belongs to the case lives in
+/// this one function.
+///
+/// What comes before [`Opening::serve`] is not timed, nor is what comes after it. A failure before
+/// it is the reply to `open`, and one after it the reply to `close`.
+pub type Case = fn(Opening<'_>) -> Result<Closed, Failure>;
+
+/// The proof that a case was served; only [`Opening::serve`] makes one.
+#[derive(Debug)]
+pub struct Closed(());
+
+/// A program under test: its name and its cases.
+pub struct Subject {
+    name: String,
+    library: String,
+    cases: Vec<(&'static str, Case)>,
+    sqlstate: SqlState,
+}
+
+impl Subject {
+    /// `name` is the one that the experiment gives this subject; `library` names the driver or
+    /// library under test with its version. The case `noop` is built in.
+    pub fn new(name: impl Into<String>, library: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            library: library.into(),
+            cases: vec![("noop", noop)],
+            sqlstate: |_| None,
+        }
+    }
+
+    /// Adds a case.
+    pub fn case(mut self, name: &'static str, case: Case) -> Self {
+        self.cases.push((name, case));
+        self
+    }
+
+    /// How an error's SQLSTATE is found, where the driver's own words leave it out. It is asked for
+    /// each error and its causes, and added to the message.
+    pub fn sqlstate(mut self, sqlstate: SqlState) -> Self {
+        self.sqlstate = sqlstate;
+        self
+    }
+
+    /// Serves the lab on this process's standard input and output, on the calling thread, until
+    /// `quit` or the end of the input.
+    ///
+    /// From here on, what the program prints to standard output goes to standard error, so that no
+    /// reply is torn.
+    pub fn serve(self) -> io::Result<()> {
+        let replies = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+        dup2_stdout(io::stderr())?;
+        self.serve_on(io::stdin().lock(), replies)
+    }
+
+    /// As [`Subject::serve`], on these streams.
+    pub fn serve_on(
+        self,
+        commands: impl BufRead + 'static,
+        replies: impl Write + 'static,
+    ) -> io::Result<()> {
+        let mut lab = Conversation::new(Box::new(commands), Box::new(replies), self.sqlstate);
+        lab.reply(
+            Reply::new("hello")
+                .with("protocol", 1)
+                .with("subject", &self.name)
+                .with("thread", gettid())
+                .with("runtime", env!("LAB_KIT_RUNTIME"))
+                .with("library", &self.library),
+        );
+        while let Some(command) = lab.next() {
+            let done = match command.verb.as_str() {
+                "open" => self.open(command.arguments, &mut lab),
+                "verify" | "run" | "close" => Err(Failure::usage("no case is open")),
+                verb => Err(unknown(verb)),
+            };
+            match done {
+                Ok(Closed(())) => lab.reply(Reply::new("closed")),
+                Err(failure) => lab.refuse(failure),
+            }
+        }
+        lab.end()
+    }
+
+    /// Carries out `open` and all that follows until the case is closed.
+    fn open(&self, arguments: Arguments, lab: &mut Conversation) -> Result<Closed, Failure> {
+        let name = arguments.text("case")?;
+        let inputs = Inputs::seeded(arguments.integer("seed", 0..=u64::MAX)?);
+        let Some((_, case)) = self.cases.iter().find(|(known, _)| *known == name) else {
+            return Err(Failure::unsupported(format!("there is no case {name}")));
+        };
+        case(Opening {
+            opened: Reply::new("opened"),
+            arguments,
+            inputs,
+            lab,
+        })
+    }
+}
+
+/// A command `open`: what the case is opened with, and what it answers.
+pub struct Opening<'a> {
+    opened: Reply,
+    arguments: Arguments,
+    inputs: Inputs,
+    lab: &'a mut Conversation,
+}
+
+impl Opening<'_> {
+    /// The argument `key`, which must be there.
+    pub fn text(&self, key: &str) -> Result<&str, Failure> {
+        self.arguments.text(key)
+    }
+
+    /// The argument `key`, which must be a decimal integer of this range.
+    pub fn integer<T>(&self, key: &str, range: RangeInclusive<T>) -> Result<T, Failure>
+    where
+        T: FromStr + PartialOrd + fmt::Display,
+    {
+        self.arguments.integer(key, range)
+    }
+
+    /// The sequence that the command's seed begins.
+    pub fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    /// Adds a setting, as it was read back, to the reply. Keys match `[a-z][a-z0-9_]*`.
+    pub fn setting(&mut self, key: &str, value: impl fmt::Display) {
+        self.opened.push(key, value);
+    }
+
+    /// Answers that the case is open, and calls `perform` for each batch until the case is closed.
+    ///
+    /// `perform` does the given number of operations, from 1 to 2^53, in a loop of its own, from the
+    /// first input on: this is what is timed. After a failure it may be called again.
+    pub fn serve(self, mut perform: impl FnMut(u64) -> Result<Work, Failure>) -> Closed {
+        let lab = self.lab;
+        lab.reply(self.opened);
+        while let Some(command) = lab.next() {
+            let done = match command.verb.as_str() {
+                "run" => run(&command.arguments, &mut perform),
+                "verify" => verify(&command.arguments, &mut perform),
+                "close" => break,
+                "open" => Err(Failure::usage("a case is open already")),
+                verb => Err(unknown(verb)),
+            };
+            match done {
+                Ok(reply) => lab.reply(reply),
+                Err(failure) => lab.refuse(failure),
+            }
+        }
+        Closed(())
+    }
+}
+
+type Perform<'a> = &'a mut dyn FnMut(u64) -> Result<Work, Failure>;
+
+fn verify(arguments: &Arguments, perform: Perform) -> Result<Reply, Failure> {
+    let operations = match arguments.find("operations") {
+        Some(_) => arguments.integer("operations", 1..=OPERATIONS_MAX)?,
+        None => 1,
+    };
+    let work = perform(operations)?;
+    Ok(told(Reply::new("verified"), operations, &work))
+}
+
+fn run(arguments: &Arguments, perform: Perform) -> Result<Reply, Failure> {
+    let operations = arguments.integer("operations", 1..=OPERATIONS_MAX)?;
+    let start = clock::now();
+    let work = perform(operations)?;
+    let end = clock::now();
+    let (start, end) = work.laps.as_ref().map_or((start, end), Laps::span);
+    let reply = Reply::new("ran").with("start", start).with("end", end);
+    let reply = told(reply, operations, &work);
+    Ok(match work.laps {
+        Some(laps) => reply.with("latencies", laps),
+        None => reply,
+    })
+}
+
+fn told(reply: Reply, operations: u64, work: &Work) -> Reply {
+    let reply = reply.with("operations", operations);
+    reply.with("units", work.units).with("check", work.check)
+}
+
+fn unknown(verb: &str) -> Failure {
+    let verb: String = verb.chars().take(40).collect();
+    Failure::usage(format!("there is no command {verb}"))
+}
+
+/// Shows what the protocol itself costs.
+fn noop(opening: Opening) -> Result<Closed, Failure> {
+    Ok(opening.serve(|operations| {
+        Ok(Work {
+            check: operations,
+            units: operations,
+            laps: None,
+        })
+    }))
+}

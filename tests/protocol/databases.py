@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The databases that subjects work on, as another program makes and sees them: their tables, their
+settings, and what their servers counted."""
+
+import os
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple, Protocol
+from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+import psycopg
+import pymysql
+
+from sql_model import MIXED, VALUES
+
+
+class Counted(NamedTuple):
+    """What a server did since it started."""
+
+    statements: Counter[str]
+    """By first keyword."""
+    prepared: Counter[str]
+    """Of those, how many were executed from a prepared statement, and what else tells of it."""
+    sessions: int
+    """Begun; a server may say so a little later."""
+    aborted: int
+    """Sessions that the client ended without a word."""
+
+
+class Database(Protocol):
+    """A database with test_simple and test_mixed, which are made as the experiment declares for the
+    target."""
+
+    target: str
+    table: str
+    """The statement that creates test_simple."""
+    no_table: str
+    """What a message says if a table is missing: a regular expression."""
+
+    def fill(self, values: list[int]) -> None:
+        """Makes test_simple hold these values, and the next id be the one after them."""
+
+    def rows(self) -> dict[int, int]:
+        """test_simple."""
+
+    def execute(self, statement: str) -> None:
+        """Executes a statement of the test's own, which waits for no lock."""
+
+    def arguments(self, transport: str = "tcp") -> dict[str, object]:
+        """Of `open`: target, table, and what settings to read."""
+
+    def settings(self, transport: str = "tcp") -> dict[str, str]:
+        """What a subject must read back."""
+
+
+# -- SQLite ------------------------------------------------------------------------------------
+
+
+class SQLite:
+    target = "sqlite"
+    no_table = "no such table"
+
+    def __init__(self, path: Path, declared: Mapping[str, str]) -> None:
+        self.path = path
+        self.table = declared["table"]
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute(self.table)
+            connection.execute(declared["mixed"])
+            connection.executemany(
+                "INSERT INTO test_mixed VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [(*row[:3], float(row.amount), row.name, None,
+                  row.moment.isoformat(" ", "milliseconds")) for row in MIXED])
+
+    def fill(self, values: list[int]) -> None:
+        with closing(sqlite3.connect(self.path)) as connection, connection:
+            connection.executemany("INSERT INTO test_simple (value) VALUES (?)", zip(values))
+
+    def rows(self) -> dict[int, int]:
+        with closing(sqlite3.connect(self.path)) as connection:
+            ((integrity,),) = connection.execute("PRAGMA integrity_check")
+            assert integrity == "ok"
+            return dict(connection.execute("SELECT id, value FROM test_simple ORDER BY id"))
+
+    def transactions(self) -> int:
+        """How many have written: the file change counter in the header, which each increments
+        (https://www.sqlite.org/fileformat2.html)."""
+        return int.from_bytes(self.path.read_bytes()[24:28], "big")
+
+    def execute(self, statement: str) -> None:
+        with closing(sqlite3.connect(self.path, timeout=0)) as connection, connection:
+            connection.execute(statement)
+
+    def arguments(self, transport: str = "tcp") -> dict[str, object]:
+        return {"target": f"sqlite:{self.path}", "table": self.table}
+
+    def settings(self, transport: str = "tcp") -> dict[str, str]:
+        pragmas = ("journal_mode", "synchronous", "encoding", "page_size", "cache_size")
+        with closing(sqlite3.connect(self.path)) as connection:
+            values = [connection.execute(f"PRAGMA {pragma}").fetchone()[0] for pragma in pragmas]
+        return {**dict(zip(pragmas, map(str, values))), "autocommit": "1"}
+
+
+# -- Servers -----------------------------------------------------------------------------------
+
+
+class Server(Database, Protocol):
+    """A server with a schema of the tests' own, which is dropped at the end."""
+
+    port: int
+
+    def close(self) -> None: ...
+
+    def uri(self, transport: str = "tcp", **parts: str) -> str:
+        """The target; user, password, port and schema are those of the tests unless given."""
+
+    def counted(self) -> Counted: ...
+
+    def shows_preparing(self, before: Counted, after: Counted) -> bool | None:
+        """Whether all data was read and written by prepared statements, or none; None is neither."""
+
+
+class PostgreSQL:
+    target = "postgresql"
+    no_table = "42P01"
+
+    def __init__(self, uri: str, schema: str, declared: Mapping[str, str]) -> None:
+        self.table = declared["table"]
+        # A NULL, and what tells that the target's parameters were heeded.
+        self._settings = (f"{declared['settings']}, NULL::text AS nothing, "
+                          "current_setting('search_path') AS schema")
+        self._parts = urlsplit(uri)
+        self._schema = schema
+        self.port = self._parts.port or 5432
+        # No options: the schema in them may not exist. pg_stat_statements is in public.
+        self._connection = psycopg.connect(uri, autocommit=True, options="", prepare_threshold=None)
+        self.execute(f'CREATE SCHEMA "{schema}"')
+        self.execute(f'SET search_path = "{schema}", public')
+        self.execute("SET lock_timeout = 2000")
+        self.execute(self.table)
+        self.execute(declared["mixed"])
+        with self._connection.cursor() as cursor:
+            cursor.executemany("INSERT INTO test_mixed VALUES (%s, %s, %s, %s, %s, %s, %s)", MIXED)
+
+    def close(self) -> None:
+        self.execute(f'DROP SCHEMA "{self._schema}" CASCADE')
+        self._connection.close()
+
+    def execute(self, statement: str) -> None:
+        self._connection.execute(statement)
+
+    def fill(self, values: list[int]) -> None:
+        if values and values == list(self.rows().values()):
+            return
+        self.execute("TRUNCATE test_simple RESTART IDENTITY")
+        with self._connection.cursor().copy("COPY test_simple (value) FROM STDIN") as copy:
+            for value in values:
+                copy.write_row((value,))
+        self.execute("ANALYZE test_simple, test_mixed")
+
+    def rows(self) -> dict[int, int]:
+        return dict(self._connection.execute("SELECT id, value FROM test_simple ORDER BY id"))
+
+    def uri(self, transport: str = "tcp", **parts: str) -> str:
+        user = quote(parts.get("user", unquote(self._parts.username or "")), safe="")
+        password = quote(parts.get("password", unquote(self._parts.password or "")), safe="")
+        port = parts.get("port", self.port)
+        database = self._parts.path
+        options = quote(f'-csearch_path={parts.get("schema", self._schema)}', safe="")
+        if transport == "unix":
+            folder = quote(_listening_folder(f".s.PGSQL.{port}"), safe="")
+            return (f"postgresql://{user}:{password}@{database}?host={folder}&port={port}"
+                    f"&options={options}")
+        return (f"postgresql://{user}:{password}@{self._parts.hostname}:{port}{database}"
+                f"?options={options}")
+
+    def arguments(self, transport: str = "tcp") -> dict[str, object]:
+        return {"target": self.uri(transport), "table": self.table, "settings": self._settings}
+
+    def settings(self, transport: str = "tcp") -> dict[str, str]:
+        ((version, commit),) = self._connection.execute(
+            "SELECT current_setting('server_version'), current_setting('synchronous_commit')")
+        return {"version": version, "transaction_isolation": "read committed",
+                "synchronous_commit": commit, "time_zone": "UTC", "client_encoding": "UTF8",
+                "tls": "off", "transport": transport, "nothing": "", "schema": self._schema}
+
+    def counted(self) -> Counted:
+        statements: Counter[str] = Counter()
+        planned = 0
+        for query, calls, plans in self._connection.execute(
+                "SELECT query, calls, plans FROM pg_stat_statements "
+                "WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) "
+                "AND userid = current_user::regrole AND query NOT LIKE '%pg_stat_%'"):
+            statements[query.split(maxsplit=1)[0].rstrip(";").upper()] += calls
+            planned += plans
+        ((sessions, aborted),) = self._connection.execute(
+            "SELECT sessions, sessions_abandoned FROM pg_stat_database "
+            "WHERE datname = current_database()")
+        return Counted(statements, Counter(plans=planned), sessions, aborted)
+
+    def shows_preparing(self, before: Counted, after: Counted) -> bool | None:
+        calls = after.statements - before.statements
+        plans = (after.prepared - before.prepared)["plans"]
+        if plans == 0:
+            return True
+        return False if plans == calls["SELECT"] + calls["INSERT"] + calls["UPDATE"] else None
+
+
+class MariaDB:
+    target = "mariadb"
+    no_table = "42S02|1146|1051"  # some drivers drop the SQLSTATE, and keep the server's number
+
+    def __init__(self, uri: str, schema: str, declared: Mapping[str, str]) -> None:
+        self.table = declared["table"]
+        self._settings = (f"{declared['settings']}, CAST(NULL AS CHAR) AS nothing, "
+                          "database() AS `schema`")
+        self._parts = urlsplit(uri)
+        self._schema = schema
+        self.port = self._parts.port or 3306
+        socket = parse_qs(self._parts.query).get("socket", [None])[0]
+        self._connection = pymysql.connect(
+            host=self._parts.hostname, port=self.port, unix_socket=socket, charset="utf8mb4",
+            user=unquote(self._parts.username or ""), password=unquote(self._parts.password or ""),
+            autocommit=True)
+        self.execute(f"CREATE DATABASE `{schema}` CHARACTER SET utf8mb4")
+        self._connection.select_db(schema)
+        self.execute("SET lock_wait_timeout = 2, innodb_lock_wait_timeout = 2")
+        self.execute(self.table)
+        self.execute(declared["mixed"])
+        with self._connection.cursor() as cursor:
+            cursor.executemany("INSERT INTO test_mixed VALUES (%s, %s, %s, %s, %s, %s, %s)", MIXED)
+
+    def close(self) -> None:
+        self.execute(f"DROP DATABASE `{self._schema}`")
+        self._connection.close()
+
+    def execute(self, statement: str) -> None:
+        self._ask(statement)
+
+    def fill(self, values: list[int]) -> None:
+        if values and values == list(self.rows().values()):
+            return
+        self.execute("TRUNCATE test_simple")
+        if values:
+            with self._connection.cursor() as cursor:
+                cursor.executemany("INSERT INTO test_simple (value) VALUES (%s)", list(zip(values)))
+
+    def rows(self) -> dict[int, int]:
+        return dict(self._ask("SELECT id, value FROM test_simple ORDER BY id"))
+
+    def uri(self, transport: str = "tcp", **parts: str) -> str:
+        user = quote(parts.get("user", unquote(self._parts.username or "")), safe="")
+        password = quote(parts.get("password", unquote(self._parts.password or "")), safe="")
+        schema = parts.get("schema", self._schema)
+        if transport == "unix":
+            ((socket,),) = self._ask("SELECT @@socket")
+            return f"mariadb://{user}:{password}@localhost/{schema}?socket={quote(socket, safe='')}"
+        return (f"mariadb://{user}:{password}@{self._parts.hostname}:"
+                f"{parts.get('port', self.port)}/{schema}")
+
+    def arguments(self, transport: str = "tcp") -> dict[str, object]:
+        return {"target": self.uri(transport), "table": self.table, "settings": self._settings}
+
+    def settings(self, transport: str = "tcp") -> dict[str, str]:
+        ((version, isolation, flush, zone),) = self._ask(
+            "SELECT version(), @@global.tx_isolation, @@innodb_flush_log_at_trx_commit, "
+            "@@global.time_zone")
+        return {"version": version, "transaction_isolation": isolation, "autocommit": "on",
+                "innodb_flush_log_at_trx_commit": str(flush), "time_zone": zone,
+                "character_set_client": "utf8mb4", "character_set_results": "utf8mb4",
+                "tls": "off", "transport": transport, "nothing": "", "schema": self._schema}
+
+    def counted(self) -> Counted:
+        status = {name.upper(): int(value) for name, value in self._ask(
+            "SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Com\\_%' "
+            "OR Variable_name IN ('Connections', 'Aborted_clients')") if value.isdigit()}
+        commands = Counter({name.removeprefix("COM_"): count for name, count in status.items()
+                            if name.startswith("COM_") and name != "COM_SHOW_STATUS" and count})
+        prepared = Counter({name: commands.pop(name) for name in list(commands)
+                            if name.startswith("STMT_")})
+        statements = Counter({name.removesuffix("_TABLE"): n for name, n in commands.items()})
+        return Counted(statements, prepared, status["CONNECTIONS"], status["ABORTED_CLIENTS"])
+
+    def shows_preparing(self, before: Counted, after: Counted) -> bool | None:
+        calls = after.statements - before.statements
+        seen = after.prepared - before.prepared
+        if not seen:
+            return False
+        data = calls["SELECT"] + calls["INSERT"] + calls["UPDATE"]
+        return True if seen == Counter(STMT_EXECUTE=data) else None
+
+    def _ask(self, statement: str) -> Iterable[tuple]:
+        with self._connection.cursor() as cursor:
+            cursor.execute(statement)
+            return cursor.fetchall()
+
+
+def _listening_folder(name: str) -> str:
+    """Where a Unix socket of this name is bound; only a superuser may ask PostgreSQL."""
+    for line in Path("/proc/net/unix").read_text().splitlines():
+        path = line.split(maxsplit=7)[-1]
+        if path.startswith("/") and path.endswith("/" + name):
+            return path.removesuffix("/" + name)
+    raise LookupError(f"no Unix socket {name} on this machine")
+
+
+SERVERS: dict[str, Callable[[str, str, Mapping[str, str]], Server]] = {
+    "postgresql": PostgreSQL, "mariadb": MariaDB}
+
+
+def server_uri(target: str) -> str | None:
+    return os.environ.get(f"LAB_{target.upper()}")
+
+
+def eventually(condition: Callable[[], bool], seconds: float = 2) -> bool:
+    """Whether the condition comes true within the time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.005)
+    return True
