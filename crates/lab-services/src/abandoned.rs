@@ -2,21 +2,17 @@
 //! What private servers leave when the lab or they themselves are killed: processes, sockets, shared
 //! memory and data. It is ended and removed, and nothing else is touched.
 
-use crate::Kind;
-use crate::place::{SHORT, SOCKETS};
+use crate::place::{DATA, SHORT, SOCKETS};
 use crate::process::PAUSE;
+use crate::{Kind, shared_memory};
 use nix::sys::signal::Signal;
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The names of the shared memory that PostgreSQL made when it started.
-const SHARED: &str = "shared-memory";
-/// How those names begin.
-const SEGMENT: &str = "PostgreSQL.";
+const MOST_ROUNDS: usize = 5;
 /// Servers that were asked to end may take this long.
 const PATIENCE: Duration = Duration::from_secs(6);
 
@@ -47,18 +43,22 @@ fn is_place(path: &Path) -> bool {
     real && number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-/// Clears the folder of one server.
+/// Clears the folder of one server. What makes a data directory may start one more process meanwhile.
 pub(crate) fn clear_place(folder: &Path) {
-    note_shared_memory(folder);
-    end(folder);
-    remove_shared_memory(folder);
-    if let Ok(sockets) = fs::read_link(folder.join(SOCKETS)) {
-        let name = sockets.file_name().and_then(|name| name.to_str());
-        if name.is_some_and(|name| name.starts_with(SHORT)) {
-            let _ = fs::remove_dir_all(sockets);
+    for _ in 0..MOST_ROUNDS {
+        end(folder);
+        shared_memory::remove(&folder.join(DATA));
+        if let Ok(sockets) = fs::read_link(folder.join(SOCKETS)) {
+            let name = sockets.file_name().and_then(|name| name.to_str());
+            if name.is_some_and(|name| name.starts_with(SHORT)) {
+                let _ = fs::remove_dir_all(sockets);
+            }
+        }
+        let removed = fs::remove_dir_all(folder).is_ok() || !folder.exists();
+        if removed && running(folder).is_empty() {
+            return;
         }
     }
-    let _ = fs::remove_dir_all(folder);
 }
 
 /// A server's process, held so that its number cannot become another's.
@@ -102,7 +102,7 @@ fn running(folder: &Path) -> Vec<Running> {
     pids.filter_map(|pid| Running::find(pid, folder)).collect()
 }
 
-/// SIGQUIT is PostgreSQL's immediate shutdown, which gives its shared memory back.
+/// SIGQUIT is PostgreSQL's immediate shutdown.
 fn end(folder: &Path) {
     let postgresql = is_of(folder, Kind::Postgresql);
     let deadline = Instant::now() + PATIENCE;
@@ -135,59 +135,4 @@ fn end(folder: &Path) {
 fn is_of(folder: &Path, kind: Kind) -> bool {
     let name = folder.file_name().and_then(|name| name.to_str());
     name.is_some_and(|name| name.starts_with(kind.name()))
-}
-
-/// Writes down which shared memory a PostgreSQL server has, in case that it cannot remove it itself.
-pub(crate) fn note_shared_memory(folder: &Path) {
-    let mut names: Vec<String> = noted(folder);
-    for process in running(folder) {
-        let maps = fs::read_to_string(format!("/proc/{}/maps", process.pid)).unwrap_or_default();
-        let paths = maps.lines().filter_map(|line| line.split_once("/dev/shm/"));
-        let segments = paths
-            .map(|(_, name)| name)
-            .filter(|name| name.starts_with(SEGMENT));
-        names.extend(segments.map(|name| name.trim_end_matches(" (deleted)").to_owned()));
-    }
-    names.sort();
-    names.dedup();
-    if !names.is_empty() {
-        let _ = fs::write(folder.join(SHARED), names.join("\n"));
-    }
-}
-
-fn noted(folder: &Path) -> Vec<String> {
-    let names = fs::read_to_string(folder.join(SHARED)).unwrap_or_default();
-    names.lines().map(str::to_owned).collect()
-}
-
-/// Nothing is left of it after an orderly end.
-fn remove_shared_memory(folder: &Path) {
-    for name in noted(folder) {
-        let number = name
-            .strip_prefix(SEGMENT)
-            .and_then(|n| n.parse::<u32>().ok());
-        if number.is_some() {
-            let _ = fs::remove_file(PathBuf::from("/dev/shm").join(name));
-        }
-    }
-    // Its seventh line: key and number of the System V segment (PostgreSQL, pidfile.h).
-    let lock = fs::read_to_string(folder.join("data/postmaster.pid")).unwrap_or_default();
-    let numbers = lock.lines().nth(6).unwrap_or("").split_whitespace();
-    let numbers: Vec<i64> = numbers.filter_map(|number| number.parse().ok()).collect();
-    if let (&[key, id], Ok(owner)) = (&numbers[..], fs::metadata(folder)) {
-        remove_segment(key as i32, id as i32, owner.uid());
-    }
-}
-
-/// Unless it has become another's, or is in use.
-fn remove_segment(key: i32, id: i32, owner: u32) {
-    // SAFETY: the structure is plain numbers, and lives through both calls.
-    unsafe {
-        let mut segment: libc::shmid_ds = std::mem::zeroed();
-        let known = libc::shmctl(id, libc::IPC_STAT, &mut segment) == 0;
-        let same = segment.shm_perm.__key == key && segment.shm_perm.uid == owner;
-        if known && same && segment.shm_nattch == 0 {
-            libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut());
-        }
-    }
 }

@@ -17,7 +17,7 @@ pub struct Counters {
     /// entry of their own are `other`, and `admin` are pings and resets of the connection.
     pub statements: BTreeMap<String, u64>,
     /// Rows that statements yielded, inserted, updated or deleted. A row that is updated to the value
-    /// it had counts in PostgreSQL; MariaDB leaves it alone.
+    /// it had counts in PostgreSQL; MariaDB may leave it alone.
     pub rows: u64,
     /// Executions of statements prepared on the server; of MariaDB.
     pub prepared_executions: Option<u64>,

@@ -17,6 +17,7 @@ mod place;
 mod postgresql;
 mod process;
 mod service;
+mod shared_memory;
 mod starting;
 mod statements;
 mod status;

@@ -12,6 +12,8 @@ use std::process::{Command, Stdio};
 
 /// The longest path of a Unix socket (`sun_path`, unix(7)), without its NUL.
 const LONGEST_SOCKET: usize = 107;
+/// The data directory, within the folder.
+pub(crate) const DATA: &str = "data";
 /// Leads to the folder of the sockets where it is another one.
 pub(crate) const SOCKETS: &str = "sockets";
 /// How the folders of sockets are named that lie elsewhere.
@@ -70,7 +72,7 @@ impl Place {
     }
 
     pub fn data(&self) -> PathBuf {
-        self.folder.join("data")
+        self.folder.join(DATA)
     }
 
     /// Its Unix socket.

@@ -16,6 +16,9 @@ use std::process::Command;
 /// Ends it at once; nothing is written to the disk, and its shared memory is given back.
 pub(crate) const DEATH: Signal = Signal::SIGQUIT;
 
+/// Has the installer stop when the server that it runs has done its part.
+pub(crate) const INSTALLERS_DEATH: Signal = Signal::SIGTERM;
+
 /// The lab connects to this database, which is there from the start, to make the subjects' own.
 const FIRST_DATABASE: &str = "postgres";
 
@@ -67,7 +70,14 @@ pub(crate) fn install(place: &Place, initdb: &Path, lab: &Address) -> io::Result
     command.arg("--pgdata").arg(place.data());
     command.args(["--username", LAB, "--auth", "scram-sha-256", "--pwfile"]);
     command.arg(place.write(PASSWORD, &lab.password)?);
-    command.args(["--no-locale", "--encoding", "UTF8", "--no-sync"]);
+    // What is left of a failure is removed by the lab, who finds the shared memory by it.
+    command.args([
+        "--no-locale",
+        "--encoding",
+        "UTF8",
+        "--no-sync",
+        "--no-clean",
+    ]);
     Ok(command)
 }
 

@@ -75,13 +75,11 @@ impl Drop for Process {
     fn drop(&mut self) {
         let _ = kill(self.pid(), self.death);
         let deadline = Instant::now() + PATIENCE;
-        while self.alive() {
-            if Instant::now() > deadline {
-                let _ = killpg(self.pid(), Signal::SIGKILL);
-                break;
-            }
+        while self.alive() && Instant::now() < deadline {
             std::thread::sleep(PAUSE);
         }
+        // What it started and did not end, such as a script's commands.
+        let _ = killpg(self.pid(), Signal::SIGKILL);
         let _ = self.child.wait();
     }
 }

@@ -11,8 +11,7 @@ use crate::process::{PAUSE, Process, described};
 use crate::service::{Private, Service};
 use crate::tally::Tally;
 use crate::usage::Processes;
-use crate::{Kind, ServiceError, abandoned, facts, mariadb, postgresql};
-use nix::sys::signal::Signal;
+use crate::{Kind, ServiceError, facts, mariadb, postgresql};
 use nix::sys::wait::WaitStatus;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
@@ -99,11 +98,17 @@ impl Starting {
                 Address::private(kind, LAB)?,
                 Address::private(kind, SUBJECTS)?,
             );
-            let command = match kind {
-                Kind::Postgresql => postgresql::install(&place, &installed.installer, &lab)?,
-                Kind::Mariadb => mariadb::install(&place, &installed.installer)?,
+            let (command, death) = match kind {
+                Kind::Postgresql => (
+                    postgresql::install(&place, &installed.installer, &lab)?,
+                    postgresql::INSTALLERS_DEATH,
+                ),
+                Kind::Mariadb => (
+                    mariadb::install(&place, &installed.installer)?,
+                    mariadb::DEATH,
+                ),
             };
-            Ok((Process::start(command, Signal::SIGKILL)?, lab, subjects))
+            Ok((Process::start(command, death)?, lab, subjects))
         };
         let begun = begin().map_err(|error| ServiceError::System {
             kind,
@@ -226,7 +231,6 @@ impl Starting {
             Kind::Postgresql => postgresql::furnish(admin, &self.lab, &self.subjects)?,
             Kind::Mariadb => admin,
         };
-        abandoned::note_shared_memory(&self.place.folder);
         let place = if self.place.in_memory() {
             "in memory"
         } else {

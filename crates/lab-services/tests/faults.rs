@@ -3,13 +3,11 @@
 
 mod common;
 
-use common::{Client, Fixture, installed, is_installed, request};
+use common::{Client, Fixture, Small, installed, is_installed, request};
 use lab_services::{Kind, Service, ServiceError, Transport};
 use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::Command;
-use tempfile::TempDir;
 
 type Pairs = &'static [(&'static str, &'static str)];
 
@@ -112,56 +110,13 @@ fn settings_are_read_back() {
     }
 }
 
-/// A small file system in memory; `None`: only root may make one.
-struct Small(TempDir);
-
-impl Small {
-    fn new(mib: u64) -> Option<Small> {
-        let folder = tempfile::tempdir().unwrap();
-        let mut mount = Command::new("mount");
-        mount.args([
-            "-t",
-            "tmpfs",
-            "-o",
-            &format!("size={mib}m,mode=755"),
-            "tmpfs",
-        ]);
-        let mounted = mount
-            .arg(folder.path())
-            .output()
-            .is_ok_and(|o| o.status.success());
-        if !mounted {
-            println!("left out: only root may mount a file system");
-        }
-        mounted.then_some(Small(folder))
-    }
-}
-
-impl Drop for Small {
-    fn drop(&mut self) {
-        let unmounted = Command::new("umount").arg(self.0.path()).status();
-        assert!(unmounted.unwrap().success(), "something is left in it");
-    }
-}
-
-#[test]
-fn a_full_disk_is_named_when_a_server_cannot_be_made() {
-    for kind in installed() {
-        let Some(small) = Small::new(20) else { return };
-        let error = Service::start(&request(kind, &small.0, &[])).unwrap_err();
-        assert!(matches!(error, ServiceError::Full { .. }), "{error:?}");
-        let message = error.to_string();
-        assert!(message.contains("`--scratch DIR`"), "{message}");
-    }
-}
-
 #[test]
 fn a_full_disk_is_named_when_a_server_ends_by_it() {
     for kind in installed() {
         let Some(small) = Small::new(250) else { return };
-        let mut service = Service::start(&request(kind, &small.0, &[])).unwrap();
+        let mut service = Service::start(&request(kind, small.folder(), &[])).unwrap();
         assert!(service.failure().is_none());
-        let free = fs::File::create(small.0.path().join("filler")).unwrap();
+        let free = fs::File::create(small.folder().path().join("filler")).unwrap();
         let mut taken = 0;
         // What another program writes meanwhile.
         while std::io::Write::write_all(&mut &free, &[1; 1 << 16]).is_ok() {

@@ -3,33 +3,49 @@
 
 mod common;
 
-use common::{Client, Fixture, installed, processes_in, request, soon};
+use common::{Client, Fixture, Small, installed, processes_in, request, soon};
 use lab_services::{Kind, Service, ServiceError, Starting, Transport, clear};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
-/// Shared memory of the kinds that PostgreSQL makes: names in /dev/shm, and creators' processes of
-/// System V segments.
-fn shared_memory(pids: &[Pid]) -> (Vec<PathBuf>, usize) {
-    let maps = fs::read_to_string(format!("/proc/{}/maps", pids[0])).unwrap_or_default();
-    let paths = maps
-        .lines()
-        .filter_map(|line| Some(&line[line.find("/dev/shm/")?..]));
-    let segments = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
-    let creator = |line: &str| {
+/// The shared memory in /dev/shm that processes have, and the number of System V segments that the
+/// first of them made.
+fn shared_memory(pids: &[Pid]) -> (BTreeSet<PathBuf>, usize) {
+    let mut paths = BTreeSet::new();
+    for pid in pids {
+        let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        let named = maps
+            .lines()
+            .filter_map(|line| Some(&line[line.find("/dev/shm/PostgreSQL")?..]));
+        paths.extend(named.map(PathBuf::from));
+    }
+    let own = |line: &Vec<u64>| line[4] == pids[0].as_raw() as u64;
+    (paths, segments().into_iter().filter(own).count())
+}
+
+/// The lines of /proc/sysvipc/shm: the fifth column is the creator, the seventh counts users.
+fn segments() -> Vec<Vec<u64>> {
+    let table = fs::read_to_string("/proc/sysvipc/shm").unwrap();
+    let columns = |line: &str| {
         line.split_whitespace()
-            .nth(4)
-            .and_then(|pid| pid.parse().ok())
+            .filter_map(|n| n.parse().ok())
+            .collect()
     };
-    let creators = segments.lines().filter_map(creator);
-    let own = creators.filter(|&pid: &i32| pids.contains(&Pid::from_raw(pid)));
-    (paths.map(PathBuf::from).collect(), own.count())
+    table.lines().skip(1).map(columns).collect()
+}
+
+/// The numbers of those that nobody uses. Another test's server may be ending just now.
+fn unused() -> BTreeSet<u64> {
+    let unused = segments().into_iter().filter(|columns| columns[6] == 0);
+    unused.map(|columns| columns[1]).collect()
 }
 
 fn is_empty(folder: &Path) -> bool {
@@ -172,18 +188,42 @@ fn waiting_for_a_server_can_be_interrupted() {
         let scratch = tempfile::tempdir().unwrap();
         let mut request = request(kind, &scratch, &[]);
         request.interrupted = || true;
+        let before = unused();
         let error = Service::start(&request).unwrap_err();
         assert!(matches!(error, ServiceError::Interrupted));
         assert!(is_empty(scratch.path()) && processes_in(scratch.path()).is_empty());
+        assert!(soon(|| unused().is_subset(&before)), "{kind}");
     }
 }
 
 #[test]
 fn a_server_that_is_not_finished_leaves_nothing() {
     for kind in installed() {
-        let scratch = tempfile::tempdir().unwrap();
-        drop(Starting::new(&request(kind, &scratch, &[])).unwrap());
-        assert!(is_empty(scratch.path()) && processes_in(scratch.path()).is_empty());
+        for milliseconds in [0, 50, 150, 400] {
+            let scratch = tempfile::tempdir().unwrap();
+            let before = unused();
+            let starting = Starting::new(&request(kind, &scratch, &[])).unwrap();
+            std::thread::sleep(Duration::from_millis(milliseconds));
+            drop(starting);
+            assert!(is_empty(scratch.path()) && processes_in(scratch.path()).is_empty());
+            assert!(soon(|| unused().is_subset(&before)), "{kind}");
+        }
+    }
+}
+
+/// Its installer runs a server, which fails in the middle of its work.
+#[test]
+fn a_server_that_finds_no_room_leaves_nothing() {
+    for kind in installed() {
+        for mib in [1, 8, 20] {
+            let Some(small) = Small::new(mib) else { return };
+            let before = unused();
+            let error = Service::start(&request(kind, small.folder(), &[])).unwrap_err();
+            assert!(matches!(error, ServiceError::Full { .. }), "{error:?}");
+            assert!(error.to_string().contains("`--scratch DIR`"), "{error}");
+            assert!(is_empty(small.folder().path()));
+            assert!(soon(|| unused().is_subset(&before)), "{kind}");
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 use lab_services::{Kind, Request, Service, Transport};
 use mysql::prelude::Queryable;
+use std::process::Command;
 use tempfile::TempDir;
 
 /// The kinds whose software is installed; says which are left out.
@@ -147,4 +148,35 @@ pub fn soon(mut what: impl FnMut() -> bool) -> bool {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     false
+}
+
+/// A small file system in memory.
+pub struct Small(TempDir);
+
+impl Small {
+    /// `None`: only root may mount one.
+    pub fn new(mib: u64) -> Option<Small> {
+        let folder = tempfile::tempdir().unwrap();
+        let options = format!("size={mib}m,mode=755");
+        let mut mount = Command::new("mount");
+        mount
+            .args(["-t", "tmpfs", "-o", &options, "tmpfs"])
+            .arg(folder.path());
+        if mount.output().is_ok_and(|output| output.status.success()) {
+            return Some(Small(folder));
+        }
+        println!("left out: only root may mount a file system");
+        None
+    }
+
+    pub fn folder(&self) -> &TempDir {
+        &self.0
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg(self.folder().path()).status();
+        assert!(unmounted.unwrap().success(), "something is left in it");
+    }
 }

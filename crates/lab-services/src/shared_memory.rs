@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The shared memory that a PostgreSQL server had and could not give back, because it was killed or
+//! gave up. PostgreSQL finds it in the same way when it is started in that data directory again.
+
+use std::fs::{self, Metadata};
+use std::mem::size_of;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// What its small System V segment holds (PostgreSQL's source, pg_shmem.h). It tells of whom it is.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Header {
+    magic: i32,
+    creator: i32,
+    total: usize,
+    free: usize,
+    /// The number of the segment in `/dev/shm` that lists all others.
+    control: u32,
+    index: usize,
+    device: u64,
+    inode: u64,
+}
+
+const MAGIC: i32 = 679_834_894;
+
+/// Removes what belonged to the server of a data directory, all of whose processes have ended.
+pub(crate) fn remove(data: &Path) {
+    let Ok(data) = fs::metadata(data) else {
+        return;
+    };
+    for id in unused_segments(data.uid()) {
+        let Some(header) = header(id) else { continue };
+        if header.magic == MAGIC && (header.device, header.inode) == (data.dev(), data.ino()) {
+            remove_listed(header.control, &data);
+            // SAFETY: it needs no memory.
+            unsafe { libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut()) };
+        }
+    }
+}
+
+/// The System V segments of a user that are large enough and that no process has attached.
+fn unused_segments(owner: u32) -> Vec<i32> {
+    let table = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
+    let lines = table.lines().skip(1).filter_map(|line| {
+        let columns: Vec<u64> = line
+            .split_whitespace()
+            .filter_map(|c| c.parse().ok())
+            .collect();
+        // Key, number, permissions, size, creator, last user, attached, owner: proc_sysvipc(5).
+        let &[_, id, _, size, _, _, attached, user, ..] = &columns[..] else {
+            return None;
+        };
+        let fits =
+            size as usize >= size_of::<Header>() && attached == 0 && user == u64::from(owner);
+        fits.then_some(id as i32)
+    });
+    lines.collect()
+}
+
+fn header(id: i32) -> Option<Header> {
+    // SAFETY: it is attached where the system likes, read within its size, and detached.
+    unsafe {
+        let address = libc::shmat(id, std::ptr::null(), libc::SHM_RDONLY);
+        if address as isize == -1 {
+            return None;
+        }
+        let header = address.cast::<Header>().read();
+        libc::shmdt(address);
+        Some(header)
+    }
+}
+
+/// Removes the segment that lists others, and those of the same user that it names. How long an entry
+/// is depends on the version; a number of a segment is random, and so is not there by chance.
+fn remove_listed(control: u32, data: &Metadata) {
+    let path = |number: u32| PathBuf::from(format!("/dev/shm/PostgreSQL.{number}"));
+    let list = fs::read(path(control)).unwrap_or_default();
+    let numbers = list
+        .chunks_exact(4)
+        .map(|four| u32::from_ne_bytes([four[0], four[1], four[2], four[3]]));
+    for number in numbers.chain([control]).filter(|&number| number != 0) {
+        if fs::metadata(path(number)).is_ok_and(|segment| segment.uid() == data.uid()) {
+            let _ = fs::remove_file(path(number));
+        }
+    }
+}
