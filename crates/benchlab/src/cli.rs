@@ -88,14 +88,14 @@ pub struct RunArgs {
     /// Measure for about 30 s a target: fewer points and shorter blocks
     #[arg(long, short)]
     pub quick: bool,
-    /// Time for measuring, such as 90s or 10m; `none`: until everything is decided [default: 150s a
+    /// Time for measuring, such as 90s or 10m; `none`: until everything is decided [default: 3m a
     /// target; quick: 30s]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,
     /// Measure this many blocks, whatever they show
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub blocks: Option<u32>,
-    /// Mirrored pairs of passes in a block [default: 40; quick: 8]
+    /// Mirrored pairs of passes in a block [default: as many as fit into its time, at most 40; quick: 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub pairs: Option<u32>,
     /// Ratios within ± this count as equivalent

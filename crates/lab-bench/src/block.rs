@@ -44,6 +44,10 @@ const STINT: u32 = 10;
 /// Start and warm-up of a process within this time cost nothing.
 const CHEAP_NS: u64 = 20_000_000;
 
+/// The warm-up for a point takes no longer than about this, so that operations of a tenth of a second do
+/// not take minutes.
+const WARM_UP_NS: u64 = 300_000_000;
+
 /// A subject that sits in a block, with its case open or not.
 struct Seat {
     process: Process,
@@ -144,7 +148,8 @@ impl Bench<'_, '_> {
         let known_case = !seat.warm_cases.insert(self.crew.plan.points[point].case);
         let batches = pilot
             .warmup_batches
-            .div_ceil(if known_case { WARM_UP_AGAIN } else { 1 });
+            .div_ceil(if known_case { WARM_UP_AGAIN } else { 1 })
+            .min((WARM_UP_NS / last_ns(pilot).unwrap_or(1).max(1)).max(1) as u32);
         let opened = warm_up(
             self.crew,
             self.targets,
@@ -188,7 +193,7 @@ impl Bench<'_, '_> {
         point: PointId,
         subjects: &[SubjectId],
     ) -> Result<(), Stop> {
-        let passes = schedule.passes(point, subjects, self.crew.plan.pairs(point));
+        let passes = schedule.passes(point, subjects, self.pairs(subjects, point));
         for (pass, order) in passes.enumerate() {
             if pass > 0 && (pass as u32).is_multiple_of(2 * STINT) {
                 self.relieve(seats, point, &order)?;
@@ -219,6 +224,15 @@ impl Bench<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Mirrored pairs of a point in every block.
+    fn pairs(&self, subjects: &[SubjectId], point: PointId) -> u32 {
+        let pilots = subjects
+            .iter()
+            .filter_map(|&s| self.pilots.get(&(s, point)));
+        let pass_ns: u64 = pilots.filter_map(last_ns).sum();
+        self.crew.plan.pairs(2 * (pass_ns + pass_ns / LEAD_IN))
     }
 
     /// Keeps a sample, in the file first.
@@ -394,6 +408,11 @@ fn take_turn(
     latencies_told(crew.plan, point, &ran)?;
     expected.compare(point, &ran)?;
     Ok(ran)
+}
+
+/// How long the pilot's last batch took, which has as many operations as those of the blocks.
+fn last_ns(pilot: &Pilot) -> Option<u64> {
+    pilot.batches.last().map(|b| b.wall_ns)
 }
 
 fn resources(subject: SubjectId, point: PointId, usage: &procfs::Usage) -> Resources {

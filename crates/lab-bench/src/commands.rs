@@ -198,19 +198,13 @@ impl<'a> CommandTurns<'a> {
 
     /// Mirrored pairs of a point in every block: as many as fit into its part of the block.
     fn pairs(&self, subjects: &[SubjectId], point: PointId) -> u32 {
-        let measure = &self.plan.measure;
-        let Some(block_ns) = measure.block_ns else {
-            return measure.pairs;
-        };
         let last = |&subject: &SubjectId| {
             let pilot = self.pilots.get(&(subject, point));
             pilot
                 .and_then(|p| p.batches.last())
                 .map_or(0, |b| b.wall_ns)
         };
-        let pair_ns: u64 = 2 * subjects.iter().map(last).sum::<u64>();
-        let part_ns = block_ns / self.plan.points.len() as u64;
-        (part_ns / pair_ns.max(1)).clamp(1, u64::from(measure.pairs)) as u32
+        self.plan.pairs(2 * subjects.iter().map(last).sum::<u64>())
     }
 
     /// One turn of a block, written down.

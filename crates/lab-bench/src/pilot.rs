@@ -22,9 +22,9 @@ const STILL_COMPILING: f64 = 0.25;
 /// The most operations of a batch.
 const MAX_OPERATIONS: u64 = 1 << 32;
 
-/// A pilot of long batches ends after as much time as one of as many usual ones may take, this many
-/// times over.
-const PATIENCE: u64 = 2;
+/// A pilot of long batches ends after as much time as one of as many usual ones may take, and so many
+/// batches.
+const FEWEST: usize = 10;
 
 /// Runs a point in a fresh process until it is steady or the most batches are spent: the pilot and
 /// its last batch.
@@ -49,9 +49,9 @@ pub fn pilot(
     let most = (plan.measure.max_warmup as usize).max(FIRST_LOOK);
     let mut times = Vec::new();
     let turn_ns = plan.turn_ns(point);
-    let patience_ns = PATIENCE * most as u64 * plan.measure.turn_ns;
+    let patience_ns = most as u64 * plan.measure.turn_ns;
     let mut spent_ns = 0;
-    while batches.len() < most && (batches.len() < FIRST_LOOK || spent_ns < patience_ns) {
+    while batches.len() < most && (batches.len() < FEWEST || spent_ns < patience_ns) {
         let operations = operations(&last, turn_ns);
         last = visit.run(process, operations)?;
         visit.look(plan)?;

@@ -224,9 +224,6 @@ pub struct Case {
     /// The wanted length of a batch, where it is not [`Measure::turn_ns`].
     #[serde(default)]
     pub turn_ns: Option<u64>,
-    /// No more mirrored pairs of passes in a block than this.
-    #[serde(default)]
-    pub pairs: Option<u32>,
 }
 
 /// How the lab itself looks whether a case's work was done.
@@ -281,8 +278,8 @@ pub struct Measure {
     pub pairs: u32,
     /// The wanted length of a batch.
     pub turn_ns: u64,
-    /// The wanted length of a point's part of a block: fewer pairs are measured, at least one, where
-    /// all of them would take longer.
+    /// The wanted length of a block, of which each point gets an equal part: fewer pairs are measured,
+    /// at least one, where all of them would take longer.
     #[serde(default)]
     pub block_ns: Option<u64>,
     /// Blocks begin as long as they are expected to end within this time; `None`: no limit.
@@ -331,10 +328,14 @@ impl Plan {
         own.unwrap_or(self.measure.turn_ns)
     }
 
-    /// The mirrored pairs of passes over a point in a block, at the most.
-    pub fn pairs(&self, point: PointId) -> u32 {
-        let own = self.case(point).pairs.unwrap_or(u32::MAX);
-        own.min(self.measure.pairs)
+    /// The mirrored pairs of passes over a point in every block, of which each takes so long: as many as
+    /// fit into the point's part of the block.
+    pub fn pairs(&self, pair_ns: u64) -> u32 {
+        let Some(block_ns) = self.measure.block_ns else {
+            return self.measure.pairs;
+        };
+        let part_ns = block_ns / self.points.len().max(1) as u64;
+        (part_ns / pair_ns.max(1)).clamp(1, u64::from(self.measure.pairs)) as u32
     }
 
     /// The case of a point.

@@ -58,8 +58,6 @@ pub struct Case {
     pub cores: Cores,
     /// The wanted length of a batch, where it is not the usual one.
     pub turn_ns: Option<u64>,
-    /// The most mirrored pairs of passes in a block, where it is not the usual number.
-    pub pairs: Option<u32>,
     pub(crate) statements: Vec<(String, Count)>,
     pub(crate) writes: Option<file::Writes>,
 }
@@ -303,7 +301,6 @@ impl Reader<'_> {
             targets: self.places(&case.targets, kinds)?,
             cores: case.cores,
             turn_ns: case.turn_ms.map(|ms| ms.saturating_mul(1_000_000)),
-            pairs: case.pairs,
             statements: self.statements(&case.statements, &sweep)?,
             sweep,
             writes: case.writes.as_ref().map(|w| w.get_ref().clone()),

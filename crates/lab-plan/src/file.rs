@@ -71,7 +71,6 @@ pub struct Case {
     #[serde(default)]
     pub cores: Cores,
     pub turn_ms: Option<u64>,
-    pub pairs: Option<u32>,
     #[serde(default)]
     pub statements: BTreeMap<String, Spanned<Count>>,
     pub thin: Option<Spanned<Vec<i64>>>,

@@ -352,7 +352,6 @@ fn model(case: &Case) -> lab_model::Case {
         empty: case.empty,
         cores: case.cores,
         turn_ns: case.turn_ns,
-        pairs: case.pairs,
     }
 }
 

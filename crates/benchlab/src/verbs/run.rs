@@ -20,6 +20,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let experiment = Experiment::read(&project, &args.experiment)?;
     let mut plan = selection(args)?.plan(&experiment)?;
     plan.measure.budget_ns = budget_ns(args, plan.targets.len());
+    plan.measure.block_ns = block_ns(args, plan.targets.len());
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let Prepared { hashes, failures } = prepare(&project, &experiment, &plan, args.install)?;
     let host = measuring::fit_host(args.strict)?;
@@ -141,13 +142,20 @@ fn selection(args: &RunArgs) -> Result<Selection, Exit> {
 
 /// The time that was asked for; else what is usual for so many targets, unless the blocks are counted.
 fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
-    let usual = Duration::from_secs(if args.quick { 30 } else { 150 });
+    let usual = Duration::from_secs(if args.quick { 30 } else { 180 });
     let budget = match (args.budget, args.blocks) {
         (Some(budget), _) => budget.0,
         (None, Some(_)) => None,
         (None, None) => Some(usual * targets.max(1) as u32),
     };
     budget.map(|b| b.as_nanos() as u64)
+}
+
+/// A block's length, unless its pairs are counted: so that the usual time has room for ten of them.
+fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
+    let seconds = if args.quick { 3 } else { 8 };
+    let usual = Duration::from_secs(seconds) * targets.max(1) as u32;
+    args.pairs.is_none().then_some(usual.as_nanos() as u64)
 }
 
 fn measure(args: &RunArgs) -> Measure {
