@@ -367,7 +367,7 @@ fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
         return;
     }
     let connections = "\n[[case]]\nname = \"connections\"\nwork = \"at once\"\nunit = \"row\"\n\
-                       sweep.connections = [2]\ncores = \"all\"\nturn_ms = 3\npairs = 2\n\
+                       sweep.connections = [2]\ncores = \"all\"\nturn_ms = 3\n\
                        statements = { select = 1 }\ntargets = [\"mariadb\"]\n";
     let variants = ["no-latencies", "wrong-sum", "descending"];
     let project = Project::servers(&[POINT, connections], &variants);
@@ -405,7 +405,7 @@ fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
             .iter()
             .filter(|s| plan.case(s.point).cores == Cores::All);
         let at_once: Vec<_> = at_once.collect();
-        assert_eq!(at_once.len(), 3 * 2 * 2, "three subjects, two pairs");
+        assert_eq!(at_once.len(), 3 * 2 * 3, "three subjects, three pairs");
         for sample in at_once {
             let told = block.latencies.iter().find(|l| {
                 (l.point, l.subject, l.pass) == (sample.point, sample.subject, sample.pass)
