@@ -415,31 +415,6 @@ fn part(text: &str) -> Result<f64, String> {
     part.ok_or("a part is wanted, such as 2% or 0.02".into())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_line_is_sound() {
-        use clap::CommandFactory;
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn times_and_parts_are_read() {
-        assert_eq!(time("1.5s"), Ok(Duration::from_millis(1500)));
-        assert_eq!(time("2m"), Ok(Duration::from_secs(120)));
-        assert_eq!(part("2%"), Ok(0.02));
-        assert_eq!(part("0.02"), Ok(0.02));
-        for bad in ["", "5", "s", "-1s", "1e9h", "1 s", "0s"] {
-            assert!(time(bad).is_err(), "{bad}");
-        }
-        for bad in ["", "%", "0", "-1%", "100%", "nan"] {
-            assert!(part(bad).is_err(), "{bad}");
-        }
-    }
-}
-
 fn kind(text: &str) -> Result<Kind, String> {
     let known = Kind::ALL.iter().find(|k| k.name() == text).copied();
     let names = Kind::ALL.map(Kind::name).join(", ");
@@ -465,5 +440,30 @@ fn service_set(text: &str) -> Result<(Kind, String, String), String> {
     match setting.is_empty() || value.is_empty() {
         true => Err(wanted.into()),
         false => Ok((server(name)?, setting.to_owned(), value.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_and_parts_are_read() {
+        assert_eq!(time("1.5s"), Ok(Duration::from_millis(1500)));
+        assert_eq!(time("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(part("2%"), Ok(0.02));
+        assert_eq!(part("0.02"), Ok(0.02));
+        for bad in ["", "5", "s", "-1s", "1e9h", "1 s", "0s"] {
+            assert!(time(bad).is_err(), "{bad}");
+        }
+        for bad in ["", "%", "0", "-1%", "100%", "nan"] {
+            assert!(part(bad).is_err(), "{bad}");
+        }
     }
 }

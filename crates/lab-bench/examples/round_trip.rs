@@ -2,7 +2,7 @@
 //! What the lab adds to a batch: the round trip of a `noop` batch of one operation, alone and with
 //! waking and freezing. Usage: round_trip PROGRAM [ARGUMENT…]
 
-use lab_bench::{Process, allowed_cores, monotonic_ns, pin, share_core};
+use lab_bench::{Process, allowed_cores, monotonic_ns, share_core};
 use lab_model::Subject;
 use std::time::Duration;
 
@@ -24,7 +24,9 @@ fn main() {
         share_core(core);
         let limit = Duration::from_secs(10);
         let mut process = Process::start(&subject, &folder, limit).expect("the subject starts");
-        pin(process.thread, &[core]).expect("the subject can be kept on a core");
+        process
+            .keep_on(core)
+            .expect("the subject can be kept on a core");
         process
             .open([("case", "noop"), ("seed", "1")])
             .expect("every kit has noop");

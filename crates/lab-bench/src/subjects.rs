@@ -23,6 +23,9 @@ use std::time::Duration;
 /// Operations after which subjects are compared before anything is measured.
 const TRIAL: u64 = 3;
 
+/// What numbers of operations yield.
+type Outcomes = Vec<(u64, Outcome)>;
+
 /// Those who are measured, and where.
 pub struct Crew<'a> {
     /// The plan.
@@ -242,11 +245,7 @@ impl<'a> Subjects<'a> {
     }
 
     /// What every number of operations yields, and what one leaves in a fresh target.
-    fn outcomes_by(
-        &self,
-        judge: SubjectId,
-        point: PointId,
-    ) -> Answer<(Vec<(u64, Outcome)>, Option<String>)> {
+    fn outcomes_by(&self, judge: SubjectId, point: PointId) -> Answer<(Outcomes, Option<String>)> {
         let plan = self.crew.plan;
         let mut counts: Vec<u64> = (0..plan.subjects.len())
             .filter_map(|s| self.pilots.get(&(s, point)).map(|p| p.operations))
@@ -258,7 +257,7 @@ impl<'a> Subjects<'a> {
         visit.verify(&mut process, 1)?;
         visit.look(plan)?;
         let content = visit.content(plan)?;
-        let outcomes: Answer<Vec<_>> = counts
+        let outcomes: Answer<Outcomes> = counts
             .into_iter()
             .map(|operations| Ok((operations, visit.verify(&mut process, operations)?)))
             .collect();
@@ -303,8 +302,8 @@ impl Method for Subjects<'_> {
 
     /// Starts the servers anew that do not answer.
     fn restore(&mut self) -> Result<(), String> {
-        let lost = self.servers().filter(|(_, server)| server.lost().is_some());
-        lost.map(|(_, server)| server.restart()).collect()
+        let mut lost = self.servers().filter(|(_, server)| server.lost().is_some());
+        lost.try_for_each(|(_, server)| server.restart())
     }
 
     fn block(&mut self, desk: Desk) -> Result<(), Stop> {

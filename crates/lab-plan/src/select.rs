@@ -104,6 +104,11 @@ impl Selection {
             let what = format!("`{}` has no target `{name}`", experiment.name);
             return Err(PlanError::asked(what).known(name, names));
         }
+        if subjects.is_empty() {
+            let name = &experiment.name;
+            let what = format!("no subject of `{name}` is selected; name some with --subjects");
+            return Err(PlanError::asked(what));
+        }
         let asked = |place: TargetId| {
             let kind = kinds.get(place);
             self.targets.is_empty() || kind.is_some_and(|k| self.targets.contains(k))

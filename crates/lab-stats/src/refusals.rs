@@ -29,14 +29,17 @@ pub fn failed(run: &Run, subject: SubjectId, point: PointId) -> bool {
 }
 
 /// Whether so many subjects failed that no point has two left, although the plan compares some.
-/// A second copy of the baseline does not count as a subject.
+/// A second copy of the baseline does not count as a subject, nor do those on another target.
 pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
-    let left = |point| {
-        plan.compared()
-            .filter(|&subject| plan.takes_part(subject, point) && !failed(run, subject, point))
-            .count()
+    let compared = |point| {
+        let there = plan.compared();
+        there.filter(move |&subject| plan.takes_part(subject, point))
     };
-    plan.compared().count() > 1 && (0..plan.points.len()).all(|point| left(point) < 2)
+    let left = |point| compared(point).filter(move |&subject| !failed(run, subject, point));
+    let mut several = (0..plan.points.len())
+        .filter(|&point| compared(point).count() > 1)
+        .peekable();
+    several.peek().is_some() && several.all(|point| left(point).count() < 2)
 }
 
 fn concerns(failure: &Failure, subject: SubjectId, point: PointId) -> bool {

@@ -450,7 +450,7 @@ pub fn assert_complete(run: &Run, subject: usize) {
     let numbers: Vec<u32> = run.complete_blocks().map(|b| b.number).collect();
     assert_eq!(numbers, (0..plan.measure.max_blocks).collect::<Vec<_>>());
     let points = (0..plan.points.len()).filter(|&point| plan.takes_part(subject, point));
-    let wanted: usize = points.map(|point| 2 * plan.pairs(point) as usize).sum();
+    let wanted = points.count() * 2 * plan.measure.pairs as usize;
     for block in run.complete_blocks() {
         let samples = block.samples.iter().filter(|s| s.subject == subject);
         let (label, number) = (plan.subject_label(subject), block.number);

@@ -486,7 +486,7 @@ fn a_servers_full_disk() {
         run tiny > out 2> err; echo $? > code
         ls tiny > left
         run small > out2 2> err2 & lab=$!
-        while [ "$(wc -l < processes)" -lt 5 ]; do sleep 0.01; done 2> /dev/null
+        until [ "$(cat processes 2> /dev/null | wc -l)" -ge 5 ]; do sleep 0.01; done
         dd if=/dev/zero of=small/junk bs=64k 2> /dev/null
         wait $lab; echo $? > code2
         rm small/junk; ls small > left2

@@ -99,7 +99,7 @@ class Postgresql(Session):
 
 
 class Mariadb(Session):
-    burn = "SELECT BENCHMARK(150000, MD5('benchlab'))"
+    burn = "SELECT BENCHMARK(15000, MD5('benchlab'))"
     sleep = "SELECT SLEEP(0.005)"
     harmless_set = "SET @a = 1"
     prepare_by_name = "PREPARE p FROM 'SELECT value FROM test_simple WHERE id = ?'"

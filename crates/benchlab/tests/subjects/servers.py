@@ -369,7 +369,7 @@ VARIANTS: dict[str, Variant] = {
         "connect": connect_noted}),
     "no-latencies": Variant({"connections": latencies(lambda n: "")}),
     "wrong-sum": Variant({"connections": latencies(lambda n: f"300:{n + 1}")}),
-    "descending": Variant({"connections": latencies(lambda n: f"300:{n},200:0")}),
+    "descending": Variant({"connections": latencies(lambda n: f"300:1,200:{n - 1}" if n > 1 else "300:1")}),
     "isolation": Variant(settings={
         "postgresql": ["SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE"],
         "mariadb": ["SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"]}),
