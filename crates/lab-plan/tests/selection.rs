@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Which points and subjects a selection gives.
 
-use lab_model::{Measure, Plan};
+use lab_model::{Kind, Measure, Plan};
 use lab_plan::{Experiment, PlanError, Project, Selection};
 use std::fs;
 
@@ -59,6 +59,9 @@ fn all() -> Selection {
     Selection {
         subjects: Vec::new(),
         cases: Vec::new(),
+        targets: Vec::new(),
+        service_set: Vec::new(),
+        external: Vec::new(),
         set: Vec::new(),
         baseline: None,
         control: false,
@@ -89,10 +92,14 @@ fn set(name: &str, values: &[&str]) -> (String, Vec<String>) {
 }
 
 fn plan(selection: &Selection) -> Result<Plan, PlanError> {
+    plan_of(EXPERIMENT, selection)
+}
+
+fn plan_of(experiment: &str, selection: &Selection) -> Result<Plan, PlanError> {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("experiments/t");
     fs::create_dir_all(&place).unwrap();
-    fs::write(place.join("experiment.toml"), EXPERIMENT).unwrap();
+    fs::write(place.join("experiment.toml"), experiment).unwrap();
     fs::write(folder.path().join("experiments/toolchains.toml"), "").unwrap();
     selection.plan(&Experiment::read(&Project::find(&place)?, "t")?)
 }
@@ -234,4 +241,134 @@ fn the_baseline_is_the_experiment_s_or_the_first_that_takes_part() {
     let asked = plan(&asked).unwrap();
     assert_eq!((names(&asked), asked.baseline), (vec!["a", "c"], 1));
     assert_eq!(asked.control(), None);
+}
+
+const TARGETS: &str = r#"
+[experiment]
+title = "T"
+question = "Q"
+baseline = "b"
+targets = ["sqlite", "mariadb"]
+
+[target.sqlite]
+rows = 1
+table = "CREATE TABLE t (id integer)"
+
+[target.mariadb]
+rows = 2
+table = "CREATE TABLE t (id integer)"
+settings = "SELECT 1"
+equal = ["tls"]
+
+[[case]]
+name = "both"
+work = "w"
+unit = "u"
+factor.way = { values = ["tcp", "unix"], targets = ["mariadb"] }
+
+[[case]]
+name = "there"
+work = "w"
+unit = "u"
+targets = ["mariadb"]
+statements = { do = 1 }
+
+[[subject]]
+name = "a"
+language = "L"
+program = ["true"]
+[subject.sqlite]
+driver = "one"
+[subject.mariadb]
+driver = "another"
+program = ["false"]
+without = ["way=unix"]
+
+[[subject]]
+name = "b"
+language = "L"
+driver = "d"
+program = ["true"]
+[subject.mariadb]
+"#;
+
+#[test]
+fn subjects_and_points_belong_to_targets() {
+    let plan = plan_of(
+        TARGETS,
+        &Selection {
+            control: true,
+            ..all()
+        },
+    )
+    .expect("a plan");
+    let subjects: Vec<String> = (0..plan.subjects.len())
+        .map(|s| plan.subject_label(s))
+        .collect();
+    let points: Vec<String> = (0..plan.points.len()).map(|p| plan.label(p)).collect();
+    let of_both = ["a on sqlite", "a on mariadb", "b on mariadb"];
+    assert_eq!(subjects[..3], of_both);
+    assert_eq!(
+        subjects[3..],
+        ["a-control on sqlite", "b-control on mariadb"]
+    );
+    let on_mariadb = [
+        "mariadb both way=tcp",
+        "mariadb both way=unix",
+        "mariadb there",
+    ];
+    assert_eq!(points[0], "sqlite both");
+    assert_eq!(points[1..], on_mariadb);
+    assert_eq!(
+        (
+            plan.subjects[0].program[0].as_str(),
+            plan.subjects[1].program[0].as_str()
+        ),
+        ("true", "false")
+    );
+    let takes_part = |subject| {
+        (0..4)
+            .filter(|&p| plan.takes_part(subject, p))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (takes_part(0), takes_part(1), takes_part(2)),
+        (vec![0], vec![1, 3], vec![1, 2, 3])
+    );
+    assert_eq!((plan.baseline_on(0), plan.baseline_on(1)), (0, 2));
+}
+
+#[test]
+fn a_target_alone_goes_without_saying() {
+    let selection = Selection {
+        targets: vec![Kind::Mariadb],
+        ..all()
+    };
+    let plan = plan_of(TARGETS, &selection).expect("a plan");
+    assert_eq!(
+        (
+            plan.targets.len(),
+            plan.targets[0].rows,
+            plan.subjects.len()
+        ),
+        (1, 2, 2)
+    );
+    assert_eq!(plan.label(2), "there");
+    let nothing = Selection {
+        cases: words(&["there"]),
+        targets: vec![Kind::Sqlite],
+        ..all()
+    };
+    let error = plan_of(TARGETS, &nothing)
+        .expect_err("nothing is left")
+        .to_string();
+    assert!(error.contains("have nothing in common"), "{error}");
+    let unknown = Selection {
+        targets: vec![Kind::Postgresql],
+        ..all()
+    };
+    let error = plan_of(TARGETS, &unknown)
+        .expect_err("no such target")
+        .to_string();
+    assert!(error.contains("no target `postgresql`"), "{error}");
 }
