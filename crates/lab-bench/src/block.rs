@@ -369,7 +369,7 @@ fn warm_up(
     process: &mut Process,
 ) -> Answer<Visit> {
     process.wake()?;
-    let (mut visit, _) = Visit::begin(process, crew.plan, pilot.subject, pilot.point, targets)?;
+    let (mut visit, _) = Visit::begin(process, crew.plan, pilot.point, targets)?;
     visit.verify(process, 1)?;
     visit.look(crew.plan)?;
     expected.compare_content(pilot.point, visit.content(crew.plan)?)?;

@@ -6,7 +6,7 @@ use crate::process::{Answer, Fault};
 use crate::statements::{self, Planned, Wanted};
 use crate::sys;
 use crate::target::Said;
-use lab_model::{Check, Kind, Plan, PointId, SubjectId, Target, TargetId};
+use lab_model::{Check, Kind, Plan, PointId, Target, TargetId};
 use lab_services::{Counters, Request, Service, ServiceError, Transport};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -34,6 +34,8 @@ pub struct Server {
     seed: u64,
     /// The schemas that were made.
     schemas: RefCell<HashSet<String>>,
+    /// Those among them that belonged to a visit which is over.
+    free: RefCell<Vec<String>>,
     /// The counters when a subject's work began or was last looked at.
     before: RefCell<Counters>,
     /// Connections come and go with every operation: their ends have to be waited for.
@@ -64,6 +66,7 @@ impl Server {
             target,
             seed,
             schemas: RefCell::default(),
+            free: RefCell::default(),
             before: RefCell::default(),
             settles: Cell::new(false),
         };
@@ -108,16 +111,11 @@ impl Server {
             .try_for_each(|statement| admin.run_in(schema, &statement))
     }
 
-    /// The table of a visit: that of all readers, or one of the subject's own, made anew.
-    pub fn fresh(
-        self: &Rc<Self>,
-        plan: &Plan,
-        subject: SubjectId,
-        point: PointId,
-    ) -> Answer<Table> {
+    /// The table of a visit: that of all readers, or one of its own, made anew.
+    pub fn fresh(self: &Rc<Self>, plan: &Plan, point: PointId) -> Answer<Table> {
         let case = plan.case(point);
         let schema = match case.check {
-            Check::Writes => self.own(subject, case.empty).map_err(cannot)?,
+            Check::Writes => self.own(case.empty).map_err(cannot)?,
             Check::Reads | Check::Opens => FULL.to_owned(),
         };
         self.settles.set(case.check == Check::Opens);
@@ -140,9 +138,11 @@ impl Server {
         Ok(table)
     }
 
-    /// A schema of the subject's own, with `test_simple` empty or full.
-    fn own(&self, subject: SubjectId, empty: bool) -> Result<String, ServiceError> {
-        let schema = format!("benchlab_{subject}");
+    /// A schema that no other visit has, with `test_simple` empty or full: a subject and the fresh process
+    /// that relieves it have one each.
+    fn own(&self, empty: bool) -> Result<String, ServiceError> {
+        let used = self.free.borrow_mut().pop();
+        let schema = used.unwrap_or_else(|| format!("benchlab_{}", self.schemas.borrow().len()));
         if self.schemas.borrow().contains(&schema) {
             let mut service = self.service.borrow_mut();
             service
@@ -208,6 +208,7 @@ impl Server {
         let anew = || -> Result<(), ServiceError> {
             self.service.replace(Service::start(request)?);
             self.schemas.borrow_mut().clear();
+            self.free.borrow_mut().clear();
             self.fill()
         };
         anew().map_err(|e| e.to_string())
@@ -316,6 +317,15 @@ impl Table {
         let first = service.admin().query(query)?.into_iter().next();
         let columns = first.unwrap_or_default().into_iter();
         Ok(columns.map(Option::unwrap_or_default).collect())
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        if self.schema != FULL {
+            let schema = std::mem::take(&mut self.schema);
+            self.server.free.borrow_mut().push(schema);
+        }
     }
 }
 

@@ -186,7 +186,7 @@ impl<'a> Subjects<'a> {
         point: PointId,
     ) -> Answer<(Pilot, Outcome, Vec<Setting>)> {
         let plan = self.crew.plan;
-        let (mut visit, settings) = Visit::begin(process, plan, subject, point, &self.targets)?;
+        let (mut visit, settings) = Visit::begin(process, plan, point, &self.targets)?;
         let (mut found, _) = pilot(process, &mut visit, plan, subject, point)?;
         let outcome = visit.verify(process, TRIAL)?;
         visit.look(plan)?;
@@ -253,7 +253,7 @@ impl<'a> Subjects<'a> {
         counts.sort();
         counts.dedup();
         let (mut process, _) = self.crew.start(judge, self.crew.pilot_core)?;
-        let (mut visit, _) = Visit::begin(&mut process, plan, judge, point, &self.targets)?;
+        let (mut visit, _) = Visit::begin(&mut process, plan, point, &self.targets)?;
         visit.verify(&mut process, 1)?;
         visit.look(plan)?;
         let content = visit.content(plan)?;

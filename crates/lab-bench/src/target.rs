@@ -4,7 +4,7 @@
 use crate::process::{Answer, Fault};
 use crate::server::{Server, Table};
 use crate::sqlite::{self, Files, Opens};
-use lab_model::{Check, Plan, PointId, SubjectId};
+use lab_model::{Check, Plan, PointId};
 use std::rc::Rc;
 
 /// Where a plan's target makes what subjects work on.
@@ -37,11 +37,11 @@ pub struct Said {
 }
 
 impl Target {
-    /// What a subject works on at a point, made anew.
-    pub fn fresh(&self, plan: &Plan, subject: SubjectId, point: PointId) -> Answer<Database> {
+    /// What a visit works on at a point, made anew.
+    pub fn fresh(&self, plan: &Plan, point: PointId) -> Answer<Database> {
         Ok(match self {
             Target::Files(files) => Database::File(files.fresh(plan.case(point).empty)?, None),
-            Target::Server(server) => Database::Table(server.fresh(plan, subject, point)?),
+            Target::Server(server) => Database::Table(server.fresh(plan, point)?),
             Target::Absent => {
                 let why = "its server was not started".to_owned();
                 return Err(Fault::Failed("target", why));

@@ -4,7 +4,7 @@
 use crate::process::{Answer, Fault, Process, Ran};
 use crate::server::Server;
 use crate::target::{Database, Said, Target};
-use lab_model::{Cores, Plan, PointId, SubjectId};
+use lab_model::{Cores, Plan, PointId};
 
 /// A subject that has a case open.
 pub struct Visit {
@@ -18,13 +18,12 @@ impl Visit {
     pub fn begin(
         process: &mut Process,
         plan: &Plan,
-        subject: SubjectId,
         point: PointId,
         targets: &[Target],
     ) -> Answer<(Visit, Vec<(String, String)>)> {
         let case = plan.case(point);
         let target = plan.points[point].target;
-        let database = targets.get(target).map(|t| t.fresh(plan, subject, point));
+        let database = targets.get(target).map(|t| t.fresh(plan, point));
         let database = database.transpose()?;
         let (url, seed) = (database.as_ref().map(Database::url), plan.seed.to_string());
         let params = &plan.points[point].params;
