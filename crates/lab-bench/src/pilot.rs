@@ -105,6 +105,6 @@ fn batch(ran: &Ran) -> Batch {
         operations: ran.operations,
         wall_ns: ran.wall_ns,
         cpu_ns: ran.cpu_ns,
-        server_cpu_ns: ran.server_cpu_ns,
+        server_cpu_ns: None,
     }
 }

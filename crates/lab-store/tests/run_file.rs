@@ -26,16 +26,9 @@ fn plan() -> Plan {
             name: "noop".into(),
             work: "none".into(),
             unit: "operation".into(),
-            sweep: None,
-            check: Check::Reads,
-            empty: false,
+            ..Case::default()
         }],
-        points: vec![Point {
-            case: 0,
-            params: Vec::new(),
-            x: None,
-            writes: Writes::default(),
-        }],
+        points: vec![Point::default()],
         measure: Measure {
             pairs: 1,
             turn_ns: 1_000_000,
@@ -49,9 +42,22 @@ fn plan() -> Plan {
             max_warmup: 3,
             ..Measure::default()
         },
-        open: vec![("rows".into(), "7".into())],
+        targets: vec![target()],
         seed: u64::MAX,
         ..Plan::default()
+    }
+}
+
+fn target() -> Target {
+    Target {
+        kind: Kind::Sqlite,
+        table: "CREATE TABLE t (id integer)".into(),
+        rows: 7,
+        mixed: None,
+        settings: None,
+        proof: Proof::default(),
+        set: Vec::new(),
+        external: false,
     }
 }
 
@@ -60,6 +66,7 @@ fn sample(i: u64) -> Sample {
         operations: 1 + i,
         wall_ns: 1000 + i,
         cpu_ns: 900 + i,
+        server_cpu_ns: None,
     };
     Sample {
         point: 0,
@@ -100,6 +107,103 @@ fn beside(path: &Path, end: &str) -> PathBuf {
 fn killed(path: &Path, to: &Path) {
     fs::copy(path, to).unwrap();
     fs::copy(beside(path, "-wal"), beside(to, "-wal")).unwrap();
+}
+
+#[test]
+fn what_servers_did_and_latencies_come_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    let run = RunWriter::create(&path, "1.2.3", 12.5).expect("a new file");
+    run.plan(&plan()).unwrap();
+    let facts = |version: &str| {
+        vec![
+            ("version".to_string(), version.to_string()),
+            ("a".into(), "b".into()),
+        ]
+    };
+    let service = |version| Service {
+        target: 0,
+        facts: facts(version),
+    };
+    run.service(&service("15")).unwrap();
+    run.service(&service("15.18")).unwrap();
+    let charged = |i| {
+        let mut sample = sample(i);
+        sample.batch.server_cpu_ns = Some(70 + i);
+        sample
+    };
+    let latencies = |i: u64, counts: &[(u32, u64)]| {
+        let Sample {
+            point,
+            subject,
+            pass,
+            ..
+        } = sample(i);
+        Latencies {
+            point,
+            subject,
+            pass,
+            counts: counts.to_vec(),
+        }
+    };
+    let told = [
+        latencies(0, &[(63, 1), (190, 5)]),
+        latencies(1, &[(7, 2)]),
+        latencies(2, &[(7, 3)]),
+    ];
+    let block = run.begin_block(0, 0, 1, 13.5).unwrap();
+    for (i, latencies) in told.iter().enumerate() {
+        block
+            .latencies(&charged(i as u64), 1, 2, latencies)
+            .unwrap();
+    }
+    let held = Resources {
+        rss_bytes: 5,
+        server_bytes: Some(1 << 33),
+        ..Resources::default()
+    };
+    block.resources(&held).unwrap();
+    block
+        .finish(BlockState::Complete, 99, &Disturbance::default())
+        .unwrap();
+    run.finish(None, None).unwrap();
+    let run = load(&path).unwrap();
+    assert_eq!(run.services, [service("15.18")]);
+    assert_eq!(run.blocks[0].latencies, told);
+    assert_eq!(run.blocks[0].samples, [charged(0), charged(1), charged(2)]);
+    assert_eq!(run.blocks[0].resources, [held]);
+}
+
+/// As the lab wrote it before it knew servers.
+#[test]
+fn an_earlier_file_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    begun(&path, 4).finish(Some(Ending::Blocks), None).unwrap();
+    let db = Connection::open(&path).unwrap();
+    db.execute_batch(
+        "DROP VIEW result; DROP TABLE latency; DROP TABLE service;
+         ALTER TABLE sample DROP COLUMN server_cpu_ns; ALTER TABLE resource DROP COLUMN server_bytes;
+         ALTER TABLE subject DROP COLUMN target; ALTER TABLE point DROP COLUMN target;
+         UPDATE meta SET value = json_set(json_remove(value, '$.targets'), '$.open', json('[[\"rows\",\"7\"]]'),
+           '$.target', json('{\"kind\":\"sqlite\",\"table\":\"CREATE TABLE t (id integer)\",\"rows\":7}'))
+         WHERE key = 'plan'",
+    )
+    .unwrap();
+    drop(db);
+    let run = load(&path).unwrap();
+    assert_eq!(run.plan, Some(plan()));
+    assert_eq!(samples(&run), [4, 3]);
+    let db = Connection::open(&path).unwrap();
+    db.execute(
+        "UPDATE meta SET value = json_set(value, '$.target', null) WHERE key = 'plan'",
+        [],
+    )
+    .unwrap();
+    assert_eq!(
+        load(&path).unwrap().plan.map(|p| p.targets),
+        Some(Vec::new())
+    );
 }
 
 #[test]
