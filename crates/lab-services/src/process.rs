@@ -14,6 +14,9 @@ pub(crate) const PAUSE: Duration = Duration::from_millis(5);
 /// A server that was asked to end may take this long.
 const PATIENCE: Duration = Duration::from_secs(6);
 
+/// What was killed is waited for no longer.
+const GONE: Duration = Duration::from_secs(2);
+
 /// A process that this one started. Dropping it ends it.
 pub(crate) struct Process {
     child: Child,
@@ -81,5 +84,11 @@ impl Drop for Process {
         // What it started and did not end, such as a script's commands.
         let _ = killpg(self.pid(), Signal::SIGKILL);
         let _ = self.child.wait();
+        // They are gone a moment later only, and until then may write into the folder that is removed
+        // next.
+        let deadline = Instant::now() + GONE;
+        while killpg(self.pid(), None).is_ok() && Instant::now() < deadline {
+            std::thread::sleep(PAUSE);
+        }
     }
 }
