@@ -88,7 +88,7 @@ pub struct RunArgs {
     /// Measure for about 30 s a target: fewer points and shorter blocks
     #[arg(long, short)]
     pub quick: bool,
-    /// Time for measuring, such as 90s or 10m; `none`: until everything is decided [default: 3m a
+    /// Time for measuring, such as 90s or 10m; `none`: until everything is decided [default: 5m a
     /// target; quick: 30s]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,

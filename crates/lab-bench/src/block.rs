@@ -193,9 +193,12 @@ impl Bench<'_, '_> {
         point: PointId,
         subjects: &[SubjectId],
     ) -> Result<(), Stop> {
-        let passes = schedule.passes(point, subjects, self.pairs(subjects, point));
+        let pairs = self.pairs(subjects, point);
+        let passes = schedule.passes(point, subjects, pairs);
         for (pass, order) in passes.enumerate() {
-            if pass > 0 && (pass as u32).is_multiple_of(2 * STINT) {
+            let (pass, left) = (pass as u32, 2 * pairs - pass as u32);
+            // A fresh process for a few last passes would cost more than it tells.
+            if pass > 0 && pass.is_multiple_of(2 * STINT) && left >= STINT {
                 self.relieve(seats, point, &order)?;
             }
             for (turn, subject) in order.into_iter().enumerate() {
@@ -208,7 +211,7 @@ impl Bench<'_, '_> {
                         let sample = Sample {
                             point,
                             subject,
-                            pass: pass as u32,
+                            pass,
                             turn: turn as u32,
                             batch: Batch {
                                 operations,

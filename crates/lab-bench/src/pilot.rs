@@ -22,9 +22,12 @@ const STILL_COMPILING: f64 = 0.25;
 /// The most operations of a batch.
 const MAX_OPERATIONS: u64 = 1 << 32;
 
-/// A pilot of long batches ends after as much time as one of as many usual ones may take, and so many
-/// batches.
+/// A pilot of long operations ends after as much time as one of as many usual batches may take, and so
+/// many batches.
 const FEWEST: usize = 10;
+
+/// Where batches are long because their operations run at once, it ends after this part of that time.
+const SHORTER: u64 = 4;
 
 /// Runs a point in a fresh process until it is steady or the most batches are spent: the pilot and
 /// its last batch.
@@ -49,7 +52,8 @@ pub fn pilot(
     let most = (plan.measure.max_warmup as usize).max(FIRST_LOOK);
     let mut times = Vec::new();
     let turn_ns = plan.turn_ns(point);
-    let patience_ns = most as u64 * plan.measure.turn_ns;
+    let long = turn_ns > plan.measure.turn_ns;
+    let patience_ns = most as u64 * plan.measure.turn_ns / if long { SHORTER } else { 1 };
     let mut spent_ns = 0;
     while batches.len() < most && (batches.len() < FEWEST || spent_ns < patience_ns) {
         let operations = operations(&last, turn_ns);

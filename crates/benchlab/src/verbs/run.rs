@@ -142,7 +142,7 @@ fn selection(args: &RunArgs) -> Result<Selection, Exit> {
 
 /// The time that was asked for; else what is usual for so many targets, unless the blocks are counted.
 fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
-    let usual = Duration::from_secs(if args.quick { 30 } else { 180 });
+    let usual = Duration::from_secs(if args.quick { 30 } else { 300 });
     let budget = match (args.budget, args.blocks) {
         (Some(budget), _) => budget.0,
         (None, Some(_)) => None,
