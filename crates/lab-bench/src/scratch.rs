@@ -86,7 +86,11 @@ fn clear_abandoned(parent: &Path) {
         let Ok(lock) = File::open(folder.join(LOCK)) else {
             continue;
         };
-        if let Ok(_held) = Flock::lock(lock, FlockArg::LockExclusiveNonblock) {
+        let Ok(held) = Flock::lock(lock, FlockArg::LockExclusiveNonblock) else {
+            continue;
+        };
+        // Else it is the lock of a lab that ended just now, and the folder may be another one's already.
+        if held.metadata().is_ok_and(|m| m.nlink() > 0) {
             // Servers leave more than files, and files elsewhere.
             lab_services::clear(&folder);
             let _ = fs::remove_dir_all(folder);
