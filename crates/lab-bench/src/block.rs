@@ -150,19 +150,29 @@ impl Bench<'_, '_> {
             .warmup_batches
             .div_ceil(if known_case { WARM_UP_AGAIN } else { 1 })
             .min((WARM_UP_NS / last_ns(pilot).unwrap_or(1).max(1)).max(1) as u32);
-        let opened = warm_up(
-            self.crew,
-            self.targets,
-            self.expected,
-            pilot,
-            batches,
-            &mut seat.process,
-        );
-        match opened {
+        match self.warm_up(pilot, batches, &mut seat.process) {
             Ok(visit) => seat.visit = Some(visit),
             Err(fault) => self.dismiss(fault, seats, subject, point)?,
         }
         Ok(())
+    }
+
+    /// Opens a point in a process, has it prove its work, runs batches that do not count, and freezes it.
+    fn warm_up(&self, pilot: &Pilot, batches: u32, process: &mut Process) -> Answer<Visit> {
+        let plan = self.crew.plan;
+        process.wake()?;
+        let (mut visit, _) = Visit::begin(process, plan, pilot.point, self.targets)?;
+        visit.verify(process, 1)?;
+        visit.look(plan)?;
+        let content = visit.content(plan)?;
+        self.expected.compare_content(pilot.point, content)?;
+        for _ in 0..batches {
+            visit.run(process, pilot.operations)?;
+            visit.look(plan)?;
+        }
+        visit.stop_counting_opens();
+        process.freeze()?;
+        Ok(visit)
     }
 
     /// Starts a subject that has no process, or keeps why it cannot be started.
@@ -280,15 +290,7 @@ impl Bench<'_, '_> {
             }
             let fresh = || {
                 let (mut process, _) = self.crew.start(subject, self.desk.block.core as usize)?;
-                let batches = pilot.warmup_batches;
-                let visit = warm_up(
-                    self.crew,
-                    self.targets,
-                    self.expected,
-                    pilot,
-                    batches,
-                    &mut process,
-                )?;
+                let visit = self.warm_up(pilot, pilot.warmup_batches, &mut process)?;
                 Ok((process, visit))
             };
             seat.relief = None;
@@ -361,28 +363,6 @@ impl Bench<'_, '_> {
         });
         self.desk.fail(fault, subject, Some(point), worker)
     }
-}
-
-fn warm_up(
-    crew: &Crew,
-    targets: &[Target],
-    expected: &Expected,
-    pilot: &Pilot,
-    batches: u32,
-    process: &mut Process,
-) -> Answer<Visit> {
-    process.wake()?;
-    let (mut visit, _) = Visit::begin(process, crew.plan, pilot.point, targets)?;
-    visit.verify(process, 1)?;
-    visit.look(crew.plan)?;
-    expected.compare_content(pilot.point, visit.content(crew.plan)?)?;
-    for _ in 0..batches {
-        visit.run(process, pilot.operations)?;
-        visit.look(crew.plan)?;
-    }
-    visit.stop_counting_opens();
-    process.freeze()?;
-    Ok(visit)
 }
 
 /// Wakes a subject for one batch and freezes it again; then the lab looks at what it did.

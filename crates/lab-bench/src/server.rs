@@ -272,19 +272,7 @@ impl Table {
 
     fn look_at_rows(&mut self, plan: &Plan, point: PointId, said: Said) -> Answer<()> {
         let (rows, sum, last_id) = self.added().map_err(cannot)?;
-        let wanted = plan.points[point].writes.rows * said.operations;
-        if rows != wanted {
-            return Err(differs(format!(
-                "{} operations must add {wanted} rows; {rows} are there",
-                said.operations
-            )));
-        }
-        if sum != said.sum {
-            return Err(differs(format!(
-                "the rows added hold a sum of {sum}; the subject says {}",
-                said.sum
-            )));
-        }
+        said.compare_rows(plan.points[point].writes, rows, sum)?;
         self.last_id = last_id;
         Ok(())
     }
@@ -327,10 +315,6 @@ impl Drop for Table {
             self.server.free.borrow_mut().push(schema);
         }
     }
-}
-
-fn differs(what: String) -> Fault {
-    Fault::Failed("writes", what)
 }
 
 fn cannot(error: ServiceError) -> Fault {

@@ -3,6 +3,7 @@
 
 use crate::content;
 use crate::process::{Answer, Fault};
+use crate::target::{Said, differs};
 use lab_model::{Target, Writes};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use rusqlite::{Connection, OpenFlags, params};
@@ -105,9 +106,10 @@ impl Database {
         &self.path
     }
 
-    /// Whether since the last look the file changed by just what `operations` of a case leave
-    /// behind, with `sum` the values that the subject says it wrote. Fault: what differs.
-    pub fn look(&mut self, writes: Writes, operations: u64, sum: u64) -> Answer<()> {
+    /// Whether since the last look the file changed by just what the operations leave behind that a
+    /// subject says it did. Fault: what differs.
+    pub fn look(&mut self, writes: Writes, said: Said) -> Answer<()> {
+        let operations = said.operations;
         let now = self.counters()?;
         let before = std::mem::replace(&mut self.last, now);
         let committed = u64::from(now.commits.wrapping_sub(before.commits));
@@ -126,17 +128,7 @@ impl Database {
             )));
         }
         let (rows, stored, last_id) = self.added().map_err(|e| differs(e.to_string()))?;
-        let wanted = writes.rows * operations;
-        if rows != wanted {
-            return Err(differs(format!(
-                "{operations} operations must add {wanted} rows; {rows} are there"
-            )));
-        }
-        if writes.rows > 0 && stored != sum {
-            return Err(differs(format!(
-                "the rows added hold a sum of {stored}; the subject says {sum}"
-            )));
-        }
+        said.compare_rows(writes, rows, stored)?;
         self.last_id = last_id;
         self.same_table()
     }
@@ -254,10 +246,6 @@ impl Opens {
         }
         opens
     }
-}
-
-fn differs(what: String) -> Fault {
-    Fault::Failed("writes", what)
 }
 
 fn cannot(what: String) -> Fault {

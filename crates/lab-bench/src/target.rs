@@ -4,7 +4,7 @@
 use crate::process::{Answer, Fault};
 use crate::server::{Server, Table};
 use crate::sqlite::{self, Files, Opens};
-use lab_model::{Check, Plan, PointId};
+use lab_model::{Check, Plan, PointId, Writes};
 use std::rc::Rc;
 
 /// Where a plan's target makes what subjects work on.
@@ -30,10 +30,33 @@ pub enum Database {
 pub struct Said {
     /// Operations.
     pub operations: u64,
-    /// What they produced.
-    pub units: u64,
     /// Sum of the values.
     pub sum: u64,
+}
+
+impl Said {
+    /// Whether so many rows with this sum are what a point's operations add. Fault: what differs.
+    pub fn compare_rows(&self, writes: Writes, rows: u64, sum: u64) -> Answer<()> {
+        let wanted = writes.rows * self.operations;
+        if rows != wanted {
+            return Err(differs(format!(
+                "{} operations must add {wanted} rows; {rows} are there",
+                self.operations
+            )));
+        }
+        if writes.rows > 0 && sum != self.sum {
+            return Err(differs(format!(
+                "the rows added hold a sum of {sum}; the subject says {}",
+                self.sum
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The fault of a subject that wrote something else than its case says.
+pub fn differs(what: String) -> Fault {
+    Fault::Failed("writes", what)
 }
 
 impl Target {
@@ -73,7 +96,7 @@ impl Database {
         match self {
             Database::File(file, opens) => {
                 opens.as_ref().map_or(Ok(()), |o| o.look(said.operations))?;
-                file.look(plan.points[point].writes, said.operations, said.sum)
+                file.look(plan.points[point].writes, said)
             }
             Database::Table(table) => table.look(plan, point, said),
         }
