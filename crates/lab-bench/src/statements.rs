@@ -16,6 +16,10 @@ pub struct Wanted<'a> {
     statements: &'a [(String, u64)],
     said: Said,
     opens: bool,
+    /// Rows of its tables that an operation reads.
+    reads: u64,
+    /// Whether the case's unit are the rows that its statements yield or change.
+    yields_rows: bool,
     /// Whether a statement must be prepared; `None`: as the driver does it.
     prepared: Option<bool>,
 }
@@ -23,12 +27,15 @@ pub struct Wanted<'a> {
 impl<'a> Wanted<'a> {
     /// For what a subject says that it did at a point.
     pub fn of(plan: &'a Plan, point: PointId, said: Said) -> Wanted<'a> {
+        let case = plan.case(point);
         let params = &plan.points[point].params;
         let statement = params.iter().find(|(key, _)| key == "statement");
         Wanted {
             statements: &plan.points[point].statements,
             said,
-            opens: plan.case(point).check == Check::Opens,
+            opens: case.check == Check::Opens,
+            reads: plan.points[point].reads,
+            yields_rows: case.unit == "row",
             prepared: statement.map(|(_, value)| value == "prepared"),
         }
     }
@@ -57,7 +64,8 @@ pub fn compare(wanted: &Wanted, counted: &Counters) -> Answer<()> {
         return Ok(());
     }
     kinds(wanted, counted)?;
-    prepared(wanted, counted)
+    prepared(wanted, counted)?;
+    rows(wanted, counted)
 }
 
 fn connections(wanted: &Wanted, counted: &Counters) -> Answer<()> {
@@ -104,6 +112,31 @@ fn kinds(wanted: &Wanted, counted: &Counters) -> Answer<()> {
 fn prepared_anew(wanted: &Wanted, word: &str, counted: &Counters) -> u64 {
     let some = counted.prepared_executions.is_some_and(|n| n > 0) && wanted.count(word) > 0;
     counted.prepares.filter(|_| some).unwrap_or(0)
+}
+
+/// As many statements with less in them, of which the subject knows the answers, are other work.
+fn rows(wanted: &Wanted, counted: &Counters) -> Answer<()> {
+    let Said {
+        operations, units, ..
+    } = wanted.said;
+    let found = counted.rows;
+    if wanted.yields_rows && found != units {
+        return Err(differs(format!(
+            "{operations} operations must yield or change {units} rows; the server counted {found}"
+        )));
+    }
+    let reads = wanted.reads * operations;
+    match (counted.rows_read, counted.blocks) {
+        (Some(found), _) if found != reads => Err(differs(format!(
+            "{operations} operations must read {reads} rows of tables; the server counted {found}"
+        ))),
+        // How many rows it read of a block PostgreSQL tells too late.
+        (_, Some(blocks)) if reads > 0 && blocks < wanted.preparable() => Err(differs(format!(
+            "{operations} operations must read {reads} rows of tables; the server looked at \
+                 {blocks} blocks of tables and indexes"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn prepared(wanted: &Wanted, counted: &Counters) -> Answer<()> {
@@ -183,6 +216,8 @@ mod tests {
             statements,
             said,
             opens: false,
+            reads: 0,
+            yields_rows: false,
             prepared,
         }
     }
@@ -236,6 +271,35 @@ mod tests {
         assert_eq!(compare(&found, Some(0)), Ok(()));
         assert!(compare(&found, None).is_err());
         assert!(compare(&[("update", 20), ("begin", 9)], Some(0)).is_err());
+    }
+
+    #[test]
+    fn as_many_statements_that_read_less_are_other_work() {
+        let select = each(&[("select", 1)]);
+        let reads = Wanted {
+            reads: 10,
+            yields_rows: true,
+            ..wanted(&select, 20, None)
+        };
+        let reads = Wanted {
+            said: Said {
+                units: 200,
+                ..reads.said
+            },
+            ..reads
+        };
+        let found = |rows, rows_read, blocks| Counters {
+            rows,
+            rows_read,
+            blocks,
+            ..counted(&[("select", 20)])
+        };
+        let compare = |found| compare(&reads, &found);
+        assert_eq!(compare(found(200, Some(200), None)), Ok(()));
+        assert_eq!(compare(found(200, None, Some(20))), Ok(()));
+        assert!(compare(found(20, Some(200), None)).is_err());
+        assert!(compare(found(200, Some(20), None)).is_err());
+        assert!(compare(found(200, None, Some(0))).is_err());
     }
 
     #[test]

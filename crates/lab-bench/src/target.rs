@@ -30,6 +30,8 @@ pub enum Database {
 pub struct Said {
     /// Operations.
     pub operations: u64,
+    /// What they produced, in the case's unit.
+    pub units: u64,
     /// Sum of the values.
     pub sum: u64,
 }

@@ -50,7 +50,7 @@ impl Visit {
     pub fn verify(&mut self, process: &mut Process, operations: u64) -> Answer<(u64, u64)> {
         self.begin_anew()?;
         let (check, units) = process.verify(operations)?;
-        self.count(operations, check);
+        self.count(operations, check, units);
         Ok((check, units))
     }
 
@@ -67,7 +67,7 @@ impl Visit {
                 .zip(before)
                 .map(|(after, before)| after.saturating_sub(before));
         }
-        self.count(operations, ran.check);
+        self.count(operations, ran.check, ran.units);
         Ok(ran)
     }
 
@@ -112,8 +112,9 @@ impl Visit {
         }
     }
 
-    fn count(&mut self, operations: u64, check: u64) {
+    fn count(&mut self, operations: u64, check: u64, units: u64) {
         self.said.operations += operations;
+        self.said.units = self.said.units.wrapping_add(units);
         self.said.sum = self.said.sum.wrapping_add(check);
     }
 }

@@ -269,6 +269,9 @@ pub struct Point {
     /// other statements than these and `begin` must not reach it. Empty: not looked at.
     #[serde(default)]
     pub statements: Vec<(String, u64)>,
+    /// Rows of its tables that a server reads for an operation.
+    #[serde(default)]
+    pub reads: u64,
 }
 
 /// How a run measures and when it stops.

@@ -59,6 +59,7 @@ pub struct Case {
     /// The wanted length of a batch, where it is not the usual one.
     pub turn_ns: Option<u64>,
     pub(crate) statements: Vec<(String, Count)>,
+    pub(crate) reads: Count,
     pub(crate) writes: Option<file::Writes>,
 }
 
@@ -302,6 +303,10 @@ impl Reader<'_> {
             cores: case.cores,
             turn_ns: case.turn_ms.map(|ms| ms.saturating_mul(1_000_000)),
             statements: self.statements(&case.statements, &sweep)?,
+            reads: match &case.reads {
+                Some(reads) => self.count(reads, &sweep)?,
+                None => Count::default(),
+            },
             sweep,
             writes: case.writes.as_ref().map(|w| w.get_ref().clone()),
         })
@@ -344,10 +349,18 @@ impl Reader<'_> {
         sweep: &Option<(String, Vec<u64>)>,
     ) -> Result<Vec<(String, Count)>, PlanError> {
         let statement = |(word, count): (&String, &toml::Spanned<Count>)| {
-            self.known_sweep(count.get_ref(), count.span(), sweep)?;
-            Ok((word.clone(), count.get_ref().clone()))
+            Ok((word.clone(), self.count(count, sweep)?))
         };
         statements.iter().map(statement).collect()
+    }
+
+    fn count(
+        &self,
+        count: &toml::Spanned<Count>,
+        sweep: &Option<(String, Vec<u64>)>,
+    ) -> Result<Count, PlanError> {
+        self.known_sweep(count.get_ref(), count.span(), sweep)?;
+        Ok(count.get_ref().clone())
     }
 
     /// A count that is the name of a sweep must be that of the case's own.

@@ -73,6 +73,7 @@ pub struct Case {
     pub turn_ms: Option<u64>,
     #[serde(default)]
     pub statements: BTreeMap<String, Spanned<Count>>,
+    pub reads: Option<Spanned<Count>>,
     pub thin: Option<Spanned<Vec<i64>>>,
     #[serde(default)]
     pub check: lab_model::Check,

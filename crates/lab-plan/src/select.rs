@@ -340,6 +340,7 @@ fn point(case: &Case, index: usize, factors: &[(String, String)], x: Option<u64>
         statements: statements
             .map(|(word, n)| (word.clone(), count(n)))
             .collect(),
+        reads: count(&case.reads),
         params: sweep.into_iter().chain(factors.iter().cloned()).collect(),
         x: x.map(|x| x as f64),
         writes: writes.unwrap_or_default(),

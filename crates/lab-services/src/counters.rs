@@ -16,9 +16,12 @@ pub struct Counters {
     /// they were sent. `start transaction` is a `begin`, `end` a `commit`. Of MariaDB those that have no
     /// entry of their own are `other`, and `admin` are pings and resets of the connection.
     pub statements: BTreeMap<String, u64>,
-    /// Rows that statements yielded, inserted, updated or deleted. A row that is updated to the value
-    /// it had counts in PostgreSQL; MariaDB may leave it alone.
+    /// Rows that statements yielded, inserted, updated or deleted.
     pub rows: u64,
+    /// Rows of tables that were read to that end (the sum of its `Handler_read_…`); of MariaDB.
+    pub rows_read: Option<u64>,
+    /// Blocks of tables and indexes that were looked at; of PostgreSQL.
+    pub blocks: Option<u64>,
     /// Executions of statements prepared on the server; of MariaDB.
     pub prepared_executions: Option<u64>,
     /// Statements prepared on the server; of MariaDB.
@@ -49,6 +52,8 @@ impl Counters {
         Counters {
             statements: statements.collect(),
             rows: self.rows.wrapping_sub(before.rows),
+            rows_read: less(self.rows_read, before.rows_read),
+            blocks: less(self.blocks, before.blocks),
             prepared_executions: less(self.prepared_executions, before.prepared_executions),
             prepares: less(self.prepares, before.prepares),
             plans: less(self.plans, before.plans),

@@ -11,10 +11,6 @@ use crate::{Kind, Log, Request, ServiceError, Starting, Transport};
 use crate::{external, facts, mariadb, postgresql};
 use nix::unistd::Pid;
 use std::fmt;
-use std::time::{Duration, Instant};
-
-/// Closed connections are waited for no longer.
-const SETTLED: Duration = Duration::from_millis(100);
 
 /// A database server that answers. Dropping a private one ends it and removes its data.
 pub struct Service {
@@ -148,23 +144,6 @@ impl Service {
     pub fn counters(&mut self) -> Result<Counters, ServiceError> {
         let counters = self.counter.read(&mut self.admin, self.processes.as_ref());
         counters.map_err(|error| self.failure().unwrap_or(error))
-    }
-
-    /// The counters when no more connections are open than before, so that what closed ones did and
-    /// used is charged to the batch that made them; waits for that no longer than 100 ms.
-    pub fn settle(&mut self, before: &Counters) -> Result<Counters, ServiceError> {
-        let deadline = Instant::now() + SETTLED;
-        let mut counters = self.counters()?;
-        if counters.connects == before.connects && counters.open <= before.open {
-            return Ok(counters);
-        }
-        while counters.open > before.open && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_micros(200));
-            counters = self.counters()?;
-        }
-        // A connection may have gone while the others were read: MariaDB adds up first, and then counts
-        // the open ones.
-        self.counters()
     }
 
     /// Ends a private server and removes its data.

@@ -63,7 +63,8 @@ impl Statements {
         Ok(Statements {
             // Without the texts no file is read.
             entries: client.prepare(&format!(
-                "{MARK} SELECT queryid, calls, rows, plans FROM {home}.pg_stat_statements(false) \
+                "{MARK} SELECT queryid, calls, rows, plans, \
+                 shared_blks_hit + shared_blks_read FROM {home}.pg_stat_statements(false) \
                  WHERE userid = $1 AND queryid IS NOT NULL"
             ))?,
             texts: client.prepare(&format!(
@@ -108,16 +109,20 @@ impl Statements {
         self.learn(client, entries.iter().map(|entry| entry.get(0)))?;
         let mut counters = self.cleared.clone();
         let mut plans = counters.plans.unwrap_or(0);
+        let mut blocks = counters.blocks.unwrap_or(0);
         for entry in &entries {
             let Some(Some(word)) = self.words.get(&entry.get(0)) else {
                 continue;
             };
-            let [calls, rows, planned] = [1, 2, 3].map(|column| entry.get::<_, i64>(column) as u64);
+            let [calls, rows, planned, looked_at] =
+                [1, 2, 3, 4].map(|column| entry.get::<_, i64>(column) as u64);
             *counters.statements.entry(word.clone()).or_default() += calls;
             counters.rows += rows;
             plans += planned;
+            blocks += looked_at;
         }
         counters.plans = self.plans.then_some(plans);
+        counters.blocks = Some(blocks);
         if let Some(clear) = self.clear.take_if(|_| entries.len() > MOST_ENTRIES) {
             // One that is refused is not tried again.
             if client.simple_query(&clear).is_ok() {

@@ -34,7 +34,7 @@ const ROWS: [&str; 4] = [
     "Handler_delete",
 ];
 
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 9] = [
     "Aborted_clients",
     "Aborted_connects",
     "Com_admin_commands",
@@ -42,6 +42,7 @@ const OTHERS: [&str; 8] = [
     "Com_stmt_prepare",
     "Connections",
     "Questions",
+    "Rows_read",
     "Threads_connected",
 ];
 
@@ -90,6 +91,8 @@ impl Status {
         Ok(Counters {
             statements,
             rows: rows.wrapping_sub(rows_read),
+            rows_read: Some(others("Rows_read")),
+            blocks: None,
             prepared_executions: Some(others("Com_stmt_execute")),
             prepares: Some(others("Com_stmt_prepare")),
             plans: None,

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Client, Fixture, Small, installed, is_installed, request};
+use common::{Client, Fixture, Small, installed, is_installed, request, settled};
 use lab_services::{Kind, Service, ServiceError, Transport};
 use std::fs;
 use std::net::TcpListener;
@@ -260,7 +260,7 @@ fn the_readers_own_server_is_measured_and_left_alone() {
             kind,
             &own.target(Transport::Tcp, "tests").unwrap(),
         ));
-        let counted = own.settle(&before).unwrap().since(&before);
+        let counted = settled(&mut own, &before).since(&before);
         let expected = [("select".to_owned(), 3)];
         assert_eq!(
             counted.statements.into_iter().collect::<Vec<_>>(),

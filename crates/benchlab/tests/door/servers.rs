@@ -13,6 +13,7 @@ work = "SELECT value WHERE id = ?"
 unit = "row"
 factor.statement = ["prepared", "text"]
 statements = { select = 1 }
+reads = 1
 "#;
 pub const INSERT: &str = r#"
 [[case]]
@@ -59,6 +60,11 @@ fn reads_that_are_not_the_reads_asked_for_are_caught() {
         ),
         ("wrong-check", "check", "check="),
         (
+            "rowless",
+            "statements",
+            "1 operations must yield or change 1 rows; the server counted 0",
+        ),
+        (
             "other-way",
             "statements",
             "its statements must be sent as text; the server ",
@@ -70,10 +76,20 @@ fn reads_that_are_not_the_reads_asked_for_are_caught() {
         ),
     ];
     let postgresql = [
+        (
+            "tableless",
+            "statements",
+            "must read 1 rows of tables; the server looked at 0 blocks",
+        ),
         ("pings", "statements", "× SELECT; the server counted 2"),
         ("by-name", "statements", "; the server counted "),
     ];
     let mariadb = [
+        (
+            "tableless",
+            "statements",
+            "1 operations must read 1 rows of tables; the server counted 0",
+        ),
         (
             "pings",
             "statements",
@@ -109,7 +125,6 @@ fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
             "statements",
             "must execute 0 × BEGIN; the server counted 1",
         ),
-        ("no-rows", "writes", "rows; 0 are there"),
         ("wrong-values", "writes", "the rows added hold a sum of"),
         (
             "shadow",
@@ -117,7 +132,16 @@ fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
             "1 operations must add 1 rows; 0 are there",
         ),
     ];
-    assert_caught(INSERT, &["--set", "statement=text"], &alike, &[], &[]);
+    let postgresql = [("no-rows", "statements", "rows; the server counted 0")];
+    // A row that was there already counts as written.
+    let mariadb = [("no-rows", "writes", "rows; 0 are there")];
+    assert_caught(
+        INSERT,
+        &["--set", "statement=text"],
+        &alike,
+        &postgresql,
+        &mariadb,
+    );
 }
 
 #[test]
@@ -364,7 +388,7 @@ fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
     }
     let connections = "\n[[case]]\nname = \"connections\"\nwork = \"at once\"\nunit = \"row\"\n\
                        sweep.connections = [2]\ncores = \"all\"\nturn_ms = 3\n\
-                       statements = { select = 1 }\ntargets = [\"mariadb\"]\n";
+                       statements = { select = 1 }\nreads = 1\ntargets = [\"mariadb\"]\n";
     let variants = ["no-latencies", "wrong-sum", "descending"];
     let project = Project::servers(&[POINT, connections], &variants);
     let only_text = server_subject("only-text", "honest") + "without = [\"statement=prepared\"]\n";

@@ -2,9 +2,10 @@
 //! Servers and clients for tests.
 #![allow(dead_code)]
 
-use lab_services::{Kind, Request, Service, Transport};
+use lab_services::{Counters, Kind, Request, Service, Transport};
 use mysql::prelude::Queryable;
 use std::process::Command;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The kinds whose software is installed; says which are left out.
@@ -47,6 +48,17 @@ impl Fixture {
             &self.service.target(transport, "tests").unwrap(),
         )
     }
+}
+
+/// The counters when no more connections are open than before.
+pub fn settled(service: &mut Service, before: &Counters) -> Counters {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while service.counters().unwrap().open > before.open && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // A connection may have gone while the others were read: MariaDB adds up first, and then counts
+    // the open ones.
+    service.counters().unwrap()
 }
 
 pub fn request(kind: Kind, scratch: &TempDir, settings: &[(&str, &str)]) -> Request {
