@@ -348,6 +348,7 @@ impl<'a> Session<'a> {
             samples: Vec::new(),
             exits: Vec::new(),
             latencies: Vec::new(),
+            slices: Vec::new(),
         };
         let mut failures = Vec::new();
         let filled = self.method.block(Desk {

@@ -4,12 +4,14 @@
 //! Times are in nanoseconds, sizes in bytes; the name of a field ends with its unit.
 
 pub mod host;
+pub mod load;
 mod part;
 pub mod plan;
 pub mod run;
 pub mod sample;
 
 pub use host::{Disturbance, Host};
+pub use load::{Arrivals, Asked, Counts, ErrorKind, Load, Protocol, Slice, Stage};
 pub use part::{Part, parts};
 pub use plan::{
     Case, Check, Command, Commands, Cores, Kind, Measure, Plan, Point, PointId, Proof, Subject,

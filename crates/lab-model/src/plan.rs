@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run is to do: subjects, cases and their points, and how they are measured.
 
+use crate::Load;
 use serde::{Deserialize, Serialize};
 
 /// Index into [`Plan::subjects`].
@@ -43,6 +44,9 @@ pub struct Plan {
     /// speak the subject protocol.
     #[serde(default)]
     pub commands: Option<Commands>,
+    /// The subjects are servers, and load is put on them; `None`: they are not.
+    #[serde(default)]
+    pub load: Option<Load>,
 }
 
 /// How whole commands are run.

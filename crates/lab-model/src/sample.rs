@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run yields: pilots, blocks, samples, resources, settings, failures.
 
-use crate::{Disturbance, PointId, SubjectId};
+use crate::{Disturbance, PointId, Slice, SubjectId};
 use serde::{Deserialize, Serialize};
 
 /// One measured stretch: `operations` of one point by one subject.
@@ -63,6 +63,9 @@ pub struct Block {
     /// Where batches do several operations at once: the latency of every operation.
     #[serde(default)]
     pub latencies: Vec<Latencies>,
+    /// Of a load run, in place of samples: what came of it, in the order of time.
+    #[serde(default)]
+    pub slices: Vec<Slice>,
 }
 
 /// The latencies of a batch's operations, as the subject counted them (docs/protocol.md).

@@ -21,6 +21,7 @@ pub mod fit;
 pub mod footprints;
 pub mod forecast;
 pub mod latencies;
+pub mod load;
 pub mod normal;
 pub mod order;
 pub mod overall;

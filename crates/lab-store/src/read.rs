@@ -260,6 +260,7 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
             samples: Vec::new(),
             exits: Vec::new(),
             latencies: Vec::new(),
+            slices: Vec::new(),
         };
         Ok((r.get::<_, i64>(0)?, block))
     })?;

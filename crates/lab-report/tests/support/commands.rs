@@ -254,5 +254,6 @@ fn block(plan: &Plan, models: &[Model], number: u32, noise: &mut Noise) -> Block
         samples,
         exits,
         latencies: Vec::new(),
+        slices: Vec::new(),
     }
 }

@@ -108,6 +108,7 @@ pub fn plan() -> Plan {
         targets: vec![target(Kind::Sqlite)],
         seed: 7,
         commands: None,
+        load: None,
     }
 }
 
@@ -415,6 +416,7 @@ fn block(plan: &Plan, number: u32) -> Block {
         samples,
         exits: Vec::new(),
         latencies: Vec::new(),
+        slices: Vec::new(),
     }
 }
 

@@ -411,6 +411,7 @@ fn block(plan: &Plan, number: u32) -> Block {
         samples,
         exits: Vec::new(),
         latencies,
+        slices: Vec::new(),
     }
 }
 

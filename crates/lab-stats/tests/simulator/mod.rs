@@ -232,6 +232,7 @@ pub fn block(number: u32, samples: Vec<Sample>) -> Block {
         samples,
         exits: Vec::new(),
         latencies: Vec::new(),
+        slices: Vec::new(),
     }
 }
 

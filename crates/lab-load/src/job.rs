@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a generator is to do.
+
+use lab_model::{Arrivals, Protocol};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// What a generator is to do.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Where the server listens.
+    pub address: SocketAddr,
+    /// Connections kept open at once, over all threads: from 1.
+    pub connections: usize,
+    /// Threads, from 1 to the number of connections.
+    pub threads: usize,
+    /// The protocol on a connection.
+    pub protocol: Protocol,
+    /// A connection serves one request after the other; else each request opens one of its own.
+    pub keep_alive: bool,
+    /// Requests that a connection has under way at the most: from 1.
+    pub pipeline: usize,
+    /// When requests are sent.
+    pub arrivals: Arrivals,
+    /// A request that takes longer has failed.
+    pub timeout: Duration,
+    /// Of the order of requests and of Poisson arrivals.
+    pub seed: u64,
+}

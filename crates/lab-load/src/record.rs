@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What happened in a slice of load.
+
+use hdrhistogram::Histogram;
+use lab_model::{Counts, ErrorKind, PointId, Slice, SubjectId};
+
+/// The longest time that is told apart from longer ones, ns: an hour.
+pub const LONGEST_NS: u64 = 3_600_000_000_000;
+
+/// Significant decimal digits of a time.
+const DIGITS: u8 = 3;
+
+/// What happened in a slice of load, in one thread or in all. Of constant size.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// Its length.
+    pub wall_ns: u64,
+    /// Requests that were due in it; in a closed loop, that were sent.
+    pub offered: u64,
+    /// Requests that were answered as they should be.
+    pub served: u64,
+    /// Requests that were not, in the order of [`ErrorKind::ALL`].
+    pub errors: [u64; ErrorKind::ALL.len()],
+    /// Connections opened.
+    pub connects: u64,
+    /// Bytes received.
+    pub received_bytes: u64,
+    /// CPU time of the threads.
+    pub cpu_ns: u64,
+    /// CPU time of the busiest thread.
+    pub busiest_cpu_ns: u64,
+    /// From due (in a closed loop: from sent) to the end of the answer, ns, of those served.
+    pub response: Histogram<u64>,
+    /// From sent to the end of the answer, ns, of those served.
+    pub service: Histogram<u64>,
+    /// How much later than due the generator looked at a request, ns; in an open loop.
+    pub lag: Histogram<u64>,
+    /// The first error of each kind in words, where there is more to say than its kind.
+    pub words: [Option<String>; ErrorKind::ALL.len()],
+}
+
+impl Record {
+    /// Of a time in which nothing happened.
+    pub fn new() -> Record {
+        let empty =
+            || Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("an hour has three digits");
+        Record {
+            wall_ns: 0,
+            offered: 0,
+            served: 0,
+            errors: Default::default(),
+            connects: 0,
+            received_bytes: 0,
+            cpu_ns: 0,
+            busiest_cpu_ns: 0,
+            response: empty(),
+            service: empty(),
+            lag: empty(),
+            words: Default::default(),
+        }
+    }
+
+    /// Counts an error.
+    pub fn error(&mut self, kind: ErrorKind) {
+        self.errors[kind as usize] += 1;
+    }
+
+    /// Adds what another thread did in the same time.
+    pub fn add(&mut self, other: &Record) {
+        self.wall_ns = self.wall_ns.max(other.wall_ns);
+        self.offered += other.offered;
+        self.served += other.served;
+        for (mine, theirs) in self.errors.iter_mut().zip(&other.errors) {
+            *mine += theirs;
+        }
+        self.connects += other.connects;
+        self.received_bytes += other.received_bytes;
+        self.cpu_ns += other.cpu_ns;
+        self.busiest_cpu_ns = self.busiest_cpu_ns.max(other.busiest_cpu_ns);
+        let pairs = [
+            (&mut self.response, &other.response),
+            (&mut self.service, &other.service),
+            (&mut self.lag, &other.lag),
+        ];
+        for (mine, theirs) in pairs {
+            mine.add(theirs).expect("both have the same bounds");
+        }
+        for (mine, theirs) in self.words.iter_mut().zip(&other.words) {
+            *mine = mine.take().or_else(|| theirs.clone());
+        }
+    }
+
+    /// Back to a time in which nothing happened, without giving its memory back.
+    pub fn clear(&mut self) {
+        let [response, service, lag] = [&mut self.response, &mut self.service, &mut self.lag];
+        [response, service, lag]
+            .into_iter()
+            .for_each(Histogram::reset);
+        self.words.iter_mut().for_each(|words| *words = None);
+        (self.offered, self.served, self.errors) = (0, 0, Default::default());
+        (self.wall_ns, self.connects, self.received_bytes) = (0, 0, 0);
+        (self.cpu_ns, self.busiest_cpu_ns) = (0, 0);
+    }
+
+    /// As a run keeps it; what the server used is not known here.
+    pub fn slice(&self, point: PointId, subject: SubjectId, pass: u32) -> Slice {
+        let errors = ErrorKind::ALL.into_iter().zip(self.errors);
+        Slice {
+            point,
+            subject,
+            pass,
+            wall_ns: self.wall_ns,
+            offered: self.offered,
+            served: self.served,
+            errors: errors.filter(|(_, count)| *count > 0).collect(),
+            connects: self.connects,
+            received_bytes: self.received_bytes,
+            cpu_ns: self.cpu_ns,
+            busiest_cpu_ns: self.busiest_cpu_ns,
+            response: counts(&self.response),
+            service: counts(&self.service),
+            lag: counts(&self.lag),
+            ..Slice::default()
+        }
+    }
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        Record::new()
+    }
+}
+
+fn counts(histogram: &Histogram<u64>) -> Counts {
+    let recorded = histogram.iter_recorded();
+    let pairs = recorded.map(|v| (v.value_iterated_to(), v.count_since_last_iteration()));
+    Counts(pairs.collect())
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Load: what is sent to a server over HTTP, and what came of it, slice by slice.
+
+use crate::{PointId, SubjectId};
+use serde::{Deserialize, Serialize};
+
+/// What a load run sends. Its points say over how many connections (`connections=64`) and, where both
+/// are compared, in which address family (`family=4`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// The requests of each subject, as people may see them: without secrets.
+    pub requests: Vec<Vec<Asked>>,
+    /// When requests are sent.
+    pub arrivals: Arrivals,
+    /// The protocol on a connection.
+    pub protocol: Protocol,
+    /// A connection serves one request after the other; else each request opens one of its own.
+    pub keep_alive: bool,
+    /// Requests that a connection has under way at the most.
+    pub pipeline: u32,
+    /// Threads of the generator, one per core at the most.
+    pub threads: u32,
+    /// A request that takes longer has failed.
+    pub timeout_ns: u64,
+    /// What an answer must be besides well-formed, in words, such as `status 200`.
+    pub expected: Vec<String>,
+    /// How long a visit to a point lasts.
+    pub stretch_ns: u64,
+    /// The server's process on this machine, by its number, if it was named.
+    pub server_pid: Option<i32>,
+}
+
+/// One request, and how often it is sent in proportion to the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    /// Such as `GET`.
+    pub method: String,
+    /// Without user and password.
+    pub url: String,
+    /// At least 1.
+    pub weight: u32,
+}
+
+/// When requests are sent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "loop", rename_all = "lowercase")]
+pub enum Arrivals {
+    /// As soon as the connection's last one is answered.
+    #[default]
+    Closed,
+    /// When they are due, whatever became of those before.
+    Open {
+        /// The times between two are exponentially distributed, as of many users that know nothing of
+        /// each other; else they are equal.
+        poisson: bool,
+        /// One after the other, over and over again while the load lasts.
+        stages: Vec<Stage>,
+    },
+}
+
+/// A part of the time in which the rate goes evenly from one value to another.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stage {
+    /// Requests per second at its beginning.
+    pub from: f64,
+    /// Requests per second at its end.
+    pub to: f64,
+    /// How long it lasts.
+    pub length_ns: u64,
+}
+
+/// The protocol on a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// HTTP/1.1 (RFC 9112).
+    #[default]
+    Http1,
+    /// HTTP/2 (RFC 9113).
+    Http2,
+}
+
+/// Why a request was not answered as it should have been.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ErrorKind {
+    /// No connection came about: refused, unreachable, or TLS was not agreed on.
+    Connect,
+    /// No complete answer in time.
+    Timeout,
+    /// The connection ended before the answer was complete.
+    Reset,
+    /// The answer is not HTTP.
+    Malformed,
+    /// Another status than expected.
+    Status,
+    /// Another body than expected.
+    Body,
+    /// Sent, and not answered when the load ended and the time for stragglers was over.
+    Unfinished,
+}
+
+impl ErrorKind {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [ErrorKind; 7] = [
+        ErrorKind::Connect,
+        ErrorKind::Timeout,
+        ErrorKind::Reset,
+        ErrorKind::Malformed,
+        ErrorKind::Status,
+        ErrorKind::Body,
+        ErrorKind::Unfinished,
+    ];
+
+    /// One word.
+    pub fn name(self) -> &'static str {
+        match self {
+            ErrorKind::Connect => "connect",
+            ErrorKind::Timeout => "timeout",
+            ErrorKind::Reset => "reset",
+            ErrorKind::Malformed => "malformed",
+            ErrorKind::Status => "status",
+            ErrorKind::Body => "body",
+            ErrorKind::Unfinished => "unfinished",
+        }
+    }
+}
+
+/// A stretch of load, or a part of one: what happened in it. Every request that was offered is sooner or
+/// later served or an error, so that over a whole visit offered = served + errors.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Slice {
+    /// Over which connections.
+    pub point: PointId,
+    /// To which server.
+    pub subject: SubjectId,
+    /// In which pass of the block.
+    pub pass: u32,
+    /// Its length.
+    pub wall_ns: u64,
+    /// Requests that were due in it; in a closed loop, that were sent.
+    pub offered: u64,
+    /// Requests that were answered as they should be.
+    pub served: u64,
+    /// Requests that were not, by kind; only kinds that happened.
+    pub errors: Vec<(ErrorKind, u64)>,
+    /// Connections opened.
+    pub connects: u64,
+    /// Bytes received.
+    pub received_bytes: u64,
+    /// CPU time of the generator's threads.
+    pub cpu_ns: u64,
+    /// CPU time of the generator's busiest thread.
+    pub busiest_cpu_ns: u64,
+    /// CPU time of the server's processes; `None`: they are not known.
+    pub server_cpu_ns: Option<u64>,
+    /// Resident memory of the server's processes at the end, what they share counted once.
+    pub server_bytes: Option<u64>,
+    /// Threads of the server's processes at the end.
+    pub server_threads: Option<u32>,
+    /// From the moment when a request was due (in a closed loop: sent) to the end of its answer, of
+    /// those served.
+    pub response: Counts,
+    /// From the sending of a request to the end of its answer, of those served.
+    pub service: Counts,
+    /// How much later than due the generator looked at a request, whether a connection was free or not;
+    /// in an open loop.
+    pub lag: Counts,
+}
+
+/// A distribution of times: a value in ns, the highest of its bucket, and how many; ascending. The
+/// buckets are those of an HdrHistogram with three significant digits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts(pub Vec<(u64, u64)>);
+
+impl Counts {
+    /// How many values there are.
+    pub fn total(&self) -> u64 {
+        self.0
+            .iter()
+            .fold(0, |sum, (_, count)| sum.saturating_add(*count))
+    }
+}

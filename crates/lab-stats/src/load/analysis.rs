@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The result of analysing a load run: what reports show.
+
+use crate::analysis::{Interval, Refusal, Scaling, Verdict, Warning};
+use lab_model::{ErrorKind, PointId, SubjectId};
+use serde::Serialize;
+
+/// Everything that a load run's slices say.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct LoadAnalysis {
+    /// Complete blocks.
+    pub blocks: u32,
+    /// The level that simultaneous intervals were asked to have, 0 to 1.
+    pub level: f64,
+    /// The margin of the plan.
+    pub margin: f64,
+    /// Every server at every point, by point, then subject.
+    pub cells: Vec<LoadCell>,
+    /// Every server but the baseline against it, by point, then subject, then metric.
+    pub comparisons: Vec<LoadComparison>,
+    /// What more connections bring, where there is a sweep over them.
+    pub scalings: Vec<Scaling>,
+    /// What was not compared.
+    pub refusals: Vec<Refusal>,
+    /// What to know.
+    pub warnings: Vec<Warning>,
+}
+
+/// One server at one point. Intervals are individual, at the plan's level. Rates and costs are medians
+/// over blocks, with their exact order-statistic intervals; quantiles are those of all requests of the
+/// complete blocks together, with bootstrap intervals over whole blocks.
+#[derive(Clone, Debug, Serialize)]
+pub struct LoadCell {
+    /// Who.
+    pub subject: SubjectId,
+    /// What.
+    pub point: PointId,
+    /// Complete blocks with this subject and point.
+    pub blocks: u32,
+    /// Requests that were due; in a closed loop, that were sent.
+    pub offered: u64,
+    /// Requests answered as they should be.
+    pub served: u64,
+    /// Requests that were not, by kind.
+    pub errors: Vec<(ErrorKind, u64)>,
+    /// Requests due per second.
+    pub offered_per_s: Interval,
+    /// Requests served per second.
+    pub served_per_s: Interval,
+    /// Bytes received per second.
+    pub received_bytes_per_s: Interval,
+    /// Connections opened.
+    pub connects: u64,
+    /// From due (in a closed loop: from sent) to answered, of those served.
+    pub response: Quantiles,
+    /// From sent to answered, of those served.
+    pub service: Quantiles,
+    /// How late the generator was, in an open loop.
+    pub lag: Quantiles,
+    /// CPU time of the generator for each request served, ns; `None`: none was.
+    pub generator_cpu_ns: Option<Interval>,
+    /// The part of the time in which the generator's busiest thread had a core, 0 to 1.
+    pub generator_busy: Interval,
+    /// CPU time of the server for each request served, ns.
+    pub server_cpu_ns: Option<Interval>,
+    /// Cores that the server used.
+    pub server_cores: Option<Interval>,
+    /// Resident memory of the server, bytes.
+    pub server_bytes: Option<Interval>,
+    /// Most threads of the server that were seen.
+    pub server_threads: Option<u32>,
+    /// The generator, not the server, was what limited this point: [`LoadCell::generator_busy`] is
+    /// above 0.9, or in an open loop [`LoadCell::lag`] exceeds 1 ms for one request in a hundred.
+    pub saturated: bool,
+}
+
+/// Quantiles of a distribution of times, ns; the highest value of their bucket, so up to 0.1 % too high
+/// and never too low. `None` where there are too few requests for one.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Quantiles {
+    /// How many values.
+    pub count: u64,
+    /// Half of them are no greater.
+    pub p50_ns: Option<Interval>,
+    /// Three quarters.
+    pub p75_ns: Option<Interval>,
+    /// 90 %.
+    pub p90_ns: Option<Interval>,
+    /// 99 %.
+    pub p99_ns: Option<Interval>,
+    /// 99.9 %.
+    pub p999_ns: Option<Interval>,
+    /// 99.99 %.
+    pub p9999_ns: Option<Interval>,
+    /// The greatest: a reading, which has no interval.
+    pub max_ns: Option<u64>,
+}
+
+/// A server against the baseline at one point, in one respect.
+#[derive(Clone, Debug, Serialize)]
+pub struct LoadComparison {
+    /// Who.
+    pub subject: SubjectId,
+    /// What.
+    pub point: PointId,
+    /// In which respect.
+    pub metric: Metric,
+    /// Blocks that have both.
+    pub blocks: u32,
+    /// The subject's / the baseline's: Hodges-Lehmann estimate of the blocks' ratios and Wilcoxon
+    /// signed-rank interval, simultaneous over the subjects and metrics at this point. It is a ratio of
+    /// times or costs, so that less is better: of the throughput, of the time per request.
+    pub ratio: Interval,
+    /// Holm-adjusted p-value of ratio = 1.
+    pub p: f64,
+    /// What the ratio supports.
+    pub verdict: Verdict,
+}
+
+/// A respect in which servers are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Wall time for each request served: 1 / throughput.
+    Throughput,
+    /// The response time's median.
+    P50,
+    /// Its 90th percentile.
+    P90,
+    /// Its 99th percentile.
+    P99,
+    /// Its 99.9th percentile.
+    P999,
+    /// CPU time of the server for each request served.
+    ServerCpu,
+}
