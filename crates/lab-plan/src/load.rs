@@ -284,7 +284,7 @@ impl Times {
         let fit = length.as_nanos() / (visit * visits).as_nanos().max(1);
         Times {
             stretch: visit,
-            slice: visit,
+            slice: SLICE.min(visit),
             blocks: (fit as u32).max(LEAST_BLOCKS),
         }
     }
@@ -403,7 +403,7 @@ mod tests {
             stages: vec![stage(5), stage(20)],
             ..loading(2)
         };
-        assert_eq!(seconds(&two.plan().unwrap()), (25.0, 25.0, 10));
+        assert_eq!(seconds(&two.plan().unwrap()), (25.0, 1.0, 10));
     }
 
     #[test]
