@@ -99,7 +99,11 @@ pub fn with_descendants(pid: Pid) -> Vec<Pid> {
     while let Some(&pid) = found.get(looked_at) {
         looked_at += 1;
         // A child belongs to the thread that started it.
-        for task in fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten() {
+        for task in fs::read_dir(format!("/proc/{pid}/task"))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
             let list = fs::read_to_string(task.path().join("children")).unwrap_or_default();
             let pids = list.split_whitespace().filter_map(|n| n.parse().ok());
             found.extend(pids.map(Pid::from_raw));

@@ -232,7 +232,11 @@ impl<'a> Site<'a> {
             [self.how.stretch_ns, self.plan.measure.turn_ns].map(Duration::from_nanos);
         let loaded = generator.load(length, slice, &mut |record| {
             let now = self.read(place.subject, tell);
-            let slice = with_server(record.slice(place.point, place.subject, place.pass), before, now);
+            let slice = with_server(
+                record.slice(place.point, place.subject, place.pass),
+                before,
+                now,
+            );
             before = now;
             kept = keep(&slice).and_then(|()| self.errors(place, record, writer, tell));
             self.done += 1;
@@ -258,7 +262,11 @@ impl<'a> Site<'a> {
             true => 1,
             false => self.places(0).len() as u32 * self.plan.measure.max_blocks,
         };
-        visits * self.how.stretch_ns.div_ceil(self.plan.measure.turn_ns.max(1)) as u32
+        visits
+            * self
+                .how
+                .stretch_ns
+                .div_ceil(self.plan.measure.turn_ns.max(1)) as u32
     }
 
     /// The generator of a place; none where it cannot be had. All that were started at a point stay
@@ -298,7 +306,9 @@ impl<'a> Site<'a> {
         self.failed.insert((subject, point));
         self.started.remove(&subject);
         let (name, label) = (&self.plan.subjects[subject].name, self.plan.label(point));
-        tell(LoadProgress::Note(&format!("{name} failed at {label}: {why}")));
+        tell(LoadProgress::Note(&format!(
+            "{name} failed at {label}: {why}"
+        )));
         writer.failure(&Failure {
             subject,
             point: Some(point),

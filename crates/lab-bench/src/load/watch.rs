@@ -56,7 +56,10 @@ impl Watch {
         let clock_ns = |pid: &Pid| CpuClock::of(*pid)?.now_ns();
         // A process whose clock cannot be read has just ended.
         let living: u64 = processes.iter().flat_map(clock_ns).sum();
-        let ended: u64 = processes.iter().map(|pid| procfs::waited_for_ns(*pid)).sum();
+        let ended: u64 = processes
+            .iter()
+            .map(|pid| procfs::waited_for_ns(*pid))
+            .sum();
         Ok(Reading {
             cpu_ns: living + ended,
             bytes: bytes(&processes),
@@ -71,7 +74,10 @@ fn bytes(processes: &[Pid]) -> Option<u64> {
         [one] => procfs::resident_bytes(*one),
         several => {
             let (main, others) = several.split_first()?;
-            let others: u64 = others.iter().filter_map(|pid| procfs::share_bytes(*pid)).sum();
+            let others: u64 = others
+                .iter()
+                .filter_map(|pid| procfs::share_bytes(*pid))
+                .sum();
             Some(procfs::share_bytes(*main)? + others)
         }
     }
@@ -137,7 +143,9 @@ mod tests {
     fn a_process_that_never_was_is_told_apart_from_one_that_ended() {
         let mut server = shell(":");
         server.wait().unwrap();
-        let gone = Watch::new(server.id() as i32).read().expect_err("it is gone");
+        let gone = Watch::new(server.id() as i32)
+            .read()
+            .expect_err("it is gone");
         assert!(gone.to_string().contains("there is no such process"));
     }
 }
