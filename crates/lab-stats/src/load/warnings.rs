@@ -4,7 +4,7 @@
 use super::analysis::{LoadCell, Metric};
 use super::cells::{BUSY, LATE_NS, Measured};
 use super::compare::Pair;
-use super::{error_share, errors};
+use super::{error_share, errors, hidden};
 use crate::analysis::Warning;
 use crate::family;
 use crate::warnings::{self, list, percent};
@@ -111,15 +111,13 @@ impl Told<'_> {
     fn errors(&self) -> Option<String> {
         let failing = self.cells(|cell| errors(cell) > 0);
         let hides = |cell: &LoadCell| {
-            let share = error_share(errors(cell), cell.served).unwrap_or(0.0);
-            let beyond = |metric: Metric| Some(1.0 - f64::from(metric.per_10_000()?) / 10_000.0);
-            Metric::ALL
-                .into_iter()
-                .filter_map(beyond)
-                .any(|b| share > b)
+            let parts = Metric::ALL.into_iter().filter_map(Metric::per_10_000);
+            let highest = parts.max();
+            highest.is_some_and(|part| hidden(errors(cell), cell.served, part))
         };
-        let hidden = match failing.iter().any(|cell| hides(cell)) && self.plan.subjects.len() > 1 {
-            true => " Percentiles beyond which as many lie as failed are not compared.",
+        let several = self.plan.subjects.len() > 1;
+        let left_out = match several && failing.iter().any(|cell| hides(cell)) {
+            true => " Percentiles are not compared where more failed than lie beyond them.",
             false => "",
         };
         let shares = self.each(&failing, |cell| {
@@ -131,7 +129,7 @@ impl Told<'_> {
         (!failing.is_empty()).then(|| {
             format!(
                 "Of the requests, these were not answered as they should be: {shares}. They are in no \
-                 percentile: those are of what was served.{hidden}"
+                 percentile: those are of what was served.{left_out}"
             )
         })
     }
