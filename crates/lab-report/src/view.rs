@@ -106,7 +106,9 @@ impl<'a> View<'a> {
     }
 
     fn groups_on(&self, cores: Cores) -> Vec<Group<'a>> {
-        let here = |case: usize| self.plan.cases[case].cores == cores;
+        // Load is always on all cores.
+        let load = self.plan.load.is_some().then_some(Cores::All);
+        let here = |case: usize| load.unwrap_or(self.plan.cases[case].cores) == cores;
         let mut groups: Vec<Group<'a>> = Vec::new();
         let points = self.plan.points.iter().enumerate();
         for (id, point) in points.filter(|(_, p)| here(p.case)) {
@@ -144,9 +146,7 @@ impl<'a> View<'a> {
         if !label.is_empty() {
             return format!("{label}: {what}");
         }
-        let mut letters = what.chars();
-        let first = letters.next().into_iter().flat_map(char::to_uppercase);
-        first.chain(letters).collect()
+        capital(what)
     }
 
     /// Whether the plan has anything to compare: a command alone has only levels.
@@ -340,4 +340,11 @@ pub fn verdict_word(verdict: &Verdict) -> &'static str {
         Verdict::SmallButReal { .. } => "small but real",
         Verdict::Inconclusive { .. } => "inconclusive",
     }
+}
+
+/// The same with its first letter large.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
 }

@@ -3,6 +3,7 @@
 //! is seen first.
 
 mod commands;
+mod load;
 mod page;
 mod targets;
 
@@ -13,6 +14,7 @@ use crate::table::{Cell, Table, Tone, cut};
 use crate::view::{Group, View};
 use crate::{Report, Terminal};
 use lab_model::Failure;
+pub use load::render as load;
 pub use page::Page;
 pub use page::clean;
 
