@@ -48,8 +48,6 @@ pub enum LoadProgress<'a> {
     Slice {
         /// It.
         slice: &'a Slice,
-        /// What it was made from.
-        record: &'a Record,
         /// Slices that are in the run file, this one included.
         done: u32,
         /// As many as will be, if nothing fails.
@@ -242,7 +240,6 @@ impl<'a> Site<'a> {
             self.done += 1;
             tell(LoadProgress::Slice {
                 slice: &slice,
-                record,
                 done: self.done,
                 of: self.slices(),
             });

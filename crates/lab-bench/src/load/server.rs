@@ -24,6 +24,15 @@ pub struct LoadedServer {
     pub expect: Arc<Expect>,
 }
 
+impl LoadedServer {
+    /// It is reached over the loopback interface.
+    pub fn is_here(&self) -> bool {
+        self.addresses
+            .iter()
+            .all(|address| address.ip().is_loopback())
+    }
+}
+
 /// The servers of a plan.
 pub struct LoadedServers<'a> {
     plan: &'a Plan,
