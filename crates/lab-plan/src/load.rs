@@ -277,15 +277,17 @@ impl Times {
     /// So many visits to every point in each block. One visit goes through all stages, if there are any.
     fn turns(length: Option<Duration>, staged: Duration, visits: u32) -> Times {
         let length = length.unwrap_or(USUAL);
+        // Of servers that are compared, so that there are enough where neighbours have to be merged.
+        let least = LEAST_BLOCKS * if staged.is_zero() { visits } else { 1 };
         let visit = match staged.is_zero() {
-            true => SLICE.min(length / LEAST_BLOCKS) / visits,
+            true => SLICE.min(length / least) / visits,
             false => staged,
         };
         let fit = length.as_nanos() / (visit * visits).as_nanos().max(1);
         Times {
             stretch: visit,
             slice: SLICE.min(visit),
-            blocks: (fit as u32).max(LEAST_BLOCKS),
+            blocks: (fit as u32).max(least),
         }
     }
 }
@@ -385,6 +387,7 @@ mod tests {
             ..loading(2)
         };
         assert_eq!(seconds(&two.plan().unwrap()), (0.5, 0.5, 60));
+        assert_eq!(seconds(&loading(2).plan().unwrap()), (0.25, 0.25, 20));
     }
 
     #[test]

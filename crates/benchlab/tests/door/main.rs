@@ -6,6 +6,7 @@ mod compare;
 mod faults;
 mod full_disk;
 mod history;
+mod load;
 mod progress;
 mod project;
 mod run_files;

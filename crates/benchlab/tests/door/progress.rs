@@ -26,27 +26,8 @@ fn without_a_terminal_there_are_notes_alone() {
 #[test]
 fn on_a_terminal_one_line_is_redrawn_and_cleared() {
     let project = Project::with_faults(&["nonsense"]);
-    let command = project.command(&SHORT_RUN);
-    let words: Vec<_> = command
-        .get_args()
-        .map(|a| format!("'{}'", a.to_str().expect("UTF-8")))
-        .collect();
-    // Only the errors go to the terminal.
-    let line = format!(
-        "'{BENCHLAB}' {} > '{}'",
-        words.join(" "),
-        project.join("stdout").display()
-    );
-    let mut terminal = Command::new("script");
-    terminal
-        .args(["-qefc", &line, "/dev/null"])
-        .env("TERM", "xterm")
-        .stdin(Stdio::null());
-    let output = terminal
-        .output()
-        .expect("`script` (util-linux) gives a terminal");
-    assert_eq!(output.status.code(), Some(0));
-    let shown = String::from_utf8_lossy(&output.stdout);
+    let (shown, code) = on_terminal(&project.command(&SHORT_RUN), &[]);
+    assert_eq!(code, Some(0));
     assert!(
         shown.contains("pilot ") && shown.contains("noop  honest"),
         "{shown:?}"
@@ -71,9 +52,30 @@ fn on_a_terminal_one_line_is_redrawn_and_cleared() {
     );
 }
 
+/// What a call writes to a terminal on standard error, and its exit code.
+pub fn on_terminal(command: &Command, variables: &[(&str, &str)]) -> (String, Option<i32>) {
+    let words: Vec<_> = command
+        .get_args()
+        .map(|a| format!("'{}'", a.to_str().expect("UTF-8")))
+        .collect();
+    // Only the errors go to the terminal.
+    let line = format!("'{BENCHLAB}' {} > /dev/null", words.join(" "));
+    let mut terminal = Command::new("script");
+    terminal
+        .args(["-qefc", &line, "/dev/null"])
+        .env("TERM", "xterm")
+        .envs(variables.iter().copied())
+        .stdin(Stdio::null());
+    let output = terminal
+        .output()
+        .expect("`script` (util-linux) gives a terminal");
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    (shown, output.status.code())
+}
+
 /// The lines on a terminal after this output: the few control sequences (ECMA-48) that one line of
 /// progress needs.
-fn screen(output: &str) -> Vec<String> {
+pub fn screen(output: &str) -> Vec<String> {
     let (mut lines, mut row, mut column) = (vec![Vec::new()], 0usize, 0usize);
     let mut chars = output.chars();
     while let Some(c) = chars.next() {

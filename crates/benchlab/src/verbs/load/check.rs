@@ -48,8 +48,10 @@ fn judged(came: &Record) -> Result<Option<String>, String> {
     let words = came.words[kind as usize].as_deref();
     let words = words.map(|words| format!(": {words}")).unwrap_or_default();
     let advice = match kind {
+        ErrorKind::Timeout | ErrorKind::Unfinished => {
+            return Err("timeout: no answer in time; --timeout gives it more".into());
+        }
         ErrorKind::Connect => "is it running, and is this its address?",
-        ErrorKind::Timeout | ErrorKind::Unfinished => "--timeout gives it more time",
         ErrorKind::Reset => "does it speak this protocol on this port?",
         ErrorKind::Malformed => {
             return Ok(Some(format!(

@@ -125,7 +125,9 @@ fn level(ns: u64) -> usize {
 
 /// The upper bound of a step, ns: 1, 2, 5, 10, …
 fn bound_ns(level: usize) -> u64 {
-    10u64.saturating_pow(level as u32 / 3).saturating_mul([1, 2, 5][level % 3])
+    10u64
+        .saturating_pow(level as u32 / 3)
+        .saturating_mul([1, 2, 5][level % 3])
 }
 
 impl Widget for &Seen<'_> {
@@ -422,7 +424,7 @@ mod tests {
             "{screen:#?}"
         );
         assert_eq!(screen[5], "errors    3 timeout");
-        let uses = "server    0.98 cores, 45 MiB, 12 threads          generator 0.61 cores";
+        let uses = "server    0.98 cores, 45 MiB, 12 threads      generator 0.61 cores";
         assert_eq!(screen[6], uses);
         assert!(screen.contains(&"  5.0 ms  ▒".to_owned()), "{screen:#?}");
         assert!(screen.contains(&"  2.0 ms  ██".to_owned()), "{screen:#?}");
@@ -443,6 +445,6 @@ mod tests {
     fn steps_are_1_2_5() {
         let bounds: Vec<u64> = (0..7).map(bound_ns).collect();
         assert_eq!(bounds, [1, 2, 5, 10, 20, 50, 100]);
-        assert_eq!([0, 1, 3, 50, 51, u64::MAX].map(level), [0, 0, 2, 5, 6, 60]);
+        assert_eq!([0, 1, 3, 50, 51, u64::MAX].map(level), [0, 0, 2, 5, 6, 58]);
     }
 }

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What can be asked for, what cannot, and what is kept of it.
+
+use super::{Manner, Place, Web, sums};
+use std::fs;
+use std::process::Command;
+
+#[test]
+fn options_that_are_wrong_say_what_is_right() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = web.url("/");
+    for (options, says) in [
+        (&["--rate", "0"][..], "requests per second are wanted"),
+        (
+            &["--stages", "1:2"],
+            "FROM:TO:TIME is wanted, such as 0:1000:5s",
+        ),
+        (
+            &["--rate", "5", "--stages", "1:2:3s"],
+            "cannot be used with",
+        ),
+        (&["--stages", "0:0:1s"], "no request is due"),
+        (&["--poisson"], "give --rate or --stages too"),
+        (
+            &["--pipeline", "2", "--no-keep-alive"],
+            "leave one of them out",
+        ),
+        (&["--threads", "5"], "a thread needs a connection"),
+        (&["--family", "5"], "4 or 6"),
+        (&["--method", "G T"], "is no method"),
+        (&["--header", "no-colon"], "has no colon"),
+        (
+            &["--header", "Content-Length: 5"],
+            "it is counted from the body",
+        ),
+        (&["--expect-status", "99"], "is no status"),
+        (&["--expect-json", "a.b"], "has no `=`"),
+        (
+            &["--fail-if", "p98>1ms"],
+            "`p98` is not known; known are p50",
+        ),
+        (
+            &["--sweep", "rate=1,2"],
+            "a load is swept over its connections",
+        ),
+        (
+            &["--sweep", "connections=1,x"],
+            "`x` is not a number from 1",
+        ),
+        (&["--weights", "1,2"], "--weights has 2 numbers for 1 URLs"),
+        (&["--body-file", "/none"], "--body-file /none: No such file"),
+        (&["--requests", "/none"], "/none: "),
+        (&["--as", "a/b"], "--as a/b: at most 40 letters"),
+        (&["--export", "x.pdf"], "a name is wanted that ends with"),
+        (&["http://127.0.0.1:1/"], "are on different servers"),
+        (&["--server-pid", "0"], "invalid value '0'"),
+    ] {
+        place.load(&[&url], options).expect(2).says(&[says]);
+    }
+    place.0.call(&["load"]).expect(2).says(&["<URL>"]);
+    place
+        .load(&["127.0.0.1:80"], &[])
+        .expect(2)
+        .says(&["did you mean `http://127.0.0.1:80`?"]);
+    place
+        .load(&["ftp://127.0.0.1/"], &[])
+        .expect(2)
+        .says(&["http and https are what can be loaded"]);
+    assert_eq!((place.0.files().len(), web.requests()), (0, 0));
+}
+
+#[test]
+fn strangers_are_not_loaded() {
+    let place = Place::new();
+    let stranger = "http://192.0.2.1:8080/";
+    place
+        .load(&[stranger], &[])
+        .expect(2)
+        .says(&["if it is yours to load, say so with `--i-may-load 192.0.2.1`"]);
+    place
+        .load(&[stranger], &["--i-may-load", "192.0.2.2"])
+        .expect(2);
+}
+
+#[test]
+fn secrets_are_sent_and_kept_nowhere() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = format!("http://me:hunter2@{}/", web.address);
+    let json = place.0.join("r.json");
+    let export = [
+        "--header",
+        "X-Token: sesame",
+        "--export",
+        json.to_str().unwrap(),
+    ];
+    let ended = place.load(&[&url], &export);
+    ended.expect(0);
+    let sent = &web.seen()[0];
+    // me:hunter2
+    assert!(
+        sent.contains("Authorization: Basic bWU6aHVudGVyMg==") && sent.contains("X-Token: sesame"),
+        "{sent}"
+    );
+    let files = [place.0.file(), place.0.file().with_extension("html"), json];
+    let kept: Vec<u8> = files.iter().flat_map(|f| fs::read(f).unwrap()).collect();
+    let shown = String::from_utf8_lossy(&kept).into_owned() + &ended.stdout + &ended.stderr;
+    for secret in ["hunter2", "bWU6aHVudGVyMg", "sesame"] {
+        assert!(!shown.contains(secret), "{secret} is kept");
+    }
+}
+
+#[test]
+fn several_urls_have_their_weights() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let urls = [web.url("/a"), web.url("/b")];
+    let more = ["--weights", "3,1", "--body", "x=1", "--rate", "200"];
+    place.load(&[&urls[0], &urls[1]], &more).expect(0);
+    let seen = web.seen();
+    assert!(
+        seen.iter()
+            .all(|s| s.starts_with("POST /") && s.ends_with("\r\n\r\nx=1")),
+        "{seen:?}"
+    );
+    let of = |path: &str| seen[1..].iter().filter(|s| s.starts_with(path)).count();
+    assert_eq!((of("POST /a"), of("POST /b")), (45, 15));
+    let plan = place.0.load().plan.unwrap();
+    let asked = &plan.load.unwrap().requests[0];
+    assert_eq!(asked.iter().map(|a| a.weight).collect::<Vec<_>>(), [3, 1]);
+}
+
+#[test]
+fn requests_are_read_from_a_file() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let file = place.0.join("requests.http");
+    fs::write(
+        &file,
+        "GET /one\n\n###\nPUT /two\nX-A: b\n\n{\"three\": 4}\n",
+    )
+    .unwrap();
+    let file = file.to_str().unwrap();
+    place
+        .load(
+            &[&web.url("/")],
+            &["--requests", file, "--header", "X-All: yes"],
+        )
+        .expect(0);
+    let seen = web.seen();
+    assert!(
+        seen.iter().all(|s| s.contains("X-All: yes\r\n")),
+        "{seen:?}"
+    );
+    assert!(seen.iter().any(|s| s.starts_with("GET /one ")));
+    let put = seen
+        .iter()
+        .find(|s| s.starts_with("PUT /two "))
+        .expect("a PUT");
+    assert!(
+        put.contains("X-A: b\r\n") && put.ends_with("\r\n\r\n{\"three\": 4}"),
+        "{put}"
+    );
+    fs::write(place.0.join("requests.http"), "GET /one\nGOT\n").unwrap();
+    place
+        .load(&[&web.url("/")], &["--requests", file])
+        .expect(2)
+        .says(&["requests.http:2: "]);
+}
+
+#[test]
+fn conditions_end_a_load_with_their_code() {
+    let (place, web) = (Place::new(), Web::new(Manner::Slow(2)));
+    let url = web.url("/");
+    let load = |conditions: &[&str]| {
+        let options: Vec<&str> = conditions.iter().flat_map(|c| ["--fail-if", *c]).collect();
+        place.load(&[&url], &options)
+    };
+    load(&["p50>30s", "errors>0"]).expect(0);
+    load(&["errors>0", "p50>1ms"])
+        .expect(3)
+        .says(&["--fail-if is so: p50>1ms: it is "]);
+    load(&["server_cpu>1ms"])
+        .expect(4)
+        .says(&["--fail-if is not decided", "--server-pid"]);
+    load(&["p50>1ms", "server_cpu>1ms"])
+        .expect(3)
+        .says(&["is not decided"]);
+}
+
+#[test]
+fn a_server_s_process_is_read_beside() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = web.url("/");
+    let here = std::process::id().to_string();
+    place.load(&[&url], &["--server-pid", &here]).expect(0);
+    let slices = place.slices();
+    assert!(
+        slices
+            .iter()
+            .all(|s| s.server_cpu_ns.is_some_and(|ns| ns > 0)),
+        "{slices:#?}"
+    );
+    assert!(
+        slices
+            .iter()
+            .all(|s| s.server_bytes > Some(500_000) && s.server_threads > Some(1))
+    );
+    let place = Place::new();
+    let mut gone = Command::new("true").spawn().unwrap();
+    gone.wait().unwrap();
+    let ended = place.load(&[&url], &["--server-pid", &gone.id().to_string()]);
+    ended
+        .expect(0)
+        .says(&["there is no such process on this machine"]);
+    assert!(place.slices().iter().all(|s| s.server_cpu_ns.is_none()));
+    let place = Place::new();
+    let ends = Command::new("sleep").arg("1").spawn().unwrap();
+    let pid = ends.id().to_string();
+    let reap = std::thread::spawn(move || ends.wait_with_output());
+    let ended = place
+        .0
+        .call(&["load", &url, "--for", "2s", "-c", "2", "--server-pid", &pid]);
+    ended
+        .expect(0)
+        .says(&[&format!("the server's process {pid} has ended")]);
+    assert_eq!(sums(&place.0.load()).1, []);
+    reap.join().unwrap().unwrap();
+}
+
+#[test]
+fn ipv6_is_loaded() {
+    let Ok(web) = Web::on("[::1]:0", 0, Manner::Honest) else {
+        eprintln!("this host has no ::1");
+        return;
+    };
+    let place = Place::new();
+    place.load(&[&web.url("/")], &[]).expect(0);
+    assert_eq!(sums(&place.0.load()).1, []);
+    place
+        .load(&[&web.url("/")], &["--family", "4"])
+        .expect(2)
+        .says(&["has no IPv4 address"]);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab load`: what is sent, what is counted, what is kept, and how it ends.
+
+mod asked;
+mod faults;
+mod stopped;
+mod turns;
+mod web;
+
+use crate::project::{Ended, Project};
+use lab_model::{ErrorKind, Run, Slice};
+use web::{Manner, Web};
+
+/// So short that it is no measurement, but goes the whole way.
+const SHORT: [&str; 7] = [
+    "--for",
+    "300ms",
+    "--connections",
+    "4",
+    "--timeout",
+    "300ms",
+    "--seed=7",
+];
+
+/// A folder in which servers are loaded.
+struct Place(Project);
+
+impl Place {
+    fn new() -> Place {
+        Place(Project::noop(&[]))
+    }
+
+    fn load(&self, urls: &[&str], more: &[&str]) -> Ended {
+        self.0.call(&[&["load"], urls, &SHORT[..], more].concat())
+    }
+
+    fn slices(&self) -> Vec<Slice> {
+        let run = self.0.load();
+        let blocks = run.complete_blocks();
+        blocks.flat_map(|block| block.slices.clone()).collect()
+    }
+}
+
+/// Served, and errors by kind, in all complete blocks; every request that was offered is one of them.
+#[track_caller]
+fn sums(run: &Run) -> (u64, Vec<(ErrorKind, u64)>) {
+    let slices = || run.complete_blocks().flat_map(|block| &block.slices);
+    let served: u64 = slices().map(|s| s.served).sum();
+    let of = |kind| {
+        let errors = slices().flat_map(|s| &s.errors);
+        let counts = errors.filter(|(k, _)| *k == kind).map(|(_, n)| n);
+        (kind, counts.sum::<u64>())
+    };
+    let errors = ErrorKind::ALL.map(of).into_iter().filter(|(_, n)| *n > 0);
+    let errors: Vec<_> = errors.collect();
+    let offered: u64 = slices().map(|s| s.offered).sum();
+    let failed: u64 = errors.iter().map(|(_, n)| n).sum();
+    assert_eq!(offered, served + failed, "offered = served + errors");
+    for slice in slices() {
+        assert_eq!(
+            slice.response.total(),
+            slice.served,
+            "who was served has a time"
+        );
+        assert_eq!(slice.service.total(), slice.served);
+    }
+    (served, errors)
+}
+
+#[test]
+fn a_load_is_kept_slice_by_slice_and_shown_in_every_form() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let files = ["r.json", "r.csv", "r.md", "r.xlsx", "plots/", "r.hlog"].map(|f| place.0.join(f));
+    let names = files.each_ref().map(|f| f.to_str().unwrap());
+    let exports: Vec<&str> = names[..5].iter().flat_map(|f| ["--export", *f]).collect();
+    let ended = place.load(
+        &[&web.url("/a?b=c#d")],
+        &[&exports[..], &["--hlog", names[5]]].concat(),
+    );
+    ended.expect(0).says(&["the report is in "]);
+    let run = place.0.load();
+    assert_eq!(run.ending, Some(lab_model::Ending::Blocks));
+    assert_eq!(run.complete_blocks().count(), 10, "each slice is a block");
+    let (served, errors) = sums(&run);
+    assert_eq!(errors, []);
+    assert_eq!(
+        web.requests() as u64,
+        served + 1,
+        "the first one asks whether anybody answers"
+    );
+    assert!(
+        web.seen()[0].starts_with("GET /a?b=c HTTP/1.1\r\nHost: 127.0.0.1:"),
+        "{:?}",
+        web.seen()[0]
+    );
+    let plan = run.plan.as_ref().expect("a plan");
+    assert_eq!(plan.subjects[0].name, format!("http://{}", web.address));
+    assert_eq!(plan.label(0), "load connections=4");
+    assert!(ended.stdout.contains("Response time") && !ended.stdout.contains('\u{1b}'));
+    for file in &files {
+        assert!(file.exists(), "{}", file.display());
+    }
+    assert!(place.0.file().with_extension("html").exists());
+    let log = std::fs::read_to_string(&files[5]).unwrap();
+    assert!(
+        log.starts_with("#[Histogram log format version 1.3]"),
+        "{log}"
+    );
+    assert_eq!(
+        log.lines()
+            .filter(|l| l.starts_with("Tag=response,"))
+            .count(),
+        10
+    );
+}
+
+#[test]
+fn without_a_terminal_there_is_a_line_per_second() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = web.url("/");
+    let ended = place.0.call(&["load", &url, "--for", "2s", "-c", "2"]);
+    let lines = ended
+        .expect(0)
+        .stderr
+        .lines()
+        .filter(|l| l.contains(" p99 "));
+    let lines: Vec<&str> = lines.collect();
+    assert_eq!(lines.len(), 2, "{}", ended.stderr);
+    for line in lines {
+        assert!(
+            line.starts_with("benchlab: ") && line.ends_with("no errors"),
+            "{line}"
+        );
+        assert!(
+            line.contains("/s  p50 ") && !line.contains('\u{1b}'),
+            "{line}"
+        );
+    }
+}
+
+/// The view stands on the terminal while the load lasts, and not after it.
+#[test]
+fn on_a_terminal_a_view_is_redrawn_and_cleared() {
+    let (place, web) = (Place::new(), Web::after(5, Manner::Refuses));
+    for no_colour in ["", "1"] {
+        let (shown, code) = crate::progress::on_terminal(
+            &place
+                .0
+                .command(&["load", &web.url("/"), "--for=500ms", "-c2"]),
+            &[("NO_COLOR", no_colour)],
+        );
+        assert!([Some(0), Some(1)].contains(&code), "{shown}");
+        assert!(
+            shown.contains("last second") && shown.contains("generator "),
+            "{shown:?}"
+        );
+        assert_eq!(
+            shown.contains("\u{1b}[0;31m"),
+            no_colour.is_empty(),
+            "{shown:?}"
+        );
+        let screen = crate::progress::screen(&shown);
+        let left = screen
+            .iter()
+            .filter(|l| !l.is_empty() && !l.starts_with("benchlab: "));
+        assert_eq!(left.count(), 0, "{screen:#?}");
+    }
+}

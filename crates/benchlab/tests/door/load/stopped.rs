@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A load that is stopped or killed: what was measured until then is kept.
+
+use super::{Manner, Place, Web, sums};
+use crate::project::{ended, wait_until};
+use lab_model::{Ending, ErrorKind};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::process::Child;
+
+/// Slices of 1 s; waits until some are in the file.
+fn begun(place: &Place, words: &[&str]) -> Child {
+    let lab = place
+        .0
+        .start(&[&["load"], words, &["--for", "60s", "-c", "2"]].concat());
+    let kept =
+        || lab_store::load(&place.0.file()).is_ok_and(|run| run.complete_blocks().count() >= 2);
+    wait_until("two slices", || !place.0.files().is_empty() && kept());
+    lab
+}
+
+fn strike(lab: &Child, signal: Signal) {
+    kill(Pid::from_raw(lab.id() as i32), signal).unwrap();
+}
+
+#[test]
+fn ctrl_c_ends_a_load_with_a_report() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let lab = begun(&place, &[&web.url("/")]);
+    strike(&lab, Signal::SIGINT);
+    let ended = ended(lab.wait_with_output().unwrap());
+    ended
+        .expect(130)
+        .says(&["stopped; what was measured until then is kept and shown"]);
+    assert!(ended.stdout.contains("Response time"), "{}", ended.stdout);
+    let run = place.0.load();
+    assert_eq!(run.ending, Some(Ending::Interrupted));
+    let (served, errors) = sums(&run);
+    // What was under way when the load was stopped.
+    let unfinished: u64 = errors.iter().map(|(_, n)| n).sum();
+    assert!(
+        errors
+            .iter()
+            .all(|(kind, n)| *kind == ErrorKind::Unfinished && *n <= 2),
+        "{errors:?}"
+    );
+    assert_eq!(web.requests() as u64, served + unfinished + 1);
+    let file = place.0.file();
+    let file = file.to_str().unwrap();
+    place.0.call(&["report", file]).expect(0);
+    let resumed = place.0.call(&["resume", file]);
+    resumed.expect(2).says(&[
+        "holds a load, which is not gone on with",
+        "start the load again",
+    ]);
+}
+
+/// Also in turns, whose block is not whole then.
+#[test]
+fn ctrl_c_ends_turns() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (url, other) = (web.url("/"), web.url("/other"));
+    let lab = place.0.start(&[
+        "compare",
+        &url,
+        &other,
+        "--for",
+        "60s",
+        "--connections",
+        "2",
+    ]);
+    let kept =
+        || lab_store::load(&place.0.file()).is_ok_and(|run| run.complete_blocks().count() >= 1);
+    wait_until("a block", || !place.0.files().is_empty() && kept());
+    strike(&lab, Signal::SIGINT);
+    let ended = ended(lab.wait_with_output().unwrap());
+    ended.expect(130);
+    assert_eq!(place.0.load().ending, Some(Ending::Interrupted));
+}
+
+#[test]
+fn a_killed_load_can_be_read() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let mut lab = begun(&place, &[&web.url("/")]);
+    strike(&lab, Signal::SIGKILL);
+    lab.wait().unwrap();
+    let file = place.0.file();
+    let shown = place.0.call(&["report", file.to_str().unwrap()]);
+    shown.expect(0);
+    assert!(shown.stdout.contains("Response time"), "{}", shown.stdout);
+    let run = place.0.load();
+    assert_eq!(run.ending, None);
+    let slices = || run.complete_blocks().flat_map(|block| &block.slices);
+    let (offered, served) = slices().fold((0, 0), |(o, s), slice| {
+        (o + slice.offered, s + slice.served)
+    });
+    // What was under way has no end.
+    assert!(
+        served > 0 && (served..=served + 2).contains(&offered),
+        "{served} of {offered}"
+    );
+}

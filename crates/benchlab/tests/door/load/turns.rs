@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Several points or servers take turns: sweeps, address families, two servers.
+
+use super::{Manner, Place, Web, sums};
+use crate::project::Ended;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+impl Place {
+    fn compare(&self, words: &[&str]) -> Ended {
+        self.0.call(&[&["compare"], words].concat())
+    }
+
+    fn json(&self) -> Value {
+        let file = self.0.file();
+        let shown = self
+            .0
+            .call(&["report", file.to_str().unwrap(), "--format", "json"]);
+        serde_json::from_str(&shown.expect(0).stdout).expect("JSON")
+    }
+}
+
+#[test]
+fn a_sweep_visits_every_point_in_every_block_and_is_fitted() {
+    let (place, web) = (Place::new(), Web::new(Manner::Slow(1)));
+    let sweep = ["--sweep", "connections=1,2,4,8"];
+    place.load(&[&web.url("/")], &sweep).expect(0);
+    let run = place.0.load();
+    assert_eq!(run.complete_blocks().count(), 10);
+    let mut orders = BTreeSet::new();
+    for block in run.complete_blocks() {
+        let mut order: Vec<usize> = block.slices.iter().map(|s| s.point).collect();
+        orders.insert(order.clone());
+        order.sort_unstable();
+        assert_eq!(order, [0, 1, 2, 3]);
+    }
+    assert!(orders.len() > 1, "the order is random");
+    let (served, errors) = sums(&run);
+    assert_eq!((web.requests() as u64, errors.len()), (served + 1, 0));
+    let json = place.json().to_string();
+    assert!(json.contains("\"scalings\":[{"), "{json}");
+}
+
+#[test]
+fn two_servers_take_mirrored_turns_and_the_slower_one_is_named() {
+    let (place, fast, slow) = (
+        Place::new(),
+        Web::new(Manner::Honest),
+        Web::new(Manner::Slow(5)),
+    );
+    let (a, b) = (fast.url("/"), slow.url("/"));
+    let short = [
+        "--for",
+        "500ms",
+        "--connections",
+        "2",
+        "--seed",
+        "3",
+        "--gate",
+    ];
+    let ended = place.compare(&[&[&a[..], &b], &short[..]].concat());
+    ended.expect(3);
+    let run = place.0.load();
+    let plan = run.plan.as_ref().unwrap();
+    assert_eq!([0, 1].map(|s| &plan.subjects[s].name[..]), ["A", "B"]);
+    for block in run.complete_blocks() {
+        let order: Vec<(u32, usize)> = block.slices.iter().map(|s| (s.pass, s.subject)).collect();
+        let mut mirrored: Vec<_> = order.iter().rev().map(|(pass, s)| (1 - pass, *s)).collect();
+        assert_eq!(order.len(), 4);
+        assert_eq!(order, std::mem::take(&mut mirrored));
+    }
+    assert_eq!(sums(&run).1, []);
+    let asked = fast.requests() + slow.requests();
+    assert_eq!(asked as u64, sums(&run).0 + 2);
+    assert!(ended.stdout.contains("slower"), "{}", ended.stdout);
+    // The other way round nothing is slower.
+    let place = Place::new();
+    let names = ["--name", "old", "--name", "new"];
+    let ended = place.compare(&[&[&b[..], &a], &names[..], &short[..]].concat());
+    assert!([Some(0), Some(4)].contains(&ended.code), "{ended:?}");
+    assert_eq!(place.0.load().plan.unwrap().subjects[1].name, "new");
+}
+
+#[test]
+fn a_server_that_dies_is_not_taken_for_a_fast_one() {
+    let (place, a, b) = (
+        Place::new(),
+        Web::new(Manner::Honest),
+        Web::after(30, Manner::Dies),
+    );
+    let (a, b) = (a.url("/"), b.url("/"));
+    let ended = place.compare(&[
+        &a,
+        &b,
+        "--for",
+        "500ms",
+        "--connections",
+        "2",
+        "--timeout",
+        "300ms",
+        "--gate",
+    ]);
+    assert!([Some(3), Some(4)].contains(&ended.code), "{ended:?}");
+    let (_, errors) = sums(&place.0.load());
+    assert!(!errors.is_empty());
+    assert!(ended.stdout.contains("connect"), "{}", ended.stdout);
+}
+
+#[test]
+fn address_families_take_turns() {
+    let v4 = Web::new(Manner::Honest);
+    let port = v4.address.port();
+    let Ok(v6) = Web::on(&format!("[::1]:{port}"), 0, Manner::Honest) else {
+        eprintln!("this host has no ::1, or the port is taken there");
+        return;
+    };
+    let place = Place::new();
+    let url = format!("http://localhost:{port}/");
+    let ended = place.load(&[&url], &["--family", "4,6"]);
+    if ended.stderr.contains("has no IPv6 address") {
+        eprintln!("localhost has no IPv6 address here");
+        return;
+    }
+    ended.expect(0);
+    let run = place.0.load();
+    let plan = run.plan.as_ref().unwrap();
+    assert_eq!(plan.label(1), "load connections=4 family=6");
+    assert_eq!(sums(&run).1, []);
+    let of = |point| {
+        place
+            .slices()
+            .iter()
+            .filter(|s| s.point == point)
+            .map(|s| s.served)
+            .sum::<u64>()
+    };
+    assert_eq!(
+        [v4.requests() as u64, v6.requests() as u64],
+        [of(0) + 1, of(1) + 1]
+    );
+}
+
+#[test]
+fn what_is_for_commands_is_not_for_urls_and_the_other_way_round() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = web.url("/");
+    place
+        .compare(&[&url, &url, "--pairs", "3"])
+        .expect(2)
+        .says(&["--pairs is for commands"]);
+    place
+        .compare(&["true", "true", "--rate", "3"])
+        .expect(2)
+        .says(&["--rate is for two URLs: commands are run"]);
+    place
+        .compare(&[&url, "true"])
+        .expect(2)
+        .says(&["two URLs are compared with each other"]);
+    place
+        .compare(&[&url])
+        .expect(2)
+        .says(&["`benchlab load URL…` puts load on one server"]);
+    place
+        .compare(&[&url, &url, "--server-pid", "1,2,3"])
+        .expect(2)
+        .says(&["a process for each of the two"]);
+    assert_eq!(web.requests(), 0);
+}

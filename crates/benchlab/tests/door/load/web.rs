@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A small HTTP server with faults, in threads of the test.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// What it does with a request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Manner {
+    /// Answers `{"ok":true}`.
+    Honest,
+    /// The same in chunks.
+    Chunked,
+    /// The same after so many ms.
+    Slow(u64),
+    /// The same, and closes the connection.
+    Closes,
+    /// Ends the connection by a reset.
+    Resets,
+    /// Reads, and says nothing.
+    Hangs,
+    /// Answers what is not HTTP.
+    Garbage,
+    /// Answers 503.
+    Refuses,
+    /// Answers `{"ok":false}`.
+    Lies,
+    /// Announces more than it sends, and closes the connection.
+    Truncates,
+    /// Is gone, with all connections.
+    Dies,
+}
+
+/// The server. It is gone when this is dropped.
+pub struct Web {
+    pub address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    /// After so many honest answers.
+    after: usize,
+    manner: Manner,
+    requests: AtomicUsize,
+    seen: Mutex<Vec<String>>,
+    gone: AtomicBool,
+    open: Mutex<Vec<TcpStream>>,
+}
+
+impl Web {
+    /// On a free port of 127.0.0.1.
+    pub fn new(manner: Manner) -> Web {
+        Web::after(0, manner)
+    }
+
+    /// Which is honest for so many requests.
+    pub fn after(requests: usize, manner: Manner) -> Web {
+        Web::on("127.0.0.1:0", requests, manner).expect("a free port")
+    }
+
+    pub fn on(address: &str, after: usize, manner: Manner) -> io::Result<Web> {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared {
+            after,
+            manner,
+            requests: AtomicUsize::new(0),
+            seen: Mutex::default(),
+            gone: AtomicBool::new(false),
+            open: Mutex::default(),
+        });
+        let all = shared.clone();
+        thread::spawn(move || all.accept(&listener));
+        Ok(Web { address, shared })
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// Requests that it has read.
+    pub fn requests(&self) -> usize {
+        self.shared.requests.load(Ordering::SeqCst)
+    }
+
+    /// The heads of the first requests, and what came of bodies.
+    pub fn seen(&self) -> Vec<String> {
+        self.shared.seen.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Web {
+    fn drop(&mut self) {
+        self.shared.die();
+    }
+}
+
+impl Shared {
+    fn accept(self: Arc<Shared>, listener: &TcpListener) {
+        while !self.gone.load(Ordering::SeqCst) {
+            let Ok((stream, _)) = listener.accept() else {
+                thread::sleep(Duration::from_millis(1));
+                continue;
+            };
+            stream.set_nonblocking(false).unwrap();
+            stream.set_nodelay(true).unwrap();
+            self.open.lock().unwrap().push(stream.try_clone().unwrap());
+            let all = self.clone();
+            thread::spawn(move || all.serve(stream));
+        }
+    }
+
+    fn die(&self) {
+        self.gone.store(true, Ordering::SeqCst);
+        for stream in self.open.lock().unwrap().drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Until the connection ends.
+    fn serve(&self, stream: TcpStream) {
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let mut stream = stream;
+        while let Some(request) = request(&mut reader) {
+            let number = self.requests.fetch_add(1, Ordering::SeqCst);
+            if number < 100 {
+                self.seen.lock().unwrap().push(request);
+            }
+            let manner = if number < self.after {
+                Manner::Honest
+            } else {
+                self.manner
+            };
+            if !self.answer(&mut stream, manner).unwrap_or(false) {
+                break;
+            }
+        }
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+
+    /// Whether the connection goes on.
+    fn answer(&self, stream: &mut TcpStream, manner: Manner) -> io::Result<bool> {
+        let whole = |status: &str, body: &str| {
+            format!(
+                "HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            )
+        };
+        let honest = whole("200 OK", "{\"ok\":true}");
+        let text = match manner {
+            Manner::Honest => honest,
+            Manner::Chunked => "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{\"ok\r\n7;x=y\r\n\":true}\r\n0\r\nX: y\r\n\r\n".into(),
+            Manner::Slow(ms) => {
+                thread::sleep(Duration::from_millis(ms));
+                honest
+            }
+            Manner::Closes => honest.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"),
+            Manner::Garbage => "SSH-2.0-OpenSSH_9.2\r\n\x1b[31mgarbage\r\n\r\n".into(),
+            Manner::Refuses => whole("503 Service Unavailable", ""),
+            Manner::Lies => whole("200 OK", "{\"ok\":false}"),
+            Manner::Truncates => honest.replace("{\"ok\":true}", "{"),
+            Manner::Hangs => {
+                while !self.gone.load(Ordering::SeqCst) {
+                    thread::sleep(Duration::from_millis(10));
+                }
+                return Ok(false);
+            }
+            Manner::Resets => {
+                reset_at_close(stream);
+                return Ok(false);
+            }
+            Manner::Dies => {
+                self.die();
+                return Ok(false);
+            }
+        };
+        stream.write_all(text.as_bytes())?;
+        Ok(!matches!(
+            manner,
+            Manner::Closes | Manner::Truncates | Manner::Garbage
+        ))
+    }
+}
+
+/// A connection that lingers for no time at all is ended by a reset (socket(7)).
+fn reset_at_close(stream: &TcpStream) {
+    let linger = nix::libc::linger {
+        l_onoff: 1,
+        l_linger: 0,
+    };
+    // SAFETY: the option's value is a linger, of its size.
+    unsafe {
+        nix::libc::setsockopt(
+            stream.as_raw_fd(),
+            nix::libc::SOL_SOCKET,
+            nix::libc::SO_LINGER,
+            (&raw const linger).cast(),
+            size_of_val(&linger) as u32,
+        );
+    }
+}
+
+/// The head of a request and its body; none at the end of the connection.
+fn request(reader: &mut BufReader<TcpStream>) -> Option<String> {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if reader.read_line(&mut head).ok()? == 0 {
+            return None;
+        }
+    }
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        let is = name.eq_ignore_ascii_case("content-length");
+        is.then(|| value.trim().parse().ok())?
+    });
+    let mut body = vec![0; length.unwrap_or(0)];
+    reader.read_exact(&mut body).ok()?;
+    Some(head + &String::from_utf8_lossy(&body))
+}
