@@ -237,6 +237,8 @@ class Hey(Generator):
 
 class Siege(Generator):
     name = program = "siege"
+    ABOUT = 15_000
+    """Requests for each second: told to stop after a time, it does not always."""
     SETTINGS = "connection = keep-alive\nbenchmark = true\nverbose = false\njson_output = true\nlimit = 20000\n" \
                "parser = false\ncolor = off\nlogging = false\nfailures = 1000\n"
 
@@ -246,7 +248,8 @@ class Siege(Generator):
     def command(self, load: Load) -> list[object]:
         settings = load.folder / "siegerc"
         settings.write_text(self.SETTINGS)
-        return ["siege", "-R", settings, "-b", "-c", load.connections, "-t", f"{max(1, round(load.seconds))}S", load.url]
+        each = round(load.seconds * self.ABOUT / load.connections)
+        return ["siege", "-R", settings, "-b", "-c", load.connections, "-r", max(1, each), load.url]
 
     def read(self, done: Done, load: Load) -> Said:
         said = json.loads(done.output[done.output.index("{"):])

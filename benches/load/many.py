@@ -21,7 +21,7 @@ import generators
 from bench import Done, Failure
 from generators import Generator, Load, Said
 
-NAMES = ["benchlab", "bare client", "ab", "wrk", "h2load", "oha", "hey", "siege", "k6"]
+NAMES = ["benchlab", "bare client", "ab", "wrk", "h2load", "oha", "hey"]
 MOST_PER_CONNECTION = 50_000
 MOST_MEMORY = 10_000_000
 BETWEEN_LOOKS_S = 1.0
