@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The HTTP load generator: closed and open loops over many connections, one thread per core.
 //!
-//! A [`Job`] says what to send to whom; an engine has its threads and connections, puts load on for
+//! A [`Job`] says what to send to whom; an [`Engine`] has its threads and connections, puts load on for
 //! as long as it is told to, and hands out a [`Record`] of what happened for every slice of that time.
 
+mod clock;
+mod connection;
+mod engine;
 mod error;
 mod expect;
 mod guard;
 mod job;
 mod pace;
+mod poll;
+mod queue;
 mod record;
 mod requests;
 pub mod response;
+mod stream;
 mod target;
+mod tls;
+mod worker;
 
+pub use engine::{Engine, LoadError};
 pub use error::JobError;
 pub use expect::{Expect, JsonValue, Statuses};
 pub use guard::Guard;
@@ -21,3 +30,4 @@ pub use job::Job;
 pub use record::Record;
 pub use requests::{Header, Rendered, Request, Requests, method};
 pub use target::{Family, Link, Origin};
+pub use tls::{Tls, Trust};
