@@ -146,21 +146,22 @@ fn others_answer(stream: &[u8], to_head: bool) -> Option<Complete> {
             .headers
             .iter()
             .filter(|f| f.name.eq_ignore_ascii_case(name));
-        let all: Option<Vec<_>> = of_name.map(|f| std::str::from_utf8(f.value).ok()).collect();
-        all.map(|values| values.join(",").trim().to_ascii_lowercase())
+        let all: Vec<_> = of_name.map(|f| String::from_utf8_lossy(f.value)).collect();
+        (!all.is_empty()).then(|| all.join(",").trim().to_ascii_lowercase())
     };
-    let (coding, size) = (values("transfer-encoding")?, values("content-length")?);
-    let (body, used) = match (coding.is_empty(), size.is_empty()) {
-        (false, false) => return None,
-        (false, true) if head.version == Some(0) => return None,
-        (false, true) if coding.ends_with("chunked") => others_chunks(rest)?,
-        (true, false) => {
-            let sizes: Result<Vec<usize>, _> = size.split(',').map(|n| n.trim().parse()).collect();
+    let (body, used) = match (values("transfer-encoding"), values("content-length")) {
+        (Some(_), Some(_)) => return None,
+        (Some(_), None) if head.version == Some(0) => return None,
+        (Some(codings), None) if codings.rsplit(',').next()?.trim() == "chunked" => {
+            others_chunks(rest)?
+        }
+        (None, Some(sizes)) => {
+            let sizes: Result<Vec<usize>, _> = sizes.split(',').map(|n| n.trim().parse()).collect();
             let sizes = sizes.ok()?;
-            let one = sizes.iter().all(|n| *n == sizes[0]) && !size.contains('+');
+            let one = sizes.iter().all(|n| *n == sizes[0]);
             (one.then(|| rest.get(..sizes[0]))??.to_vec(), sizes[0])
         }
-        (_, true) => (rest.to_vec(), rest.len()),
+        (_, None) => (rest.to_vec(), rest.len()),
     };
     Some((status, body, length + used))
 }
