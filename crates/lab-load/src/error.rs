@@ -13,14 +13,19 @@ impl JobError {
     }
 }
 
-/// Input in quotes, with what cannot be printed escaped, and cut if it is long.
+/// Input in quotes, as it may be shown.
 pub(crate) fn quoted(text: &str) -> String {
-    const MOST: usize = 100;
+    format!("`{}`", escaped(text))
+}
+
+/// Input with what cannot be printed escaped, and cut if it is long.
+pub(crate) fn escaped(text: &str) -> String {
+    const MOST: usize = 120;
     let mut shown: String = text.chars().take(MOST).flat_map(printable).collect();
     if text.chars().nth(MOST).is_some() {
         shown.push('…');
     }
-    format!("`{shown}`")
+    shown
 }
 
 fn printable(c: char) -> impl Iterator<Item = char> {

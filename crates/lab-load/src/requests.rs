@@ -6,7 +6,7 @@ use crate::error::{JobError, quoted};
 use crate::target::Link;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue};
-use http::uri::{Authority, PathAndQuery, Scheme};
+use http::uri::{Authority, Scheme};
 use http::{Method, Uri};
 use lab_model::Asked;
 use rand::rngs::SmallRng;
@@ -258,14 +258,16 @@ fn gcd(a: u32, b: u32) -> u32 {
 
 fn render(request: &Request, keep_alive: bool) -> Result<Rendered, JobError> {
     let fields = fields(request)?;
-    let host = request.own(&HOST).map(|header| header.value.as_bytes());
     let authority = request.link.origin.authority();
+    let own = request.own(&HOST).map(|header| header.value.as_bytes());
+    let host = own.unwrap_or(authority.as_bytes());
     let mut bytes = format!(
         "{} {} HTTP/1.1\r\nHost: ",
-        request.method, request.link.path
+        request.method,
+        request.link.path()
     )
     .into_bytes();
-    bytes.extend_from_slice(host.unwrap_or(authority.as_bytes()));
+    bytes.extend_from_slice(host);
     bytes.extend_from_slice(b"\r\n");
     let close = (!keep_alive).then(|| ("Connection", HeaderValue::from_static("close")));
     let all = fields
@@ -283,7 +285,7 @@ fn render(request: &Request, keep_alive: bool) -> Result<Rendered, JobError> {
     let bytes = Bytes::from(bytes);
     Ok(Rendered {
         head: request.method == Method::HEAD,
-        parts: parts(request, &fields, host.unwrap_or(authority.as_bytes()))?,
+        parts: parts(request, &fields, host),
         body: bytes.slice(head..),
         bytes,
     })
@@ -316,31 +318,19 @@ fn fields(request: &Request) -> Result<Vec<Header>, JobError> {
     Ok(fields)
 }
 
-fn parts(request: &Request, fields: &[Header], host: &[u8]) -> Result<http::Request<()>, JobError> {
-    let wrong = |error: &dyn fmt::Display| {
-        JobError::new(format!(
-            "{} cannot be asked for over HTTP: {error}",
-            request.link
-        ))
-    };
+fn parts(request: &Request, fields: &[Header], host: &[u8]) -> http::Request<()> {
     let mut uri = http::uri::Parts::default();
-    let scheme = if request.link.origin.secure() {
-        Scheme::HTTPS
-    } else {
-        Scheme::HTTP
-    };
-    uri.scheme = Some(scheme);
-    uri.authority = Some(Authority::try_from(host).map_err(|e| wrong(&e))?);
-    let path = PathAndQuery::try_from(request.link.path.as_str());
-    uri.path_and_query = Some(path.map_err(|e| wrong(&e))?);
+    let secure = request.link.origin.secure();
+    uri.scheme = Some(if secure { Scheme::HTTPS } else { Scheme::HTTP });
+    uri.authority = Some(Authority::try_from(host).expect("links and headers were checked"));
+    uri.path_and_query = Some(request.link.path.clone());
     let mut parts = http::Request::new(());
     *parts.method_mut() = request.method.clone();
-    *parts.uri_mut() = Uri::from_parts(uri).map_err(|e| wrong(&e))?;
+    *parts.uri_mut() = Uri::from_parts(uri).expect("all parts are there");
     *parts.version_mut() = http::Version::HTTP_2;
     for field in fields {
-        parts
-            .headers_mut()
-            .append(field.name.clone(), field.value.clone());
+        let (name, value) = (field.name.clone(), field.value.clone());
+        parts.headers_mut().append(name, value);
     }
-    Ok(parts)
+    parts
 }

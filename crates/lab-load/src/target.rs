@@ -6,6 +6,7 @@ use crate::error::{JobError, quoted};
 use crate::guard::Guard;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use http::uri::{Authority, PathAndQuery};
 use percent_encoding::percent_decode_str;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
@@ -20,8 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub struct Link {
     /// Scheme, host and port.
     pub origin: Origin,
-    /// Path and query, percent-encoded, as a request line has them (RFC 9112, 3.2.1).
-    pub path: String,
+    pub(crate) path: PathAndQuery,
     /// The value of an `Authorization` header (RFC 7617), if the URL names a user.
     pub(crate) authorization: Option<String>,
 }
@@ -46,12 +46,20 @@ impl Link {
             .map_err(|error| JobError::new(format!("the URL {} is wrong: {error}", shown())))?;
         let origin = Origin::of(&url)
             .ok_or_else(|| JobError::new(format!("the URL {} names no host", shown())))?;
-        let query = url.query().map(|q| format!("?{q}")).unwrap_or_default();
+        // What a browser takes and HTTP does not.
+        let wrong = |error| JobError::new(format!("the URL {} is wrong: {error}", shown()));
+        Authority::try_from(origin.authority()).map_err(wrong)?;
+        let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
         Ok(Link {
             origin,
-            path: format!("{}{query}", url.path()),
+            path: PathAndQuery::try_from(path).map_err(wrong)?,
             authorization: authorization(&url),
         })
+    }
+
+    /// Path and query, percent-encoded, as a request line has them (RFC 9112, 3.2.1).
+    pub fn path(&self) -> &str {
+        self.path.as_str()
     }
 
     /// Another path of the same origin, for the same user.
