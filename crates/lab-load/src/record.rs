@@ -59,9 +59,10 @@ impl Record {
         }
     }
 
-    /// Counts an error.
-    pub fn error(&mut self, kind: ErrorKind) {
+    /// Counts an error, and keeps what is to be said of the first of its kind.
+    pub fn error(&mut self, kind: ErrorKind, words: impl FnOnce() -> String) {
         self.errors[kind as usize] += 1;
+        self.words[kind as usize].get_or_insert_with(words);
     }
 
     /// Adds what another thread did in the same time.
