@@ -432,6 +432,34 @@ fn what_the_way_of_loading_leaves_out_is_said() {
     assert!(text.contains("2000 of 2030"), "{text}");
     let delivered = one_cell(true, |s| s.offered = 2010);
     assert!(delivered.warnings.is_empty(), "{:?}", delivered.warnings);
+    // Served in the end, when nothing more was due.
+    let mut run = open(run(&["a"], &[64], 1));
+    for block in 0..10 {
+        let response = counts((0..if block < 9 { 800 } else { 2800 }).map(|i| 1e6 * f64::from(i)));
+        add(
+            &mut run,
+            vec![Slice {
+                offered: 1000,
+                ..second(0, 0, response)
+            }],
+        );
+    }
+    let text = warned(&analysed(&run), "not-delivered").unwrap();
+    assert!(text.contains("800 of 1000"), "{text}");
+    let stage = |from, to| Stage {
+        from,
+        to,
+        length_ns: 5_000_000_000,
+    };
+    let mut rising = |stages: &[Stage]| {
+        run.plan.as_mut().unwrap().load.as_mut().unwrap().arrivals = Arrivals::Open {
+            poisson: false,
+            stages: stages.to_vec(),
+        };
+        warned(&analysed(&run), "stages").is_some()
+    };
+    assert!(rising(&[stage(0.0, 1000.0)]) && rising(&[stage(500.0, 500.0), stage(1000.0, 1000.0)]));
+    assert!(!rising(&[stage(1000.0, 1000.0)]) && !rising(&[stage(9.0, 9.0), stage(9.0, 9.0)]));
 }
 
 #[test]

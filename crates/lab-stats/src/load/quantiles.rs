@@ -14,7 +14,7 @@ use lab_model::Plan;
 /// Quantiles that are given, of 10,000.
 const PARTS: [u32; 6] = [5000, 7500, 9000, 9900, 9990, 9999];
 
-/// More blocks than this are drawn in groups of neighbours, which makes intervals no less true.
+/// More blocks than this are drawn in groups of neighbours: it bounds the work.
 const MOST_GROUPS: usize = 100;
 
 /// The quantiles of a distribution over all of `blocks`, and how the blocks depend on each other in it.
