@@ -89,7 +89,7 @@ impl Told<'_> {
         words.join(" at ")
     }
 
-    /// ` at connections=8 and connections=16`, ` of A at connections=8`, or nothing.
+    /// ` at connections=8 and connections=16`, ` for A at connections=8`, or nothing.
     fn at(&self, cells: &[&LoadCell]) -> String {
         let preposition = match self.plan.subjects.len() {
             1 => "at",
