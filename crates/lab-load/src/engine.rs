@@ -2,9 +2,11 @@
 //! The generator: its threads with their connections, and what they tell put together.
 
 use crate::clock::now_ns;
+use crate::http2::Http2Worker;
 use crate::job::Job;
 use crate::record::Record;
 use crate::worker::{Order, Told, Worker};
+use lab_model::Protocol;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::io;
 use std::sync::Arc;
@@ -125,9 +127,18 @@ impl Thread {
     fn start(job: &Arc<Job>, thread: usize, stop: &Arc<AtomicBool>) -> io::Result<Thread> {
         let (orders, ordered) = channel();
         let (tell, told) = channel();
-        let worker = Worker::new(job.clone(), thread, stop.clone(), ordered, tell)?;
+        let (job, stop) = (job.clone(), stop.clone());
         let named = Builder::new().name(format!("load-{thread}"));
-        let handle = named.spawn(|| worker.run())?;
+        let handle = match job.protocol {
+            Protocol::Http1 => {
+                let worker = Worker::new(job, thread, stop, ordered, tell)?;
+                named.spawn(|| worker.run())?
+            }
+            Protocol::Http2 => {
+                let worker = Http2Worker::new(job, thread, stop, ordered, tell)?;
+                named.spawn(|| worker.run())?
+            }
+        };
         Ok(Thread {
             orders: Some(orders),
             told,
