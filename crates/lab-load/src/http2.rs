@@ -9,7 +9,7 @@ use crate::job::Job;
 use crate::pace::Schedule;
 use crate::queue::{Queue, Wait};
 use crate::record::Record;
-use crate::worker::{Order, Told};
+use crate::worker::{Ears, Order, Told};
 use lab_model::{Arrivals, ErrorKind};
 use link::{Answer, Fault, Meter, Place};
 use nix::sys::time::TimeSpec;
@@ -20,7 +20,6 @@ use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -46,8 +45,7 @@ pub struct Http2Worker {
     job: Arc<Job>,
     thread: usize,
     stop: Arc<AtomicBool>,
-    orders: Receiver<Order>,
-    tell: Sender<Told>,
+    ears: Ears,
     runtime: Runtime,
 }
 
@@ -57,15 +55,13 @@ impl Http2Worker {
         job: Arc<Job>,
         thread: usize,
         stop: Arc<AtomicBool>,
-        orders: Receiver<Order>,
-        tell: Sender<Told>,
+        ears: Ears,
     ) -> io::Result<Http2Worker> {
         Ok(Http2Worker {
             job,
             thread,
             stop,
-            orders,
-            tell,
+            ears,
             runtime: Builder::new_current_thread().enable_all().build()?,
         })
     }
@@ -84,28 +80,15 @@ impl Http2Worker {
         let mut driver = Driver {
             load,
             stop: self.stop,
-            orders: self.orders,
-            tell: self.tell,
+            ears: self.ears,
             timer,
-            spares: Vec::new(),
+            cpu_ns: thread_cpu_ns(),
         };
-        let mut heard = driver.tell.send(Told::Ready).is_ok();
-        while heard {
-            heard = match driver.orders.recv() {
-                Ok(Order::Load {
-                    begin_ns,
-                    end_ns,
-                    slice_ns,
-                }) => {
-                    let load = driver.load(begin_ns, end_ns, slice_ns);
-                    tasks.block_on(&self.runtime, load).is_some()
-                }
-                Ok(Order::Spare(record)) => {
-                    driver.spares.push(record);
-                    true
-                }
-                Err(_) => false,
-            };
+        let mut heard = driver.tell(0, true);
+        while heard.is_some()
+            && let Ok(order) = driver.ears.orders.recv()
+        {
+            heard = tasks.block_on(&self.runtime, driver.load(order));
         }
     }
 }
@@ -339,29 +322,34 @@ impl Load {
 struct Driver {
     load: Rc<Load>,
     stop: Arc<AtomicBool>,
-    orders: Receiver<Order>,
-    tell: Sender<Told>,
+    ears: Ears,
     timer: Timer,
-    spares: Vec<Record>,
+    /// At the end of the last slice.
+    cpu_ns: u64,
 }
 
 impl Driver {
     /// `None`: nobody listens any more.
-    async fn load(&mut self, begin_ns: u64, end_ns: u64, slice_ns: u64) -> Option<()> {
+    async fn load(&mut self, order: Order) -> Option<()> {
+        let Order {
+            begin_ns,
+            end_ns,
+            slice_ns,
+        } = order;
         // Connections that the server has closed meanwhile are noticed until then.
         self.timer.until(begin_ns).await;
         self.load.begin(begin_ns, end_ns);
-        let (mut cut_ns, mut cpu_ns) = (begin_ns, thread_cpu_ns());
+        self.cpu_ns = thread_cpu_ns();
+        let mut cut_ns = begin_ns;
         let patience_ns = self.load.job.timeout.as_nanos() as u64;
         let mut tasks = self.load.tasks();
         loop {
             let now = now_ns();
-            self.load.look(now);
             while now >= cut_ns + slice_ns && cut_ns + slice_ns < end_ns {
                 cut_ns += slice_ns;
-                let record = self.close_record(slice_ns, &mut cpu_ns);
-                self.tell.send(Told::Slice(record)).ok()?;
+                self.tell(slice_ns, false)?;
             }
+            self.load.look(now);
             let late = now >= end_ns + patience_ns || self.stop.load(Relaxed);
             if late || self.load.is_done(now) {
                 break;
@@ -371,9 +359,7 @@ impl Driver {
         }
         tasks.shutdown().await;
         self.load.give_up();
-        let last = self.end_of_last(end_ns);
-        let record = self.close_record(last.saturating_sub(cut_ns), &mut cpu_ns);
-        self.tell.send(Told::Last(record)).ok()
+        self.tell(self.end_of_last(end_ns).saturating_sub(cut_ns), true)
     }
 
     /// A closed loop's last slice lasts until its last answer, for these are served in it too.
@@ -385,21 +371,18 @@ impl Driver {
         }
     }
 
-    /// Begins a new record: the one before.
-    fn close_record(&mut self, wall_ns: u64, cpu_ns: &mut u64) -> Record {
-        while let Ok(Order::Spare(record)) = self.orders.try_recv() {
-            self.spares.push(record);
-        }
-        let mut new = self.spares.pop().unwrap_or_default();
+    /// Tells what the record holds, and begins a new one. `None`: nobody listens any more.
+    fn tell(&mut self, wall_ns: u64, last: bool) -> Option<()> {
+        let mut new = self.ears.spares.try_recv().unwrap_or_default();
         new.clear();
         let mut record = std::mem::replace(&mut self.load.state.borrow_mut().record, new);
         let now = thread_cpu_ns();
-        let cpu = now - std::mem::replace(cpu_ns, now);
+        let cpu = now - std::mem::replace(&mut self.cpu_ns, now);
         record.wall_ns = wall_ns;
         (record.cpu_ns, record.busiest_cpu_ns) = (cpu, cpu);
         record.connects = self.load.meter.connects.take();
         record.received_bytes = self.load.meter.received_bytes.take();
-        record
+        self.ears.tell.send(Told { record, last }).ok()
     }
 }
 

@@ -6,10 +6,7 @@ use hdrhistogram::Histogram;
 use lab_model::{Counts, ErrorKind, PointId, Slice, SubjectId};
 
 /// The longest time that is told apart from longer ones, ns: an hour.
-pub const LONGEST_NS: u64 = 3_600_000_000_000;
-
-/// Significant decimal digits of a time.
-const DIGITS: u8 = 3;
+pub const LONGEST_NS: u64 = Counts::LONGEST_NS;
 
 /// What happened in a slice of load, in one thread or in all. Of constant size.
 #[derive(Clone, Debug)]
@@ -43,8 +40,10 @@ pub struct Record {
 impl Record {
     /// Of a time in which nothing happened.
     pub fn new() -> Record {
-        let empty =
-            || Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("an hour has three digits");
+        let empty = || {
+            Histogram::new_with_bounds(1, LONGEST_NS, Counts::DIGITS)
+                .expect("an hour has three digits")
+        };
         Record {
             wall_ns: 0,
             offered: 0,

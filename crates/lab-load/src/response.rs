@@ -50,7 +50,9 @@ enum Stage {
 enum Chunk {
     /// In the line before one: its size so far, its digits, and all bytes of the line.
     Size(u64, u8, u16),
-    /// Behind the size, up to the end of the line.
+    /// In the spaces behind the size; all bytes of the line.
+    SizeSpace(u64, u16),
+    /// Behind the semicolon after it, up to the end of the line.
     Extension(u64, u16),
     /// The line's CR was there.
     SizeEnd(u64),
@@ -60,8 +62,10 @@ enum Chunk {
     DataLf,
     /// At the beginning of a trailer's line, or of the empty one at the end; bytes of trailers so far.
     Trailer(u32),
-    /// In a trailer's line.
-    TrailerLine(u32),
+    /// In a trailer's name.
+    TrailerName(u32),
+    /// Behind its colon.
+    TrailerValue(u32),
     /// Behind the CR of a trailer's line.
     TrailerLf(u32),
     /// Behind the CR of the empty line.
@@ -365,12 +369,20 @@ impl Chunk {
                 Chunk::Size(16 * size + u64::from(digit), digits, n + 1)
             }
             (Chunk::Size(_, 0, _), _) => return Err(line),
-            (Chunk::Size(size, ..) | Chunk::Extension(size, _), b'\r') => Chunk::SizeEnd(size),
-            (Chunk::Size(size, _, n), b';' | b' ' | b'\t') => Chunk::Extension(size, n + 1),
-            (Chunk::Extension(size, n), _) if is_text(byte) => {
-                let short = usize::from(n) < MOST_CHUNK_LINE;
-                Chunk::Extension(size, Some(n + 1).filter(|_| short).ok_or(line)?)
+            (Chunk::Size(size, ..), b'\r') => Chunk::SizeEnd(size),
+            (Chunk::SizeSpace(size, _) | Chunk::Extension(size, _), b'\r') => Chunk::SizeEnd(size),
+            (Chunk::SizeSpace(_, n) | Chunk::Extension(_, n), _)
+                if usize::from(n) >= MOST_CHUNK_LINE =>
+            {
+                return Err(line);
             }
+            (Chunk::Size(size, _, n) | Chunk::SizeSpace(size, n), b' ' | b'\t') => {
+                Chunk::SizeSpace(size, n + 1)
+            }
+            (Chunk::Size(size, _, n) | Chunk::SizeSpace(size, n), b';') => {
+                Chunk::Extension(size, n + 1)
+            }
+            (Chunk::Extension(size, n), _) if is_text(byte) => Chunk::Extension(size, n + 1),
             (Chunk::SizeEnd(0), b'\n') => Chunk::Trailer(0),
             (Chunk::SizeEnd(size), b'\n') => Chunk::Data(size),
             (Chunk::DataCr, b'\r') => Chunk::DataLf,
@@ -379,14 +391,23 @@ impl Chunk {
                 return Err(Malformed("a chunk is longer than its size says"));
             }
             (Chunk::Trailer(_), b'\r') => Chunk::End,
-            (Chunk::Trailer(n), _) if is_token(byte) => Chunk::TrailerLine(n + 1),
-            (Chunk::TrailerLine(n), b'\r') => Chunk::TrailerLf(n + 1),
-            (Chunk::TrailerLine(n), _) if is_text(byte) && (n as usize) < MOST_HEAD => {
-                Chunk::TrailerLine(n + 1)
+            (Chunk::Trailer(n) | Chunk::TrailerName(n) | Chunk::TrailerValue(n), _)
+                if n as usize >= MOST_HEAD =>
+            {
+                return Err(trailer);
             }
+            (Chunk::Trailer(n) | Chunk::TrailerName(n), _) if is_token(byte) => {
+                Chunk::TrailerName(n + 1)
+            }
+            (Chunk::TrailerName(n), b':') => Chunk::TrailerValue(n + 1),
+            (Chunk::TrailerValue(n), b'\r') => Chunk::TrailerLf(n + 1),
+            (Chunk::TrailerValue(n), _) if is_text(byte) => Chunk::TrailerValue(n + 1),
             (Chunk::TrailerLf(n), b'\n') => Chunk::Trailer(n + 1),
             (Chunk::End, b'\n') => return Ok(None),
-            (Chunk::Size(..) | Chunk::Extension(..) | Chunk::SizeEnd(_), _) => return Err(line),
+            (
+                Chunk::Size(..) | Chunk::SizeSpace(..) | Chunk::Extension(..) | Chunk::SizeEnd(_),
+                _,
+            ) => return Err(line),
             (_, _) => return Err(trailer),
         }))
     }
@@ -527,6 +548,10 @@ mod tests {
             "3\r\nabc\n",
             "0\r\n\n",
             "0\r\n:\r\n",
+            "3 x\r\n",
+            "3 3\r\n",
+            "0\r\nno colon\r\n",
+            "0\r\nHTTP/1.1 200 OK\r\n",
             "ffffffffffffffff\r\n",
             "0\r\nA: b\n\r\n",
         ] {
@@ -541,8 +566,10 @@ mod tests {
         let head = format!("HTTP/1.1 200 OK\r\n{long}");
         let chunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
         let trailers = format!("{chunks}0\r\n{long}");
+        let short = "a:\r\n".repeat(MOST_HEAD / 4 + 10);
+        let short = format!("{chunks}0\r\n{short}");
         let extension = format!("{chunks}3;{}", "x".repeat(MOST_CHUNK_LINE + 1));
-        for stream in [head, trailers, extension] {
+        for stream in [head, trailers, short, extension] {
             for piece in [1000, 65_536, stream.len()] {
                 assert!(read(stream.as_bytes(), piece).is_err(), "{piece}");
             }

@@ -174,6 +174,12 @@ pub struct Slice {
 pub struct Counts(pub Vec<(u64, u64)>);
 
 impl Counts {
+    /// The longest time that is told apart from longer ones: an hour, ns.
+    pub const LONGEST_NS: u64 = 3_600_000_000_000;
+
+    /// Significant decimal digits of a time.
+    pub const DIGITS: u8 = 3;
+
     /// How many values there are.
     pub fn total(&self) -> u64 {
         self.0

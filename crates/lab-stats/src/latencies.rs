@@ -67,19 +67,20 @@ fn quantiles(
     blocks: &[&Histogram],
     alpha: f64,
 ) -> Option<LatencyQuantiles> {
-    let over_blocks = |part: f64| -> Option<Interval> {
-        let values: Vec<f64> = blocks.iter().filter_map(|b| b.quantile(part)).collect();
+    let over_blocks = |per_10_000: u32| -> Option<Interval> {
+        let quantiles = blocks.iter().filter_map(|b| b.quantile(per_10_000));
+        let values: Vec<f64> = quantiles.collect();
         order::median_interval(&values, alpha)
     };
     Some(LatencyQuantiles {
         subject,
         point,
         operations: blocks.iter().map(|block| block.total()).sum(),
-        p50_ns: over_blocks(0.5)?,
-        p90_ns: over_blocks(0.9),
-        p99_ns: over_blocks(0.99),
-        p999_ns: over_blocks(0.999),
-        max_ns: over_blocks(1.0)?,
+        p50_ns: over_blocks(5000)?,
+        p90_ns: over_blocks(9000),
+        p99_ns: over_blocks(9900),
+        p999_ns: over_blocks(9990),
+        max_ns: over_blocks(10_000)?,
     })
 }
 
@@ -90,15 +91,11 @@ impl Histogram {
             .fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// The least latency that at least this part of the operations do not exceed, ns: the highest of
+    /// The least latency that at least so many in 10,000 operations do not exceed, ns: the highest of
     /// its bucket, so that it is never too low. `None` where the operations are so few that it would
     /// be their greatest.
-    fn quantile(&self, part: f64) -> Option<f64> {
-        let total = self.total();
-        let rank = ((part * total as f64).ceil() as u64).clamp(1, total.max(1));
-        if total == 0 || (part < 1.0 && total as f64 * (1.0 - part) < 1.0 - 1e-9) {
-            return None;
-        }
+    fn quantile(&self, per_10_000: u32) -> Option<f64> {
+        let rank = order::quantile_rank(per_10_000, self.total())?;
         let mut passed = 0u64;
         let found = self.0.iter().find(|(_, count)| {
             passed = passed.saturating_add(**count);

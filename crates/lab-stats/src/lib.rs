@@ -44,5 +44,6 @@ pub mod warnings;
 
 pub use analyse::{Analysed, analyse, analyse_parts};
 pub use between::between;
+pub use load::load;
 pub use settings::{Difference, differences};
 pub use stopping::stop;

@@ -53,6 +53,15 @@ pub fn median_interval(values: &[f64], alpha: f64) -> Option<Interval> {
     })
 }
 
+/// The rank from 1 of the quantile that `per_10_000` of `total` values do not exceed. `None` where the
+/// values are so few that not one of them would exceed it, unless it is the greatest itself.
+pub(crate) fn quantile_rank(per_10_000: u32, total: u64) -> Option<u64> {
+    let (part, total) = (u128::from(per_10_000), u128::from(total));
+    let beyond = total * 10_000_u128.saturating_sub(part);
+    let enough = total > 0 && (part >= 10_000 || beyond >= 10_000);
+    enough.then(|| (total * part).div_ceil(10_000).clamp(1, total) as u64)
+}
+
 /// The finite values in ascending order.
 pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();

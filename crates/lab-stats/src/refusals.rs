@@ -89,7 +89,7 @@ fn different_settings(run: &Run, plan: &Plan) -> Vec<Refusal> {
 }
 
 /// The same with every reason once, and reasons that hold at all points without a point.
-fn gathered(reasons: Vec<Refusal>, plan: &Plan) -> Vec<Refusal> {
+pub(crate) fn gathered(reasons: Vec<Refusal>, plan: &Plan) -> Vec<Refusal> {
     let mut gathered: Vec<Refusal> = Vec::new();
     for reason in &reasons {
         let same = |r: &&Refusal| r.subject == reason.subject && r.why == reason.why;

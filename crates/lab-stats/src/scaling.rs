@@ -34,8 +34,13 @@ fn scaling(
     sweep: &Sweep,
     subject: SubjectId,
 ) -> Option<Scaling> {
-    let measured = OneSubject::new(run, plan, table, sweep, subject)?;
-    let law = law(plan, &measured);
+    let measured = OneSubject::typical(run, plan, table, sweep, subject)?;
+    Some(of(plan, sweep, subject, &measured))
+}
+
+/// What its times at the points of a sweep say of a subject.
+pub(crate) fn of(plan: &Plan, sweep: &Sweep, subject: SubjectId, measured: &OneSubject) -> Scaling {
+    let law = law(plan, measured);
     let points = measured.x.len();
     let why = match points < usl::LEAST {
         _ if law.is_some() => None,
@@ -45,14 +50,14 @@ fn scaling(
         )),
         false => Some("no block has all points".into()),
     };
-    Some(Scaling {
+    Scaling {
         subject,
         case: sweep.case,
         factors: sweep.factors.clone(),
         points: points as u32,
         law,
         why,
-    })
+    }
 }
 
 fn law(plan: &Plan, measured: &OneSubject) -> Option<ScalingLaw> {

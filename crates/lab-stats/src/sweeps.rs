@@ -3,7 +3,7 @@
 //! one more of what is swept, fitted through the levels of its points.
 
 use crate::analysis::{Fit, Interval};
-use crate::table::Table;
+use crate::table::{Table, Visit};
 use crate::{bootstrap, fit, order, refusals};
 use lab_model::{Cores, Plan, PointId, Run, SubjectId};
 
@@ -59,7 +59,7 @@ pub(crate) fn sweeps(plan: &Plan) -> Vec<Sweep> {
 }
 
 fn fit(run: &Run, plan: &Plan, table: &Table, sweep: &Sweep, subject: SubjectId) -> Option<Fit> {
-    let OneSubject { x, blocks } = OneSubject::new(run, plan, table, sweep, subject)?;
+    let OneSubject { x, blocks } = OneSubject::typical(run, plan, table, sweep, subject)?;
     let ranked: Vec<Ranked> = (0..x.len())
         .map(|point| Ranked::new(&blocks, point))
         .collect();
@@ -90,24 +90,41 @@ fn fit(run: &Run, plan: &Plan, table: &Table, sweep: &Sweep, subject: SubjectId)
 pub(crate) struct OneSubject {
     /// The values of the sweep at which it was to be measured and did not fail.
     pub x: Vec<f64>,
-    /// Its typical times there, for each block that has them all.
+    /// Its times there, for each block that has them all.
     pub blocks: Vec<Vec<f64>>,
 }
 
 impl OneSubject {
-    /// Nothing if fewer than two points are left.
-    pub fn new(
+    /// With its typical times; see [`OneSubject::new`].
+    pub fn typical(
         run: &Run,
         plan: &Plan,
         table: &Table,
         sweep: &Sweep,
         subject: SubjectId,
     ) -> Option<OneSubject> {
+        let time = |visit: Option<&Visit>| visit.map(|v| v.wall_ns);
+        OneSubject::new(run, plan, sweep, subject, |point| {
+            table.visits(subject, point).map(time).collect()
+        })
+    }
+
+    /// With its time at a point in every block of the run. Nothing if fewer than two points are left.
+    pub fn new(
+        run: &Run,
+        plan: &Plan,
+        sweep: &Sweep,
+        subject: SubjectId,
+        times: impl Fn(PointId) -> Vec<Option<f64>>,
+    ) -> Option<OneSubject> {
         let able = |&&(point, _): &&(PointId, f64)| {
             plan.takes_part(subject, point) && !refusals::failed(run, subject, point)
         };
         let points: Vec<(PointId, f64)> = sweep.points.iter().filter(able).copied().collect();
-        let blocks = blocks(table, subject, &points);
+        let at_points: Vec<_> = points.iter().map(|&(point, _)| times(point)).collect();
+        let all = at_points.iter().map(Vec::len).min().unwrap_or(0);
+        let block = |i: usize| at_points.iter().map(|times| times[i]).collect();
+        let blocks: Vec<Vec<f64>> = (0..all).filter_map(block).collect();
         (points.len() > 1 && !blocks.is_empty()).then(|| OneSubject {
             x: points.iter().map(|&(_, x)| x).collect(),
             blocks,
@@ -118,24 +135,6 @@ impl OneSubject {
 /// The greatest of some residuals, without sign.
 pub(crate) fn worst(residuals: &[f64]) -> f64 {
     residuals.iter().fold(0.0, |worst, r| worst.max(r.abs()))
-}
-
-/// The typical times at all the points, for each block that has them all.
-fn blocks(table: &Table, subject: SubjectId, points: &[(PointId, f64)]) -> Vec<Vec<f64>> {
-    let mut visits: Vec<_> = points
-        .iter()
-        .map(|&(point, _)| table.visits(subject, point))
-        .collect();
-    let block = |_| {
-        visits
-            .iter_mut()
-            .map(|visits| Some(visits.next()??.wall_ns))
-            .collect::<Vec<_>>()
-    };
-    (0..table.blocks())
-        .map(block)
-        .filter_map(|times| times.into_iter().collect())
-        .collect()
 }
 
 /// The times at one point with their blocks, ascending: so that a median over blocks that count

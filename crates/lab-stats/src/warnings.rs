@@ -58,7 +58,7 @@ fn interrupted(run: &Run) -> Vec<String> {
     )]
 }
 
-fn failed(run: &Run, plan: &Plan) -> Vec<String> {
+pub(crate) fn failed(run: &Run, plan: &Plan) -> Vec<String> {
     let failing: BTreeSet<SubjectId> = run.failures.iter().map(|f| f.subject).collect();
     let known = failing
         .into_iter()
@@ -85,7 +85,7 @@ fn failed(run: &Run, plan: &Plan) -> Vec<String> {
         .collect()
 }
 
-fn unfit(run: &Run) -> Vec<String> {
+pub(crate) fn unfit(run: &Run) -> Vec<String> {
     let findings = run.host.findings.iter().filter(|finding| finding.unfit);
     findings
         .map(|f| format!("{}: {}.", f.what, f.advice))
@@ -335,7 +335,7 @@ fn no_steady_state(run: &Run, plan: &Plan) -> Vec<String> {
     by_subject.into_iter().map(sentence).collect()
 }
 
-fn disturbances(run: &Run, disturbed: u32) -> Vec<String> {
+pub(crate) fn disturbances(run: &Run, disturbed: u32) -> Vec<String> {
     let most = |part: fn(&lab_model::Disturbance) -> f64| {
         let parts = run.blocks.iter().map(|block| part(&block.disturbance));
         percent(parts.fold(0.0, f64::max))
@@ -370,7 +370,7 @@ fn label(plan: &Plan, point: PointId) -> String {
 }
 
 /// `a`, `a and b`, `a, b and c`, `a, b, c and 4 more`.
-fn list(items: impl IntoIterator<Item = String>) -> String {
+pub(crate) fn list(items: impl IntoIterator<Item = String>) -> String {
     let mut items: Vec<String> = items.into_iter().collect();
     if items.len() > 4 {
         let more = items.len() - 3;
@@ -384,7 +384,7 @@ fn list(items: impl IntoIterator<Item = String>) -> String {
 }
 
 /// `95 %`, `99.38 %`.
-fn percent(part: f64) -> String {
+pub(crate) fn percent(part: f64) -> String {
     let text = format!("{:.2}", 100.0 * part);
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }

@@ -4,13 +4,18 @@
 //! While a run is measured its file is in WAL mode and every record is committed before the next
 //! one is taken, so a killed lab loses nothing that was complete. A block's end is forced to the
 //! disk. A finished file is one plain file. The tables are described in `docs/run-file.md`.
+//!
+//! Distributions of times are kept as HdrHistograms; [`hlog()`] writes them as such tools' log.
 
 mod error;
+mod histogram;
+mod hlog;
 mod read;
 mod schema;
 mod sound;
 mod write;
 
 pub use error::StoreError;
+pub use hlog::hlog;
 pub use read::{Heading, load, recorded_hashes};
 pub use write::{BlockWriter, RunWriter};

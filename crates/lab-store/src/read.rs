@@ -2,13 +2,14 @@
 //! Loading a run file, finished or not. The file is only read.
 
 use crate::error::StoreError;
+use crate::histogram;
 use crate::schema;
 use crate::sound;
 use lab_model::{
-    Batch, Block, Disturbance, Exit, Failure, Imported, Latencies, LogLine, Pilot, Process,
-    Resources, Run, Sample, Service, Setting,
+    Batch, Block, Counts, Disturbance, Exit, Failure, Imported, Latencies, LogLine, Pilot, Process,
+    Resources, Run, Sample, Service, Setting, Slice,
 };
-use rusqlite::types::FromSql;
+use rusqlite::types::{FromSql, Type};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
@@ -321,7 +322,70 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
         let sql = "SELECT block, point, subject, pass, bucket, operations FROM latency";
         fill(db, sql, &index, |i, r| latency(&mut blocks[i].latencies, r))?;
     }
+    if db.table_exists(None, "slice")? {
+        slices(db, &index, &mut blocks)?;
+    }
     Ok(blocks)
+}
+
+/// Of a load run. Files of earlier labs have no such tables.
+fn slices(
+    db: &Connection,
+    index: &HashMap<i64, usize>,
+    blocks: &mut [Block],
+) -> rusqlite::Result<()> {
+    let sql = "SELECT block, point, subject, pass, wall_ns, offered, served, connects, received_bytes, cpu_ns,
+                      busiest_cpu_ns, server_cpu_ns, server_bytes, server_threads, response, service, lag, id
+               FROM slice";
+    let mut places = HashMap::new();
+    fill(db, sql, index, |i, r| {
+        places.insert(r.get::<_, i64>(17)?, (i, blocks[i].slices.len()));
+        blocks[i].slices.push(slice(r)?);
+        Ok(())
+    })?;
+    let sql = "SELECT slice, kind, count FROM slice_error ORDER BY rowid";
+    let errors = rows(db, sql, |r| {
+        let kind = word(&r.get::<_, String>(1)?)?;
+        Ok((r.get::<_, i64>(0)?, (kind, r.get(2)?)))
+    })?;
+    for (slice, error) in errors {
+        if let Some(&(block, at)) = places.get(&slice) {
+            blocks[block].slices[at].errors.push(error);
+        }
+    }
+    Ok(())
+}
+
+fn slice(r: &Row) -> rusqlite::Result<Slice> {
+    Ok(Slice {
+        point: r.get(1)?,
+        subject: r.get(2)?,
+        pass: r.get(3)?,
+        wall_ns: r.get(4)?,
+        offered: r.get(5)?,
+        served: r.get(6)?,
+        errors: Vec::new(),
+        connects: r.get(7)?,
+        received_bytes: r.get(8)?,
+        cpu_ns: r.get(9)?,
+        busiest_cpu_ns: r.get(10)?,
+        server_cpu_ns: r.get(11)?,
+        server_bytes: r.get(12)?,
+        server_threads: r.get(13)?,
+        response: counts(r, 14)?,
+        service: counts(r, 15)?,
+        lag: counts(r, 16)?,
+    })
+}
+
+fn counts(r: &Row, column: usize) -> rusqlite::Result<Counts> {
+    let bad =
+        |why: String| rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, why.into());
+    let blob = r.get_ref(column)?.as_blob_or_null();
+    match blob.map_err(|e| bad(e.to_string()))? {
+        Some(blob) => histogram::decode(blob).map_err(bad),
+        None => Ok(Counts::default()),
+    }
 }
 
 /// The name of a column, or `NULL` in a file of an earlier lab, which does not have it.

@@ -35,6 +35,11 @@ CREATE TABLE service (target INTEGER, key TEXT, value TEXT);
 CREATE TABLE exit (block INTEGER, point INTEGER, subject INTEGER, pass INTEGER, user_ns INTEGER,
                    sys_ns INTEGER, peak_rss_bytes INTEGER, minor_faults INTEGER, major_faults INTEGER,
                    voluntary_switches INTEGER, involuntary_switches INTEGER, status INTEGER);
+CREATE TABLE slice (id INTEGER PRIMARY KEY, block INTEGER, point INTEGER, subject INTEGER, pass INTEGER,
+                    wall_ns INTEGER, offered INTEGER, served INTEGER, connects INTEGER,
+                    received_bytes INTEGER, cpu_ns INTEGER, busiest_cpu_ns INTEGER, server_cpu_ns INTEGER,
+                    server_bytes INTEGER, server_threads INTEGER, response BLOB, service BLOB, lag BLOB);
+CREATE TABLE slice_error (slice INTEGER, kind TEXT, count INTEGER);
 CREATE TABLE look (blocks INTEGER);
 CREATE TABLE failure (subject INTEGER, point INTEGER, block INTEGER, kind TEXT, message TEXT, log TEXT);
 CREATE TABLE log (subject INTEGER, block INTEGER, line TEXT);

@@ -85,8 +85,12 @@ fn ids(run: &Run) -> impl Iterator<Item = (&'static str, SubjectId, Option<Point
             .latencies
             .iter()
             .map(|l| ("a latency", l.subject, Some(l.point)));
+        let slices = block
+            .slices
+            .iter()
+            .map(|s| ("a slice", s.subject, Some(s.point)));
         let measured = processes.chain(resources).chain(samples);
-        measured.chain(exits).chain(latencies)
+        measured.chain(exits).chain(latencies).chain(slices)
     });
     pilots
         .chain(settings)

@@ -2,10 +2,11 @@
 //! Writing a run file, one committed record at a time.
 
 use crate::error::StoreError;
+use crate::histogram;
 use crate::schema;
 use lab_model::{
     Batch, BlockState, Disturbance, Ending, Exit, Failure, Host, Imported, Latencies, LogLine,
-    Pilot, Plan, Process, Resources, Run, Sample, Service, Setting,
+    Pilot, Plan, Process, Resources, Run, Sample, Service, Setting, Slice,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params};
@@ -348,6 +349,43 @@ impl BlockWriter<'_> {
             ],
         )?;
         transaction.commit().map_err(|e| self.run.error(e))
+    }
+
+    /// Keeps a slice of load and its errors, both or neither. Errors: besides the file's, a time or a
+    /// number of requests that no histogram can hold.
+    pub fn slice(&self, s: &Slice) -> Result<()> {
+        let beyond = |why| StoreError::Other(self.run.path.clone(), why);
+        let blob = |counts| histogram::encode(counts).map_err(beyond);
+        let [response, service, lag] = [blob(&s.response)?, blob(&s.service)?, blob(&s.lag)?];
+        self.run.in_transaction(|db| {
+            let mut insert = db.prepare_cached(
+                "INSERT INTO slice VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            )?;
+            let slice = insert.insert(params![
+                self.id,
+                s.point,
+                s.subject,
+                s.pass,
+                s.wall_ns,
+                s.offered,
+                s.served,
+                s.connects,
+                s.received_bytes,
+                s.cpu_ns,
+                s.busiest_cpu_ns,
+                s.server_cpu_ns,
+                s.server_bytes,
+                s.server_threads,
+                response,
+                service,
+                lag
+            ])?;
+            let mut insert = db.prepare_cached("INSERT INTO slice_error VALUES (?, ?, ?)")?;
+            for (kind, count) in &s.errors {
+                insert.execute(params![slice, word(kind), count])?;
+            }
+            Ok(())
+        })
     }
 
     /// Keeps what a fresh process took to start.

@@ -182,7 +182,8 @@ fn an_earlier_file_is_read() {
     begun(&path, 4).finish(Some(Ending::Blocks), None).unwrap();
     let db = Connection::open(&path).unwrap();
     db.execute_batch(
-        "DROP VIEW result; DROP TABLE latency; DROP TABLE service;
+        "DROP VIEW result; DROP TABLE latency; DROP TABLE service; DROP TABLE slice;
+         DROP TABLE slice_error;
          ALTER TABLE sample DROP COLUMN server_cpu_ns; ALTER TABLE resource DROP COLUMN server_bytes;
          ALTER TABLE subject DROP COLUMN target; ALTER TABLE point DROP COLUMN target;
          UPDATE meta SET value = json_set(json_remove(value, '$.targets'), '$.open', json('[[\"rows\",\"7\"]]'),

@@ -28,7 +28,8 @@ pub struct LoadAnalysis {
 
 /// One server at one point. Intervals are individual, at the plan's level. Rates and costs are medians
 /// over blocks, with their exact order-statistic intervals; quantiles are those of all requests of the
-/// complete blocks together, with bootstrap intervals over whole blocks.
+/// complete blocks together, with bootstrap intervals over whole blocks. Neighbouring blocks that depend
+/// on each other count as one.
 #[derive(Clone, Debug, Serialize)]
 pub struct LoadCell {
     /// Who.
@@ -133,4 +134,27 @@ pub enum Metric {
     P999,
     /// CPU time of the server for each request served.
     ServerCpu,
+}
+
+impl Metric {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Metric; 6] = [
+        Metric::Throughput,
+        Metric::P50,
+        Metric::P90,
+        Metric::P99,
+        Metric::P999,
+        Metric::ServerCpu,
+    ];
+
+    /// Of a percentile, how many in 10,000 requests do not exceed it.
+    pub fn per_10_000(self) -> Option<u32> {
+        match self {
+            Metric::P50 => Some(5000),
+            Metric::P90 => Some(9000),
+            Metric::P99 => Some(9900),
+            Metric::P999 => Some(9990),
+            Metric::Throughput | Metric::ServerCpu => None,
+        }
+    }
 }

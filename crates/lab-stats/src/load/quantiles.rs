@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Quantiles of all requests of a run's blocks together, with bootstrap intervals over whole blocks.
+//!
+//! Quantiles of blocks must not be averaged: where a server stalls for one second in ten, nine blocks'
+//! p99 know nothing of it. So the distributions are added up, and what is drawn again is blocks.
+
+use super::analysis::Quantiles;
+use super::visits::{Distribution, Visit};
+use crate::analysis::Interval;
+use crate::dependence::{self, Merged};
+use crate::{bootstrap, family};
+use lab_model::Plan;
+
+/// Quantiles that are given, of 10,000.
+const PARTS: [u32; 6] = [5000, 7500, 9000, 9900, 9990, 9999];
+
+/// More blocks than this are drawn in groups of neighbours, which makes intervals no less true.
+const MOST_GROUPS: usize = 100;
+
+/// The quantiles of a distribution over all of `blocks`, and how the blocks depend on each other in it.
+pub fn quantiles(plan: &Plan, blocks: &[&Visit], of: Distribution) -> (Quantiles, Option<Merged>) {
+    let all = Pooled::new(blocks, blocks.len().max(1), of);
+    let Some(&max) = all.values.last() else {
+        return (Quantiles::default(), None);
+    };
+    let estimates = PARTS.map(|part| all.quantile(&[1.0], part));
+    let depending = dependence(plan, blocks, of, &estimates);
+    let width = depending.as_ref().map_or(1, |merged| merged.width as usize);
+    let pooled = Pooled::new(blocks, width.max(blocks.len().div_ceil(MOST_GROUPS)), of);
+    let intervals = pooled.intervals(plan);
+    let total = all.total(&[1.0]);
+    let part = |i: usize| {
+        let beyond = total * f64::from(10_000 - PARTS[i]);
+        intervals.filter(|_| beyond >= 10_000.0).map(|all| all[i])
+    };
+    let quantiles = Quantiles {
+        count: total as u64,
+        p50_ns: part(0),
+        p75_ns: part(1),
+        p90_ns: part(2),
+        p99_ns: part(3),
+        p999_ns: part(4),
+        p9999_ns: part(5),
+        max_ns: Some(max),
+    };
+    (quantiles, depending)
+}
+
+/// Of the median and the 99th percentile, how the blocks depend on each other in the part of their
+/// requests that exceed it, which is what moves a quantile: the one that asks for the widest groups.
+fn dependence(
+    plan: &Plan,
+    blocks: &[&Visit],
+    of: Distribution,
+    estimates: &[Option<f64>],
+) -> Option<Merged> {
+    let enough = family::blocks_needed(plan.measure.alpha, 1).unwrap_or(u32::MAX);
+    let beyond = |limit: f64| {
+        let part = |block: &&Visit| {
+            let (mut all, mut over) = (0.0, 0.0);
+            for (value, count) in block.buckets(of) {
+                all += count as f64;
+                over += if value as f64 > limit {
+                    count as f64
+                } else {
+                    0.0
+                };
+            }
+            (all > 0.0).then(|| over / all)
+        };
+        let parts: Vec<f64> = blocks.iter().filter_map(part).collect();
+        dependence::merge(&parts, enough)
+    };
+    let limits = [estimates[0], estimates[3]].into_iter().flatten();
+    limits.map(beyond).max_by_key(|m| (m.width, m.unresolved))
+}
+
+/// Distributions of groups of blocks over the values that any of them has.
+struct Pooled {
+    groups: usize,
+    /// Ascending.
+    values: Vec<u64>,
+    /// How many lie at or below a value: by value, then group. Whole numbers, exact up to 2^53.
+    at_most: Vec<f64>,
+}
+
+impl Pooled {
+    /// Groups of `width` neighbours; the last has the rest, too.
+    fn new(blocks: &[&Visit], width: usize, of: Distribution) -> Pooled {
+        let groups = (blocks.len() / width).max(1);
+        let group = |block: usize| (block / width).min(groups - 1);
+        let counted = |block: &&Visit| block.buckets(of).filter(|(_, n)| *n > 0).collect();
+        let buckets: Vec<Vec<(u64, u64)>> = blocks.iter().map(counted).collect();
+        let mut values: Vec<u64> = buckets.iter().flatten().map(|(value, _)| *value).collect();
+        values.sort_unstable();
+        values.dedup();
+        let mut at_most = vec![0.0; values.len() * groups];
+        for (block, counts) in buckets.iter().enumerate() {
+            for (value, count) in counts {
+                let row = values.partition_point(|v| v < value);
+                at_most[row * groups + group(block)] += *count as f64;
+            }
+        }
+        for i in groups..at_most.len() {
+            at_most[i] += at_most[i - groups];
+        }
+        Pooled {
+            groups,
+            values,
+            at_most,
+        }
+    }
+
+    /// How many lie at or below the value of a row, where each group counts so often.
+    fn counted(&self, row: usize, weights: &[f64]) -> f64 {
+        let counts = &self.at_most[row * self.groups..(row + 1) * self.groups];
+        counts.iter().zip(weights).map(|(n, w)| n * w).sum()
+    }
+
+    fn total(&self, weights: &[f64]) -> f64 {
+        let last = self.values.len().checked_sub(1);
+        last.map_or(0.0, |row| self.counted(row, weights))
+    }
+
+    /// The least value that so many in 10,000 do not exceed; `None` of nothing.
+    fn quantile(&self, weights: &[f64], per_10_000: u32) -> Option<f64> {
+        let total = self.total(weights);
+        let rank = (total * f64::from(per_10_000) / 10_000.0).ceil().max(1.0);
+        let (mut low, mut high) = (0, self.values.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            match self.counted(middle, weights) < rank {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        let value = self.values.get(low).map(|value| *value as f64);
+        value.filter(|_| total > 0.0)
+    }
+
+    /// Whole groups are drawn again; what is computed from a draw is the quantiles of all its requests.
+    fn intervals(&self, plan: &Plan) -> Option<[Interval; PARTS.len()]> {
+        bootstrap::intervals(self.groups, plan.seed, plan.measure.alpha, |draws| {
+            let weights: Vec<f64> = draws.iter().map(|n| f64::from(*n)).collect();
+            let mut found = [0.0; PARTS.len()];
+            for (value, part) in found.iter_mut().zip(PARTS) {
+                *value = self.quantile(&weights, part)?;
+            }
+            Some(found)
+        })
+    }
+}

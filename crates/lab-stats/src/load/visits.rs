@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A load run's slices, put together to what each block says of each server at each point.
+
+use crate::order;
+use lab_model::{Counts, ErrorKind, Plan, PointId, Run, Slice, SubjectId};
+use std::collections::BTreeMap;
+
+/// What the complete blocks of a load run say.
+pub struct Visits<'r> {
+    subjects: usize,
+    points: usize,
+    /// By block, then point, then subject.
+    visits: Vec<Option<Visit<'r>>>,
+}
+
+/// One server at one point in one block: all its slices together.
+#[derive(Clone, Debug, Default)]
+pub struct Visit<'r> {
+    slices: Vec<&'r Slice>,
+    /// The length of them all, at least 1.
+    pub wall_ns: f64,
+    /// Requests that were due, or sent.
+    pub offered: u64,
+    /// Requests that were served.
+    pub served: u64,
+    /// Requests that were not.
+    pub errors: BTreeMap<ErrorKind, u64>,
+    /// Connections opened.
+    pub connects: u64,
+    /// Bytes received.
+    pub received_bytes: u64,
+    /// CPU time of the generator.
+    pub cpu_ns: u64,
+    /// CPU time of its busiest thread.
+    pub busiest_cpu_ns: u64,
+    /// CPU time of the server, if all slices have it.
+    pub server_cpu_ns: Option<u64>,
+    /// The most memory that it held at the end of a slice.
+    pub server_bytes: Option<u64>,
+    /// The most threads that it had then.
+    pub server_threads: Option<u32>,
+}
+
+impl<'r> Visits<'r> {
+    /// Of the complete blocks of `run`, whose plan is `plan`. Slices of subjects or points that the plan
+    /// does not have are left out.
+    pub fn new(run: &'r Run, plan: &Plan) -> Visits<'r> {
+        let (subjects, points) = (plan.subjects.len(), plan.points.len());
+        let mut visits = Vec::new();
+        for block in run.complete_blocks() {
+            let mut slices: Vec<Vec<&Slice>> = vec![Vec::new(); subjects * points];
+            for slice in &block.slices {
+                if slice.point < points && slice.subject < subjects {
+                    slices[slice.point * subjects + slice.subject].push(slice);
+                }
+            }
+            visits.extend(slices.into_iter().map(Visit::new));
+        }
+        Visits {
+            subjects,
+            points,
+            visits,
+        }
+    }
+
+    /// What came of `subject` at `point`, for each block in the order of time.
+    pub fn of(
+        &self,
+        subject: SubjectId,
+        point: PointId,
+    ) -> impl Iterator<Item = Option<&Visit<'r>>> {
+        let blocks = self.visits.chunks((self.subjects * self.points).max(1));
+        blocks.map(move |block| block[point * self.subjects + subject].as_ref())
+    }
+}
+
+impl<'r> Visit<'r> {
+    fn new(slices: Vec<&'r Slice>) -> Option<Visit<'r>> {
+        let sum = |part: fn(&Slice) -> u64| slices.iter().map(|s| part(s)).fold(0, add);
+        let mut errors = BTreeMap::new();
+        for (kind, count) in slices.iter().flat_map(|s| &s.errors) {
+            let sum = errors.entry(*kind).or_insert(0);
+            *sum = add(*sum, *count);
+        }
+        let server = slices.iter().map(|s| s.server_cpu_ns);
+        let visit = Visit {
+            wall_ns: sum(|s| s.wall_ns).max(1) as f64,
+            offered: sum(|s| s.offered),
+            served: sum(|s| s.served),
+            errors,
+            connects: sum(|s| s.connects),
+            received_bytes: sum(|s| s.received_bytes),
+            cpu_ns: sum(|s| s.cpu_ns),
+            busiest_cpu_ns: sum(|s| s.busiest_cpu_ns),
+            server_cpu_ns: server.reduce(|a, b| Some(add(a?, b?))).flatten(),
+            server_bytes: slices.iter().filter_map(|s| s.server_bytes).max(),
+            server_threads: slices.iter().filter_map(|s| s.server_threads).max(),
+            slices,
+        };
+        (!visit.slices.is_empty()).then_some(visit)
+    }
+
+    /// So many things per second.
+    pub fn per_second(&self, count: u64) -> f64 {
+        count as f64 * 1e9 / self.wall_ns
+    }
+
+    /// So much time for each request served; `None`: none was.
+    pub fn per_request(&self, ns: f64) -> Option<f64> {
+        (self.served > 0).then(|| ns / self.served as f64)
+    }
+
+    /// Wall time for each request served, ns: 1 / throughput.
+    pub fn wall_ns_per_request(&self) -> Option<f64> {
+        self.per_request(self.wall_ns)
+    }
+
+    /// CPU time of the server, at least 1 ns, for each request served, ns.
+    pub fn server_ns_per_request(&self) -> Option<f64> {
+        self.per_request(self.server_cpu_ns?.max(1) as f64)
+    }
+
+    /// All errors.
+    pub fn failed(&self) -> u64 {
+        self.errors.values().copied().fold(0, add)
+    }
+
+    /// The buckets of a distribution, of one slice after the other: values come several times.
+    pub fn buckets(&self, of: Distribution) -> impl Iterator<Item = (u64, u64)> {
+        self.slices
+            .iter()
+            .flat_map(move |s| of(s).0.iter().copied())
+    }
+
+    /// The response time that so many in 10,000 requests served do not exceed, ns. `None` where the
+    /// requests are so few that it would be their greatest.
+    pub fn response_ns(&self, per_10_000: u32) -> Option<f64> {
+        let mut buckets: Vec<(u64, u64)> = self.buckets(|s| &s.response).collect();
+        buckets.sort_unstable();
+        let total = buckets.iter().map(|(_, count)| *count).fold(0, add);
+        let rank = order::quantile_rank(per_10_000, total)?;
+        let mut passed = 0;
+        let found = buckets.iter().find(|(_, count)| {
+            passed = add(passed, *count);
+            passed >= rank
+        });
+        found.map(|(value, _)| *value as f64)
+    }
+}
+
+/// One of a slice's distributions.
+pub type Distribution = fn(&Slice) -> &Counts;
+
+/// A file that was tampered with can hold any number.
+fn add(a: u64, b: u64) -> u64 {
+    a.saturating_add(b)
+}

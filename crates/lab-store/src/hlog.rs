@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A load run as an HdrHistogram log: what that project's tools, and plotters of latency over time, read.
+
+use crate::histogram;
+use hdrhistogram::serialization::V2DeflateSerializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use lab_model::{Plan, Run, Slice};
+use std::time::{Duration, UNIX_EPOCH};
+
+/// The histograms of a load run's complete blocks in the HdrHistogram log format, version 1.3: an interval
+/// for each slice and each of the tags `response` and `service`, in the order of time. Where there are several
+/// servers or points, tags begin with them: `A/connections=64/response`. Times are in ns, and the third column
+/// in ms; an interval begins so many seconds after the run did.
+///
+/// Errors, in words: a time or a number of requests is beyond what a histogram can hold, which is never so
+/// in a run that was loaded from a file.
+///
+/// Source: `HistogramLogWriter` of HdrHistogram (Java), the format's reference.
+pub fn hlog(run: &Run) -> Result<String, String> {
+    let started = UNIX_EPOCH + seconds(run.started_unix_s);
+    let mut builder = IntervalLogWriterBuilder::new();
+    builder
+        .add_comment("[Histogram log format version 1.3]")
+        .with_start_time(started)
+        .with_base_time(started)
+        .with_max_value_divisor(1e6);
+    let (mut log, mut serializer) = (Vec::new(), V2DeflateSerializer::new());
+    let begun = builder.begin_log_with(&mut log, &mut serializer);
+    let mut writer = begun.map_err(|e| e.to_string())?;
+    for block in run.complete_blocks() {
+        let mut begin = seconds(block.started_unix_s - run.started_unix_s);
+        for slice in &block.slices {
+            let length = Duration::from_nanos(slice.wall_ns);
+            for (kind, counts) in [("response", &slice.response), ("service", &slice.service)] {
+                let tag = tag(run.plan.as_ref(), slice, kind);
+                let histogram = histogram::histogram(counts)?;
+                let written = writer.write_histogram(&histogram, begin, length, Tag::new(&tag));
+                written.map_err(|e| e.to_string())?;
+            }
+            begin = begin.saturating_add(length);
+        }
+    }
+    String::from_utf8(log).map_err(|e| e.to_string())
+}
+
+/// A file that was tampered with can have any clock.
+fn seconds(s: f64) -> Duration {
+    const FAR: f64 = 1e12;
+    Duration::from_secs_f64(if s > 0.0 { s.min(FAR) } else { 0.0 })
+}
+
+fn tag(plan: Option<&Plan>, slice: &Slice, kind: &str) -> String {
+    let subjects = plan.map_or(&[][..], |p| &p.subjects);
+    let points = plan.map_or(&[][..], |p| &p.points);
+    let subject = subjects.get(slice.subject).filter(|_| subjects.len() > 1);
+    let point = points.get(slice.point).filter(|_| points.len() > 1);
+    let params = point.into_iter().flat_map(|point| &point.params);
+    let words = subject.map(|subject| subject.name.clone()).into_iter();
+    let words = words.chain(params.map(|(key, value)| format!("{key}={value}")));
+    let words: Vec<String> = words.chain([kind.to_string()]).collect();
+    // Fields end with a comma and lines with a line's end.
+    words.join("/").replace(
+        |c: char| c == ',' || c.is_whitespace() || c.is_control(),
+        "_",
+    )
+}
