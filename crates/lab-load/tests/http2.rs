@@ -6,7 +6,7 @@ mod authority;
 
 use authority::Authority;
 use bytes::Bytes;
-use h2::server::{Connection, SendResponse};
+use h2::server::SendResponse;
 use h2::{Reason, RecvStream};
 use lab_load::{
     Engine, Expect, Guard, Header, Job, Link, Record, Request, Requests, Statuses, Tls, Trust,
@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 /// What a server does with a request.
@@ -42,6 +43,8 @@ enum Act {
     Goodbye,
     /// Ends the connection.
     Close,
+    /// Answers, and ends the connection when it has been idle for a while.
+    Idle,
 }
 
 const OK: Act = Act::Answer(200, b"hello");
@@ -141,14 +144,15 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(stream: S, counts: Arc<Counts>
     let Ok(mut connection) = h2::server::handshake(stream).await else {
         return;
     };
-    let mut number = 0;
-    while let Some(Ok((request, respond))) = connection.accept().await {
+    let (mut number, mut patience) = (0, Duration::from_secs(60));
+    while let Ok(Some(Ok((request, respond)))) = timeout(patience, connection.accept()).await {
         counts.requests.fetch_add(1, SeqCst);
         let act = acts(number);
         number += 1;
         match act {
             Act::Close => return,
-            Act::Goodbye => goodbye(&mut connection),
+            Act::Goodbye => connection.graceful_shutdown(),
+            Act::Idle => patience = Duration::from_millis(50),
             _ => {}
         }
         let counts = counts.clone();
@@ -159,10 +163,6 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(stream: S, counts: Arc<Counts>
             counts.at_once.fetch_sub(1, SeqCst);
         });
     }
-}
-
-fn goodbye<S: AsyncRead + AsyncWrite + Unpin>(connection: &mut Connection<S, Bytes>) {
-    connection.graceful_shutdown();
 }
 
 async fn perform(
@@ -183,7 +183,7 @@ async fn perform(
                 stream.send_data(Bytes::from_static(body), true)?;
             }
         }
-        Act::Goodbye => {
+        Act::Goodbye | Act::Idle => {
             respond.send_response(answer(200), true)?;
         }
         Act::Later => {
@@ -543,17 +543,33 @@ fn a_server_of_another_protocol_is_noticed() {
 
 #[test]
 fn a_connection_that_ended_meanwhile_is_opened_anew() {
-    let server = Server::new(|number| if number == 3 { Act::Close } else { OK });
+    let server = Server::new(|_| Act::Idle);
+    let mut engine = Engine::start(job(server.address)).unwrap();
+    for loads in 1..=3 {
+        let record = load_again(&mut engine, 50);
+        assert!(record.served > 0);
+        assert_eq!(record.errors, [0; 7], "{:?}", record.words);
+        assert_eq!(server.connections(), 4 * loads);
+        std::thread::sleep(Duration::from_millis(500));
+    }
+}
+
+#[test]
+fn a_connection_carries_any_amount() {
+    static LARGE: [u8; 1 << 20] = [7; 1 << 20];
+    let server = Server::new(|_| Act::Answer(200, &LARGE));
     let mut engine = Engine::start(Job {
-        connections: 2,
+        connections: 1,
         ..job(server.address)
     })
     .unwrap();
-    for _ in 0..3 {
+    let mut received = 0;
+    while received < 50 << 20 {
         let record = load_again(&mut engine, 100);
-        let others = record.errors.iter().sum::<u64>() - record.errors[ErrorKind::Reset as usize];
-        assert!(record.served > 0 && others == 0, "{:?}", record.words);
+        assert_eq!(record.errors, [0; 7], "{:?}", record.words);
+        received += record.received_bytes;
     }
+    assert_eq!(server.connections(), 1);
 }
 
 #[test]

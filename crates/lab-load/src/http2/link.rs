@@ -173,8 +173,6 @@ impl Link {
             let room = most - body.len();
             body.extend_from_slice(&bytes[..bytes.len().min(room)]);
         }
-        // What comes after a body belongs to the answer (RFC 9113, 8.1).
-        stream.trailers().await?;
         Ok(Answer {
             status: head.status.as_u16(),
             body,
