@@ -7,8 +7,9 @@
    It listens on a free port of 127.0.0.1 and says which, and when it began (CLOCK_MONOTONIC), in a line of JSON. At
    SIGUSR1 it says what it has done since, in another; SIGTERM and SIGINT end it.
 
-   Work is the CPU time that an answer takes besides. The stall lies in the middle of each period: from its beginning on, nothing is accepted, read or answered until it is
-   over. A request is taken to end with its head; a body is passed over as long as it holds no empty line. */
+   Work is the CPU time that an answer takes besides. The stall lies in the middle of each period: from its beginning on,
+   nothing is accepted, read or answered until it is over. A request is taken to end with its head; a body is passed over
+   as long as it holds no empty line. */
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
