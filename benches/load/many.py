@@ -74,7 +74,7 @@ def connections_section(args: argparse.Namespace, missing: str, kept: dict[str, 
                           digits=0),
             bench.verdict("errors", lab.said.errors, 0, digits=0),
             bench.verdict("memory per connection", lab.per_connection / 1000, MOST_PER_CONNECTION / 1000, " kB")]) + "\n"
-    return (f"## Many connections\n\n{text}\n\n{missing}{table}\n\n{lines}"
+    return (f"### Many connections\n\n{text}\n\n{missing}{table}\n\n{lines}"
             + "".join(f"- {name} failed: {reason}\n" for name, reason in failures.items()))
 
 
@@ -110,7 +110,7 @@ def requests_section(args: argparse.Namespace, ran: list[tuple[Generator, Done, 
     text = bench.paragraph(f"""Made by `benches/load/many.py --requests {args.requests}` on {bench.machine()}: a closed loop over 64
         connections, with resident memory read every second. Where a run has no three minutes, a third of it stands for a
         minute.""")
-    return f"## Many requests\n\n{text}\n\n{bench.table(head, rows)}\n\n" + "".join(line + "\n" for line in lines)
+    return f"### Many requests\n\n{text}\n\n{bench.table(head, rows)}\n\n" + "".join(line + "\n" for line in lines)
 
 
 def main() -> None:

@@ -87,7 +87,7 @@ def section(args: argparse.Namespace, missing: str, turns: dict, failures: dict)
         over {args.connections} connections, generator and server on a core each; {args.rounds} rounds, in each of which every
         generator had two turns of {args.seconds:g} s. Medians over rounds with their order-statistic intervals
         ({100 * level:.1f} %). h2load does not say its median, and hey rounds to 100 µs.""")
-    return (f"## What pacing costs\n\n{text}\n\n{missing}{table}\n\n{aims(cost, added)}"
+    return (f"### What pacing costs\n\n{text}\n\n{missing}{table}\n\n{aims(cost, added)}"
             + "".join(f"- {name} failed: {reason}\n" for name, reason in failures.items()))
 
 

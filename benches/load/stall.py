@@ -117,7 +117,7 @@ def section(args: argparse.Namespace, missing: str, able: float, words: dict, fa
         that of a queue which the server works off at {able:,.0f} per second, as measured before. *Neither* counts requests that
         were due and of which the generator says nothing. wrk, which has no rate, adds the requests that it reckons it has
         missed, as if all its connections had a constant one.""")
-    return (f"## What a stall looks like\n\n{text}\n\n{missing}{table}\n\n{aims(words.get('benchlab', []), p99, due)}"
+    return (f"### What a stall looks like\n\n{text}\n\n{missing}{table}\n\n{aims(words.get('benchlab', []), p99, due)}"
             + "".join(f"- {name} failed: {reason}\n" for name, reason in failures.items()))
 
 
