@@ -4,7 +4,7 @@
 use super::trouble::{alarms, failed};
 use crate::answer::missing;
 use crate::content::count;
-use crate::load::{LoadView, METRICS};
+use crate::load::LoadView;
 use crate::number::{self, Quantity, per_second, spoken};
 use lab_model::{PointId, SubjectId};
 use lab_stats::analysis::{Interval, Verdict};
@@ -21,7 +21,8 @@ pub fn answer(view: &LoadView) -> String {
     let subjects = 0..view.view.plan.subjects.len();
     let levels = subjects.clone().filter_map(|subject| level(view, subject));
     let ratios = subjects.flat_map(|subject| ratios(view, subject));
-    let said: Vec<String> = levels.chain(ratios).chain(alarms(view)).collect();
+    let alarms = alarms(view).into_iter().map(String::from);
+    let said: Vec<String> = levels.chain(ratios).chain(alarms).collect();
     said.join(" ") + &missing(&view.view)
 }
 
@@ -142,7 +143,7 @@ fn ratios(view: &LoadView, subject: SubjectId) -> Option<String> {
         .collect();
     let first = mine.first()?;
     let one = mine.iter().all(|c| c.point == first.point);
-    let metrics = METRICS.into_iter().filter_map(|metric| {
+    let metrics = Metric::ALL.into_iter().filter_map(|metric| {
         let of: Vec<&LoadComparison> = mine
             .iter()
             .copied()

@@ -66,28 +66,19 @@ pub fn request_table(view: &LoadView) -> Table {
 
 /// How it was measured, in sentences.
 pub fn method(view: &LoadView) -> Vec<String> {
-    let mut text = vec![
-        match view.open() {
-            true => {
-                "In an open loop requests are due at times of their own. Response time counts from the moment when a \
-                 request was due, whether a connection was free or not; service time from the moment when it was \
-                 sent. Their difference is the waiting, which a server that stalls makes its users do."
-            }
-            false => {
-                "In a closed loop a connection sends its next request when the last one is answered: a server that \
-                 stalls is asked less, so these times are not what independent users would feel. An open loop \
-                 (--rate) shows that."
-            }
-        }
-        .into(),
-        format!(
-            "Rates and costs are medians over {} with exact order-statistic intervals; percentiles are those of all \
+    let mut text = vec![format!(
+        "Rates and costs are medians over {} with exact order-statistic intervals; percentiles are those of all \
              requests served, with bootstrap intervals over whole blocks, up to 0.1 % too high and never too low. \
              Asked for: {}.",
-            count(view.analysis.blocks as usize, "block"),
-            number::level(1.0 - view.view.plan.measure.alpha),
-        ),
-    ];
+        count(view.analysis.blocks as usize, "block"),
+        number::level(1.0 - view.view.plan.measure.alpha),
+    )];
+    if view.open() {
+        let times = "In an open loop requests are due at times of their own. Response time counts from the moment \
+                     when a request was due, whether a connection was free or not; service time from the moment \
+                     when it was sent.";
+        text.insert(0, times.into());
+    }
     if !view.analysis.comparisons.is_empty() {
         text.push(format!(
             "Ratios are Hodges-Lehmann estimates over blocks with Wilcoxon signed-rank intervals, of {} together over \
