@@ -139,6 +139,9 @@ pub fn analyse(run: &Run) -> (Vec<Analysed>, Option<LoadAnalysis>) {
     let load = lab_stats::load::load(run);
     if let (Some(load), [only]) = (&load, parts.as_mut_slice()) {
         only.analysis = in_common(load);
+        // One server alone is compared with nothing.
+        let compares = run.plan.iter().any(|plan| plan.compared().nth(1).is_some());
+        only.analysis.refusals.retain(|_| compares);
     }
     (parts, load)
 }

@@ -106,11 +106,8 @@ pub fn per_second(what: &str, rate: &Interval) -> String {
         return format!("{estimate} {what}/s (no interval)");
     }
     let half = half_width(rate);
-    let decimals = match half > 0.0 {
-        true => places(half),
-        false => 0,
-    };
-    let [estimate, low, high] = [rate.estimate, rate.low, rate.high].map(|r| grouped(r, decimals));
+    let [estimate, low, high] =
+        [rate.estimate, rate.low, rate.high].map(|r| grouped(r, places(half)));
     format!("{estimate} {what}/s ({low} to {high})")
 }
 
@@ -246,6 +243,9 @@ fn supported(half: f64) -> usize {
 
 /// The same, negative where even whole numbers are too fine.
 fn places(half: f64) -> i32 {
+    if half <= 0.0 {
+        return 0;
+    }
     let exponent = half.log10().floor();
     let first = half / 10f64.powf(exponent);
     -exponent as i32 + i32::from(first < 2.95)

@@ -61,6 +61,9 @@ pub fn request_table(view: &LoadView) -> Table {
             ]);
         }
     }
+    if view.load.requests.len() == 1 {
+        table.drop_columns(&["server"]);
+    }
     table
 }
 
@@ -135,10 +138,12 @@ fn arrivals(arrivals: &Arrivals) -> String {
                 true => "random (Poisson) distances",
                 false => "equal distances",
             };
-            let stages: Vec<String> = stages.iter().map(stage).collect();
             let rate = match stages.as_slice() {
-                [only] => only.clone(),
-                many => format!("{}, over and over", many.join(", then ")),
+                [only] if only.from == only.to => format!("{} requests/s", rate(only.from)),
+                many => {
+                    let stages: Vec<String> = many.iter().map(stage).collect();
+                    format!("{}, over and over", stages.join(", then "))
+                }
             };
             format!("open loop: {rate}, at {distances}, whatever became of those before")
         }
@@ -147,17 +152,11 @@ fn arrivals(arrivals: &Arrivals) -> String {
 
 fn stage(stage: &Stage) -> String {
     let [from, to] = [stage.from, stage.to].map(rate);
-    if stage.from == stage.to {
-        return match stage.length_ns {
-            0 => format!("{from} requests/s"),
-            ns => format!(
-                "{from} requests/s for {}",
-                single(Quantity::Time, ns as f64)
-            ),
-        };
-    }
     let time = single(Quantity::Time, stage.length_ns as f64);
-    format!("{from} to {to} requests/s in {time}")
+    match stage.from == stage.to {
+        true => format!("{from} requests/s for {time}"),
+        false => format!("{from} to {to} requests/s in {time}"),
+    }
 }
 
 /// A rate that was asked for: `1,000`, `0.5`.

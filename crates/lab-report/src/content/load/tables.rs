@@ -12,11 +12,30 @@ use lab_model::ErrorKind;
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::load::analysis::LoadCell;
 
+/// So many servers and points stand side by side.
+pub const UPRIGHT: usize = 2;
+
 /// Intervals as there is room for them.
 pub fn shown(room: Room) -> fn(Quantity, &Interval) -> String {
     match room {
         Room::Narrow => short,
         Room::Wide => full,
+    }
+}
+
+/// With one or two rows, columns and rows change places: then there is room for whole intervals.
+fn upright(table: Table) -> Table {
+    match table.rows.len() <= UPRIGHT {
+        true => table.turned(),
+        false => table,
+    }
+}
+
+/// The room that a table will have.
+fn room_for(view: &LoadView, room: Room) -> Room {
+    match view.analysis.cells.len() <= UPRIGHT {
+        true => Room::Wide,
+        false => room,
     }
 }
 
@@ -35,9 +54,9 @@ fn row(view: &LoadView, cell: &LoadCell) -> Cell {
 
 /// Offered and served, and how many failed.
 pub fn rate_table(view: &LoadView, room: Room) -> Table {
-    let show = shown(room);
+    let show = shown(room_for(view, room));
     let offered = view.open().then_some("offered");
-    let columns = ["served", "requests", "errors", "received", "connects"];
+    let columns = ["served", "requests", "errors", "received/s", "connects"];
     let columns = offered.into_iter().chain(columns).map(String::from);
     let mut table = Table::new("Requests", std::iter::once(head(view)).chain(columns));
     for cell in &view.analysis.cells {
@@ -52,8 +71,7 @@ pub fn rate_table(view: &LoadView, room: Room) -> Table {
         });
         cells.push(whole(cell.offered).into());
         cells.push(errors(cell));
-        let received = show(Quantity::Size, &cell.received_bytes_per_s);
-        cells.push(format!("{received}/s").into());
+        cells.push(show(Quantity::Size, &cell.received_bytes_per_s).into());
         cells.push(whole(cell.connects).into());
         table.rows.push(cells);
     }
@@ -61,7 +79,7 @@ pub fn rate_table(view: &LoadView, room: Room) -> Table {
         let limit = "! The generator was the limit there, not the server.";
         table.notes.push(limit.into());
     }
-    table
+    upright(table)
 }
 
 /// How many requests failed, impossible to miss.
@@ -120,6 +138,7 @@ fn meaning(kind: ErrorKind) -> &'static str {
 
 /// What a request costs the server and the generator. Columns of what is not known are left out.
 pub fn cost_table(view: &LoadView, room: Room) -> Table {
+    let room = room_for(view, room);
     let show = shown(room);
     let columns = [
         "server CPU/request",
@@ -167,7 +186,7 @@ pub fn cost_table(view: &LoadView, room: Room) -> Table {
          the limit."
             .into(),
     );
-    table
+    upright(table)
 }
 
 /// A part of the time: `43 %`, with its interval where there is room.
@@ -222,7 +241,7 @@ pub fn comparison_table(view: &LoadView, room: Room) -> Table {
         table.rows.push(cells);
     }
     table.notes.push(format!(
-        "Ratios of times and costs to {baseline}'s: below 1 is better; margin {}.",
+        "Ratios of times and costs to {baseline}'s: below 1 is better; margin {}. The time per request is 1 / throughput.",
         number::level(view.analysis.margin)
     ));
     table
