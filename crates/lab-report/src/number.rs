@@ -16,6 +16,9 @@ pub enum Quantity {
     Rate,
 }
 
+/// The bounds of an interval that spans this factor have a unit each.
+const MAGNITUDES: f64 = 20.0;
+
 /// An estimate with its interval in brackets: `12.34 [12.29, 12.41] µs`.
 pub fn full(quantity: Quantity, interval: &Interval) -> String {
     within(quantity, interval, ["[", ", ", "]"])
@@ -30,6 +33,11 @@ fn within(quantity: Quantity, interval: &Interval, [open, between, close]: [&str
     let shown = Shown::new(quantity, interval);
     if !shown.bounded {
         return format!("{} (no interval)", shown.with_unit());
+    }
+    if interval.low > 0.0 && interval.high / interval.low >= MAGNITUDES {
+        let [estimate, low, high] =
+            [interval.estimate, interval.low, interval.high].map(|value| single(quantity, value));
+        return format!("{estimate} {open}{low}{between}{high}{close}");
     }
     let Shown {
         estimate,
@@ -158,6 +166,7 @@ pub fn percent(part: f64) -> String {
         return "?%".into();
     }
     match percent {
+        p if p >= 999.5 => ">999%".into(),
         p if p >= 9.95 => format!("{p:.0}%"),
         p if p >= 0.095 => format!("{p:.1}%"),
         p if p >= 0.0095 => format!("{p:.2}%"),
@@ -307,6 +316,9 @@ mod tests {
         assert_eq!(full(Quantity::Ratio, &ratio), "1.013 [1.008, 1.019]");
         assert_eq!(range(Quantity::Ratio, 1.0081, 1.0193), "1.008 to 1.019");
         assert_eq!(range(Quantity::Ratio, 1.5, 1.5), "1.50 to 1.50");
+        let magnitudes = interval(410e3, 549e3, 555_745e3);
+        assert_eq!(full(Quantity::Time, &magnitudes), "549 µs [410 µs, 556 ms]");
+        assert_eq!(short(Quantity::Time, &magnitudes), "549 µs ±>999%");
     }
 
     #[test]

@@ -23,6 +23,19 @@ pub fn shown(room: Room) -> fn(Quantity, &Interval) -> String {
     }
 }
 
+/// A figure with its interval: below it on a page, where many stand side by side.
+pub fn figure(view: &LoadView, room: Room, quantity: Quantity, interval: &Interval) -> Cell {
+    match room_for(view, room) {
+        Room::Narrow => short(quantity, interval).into(),
+        Room::Wide if view.analysis.cells.len() <= UPRIGHT => full(quantity, interval).into(),
+        Room::Wide if !number::bounded(interval) => full(quantity, interval).into(),
+        Room::Wide => {
+            let range = number::range(quantity, interval.low, interval.high);
+            Cell::from(number::alone(quantity, interval)).sub(range)
+        }
+    }
+}
+
 /// With one or two rows, columns and rows change places: then there is room for whole intervals.
 fn upright(table: Table) -> Table {
     match table.rows.len() <= UPRIGHT {
@@ -54,7 +67,6 @@ fn row(view: &LoadView, cell: &LoadCell) -> Cell {
 
 /// Offered and served, and how many failed.
 pub fn rate_table(view: &LoadView, room: Room) -> Table {
-    let show = shown(room_for(view, room));
     let offered = view.open().then_some("offered");
     let columns = ["served", "requests", "errors", "received/s", "connects"];
     let columns = offered.into_iter().chain(columns).map(String::from);
@@ -62,16 +74,18 @@ pub fn rate_table(view: &LoadView, room: Room) -> Table {
     for cell in &view.analysis.cells {
         let mut cells = vec![row(view, cell)];
         if view.open() {
-            cells.push(show(Quantity::Rate, &cell.offered_per_s).into());
+            cells.push(figure(view, room, Quantity::Rate, &cell.offered_per_s));
         }
-        let served = Cell::from(show(Quantity::Rate, &cell.served_per_s));
-        cells.push(match cell.saturated {
-            true => Cell::from(format!("{} !", served.text)).tone(Tone::Alarm),
-            false => served,
-        });
+        let mut served = figure(view, room, Quantity::Rate, &cell.served_per_s);
+        if cell.saturated {
+            served.text += " !";
+            served.tone = Tone::Alarm;
+        }
+        cells.push(served);
         cells.push(whole(cell.offered).into());
         cells.push(errors(cell));
-        cells.push(show(Quantity::Size, &cell.received_bytes_per_s).into());
+        let received = &cell.received_bytes_per_s;
+        cells.push(figure(view, room, Quantity::Size, received));
         cells.push(whole(cell.connects).into());
         table.rows.push(cells);
     }
@@ -138,8 +152,6 @@ fn meaning(kind: ErrorKind) -> &'static str {
 
 /// What a request costs the server and the generator. Columns of what is not known are left out.
 pub fn cost_table(view: &LoadView, room: Room) -> Table {
-    let room = room_for(view, room);
-    let show = shown(room);
     let columns = [
         "server CPU/request",
         "server cores",
@@ -152,11 +164,11 @@ pub fn cost_table(view: &LoadView, room: Room) -> Table {
     let columns = columns.map(String::from).into_iter();
     let mut table = Table::new("What it cost", std::iter::once(head(view)).chain(columns));
     let cell_of = |quantity, interval: Option<Interval>| {
-        interval.map_or(Cell::from("–"), |i| show(quantity, &i).into())
+        interval.map_or(Cell::from("–"), |i| figure(view, room, quantity, &i))
     };
     for cell in &view.analysis.cells {
         let threads = cell.server_threads.map_or("–".into(), |n| n.to_string());
-        let busy = Cell::from(busy(&cell.generator_busy, room));
+        let busy = Cell::from(busy(&cell.generator_busy, room_for(view, room)));
         table.rows.push(vec![
             row(view, cell),
             cell_of(Quantity::Time, cell.server_cpu_ns),
