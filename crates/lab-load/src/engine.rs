@@ -2,9 +2,11 @@
 //! The generator: its threads with their connections, and what they tell put together.
 
 use crate::clock::now_ns;
+use crate::http2::Http2Worker;
 use crate::job::Job;
 use crate::record::Record;
-use crate::worker::{Order, Told, Worker};
+use crate::worker::{Ears, Order, Told, Worker};
+use lab_model::Protocol;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::io;
 use std::sync::Arc;
@@ -47,6 +49,7 @@ pub enum LoadError {
 
 struct Thread {
     orders: Option<Sender<Order>>,
+    spares: Sender<Record>,
     told: Receiver<Told>,
     handle: Option<JoinHandle<()>>,
 }
@@ -60,15 +63,20 @@ impl Engine {
         let job = Arc::new(job);
         let threads = (0..job.threads).map(|thread| Thread::start(&job, thread, &stop));
         let threads = threads.collect::<io::Result<Vec<_>>>()?;
+        let mut opening = Record::new();
         for thread in &threads {
-            // It tells nothing else before it is told something.
-            let _ = thread.told.recv();
+            opening.add(&thread.told.recv().map_err(|_| gone())?.record);
         }
         Ok(Engine {
             threads,
             stop,
-            total: Record::new(),
+            total: opening,
         })
+    }
+
+    /// What happened last: the opening of the connections, or a slice of load.
+    pub fn last(&self) -> &Record {
+        &self.total
     }
 
     /// Puts load on for some time and hands out what happened in every slice of it, in the order of time;
@@ -85,7 +93,7 @@ impl Engine {
         let slice_ns = (slice.as_nanos() as u64).max(1);
         self.stop.store(false, Relaxed);
         for thread in &self.threads {
-            thread.order(Order::Load {
+            thread.order(Order {
                 begin_ns,
                 end_ns,
                 slice_ns,
@@ -95,10 +103,10 @@ impl Engine {
         while going.contains(&true) {
             self.total.clear();
             for (thread, going) in self.threads.iter().zip(&mut going).filter(|(_, g)| **g) {
-                let (record, goes_on) = thread.slice()?;
+                let Told { record, last } = thread.told.recv().map_err(|_| gone())?;
                 self.total.add(&record);
-                *going = goes_on;
-                thread.order(Order::Spare(record))?;
+                *going = !last;
+                let _ = thread.spares.send(record);
             }
             if !each(&self.total) {
                 self.stop.store(true, Relaxed);
@@ -124,31 +132,36 @@ impl Drop for Engine {
 impl Thread {
     fn start(job: &Arc<Job>, thread: usize, stop: &Arc<AtomicBool>) -> io::Result<Thread> {
         let (orders, ordered) = channel();
+        let (spares, spared) = channel();
         let (tell, told) = channel();
-        let worker = Worker::new(job.clone(), thread, stop.clone(), ordered, tell)?;
+        let ears = Ears {
+            orders: ordered,
+            spares: spared,
+            tell,
+        };
+        let (job, stop) = (job.clone(), stop.clone());
         let named = Builder::new().name(format!("load-{thread}"));
-        let handle = named.spawn(|| worker.run())?;
+        let handle = match job.protocol {
+            Protocol::Http1 => {
+                let worker = Worker::new(job, thread, stop, ears)?;
+                named.spawn(|| worker.run())?
+            }
+            Protocol::Http2 => {
+                let worker = Http2Worker::new(job, thread, stop, ears)?;
+                named.spawn(|| worker.run())?
+            }
+        };
         Ok(Thread {
             orders: Some(orders),
+            spares,
             told,
             handle: Some(handle),
         })
     }
 
     fn order(&self, order: Order) -> io::Result<()> {
-        let sent = self.orders.as_ref().map(|orders| orders.send(order));
-        sent.and_then(Result::ok).ok_or_else(gone)
-    }
-
-    /// The next slice, and whether it is not the last.
-    fn slice(&self) -> io::Result<(Record, bool)> {
-        loop {
-            match self.told.recv().map_err(|_| gone())? {
-                Told::Ready => {}
-                Told::Slice(record) => return Ok((record, true)),
-                Told::Last(record) => return Ok((record, false)),
-            }
-        }
+        let orders = self.orders.as_ref().ok_or_else(gone)?;
+        orders.send(order).map_err(|_| gone())
     }
 }
 

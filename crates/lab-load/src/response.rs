@@ -50,7 +50,9 @@ enum Stage {
 enum Chunk {
     /// In the line before one: its size so far, its digits, and all bytes of the line.
     Size(u64, u8, u16),
-    /// Behind the size, up to the end of the line.
+    /// In the spaces behind the size; all bytes of the line.
+    SizeSpace(u64, u16),
+    /// Behind the semicolon after it, up to the end of the line.
     Extension(u64, u16),
     /// The line's CR was there.
     SizeEnd(u64),
@@ -60,8 +62,10 @@ enum Chunk {
     DataLf,
     /// At the beginning of a trailer's line, or of the empty one at the end; bytes of trailers so far.
     Trailer(u32),
-    /// In a trailer's line.
-    TrailerLine(u32),
+    /// In a trailer's name.
+    TrailerName(u32),
+    /// Behind its colon.
+    TrailerValue(u32),
     /// Behind the CR of a trailer's line.
     TrailerLf(u32),
     /// Behind the CR of the empty line.
@@ -243,7 +247,7 @@ impl Head {
         if !matches!(version, b"HTTP/1.1 " | b"HTTP/1.0 ") || !digits || code[0] == b'0' {
             return Err(wrong);
         }
-        if !matches!(reason.first(), None | Some(b' ')) || !reason.iter().all(|&c| is_text(c)) {
+        if !matches!(reason.first(), None | Some(b' ')) || !are_text(reason) {
             return Err(wrong);
         }
         let status = code.iter().fold(0, |n, c| 10 * n + u16::from(c - b'0'));
@@ -264,7 +268,7 @@ impl Head {
         if name.is_empty() || !name.iter().all(|&c| is_token(c)) {
             return Err(Malformed("a field of its head has no proper name"));
         }
-        if !value.iter().all(|&c| is_text(c)) {
+        if !are_text(value) {
             return Err(Malformed("a field of its head holds a control character"));
         }
         match name.len() {
@@ -365,12 +369,20 @@ impl Chunk {
                 Chunk::Size(16 * size + u64::from(digit), digits, n + 1)
             }
             (Chunk::Size(_, 0, _), _) => return Err(line),
-            (Chunk::Size(size, ..) | Chunk::Extension(size, _), b'\r') => Chunk::SizeEnd(size),
-            (Chunk::Size(size, _, n), b';' | b' ' | b'\t') => Chunk::Extension(size, n + 1),
-            (Chunk::Extension(size, n), _) if is_text(byte) => {
-                let short = usize::from(n) < MOST_CHUNK_LINE;
-                Chunk::Extension(size, Some(n + 1).filter(|_| short).ok_or(line)?)
+            (Chunk::Size(size, ..), b'\r') => Chunk::SizeEnd(size),
+            (Chunk::SizeSpace(size, _) | Chunk::Extension(size, _), b'\r') => Chunk::SizeEnd(size),
+            (Chunk::SizeSpace(_, n) | Chunk::Extension(_, n), _)
+                if usize::from(n) >= MOST_CHUNK_LINE =>
+            {
+                return Err(line);
             }
+            (Chunk::Size(size, _, n) | Chunk::SizeSpace(size, n), b' ' | b'\t') => {
+                Chunk::SizeSpace(size, n + 1)
+            }
+            (Chunk::Size(size, _, n) | Chunk::SizeSpace(size, n), b';') => {
+                Chunk::Extension(size, n + 1)
+            }
+            (Chunk::Extension(size, n), _) if is_text(byte) => Chunk::Extension(size, n + 1),
             (Chunk::SizeEnd(0), b'\n') => Chunk::Trailer(0),
             (Chunk::SizeEnd(size), b'\n') => Chunk::Data(size),
             (Chunk::DataCr, b'\r') => Chunk::DataLf,
@@ -379,14 +391,23 @@ impl Chunk {
                 return Err(Malformed("a chunk is longer than its size says"));
             }
             (Chunk::Trailer(_), b'\r') => Chunk::End,
-            (Chunk::Trailer(n), _) if is_token(byte) => Chunk::TrailerLine(n + 1),
-            (Chunk::TrailerLine(n), b'\r') => Chunk::TrailerLf(n + 1),
-            (Chunk::TrailerLine(n), _) if is_text(byte) && (n as usize) < MOST_HEAD => {
-                Chunk::TrailerLine(n + 1)
+            (Chunk::Trailer(n) | Chunk::TrailerName(n) | Chunk::TrailerValue(n), _)
+                if n as usize >= MOST_HEAD =>
+            {
+                return Err(trailer);
             }
+            (Chunk::Trailer(n) | Chunk::TrailerName(n), _) if is_token(byte) => {
+                Chunk::TrailerName(n + 1)
+            }
+            (Chunk::TrailerName(n), b':') => Chunk::TrailerValue(n + 1),
+            (Chunk::TrailerValue(n), b'\r') => Chunk::TrailerLf(n + 1),
+            (Chunk::TrailerValue(n), _) if is_text(byte) => Chunk::TrailerValue(n + 1),
             (Chunk::TrailerLf(n), b'\n') => Chunk::Trailer(n + 1),
             (Chunk::End, b'\n') => return Ok(None),
-            (Chunk::Size(..) | Chunk::Extension(..) | Chunk::SizeEnd(_), _) => return Err(line),
+            (
+                Chunk::Size(..) | Chunk::SizeSpace(..) | Chunk::Extension(..) | Chunk::SizeEnd(_),
+                _,
+            ) => return Err(line),
             (_, _) => return Err(trailer),
         }))
     }
@@ -399,7 +420,28 @@ fn is_text(byte: u8) -> bool {
 
 /// A byte of a field's name (RFC 9110, section 5.6.2).
 fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+    TOKEN[usize::from(byte)]
+}
+
+/// A look-up: a head has more bytes of names than the rest of its reading has steps.
+static TOKEN: [bool; 256] = {
+    let (mut token, mut byte) = ([false; 256], 0);
+    while byte < 128 {
+        token[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let (others, mut n) = (b"!#$%&'*+-.^_`|~", 0);
+    while n < others.len() {
+        token[others[n] as usize] = true;
+        n += 1;
+    }
+    token
+};
+
+/// All bytes of a value or reason are proper. Without a way out at the first that is not, for that lets the
+/// compiler look at many at once.
+fn are_text(bytes: &[u8]) -> bool {
+    bytes.iter().fold(true, |all, &byte| all & is_text(byte))
 }
 
 #[cfg(test)]
@@ -527,6 +569,10 @@ mod tests {
             "3\r\nabc\n",
             "0\r\n\n",
             "0\r\n:\r\n",
+            "3 x\r\n",
+            "3 3\r\n",
+            "0\r\nno colon\r\n",
+            "0\r\nHTTP/1.1 200 OK\r\n",
             "ffffffffffffffff\r\n",
             "0\r\nA: b\n\r\n",
         ] {
@@ -541,8 +587,10 @@ mod tests {
         let head = format!("HTTP/1.1 200 OK\r\n{long}");
         let chunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
         let trailers = format!("{chunks}0\r\n{long}");
+        let short = "a:\r\n".repeat(MOST_HEAD / 4 + 10);
+        let short = format!("{chunks}0\r\n{short}");
         let extension = format!("{chunks}3;{}", "x".repeat(MOST_CHUNK_LINE + 1));
-        for stream in [head, trailers, extension] {
+        for stream in [head, trailers, short, extension] {
             for piece in [1000, 65_536, stream.len()] {
                 assert!(read(stream.as_bytes(), piece).is_err(), "{piece}");
             }

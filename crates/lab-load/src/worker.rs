@@ -33,26 +33,27 @@ const LOOK_NS: u64 = 20_000_000;
 const RETRY_NS: u64 = 10_000_000;
 const MOST_DOUBLINGS: u32 = 7;
 
-/// What a worker is told.
-pub enum Order {
-    /// To put load on from one time to another, ns, and to tell of every slice of it.
-    Load {
-        begin_ns: u64,
-        end_ns: u64,
-        slice_ns: u64,
-    },
-    /// A record that was read and can be used again.
-    Spare(Record),
+/// Load from one time to another, ns, in slices.
+#[derive(Clone, Copy)]
+pub struct Order {
+    pub begin_ns: u64,
+    pub end_ns: u64,
+    pub slice_ns: u64,
 }
 
-/// What a worker tells.
-pub enum Told {
-    /// Its connections are open, or could not be opened.
-    Ready,
-    /// A slice is over.
-    Slice(Record),
-    /// The last one is, and all answers are in or given up.
-    Last(Record),
+/// What happened in a slice, or when the connections were opened.
+pub struct Told {
+    pub record: Record,
+    /// All answers are in or given up.
+    pub last: bool,
+}
+
+/// A worker's ends of its channels.
+pub struct Ears {
+    pub orders: Receiver<Order>,
+    /// Records that were read and can be used again.
+    pub spares: Receiver<Record>,
+    pub tell: Sender<Told>,
 }
 
 /// One thread's part of a job.
@@ -61,8 +62,7 @@ pub struct Worker {
     /// From 0.
     thread: usize,
     stop: Arc<AtomicBool>,
-    orders: Receiver<Order>,
-    tell: Sender<Told>,
+    ears: Ears,
     poll: Poll,
     room: Box<[u8]>,
     connections: Vec<Connection>,
@@ -76,12 +76,13 @@ pub struct Worker {
     opening: usize,
     /// In the order of requests.
     position: usize,
+    /// How often there was load.
+    loads: u64,
     /// Of the load that is on.
     end_ns: u64,
     /// In an open loop.
     queue: Option<Queue>,
     record: Record,
-    spares: Vec<Record>,
     answered_ns: u64,
 }
 
@@ -91,15 +92,13 @@ impl Worker {
         job: Arc<Job>,
         thread: usize,
         stop: Arc<AtomicBool>,
-        orders: Receiver<Order>,
-        tell: Sender<Told>,
+        ears: Ears,
     ) -> io::Result<Worker> {
         let connections = (thread..job.connections).step_by(job.threads).count();
         Ok(Worker {
             thread,
             stop,
-            orders,
-            tell,
+            ears,
             poll: Poll::new()?,
             room: vec![0; ROOM].into(),
             connections: (0..connections).map(|_| Connection::default()).collect(),
@@ -108,10 +107,10 @@ impl Worker {
             under_way: 0,
             opening: 0,
             position: thread,
+            loads: 0,
             end_ns: 0,
             queue: None,
             record: Record::new(),
-            spares: Vec::new(),
             answered_ns: 0,
             job,
         })
@@ -123,20 +122,11 @@ impl Worker {
         if self.job.keep_alive {
             self.open_all();
         }
-        let mut heard = self.tell.send(Told::Ready).is_ok();
-        while heard {
-            heard = match self.orders.recv() {
-                Ok(Order::Load {
-                    begin_ns,
-                    end_ns,
-                    slice_ns,
-                }) => self.load(begin_ns, end_ns, slice_ns).is_some(),
-                Ok(Order::Spare(record)) => {
-                    self.spares.push(record);
-                    true
-                }
-                Err(_) => false,
-            };
+        let mut heard = self.tell(true);
+        while heard.is_some()
+            && let Ok(order) = self.ears.orders.recv()
+        {
+            heard = self.load(order);
         }
     }
 
@@ -158,13 +148,16 @@ impl Worker {
             self.poll.wait(LOOK_NS);
             self.take_events();
         }
-        // What went wrong will again, and counts when a request is lost by it.
-        self.record.clear();
         self.opening = 0;
     }
 
     /// `None`: nobody listens any more.
-    fn load(&mut self, begin_ns: u64, end_ns: u64, slice_ns: u64) -> Option<()> {
+    fn load(&mut self, order: Order) -> Option<()> {
+        let Order {
+            begin_ns,
+            end_ns,
+            slice_ns,
+        } = order;
         self.begin(begin_ns, end_ns);
         let mut cut_ns = begin_ns;
         let mut cpu_ns = thread_cpu_ns();
@@ -175,7 +168,8 @@ impl Worker {
             let now = now_ns();
             while now >= cut_ns + slice_ns && cut_ns + slice_ns < end_ns {
                 cut_ns += slice_ns;
-                self.tell_slice(slice_ns, &mut cpu_ns)?;
+                self.close_record(slice_ns, &mut cpu_ns);
+                self.tell(false)?;
             }
             self.take_in(now);
             if self.is_done(now) || now >= end_ns + patience_ns || self.stopped() {
@@ -198,8 +192,7 @@ impl Worker {
             Some(_) => planned,
         };
         self.close_record(last.saturating_sub(cut_ns), &mut cpu_ns);
-        let record = self.next_record();
-        self.tell.send(Told::Last(record)).ok()
+        self.tell(true)
     }
 
     fn begin(&mut self, begin_ns: u64, end_ns: u64) {
@@ -208,12 +201,15 @@ impl Worker {
         self.take_events();
         self.record.clear();
         (self.end_ns, self.answered_ns) = (end_ns, begin_ns);
+        self.loads += 1;
         let all = 0..self.connections.len();
         self.idle = (0..self.job.pipeline).flat_map(|_| all.clone()).collect();
         self.queue = match &self.job.arrivals {
             Arrivals::Closed => None,
             Arrivals::Open { poisson, stages } => {
                 let Job { threads, seed, .. } = *self.job;
+                // Not the same arrivals in every visit.
+                let seed = seed.wrapping_add(self.loads);
                 let schedule = Schedule::new(stages, *poisson, self.thread, threads, seed);
                 Some(Queue::new(schedule, begin_ns, end_ns))
             }
@@ -258,12 +254,6 @@ impl Worker {
         }
     }
 
-    fn tell_slice(&mut self, wall_ns: u64, cpu_ns: &mut u64) -> Option<()> {
-        self.close_record(wall_ns, cpu_ns);
-        let record = self.next_record();
-        self.tell.send(Told::Slice(record)).ok()
-    }
-
     fn close_record(&mut self, wall_ns: u64, cpu_ns: &mut u64) {
         let now = thread_cpu_ns();
         let cpu = now - std::mem::replace(cpu_ns, now);
@@ -271,14 +261,12 @@ impl Worker {
         (self.record.cpu_ns, self.record.busiest_cpu_ns) = (cpu, cpu);
     }
 
-    /// Begins a new record: the one before.
-    fn next_record(&mut self) -> Record {
-        while let Ok(Order::Spare(record)) = self.orders.try_recv() {
-            self.spares.push(record);
-        }
-        let mut new = self.spares.pop().unwrap_or_default();
+    /// Tells what the record holds, and begins a new one. `None`: nobody listens any more.
+    fn tell(&mut self, last: bool) -> Option<()> {
+        let mut new = self.ears.spares.try_recv().unwrap_or_default();
         new.clear();
-        std::mem::replace(&mut self.record, new)
+        let record = std::mem::replace(&mut self.record, new);
+        self.ears.tell.send(Told { record, last }).ok()
     }
 
     fn wait(&mut self, until_ns: u64) {
@@ -486,7 +474,12 @@ impl Worker {
         };
         self.under_way -= 1;
         self.answered_ns = now;
-        self.judge(answer.status, &body, request, now);
+        let times = (
+            now.saturating_sub(request.due_ns),
+            now.saturating_sub(request.sent_ns),
+        );
+        let expect = &self.job.expect;
+        self.record.judge(expect, answer.status, &body, times);
         let stays = answer.keep_alive && self.job.keep_alive;
         if !stays {
             self.connections[i].close();
@@ -507,26 +500,6 @@ impl Worker {
         stays
     }
 
-    /// Counts an answer.
-    fn judge(&mut self, status: u16, body: &[u8], request: UnderWay, now: u64) {
-        let expect = &self.job.expect;
-        let kind = match () {
-            () if !expect.status(status) => ErrorKind::Status,
-            () if expect.wants_body() && !expect.body(body) => ErrorKind::Body,
-            () => {
-                self.record.served += 1;
-                let (response, service) = (&mut self.record.response, &mut self.record.service);
-                response.saturating_record(now.saturating_sub(request.due_ns));
-                service.saturating_record(now.saturating_sub(request.sent_ns));
-                return;
-            }
-        };
-        self.record.error(kind, || match kind {
-            ErrorKind::Status => format!("status {status}"),
-            _ => format!("a body of {} bytes that is not as expected", body.len()),
-        });
-    }
-
     /// Ends connections on which a request has been under way for too long.
     fn expire(&mut self, now: u64, patience_ns: u64) {
         for i in 0..self.connections.len() {
@@ -539,7 +512,7 @@ impl Worker {
 }
 
 /// An error of the system for people, without its number.
-struct Words(io::Error);
+pub struct Words(pub io::Error);
 
 impl Display for Words {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

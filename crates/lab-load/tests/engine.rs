@@ -5,7 +5,7 @@ mod servers;
 
 use lab_load::{Engine, Expect, Guard, Job, JsonValue, Link, Record, Request, Requests, Statuses};
 use lab_model::{Arrivals, ErrorKind, Protocol, Stage};
-use servers::{Server, answer, sent_in_pieces};
+use servers::{Server, answer, last_answer, sent_in_pieces};
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -159,7 +159,7 @@ fn without_keep_alive_every_request_opens_a_connection() {
 
 #[test]
 fn a_body_may_end_with_its_connection() {
-    let server = Server::new(|stream, _| answer(stream, b"HTTP/1.0 200 OK\r\n\r\nhello") && false);
+    let server = Server::new(|stream, _| last_answer(stream, b"HTTP/1.0 200 OK\r\n\r\nhello"));
     let expect = Expect::new(Statuses::default(), Some(b"hello".to_vec()), vec![]);
     let job = Job {
         expect: Arc::new(expect),
@@ -176,7 +176,7 @@ fn an_announced_end_of_a_connection_loses_no_request() {
     let open = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
     for pipeline in [1, 4] {
         let server = Server::new(move |stream, number| match number % 3 {
-            2 => answer(stream, closing) && false,
+            2 => last_answer(stream, closing),
             _ => answer(stream, open),
         });
         let job = Job {
@@ -208,7 +208,7 @@ fn nobody_listens() {
 fn connections_that_end_early_are_resets() {
     let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello";
     for bytes in [&b""[..], &cut[..12], cut] {
-        let server = Server::new(move |stream, _| answer(stream, bytes) && false);
+        let server = Server::new(move |stream, _| last_answer(stream, bytes));
         assert_fails(&load(job(server.address), 100), ErrorKind::Reset, "");
     }
 }

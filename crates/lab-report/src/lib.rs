@@ -35,8 +35,8 @@ pub use crate::terminal::clean;
 use crate::load::LoadView;
 use crate::view::View;
 use lab_model::Run;
+use lab_stats::Analysed;
 use lab_stats::load::analysis::LoadAnalysis;
-use lab_stats::{Analysed, analyse_parts};
 use std::str::FromStr;
 
 /// What a report is made from.
@@ -58,26 +58,14 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     /// Of a run, which it analyses, in a file of that name.
     pub fn new(run: &'a Run, file: &'a str) -> Report<'a> {
+        let (parts, load) = load::analyse(run);
         Report {
             run,
-            parts: analyse_parts(run),
-            load: None,
+            parts,
+            load,
             others: &[],
             file,
         }
-    }
-
-    /// Of a load run with its analysis, in a file of that name.
-    pub fn of_load(run: &'a Run, load: LoadAnalysis, file: &'a str) -> Report<'a> {
-        let mut report = Report {
-            load: None,
-            ..Report::new(run, file)
-        };
-        for part in &mut report.parts {
-            part.analysis = load::in_common(&load);
-        }
-        report.load = Some(load);
-        report
     }
 }
 

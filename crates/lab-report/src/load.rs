@@ -6,9 +6,10 @@ use crate::csv::load as to_csv;
 use crate::plot::load as to_files;
 use crate::view::View;
 use crate::{Error, Format, Rendered, Report, Terminal, html, json, markdown, terminal, xlsx};
-use lab_model::{Arrivals, Load, PointId, Slice, SubjectId};
-use lab_stats::analysis::{Analysis, Cell, Comparison, Interval};
+use lab_model::{Arrivals, Load, PointId, Run, Slice, SubjectId};
+use lab_stats::analysis::{Analysis, Cell, Comparison, Interval, Warning};
 use lab_stats::load::analysis::{LoadAnalysis, LoadCell, LoadComparison, Metric, Quantiles};
+use lab_stats::{Analysed, analyse_parts};
 
 /// What a report says of a load run.
 pub struct LoadView<'a> {
@@ -32,16 +33,6 @@ pub const QUANTILES: [Quantile; 6] = [
     ("p99", 0.99, |q| q.p99_ns),
     ("p99.9", 0.999, |q| q.p999_ns),
     ("p99.99", 0.9999, |q| q.p9999_ns),
-];
-
-/// In which respects servers are compared, in the order in which they are shown.
-pub const METRICS: [Metric; 6] = [
-    Metric::Throughput,
-    Metric::P50,
-    Metric::P90,
-    Metric::P99,
-    Metric::P999,
-    Metric::ServerCpu,
 ];
 
 /// The slices of one server at one point, of complete blocks, in the order of time.
@@ -141,9 +132,23 @@ impl<'a> LoadView<'a> {
     }
 }
 
+/// The analysis of a run's parts; of a load run also its own, of which the part holds what it has in
+/// common with any run.
+pub fn analyse(run: &Run) -> (Vec<Analysed>, Option<LoadAnalysis>) {
+    let mut parts = analyse_parts(run);
+    let load = lab_stats::load::load(run);
+    if let (Some(load), [only]) = (&load, parts.as_mut_slice()) {
+        only.analysis = in_common(load);
+        // One server alone is compared with nothing.
+        let compares = run.plan.iter().any(|plan| plan.compared().nth(1).is_some());
+        only.analysis.refusals.retain(|_| compares);
+    }
+    (parts, load)
+}
+
 /// What any run says, of a load run: the typical time is that for each request served, of the wall and of
 /// the server's CPU.
-pub fn in_common(load: &LoadAnalysis) -> Analysis {
+fn in_common(load: &LoadAnalysis) -> Analysis {
     let unknown = Interval {
         estimate: f64::NAN,
         low: f64::NEG_INFINITY,
@@ -193,9 +198,17 @@ pub fn in_common(load: &LoadAnalysis) -> Analysis {
         comparisons: throughputs.map(comparison).collect(),
         scalings: load.scalings.clone(),
         refusals: load.refusals.clone(),
-        warnings: load.warnings.clone(),
+        warnings: warnings(load, false).cloned().collect(),
         ..Analysis::default()
     }
+}
+
+/// Warnings that must stand right beside the figures, for without them the figures mislead; or the
+/// others.
+pub fn warnings(load: &LoadAnalysis, grave: bool) -> impl Iterator<Item = &Warning> {
+    let kinds = ["errors", "saturated", "late", "not-delivered"];
+    let is_grave = move |w: &&Warning| kinds.contains(&w.kind.as_str()) == grave;
+    load.warnings.iter().filter(is_grave)
 }
 
 /// 1 / rate in ns, the bounds changing places.

@@ -16,6 +16,9 @@ pub enum Quantity {
     Rate,
 }
 
+/// The bounds of an interval that spans this factor have a unit each.
+const MAGNITUDES: f64 = 20.0;
+
 /// An estimate with its interval in brackets: `12.34 [12.29, 12.41] µs`.
 pub fn full(quantity: Quantity, interval: &Interval) -> String {
     within(quantity, interval, ["[", ", ", "]"])
@@ -30,6 +33,11 @@ fn within(quantity: Quantity, interval: &Interval, [open, between, close]: [&str
     let shown = Shown::new(quantity, interval);
     if !shown.bounded {
         return format!("{} (no interval)", shown.with_unit());
+    }
+    if interval.low > 0.0 && interval.high / interval.low >= MAGNITUDES {
+        let [estimate, low, high] =
+            [interval.estimate, interval.low, interval.high].map(|value| single(quantity, value));
+        return format!("{estimate} {open}{low}{between}{high}{close}");
     }
     let Shown {
         estimate,
@@ -106,11 +114,8 @@ pub fn per_second(what: &str, rate: &Interval) -> String {
         return format!("{estimate} {what}/s (no interval)");
     }
     let half = half_width(rate);
-    let decimals = match half > 0.0 {
-        true => places(half),
-        false => 0,
-    };
-    let [estimate, low, high] = [rate.estimate, rate.low, rate.high].map(|r| grouped(r, decimals));
+    let [estimate, low, high] =
+        [rate.estimate, rate.low, rate.high].map(|r| grouped(r, places(half)));
     format!("{estimate} {what}/s ({low} to {high})")
 }
 
@@ -161,6 +166,7 @@ pub fn percent(part: f64) -> String {
         return "?%".into();
     }
     match percent {
+        p if p >= 999.5 => ">999%".into(),
         p if p >= 9.95 => format!("{p:.0}%"),
         p if p >= 0.095 => format!("{p:.1}%"),
         p if p >= 0.0095 => format!("{p:.2}%"),
@@ -246,6 +252,9 @@ fn supported(half: f64) -> usize {
 
 /// The same, negative where even whole numbers are too fine.
 fn places(half: f64) -> i32 {
+    if half <= 0.0 {
+        return 0;
+    }
     let exponent = half.log10().floor();
     let first = half / 10f64.powf(exponent);
     -exponent as i32 + i32::from(first < 2.95)
@@ -307,6 +316,9 @@ mod tests {
         assert_eq!(full(Quantity::Ratio, &ratio), "1.013 [1.008, 1.019]");
         assert_eq!(range(Quantity::Ratio, 1.0081, 1.0193), "1.008 to 1.019");
         assert_eq!(range(Quantity::Ratio, 1.5, 1.5), "1.50 to 1.50");
+        let magnitudes = interval(410e3, 549e3, 555_745e3);
+        assert_eq!(full(Quantity::Time, &magnitudes), "549 µs [410 µs, 556 ms]");
+        assert_eq!(short(Quantity::Time, &magnitudes), "549 µs ±>999%");
     }
 
     #[test]

@@ -128,11 +128,13 @@ impl<'a> View<'a> {
         groups
     }
 
-    /// A group in words: `select statement=text`; of whole commands, whose only case goes without
-    /// saying, its factors alone, or nothing.
+    /// A group in words: `select statement=text`; where the only case goes without saying, its factors
+    /// alone, or nothing.
     pub fn group_label(&self, group: &Group) -> String {
         let case = &self.plan.cases[group.case].name;
-        let words = self.commands().is_none().then(|| case.clone()).into_iter();
+        let words = (!self.plan.has_one_case())
+            .then(|| case.clone())
+            .into_iter();
         let factors = group.factors.iter();
         words
             .chain(factors.map(|(key, value)| format!("{key}={value}")))
@@ -310,7 +312,7 @@ impl<'a> View<'a> {
     pub fn at(&self, point: Option<PointId>) -> String {
         let points = self.plan.points.len();
         match point {
-            _ if points == 1 && self.commands().is_some() => String::new(),
+            _ if points == 1 && self.plan.has_one_case() => String::new(),
             Some(point) if point < points => format!(" at {}", self.plan.label(point)),
             Some(point) => format!(" at point {point}"),
             None => " everywhere".into(),

@@ -122,6 +122,12 @@ pub fn answer(stream: &mut TcpStream, bytes: &[u8]) -> bool {
     stream.write_all(bytes).is_ok()
 }
 
+/// Sends an answer behind which the connection ends.
+pub fn last_answer(stream: &mut TcpStream, bytes: &[u8]) -> bool {
+    answer(stream, bytes);
+    false
+}
+
 /// Sends an answer one byte at a time.
 pub fn sent_in_pieces(stream: &mut TcpStream, bytes: &[u8]) -> bool {
     stream.set_nodelay(true).unwrap();

@@ -101,9 +101,8 @@ fn rate(view: &View, subject: SubjectId, point: PointId) -> Cell {
 pub fn law_table(view: &View, group: &Group, room: Room) -> Table {
     let columns = ["one", "contention", "coherency", "peak at", "with"];
     let columns = std::iter::once(view.words.subject).chain(columns);
-    let label = view.group_label(group);
     let mut table = Table::new(
-        format!("{label}: the Universal Scalability Law"),
+        view.group_title(group, "the Universal Scalability Law"),
         columns.map(String::from),
     );
     if room == Room::Wide {

@@ -22,7 +22,7 @@ pub fn render(view: &LoadView) -> Result<String, Error> {
         },
         headline: question.unwrap_or(title),
         lab_version: &common.run.lab_version,
-        answer: &[("", load::answer(view))],
+        answer: &[("", load::said(view))],
     };
     let plots = plot::load::plots(view)?;
     let footer = footer(common.report, Some(common));

@@ -20,7 +20,10 @@ pub fn render(view: &LoadView) -> String {
     text.push('\n');
     table(&mut text, &load::request_table(view));
     heading(&mut text, 2, "Answer");
-    paragraph(&mut text, &load::answer(view));
+    paragraph(&mut text, &load::said(view));
+    for alarm in load::alarms(view) {
+        item(&mut text, &format!("Beware: {alarm}"));
+    }
     trouble(&mut text, common);
     heading(&mut text, 2, "The figures");
     let figures = load::time_table(view, Room::Wide);

@@ -63,7 +63,8 @@ fn plot(view: &View, group: &Group) -> Result<Option<Plot>, Error> {
          intervals. Curves: {LAW}{astray}",
         capital(view.words.operation),
     );
-    let title = title_of(view, &format!("{label}: throughput against {sweep}"));
+    let what = format!("throughput against {sweep}");
+    let title = title_of(view, &view.group_title(group, &what));
     let plot = Plot::new(&name, title, description, svg);
     Ok(Some(plot.of_group(group)))
 }

@@ -10,7 +10,7 @@ use crate::content::{self, Room};
 use crate::load::{LoadView, Series};
 use crate::number::{Quantity, range};
 use crate::spark::bars;
-use crate::table::Tone;
+use crate::table::{Table, Tone};
 
 /// Bars of a line over time, at the most.
 const BARS: usize = 48;
@@ -27,34 +27,36 @@ pub fn render(view: &LoadView, terminal: Terminal) -> String {
         asked.map(|(name, value)| format!("{name}: {value}")),
         Tone::Plain,
     );
-    page.tables("Requests", &[load::request_table(view)]);
-    for table in load::time_table(view, Room::Narrow) {
-        page.heading(&table.title);
-        page.bare_table(&table);
-    }
-    page.tables(
-        "How many",
-        &[
-            load::rate_table(view, Room::Narrow),
-            load::error_table(view),
-        ],
-    );
+    section(&mut page, &load::request_table(view));
+    let times = load::time_table(view, Room::Narrow);
+    times.iter().for_each(|table| section(&mut page, table));
+    section(&mut page, &load::rate_table(view, Room::Narrow));
+    section(&mut page, &load::error_table(view));
     over_time(&mut page, view);
     for group in common.scaling_groups() {
-        page.tables(
-            "Scalability",
-            &[content::law_table(common, &group, Room::Narrow)],
-        );
+        let law = content::law_table(common, &group, Room::Narrow);
+        section(&mut page, &law);
     }
-    page.tables("Compared", &[load::comparison_table(view, Room::Narrow)]);
-    page.tables("Cost", &[load::cost_table(view, Room::Narrow)]);
+    section(&mut page, &load::comparison_table(view, Room::Narrow));
+    section(&mut page, &load::cost_table(view, Room::Narrow));
     refusals(&mut page, common);
     failures(&mut page, common, &common.run.failures);
     warnings(&mut page, common);
     page.heading("Answer");
-    page.text(&load::answer(view), "");
+    page.text(&load::said(view), "");
+    for alarm in load::alarms(view) {
+        page.toned(&format!("! {alarm}"), Tone::Alarm);
+    }
     footer(&mut page, common.report, Some(common));
     page.finish()
+}
+
+/// A table below its title; nothing without rows.
+fn section(page: &mut Page, table: &Table) {
+    if !table.rows.is_empty() {
+        page.heading(&table.title);
+        page.bare_table(table);
+    }
 }
 
 /// Rate and response time of each slice as bars, where there is a single point.
@@ -81,23 +83,24 @@ fn lines(page: &mut Page, series: &Series) {
         };
         columns.iter().map(of_column).collect::<Vec<_>>()
     };
+    // From zero, so that noise stays small.
     let mut line = |name: &str, quantity: Quantity, values: Vec<Option<f64>>| {
         let known = values.iter().flatten();
         let low = known.clone().copied().fold(f64::INFINITY, f64::min);
         let high = known.copied().fold(f64::NEG_INFINITY, f64::max);
         if low <= high {
             let range = range(quantity, low, high);
-            page.text(&format!("{name} {} {range}", bars(values, low, high)), "");
+            page.pair(name, 6, &bars(values, 0.0, high), &format!("  {range}"));
         }
     };
     line("served", Quantity::Rate, mean(|m| Some(m.served)));
     line(
-        "p50   ",
+        "p50",
         Quantity::Time,
         mean(|m| m.p50_ns.map(|ns| ns as f64)),
     );
     line(
-        "p99   ",
+        "p99",
         Quantity::Time,
         mean(|m| m.p99_ns.map(|ns| ns as f64)),
     );

@@ -39,8 +39,9 @@ pub fn throughput_chart(
 ) -> Chart {
     let mut chart = Chart::new(ChartType::ScatterStraightWithMarkers);
     let sweep = view.plan.cases[group.case].sweep.as_deref().unwrap_or("");
-    let label = view.group_label(group);
-    chart.title().set_name(&format!("{label}: throughput"));
+    chart
+        .title()
+        .set_name(&view.group_title(group, "throughput"));
     chart.x_axis().set_name(sweep).set_log_base(2);
     chart
         .y_axis()

@@ -41,7 +41,7 @@ fn summary(view: &LoadView) -> Sheet {
     for (name, value) in load::asked(view) {
         say(name, value.into());
     }
-    say("Answer", load::answer(view).into());
+    say("Answer", load::said(view).into());
     for alarm in load::alarms(view) {
         say("Beware", alarm.into());
     }

@@ -2,33 +2,63 @@
 //! The answer of a load run in one paragraph, computed from intervals and verdicts.
 
 use super::trouble::{alarms, failed};
-use crate::answer::missing;
-use crate::content::count;
-use crate::load::{LoadView, METRICS};
-use crate::number::{self, Quantity, per_second, spoken};
+use crate::content::{count, scaling_of};
+use crate::load::LoadView;
+use crate::number::{self, Quantity, per_second, spoken, whole};
+use crate::view::{Group, capital};
 use lab_model::{PointId, SubjectId};
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::load::analysis::{LoadCell, LoadComparison, Metric};
+use std::collections::BTreeSet;
 
 /// How much was served and how fast, who is ahead in which respect, and what limits all this.
 pub fn answer(view: &LoadView) -> String {
+    let alarms = alarms(view).into_iter().map(String::from);
+    let said = std::iter::once(said(view)).chain(alarms);
+    said.collect::<Vec<_>>().join(" ")
+}
+
+/// The same without what limits it.
+pub fn said(view: &LoadView) -> String {
     if view.analysis.cells.is_empty() {
         return format!(
             "There is no answer yet: no server has a complete block.{}",
-            missing(&view.view)
+            missing(view)
         );
     }
-    let subjects = 0..view.view.plan.subjects.len();
-    let levels = subjects.clone().filter_map(|subject| level(view, subject));
-    let ratios = subjects.flat_map(|subject| ratios(view, subject));
-    let said: Vec<String> = levels.chain(ratios).chain(alarms(view)).collect();
-    said.join(" ") + &missing(&view.view)
+    let subjects = view.view.shown();
+    let groups = view.view.scaling_groups();
+    let places = groups
+        .iter()
+        .flat_map(|g| subjects.iter().map(move |&s| (g, s)));
+    let levels = places.filter_map(|(group, subject)| level(view, group, subject));
+    let ratios = subjects.iter().filter_map(|&subject| ratios(view, subject));
+    levels.chain(ratios).collect::<Vec<_>>().join(" ") + &missing(view)
+}
+
+/// Who is not in the answer, or not everywhere. Begins with a space.
+fn missing(view: &LoadView) -> String {
+    let common = &view.view;
+    let named = |ids: BTreeSet<SubjectId>| {
+        let names = ids.into_iter().map(|s| common.name(s));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let failed = named(common.run.failures.iter().map(|f| f.subject).collect());
+    let refused = named(common.refusals().iter().map(|r| r.subject).collect());
+    let mut text = String::new();
+    if !failed.is_empty() {
+        text += &format!(" Failed: {failed}.");
+    }
+    if !refused.is_empty() {
+        text += &format!(" Not compared at some point or everywhere: {refused}.");
+    }
+    text
 }
 
 /// What a metric is called.
 pub fn metric_name(metric: Metric) -> &'static str {
     match metric {
-        Metric::Throughput => "time per request (1 / throughput)",
+        Metric::Throughput => "time per request",
         Metric::P50 => "median response time",
         Metric::P90 => "p90 of the response time",
         Metric::P99 => "p99 of the response time",
@@ -37,45 +67,52 @@ pub fn metric_name(metric: Metric) -> &'static str {
     }
 }
 
-/// What a server did: at its only point, or where it did most.
-fn level(view: &LoadView, subject: SubjectId) -> Option<String> {
-    let cells = view.analysis.cells.iter().filter(|c| c.subject == subject);
-    let mut cells: Vec<&LoadCell> = cells.collect();
+/// What a server did at the points of a group: at the only one, or where it did most.
+fn level(view: &LoadView, group: &Group, subject: SubjectId) -> Option<String> {
+    let mut cells: Vec<&LoadCell> = group
+        .points
+        .iter()
+        .filter_map(|&point| view.cell(subject, point))
+        .collect();
     cells.sort_by(|a, b| b.served_per_s.estimate.total_cmp(&a.served_per_s.estimate));
-    let name = match view.view.plan.subjects.len() {
-        1 => String::new(),
-        _ => format!("{}: ", view.view.name(subject)),
+    let (first, others) = cells.split_first()?;
+    let who = (view.view.plan.subjects.len() > 1).then(|| view.view.name(subject).to_string());
+    let factors = group.factors.iter().filter(|(key, _)| key != "connections");
+    let factors = factors.map(|(key, value)| match key.as_str() {
+        "family" => format!("IPv{value}"),
+        _ => format!("{key}={value}"),
+    });
+    let who: Vec<String> = who.into_iter().chain(factors).collect();
+    let figures = figures(view, first);
+    let law = law(view, group, subject).unwrap_or_default();
+    let text = match others.is_empty() {
+        true => format!("{figures}."),
+        false => format!("at its best, {figures}{}.{law}", same(view, first, others)),
     };
-    match cells.as_slice() {
-        [] => None,
-        [only] => Some(format!("{name}{}.", figures(view, only))),
-        [first, others @ ..] => {
-            let same = others.iter().filter(|c| {
-                c.served_per_s.high >= first.served_per_s.low && number::bounded(&c.served_per_s)
-            });
-            let same: Vec<String> = same.map(|c| view.point(c.point)).collect();
-            let same = match same.as_slice() {
-                [] => String::new(),
-                [one] => format!(" ({one} may do as much)"),
-                many => format!(" ({} may do as much)", many.join(", ")),
-            };
-            let law = law(view, subject).unwrap_or_default();
-            Some(format!(
-                "{name}most at {}{same}: {}.{law}",
-                view.point(first.point),
-                figures(view, first)
-            ))
-        }
-    }
-    .map(|text| match name.is_empty() {
-        true => crate::view::capital(&text),
-        false => text,
+    Some(match who.is_empty() {
+        true => capital(&text),
+        false => format!("{}: {text}", who.join(" over ")),
     })
 }
 
-/// `41,200 requests/s (40,900 to 41,500) over 64 connections; half answered within 1.2 (1.1 to 1.3) ms,
-/// 99 % within 4.8 (4.1 to 9) ms; no errors`.
+/// Where a server may do as much as where it does most.
+fn same(view: &LoadView, first: &LoadCell, others: &[&LoadCell]) -> String {
+    let reach = |c: &&&LoadCell| {
+        number::bounded(&c.served_per_s) && c.served_per_s.high >= first.served_per_s.low
+    };
+    let same = others.iter().filter(reach).map(|c| view.point(c.point));
+    match same.collect::<Vec<_>>().join(" and ").as_str() {
+        "" => String::new(),
+        same => format!("; as much may be served at {same}"),
+    }
+}
+
+/// `41,200 requests/s (40,900 to 41,500) served over 64 connections; half answered within 1.2 (1.1 to
+/// 1.3) ms, 99 % within 4.8 (4.1 to 9) ms; no errors`.
 fn figures(view: &LoadView, cell: &LoadCell) -> String {
+    if cell.served == 0 {
+        return format!("nothing was served: {} errors", whole(failed(cell)));
+    }
     let asked = 1.0 - view.view.plan.measure.alpha;
     let rate = per_second("requests", &cell.served_per_s);
     let rate = at_level(rate, &cell.served_per_s, asked);
@@ -109,23 +146,16 @@ fn figures(view: &LoadView, cell: &LoadCell) -> String {
     };
     let errors = match failed(cell) {
         0 => "no errors".into(),
-        n => count(n as usize, "error"),
+        1 => "1 error".into(),
+        n => format!("{} errors", whole(n)),
     };
     format!("{rate} served{offered}{over}{times}; {errors}")
 }
 
 /// What the scalability law says, where the points follow it.
-fn law(view: &LoadView, subject: SubjectId) -> Option<String> {
-    let mine = view
-        .analysis
-        .scalings
-        .iter()
-        .filter(|s| s.subject == subject);
-    let [only] = mine.collect::<Vec<_>>()[..] else {
-        return None;
-    };
-    let law = only.law.as_ref().filter(|law| !law.departs)?;
-    let peak = law.peak.as_ref()?;
+fn law(view: &LoadView, group: &Group, subject: SubjectId) -> Option<String> {
+    let law = scaling_of(&view.view, group, subject)?.law.as_ref();
+    let peak = law.filter(|law| !law.departs)?.peak.as_ref()?;
     Some(format!(
         " The scalability law has its peak at {} connections.",
         spoken(Quantity::Ratio, &peak.connections)
@@ -142,7 +172,7 @@ fn ratios(view: &LoadView, subject: SubjectId) -> Option<String> {
         .collect();
     let first = mine.first()?;
     let one = mine.iter().all(|c| c.point == first.point);
-    let metrics = METRICS.into_iter().filter_map(|metric| {
+    let metrics = Metric::ALL.into_iter().filter_map(|metric| {
         let of: Vec<&LoadComparison> = mine
             .iter()
             .copied()

@@ -61,33 +61,27 @@ pub fn request_table(view: &LoadView) -> Table {
             ]);
         }
     }
+    if view.load.requests.len() == 1 {
+        table.drop_columns(&["server"]);
+    }
     table
 }
 
 /// How it was measured, in sentences.
 pub fn method(view: &LoadView) -> Vec<String> {
-    let mut text = vec![
-        match view.open() {
-            true => {
-                "In an open loop requests are due at times of their own. Response time counts from the moment when a \
-                 request was due, whether a connection was free or not; service time from the moment when it was \
-                 sent. Their difference is the waiting, which a server that stalls makes its users do."
-            }
-            false => {
-                "In a closed loop a connection sends its next request when the last one is answered: a server that \
-                 stalls is asked less, so these times are not what independent users would feel. An open loop \
-                 (--rate) shows that."
-            }
-        }
-        .into(),
-        format!(
-            "Rates and costs are medians over {} with exact order-statistic intervals; percentiles are those of all \
+    let mut text = vec![format!(
+        "Rates and costs are medians over {} with exact order-statistic intervals; percentiles are those of all \
              requests served, with bootstrap intervals over whole blocks, up to 0.1 % too high and never too low. \
              Asked for: {}.",
-            count(view.analysis.blocks as usize, "block"),
-            number::level(1.0 - view.view.plan.measure.alpha),
-        ),
-    ];
+        count(view.analysis.blocks as usize, "block"),
+        number::level(1.0 - view.view.plan.measure.alpha),
+    )];
+    if view.open() {
+        let times = "In an open loop requests are due at times of their own. Response time counts from the moment \
+                     when a request was due, whether a connection was free or not; service time from the moment \
+                     when it was sent.";
+        text.insert(0, times.into());
+    }
     if !view.analysis.comparisons.is_empty() {
         text.push(format!(
             "Ratios are Hodges-Lehmann estimates over blocks with Wilcoxon signed-rank intervals, of {} together over \
@@ -144,10 +138,12 @@ fn arrivals(arrivals: &Arrivals) -> String {
                 true => "random (Poisson) distances",
                 false => "equal distances",
             };
-            let stages: Vec<String> = stages.iter().map(stage).collect();
             let rate = match stages.as_slice() {
-                [only] => only.clone(),
-                many => format!("{}, over and over", many.join(", then ")),
+                [only] if only.from == only.to => format!("{} requests/s", rate(only.from)),
+                many => {
+                    let stages: Vec<String> = many.iter().map(stage).collect();
+                    format!("{}, over and over", stages.join(", then "))
+                }
             };
             format!("open loop: {rate}, at {distances}, whatever became of those before")
         }
@@ -156,17 +152,11 @@ fn arrivals(arrivals: &Arrivals) -> String {
 
 fn stage(stage: &Stage) -> String {
     let [from, to] = [stage.from, stage.to].map(rate);
-    if stage.from == stage.to {
-        return match stage.length_ns {
-            0 => format!("{from} requests/s"),
-            ns => format!(
-                "{from} requests/s for {}",
-                single(Quantity::Time, ns as f64)
-            ),
-        };
-    }
     let time = single(Quantity::Time, stage.length_ns as f64);
-    format!("{from} to {to} requests/s in {time}")
+    match stage.from == stage.to {
+        true => format!("{from} requests/s for {time}"),
+        false => format!("{from} to {to} requests/s in {time}"),
+    }
 }
 
 /// A rate that was asked for: `1,000`, `0.5`.

@@ -12,11 +12,43 @@ use lab_model::ErrorKind;
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::load::analysis::LoadCell;
 
+/// So many servers and points stand side by side.
+pub const UPRIGHT: usize = 2;
+
 /// Intervals as there is room for them.
 pub fn shown(room: Room) -> fn(Quantity, &Interval) -> String {
     match room {
         Room::Narrow => short,
         Room::Wide => full,
+    }
+}
+
+/// A figure with its interval: below it on a page, where many stand side by side.
+pub fn figure(view: &LoadView, room: Room, quantity: Quantity, interval: &Interval) -> Cell {
+    match room_for(view, room) {
+        Room::Narrow => short(quantity, interval).into(),
+        Room::Wide if view.analysis.cells.len() <= UPRIGHT => full(quantity, interval).into(),
+        Room::Wide if !number::bounded(interval) => full(quantity, interval).into(),
+        Room::Wide => {
+            let range = number::range(quantity, interval.low, interval.high);
+            Cell::from(number::alone(quantity, interval)).sub(range)
+        }
+    }
+}
+
+/// With one or two rows, columns and rows change places: then there is room for whole intervals.
+fn upright(table: Table) -> Table {
+    match table.rows.len() <= UPRIGHT {
+        true => table.turned(),
+        false => table,
+    }
+}
+
+/// The room that a table will have.
+fn room_for(view: &LoadView, room: Room) -> Room {
+    match view.analysis.cells.len() <= UPRIGHT {
+        true => Room::Wide,
+        false => room,
     }
 }
 
@@ -35,25 +67,25 @@ fn row(view: &LoadView, cell: &LoadCell) -> Cell {
 
 /// Offered and served, and how many failed.
 pub fn rate_table(view: &LoadView, room: Room) -> Table {
-    let show = shown(room);
     let offered = view.open().then_some("offered");
-    let columns = ["served", "requests", "errors", "received", "connects"];
+    let columns = ["served", "requests", "errors", "received/s", "connects"];
     let columns = offered.into_iter().chain(columns).map(String::from);
     let mut table = Table::new("Requests", std::iter::once(head(view)).chain(columns));
     for cell in &view.analysis.cells {
         let mut cells = vec![row(view, cell)];
         if view.open() {
-            cells.push(show(Quantity::Rate, &cell.offered_per_s).into());
+            cells.push(figure(view, room, Quantity::Rate, &cell.offered_per_s));
         }
-        let served = Cell::from(show(Quantity::Rate, &cell.served_per_s));
-        cells.push(match cell.saturated {
-            true => Cell::from(format!("{} !", served.text)).tone(Tone::Alarm),
-            false => served,
-        });
+        let mut served = figure(view, room, Quantity::Rate, &cell.served_per_s);
+        if cell.saturated {
+            served.text += " !";
+            served.tone = Tone::Alarm;
+        }
+        cells.push(served);
         cells.push(whole(cell.offered).into());
         cells.push(errors(cell));
-        let received = show(Quantity::Size, &cell.received_bytes_per_s);
-        cells.push(format!("{received}/s").into());
+        let received = &cell.received_bytes_per_s;
+        cells.push(figure(view, room, Quantity::Size, received));
         cells.push(whole(cell.connects).into());
         table.rows.push(cells);
     }
@@ -61,7 +93,7 @@ pub fn rate_table(view: &LoadView, room: Room) -> Table {
         let limit = "! The generator was the limit there, not the server.";
         table.notes.push(limit.into());
     }
-    table
+    upright(table)
 }
 
 /// How many requests failed, impossible to miss.
@@ -120,7 +152,6 @@ fn meaning(kind: ErrorKind) -> &'static str {
 
 /// What a request costs the server and the generator. Columns of what is not known are left out.
 pub fn cost_table(view: &LoadView, room: Room) -> Table {
-    let show = shown(room);
     let columns = [
         "server CPU/request",
         "server cores",
@@ -133,11 +164,11 @@ pub fn cost_table(view: &LoadView, room: Room) -> Table {
     let columns = columns.map(String::from).into_iter();
     let mut table = Table::new("What it cost", std::iter::once(head(view)).chain(columns));
     let cell_of = |quantity, interval: Option<Interval>| {
-        interval.map_or(Cell::from("–"), |i| show(quantity, &i).into())
+        interval.map_or(Cell::from("–"), |i| figure(view, room, quantity, &i))
     };
     for cell in &view.analysis.cells {
         let threads = cell.server_threads.map_or("–".into(), |n| n.to_string());
-        let busy = Cell::from(busy(&cell.generator_busy, room));
+        let busy = Cell::from(busy(&cell.generator_busy, room_for(view, room)));
         table.rows.push(vec![
             row(view, cell),
             cell_of(Quantity::Time, cell.server_cpu_ns),
@@ -167,7 +198,7 @@ pub fn cost_table(view: &LoadView, room: Room) -> Table {
          the limit."
             .into(),
     );
-    table
+    upright(table)
 }
 
 /// A part of the time: `43 %`, with its interval where there is room.
@@ -222,7 +253,7 @@ pub fn comparison_table(view: &LoadView, room: Room) -> Table {
         table.rows.push(cells);
     }
     table.notes.push(format!(
-        "Ratios of times and costs to {baseline}'s: below 1 is better; margin {}.",
+        "Ratios of times and costs to {baseline}'s: below 1 is better; margin {}. The time per request is 1 / throughput.",
         number::level(view.analysis.margin)
     ));
     table

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How long requests took: a table of quantiles, and the distributions and slices that plots are made of.
 
-use super::tables::{errors, head, shown};
+use super::tables::{UPRIGHT, errors, figure, head, shown};
 use super::trouble::failed;
 use crate::content::Room;
 use crate::load::{LoadView, QUANTILES, Series};
@@ -78,7 +78,7 @@ pub fn quantile(counts: &[(u64, u64)], part: f64) -> Option<u64> {
 pub fn time_table(view: &LoadView, room: Room) -> Vec<Table> {
     let mut tables = match view.analysis.cells.len() {
         0 => return Vec::new(),
-        1 | 2 => vec![upright(view, room)],
+        1..=UPRIGHT => vec![upright(view, room)],
         _ => level(view, room),
     };
     let note = match view.open() {
@@ -154,7 +154,10 @@ fn level(view: &LoadView, room: Room) -> Vec<Table> {
         );
         for cell in &view.analysis.cells {
             let mut row = vec![Cell::from(view.label(cell.subject, cell.point))];
-            let of = |(.., of): &crate::load::Quantile| time(of(times(cell)), shown(room));
+            let of = |(.., of): &crate::load::Quantile| match of(times(cell)) {
+                Some(interval) => figure(view, room, Quantity::Time, &interval),
+                None => "–".into(),
+            };
             row.extend(quantiles.iter().map(of));
             row.push(most(times(cell)));
             row.push(errors(cell));

@@ -70,7 +70,7 @@ fn curve(view: &LoadView, series: &Series, place: usize) -> Curve {
         path(&merged(series.slices.iter().map(|slice| of(slice))))
     };
     Curve {
-        name: view.label(series.cell.subject, series.cell.point),
+        name: name(view, series),
         colour: colour(view, series, place),
         response: path(|s| &s.response),
         service: match view.open() {
@@ -79,6 +79,24 @@ fn curve(view: &LoadView, series: &Series, place: usize) -> Curve {
         },
         intervals: intervals.collect(),
     }
+}
+
+/// In few words: there is no room for the parameters' names.
+fn name(view: &LoadView, series: &Series) -> String {
+    let common = &view.view;
+    let who = (common.plan.subjects.len() > 1 || common.plan.points.len() == 1)
+        .then(|| common.name(series.cell.subject).to_string());
+    let params = common.plan.points.get(series.cell.point).map(|p| &p.params);
+    let params = params
+        .into_iter()
+        .flatten()
+        .filter(|_| common.plan.points.len() > 1);
+    let params = params.map(|(key, value)| match key.as_str() {
+        "connections" => format!("{value} conn."),
+        "family" => format!("IPv{value}"),
+        _ => format!("{key}={value}"),
+    });
+    who.into_iter().chain(params).collect::<Vec<_>>().join(" ")
 }
 
 /// Steps: a value holds from the part of those below it to the part of those up to it.

@@ -6,6 +6,7 @@ use super::colour;
 use crate::Error;
 use crate::content::load::{merged, moments};
 use crate::load::{LoadView, Series};
+use crate::number::{Quantity, single};
 use crate::plot::canvas::{self, Area, Drawn, Side, Type, UNIT, words};
 use crate::plot::colour::GRID;
 use crate::plot::{Plot, plain_time};
@@ -70,8 +71,8 @@ pub fn plot(view: &LoadView, series: &[Series]) -> Result<Option<Plot>, Error> {
     let description = format!(
         "A column holds the response times of the requests served in a part of the time, or at a point; the darker a \
          field, the greater its part of the column. Time is logarithmic, from {} to {}.",
-        plain_time(low),
-        plain_time(high)
+        single(Quantity::Time, low),
+        single(Quantity::Time, high)
     );
     let title = format!("Where the response times lie {what}");
     Ok(Some(Plot::new("heat", title, description, svg)))

@@ -2,7 +2,7 @@
 //! Servers against the baseline: a row for each metric and point, a dot for each server.
 
 use crate::content::load::metric_name;
-use crate::load::{LoadView, METRICS};
+use crate::load::LoadView;
 use crate::plot::Plot;
 use crate::plot::colour::of_subject;
 use crate::plot::forest::{self, Forest, ForestRow, Mark};
@@ -23,7 +23,7 @@ pub fn plot(view: &LoadView) -> Result<Option<Plot>, Error> {
         .filter(|&s| s != view.view.plan.baseline);
     let others: Vec<SubjectId> = others.collect();
     let points = view.view.plan.points.len();
-    let metrics: &[Metric] = if points > MANY { &MAIN } else { &METRICS };
+    let metrics: &[Metric] = if points > MANY { &MAIN } else { &Metric::ALL };
     let rows = (0..points).flat_map(|p| metrics.iter().map(move |m| (p, *m)));
     let rows = rows.map(|(point, metric)| row(view, point, metric, &others));
     let lane = |&s: &SubjectId| (view.view.name(s).to_string(), of_subject(&view.view, s));
