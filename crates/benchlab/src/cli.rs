@@ -31,7 +31,7 @@ pub struct Cli {
 #[derive(Subcommand)]
 pub enum Verb {
     /// Measure an experiment and report what it found
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Measure commands, revisions or two servers in turns, and say which is faster; or set two runs side
     /// by side
     Compare(Box<CompareArgs>),

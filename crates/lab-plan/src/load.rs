@@ -345,7 +345,7 @@ mod tests {
         let plan = loading(1).plan().unwrap();
         assert_eq!(seconds(&plan), (10.0, 1.0, 10));
         assert_eq!(plan.experiment, "127.0.0.1-8080");
-        assert_eq!(plan.label(0), "load connections=50");
+        assert_eq!(plan.label(0), "connections=50");
         assert_eq!(
             (plan.points[0].x, plan.cases[0].sweep.as_ref()),
             (None, None)
@@ -375,10 +375,10 @@ mod tests {
         assert_eq!(
             labels,
             [
-                "load connections=1 family=4",
-                "load connections=8 family=4",
-                "load connections=1 family=6",
-                "load connections=8 family=6"
+                "connections=1 family=4",
+                "connections=8 family=4",
+                "connections=1 family=6",
+                "connections=8 family=6"
             ]
         );
         assert_eq!(plan.points[3].x, Some(8.0));

@@ -43,15 +43,17 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
 
 /// After a run: the HTML page beside the run file, and the tables on standard output.
 pub fn after_run(path: &Path) -> Result<(), Exit> {
+    with_report(path, &[], |report| show(report, path))
+}
+
+/// The same of a report that was made of a run file.
+pub fn show(report: &Report, path: &Path) -> Result<(), Exit> {
     let page = path.with_extension("html");
-    let (html, text) = with_report(path, &[], |report| {
-        let html = render(report, Format::Html, false)?;
-        Ok((html, render(report, Format::Terminal, colour(Color::Auto))?))
-    })?;
-    write(html, &page)?;
-    let Rendered::Text(text) = text else {
+    let html = render(report, Format::Html, false)?;
+    let Rendered::Text(text) = render(report, Format::Terminal, colour(Color::Auto))? else {
         unreachable!("the terminal's form is one text")
     };
+    write(html, &page)?;
     to_stdout(text.as_bytes())?;
     eprintln!("benchlab: the report is in {}", page.display());
     Ok(())

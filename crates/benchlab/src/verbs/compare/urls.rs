@@ -5,8 +5,8 @@ use super::{exports::exports, gate, sweep};
 use crate::cli::{Cli, CompareArgs};
 use crate::exit::Exit;
 use crate::measuring;
-use crate::verbs::load::{Errand, ended, loading};
-use crate::verbs::{report, runs_folder};
+use crate::verbs::load::{Errand, loading};
+use crate::verbs::runs_folder;
 use lab_plan::Loading;
 use std::process::ExitCode;
 
@@ -47,9 +47,7 @@ pub fn urls(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
         runs: runs_folder(cli, args.runs.as_deref())?,
         strict: args.strict,
     };
-    let (path, ending) = errand.carry_out()?;
-    report::with_report(&path, &[], |report| {
-        ended(report, ending)?;
+    errand.carry_out(|report| {
         let found = report.load.as_ref().filter(|_| args.gate);
         Ok(found.map_or(ExitCode::SUCCESS, gate::of_load))
     })

@@ -41,7 +41,7 @@ pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
             .collect::<Result<_, _>>()?,
         length: args.length,
         seed,
-        ..loading(&args.sending, &[&server], &[args.name.clone()])?
+        ..loading(&args.sending, &[&server], std::slice::from_ref(&args.name))?
     };
     let errand = Errand {
         loading,
@@ -52,11 +52,7 @@ pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
         runs: runs_folder(cli, args.runs.as_deref())?,
         strict: args.strict,
     };
-    let (path, ending) = errand.carry_out()?;
-    report::with_report(&path, &[], |report| {
-        ended(report, ending)?;
-        judged(report, &args.fail_if)
-    })
+    errand.carry_out(|report| judged(report, &args.fail_if))
 }
 
 /// Load that is to be put on, and what is made of it.
@@ -104,8 +100,11 @@ pub fn loading(
 }
 
 impl Errand<'_> {
-    /// Puts the load on and reports: the run file, and why it ended.
-    pub fn carry_out(mut self) -> Result<(PathBuf, Ending), Exit> {
+    /// Puts the load on, reports, and has a run of which something came judged.
+    pub fn carry_out(
+        mut self,
+        judge: impl FnOnce(&Report) -> Result<ExitCode, Exit>,
+    ) -> Result<ExitCode, Exit> {
         let known = self.processes.iter().flatten();
         let mut known: Vec<i32> = known.copied().collect();
         known.dedup();
@@ -129,28 +128,28 @@ impl Errand<'_> {
         let ending = run.measure(&mut |progress| follower.step(progress));
         follower.end();
         let ending = ending?;
-        report::after_run(&path)?;
-        written(&path, &self.exports, self.sending.hlog.as_deref())?;
-        Ok((path, ending))
+        report::with_report(&path, &[], |report| {
+            report::show(report, &path)?;
+            write(report, &self.exports, self.sending.hlog.as_deref())?;
+            ended(report, ending)?;
+            judge(report)
+        })
     }
 }
 
-/// Exports, and the log of histograms.
-fn written(path: &Path, exports: &[(&Path, Format)], hlog: Option<&Path>) -> Result<(), Exit> {
-    report::with_report(path, &[], |report| {
-        for &(file, format) in exports {
-            report::write(report::render(report, format, false)?, file)?;
-        }
-        let Some(file) = hlog else { return Ok(()) };
-        let failed =
-            |why: String| Exit::new(exit::FAILED, format!("--hlog {}: {why}", file.display()));
-        let log = lab_store::hlog(report.run).map_err(failed)?;
-        std::fs::write(file, log).map_err(|e| failed(e.to_string()))
-    })
+/// Writes exports, and the log of histograms.
+fn write(report: &Report, exports: &[(&Path, Format)], hlog: Option<&Path>) -> Result<(), Exit> {
+    for &(file, format) in exports {
+        report::write(report::render(report, format, false)?, file)?;
+    }
+    let Some(file) = hlog else { return Ok(()) };
+    let failed = |why: String| Exit::new(exit::FAILED, format!("--hlog {}: {why}", file.display()));
+    let log = lab_store::hlog(report.run).map_err(failed)?;
+    std::fs::write(file, log).map_err(|e| failed(e.to_string()))
 }
 
 /// Error: the run was stopped, or nothing came of it.
-pub fn ended(report: &Report, ending: Ending) -> Result<(), Exit> {
+fn ended(report: &Report, ending: Ending) -> Result<(), Exit> {
     if ending == Ending::Interrupted {
         let message = "stopped; what was measured until then is kept and shown";
         return Err(Exit::new(exit::INTERRUPTED, message));

@@ -95,7 +95,7 @@ fn a_load_is_kept_slice_by_slice_and_shown_in_every_form() {
     );
     let plan = run.plan.as_ref().expect("a plan");
     assert_eq!(plan.subjects[0].name, format!("http://{}", web.address));
-    assert_eq!(plan.label(0), "load connections=4");
+    assert_eq!(plan.label(0), "connections=4");
     assert!(ended.stdout.contains("Response time") && !ended.stdout.contains('\u{1b}'));
     for file in &files {
         assert!(file.exists(), "{}", file.display());

@@ -124,7 +124,7 @@ fn address_families_take_turns() {
     ended.expect(0);
     let run = place.0.load();
     let plan = run.plan.as_ref().unwrap();
-    assert_eq!(plan.label(1), "load connections=4 family=6");
+    assert_eq!(plan.label(1), "connections=4 family=6");
     assert_eq!(sums(&run).1, []);
     let of = |point| {
         place
