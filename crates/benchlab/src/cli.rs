@@ -279,8 +279,6 @@ pub struct LoadArgs {
     /// End with exit code 3 if this is so, such as 'p99>20ms' or 'errors>0.1%'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Threshold>,
-    #[command(flatten)]
-    pub sending: Sending,
     /// The server's name in the report [default: its scheme, host and port]
     #[arg(long, short, value_name = "NAME")]
     pub name: Option<String>,
@@ -301,6 +299,8 @@ pub struct LoadArgs {
     /// End with exit code 5 if the host is not fit to measure on
     #[arg(long)]
     pub strict: bool,
+    #[command(flatten)]
+    pub sending: Sending,
 }
 
 /// What is sent, when, how, and what is expected: of one server, or of each of two.
@@ -352,7 +352,7 @@ pub struct Sending {
     /// Answers must have this body
     #[arg(long, value_name = "TEXT")]
     pub expect_body: Option<String>,
-    /// Answers must be JSON that has this value there, such as items.0.name=\"x\"
+    /// Answers must be JSON that has this value there, such as items.0.name="x"
     #[arg(long, value_name = "PATH=VALUE")]
     pub expect_json: Vec<String>,
     /// A request that takes longer has failed [default: 10s]

@@ -217,7 +217,7 @@ pub struct Failure {
     pub block: Option<u32>,
     /// One word: `missing`, `build`, `start`, `crash`, `timeout`, `nonsense`, `bracket`, `check`,
     /// `target`, `opens`, `writes`, `statements`, `service`, `error`; of whole commands also `exit`, `output`, `setup`,
-    /// `prepare`, `cleanup`.
+    /// `prepare`, `cleanup`; of a load `load`.
     pub kind: String,
     /// What happened, in a sentence.
     pub message: String,
