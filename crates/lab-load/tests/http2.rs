@@ -556,8 +556,9 @@ fn a_connection_that_ended_meanwhile_is_opened_anew() {
 
 #[test]
 fn a_connection_carries_any_amount() {
-    static LARGE: [u8; 1 << 20] = [7; 1 << 20];
-    let server = Server::new(|_| Act::Answer(200, &LARGE));
+    // Each more than the generator lets the server send ahead.
+    let large: &[u8] = Box::leak(vec![7; 20 << 20].into());
+    let server = Server::new(|_| Act::Answer(200, large));
     let mut engine = Engine::start(Job {
         connections: 1,
         ..job(server.address)
