@@ -182,8 +182,9 @@ def machine() -> str:
     facts = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().splitlines() if ":" in line)
     facts = {key.strip(): value.strip() for key, value in facts.items()}
     kernel = ".".join(os.uname().release.split(".")[:2])
+    control = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
     virtual = ", a virtual machine" if "hypervisor" in facts.get("flags", "").split() else ""
-    return f"{os.cpu_count()} cores of {facts.get('model name', os.uname().machine)}, Linux {kernel}{virtual}"
+    return f"{os.cpu_count()} cores of {facts.get('model name', os.uname().machine)}, Linux {kernel} with {control}{virtual}"
 
 
 def busy() -> str:

@@ -110,7 +110,7 @@ def section(args: argparse.Namespace, found: list[Generator], missing: str, turn
         {args.cores[1]}; {args.rounds} rounds, in each of which every generator had two turns of {args.seconds:g} s, in random
         order and back again. CPU time is that of the whole process, from its start to its end. Medians over rounds with their
         order-statistic intervals ({100 * level:.1f} %).""")
-    return (f"## What a request costs\n\n{text}\n\n{missing}{table}\n\n{aims(ratio, cost)}"
+    return (f"### What a request costs\n\n{text}\n\n{missing}{table}\n\n{aims(ratio, cost)}"
             + "".join(f"- {name} failed: {reason}\n" for name, reason in failures.items()))
 
 

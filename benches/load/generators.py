@@ -94,8 +94,7 @@ class Benchlab(Generator):
                 "--runs", load.folder, "--export", load.folder / "benchlab.json"]
 
     def read(self, done: Done, load: Load) -> Said:
-        document = json.loads((load.folder / "benchlab.json").read_text())
-        (cell,) = analysis(document)["cells"]
+        (cell,) = json.loads((load.folder / "benchlab.json").read_text())["load"]["cells"]
 
         def seconds(which: str, quantile: str) -> float | None:
             found = cell[which][quantile]
@@ -106,11 +105,6 @@ class Benchlab(Generator):
                     p50_s=seconds("response", "p50_ns"), p99_s=seconds("response", "p99_ns"),
                     own_cpu_s=cpu and cpu["estimate"] * cell["served"] / 1e9,
                     lag_p99_s=seconds("lag", "p99_ns") if load.rate else None)
-
-
-def analysis(document: dict) -> dict:
-    """The analysis of a load run in a report."""
-    return document["load"] if "load" in document else document["analysis"]
 
 
 class Bare(Generator):

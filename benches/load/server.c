@@ -2,13 +2,14 @@
    A server to put load on: one fixed answer to every request over HTTP/1.1 with keep-alive, and, if told so, a stall of
    the whole server at known times.
 
-       server [--threads N] [--body BYTES] [--stall-every SECONDS --stall SECONDS]
+       server [--threads N] [--body BYTES] [--work MICROSECONDS] [--stall-every SECONDS --stall SECONDS]
 
    It listens on a free port of 127.0.0.1 and says which, and when it began (CLOCK_MONOTONIC), in a line of JSON. At
    SIGUSR1 it says what it has done since, in another; SIGTERM and SIGINT end it.
 
-   The stall lies in the middle of each period: from its beginning on, nothing is accepted, read or answered until it is
-   over. A request is taken to end with its head; a body is passed over as long as it holds no empty line. */
+   Work is the CPU time that an answer takes besides. The stall lies in the middle of each period: from its beginning on,
+   nothing is accepted, read or answered until it is over. A request is taken to end with its head; a body is passed over
+   as long as it holds no empty line. */
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -46,7 +47,7 @@ static struct worker workers[MOST_THREADS];
 static int threads = 1;
 static char *answers; /* ANSWERS of them, one after the other. */
 static size_t answer_length;
-static int64_t start_ns, every_ns, stall_ns;
+static int64_t start_ns, every_ns, stall_ns, work_ns;
 
 static void die(const char *what)
 {
@@ -77,10 +78,12 @@ static void wait_out_stall(void)
 
 static void *lay_answers(size_t body)
 {
-    char head[128];
+    char head[512];
     int length = snprintf(head, sizeof head,
-                          "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n"
-                          "Connection: keep-alive\r\n\r\n",
+                          "HTTP/1.1 200 OK\r\nServer: benchlab\r\nDate: Fri, 21 Nov 2025 19:15:21 GMT\r\n"
+                          "Content-Type: text/html\r\nContent-Length: %zu\r\n"
+                          "Last-Modified: Fri, 21 Nov 2025 09:16:00 GMT\r\nConnection: keep-alive\r\n"
+                          "ETag: \"69203c60-d\"\r\nAccept-Ranges: bytes\r\n\r\n",
                           body);
     answer_length = length + body;
     answers = malloc(ANSWERS * answer_length);
@@ -144,6 +147,8 @@ static size_t heads(struct connection *c, const char *data, size_t length)
 static bool answer(struct worker *w, int fd, size_t count)
 {
     w->answered += count;
+    for (int64_t end = work_ns ? now_ns() + work_ns * (int64_t)count : 0; end && now_ns() < end;) {
+    }
     for (size_t part; count > 0; count -= part) {
         part = count < ANSWERS ? count : ANSWERS;
         if (send(fd, answers, part * answer_length, MSG_NOSIGNAL) != (ssize_t)(part * answer_length))
@@ -212,12 +217,13 @@ static void tell(void)
 int main(int argc, char **argv)
 {
     size_t body = 13;
-    const struct option options[] = {{"threads", 1, NULL, 't'}, {"body", 1, NULL, 'b'},
+    const struct option options[] = {{"threads", 1, NULL, 't'}, {"body", 1, NULL, 'b'}, {"work", 1, NULL, 'w'},
                                      {"stall-every", 1, NULL, 'e'}, {"stall", 1, NULL, 's'}, {0}};
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;)
         switch (o) {
         case 't': threads = atoi(optarg); break;
         case 'b': body = strtoul(optarg, NULL, 10); break;
+        case 'w': work_ns = atof(optarg) * 1000; break;
         case 'e': every_ns = atof(optarg) * SECOND; break;
         case 's': stall_ns = atof(optarg) * SECOND; break;
         default: return 2;

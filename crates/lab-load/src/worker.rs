@@ -76,6 +76,8 @@ pub struct Worker {
     opening: usize,
     /// In the order of requests.
     position: usize,
+    /// How often there was load.
+    loads: u64,
     /// Of the load that is on.
     end_ns: u64,
     /// In an open loop.
@@ -105,6 +107,7 @@ impl Worker {
             under_way: 0,
             opening: 0,
             position: thread,
+            loads: 0,
             end_ns: 0,
             queue: None,
             record: Record::new(),
@@ -198,12 +201,15 @@ impl Worker {
         self.take_events();
         self.record.clear();
         (self.end_ns, self.answered_ns) = (end_ns, begin_ns);
+        self.loads += 1;
         let all = 0..self.connections.len();
         self.idle = (0..self.job.pipeline).flat_map(|_| all.clone()).collect();
         self.queue = match &self.job.arrivals {
             Arrivals::Closed => None,
             Arrivals::Open { poisson, stages } => {
                 let Job { threads, seed, .. } = *self.job;
+                // Not the same arrivals in every visit.
+                let seed = seed.wrapping_add(self.loads);
                 let schedule = Schedule::new(stages, *poisson, self.thread, threads, seed);
                 Some(Queue::new(schedule, begin_ns, end_ns))
             }
