@@ -2,9 +2,11 @@
 //! The generator: its threads with their connections, and what they tell put together.
 
 use crate::clock::now_ns;
+use crate::http2::Http2Worker;
 use crate::job::Job;
 use crate::record::Record;
 use crate::worker::{Ears, Order, Told, Worker};
+use lab_model::Protocol;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::io;
 use std::sync::Arc;
@@ -137,9 +139,18 @@ impl Thread {
             spares: spared,
             tell,
         };
-        let worker = Worker::new(job.clone(), thread, stop.clone(), ears)?;
+        let (job, stop) = (job.clone(), stop.clone());
         let named = Builder::new().name(format!("load-{thread}"));
-        let handle = named.spawn(|| worker.run())?;
+        let handle = match job.protocol {
+            Protocol::Http1 => {
+                let worker = Worker::new(job, thread, stop, ears)?;
+                named.spawn(|| worker.run())?
+            }
+            Protocol::Http2 => {
+                let worker = Http2Worker::new(job, thread, stop, ears)?;
+                named.spawn(|| worker.run())?
+            }
+        };
         Ok(Thread {
             orders: Some(orders),
             spares,

@@ -474,7 +474,12 @@ impl Worker {
         };
         self.under_way -= 1;
         self.answered_ns = now;
-        self.judge(answer.status, &body, request, now);
+        let times = (
+            now.saturating_sub(request.due_ns),
+            now.saturating_sub(request.sent_ns),
+        );
+        let expect = &self.job.expect;
+        self.record.judge(expect, answer.status, &body, times);
         let stays = answer.keep_alive && self.job.keep_alive;
         if !stays {
             self.connections[i].close();
@@ -495,26 +500,6 @@ impl Worker {
         stays
     }
 
-    /// Counts an answer.
-    fn judge(&mut self, status: u16, body: &[u8], request: UnderWay, now: u64) {
-        let expect = &self.job.expect;
-        let kind = match () {
-            () if !expect.status(status) => ErrorKind::Status,
-            () if expect.wants_body() && !expect.body(body) => ErrorKind::Body,
-            () => {
-                self.record.served += 1;
-                let (response, service) = (&mut self.record.response, &mut self.record.service);
-                response.saturating_record(now.saturating_sub(request.due_ns));
-                service.saturating_record(now.saturating_sub(request.sent_ns));
-                return;
-            }
-        };
-        self.record.error(kind, || match kind {
-            ErrorKind::Status => format!("status {status}"),
-            _ => format!("a body of {} bytes that is not as expected", body.len()),
-        });
-    }
-
     /// Ends connections on which a request has been under way for too long.
     fn expire(&mut self, now: u64, patience_ns: u64) {
         for i in 0..self.connections.len() {
@@ -527,7 +512,7 @@ impl Worker {
 }
 
 /// An error of the system for people, without its number.
-struct Words(io::Error);
+pub struct Words(pub io::Error);
 
 impl Display for Words {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -351,12 +351,12 @@ impl Plan {
     }
 
     /// A point in words: `select limit=100 statement=text`, behind the target's name where there are
-    /// several; of whole commands, whose only case goes without saying, its parameters, where it has
-    /// some.
+    /// several; of whole commands and of load, whose only case goes without saying, its parameters,
+    /// where it has some.
     pub fn label(&self, point: PointId) -> String {
         let case = &self.case(point).name;
         let Point { params, target, .. } = &self.points[point];
-        let named = self.commands.is_none() || params.is_empty();
+        let named = !self.has_one_case() || params.is_empty();
         let words = self
             .target_named(*target)
             .map(|kind| kind.name().to_owned());
@@ -366,6 +366,11 @@ impl Plan {
             .chain(params.iter().map(|(key, value)| format!("{key}={value}")))
             .collect::<Vec<_>>()
             .join(" ")
+    }
+
+    /// Whether its only case goes without saying: of whole commands, and of load.
+    pub fn has_one_case(&self) -> bool {
+        self.commands.is_some() || self.load.is_some()
     }
 
     /// A subject in words: `python`, or `python on mariadb` where there are several targets.

@@ -2,6 +2,8 @@
 //! A report as tidy CSV (RFC 4180): one row per subject and point, numbers as numbers, and a row for
 //! each imported figure. Cells that do not apply are empty.
 
+pub mod load;
+
 use crate::view::{Standing, View, verdict_word};
 use crate::{Error, Report};
 use lab_model::{PointId, Run, SubjectId, WarmUp};

@@ -2,7 +2,10 @@
 //! One page that a colleague can read without the tool: no network, no script, light and dark,
 //! on paper and on a phone. All text from a run is escaped by the template.
 
+mod load;
 mod targets;
+
+pub use load::render as load;
 
 use crate::answer::{answer, conclusions};
 use crate::between::BetweenReport;
@@ -187,7 +190,7 @@ fn measured(view: &View, plots: &[Plot]) -> Markup {
         (resources(view, plots))
         (conditions(view))
         (imports(view.report))
-        (method(view))
+        (method(&content::method(view)))
         (host(view))
     }
 }
@@ -367,10 +370,10 @@ fn imports(report: &Report) -> Markup {
     }
 }
 
-fn method(view: &View) -> Markup {
+fn method(sentences: &[String]) -> Markup {
     html! {
         h2 id="method" { "How it was measured" }
-        @for sentence in content::method(view) { p { (sentence) } }
+        @for sentence in sentences { p { (sentence) } }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::{Error, Report};
 use lab_model::{Failure, Host, Imported, Kind, Plan, Run, Service, Setting};
 use lab_stats::Analysed;
 use lab_stats::analysis::Analysis;
+use lab_stats::load::analysis::LoadAnalysis;
 use serde::Serialize;
 
 /// The schema's version of a run's report. It changes when a name goes away or changes its meaning, not
@@ -30,9 +31,10 @@ pub fn render(report: &Report) -> Result<String, Error> {
         plan: run.plan.as_ref(),
         host: &run.host,
         analysis: match report.parts.as_slice() {
-            [only] => Some(&only.analysis),
+            [only] if report.load.is_none() => Some(&only.analysis),
             _ => None,
         },
+        load: report.load.as_ref(),
         parts: parts(report),
         settings: &run.settings,
         services: &run.services,
@@ -74,6 +76,8 @@ struct Document<'a> {
     plan: Option<&'a Plan>,
     host: &'a Host,
     analysis: Option<&'a Analysis>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    load: Option<&'a LoadAnalysis>,
     parts: Vec<OnTarget<'a>>,
     settings: &'a [Setting],
     services: &'a [Service],

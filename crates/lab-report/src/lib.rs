@@ -11,6 +11,7 @@ mod history;
 mod html;
 mod import;
 mod json;
+mod load;
 mod markdown;
 mod number;
 mod plot;
@@ -25,14 +26,17 @@ pub mod xml;
 pub use crate::answer::answer;
 pub use crate::between::{BetweenReport, COLUMNS as BETWEEN_COLUMNS, render_between};
 pub use crate::csv::COLUMNS as CSV_COLUMNS;
+pub use crate::csv::load::columns as load_csv_columns;
 pub use crate::history::{HISTORY_FORMATS, Known, Past, render_history, render_names};
 pub use crate::import::{ImportError, Limits, import_xml};
 pub use crate::json::FORMAT as JSON_FORMAT;
 pub use crate::terminal::clean;
 
+use crate::load::LoadView;
 use crate::view::View;
 use lab_model::Run;
-use lab_stats::{Analysed, analyse_parts};
+use lab_stats::Analysed;
+use lab_stats::load::analysis::LoadAnalysis;
 use std::str::FromStr;
 
 /// What a report is made from.
@@ -42,6 +46,8 @@ pub struct Report<'a> {
     pub run: &'a Run,
     /// What was done on each target, and what its samples say.
     pub parts: Vec<Analysed>,
+    /// What the slices of a load run say; its part holds what that has in common with any run.
+    pub load: Option<LoadAnalysis>,
     /// Runs whose imported figures are shown beside this one's, marked as having no intervals. Their
     /// own measurements are not shown.
     pub others: &'a [Run],
@@ -52,9 +58,11 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     /// Of a run, which it analyses, in a file of that name.
     pub fn new(run: &'a Run, file: &'a str) -> Report<'a> {
+        let (parts, load) = load::analyse(run);
         Report {
             run,
-            parts: analyse_parts(run),
+            parts,
+            load,
             others: &[],
             file,
         }
@@ -142,6 +150,13 @@ pub enum Error {
         .0.name()
     )]
     NoForm(Format),
+    /// The format cannot hold a load run.
+    #[error(
+        "{} holds times of single operations, and has no place for rates, percentiles and errors: \
+         choose terminal, markdown, csv, json, xlsx, svg or html",
+        .0.name()
+    )]
+    NoLoad(Format),
     /// A plot could not be drawn.
     #[error("the plot {name} could not be drawn: {why}")]
     Plot {
@@ -162,8 +177,11 @@ pub fn estimate_line(report: &Report) -> String {
     })
 }
 
-/// Renders a report.
+/// Renders a report. Error: the format cannot hold the run, or its library refused something.
 pub fn render(format: Format, report: &Report, terminal: Terminal) -> Result<Rendered, Error> {
+    if let Some(view) = LoadView::of(report) {
+        return load::render(format, &view, terminal);
+    }
     Ok(match format {
         Format::Terminal => Rendered::Text(terminal::render(report, terminal)),
         Format::Markdown => Rendered::Text(markdown::render(report)),

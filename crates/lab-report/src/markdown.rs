@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A report as GitHub's Markdown, for issues and wikis.
 
+mod load;
+
+pub use load::render as load;
+
 use crate::Report;
 use crate::answer::{answer, conclusions};
 use crate::content::{self, Room};
@@ -28,7 +32,7 @@ pub fn render(report: &Report) -> String {
         many => several(&mut text, many),
     }
     imports(&mut text, report);
-    method(&mut text, first);
+    host(&mut text, first, &content::method(first));
     text
 }
 
@@ -187,11 +191,10 @@ fn conditions(text: &mut String, view: &View) {
     }
 }
 
-fn method(text: &mut String, view: &View) {
+/// How it was measured, and on what.
+fn host(text: &mut String, view: &View, method: &[String]) {
     heading(text, 2, "How it was measured");
-    content::method(view)
-        .iter()
-        .for_each(|sentence| paragraph(text, sentence));
+    method.iter().for_each(|sentence| paragraph(text, sentence));
     heading(text, 2, "The host");
     for (name, value) in &view.run.host.facts {
         item(text, &format!("{name}: {value}"));

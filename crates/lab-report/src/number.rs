@@ -16,6 +16,9 @@ pub enum Quantity {
     Rate,
 }
 
+/// The bounds of an interval that spans this factor have a unit each.
+const MAGNITUDES: f64 = 20.0;
+
 /// An estimate with its interval in brackets: `12.34 [12.29, 12.41] µs`.
 pub fn full(quantity: Quantity, interval: &Interval) -> String {
     within(quantity, interval, ["[", ", ", "]"])
@@ -30,6 +33,11 @@ fn within(quantity: Quantity, interval: &Interval, [open, between, close]: [&str
     let shown = Shown::new(quantity, interval);
     if !shown.bounded {
         return format!("{} (no interval)", shown.with_unit());
+    }
+    if interval.low > 0.0 && interval.high / interval.low >= MAGNITUDES {
+        let [estimate, low, high] =
+            [interval.estimate, interval.low, interval.high].map(|value| single(quantity, value));
+        return format!("{estimate} {open}{low}{between}{high}{close}");
     }
     let Shown {
         estimate,
@@ -96,6 +104,51 @@ pub fn alone(quantity: Quantity, interval: &Interval) -> String {
     Shown::new(quantity, interval).with_unit()
 }
 
+/// A rate in a sentence, written out: `41,230 requests/s (40,900 to 41,500)`.
+pub fn per_second(what: &str, rate: &Interval) -> String {
+    if !bounded(rate) {
+        let estimate = grouped(
+            rate.estimate,
+            2 - rate.estimate.abs().log10().floor() as i32,
+        );
+        return format!("{estimate} {what}/s (no interval)");
+    }
+    let half = half_width(rate);
+    let [estimate, low, high] =
+        [rate.estimate, rate.low, rate.high].map(|r| grouped(r, places(half)));
+    format!("{estimate} {what}/s ({low} to {high})")
+}
+
+/// A count: `1,234,567`.
+pub fn whole(count: u64) -> String {
+    grouped(count as f64, 0)
+}
+
+/// A number with a comma after each third digit, rounded to so many decimals, which can be negative.
+fn grouped(value: f64, decimals: i32) -> String {
+    let step = 10f64.powi(-decimals.min(0));
+    let rounded = match decimals < 0 {
+        true => (value / step).round() * step,
+        false => value,
+    };
+    let text = digits(rounded, decimals.clamp(0, 9) as usize);
+    let (number, fraction) = match text.split_once('.') {
+        Some((number, fraction)) => (number, Some(fraction)),
+        None => (text.as_str(), None),
+    };
+    let mut grouped = String::new();
+    for (i, digit) in number.chars().enumerate() {
+        if i > 0 && (number.len() - i) % 3 == 0 && grouped != "-" {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    fraction
+        .into_iter()
+        .for_each(|f| grouped += &format!(".{f}"));
+    grouped
+}
+
 /// A number that comes without an interval, to three significant digits. The caller marks it as a
 /// single reading.
 pub fn single(quantity: Quantity, value: f64) -> String {
@@ -113,6 +166,7 @@ pub fn percent(part: f64) -> String {
         return "?%".into();
     }
     match percent {
+        p if p >= 999.5 => ">999%".into(),
         p if p >= 9.95 => format!("{p:.0}%"),
         p if p >= 0.095 => format!("{p:.1}%"),
         p if p >= 0.0095 => format!("{p:.2}%"),
@@ -193,10 +247,17 @@ fn half_width(interval: &Interval) -> f64 {
 /// Decimals that keep one significant digit of a half-width, or two where the first is 1 or 2
 /// (the rule of the Particle Data Group, simplified).
 fn supported(half: f64) -> usize {
+    places(half).clamp(0, 9) as usize
+}
+
+/// The same, negative where even whole numbers are too fine.
+fn places(half: f64) -> i32 {
+    if half <= 0.0 {
+        return 0;
+    }
     let exponent = half.log10().floor();
     let first = half / 10f64.powf(exponent);
-    let decimals = -exponent + if first < 2.95 { 1.0 } else { 0.0 };
-    decimals.clamp(0.0, 9.0) as usize
+    -exponent as i32 + i32::from(first < 2.95)
 }
 
 /// Decimals that show a number to `n` significant digits.
@@ -255,6 +316,34 @@ mod tests {
         assert_eq!(full(Quantity::Ratio, &ratio), "1.013 [1.008, 1.019]");
         assert_eq!(range(Quantity::Ratio, 1.0081, 1.0193), "1.008 to 1.019");
         assert_eq!(range(Quantity::Ratio, 1.5, 1.5), "1.50 to 1.50");
+        let magnitudes = interval(410e3, 549e3, 555_745e3);
+        assert_eq!(full(Quantity::Time, &magnitudes), "549 µs [410 µs, 556 ms]");
+        assert_eq!(short(Quantity::Time, &magnitudes), "549 µs ±>999%");
+    }
+
+    #[test]
+    fn rates_are_written_out_to_what_their_interval_supports() {
+        let rate = interval(40_912.3, 41_234.4, 41_498.0);
+        assert_eq!(
+            per_second("requests", &rate),
+            "41,200 requests/s (40,900 to 41,500)"
+        );
+        let low = interval(9.91, 10.02, 10.11);
+        assert_eq!(
+            per_second("requests", &low),
+            "10.02 requests/s (9.91 to 10.11)"
+        );
+        let million = interval(1_234_000.0, 1_234_567.0, 1_235_000.0);
+        assert_eq!(
+            per_second("requests", &million),
+            "1,234,600 requests/s (1,234,000 to 1,235,000)"
+        );
+        let one = Interval { level: 0.0, ..rate };
+        assert_eq!(
+            per_second("requests", &one),
+            "41,200 requests/s (no interval)"
+        );
+        assert_eq!([whole(0), whole(999), whole(1_000)], ["0", "999", "1,000"]);
     }
 
     #[test]

@@ -99,6 +99,22 @@ impl Table {
         }
     }
 
+    /// Rows for columns.
+    pub fn turned(&self) -> Table {
+        let names = self.rows.iter().map(|row| row[0].text.clone());
+        let first = self.columns.first().map(|c| c.title.clone());
+        let mut turned = Table::new(self.title.clone(), first.into_iter().chain(names));
+        for (i, column) in self.columns.iter().enumerate().skip(1) {
+            let values = self.rows.iter().map(|row| row[i].clone());
+            let name = Cell::from(column.title.as_str());
+            turned
+                .rows
+                .push(std::iter::once(name).chain(values).collect());
+        }
+        turned.notes.clone_from(&self.notes);
+        turned
+    }
+
     /// The same with text in one more column.
     pub fn text_column(mut self, title: &str) -> Self {
         self.columns.push(Column {

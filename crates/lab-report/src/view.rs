@@ -106,7 +106,9 @@ impl<'a> View<'a> {
     }
 
     fn groups_on(&self, cores: Cores) -> Vec<Group<'a>> {
-        let here = |case: usize| self.plan.cases[case].cores == cores;
+        // Load is always on all cores.
+        let load = self.plan.load.is_some().then_some(Cores::All);
+        let here = |case: usize| load.unwrap_or(self.plan.cases[case].cores) == cores;
         let mut groups: Vec<Group<'a>> = Vec::new();
         let points = self.plan.points.iter().enumerate();
         for (id, point) in points.filter(|(_, p)| here(p.case)) {
@@ -126,11 +128,13 @@ impl<'a> View<'a> {
         groups
     }
 
-    /// A group in words: `select statement=text`; of whole commands, whose only case goes without
-    /// saying, its factors alone, or nothing.
+    /// A group in words: `select statement=text`; where the only case goes without saying, its factors
+    /// alone, or nothing.
     pub fn group_label(&self, group: &Group) -> String {
         let case = &self.plan.cases[group.case].name;
-        let words = self.commands().is_none().then(|| case.clone()).into_iter();
+        let words = (!self.plan.has_one_case())
+            .then(|| case.clone())
+            .into_iter();
         let factors = group.factors.iter();
         words
             .chain(factors.map(|(key, value)| format!("{key}={value}")))
@@ -144,9 +148,7 @@ impl<'a> View<'a> {
         if !label.is_empty() {
             return format!("{label}: {what}");
         }
-        let mut letters = what.chars();
-        let first = letters.next().into_iter().flat_map(char::to_uppercase);
-        first.chain(letters).collect()
+        capital(what)
     }
 
     /// Whether the plan has anything to compare: a command alone has only levels.
@@ -310,7 +312,7 @@ impl<'a> View<'a> {
     pub fn at(&self, point: Option<PointId>) -> String {
         let points = self.plan.points.len();
         match point {
-            _ if points == 1 && self.commands().is_some() => String::new(),
+            _ if points == 1 && self.plan.has_one_case() => String::new(),
             Some(point) if point < points => format!(" at {}", self.plan.label(point)),
             Some(point) => format!(" at point {point}"),
             None => " everywhere".into(),
@@ -340,4 +342,11 @@ pub fn verdict_word(verdict: &Verdict) -> &'static str {
         Verdict::SmallButReal { .. } => "small but real",
         Verdict::Inconclusive { .. } => "inconclusive",
     }
+}
+
+/// The same with its first letter large.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What subjects and operations are called: subjects do operations, whole commands are run.
+//! What subjects and operations are called: subjects do operations, whole commands are run, servers
+//! answer requests.
 
 use lab_model::Plan;
 
@@ -44,12 +45,24 @@ const COMMANDS: Words = Words {
     op: "run",
 };
 
+/// Servers under load.
+const SERVERS: Words = Words {
+    subject: "server",
+    subjects: "servers",
+    operation: "request",
+    an_operation: "a request",
+    per_operation: "per request",
+    cases: "The figures",
+    op: "request",
+};
+
 impl Words {
     /// Those for a plan.
     pub fn of(plan: &Plan) -> &'static Words {
-        match plan.commands {
-            Some(_) => &COMMANDS,
-            None => &SUBJECTS,
+        match (&plan.load, &plan.commands) {
+            (Some(_), _) => &SERVERS,
+            (None, Some(_)) => &COMMANDS,
+            (None, None) => &SUBJECTS,
         }
     }
 }

@@ -2,6 +2,8 @@
 //! What is asked of a server, through the public face: URLs, requests, files of them, expectations, who
 //! may be loaded, ports, TLS.
 
+#[path = "../authority/mod.rs"]
+mod authority;
 mod expect;
 mod guard;
 mod ports;

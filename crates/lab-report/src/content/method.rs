@@ -98,11 +98,18 @@ pub fn conditions_line(view: &View) -> String {
     let reached = low_levels(view, &points).map_or(String::new(), |(least, most)| {
         format!(" asked for and of {} reached", range(least, most))
     });
+    let ratios = match view.compares() {
+        true => format!(
+            ", simultaneous over the {} of a point; margin {}",
+            view.words.subjects,
+            number::level(view.analysis.margin)
+        ),
+        false => String::new(),
+    };
     format!(
-        "{}{redone}; intervals of {}{reached}, simultaneous over the subjects of a point; margin {}. {}",
+        "{}{redone}; intervals of {}{reached}{ratios}. {}",
         count(view.analysis.blocks as usize, "block"),
         number::level(view.analysis.level),
-        number::level(view.analysis.margin),
         ending(view.run),
     )
 }

@@ -3,14 +3,15 @@
 //! analysis. Terminal, Markdown and HTML show the same content.
 
 pub mod between;
-mod cases;
+pub mod cases;
 mod commands;
 mod conclusion;
 mod conditions;
 mod costs;
 mod experiment;
 mod imports;
-mod method;
+pub mod load;
+pub mod method;
 mod resources;
 mod scaling;
 mod sentences;
@@ -28,7 +29,7 @@ pub use experiment::{resources, services, versions, warning_text, warnings};
 pub use imports::import_tables;
 pub use method::{conditions_line, few_blocks, method, minute, started};
 pub use resources::{resource_table, warm_up_table};
-pub use scaling::{LAW, scaling_of, scaling_tables, throughput};
+pub use scaling::{LAW, law_table, scaling_of, scaling_tables, throughput};
 pub use sentences::{estimate, noise_floor, sentences};
 pub use split::{Bar, PARTS, split_tables, splits};
 pub use summary::{VerdictCounts, control_table, overall_table, undecided};

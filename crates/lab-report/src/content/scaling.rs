@@ -57,7 +57,10 @@ fn throughput_table(view: &View, group: &Group) -> Table {
     let values = group.points.iter().map(|&p| sweep_value(view, p));
     let columns = std::iter::once(view.words.subject.to_string()).chain(values);
     let label = view.group_label(group);
-    let mut table = Table::new(format!("{label}: operations per second"), columns);
+    let mut table = Table::new(
+        format!("{label}: {}s per second", view.words.operation),
+        columns,
+    );
     for subject in view.shown() {
         let cells = group.points.iter().map(|&p| rate(view, subject, p));
         let name = Cell::from(view.name(subject));
@@ -94,12 +97,12 @@ fn rate(view: &View, subject: SubjectId, point: PointId) -> Cell {
     }
 }
 
-fn law_table(view: &View, group: &Group, room: Room) -> Table {
+/// What the law says of each subject.
+pub fn law_table(view: &View, group: &Group, room: Room) -> Table {
     let columns = ["one", "contention", "coherency", "peak at", "with"];
     let columns = std::iter::once(view.words.subject).chain(columns);
-    let label = view.group_label(group);
     let mut table = Table::new(
-        format!("{label}: the Universal Scalability Law"),
+        view.group_title(group, "the Universal Scalability Law"),
         columns.map(String::from),
     );
     if room == Room::Wide {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a history keeps of a run: small, so that hundreds of runs can be read one after the other.
 
+use crate::load;
 use lab_model::{Kind, Plan, Run, Subject, SubjectId};
+use lab_stats::Analysed;
 use lab_stats::analysis::{Analysis, Interval, Verdict};
-use lab_stats::{Analysed, analyse_parts};
 use std::collections::HashMap;
 
 /// One run, without its samples.
@@ -62,7 +63,7 @@ impl Past {
         let whole = run.plan.as_ref()?;
         let facts = run.host.facts.iter();
         let decisive = |(name, _): &&(String, String)| ["cpu", "kernel"].contains(&name.as_str());
-        let parts = analyse_parts(run);
+        let (parts, _) = load::analyse(run);
         let several = whole.targets.len() > 1;
         let parts = parts.iter();
         Some(Past {

@@ -46,7 +46,7 @@ pub fn measured(report: &Report, views: &[View], plots: &[Vec<Plot>]) -> Markup 
         (conditions(views))
         (warnings(views))
         (imports(report))
-        @if let Some(first) = views.first() { (method(first)) (host(first)) }
+        @if let Some(first) = views.first() { (method(&content::method(first))) (host(first)) }
     }
 }
 

@@ -105,6 +105,19 @@ pub fn text(area: &Area, text: &str, kind: Type, side: Side, at: (i32, i32)) -> 
         .map_err(words)
 }
 
+/// Dots with names, side by side at the top, from that place on in pixels.
+pub fn legend(area: &Area, names: &[(String, RGBColor)], mut x: i32) -> Drawn<()> {
+    for (name, colour) in names {
+        let dot = Circle::new((x * UNIT, 16 * UNIT), 4 * UNIT, colour.filled());
+        area.draw(&dot).map_err(words)?;
+        let name = crate::table::cut(name, 24);
+        let at = ((x + 9) * UNIT, 16 * UNIT);
+        text(area, &name, Type::Label, Side::Right, at)?;
+        x += width_of(&name) + 32;
+    }
+    Ok(())
+}
+
 /// About how wide a text is, in pixels: the library has no fonts to measure with.
 pub fn width_of(text: &str) -> i32 {
     (unicode_width::UnicodeWidthStr::width(text) as f64 * 7.0).ceil() as i32

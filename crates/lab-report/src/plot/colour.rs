@@ -87,6 +87,10 @@ fn colour_index(view: &View, subject: SubjectId) -> Option<usize> {
         }
     }
     let compared = view.plan.subjects.get(subject)?.control_of.is_none();
+    // What is compared with nothing is no baseline.
+    if names.is_empty() && compared {
+        return Some(0);
+    }
     let name = view.name(subject);
     names.iter().position(|known| *known == name && compared)
 }

@@ -138,7 +138,7 @@ fn draw(area: &Area, forest: &Forest, height: i32) -> Drawn<()> {
         }
     }
     row_labels(area, forest, left)?;
-    legend(area, forest, left)?;
+    canvas::legend(area, &forest.lanes, left + 8)?;
     canvas::text(
         area,
         &forest.axis,
@@ -186,24 +186,6 @@ fn row_labels(area: &Area, forest: &Forest, left: i32) -> Drawn<()> {
             ))
             .map_err(words)?;
         }
-    }
-    Ok(())
-}
-
-fn legend(area: &Area, forest: &Forest, left: i32) -> Drawn<()> {
-    let mut x = left + 8;
-    for (name, colour) in &forest.lanes {
-        let dot = Circle::new((x * UNIT, 16 * UNIT), 4 * UNIT, colour.filled());
-        area.draw(&dot).map_err(words)?;
-        let name = crate::table::cut(name, 24);
-        canvas::text(
-            area,
-            &name,
-            Type::Label,
-            Side::Right,
-            ((x + 9) * UNIT, 16 * UNIT),
-        )?;
-        x += canvas::width_of(&name) + 32;
     }
     Ok(())
 }

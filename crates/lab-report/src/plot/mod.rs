@@ -8,6 +8,7 @@ mod canvas;
 mod colour;
 mod distribution;
 mod forest;
+pub mod load;
 mod ratios;
 mod scaling;
 mod split;
@@ -149,6 +150,12 @@ impl Plot {
 fn plain_time(ns: f64) -> String {
     let (scale, unit) = Quantity::Time.unit(ns * 1.0001);
     format!("{}{unit}", canvas::tick(ns / scale))
+}
+
+/// `20 k/s`.
+fn rate_tick(rate: f64) -> String {
+    let (scale, unit) = Quantity::Rate.unit(rate * 1.0001);
+    format!("{}{unit}", canvas::tick(rate / scale))
 }
 
 /// Letters, digits and `-` only, for names that come from experiments.

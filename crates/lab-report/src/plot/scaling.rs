@@ -4,11 +4,11 @@
 
 use super::canvas::{self, Area, Drawn, Side, Type, UNIT, words};
 use super::colour::{GRID, of_subject};
-use super::{Plot, name_of, title_of};
+use super::{Plot, name_of, rate_tick, title_of};
 use crate::Error;
 use crate::content::{LAW, scaling_of, throughput};
-use crate::number::{self, Quantity};
-use crate::view::{Group, View};
+use crate::number;
+use crate::view::{Group, View, capital};
 use lab_model::SubjectId;
 use lab_stats::analysis::{Interval, ScalingLaw};
 use lab_stats::usl;
@@ -59,10 +59,12 @@ fn plot(view: &View, group: &Group) -> Result<Option<Plot>, Error> {
         ),
     };
     let description = format!(
-        "Operations per second, from zero; the number of connections is logarithmic; the lines through the dots are \
-         intervals. Curves: {LAW}{astray}"
+        "{}s per second, from zero; the number of connections is logarithmic; the lines through the dots are \
+         intervals. Curves: {LAW}{astray}",
+        capital(view.words.operation),
     );
-    let title = title_of(view, &format!("{label}: throughput against {sweep}"));
+    let what = format!("throughput against {sweep}");
+    let title = title_of(view, &view.group_title(group, &what));
     let plot = Plot::new(&name, title, description, svg);
     Ok(Some(plot.of_group(group)))
 }
@@ -148,8 +150,10 @@ fn draw(area: &Area, view: &View, lines: &[Line], sweep: &str) -> Drawn<()> {
         .filter_map(|line| dots(line).last())
         .map(|last| chart.backend_coord(&last))
         .collect();
-    let named = lines.iter().map(|line| line.subject).collect::<Vec<_>>();
-    super::sweep::labels(area, view, &named, &ends, (width, SIZE.1))
+    let named = lines.iter().map(|line| line.subject);
+    let named = named.map(|s| (view.name(s), of_subject(view, s)));
+    let named: Vec<_> = named.collect();
+    super::sweep::labels(area, &named, &ends, (width, SIZE.1))
 }
 
 fn dots(line: &Line) -> impl Iterator<Item = (f64, f64)> {
@@ -169,10 +173,4 @@ fn upper(rate: &Interval) -> f64 {
         true => rate.high,
         false => rate.estimate,
     }
-}
-
-/// `20 k/s`.
-fn rate_tick(rate: f64) -> String {
-    let (scale, unit) = Quantity::Rate.unit(rate * 1.0001);
-    format!("{}{unit}", canvas::tick(rate / scale))
 }

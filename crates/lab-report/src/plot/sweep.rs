@@ -7,7 +7,7 @@ use super::{Plot, plain_time};
 use crate::Error;
 use crate::number::{self, Quantity};
 use crate::view::{Group, View};
-use lab_model::SubjectId;
+use lab_stats::analysis::Interval;
 use plotters::prelude::*;
 
 const SIZE: (i32, i32) = (680, 400);
@@ -23,16 +23,46 @@ pub fn plots(view: &View) -> Result<Vec<Option<Plot>>, Error> {
 }
 
 /// A point of a line: the sweep's value, and the time with its bounds in ns.
-struct Place {
+pub struct Place {
     x: f64,
     time: f64,
     low: f64,
     high: f64,
 }
 
-struct Line {
-    subject: SubjectId,
-    places: Vec<Place>,
+/// What is drawn in one colour, and its name.
+pub struct Line {
+    pub name: String,
+    pub colour: RGBColor,
+    pub places: Vec<Place>,
+}
+
+impl Place {
+    /// Where a logarithmic axis can show it.
+    pub fn new(x: f64, time: &Interval) -> Option<Place> {
+        let (low, high) = match number::bounded(time) && time.low > 0.0 {
+            true => (time.low, time.high),
+            false => (time.estimate, time.estimate),
+        };
+        (x > 0.0 && time.estimate > 0.0).then_some(Place {
+            x,
+            time: time.estimate,
+            low,
+            high,
+        })
+    }
+}
+
+impl Line {
+    /// With its places in the order of the sweep.
+    pub fn new(name: String, colour: RGBColor, mut places: Vec<Place>) -> Line {
+        places.sort_by(|a, b| a.x.total_cmp(&b.x));
+        Line {
+            name,
+            colour,
+            places,
+        }
+    }
 }
 
 fn plot(view: &View, group: &Group) -> Result<Option<Plot>, Error> {
@@ -45,13 +75,13 @@ fn plot(view: &View, group: &Group) -> Result<Option<Plot>, Error> {
         .clone()
         .unwrap_or_default();
     let name = super::name_of(view, &format!("time-{}", view.group_label(group)));
-    let svg = canvas::draw(&name, SIZE, |area| draw(area, view, &lines, &sweep))?;
+    let svg = drawing(&name, &lines, &sweep)?;
     let what = format!("time {} against {sweep}", view.words.per_operation);
     let title = super::title_of(view, &view.group_title(group, &what));
     let description = format!(
         "Typical wall time of {}, both axes logarithmic; the bands are intervals. {}",
         view.words.an_operation,
-        ends(view, &lines, &sweep)
+        ends(&lines, &sweep)
     );
     let plot = Plot::new(&name, title, description, svg);
     Ok(Some(plot.of_group(group)))
@@ -62,23 +92,10 @@ fn lines(view: &View, group: &Group) -> Vec<Line> {
     let line = |subject| {
         let places = group.points.iter().filter_map(|&point| {
             let x = view.plan.points[point].x?;
-            let time = view.cell(subject, point)?.wall_ns;
-            let bounded = number::bounded(&time) && time.low > 0.0;
-            let (low, high) = if bounded {
-                (time.low, time.high)
-            } else {
-                (time.estimate, time.estimate)
-            };
-            (x > 0.0 && time.estimate > 0.0).then_some(Place {
-                x,
-                time: time.estimate,
-                low,
-                high,
-            })
+            Place::new(x, &view.cell(subject, point)?.wall_ns)
         });
-        let mut places: Vec<Place> = places.collect();
-        places.sort_by(|a, b| a.x.total_cmp(&b.x));
-        Line { subject, places }
+        let name = view.name(subject).to_string();
+        Line::new(name, of_subject(view, subject), places.collect())
     };
     view.shown()
         .into_iter()
@@ -87,7 +104,12 @@ fn lines(view: &View, group: &Group) -> Vec<Line> {
         .collect()
 }
 
-fn draw(area: &Area, view: &View, lines: &[Line], sweep: &str) -> Drawn<()> {
+/// The drawing of lines, of which none is empty.
+pub fn drawing(name: &str, lines: &[Line], sweep: &str) -> Result<String, Error> {
+    canvas::draw(name, SIZE, |area| draw(area, lines, sweep))
+}
+
+fn draw(area: &Area, lines: &[Line], sweep: &str) -> Drawn<()> {
     let all = || lines.iter().flat_map(|l| &l.places);
     let least = |of: fn(&Place) -> f64| all().map(of).fold(f64::INFINITY, f64::min);
     let most = |of: fn(&Place) -> f64| all().map(of).fold(f64::NEG_INFINITY, f64::max);
@@ -96,7 +118,7 @@ fn draw(area: &Area, view: &View, lines: &[Line], sweep: &str) -> Drawn<()> {
     let mut values: Vec<f64> = all().map(|p| p.x).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
-    let names = lines.iter().map(|l| canvas::width_of(view.name(l.subject)));
+    let names = lines.iter().map(|l| canvas::width_of(&l.name));
     let right = (names.max().unwrap_or(0) + 30).min(SIZE.0 / 3);
     let mut chart = ChartBuilder::on(area)
         .margin_top(10 * UNIT)
@@ -133,7 +155,7 @@ fn draw(area: &Area, view: &View, lines: &[Line], sweep: &str) -> Drawn<()> {
         ((70 + width) / 2 * UNIT, (height - 12) * UNIT),
     )?;
     for line in lines {
-        let colour = of_subject(view, line.subject);
+        let colour = line.colour;
         for stretch in stretches(&line.places, &values) {
             let upper = stretch.iter().map(|p| (p.x, p.high));
             let band = upper.chain(stretch.iter().rev().map(|p| (p.x, p.low)));
@@ -155,8 +177,8 @@ fn draw(area: &Area, view: &View, lines: &[Line], sweep: &str) -> Drawn<()> {
             chart.backend_coord(&(last.x, last.time))
         })
         .collect();
-    let subjects: Vec<SubjectId> = lines.iter().map(|line| line.subject).collect();
-    labels(area, view, &subjects, &ends, (width, SIZE.1))
+    let names = lines.iter().map(|line| (line.name.as_str(), line.colour));
+    labels(area, &names.collect::<Vec<_>>(), &ends, (width, SIZE.1))
 }
 
 /// Parts without a gap: where a subject failed at a value, its line is broken.
@@ -170,15 +192,13 @@ fn stretches<'p>(places: &'p [Place], values: &[f64]) -> Vec<&'p [Place]> {
 /// Names at the lines' ends, moved apart, each with a leader in the line's colour.
 pub fn labels(
     area: &Area,
-    view: &View,
-    subjects: &[SubjectId],
+    names: &[(&str, RGBColor)],
     ends: &[(i32, i32)],
     (width, height): (i32, i32),
 ) -> Drawn<()> {
     let wanted: Vec<i32> = ends.iter().map(|e| e.1).collect();
     let places = canvas::apart(&wanted, 16 * UNIT, (height - 52) * UNIT);
-    for ((&subject, end), y) in subjects.iter().zip(ends).zip(places) {
-        let colour = of_subject(view, subject);
+    for ((&(name, colour), end), y) in names.iter().zip(ends).zip(places) {
         let x = (width + 14) * UNIT;
         let leader = vec![(end.0 + 5 * UNIT, end.1), (x, y)];
         area.draw(&PathElement::new(
@@ -186,19 +206,13 @@ pub fn labels(
             colour.mix(0.6).stroke_width(UNIT as u32),
         ))
         .map_err(words)?;
-        canvas::text(
-            area,
-            view.name(subject),
-            Type::Label,
-            Side::Right,
-            (x + 4 * UNIT, y),
-        )?;
+        canvas::text(area, name, Type::Label, Side::Right, (x + 4 * UNIT, y))?;
     }
     Ok(())
 }
 
 /// `At limit=1000: c 107 µs, ada 108 µs.`
-fn ends(view: &View, lines: &[Line], sweep: &str) -> String {
+pub fn ends(lines: &[Line], sweep: &str) -> String {
     let last = lines
         .iter()
         .filter_map(|l| l.places.last())
@@ -208,17 +222,13 @@ fn ends(view: &View, lines: &[Line], sweep: &str) -> String {
         .iter()
         .filter_map(|l| l.places.last().filter(|p| p.x == last).map(|p| (l, p)));
     let at = at.map(|(l, p)| {
-        let interval = lab_stats::analysis::Interval {
+        let interval = Interval {
             estimate: p.time,
             low: p.low,
             high: p.high,
             level: 1.0,
         };
-        format!(
-            "{} {}",
-            view.name(l.subject),
-            number::full(Quantity::Time, &interval)
-        )
+        format!("{} {}", l.name, number::full(Quantity::Time, &interval))
     });
     format!(
         "At {sweep} {}: {}.",

@@ -3,16 +3,18 @@
 //! is seen first.
 
 mod commands;
+mod load;
 mod page;
 mod targets;
 
 use crate::answer::answer;
 use crate::content::{self, Room};
 use crate::history::Sheet;
-use crate::table::{Cell, Table, Tone, cut};
+use crate::table::{Table, Tone, cut};
 use crate::view::{Group, View};
 use crate::{Report, Terminal};
 use lab_model::Failure;
+pub use load::render as load;
 pub use page::Page;
 pub use page::clean;
 
@@ -98,20 +100,15 @@ fn conditions(page: &mut Page, view: &View) {
 
 /// Rows for columns, long values cut: there are more subjects than settings that differ.
 fn turned(table: &Table) -> Table {
-    let settings = table.rows.iter().map(|row| row[0].text.clone());
-    let columns = std::iter::once("subject".to_string()).chain(settings);
-    let mut turned = Table::new("", columns);
-    turned.columns.iter_mut().for_each(|c| c.numeric = false);
-    for (i, subject) in table.columns.iter().enumerate().skip(1) {
-        let values = table
-            .rows
-            .iter()
-            .map(|row| Cell::from(cut(&row[i].text, 20)));
-        let name = Cell::from(subject.title.as_str());
-        turned
-            .rows
-            .push(std::iter::once(name).chain(values).collect());
+    let mut turned = table.turned();
+    for (i, column) in turned.columns.iter_mut().enumerate() {
+        column.numeric = false;
+        if i == 0 {
+            column.title = "subject".into();
+        }
     }
+    let values = turned.rows.iter_mut().flat_map(|row| &mut row[1..]);
+    values.for_each(|cell| cell.text = cut(&cell.text, 20));
     turned
 }
 

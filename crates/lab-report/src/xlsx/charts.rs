@@ -30,23 +30,29 @@ pub fn sweep_chart(view: &View, group: &Group, subjects: &[SubjectId], begin: u3
     chart
 }
 
-/// Throughput against the sweep, which is logarithmic; the table is on the target's sheet.
-pub fn throughput_chart(view: &View, group: &Group, subjects: &[SubjectId], begin: u32) -> Chart {
+/// Throughput against the sweep, which is logarithmic; the table is on the sheet of that name.
+pub fn throughput_chart(
+    view: &View,
+    group: &Group,
+    subjects: &[SubjectId],
+    (sheet, begin): (&str, u32),
+) -> Chart {
     let mut chart = Chart::new(ChartType::ScatterStraightWithMarkers);
     let sweep = view.plan.cases[group.case].sweep.as_deref().unwrap_or("");
-    let label = view.group_label(group);
-    chart.title().set_name(&format!("{label}: throughput"));
+    chart
+        .title()
+        .set_name(&view.group_title(group, "throughput"));
     chart.x_axis().set_name(sweep).set_log_base(2);
     chart
         .y_axis()
-        .set_name("operations per second")
+        .set_name(&format!("{}s per second", view.words.operation))
         .set_min(0.0);
-    chart
-        .set_width(720)
-        .set_height(420)
-        .set_alt_text(format!("operations per second against {sweep}"));
+    chart.set_width(720).set_height(420).set_alt_text(format!(
+        "{}s per second against {sweep}",
+        view.words.operation
+    ));
     let rows = (begin + 1, begin + group.points.len() as u32);
-    add_lines(&mut chart, view, view.place(), subjects, rows);
+    add_lines(&mut chart, view, sheet, subjects, rows);
     chart
 }
 

@@ -5,11 +5,13 @@
 mod between;
 mod charts;
 mod commands;
+mod load;
 mod sheet;
 mod sheets;
 mod targets;
 
 use crate::between::BetweenReport;
+use crate::load::LoadView;
 use crate::view::View;
 use crate::{Error, Report};
 use lab_model::Run;
@@ -98,6 +100,15 @@ fn sheets(view: &View) -> Vec<(&'static str, Sheet)> {
     named
         .filter(|(name, sheet)| !sometimes.contains(name) || sheet.rows.len() > 1)
         .collect()
+}
+
+/// The workbook of a load run.
+pub(crate) fn load(view: &LoadView) -> Result<Vec<u8>, Error> {
+    let mut workbook = workbook_of(view.view.run);
+    for (name, sheet) in load::sheets(view) {
+        sheet.write(&mut workbook, name)?;
+    }
+    Ok(workbook.save_to_buffer()?)
 }
 
 /// The workbook of two runs.

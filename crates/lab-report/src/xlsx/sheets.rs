@@ -403,12 +403,12 @@ pub fn conditions(view: &View) -> Sheet {
     let mut say = |what: &str, value: &str| sheet.rows.push(vec![what.into(), value.into()]);
     same.iter()
         .for_each(|setting| say("the same for all", setting));
-    host_and_method(view, &mut sheet);
+    host_and_method(view, &content::method(view), &mut sheet);
     sheet
 }
 
 /// The host's facts and findings, and how it was measured.
-pub fn host_and_method(view: &View, sheet: &mut Sheet) {
+pub fn host_and_method(view: &View, method: &[String], sheet: &mut Sheet) {
     let mut say = |what: &str, value: &str| sheet.rows.push(vec![what.into(), value.into()]);
     view.report
         .run
@@ -426,9 +426,7 @@ pub fn host_and_method(view: &View, sheet: &mut Sheet) {
             &format!("{} {}", finding.what, finding.advice),
         );
     }
-    content::method(view)
-        .iter()
-        .for_each(|sentence| say("method", sentence));
+    method.iter().for_each(|sentence| say("method", sentence));
 }
 
 pub fn imported(report: &Report) -> Sheet {

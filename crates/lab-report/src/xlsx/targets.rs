@@ -15,7 +15,7 @@ use lab_stats::analysis::Interval;
 use rust_xlsxwriter::{Chart, ChartSolidFill};
 
 /// Rows of a sheet that a chart of so many pixels covers, and one more.
-fn rows_of(pixels: u32) -> usize {
+pub fn rows_of(pixels: u32) -> usize {
     pixels.div_ceil(20) as usize + 1
 }
 
@@ -88,7 +88,7 @@ fn target(view: &View) -> Sheet {
     ratios(view, &mut sheet);
     parts(view, &mut sheet);
     for group in view.scaling_groups() {
-        rates(view, &group, &mut sheet);
+        rates(view, &group, view.place(), &mut sheet);
         laws(view, &group, &mut sheet);
     }
     for further in [sheets::fits(view), sheets::factors(view)] {
@@ -100,7 +100,7 @@ fn target(view: &View) -> Sheet {
 }
 
 /// A table whose first row holds headings, and an empty row; returns where it begins.
-fn append(sheet: &mut Sheet, rows: Vec<Vec<Value>>) -> u32 {
+pub fn append(sheet: &mut Sheet, rows: Vec<Vec<Value>>) -> u32 {
     let begin = sheet.rows.len();
     sheet.headings.push(begin);
     sheet.rows.extend(rows);
@@ -109,7 +109,7 @@ fn append(sheet: &mut Sheet, rows: Vec<Vec<Value>>) -> u32 {
 }
 
 /// A chart below what there is, and room for it.
-fn chart_below(sheet: &mut Sheet, chart: Chart, height: u32) {
+pub fn chart_below(sheet: &mut Sheet, chart: Chart, height: u32) {
     let row = sheet.rows.len() as u32;
     sheet.charts.push((row, 1, chart));
     let room = std::iter::repeat_with(Vec::new).take(rows_of(height));
@@ -212,13 +212,14 @@ fn part_row(view: &View, point: PointId, bar: &Bar) -> Vec<Value> {
     row
 }
 
-fn rates(view: &View, group: &Group, sheet: &mut Sheet) {
+/// Throughput over the sweep, with its chart, on the sheet of that name.
+pub fn rates(view: &View, group: &Group, name: &str, sheet: &mut Sheet) {
     let subjects = view.shown();
     let sweep = view.plan.cases[group.case].sweep.as_deref().unwrap_or("n");
     let headings = subjects.iter().flat_map(|&s| {
         let name = view.name(s);
         [
-            format!("{name} (operations/s)"),
+            format!("{name} ({}s/s)", view.words.operation),
             format!("{name} below"),
             format!("{name} above"),
         ]
@@ -238,14 +239,16 @@ fn rates(view: &View, group: &Group, sheet: &mut Sheet) {
         rows.push(row);
     }
     let begin = append(sheet, rows);
-    let chart = throughput_chart(view, group, &subjects, begin);
+    let chart = throughput_chart(view, group, &subjects, (name, begin));
     chart_below(sheet, chart, 420);
 }
 
-fn laws(view: &View, group: &Group, sheet: &mut Sheet) {
+/// The scalability law of each subject over the sweep.
+pub fn laws(view: &View, group: &Group, sheet: &mut Sheet) {
+    let operation = view.words.operation;
     let headings = [
         "Subject",
-        "Throughput of one (operations/s)",
+        &format!("Throughput of one ({operation}s/s)"),
         "low",
         "high",
         "level",
@@ -258,7 +261,7 @@ fn laws(view: &View, group: &Group, sheet: &mut Sheet) {
         "Peak at",
         "low",
         "high",
-        "Peak throughput (operations/s)",
+        &format!("Peak throughput ({operation}s/s)"),
         "low",
         "high",
         "Worst residual (part)",
@@ -465,7 +468,7 @@ fn conditions(views: &[View]) -> Sheet {
         }
     }
     if let Some(first) = views.first() {
-        sheets::host_and_method(first, &mut sheet);
+        sheets::host_and_method(first, &content::method(first), &mut sheet);
     }
     sheet
 }

@@ -6,6 +6,7 @@
 #![allow(dead_code)]
 
 pub mod commands;
+pub mod load;
 pub mod targets;
 
 use lab_model::host::Finding;
