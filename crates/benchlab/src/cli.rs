@@ -3,8 +3,10 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lab_model::Kind;
+use lab_load::Family;
+use lab_model::{Kind, Stage};
 use lab_report::{Format, HISTORY_FORMATS};
+use lab_stats::load::threshold::Threshold;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -30,8 +32,11 @@ pub struct Cli {
 pub enum Verb {
     /// Measure an experiment and report what it found
     Run(RunArgs),
-    /// Measure commands or revisions in turns, and say which is faster; or set two runs side by side
-    Compare(CompareArgs),
+    /// Measure commands, revisions or two servers in turns, and say which is faster; or set two runs side
+    /// by side
+    Compare(Box<CompareArgs>),
+    /// Put load on an HTTP server: what it can take, and what its users feel
+    Load(Box<LoadArgs>),
     /// Build the subjects, measure nothing
     Build(BuildArgs),
     /// Go on with a run that was stopped or killed
@@ -140,10 +145,12 @@ pub struct RunArgs {
                         benchlab compare --sweep n=1,10,100 --prepare 'rm -f out' 'prog {n} out'\n  \
                         benchlab compare --rev main --rev . --setup 'cargo build --release' -- target/release/prog x\n  \
                         benchlab compare --gate --margin 5% --export page.html 'old/prog' 'new/prog'\n  \
+                        benchlab compare http://127.0.0.1:8080/ http://127.0.0.1:8081/\n  \
                         benchlab compare runs/MONDAY.lab runs/FRIDAY.lab\n\nA command with shell syntax (| > * $ …) is run by sh, any other directly.\nExit codes with --gate: 3 a command is slower than the baseline, 4 not decided.\nThe run is kept; `benchlab history NAME` shows it with earlier ones."
 )]
 pub struct CompareArgs {
-    /// The commands, as one would type them into a shell, the baseline first; or two run files
+    /// The commands, as one would type them into a shell, the baseline first; or two run files; or two
+    /// URLs, on which load is put in turns
     #[arg(value_name = "COMMAND")]
     pub commands: Vec<String>,
     /// The words of one command, which is run as it is
@@ -193,7 +200,8 @@ pub struct CompareArgs {
     #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = part)]
     pub margin: f64,
     /// Time for measuring, such as 10s; less is taken if the answer is known before [default: 30s,
-    /// 120s with --precision, or what as many blocks take as the level needs]
+    /// 120s with --precision, or what as many blocks take as the level needs; on each of two URLs: 10s,
+    /// all of which is taken]
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     pub budget: Option<Duration>,
     /// Stop when every ratio is known to ± this
@@ -228,7 +236,148 @@ pub struct CompareArgs {
     /// End with exit code 5 if the host is not fit to measure on
     #[arg(long)]
     pub strict: bool,
+    /// Connections that are kept open to each server [default: 50]
+    #[arg(long, value_name = "N", value_parser = connections(), help_heading = LOAD)]
+    pub connections: Option<u32>,
+    /// The process of each server on this machine, in their order, or one for both: its CPU time, memory
+    /// and threads are shown beside
+    #[arg(long, value_name = "PID", value_delimiter = ',', value_parser = pid(), help_heading = LOAD)]
+    pub server_pid: Vec<i32>,
+    #[command(flatten)]
+    pub sending: Sending,
 }
+
+/// `benchlab load`
+#[derive(Args)]
+#[command(after_help = "Examples:\n  benchlab load http://127.0.0.1:8080/\n  \
+                        benchlab load --rate 5000 --for 30s --fail-if 'p99>20ms' http://127.0.0.1:8080/\n  \
+                        benchlab load --sweep connections=1,2,4,8,16,32,64 --server-pid 4711 http://127.0.0.1:8080/\n  \
+                        benchlab load --header 'Accept: application/json' --expect-json ok=true --weights 3,1 \\\n    http://127.0.0.1:8080/list http://127.0.0.1:8080/item\n  \
+                        benchlab compare http://127.0.0.1:8080/ http://127.0.0.1:8081/\n\nWithout --rate each connection waits for its answer before it sends the next request; with it requests are \
+                  sent when they are due, and their response time counts from then.\nThe run is kept in \
+                  runs/<time>-<name>.lab, with an HTML report beside it.\nExit codes: 1 nothing was served, 3 a --fail-if is so, 4 that is not decided.")]
+pub struct LoadArgs {
+    /// The URLs that are asked for, all of one server
+    #[arg(value_name = "URL", required_unless_present = "requests")]
+    pub urls: Vec<String>,
+    /// Connections that are kept open
+    #[arg(long, short, default_value = "50", value_name = "N", value_parser = connections())]
+    pub connections: u32,
+    /// How long each point is loaded [default: 10s, or as long as the stages take]
+    #[arg(long = "for", value_name = "TIME", value_parser = time)]
+    pub length: Option<Duration>,
+    /// Each number of connections in one run, in random order again and again, with a fit of how the
+    /// server scales: connections=1,2,4,8
+    #[arg(long, short = 'L', value_name = "NAME=VALUE,…")]
+    pub sweep: Vec<String>,
+    /// How often each URL is asked for, in their order [default: equally often]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    pub weights: Vec<u32>,
+    /// The server's process on this machine: its CPU time, memory and threads are shown beside
+    #[arg(long, value_name = "PID", value_parser = pid())]
+    pub server_pid: Option<i32>,
+    /// End with exit code 3 if this is so, such as 'p99>20ms' or 'errors>0.1%'
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<Threshold>,
+    #[command(flatten)]
+    pub sending: Sending,
+    /// The server's name in the report [default: its scheme, host and port]
+    #[arg(long, short, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Write a report too; the name's ending says in which form (.txt .md .csv .json .xlsx .html, or a
+    /// folder for .svg plots)
+    #[arg(long, value_name = "FILE")]
+    pub export: Vec<PathBuf>,
+    /// The load's name in the history [default: host and port]
+    #[arg(long = "as", value_name = "NAME")]
+    pub title: Option<String>,
+    /// Seed of the order of requests, visits and arrivals [default: a new one]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Where the run file goes [default: the project's runs/, or outside of a project
+    /// ~/.local/share/benchlab/runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs: Option<PathBuf>,
+    /// End with exit code 5 if the host is not fit to measure on
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// What is sent, when, how, and what is expected: of one server, or of each of two.
+#[derive(Args, Default)]
+#[command(next_help_heading = LOAD)]
+pub struct Sending {
+    /// Requests per second, sent when they are due, whatever became of those before (open loop)
+    #[arg(long, value_name = "N", value_parser = rate, conflicts_with = "stages")]
+    pub rate: Option<f64>,
+    /// Rates that change evenly, one stage after the other, such as 0:1000:5s,1000:1000:20s
+    #[arg(long, value_name = "FROM:TO:TIME,…", value_delimiter = ',', value_parser = stage)]
+    pub stages: Vec<Stage>,
+    /// Requests arrive as those of many independent users, not evenly (with --rate or --stages)
+    #[arg(long)]
+    pub poisson: bool,
+    /// Threads that put load on, at most one per core [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Open a connection for every request
+    #[arg(long)]
+    pub no_keep_alive: bool,
+    /// Requests that a connection has under way at once [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub pipeline: Option<u32>,
+    /// Speak HTTP/2
+    #[arg(long)]
+    pub http2: bool,
+    /// Only IPv4 addresses, or only IPv6 ones; 4,6 compares both
+    #[arg(long, value_name = "4|6|4,6", value_parser = families)]
+    pub family: Option<Families>,
+    /// The method [default: GET, or POST with a body]
+    #[arg(long, short = 'X', value_name = "METHOD", conflicts_with = "requests")]
+    pub method: Option<String>,
+    /// A header that every request has; what it says is kept nowhere
+    #[arg(long, short = 'H', value_name = "NAME: VALUE")]
+    pub header: Vec<String>,
+    /// The body of every request
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["body_file", "requests"])]
+    pub body: Option<String>,
+    /// A file with the body of every request
+    #[arg(long, value_name = "FILE", conflicts_with = "requests")]
+    pub body_file: Option<PathBuf>,
+    /// A file of requests, as editors know them (.http); paths in it are of the URL's server
+    #[arg(long, value_name = "FILE")]
+    pub requests: Option<PathBuf>,
+    /// Answers must have one of these statuses [default: 2xx,3xx]
+    #[arg(long, value_name = "STATUS,…")]
+    pub expect_status: Option<String>,
+    /// Answers must have this body
+    #[arg(long, value_name = "TEXT")]
+    pub expect_body: Option<String>,
+    /// Answers must be JSON that has this value there, such as items.0.name=\"x\"
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub expect_json: Vec<String>,
+    /// A request that takes longer has failed [default: 10s]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub timeout: Option<Duration>,
+    /// Believe servers whose certificate is by the authorities in this PEM file, and no others
+    #[arg(long, value_name = "FILE", conflicts_with = "insecure")]
+    pub ca: Option<PathBuf>,
+    /// Believe every server, whatever certificate it has
+    #[arg(long)]
+    pub insecure: bool,
+    /// Load this host although it is neither this one nor in a private network: it is yours to load
+    #[arg(long, value_name = "HOST")]
+    pub i_may_load: Option<String>,
+    /// Write the response and service times of every slice as an HdrHistogram log too
+    #[arg(long, value_name = "FILE")]
+    pub hlog: Option<PathBuf>,
+}
+
+/// Where the options are in a help that belong to load alone.
+const LOAD: &str = "Load";
+
+/// Address families, in the order given.
+#[derive(Clone)]
+pub struct Families(pub Vec<Family>);
 
 /// Where commands run.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -382,6 +531,43 @@ fn budget(text: &str) -> Result<Budget, String> {
     }
 }
 
+fn families(text: &str) -> Result<Families, String> {
+    let families = Family::parse(text).map_err(|e| e.to_string());
+    families.map(Families)
+}
+
+fn connections() -> impl TypedValueParser<Value = u32> {
+    clap::value_parser!(u32).range(1..=1_000_000)
+}
+
+fn pid() -> impl TypedValueParser<Value = i32> {
+    clap::value_parser!(i32).range(1..)
+}
+
+/// Requests per second.
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|r| (0.001..=1e7).contains(r));
+    rate.ok_or("requests per second are wanted, from 0.001 to 10000000".into())
+}
+
+/// `0:1000:5s`: from one rate to another in this time.
+fn stage(text: &str) -> Result<Stage, String> {
+    let wanted = "FROM:TO:TIME is wanted, such as 0:1000:5s";
+    let words: Vec<&str> = text.split(':').collect();
+    let [from, to, length] = words[..] else {
+        return Err(wanted.into());
+    };
+    let rate = |text: &str| match text.parse() {
+        Ok(0.0) => Ok(0.0),
+        _ => rate(text),
+    };
+    Ok(Stage {
+        from: rate(from)?,
+        to: rate(to)?,
+        length_ns: time(length)?.as_nanos() as u64,
+    })
+}
+
 /// `1.5s`, `500ms`, `2m`, `1h`.
 fn time(text: &str) -> Result<Duration, String> {
     let split = text
@@ -459,6 +645,13 @@ mod tests {
         assert_eq!(time("2m"), Ok(Duration::from_secs(120)));
         assert_eq!(part("2%"), Ok(0.02));
         assert_eq!(part("0.02"), Ok(0.02));
+        let stage = |text| stage(text).map(|s| (s.from, s.to, s.length_ns));
+        assert_eq!(stage("0:1000:5s"), Ok((0.0, 1000.0, 5_000_000_000)));
+        for bad in [
+            "", "1:2", "1:2:3", "-1:2:3s", "a:2:3s", "1:2:3s:4", "1:inf:3s",
+        ] {
+            assert!(stage(bad).is_err(), "{bad}");
+        }
         for bad in ["", "5", "s", "-1s", "1e9h", "1 s", "0s"] {
             assert!(time(bad).is_err(), "{bad}");
         }

@@ -2,6 +2,7 @@
 //! How the lab ends when it cannot do what was asked for: exit code and message.
 
 use lab_bench::BenchError;
+use lab_load::JobError;
 use lab_plan::PlanError;
 use lab_store::StoreError;
 
@@ -43,6 +44,12 @@ impl Exit {
 
 impl From<PlanError> for Exit {
     fn from(e: PlanError) -> Exit {
+        Exit::wrong(e.to_string())
+    }
+}
+
+impl From<JobError> for Exit {
+    fn from(e: JobError) -> Exit {
         Exit::wrong(e.to_string())
     }
 }

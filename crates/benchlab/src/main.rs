@@ -20,6 +20,7 @@ fn main() -> ExitCode {
     let ended = match &cli.verb {
         Verb::Run(args) => verbs::run::run(&cli, args),
         Verb::Compare(args) => verbs::compare::compare(&cli, args),
+        Verb::Load(args) => verbs::load::load(&cli, args),
         Verb::Build(args) => verbs::build::build(&cli, args),
         Verb::Resume(args) => verbs::resume::resume(&cli, args),
         Verb::Report(args) => verbs::report::report(args),

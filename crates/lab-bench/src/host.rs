@@ -214,6 +214,21 @@ impl Gauge {
     }
 }
 
+impl Gauge {
+    /// The same where a server on this machine did what it was asked to, which nobody did to the lab.
+    /// `None`: how much of others' time was the server's is not known, and none is counted.
+    pub fn read_beside(&self, server_cpu_ns: Option<u64>) -> Disturbance {
+        let found = self.read();
+        let all = counters().all - self.before.all;
+        let all_ns = all as f64 * 1e9 / procfs::ticks_per_second() as f64;
+        let server = server_cpu_ns.map_or(1.0, |ns| ns as f64 / all_ns.max(1.0));
+        Disturbance {
+            foreign: (found.foreign - server).max(0.0),
+            ..found
+        }
+    }
+}
+
 fn counters() -> Counters {
     let stat = text("/proc/stat");
     let total: Vec<u64> = stat

@@ -92,6 +92,64 @@ pub fn children() -> Vec<Pid> {
     children
 }
 
+/// A process and all that descend from it; the process alone if it has no children.
+pub fn with_descendants(pid: Pid) -> Vec<Pid> {
+    let mut found = vec![pid];
+    let mut looked_at = 0;
+    while let Some(&pid) = found.get(looked_at) {
+        looked_at += 1;
+        // A child belongs to the thread that started it.
+        for task in fs::read_dir(format!("/proc/{pid}/task"))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            let list = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            let pids = list.split_whitespace().filter_map(|n| n.parse().ok());
+            found.extend(pids.map(Pid::from_raw));
+        }
+    }
+    found
+}
+
+/// When a process began, in ticks since the machine did; `None`: it is gone, or a zombie.
+pub fn began(pid: Pid) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields = fields(&stat);
+    let alive = !fields.first()?.starts_with(['Z', 'X']);
+    fields.get(19).filter(|_| alive)?.parse().ok()
+}
+
+/// CPU time of the children that a process waited for, and of those that they waited for, ns; 0 if it is
+/// gone.
+pub fn waited_for_ns(pid: Pid) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields = fields(&stat);
+    let ticks: u64 = (13..=14)
+        .filter_map(|i| fields.get(i)?.parse::<u64>().ok())
+        .sum();
+    ticks * (1_000_000_000 / ticks_per_second())
+}
+
+/// Threads of a process; 0 if it is gone.
+pub fn threads(pid: Pid) -> u32 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    field(&status, "Threads") as u32
+}
+
+/// Resident memory of a process, bytes; `None` if it is gone.
+pub fn resident_bytes(pid: Pid) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    Some(1024 * field(&status, "VmRSS"))
+}
+
+/// Resident memory of a process in which what it shares with n others counts an n-th (the proportional set
+/// size), bytes; `None` if it is gone, or this user may not know.
+pub fn share_bytes(pid: Pid) -> Option<u64> {
+    let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    Some(1024 * field(&rollup, "Pss"))
+}
+
 /// CPU time of a process and of the children that it waited for, in ticks; 0 if it is gone.
 pub fn ticks(pid: Pid) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

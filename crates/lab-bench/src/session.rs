@@ -391,7 +391,7 @@ impl<'a> Session<'a> {
 }
 
 /// The lab's own CPU time in ns and peak resident memory in bytes.
-fn lab_cost() -> Option<(u64, u64)> {
+pub(crate) fn lab_cost() -> Option<(u64, u64)> {
     let here = nix::unistd::Pid::this();
     let usage = crate::procfs::usage(here).ok()?;
     Some((

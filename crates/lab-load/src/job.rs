@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a generator is to do.
 
+use crate::expect::Expect;
+use crate::requests::Requests;
+use crate::tls::Tls;
 use lab_model::{Arrivals, Protocol};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a generator is to do.
@@ -10,6 +14,12 @@ use std::time::Duration;
 pub struct Job {
     /// Where the server listens.
     pub address: SocketAddr,
+    /// Who the server must be, if TLS is spoken.
+    pub tls: Option<Tls>,
+    /// What is sent.
+    pub requests: Arc<Requests>,
+    /// What an answer must be.
+    pub expect: Arc<Expect>,
     /// Connections kept open at once, over all threads: from 1.
     pub connections: usize,
     /// Threads, from 1 to the number of connections.

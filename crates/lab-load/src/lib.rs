@@ -4,8 +4,35 @@
 //! A [`Job`] says what to send to whom; an [`Engine`] has its threads and connections, puts load on for
 //! as long as it is told to, and hands out a [`Record`] of what happened for every slice of that time.
 
+mod clock;
+mod connection;
+mod engine;
+mod error;
+mod expect;
+mod guard;
+mod http2;
 mod job;
+mod pace;
+mod poll;
+mod ports;
+mod queue;
 mod record;
+mod request_file;
+mod requests;
+pub mod response;
+mod stream;
+mod target;
+mod tls;
+mod worker;
 
+pub use engine::{Engine, LoadError};
+pub use error::JobError;
+pub use expect::{Expect, JsonValue, Statuses};
+pub use guard::Guard;
 pub use job::Job;
+pub use ports::{Outlook, Ports};
 pub use record::Record;
+pub use request_file::read_requests;
+pub use requests::{Header, Rendered, Request, Requests, method};
+pub use target::{Family, Link, Origin};
+pub use tls::{Tls, Trust};

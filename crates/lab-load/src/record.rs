@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What happened in a slice of load.
 
+use crate::expect::Expect;
 use hdrhistogram::Histogram;
 use lab_model::{Counts, ErrorKind, PointId, Slice, SubjectId};
 
@@ -59,9 +60,25 @@ impl Record {
         }
     }
 
-    /// Counts an error.
-    pub fn error(&mut self, kind: ErrorKind) {
+    /// Counts an error, and keeps what is to be said of the first of its kind.
+    pub fn error(&mut self, kind: ErrorKind, words: impl FnOnce() -> String) {
         self.errors[kind as usize] += 1;
+        self.words[kind as usize].get_or_insert_with(words);
+    }
+
+    /// Counts an answer: served, if it is as expected. `times` are the response and the service time, ns.
+    pub(crate) fn judge(&mut self, expect: &Expect, status: u16, body: &[u8], times: (u64, u64)) {
+        if !expect.status(status) {
+            self.error(ErrorKind::Status, || format!("status {status}"));
+        } else if expect.wants_body() && !expect.body(body) {
+            let length = body.len();
+            let words = || format!("a body of {length} bytes that is not as expected");
+            self.error(ErrorKind::Body, words);
+        } else {
+            self.served += 1;
+            self.response.saturating_record(times.0);
+            self.service.saturating_record(times.1);
+        }
     }
 
     /// Adds what another thread did in the same time.

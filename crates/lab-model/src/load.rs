@@ -58,6 +58,18 @@ pub enum Arrivals {
     },
 }
 
+impl Arrivals {
+    /// Whether the rate is another one at another time.
+    pub fn changes(&self) -> bool {
+        let Arrivals::Open { stages, .. } = self else {
+            return false;
+        };
+        let mut rates = stages.iter().flat_map(|stage| [stage.from, stage.to]);
+        let first = rates.next();
+        rates.any(|rate| Some(rate) != first)
+    }
+}
+
 /// A part of the time in which the rate goes evenly from one value to another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stage {

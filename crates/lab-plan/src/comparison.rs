@@ -2,12 +2,10 @@
 //! Commands given on the command line -> the plan that compares them.
 
 use crate::error::PlanError;
+use crate::name;
 use crate::shell;
 use lab_model::{Case, Command, Commands, Measure, Plan, Point, Subject, SubjectId};
 use std::path::PathBuf;
-
-/// The most characters of a comparison's name.
-const LONGEST_NAME: usize = 40;
 
 /// What is compared, as asked for.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +69,7 @@ impl Comparison {
         let points = self.points();
         let sweep = self.numeric().next().map(|(name, _)| name.clone());
         let name = match &self.name {
-            Some(name) => checked(name)?,
+            Some(name) => name::checked(name)?,
             None => of_program(&subjects[0]),
         };
         if self.control {
@@ -323,29 +321,5 @@ fn overheads(subjects: &[Subject]) -> Vec<Subject> {
 fn of_program(subject: &Subject) -> String {
     let line = subject.command.as_ref().map_or("", |c| c.line.as_str());
     let first = line.split_whitespace().next().unwrap_or("");
-    let name = first.rsplit('/').next().unwrap_or(first);
-    let name: String = name
-        .chars()
-        .filter(|&c| in_a_name(c))
-        .take(LONGEST_NAME)
-        .collect();
-    match name.trim_matches(['.', '-']) {
-        "" => "commands".into(),
-        name => name.into(),
-    }
-}
-
-fn checked(name: &str) -> Result<String, PlanError> {
-    let fits = name.chars().all(in_a_name) && name.len() <= LONGEST_NAME;
-    match fits && name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
-        true => Ok(name.into()),
-        false => Err(PlanError::asked(format!(
-            "--as {name}: at most {LONGEST_NAME} letters, digits, `.`, `_` and `-` are wanted, and a letter or \
-             a digit first"
-        ))),
-    }
-}
-
-fn in_a_name(c: char) -> bool {
-    c.is_ascii_alphanumeric() || "._-".contains(c)
+    name::made_of(first.rsplit('/').next().unwrap_or(first), "commands")
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How long the analysis of a run of a million samples takes, and a look of the stopping rule:
-//! `cargo bench -p lab-stats`.
+//! How long the analysis of a run of a million samples takes, and a look of the stopping rule; and of a
+//! load run of an hour, or of a wide sweep: `cargo bench -p lab-stats`.
 
 #[path = "../tests/simulator/mod.rs"]
 mod simulator;
 
-use simulator::{CALM, Simulator, World};
+use simulator::load::{add, counts, second, times};
+use simulator::{CALM, Random, Simulator, World};
 use std::time::Instant;
 
 fn main() {
@@ -28,6 +29,32 @@ fn main() {
         let analyse = milliseconds(|| lab_stats::analyse(&run).comparisons.len());
         let stop = milliseconds(|| usize::from(lab_stats::stop(&run).is_some()));
         println!("{blocks:6}  {samples:7}  {analyse:11.0}  {stop:8.0}");
+    }
+    load();
+}
+
+/// Slices of a load run, each with some 500 different times.
+fn load() {
+    println!("load: servers  points  blocks  analyse, ms (median of 5)");
+    for (servers, points, blocks) in [(1, 1, 3600), (2, 1, 300), (1, 10, 10), (2, 20, 20)] {
+        let connections: Vec<u32> = (1..=points).collect();
+        let mut run = simulator::load::run(&["a", "b"][..servers], &connections, 1);
+        let mut random = Random(1);
+        for _ in 0..blocks {
+            let mut slices = Vec::new();
+            for point in 0..points as usize {
+                for server in 0..servers {
+                    let response = counts(times(&mut random, 1500, 1e6, 0.3));
+                    let mut slice = second(server, point, response.clone());
+                    slice.lag = response;
+                    slices.push(slice);
+                }
+            }
+            add(&mut run, slices);
+        }
+        let run = simulator::load::open(run);
+        let analyse = milliseconds(|| lab_stats::load(&run).map_or(0, |a| a.cells.len()));
+        println!("{servers:13}  {points:6}  {blocks:6}  {analyse:11.0}");
     }
 }
 

@@ -308,7 +308,8 @@ pub struct Refusal {
 pub struct Warning {
     /// One word to tell warnings apart by: `few-blocks`, `noise-floor`, `no-steady-state`,
     /// `disturbed`, `dependent`, `disagree`, `versions`, `host`, `failed`, `interrupted`; of whole
-    /// commands also `short`.
+    /// commands also `short`; of load also `errors`, `saturated`, `late`, `not-delivered`,
+    /// `shared-cores`, `stages`, `closed-loop`.
     pub kind: String,
     /// What is so and what to do, in a sentence or two.
     pub text: String,

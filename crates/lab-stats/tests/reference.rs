@@ -2,9 +2,12 @@
 //! The estimators against R and ruptures. The values come from the generators in `reference/`;
 //! its README has the commands.
 
+mod lines;
+
 use lab_stats::rank_sum::RankSum;
 use lab_stats::signed_rank::SignedRank;
 use lab_stats::{dependence, family, fit, normal, order, rank_sum, signed_rank, usl, warmup};
+use lines::{Line, close, lines};
 
 const R: &str = include_str!("../reference/r.txt");
 const RUPTURES: &str = include_str!("../reference/ruptures.txt");
@@ -161,46 +164,6 @@ fn change_points_are_those_of_ruptures() {
     }
 }
 
-/// `name key=value … : numbers`.
-struct Line<'a> {
-    keys: Vec<&'a str>,
-    numbers: Vec<f64>,
-}
-
-impl Line<'_> {
-    fn key(&self, name: &str) -> f64 {
-        let value = self
-            .keys
-            .iter()
-            .find_map(|key| key.strip_prefix(name)?.strip_prefix('='));
-        value
-            .unwrap_or_else(|| panic!("no {name} in {:?}", self.keys))
-            .parse()
-            .unwrap()
-    }
-}
-
-/// The lines of that name; there must be some.
-fn lines<'a>(text: &'a str, name: &str) -> std::vec::IntoIter<Line<'a>> {
-    let found: Vec<Line> = text
-        .lines()
-        .filter_map(|line| {
-            let (words, numbers) = line.split_once(" :")?;
-            let mut words = words.split(' ');
-            let numbers = numbers
-                .split_whitespace()
-                .map(|n| n.parse().unwrap())
-                .collect();
-            (words.next() == Some(name)).then(|| Line {
-                keys: words.collect(),
-                numbers,
-            })
-        })
-        .collect();
-    assert!(!found.is_empty(), "no {name} among the reference values");
-    found.into_iter()
-}
-
 fn sample(id: f64) -> Vec<f64> {
     values("sample", id)
 }
@@ -210,15 +173,4 @@ fn values(name: &str, id: f64) -> Vec<f64> {
         .find(|line| line.key("id") == id)
         .unwrap()
         .numbers
-}
-
-/// Equal within `tolerance`, in relation to numbers above 1.
-fn close(found: &[f64], expected: &[f64], tolerance: f64) {
-    assert_eq!(found.len(), expected.len());
-    for (f, e) in found.iter().zip(expected) {
-        assert!(
-            (f - e).abs() <= tolerance * e.abs().max(1.0),
-            "{found:?}, expected {expected:?}"
-        );
-    }
 }

@@ -8,6 +8,7 @@ pub mod generate;
 pub mod history;
 pub mod import;
 pub mod list;
+pub mod load;
 pub mod report;
 pub mod resume;
 pub mod run;

@@ -65,10 +65,11 @@ pub fn with_report<T>(
 ) -> Result<T, Exit> {
     let run = lab_store::load(path)?;
     let file = path.display().to_string();
-    make(&Report {
-        others,
-        ..Report::new(&run, &file)
-    })
+    let report = match lab_stats::load(&run) {
+        Some(load) => Report::of_load(&run, load, &file),
+        None => Report::new(&run, &file),
+    };
+    make(&Report { others, ..report })
 }
 
 /// A report in a format, 80 columns wide in a terminal's.

@@ -2,7 +2,7 @@
 //! Every server against the baseline at every point, in every respect that both have.
 
 use super::analysis::{LoadComparison, Metric};
-use super::error_share;
+use super::hidden;
 use super::visits::{Visit, Visits};
 use crate::analysis::Refusal;
 use crate::compare::candidates;
@@ -95,21 +95,21 @@ fn logs(
         .iter()
         .copied()
         .unzip::<_, _, Vec<&Visit>, Vec<&Visit>>();
-    if both.is_empty() || [&sides.0, &sides.1].iter().any(|v| hidden(v, metric)) {
+    if both.is_empty() || [&sides.0, &sides.1].iter().any(|v| errors_hide(v, metric)) {
         return None;
     }
     let log = |(a, b): &(&Visit, &Visit)| Some((value(a, metric)? / value(b, metric)?).ln());
     both.iter().map(log).collect()
 }
 
-/// Whether as many requests failed as lie beyond a percentile: had they been waited for, it would be
-/// higher than any that was served.
-fn hidden(visits: &[&Visit], metric: Metric) -> bool {
-    let sum = |part: fn(&Visit) -> u64| visits.iter().map(|v| part(v)).fold(0, u64::saturating_add);
-    let failed = error_share(sum(|v| v.failed()), sum(|v| v.served)).unwrap_or(1.0);
-    metric
-        .per_10_000()
-        .is_some_and(|part| failed > 1.0 - f64::from(part) / 10_000.0)
+/// Whether errors take the place of what is compared.
+fn errors_hide(visits: &[&Visit], metric: Metric) -> bool {
+    let sum = |part: fn(&Visit) -> u64| {
+        let parts = visits.iter().map(|v| part(v));
+        parts.fold(0, u64::saturating_add)
+    };
+    let part = metric.per_10_000();
+    part.is_some_and(|part| hidden(sum(|v| v.failed()), sum(|v| v.served), part))
 }
 
 fn value(visit: &Visit, metric: Metric) -> Option<f64> {

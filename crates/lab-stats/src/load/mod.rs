@@ -5,6 +5,7 @@ pub mod analysis;
 mod cells;
 mod compare;
 mod quantiles;
+pub mod threshold;
 mod visits;
 mod warnings;
 
@@ -68,4 +69,11 @@ fn errors(cell: &LoadCell) -> u64 {
 fn error_share(errors: u64, served: u64) -> Option<f64> {
     let ended = errors as f64 + served as f64;
     (ended > 0.0).then(|| errors as f64 / ended)
+}
+
+/// Whether more requests failed than lie beyond the percentile that so many in 10,000 do not exceed: had
+/// they been waited for, it could be higher than any that was served.
+fn hidden(failed: u64, served: u64, per_10_000: u32) -> bool {
+    let (failed, served) = (u128::from(failed), u128::from(served));
+    failed * 10_000 > (failed + served) * 10_000_u128.saturating_sub(u128::from(per_10_000))
 }

@@ -14,21 +14,22 @@ use lab_model::Plan;
 /// Quantiles that are given, of 10,000.
 const PARTS: [u32; 6] = [5000, 7500, 9000, 9900, 9990, 9999];
 
-/// More blocks than this are drawn in groups of neighbours, which makes intervals no less true.
+/// More blocks than this are drawn in groups of neighbours: it bounds the work.
 const MOST_GROUPS: usize = 100;
 
 /// The quantiles of a distribution over all of `blocks`, and how the blocks depend on each other in it.
 pub fn quantiles(plan: &Plan, blocks: &[&Visit], of: Distribution) -> (Quantiles, Option<Merged>) {
-    let all = Pooled::new(blocks, blocks.len().max(1), of);
-    let Some(&max) = all.values.last() else {
+    let counted = Counted::new(blocks, of);
+    let Some(&max) = counted.values.last() else {
         return (Quantiles::default(), None);
     };
-    let estimates = PARTS.map(|part| all.quantile(&[1.0], part));
-    let depending = dependence(plan, blocks, of, &estimates);
-    let width = depending.as_ref().map_or(1, |merged| merged.width as usize);
-    let pooled = Pooled::new(blocks, width.max(blocks.len().div_ceil(MOST_GROUPS)), of);
-    let intervals = pooled.intervals(plan);
+    let all = Pooled::new(&counted, blocks.len());
     let total = all.total(&[1.0]);
+    let limits = [PARTS[0], PARTS[3]].map(|part| all.quantile(&[1.0], part));
+    let depending = dependence(plan, &counted, limits);
+    let width = depending.as_ref().map_or(1, |m| m.width as usize);
+    let pooled = Pooled::new(&counted, width.max(blocks.len().div_ceil(MOST_GROUPS)));
+    let intervals = pooled.intervals(plan);
     let part = |i: usize| {
         let beyond = total * f64::from(10_000 - PARTS[i]);
         intervals.filter(|_| beyond >= 10_000.0).map(|all| all[i])
@@ -46,59 +47,68 @@ pub fn quantiles(plan: &Plan, blocks: &[&Visit], of: Distribution) -> (Quantiles
     (quantiles, depending)
 }
 
-/// Of the median and the 99th percentile, how the blocks depend on each other in the part of their
-/// requests that exceed it, which is what moves a quantile: the one that asks for the widest groups.
-fn dependence(
-    plan: &Plan,
-    blocks: &[&Visit],
-    of: Distribution,
-    estimates: &[Option<f64>],
-) -> Option<Merged> {
+/// How the blocks depend on each other in the part of their requests that exceed a limit, which is what
+/// moves a quantile: of several limits, that which asks for the widest groups.
+fn dependence(plan: &Plan, counted: &Counted, limits: [Option<f64>; 2]) -> Option<Merged> {
     let enough = family::blocks_needed(plan.measure.alpha, 1).unwrap_or(u32::MAX);
     let beyond = |limit: f64| {
-        let part = |block: &&Visit| {
+        let part = |block: &Vec<(u64, u64)>| {
             let (mut all, mut over) = (0.0, 0.0);
-            for (value, count) in block.buckets(of) {
-                all += count as f64;
-                over += if value as f64 > limit {
-                    count as f64
+            for (value, count) in block {
+                all += *count as f64;
+                over += if *value as f64 > limit {
+                    *count as f64
                 } else {
                     0.0
                 };
             }
             (all > 0.0).then(|| over / all)
         };
-        let parts: Vec<f64> = blocks.iter().filter_map(part).collect();
+        let parts: Vec<f64> = counted.blocks.iter().filter_map(part).collect();
         dependence::merge(&parts, enough)
     };
-    let limits = [estimates[0], estimates[3]].into_iter().flatten();
-    limits.map(beyond).max_by_key(|m| (m.width, m.unresolved))
+    let merged = limits.into_iter().flatten().map(beyond);
+    merged.max_by_key(|m| (m.width, m.unresolved))
+}
+
+/// What each block counted.
+struct Counted {
+    /// Values and how many, of one slice after the other.
+    blocks: Vec<Vec<(u64, u64)>>,
+    /// The values of all, ascending.
+    values: Vec<u64>,
+}
+
+impl Counted {
+    fn new(blocks: &[&Visit], of: Distribution) -> Counted {
+        let counted = |block: &&Visit| block.buckets(of).filter(|(_, n)| *n > 0).collect();
+        let blocks: Vec<Vec<(u64, u64)>> = blocks.iter().map(counted).collect();
+        let mut values: Vec<u64> = blocks.iter().flatten().map(|(value, _)| *value).collect();
+        values.sort_unstable();
+        values.dedup();
+        Counted { blocks, values }
+    }
 }
 
 /// Distributions of groups of blocks over the values that any of them has.
-struct Pooled {
+struct Pooled<'b> {
     groups: usize,
-    /// Ascending.
-    values: Vec<u64>,
+    values: &'b [u64],
     /// How many lie at or below a value: by value, then group. Whole numbers, exact up to 2^53.
     at_most: Vec<f64>,
 }
 
-impl Pooled {
+impl Pooled<'_> {
     /// Groups of `width` neighbours; the last has the rest, too.
-    fn new(blocks: &[&Visit], width: usize, of: Distribution) -> Pooled {
-        let groups = (blocks.len() / width).max(1);
-        let group = |block: usize| (block / width).min(groups - 1);
-        let counted = |block: &&Visit| block.buckets(of).filter(|(_, n)| *n > 0).collect();
-        let buckets: Vec<Vec<(u64, u64)>> = blocks.iter().map(counted).collect();
-        let mut values: Vec<u64> = buckets.iter().flatten().map(|(value, _)| *value).collect();
-        values.sort_unstable();
-        values.dedup();
+    fn new(counted: &Counted, width: usize) -> Pooled<'_> {
+        let Counted { blocks, values } = counted;
+        let groups = (blocks.len() / width.max(1)).max(1);
         let mut at_most = vec![0.0; values.len() * groups];
-        for (block, counts) in buckets.iter().enumerate() {
+        for (block, counts) in blocks.iter().enumerate() {
+            let group = (block / width.max(1)).min(groups - 1);
             for (value, count) in counts {
                 let row = values.partition_point(|v| v < value);
-                at_most[row * groups + group(block)] += *count as f64;
+                at_most[row * groups + group] += *count as f64;
             }
         }
         for i in groups..at_most.len() {

@@ -4,13 +4,13 @@
 use super::analysis::{LoadCell, Metric};
 use super::cells::{BUSY, LATE_NS, Measured};
 use super::compare::Pair;
-use super::{error_share, errors};
+use super::{error_share, errors, hidden};
 use crate::analysis::Warning;
 use crate::family;
 use crate::warnings::{self, list, percent};
 use lab_model::{Arrivals, Ending, Load, Plan, Run};
 
-/// Less than this part of the requests that were due were served: the rate was not delivered.
+/// Where less than this part of what was due was served, the rate was not delivered.
 const DELIVERED: f64 = 0.99;
 
 /// Generator and server take from each other where together they use more than this part of the cores.
@@ -47,7 +47,10 @@ pub fn warnings(
     warn("shared-cores", one(told.shared_cores(run)));
     warn("host", warnings::unfit(run));
     warn("few-blocks", one(told.few_blocks(run, compared)));
-    warn("dependent", one(told.dependent(compared)));
+    match load.arrivals.changes() {
+        true => warn("stages", one(told.stages())),
+        false => warn("dependent", one(told.dependent(compared))),
+    }
     warn("disturbed", warnings::disturbances(run, disturbed));
     warn("closed-loop", one(told.closed_loop()));
     warnings
@@ -86,7 +89,7 @@ impl Told<'_> {
         words.join(" at ")
     }
 
-    /// ` at connections=8 and connections=16`, ` of A at connections=8`, or nothing.
+    /// ` at connections=8 and connections=16`, ` for A at connections=8`, or nothing.
     fn at(&self, cells: &[&LoadCell]) -> String {
         let preposition = match self.plan.subjects.len() {
             1 => "at",
@@ -111,15 +114,13 @@ impl Told<'_> {
     fn errors(&self) -> Option<String> {
         let failing = self.cells(|cell| errors(cell) > 0);
         let hides = |cell: &LoadCell| {
-            let share = error_share(errors(cell), cell.served).unwrap_or(0.0);
-            let beyond = |metric: Metric| Some(1.0 - f64::from(metric.per_10_000()?) / 10_000.0);
-            Metric::ALL
-                .into_iter()
-                .filter_map(beyond)
-                .any(|b| share > b)
+            let parts = Metric::ALL.into_iter().filter_map(Metric::per_10_000);
+            let highest = parts.max();
+            highest.is_some_and(|part| hidden(errors(cell), cell.served, part))
         };
-        let hidden = match failing.iter().any(|cell| hides(cell)) && self.plan.subjects.len() > 1 {
-            true => " Percentiles beyond which as many lie as failed are not compared.",
+        let several = self.plan.subjects.len() > 1;
+        let left_out = match several && failing.iter().any(|cell| hides(cell)) {
+            true => " Percentiles are not compared where more failed than lie beyond them.",
             false => "",
         };
         let shares = self.each(&failing, |cell| {
@@ -131,7 +132,7 @@ impl Told<'_> {
         (!failing.is_empty()).then(|| {
             format!(
                 "Of the requests, these were not answered as they should be: {shares}. They are in no \
-                 percentile: those are of what was served.{hidden}"
+                 percentile: those are of what was served.{left_out}"
             )
         })
     }
@@ -162,7 +163,12 @@ impl Told<'_> {
     }
 
     fn not_delivered(&self) -> Option<String> {
-        let short = |cell: &LoadCell| (cell.served as f64) < DELIVERED * cell.offered as f64;
+        // What is served after the end is counted in the last slice: then all of them together say nothing,
+        // but most of them do.
+        let short = |cell: &LoadCell| {
+            (cell.served as f64) < DELIVERED * cell.offered as f64
+                || cell.served_per_s.high < DELIVERED * cell.offered_per_s.estimate
+        };
         let short = self.cells(|cell| self.open() && short(cell));
         let rates = self.each(&short, |cell| {
             let [served, offered] = [cell.served_per_s, cell.offered_per_s];
@@ -245,6 +251,14 @@ impl Told<'_> {
             )),
             (false, false) => None,
         }
+    }
+
+    /// Where the rate changes as planned, that neighbours are alike says nothing of the server.
+    fn stages(&self) -> Option<String> {
+        (!self.measured.is_empty()).then(|| {
+            "The rate changed as it was planned to: rates and costs are those of the middle of it, percentiles              those of all of it, and the intervals say little. Look at the course over time."
+                .to_string()
+        })
     }
 
     fn closed_loop(&self) -> Option<String> {

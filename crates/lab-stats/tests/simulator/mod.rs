@@ -4,6 +4,8 @@
 
 #![allow(dead_code)] // Each test uses a part of it.
 
+pub mod load;
+
 use lab_model::*;
 use lab_stats::analysis::Verdict;
 

@@ -135,7 +135,8 @@ fn comparison(args: &CompareArgs, commands: Vec<Given>) -> Result<Comparison, Ex
     })
 }
 
-fn sweep(word: &str) -> Result<(String, Vec<String>), Exit> {
+/// A parameter and its values: `NAME=VALUE,…`.
+pub fn sweep(word: &str) -> Result<(String, Vec<String>), Exit> {
     let wrong = || {
         Exit::wrong(format!(
             "--sweep {word}: NAME=VALUE,… is wanted, such as --sweep n=1,10,100"

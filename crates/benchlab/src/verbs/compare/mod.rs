@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab compare`: commands or revisions in turns, or two runs side by side.
+//! `benchlab compare`: commands, revisions or two servers in turns, or two runs side by side.
 
 mod commands;
 mod exports;
 mod gate;
 mod revisions;
 mod runs;
+mod urls;
 
-pub use commands::carry_out;
+pub use commands::{carry_out, sweep};
+pub use exports::exports;
 
 use crate::cli::{Cli, CompareArgs};
 use crate::exit::Exit;
@@ -18,21 +20,49 @@ use std::process::ExitCode;
 pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
     match &args.commands[..] {
         [first, second] if is_run(first) && is_run(second) => {
-            only_exports(args)?;
+            let why = "two run files are compared as they were measured";
+            refuse(
+                &[of_all(args), of_commands(args), of_load(args)],
+                "commands",
+                why,
+            )?;
             runs::runs(Path::new(first), Path::new(second), &args.export)
         }
-        _ if !args.rev.is_empty() => revisions::revisions(cli, args),
-        _ => commands::commands(cli, args),
+        [first, second] if is_url(first) && is_url(second) => {
+            let why = "load is put on two URLs in turns for as long as --for says";
+            refuse(&[of_commands(args)], "commands", why)?;
+            urls::urls(cli, args)
+        }
+        words if words.iter().any(|word| is_url(word)) => Err(Exit::wrong(
+            "two URLs are compared with each other, and with nothing else; `benchlab load URL…` puts load on \
+             one server",
+        )),
+        _ => {
+            refuse(&[of_load(args)], "two URLs", "commands are run, not loaded")?;
+            match args.rev.is_empty() {
+                true => commands::commands(cli, args),
+                false => revisions::revisions(cli, args),
+            }
+        }
     }
 }
 
-/// Two runs were measured as they were: nothing about that can be asked for now.
-fn only_exports(args: &CompareArgs) -> Result<(), Exit> {
-    let given = [
-        ("--rev", !args.rev.is_empty()),
+type Given = Vec<(&'static str, bool)>;
+
+/// Options of commands and of load.
+fn of_all(args: &CompareArgs) -> Given {
+    vec![
         ("--name", !args.name.is_empty()),
-        ("--baseline", args.baseline.is_some()),
         ("--sweep", !args.sweep.is_empty()),
+        ("--for", args.budget.is_some()),
+        ("--gate", args.gate),
+    ]
+}
+
+fn of_commands(args: &CompareArgs) -> Given {
+    vec![
+        ("--rev", !args.rev.is_empty()),
+        ("--baseline", args.baseline.is_some()),
         ("--setup", !args.setup.is_empty()),
         ("--prepare", !args.prepare.is_empty()),
         ("--cleanup", !args.cleanup.is_empty()),
@@ -40,19 +70,57 @@ fn only_exports(args: &CompareArgs) -> Result<(), Exit> {
         ("--same-output", args.same_output),
         ("--ignore-failure", args.ignore_failure),
         ("--cores", args.cores.is_some()),
-        ("--for", args.budget.is_some()),
         ("--precision", args.precision.is_some()),
         ("--blocks", args.blocks.is_some()),
         ("--pairs", args.pairs.is_some()),
         ("--control", args.control),
-        ("--gate", args.gate),
-    ];
-    match given.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(Exit::wrong(format!(
-            "{option} is for commands: two run files are compared as they were measured"
-        ))),
+    ]
+}
+
+fn of_load(args: &CompareArgs) -> Given {
+    let sent = &args.sending;
+    vec![
+        ("--connections", args.connections.is_some()),
+        ("--server-pid", !args.server_pid.is_empty()),
+        ("--rate", sent.rate.is_some()),
+        ("--stages", !sent.stages.is_empty()),
+        ("--poisson", sent.poisson),
+        ("--threads", sent.threads.is_some()),
+        ("--no-keep-alive", sent.no_keep_alive),
+        ("--pipeline", sent.pipeline.is_some()),
+        ("--http2", sent.http2),
+        ("--family", sent.family.is_some()),
+        ("--method", sent.method.is_some()),
+        ("--header", !sent.header.is_empty()),
+        ("--body", sent.body.is_some()),
+        ("--body-file", sent.body_file.is_some()),
+        ("--requests", sent.requests.is_some()),
+        ("--expect-status", sent.expect_status.is_some()),
+        ("--expect-body", sent.expect_body.is_some()),
+        ("--expect-json", !sent.expect_json.is_empty()),
+        ("--timeout", sent.timeout.is_some()),
+        ("--ca", sent.ca.is_some()),
+        ("--insecure", sent.insecure),
+        ("--i-may-load", sent.i_may_load.is_some()),
+        ("--hlog", sent.hlog.is_some()),
+    ]
+}
+
+/// Error: an option was given that is for something else.
+fn refuse(options: &[Given], of: &str, why: &str) -> Result<(), Exit> {
+    match options.iter().flatten().find(|(_, given)| *given) {
+        Some((option, _)) => Err(Exit::wrong(format!("{option} is for {of}: {why}"))),
         None => Ok(()),
     }
+}
+
+/// A URL of http or https, and not a command that holds one.
+fn is_url(word: &str) -> bool {
+    let begins = |scheme: &str| {
+        word.get(..scheme.len())
+            .is_some_and(|w| w.eq_ignore_ascii_case(scheme))
+    };
+    (begins("http://") || begins("https://")) && !word.contains(char::is_whitespace)
 }
 
 /// A run file's name, not a command such as `cat a.lab`.

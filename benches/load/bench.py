@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the scripts of this folder share: programs on a core that are surely ended, the server, intervals and tables."""
+
+import argparse
+import ctypes
+import json
+import math
+import os
+import resource
+import select
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "load"
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None)
+
+
+class Failure(Exception):
+    """A program did not do what it was started for."""
+
+
+@dataclass
+class Done:
+    """What a program did: its output and what it used, itself and the children that it waited for."""
+
+    output: str
+    wall_s: float
+    cpu_s: float
+    peak_bytes: int
+    memory: list[tuple[float, int]] = field(default_factory=list)
+    """Resident bytes at times in seconds since its start."""
+
+
+def measure(command: list[object], core: int, limit_s: float, look_s: float = 0.05) -> Done:
+    """Runs a program on a core to its end, and looks at its memory so often. Ends it after the limit."""
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        began = time.monotonic()
+        process = start(command, core, stdout=output, stderr=errors)
+        ended = os.pidfd_open(process.pid)
+        memory, peak = [], 0
+        try:
+            while not select.select([ended], [], [], look_s)[0]:
+                resident, highest = memory_of(process.pid)
+                memory.append((time.monotonic() - began, resident))
+                peak = max(peak, highest)
+                if time.monotonic() - began > limit_s:
+                    raise Failure(f"{command[0]} was not done after {limit_s:.0f} s")
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        finally:
+            os.close(ended)
+            if process.returncode is None:
+                process.kill()
+                process.wait()
+        wall = time.monotonic() - began
+        output.seek(0)
+        errors.seek(0)
+        said = output.read()
+        if process.returncode != 0:
+            last = "\n".join((said + errors.read()).strip().splitlines()[-5:])
+            raise Failure(f"{command[0]} ended with {process.returncode}: {last}")
+        return Done(said, wall, used.ru_utime + used.ru_stime, peak, memory)
+
+
+def start(command: list[object], core: int, **options) -> subprocess.Popen:
+    """Starts a program on a core. It dies with this script, however that ends."""
+
+    def become() -> None:
+        os.sched_setaffinity(0, {core})
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+    return subprocess.Popen([str(word) for word in command], preexec_fn=become, stdin=subprocess.DEVNULL, **options)
+
+
+def memory_of(pid: int) -> tuple[int, int]:
+    """Resident and highest resident bytes of a process; 0 if it has ended. Not from its rusage, which begins with
+    what its parent held."""
+    try:
+        with open(f"/proc/{pid}/status") as status:
+            sizes = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in status if line.startswith("Vm")}
+    except ProcessLookupError:
+        sizes = {}
+    return sizes.get("VmRSS", 0), sizes.get("VmHWM", 0)
+
+
+class Server:
+    """The server of this folder, running."""
+
+    def __init__(self, process: subprocess.Popen):
+        self.process = process
+        first = self._line()
+        self.port: int = first["port"]
+        self.start_s: float = first["start_ns"] / 1e9
+
+    def told(self) -> dict[str, int]:
+        """What it has done up to now: answered, accepted, open, most_open."""
+        self.process.send_signal(signal.SIGUSR1)
+        return self._line()
+
+    def _line(self) -> dict:
+        line = self.process.stdout.readline()
+        if not line:
+            raise Failure("the server ended")
+        return json.loads(line)
+
+
+@contextmanager
+def server(core: int, *options: object) -> Iterator[Server]:
+    """A server on a core of its own."""
+    process = start([BUILD / "server", *options], core, stdout=subprocess.PIPE, text=True)
+    try:
+        yield Server(process)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def build() -> None:
+    """The bare client and the server; and as many open files as the system lets this script have."""
+    subprocess.run(["make", "-s", "-C", Path(__file__).parent], check=True)
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+@dataclass
+class Interval:
+    """A median and where it lies at the level."""
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+
+    def text(self, digits: int) -> str:
+        return f"{self.estimate:.{digits}f} ({self.low:.{digits}f} to {self.high:.{digits}f})"
+
+
+def median(values: Iterable[float], level: float = 0.95) -> Interval:
+    """The median with its order-statistic interval (Conover, Practical Nonparametric Statistics): the narrowest one of at
+    least the level, or the widest that so few values have."""
+    ordered = sorted(values)
+    n = len(ordered)
+
+    def outside(rank: int) -> float:
+        """How likely it is that the median lies below the value of this rank, or as far down from the top."""
+        return 2 * sum(math.comb(n, k) for k in range(rank)) / 2**n
+
+    rank = max([r for r in range(1, (n + 1) // 2 + 1) if outside(r) <= 1 - level], default=1)
+    return Interval(statistics.median(ordered), ordered[rank - 1], ordered[n - rank], max(0.0, 1 - outside(rank)))
+
+
+def quantile(values: list[float], part: float) -> float:
+    """The least value that this part of all does not exceed."""
+    return sorted(values)[max(0, math.ceil(part * len(values)) - 1)]
+
+
+def table(head: list[str], rows: Iterable[list[str]]) -> str:
+    """As Markdown: the first column is text, the others are numbers."""
+    lines = [head, ["---"] + ["--:"] * (len(head) - 1), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def paragraph(text: str) -> str:
+    """Its words in lines as this project's pages have them."""
+    return textwrap.fill(" ".join(text.split()), 118, break_long_words=False, break_on_hyphens=False)
+
+
+def machine() -> str:
+    """In words."""
+    facts = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().splitlines() if ":" in line)
+    facts = {key.strip(): value.strip() for key, value in facts.items()}
+    kernel = ".".join(os.uname().release.split(".")[:2])
+    control = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
+    virtual = ", a virtual machine" if "hypervisor" in facts.get("flags", "").split() else ""
+    return f"{os.cpu_count()} cores of {facts.get('model name', os.uname().machine)}, Linux {kernel} with {control}{virtual}"
+
+
+def busy() -> str:
+    """A warning if others work on this machine; empty if not."""
+    load = os.getloadavg()[0]
+    return f"**Others worked on the machine at the beginning (load {load:.1f}): not to be quoted.**\n\n" if load > 0.5 else ""
+
+
+def verdict(name: str, value: float, limit: float, unit: str = "", at_most: bool = True, digits: int = 2) -> str:
+    """A line that says whether an aim was reached."""
+    reached = value <= limit if at_most else value >= limit
+    return (f"- {name}: {value:.{digits}f}{unit}, aim {'at most' if at_most else 'at least'} {limit:g}{unit}: "
+            f"{'reached' if reached else '**not reached**'}")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options that all scripts have."""
+    parser.add_argument("--only", type=lambda text: text.split(","), default=[], help="generators whose names begin so")
+    parser.add_argument("--cores", type=lambda text: [int(core) for core in text.split(",")], default=[0, 1],
+                        help="of the generator and of the server [default: 0,1]")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--quick", action="store_true", help="a short try-out, not to be quoted")
+    parser.add_argument("--output", type=Path, help="a file that the section is appended to")
+
+
+def parse(parser: argparse.ArgumentParser, quick: dict[str, object]) -> argparse.Namespace:
+    """The arguments; with --quick, these are changed. Builds what the script needs."""
+    args = parser.parse_args()
+    if len(args.cores) != 2 or not set(args.cores) <= os.sched_getaffinity(0):
+        parser.error("--cores wants two cores that there are, such as 0,1")
+    if args.quick:
+        vars(args).update(quick)
+    build()
+    return args
+
+
+def publish(args: argparse.Namespace, section: str) -> None:
+    """Prints a section, and appends it to the file that was named."""
+    print(section)
+    if args.output:
+        with args.output.open("a") as page:
+            page.write("\n" + section)
+
+
+def run(main: Callable[[], None]) -> None:
+    """A script's main program. Whatever ends it ends what it started."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Failure as failure:
+        sys.exit(f"error: {failure}")

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0
+   A server to put load on: one fixed answer to every request over HTTP/1.1 with keep-alive, and, if told so, a stall of
+   the whole server at known times.
+
+       server [--threads N] [--body BYTES] [--work MICROSECONDS] [--stall-every SECONDS --stall SECONDS]
+
+   It listens on a free port of 127.0.0.1 and says which, and when it began (CLOCK_MONOTONIC), in a line of JSON. At
+   SIGUSR1 it says what it has done since, in another; SIGTERM and SIGINT end it.
+
+   Work is the CPU time that an answer takes besides. The stall lies in the middle of each period: from its beginning on,
+   nothing is accepted, read or answered until it is over. A request is taken to end with its head; a body is passed over
+   as long as it holds no empty line. */
+
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { EVENTS = 256, ANSWERS = 64, MOST_THREADS = 64, SECOND = 1000000000 };
+
+/* A connection; the listener of a thread is one too. */
+struct connection {
+    int fd;
+    unsigned matched; /* Bytes of the end of a head that were read last. */
+};
+
+struct worker {
+    pthread_t thread;
+    struct connection listener;
+    int epoll;
+    _Alignas(64) _Atomic uint64_t answered, accepted, open, most_open;
+};
+
+static struct worker workers[MOST_THREADS];
+static int threads = 1;
+static char *answers; /* ANSWERS of them, one after the other. */
+static size_t answer_length;
+static int64_t start_ns, every_ns, stall_ns, work_ns;
+
+static void die(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * (int64_t)SECOND + t.tv_nsec;
+}
+
+/* Returns when no stall is on. */
+static void wait_out_stall(void)
+{
+    if (!stall_ns)
+        return;
+    int64_t now = now_ns(), period = now - (now - start_ns) % every_ns;
+    int64_t from = period + (every_ns - stall_ns) / 2, until = from + stall_ns;
+    if (now < from || now >= until)
+        return;
+    struct timespec end = {until / SECOND, until % SECOND};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR) {
+    }
+}
+
+static void *lay_answers(size_t body)
+{
+    char head[512];
+    int length = snprintf(head, sizeof head,
+                          "HTTP/1.1 200 OK\r\nServer: benchlab\r\nDate: Fri, 21 Nov 2025 19:15:21 GMT\r\n"
+                          "Content-Type: text/html\r\nContent-Length: %zu\r\n"
+                          "Last-Modified: Fri, 21 Nov 2025 09:16:00 GMT\r\nConnection: keep-alive\r\n"
+                          "ETag: \"69203c60-d\"\r\nAccept-Ranges: bytes\r\n\r\n",
+                          body);
+    answer_length = length + body;
+    answers = malloc(ANSWERS * answer_length);
+    if (!answers)
+        die("malloc");
+    for (char *a = answers; a < answers + ANSWERS * answer_length; a += answer_length) {
+        memcpy(a, head, length);
+        memset(a + length, 'x', body);
+    }
+    return answers;
+}
+
+static void watch(int epoll, struct connection *c, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data.ptr = c};
+    if (epoll_ctl(epoll, EPOLL_CTL_ADD, c->fd, &event))
+        die("epoll_ctl");
+}
+
+static void drop(struct worker *w, struct connection *c)
+{
+    close(c->fd);
+    free(c);
+    w->open--;
+}
+
+static void accept_all(struct worker *w)
+{
+    for (int fd; (fd = accept4(w->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0;) {
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+        struct connection *c = calloc(1, sizeof *c);
+        if (!c)
+            die("calloc");
+        c->fd = fd;
+        w->accepted++;
+        if (++w->open > w->most_open)
+            w->most_open = w->open;
+        watch(w->epoll, c, EPOLLIN | EPOLLRDHUP | EPOLLET);
+    }
+    if (errno != EAGAIN && errno != ECONNABORTED)
+        die("accept4");
+}
+
+/* How many heads end in what was read. */
+static size_t heads(struct connection *c, const char *data, size_t length)
+{
+    size_t found = 0;
+    unsigned matched = c->matched;
+    for (const char *p = data; p < data + length; p++) {
+        matched = *p == "\r\n\r\n"[matched] ? matched + 1 : *p == '\r';
+        if (matched == 4) {
+            found++;
+            matched = 0;
+        }
+    }
+    c->matched = matched;
+    return found;
+}
+
+/* False: the client does not read its answers, or is gone. */
+static bool answer(struct worker *w, int fd, size_t count)
+{
+    w->answered += count;
+    for (int64_t end = work_ns ? now_ns() + work_ns * (int64_t)count : 0; end && now_ns() < end;) {
+    }
+    for (size_t part; count > 0; count -= part) {
+        part = count < ANSWERS ? count : ANSWERS;
+        if (send(fd, answers, part * answer_length, MSG_NOSIGNAL) != (ssize_t)(part * answer_length))
+            return false;
+    }
+    return true;
+}
+
+static void serve(struct worker *w, struct connection *c, uint32_t events)
+{
+    char data[16384];
+    for (ssize_t n = sizeof data; n == sizeof data;) {
+        n = recv(c->fd, data, sizeof data, 0);
+        if (n < 0 && errno == EAGAIN)
+            break;
+        if (n <= 0 || !answer(w, c->fd, heads(c, data, n)) || memmem(data, n, "onnection: close", 16))
+            return drop(w, c);
+    }
+    if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+        drop(w, c);
+}
+
+static void *work(void *argument)
+{
+    struct worker *w = argument;
+    for (struct epoll_event events[EVENTS];;) {
+        int count = epoll_wait(w->epoll, events, EVENTS, -1);
+        for (struct epoll_event *e = events; e < events + count; e++) {
+            wait_out_stall();
+            if (e->data.ptr == &w->listener)
+                accept_all(w);
+            else
+                serve(w, e->data.ptr, e->events);
+        }
+    }
+    return NULL;
+}
+
+/* All threads listen on one port, and the kernel spreads connections over them. */
+static void listen_on(struct worker *w, struct sockaddr_in *address)
+{
+    socklen_t length = sizeof *address;
+    w->listener.fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    setsockopt(w->listener.fd, SOL_SOCKET, SO_REUSEPORT, &(int){1}, sizeof(int));
+    if (bind(w->listener.fd, (struct sockaddr *)address, length) || listen(w->listener.fd, 65535) ||
+        getsockname(w->listener.fd, (struct sockaddr *)address, &length))
+        die("listen");
+    w->epoll = epoll_create1(EPOLL_CLOEXEC);
+    watch(w->epoll, &w->listener, EPOLLIN);
+}
+
+static void tell(void)
+{
+    uint64_t answered = 0, accepted = 0, open = 0, most_open = 0;
+    for (struct worker *w = workers; w < workers + threads; w++) {
+        answered += w->answered;
+        accepted += w->accepted;
+        open += w->open;
+        most_open += w->most_open;
+    }
+    printf("{\"answered\": %lu, \"accepted\": %lu, \"open\": %lu, \"most_open\": %lu}\n", answered, accepted, open,
+           most_open);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    size_t body = 13;
+    const struct option options[] = {{"threads", 1, NULL, 't'}, {"body", 1, NULL, 'b'}, {"work", 1, NULL, 'w'},
+                                     {"stall-every", 1, NULL, 'e'}, {"stall", 1, NULL, 's'}, {0}};
+    for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;)
+        switch (o) {
+        case 't': threads = atoi(optarg); break;
+        case 'b': body = strtoul(optarg, NULL, 10); break;
+        case 'w': work_ns = atof(optarg) * 1000; break;
+        case 'e': every_ns = atof(optarg) * SECOND; break;
+        case 's': stall_ns = atof(optarg) * SECOND; break;
+        default: return 2;
+        }
+    if (optind < argc || threads < 1 || threads > MOST_THREADS || stall_ns < 0 || (stall_ns && stall_ns >= every_ns)) {
+        fputs("server: threads go from 1 to 64, and a stall is shorter than its period\n", stderr);
+        return 2;
+    }
+    lay_answers(body);
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR1);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    for (struct worker *w = workers; w < workers + threads; w++)
+        listen_on(w, &address);
+    start_ns = now_ns();
+    for (struct worker *w = workers; w < workers + threads; w++)
+        if (pthread_create(&w->thread, NULL, work, w))
+            die("pthread_create");
+    printf("{\"port\": %d, \"start_ns\": %ld}\n", ntohs(address.sin_port), start_ns);
+    fflush(stdout);
+    for (int signal; sigwait(&signals, &signal) == 0 && signal == SIGUSR1;)
+        tell();
+    return 0;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Two servers, on which load is put in turns.
+
+use super::{exports::exports, gate, sweep};
+use crate::cli::{Cli, CompareArgs};
+use crate::exit::Exit;
+use crate::measuring;
+use crate::verbs::load::{Errand, ended, loading};
+use crate::verbs::{report, runs_folder};
+use lab_plan::Loading;
+use std::process::ExitCode;
+
+/// Connections to each server where nothing else is asked for.
+const CONNECTIONS: u32 = 50;
+
+/// Compares two servers, the baseline first.
+pub fn urls(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
+    let exports = exports(&args.export)?;
+    let seed = measuring::seed(args.seed);
+    let servers = args.commands.iter();
+    let servers = servers.map(|url| args.sending.server(std::slice::from_ref(url), &[], seed));
+    let servers = servers.collect::<Result<Vec<_>, _>>()?;
+    let names = ["A", "B"].map(String::from);
+    let names = names.into_iter().enumerate();
+    let names = names.map(|(i, letter)| Some(args.name.get(i).cloned().unwrap_or(letter)));
+    let both: Vec<_> = servers.iter().collect();
+    let loading = Loading {
+        name: args.title.clone(),
+        connections: args.connections.unwrap_or(CONNECTIONS),
+        sweeps: args
+            .sweep
+            .iter()
+            .map(|word| sweep(word))
+            .collect::<Result<_, _>>()?,
+        length: args.budget,
+        margin: args.margin,
+        gate: args.gate,
+        seed,
+        ..loading(&args.sending, &both, &names.collect::<Vec<_>>())?
+    };
+    let errand = Errand {
+        loading,
+        sending: &args.sending,
+        servers,
+        processes: processes(args)?,
+        exports,
+        runs: runs_folder(cli, args.runs.as_deref())?,
+        strict: args.strict,
+    };
+    let (path, ending) = errand.carry_out()?;
+    report::with_report(&path, &[], |report| {
+        ended(report, ending)?;
+        let found = report.load.as_ref().filter(|_| args.gate);
+        Ok(found.map_or(ExitCode::SUCCESS, gate::of_load))
+    })
+}
+
+fn processes(args: &CompareArgs) -> Result<Vec<Option<i32>>, Exit> {
+    match args.server_pid[..] {
+        [] => Ok(vec![None; 2]),
+        [both] => Ok(vec![Some(both); 2]),
+        [a, b] => Ok(vec![Some(a), Some(b)]),
+        _ => Err(Exit::wrong(
+            "--server-pid takes a process for each of the two servers, such as --server-pid 4711,4712",
+        )),
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The options of a load -> servers, what is sent to them, and what they must answer.
+
+use crate::cli::Sending;
+use crate::exit::Exit;
+use lab_bench::LoadedServer;
+use lab_load::{
+    Expect, Family, Guard, Header, JobError, JsonValue, Link, Origin, Request, Requests, Statuses,
+    Tls, Trust, method, read_requests,
+};
+use lab_model::{Load, Protocol};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a request may take where nothing else is asked for.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A server that was asked for.
+pub struct Asked {
+    /// Its scheme, host and port.
+    pub origin: Origin,
+    /// Where it is and what is sent to it.
+    pub server: LoadedServer,
+}
+
+impl Sending {
+    /// The one server that all these URLs, and a file of requests if there is one, are of. Errors: of
+    /// URLs, headers, files, expectations, names, certificates, and a server that is not to be loaded.
+    pub fn server(&self, urls: &[String], weights: &[u32], seed: u64) -> Result<Asked, Exit> {
+        let links = urls.iter().map(|url| Link::parse(url));
+        let links: Vec<Link> = links.collect::<Result<_, _>>()?;
+        let list = self.list(&links, weights)?;
+        // A URL that paths are taken from is one of the server's, too.
+        let origin = Origin::shared(links.iter().chain(list.iter().map(|r| &r.link)))?;
+        let guard = Guard::new(self.i_may_load.as_deref())?;
+        let address = |family| origin.address(family, &guard);
+        let families = self.families().iter().copied().map(Some);
+        let wanted: Vec<Option<Family>> = match self.families().is_empty() {
+            true => vec![None],
+            false => families.collect(),
+        };
+        let addresses = wanted.into_iter().map(address);
+        let addresses = addresses.collect::<Result<_, _>>()?;
+        let tls = origin.secure();
+        let tls = tls.then(|| Tls::new(&origin, self.protocol(), &self.trust()));
+        let requests = Requests::new(&list, !self.no_keep_alive, seed)?;
+        let server = LoadedServer {
+            addresses,
+            tls: tls.transpose()?,
+            requests: Arc::new(requests),
+            expect: Arc::new(self.expect()?),
+        };
+        Ok(Asked { origin, server })
+    }
+
+    /// How it is sent and what is expected, as a plan has it.
+    pub fn how(&self) -> Result<Load, Exit> {
+        Ok(Load {
+            protocol: self.protocol(),
+            keep_alive: !self.no_keep_alive,
+            pipeline: self.pipeline.unwrap_or(1),
+            threads: self.threads.unwrap_or(1),
+            timeout_ns: self.timeout.unwrap_or(TIMEOUT).as_nanos() as u64,
+            expected: self.expect()?.words(),
+            ..Load::default()
+        })
+    }
+
+    /// The address families that were asked for.
+    pub fn families(&self) -> &[Family] {
+        self.family.as_ref().map_or(&[], |families| &families.0)
+    }
+
+    /// Whom to believe that it is the server.
+    pub fn trust(&self) -> Trust {
+        match &self.ca {
+            Some(file) => Trust::File(file.clone()),
+            None if self.insecure => Trust::Anybody,
+            None => Trust::System,
+        }
+    }
+
+    fn protocol(&self) -> Protocol {
+        match self.http2 {
+            true => Protocol::Http2,
+            false => Protocol::Http1,
+        }
+    }
+
+    fn list(&self, links: &[Link], weights: &[u32]) -> Result<Vec<Request>, Exit> {
+        let headers = self.header.iter().map(|line| Header::parse(line));
+        let headers: Vec<Header> = headers.collect::<Result<_, _>>()?;
+        let mut list = match &self.requests {
+            Some(_) if links.len() > 1 || !weights.is_empty() => {
+                return Err(Exit::wrong(
+                    "--requests takes one URL, of whose server its paths are, and no --weights: the file \
+                     has them, as `# @weight 3`",
+                ));
+            }
+            Some(file) => read_requests(file, links.first())?,
+            None => self.each(links, weights)?,
+        };
+        for request in &mut list {
+            request.headers.extend(headers.iter().cloned());
+        }
+        Ok(list)
+    }
+
+    /// A request for each URL.
+    fn each(&self, links: &[Link], weights: &[u32]) -> Result<Vec<Request>, Exit> {
+        if !weights.is_empty() && weights.len() != links.len() {
+            return Err(Exit::wrong(format!(
+                "--weights has {} numbers for {} URLs: give one for each, in their order",
+                weights.len(),
+                links.len()
+            )));
+        }
+        let body = match (&self.body, &self.body_file) {
+            (Some(text), _) => text.clone().into_bytes(),
+            (None, Some(file)) => std::fs::read(file)
+                .map_err(|e| Exit::wrong(format!("--body-file {}: {e}", file.display())))?,
+            (None, None) => Vec::new(),
+        };
+        let with_body = self.body.is_some() || self.body_file.is_some();
+        let usual = if with_body { "POST" } else { "GET" };
+        let method = method(self.method.as_deref().unwrap_or(usual))?;
+        let request = |(i, link): (usize, &Link)| Request {
+            method: method.clone(),
+            body: body.clone().into(),
+            weight: weights.get(i).copied().unwrap_or(1),
+            ..Request::new(link.clone())
+        };
+        Ok(links.iter().enumerate().map(request).collect())
+    }
+
+    fn expect(&self) -> Result<Expect, JobError> {
+        let statuses = self.expect_status.as_deref().map(Statuses::parse);
+        let body = self
+            .expect_body
+            .as_ref()
+            .map(|text| text.clone().into_bytes());
+        let json = self.expect_json.iter().map(|text| JsonValue::parse(text));
+        Ok(Expect::new(
+            statuses.transpose()?.unwrap_or_default(),
+            body,
+            json.collect::<Result<_, _>>()?,
+        ))
+    }
+}

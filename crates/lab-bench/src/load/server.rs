@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A server that is loaded, and the engines that do it.
+
+use super::{Generator, Generators};
+use lab_load::{Engine, Expect, Job, Record, Requests, Tls};
+use lab_model::{Arrivals, Load, Plan, PointId, Stage, SubjectId};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the one request of a check may be sent.
+const CHECK: Duration = Duration::from_millis(1);
+
+/// Where a server is, what is asked of it, and what it must answer.
+#[derive(Clone, Debug)]
+pub struct LoadedServer {
+    /// Its address; several if address families are compared.
+    pub addresses: Vec<SocketAddr>,
+    /// What TLS needs, if it is spoken.
+    pub tls: Option<Tls>,
+    /// What is sent.
+    pub requests: Arc<Requests>,
+    /// What an answer must be.
+    pub expect: Arc<Expect>,
+}
+
+impl LoadedServer {
+    /// It is reached over the loopback interface.
+    pub fn is_here(&self) -> bool {
+        self.addresses
+            .iter()
+            .all(|address| address.ip().is_loopback())
+    }
+}
+
+/// The servers of a plan.
+pub struct LoadedServers<'a> {
+    plan: &'a Plan,
+    how: &'a Load,
+    servers: Vec<LoadedServer>,
+}
+
+impl<'a> LoadedServers<'a> {
+    /// One for each subject of a plan with a load, in their order.
+    pub fn new(plan: &'a Plan, servers: Vec<LoadedServer>) -> LoadedServers<'a> {
+        let how = plan.load.as_ref().expect("a plan with a load");
+        LoadedServers { plan, how, servers }
+    }
+
+    /// Sends one request to a server at a point and tells what came of it. Error: it cannot be sent.
+    pub fn ask(&self, subject: SubjectId, point: PointId) -> Result<Record, String> {
+        // The first request of an even open loop is due at once, the second after a second.
+        let once = Stage {
+            from: 1.0,
+            to: 1.0,
+            length_ns: 1_000_000_000,
+        };
+        let job = Job {
+            connections: 1,
+            threads: 1,
+            pipeline: 1,
+            arrivals: Arrivals::Open {
+                poisson: false,
+                stages: vec![once],
+            },
+            ..self.job(subject, point)
+        };
+        let mut engine = Engine::start(job).map_err(|e| e.to_string())?;
+        let mut came = Record::new();
+        let mut each = |record: &Record| {
+            came.add(record);
+            true
+        };
+        engine
+            .load(CHECK, CHECK, &mut each)
+            .map_err(|e| e.to_string())?;
+        Ok(came)
+    }
+
+    fn job(&self, subject: SubjectId, point: PointId) -> Job {
+        let server = &self.servers[subject];
+        let connections = self.param(point, "connections").map_or(1, |n| n as usize);
+        let family = self.param(point, "family");
+        let wanted = |address: &&SocketAddr| family.is_none_or(|f| (f == 4) == address.is_ipv4());
+        let address = server.addresses.iter().find(wanted);
+        Job {
+            address: *address.expect("a server has an address of every family of the plan"),
+            tls: server.tls.clone(),
+            requests: server.requests.clone(),
+            expect: server.expect.clone(),
+            connections,
+            threads: (self.how.threads as usize).min(connections),
+            protocol: self.how.protocol,
+            keep_alive: self.how.keep_alive,
+            pipeline: self.how.pipeline as usize,
+            arrivals: self.how.arrivals.clone(),
+            timeout: Duration::from_nanos(self.how.timeout_ns),
+            seed: self.plan.seed,
+        }
+    }
+
+    fn param(&self, point: PointId, name: &str) -> Option<u32> {
+        let mut params = self.plan.points[point].params.iter();
+        params.find(|(key, _)| key == name)?.1.parse().ok()
+    }
+}
+
+impl Generators for LoadedServers<'_> {
+    fn start(&self, subject: SubjectId, point: PointId) -> Result<Box<dyn Generator>, String> {
+        let engine = Engine::start(self.job(subject, point)).map_err(|e| e.to_string())?;
+        Ok(Box::new(engine))
+    }
+}
+
+impl Generator for Engine {
+    fn load(
+        &mut self,
+        length: Duration,
+        slice: Duration,
+        each: &mut dyn FnMut(&Record) -> bool,
+    ) -> Result<(), String> {
+        Engine::load(self, length, slice, each).map_err(|e| e.to_string())
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Clocks and waiting.
+
+use std::time::Duration;
+
+/// CLOCK_MONOTONIC, ns.
+pub fn now_ns() -> u64 {
+    read(libc::CLOCK_MONOTONIC)
+}
+
+/// CPU time of the calling thread, ns.
+pub fn thread_cpu_ns() -> u64 {
+    read(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn read(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the time is written into a value of this function; both clocks exist on Linux.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Sleeps until a time of CLOCK_MONOTONIC, ns, or until a signal comes.
+pub fn sleep_until(ns: u64) {
+    let until = timespec(ns);
+    let (clock, absolute) = (libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME);
+    // SAFETY: reads a value of this function.
+    unsafe { libc::clock_nanosleep(clock, absolute, &until, std::ptr::null_mut()) };
+}
+
+/// Has the kernel wake the calling thread when it asked to be woken, not up to 50 µs later (prctl(2),
+/// PR_SET_TIMERSLACK).
+pub fn wake_exactly() {
+    // SAFETY: changes a number of the calling thread.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
+}
+
+/// As the system's calls want it.
+pub fn timespec(ns: u64) -> libc::timespec {
+    let time = Duration::from_nanos(ns);
+    libc::timespec {
+        tv_sec: time.as_secs() as libc::time_t,
+        tv_nsec: time.subsec_nanos().into(),
+    }
+}

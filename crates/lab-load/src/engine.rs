@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The generator: its threads with their connections, and what they tell put together.
+
+use crate::clock::now_ns;
+use crate::http2::Http2Worker;
+use crate::job::Job;
+use crate::record::Record;
+use crate::worker::{Ears, Order, Told, Worker};
+use lab_model::Protocol;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+/// Files that a process needs besides its connections.
+const OTHER_FILES: u64 = 64;
+
+/// So long before load begins all threads know of it.
+const NOTICE_NS: u64 = 2_000_000;
+
+/// A generator with open connections.
+pub struct Engine {
+    threads: Vec<Thread>,
+    stop: Arc<AtomicBool>,
+    total: Record,
+}
+
+/// Why no load can be put on.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// Too many connections for this process.
+    #[error(
+        "{connections} connections need as many open files, and this process may have {limit}: raise the \
+         limit, for example with `ulimit -n {}`", connections + OTHER_FILES
+    )]
+    Files {
+        /// Those that were asked for.
+        connections: u64,
+        /// The hard limit.
+        limit: u64,
+    },
+    /// The operating system.
+    #[error("the generator's threads cannot be started: {0}")]
+    System(#[from] io::Error),
+}
+
+struct Thread {
+    orders: Option<Sender<Order>>,
+    spares: Sender<Record>,
+    told: Receiver<Told>,
+    handle: Option<JoinHandle<()>>,
+}
+
+impl Engine {
+    /// Starts the threads and opens the connections, which takes no longer than the job's timeout. Those
+    /// that cannot be opened are tried again under load. Errors: too many connections, no threads.
+    pub fn start(job: Job) -> Result<Engine, LoadError> {
+        allow_files(job.connections as u64)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let job = Arc::new(job);
+        let threads = (0..job.threads).map(|thread| Thread::start(&job, thread, &stop));
+        let threads = threads.collect::<io::Result<Vec<_>>>()?;
+        let mut opening = Record::new();
+        for thread in &threads {
+            opening.add(&thread.told.recv().map_err(|_| gone())?.record);
+        }
+        Ok(Engine {
+            threads,
+            stop,
+            total: opening,
+        })
+    }
+
+    /// What happened last: the opening of the connections, or a slice of load.
+    pub fn last(&self) -> &Record {
+        &self.total
+    }
+
+    /// Puts load on for some time and hands out what happened in every slice of it, in the order of time;
+    /// the last one when all answers are in, or the job's timeout is over. Stops early if `each` says
+    /// `false`, and hands out the rest.
+    pub fn load(
+        &mut self,
+        length: Duration,
+        slice: Duration,
+        each: &mut dyn FnMut(&Record) -> bool,
+    ) -> Result<(), LoadError> {
+        let begin_ns = now_ns() + NOTICE_NS;
+        let end_ns = begin_ns + length.as_nanos() as u64;
+        let slice_ns = (slice.as_nanos() as u64).max(1);
+        self.stop.store(false, Relaxed);
+        for thread in &self.threads {
+            thread.order(Order {
+                begin_ns,
+                end_ns,
+                slice_ns,
+            })?;
+        }
+        let mut going: Vec<bool> = vec![true; self.threads.len()];
+        while going.contains(&true) {
+            self.total.clear();
+            for (thread, going) in self.threads.iter().zip(&mut going).filter(|(_, g)| **g) {
+                let Told { record, last } = thread.told.recv().map_err(|_| gone())?;
+                self.total.add(&record);
+                *going = !last;
+                let _ = thread.spares.send(record);
+            }
+            if !each(&self.total) {
+                self.stop.store(true, Relaxed);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Closes all connections.
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.stop.store(true, Relaxed);
+        for thread in &mut self.threads {
+            thread.orders = None;
+            if let Some(handle) = thread.handle.take() {
+                let _ = handle.join();
+            }
+        }
+    }
+}
+
+impl Thread {
+    fn start(job: &Arc<Job>, thread: usize, stop: &Arc<AtomicBool>) -> io::Result<Thread> {
+        let (orders, ordered) = channel();
+        let (spares, spared) = channel();
+        let (tell, told) = channel();
+        let ears = Ears {
+            orders: ordered,
+            spares: spared,
+            tell,
+        };
+        let (job, stop) = (job.clone(), stop.clone());
+        let named = Builder::new().name(format!("load-{thread}"));
+        let handle = match job.protocol {
+            Protocol::Http1 => {
+                let worker = Worker::new(job, thread, stop, ears)?;
+                named.spawn(|| worker.run())?
+            }
+            Protocol::Http2 => {
+                let worker = Http2Worker::new(job, thread, stop, ears)?;
+                named.spawn(|| worker.run())?
+            }
+        };
+        Ok(Thread {
+            orders: Some(orders),
+            spares,
+            told,
+            handle: Some(handle),
+        })
+    }
+
+    fn order(&self, order: Order) -> io::Result<()> {
+        let orders = self.orders.as_ref().ok_or_else(gone)?;
+        orders.send(order).map_err(|_| gone())
+    }
+}
+
+fn gone() -> io::Error {
+    io::Error::other("a thread of the generator has ended")
+}
+
+/// Raises the number of files that this process may have open, as far as it may.
+fn allow_files(connections: u64) -> Result<(), LoadError> {
+    let (now, most) = getrlimit(Resource::RLIMIT_NOFILE).map_err(io::Error::from)?;
+    let wanted = connections + OTHER_FILES;
+    if wanted > most {
+        return Err(LoadError::Files {
+            connections,
+            limit: most,
+        });
+    }
+    setrlimit(Resource::RLIMIT_NOFILE, wanted.max(now), most).map_err(io::Error::from)?;
+    Ok(())
+}

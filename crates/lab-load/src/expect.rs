@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What an answer must be besides well-formed: its status, its body, values in its JSON.
+
+use crate::error::{JobError, quoted};
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+
+/// The longest body that is looked into, bytes.
+const MOST_BODY: usize = 16 << 20;
+
+/// What an answer must be to count as served. Cheap to clone. By default: a status of 2xx or 3xx, whatever
+/// the body.
+#[derive(Clone, Debug)]
+pub struct Expect {
+    shared: Arc<Shared>,
+}
+
+#[derive(Clone, Debug)]
+struct Shared {
+    statuses: Statuses,
+    body: Option<Vec<u8>>,
+    json: Vec<JsonValue>,
+}
+
+impl Expect {
+    /// All that is given must hold.
+    pub fn new(statuses: Statuses, body: Option<Vec<u8>>, json: Vec<JsonValue>) -> Expect {
+        let shared = Shared {
+            statuses,
+            body,
+            json,
+        };
+        Expect {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// An answer may have this status.
+    pub fn status(&self, status: u16) -> bool {
+        self.shared.statuses.has(status)
+    }
+
+    /// Bodies must be collected, for [`Expect::body`].
+    pub fn wants_body(&self) -> bool {
+        self.shared.body.is_some() || !self.shared.json.is_empty()
+    }
+
+    /// The longest body that can be right, bytes: once more has come, the rest need not be collected.
+    pub fn most_body(&self) -> usize {
+        let exact = self.shared.body.as_ref().map(Vec::len);
+        exact.unwrap_or(MOST_BODY)
+    }
+
+    /// A whole body is as expected.
+    pub fn body(&self, body: &[u8]) -> bool {
+        let Shared {
+            body: exact, json, ..
+        } = &*self.shared;
+        if body.len() > self.most_body() || exact.as_ref().is_some_and(|exact| exact != body) {
+            return false;
+        }
+        if json.is_empty() {
+            return true;
+        }
+        serde_json::from_slice(body).is_ok_and(|found| json.iter().all(|j| j.holds(&found)))
+    }
+
+    /// What is expected, for people: `status 200`, `body "OK"`, `JSON user.id = 7`.
+    pub fn words(&self) -> Vec<String> {
+        let Shared {
+            statuses,
+            body,
+            json,
+        } = &*self.shared;
+        let body = body.as_ref().map(|body| match std::str::from_utf8(body) {
+            Ok(text) if text.len() <= 60 => format!("body {text:?}"),
+            _ => format!("a certain body of {} bytes", body.len()),
+        });
+        let json = json.iter().map(|value| format!("JSON {value}"));
+        let status = [format!("status {statuses}")];
+        status.into_iter().chain(body).chain(json).collect()
+    }
+}
+
+impl Default for Expect {
+    fn default() -> Self {
+        Expect::new(Statuses::default(), None, Vec::new())
+    }
+}
+
+/// A set of status codes. By default 2xx and 3xx.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statuses {
+    /// Ascending, and none inside another.
+    spans: Vec<(u16, u16)>,
+}
+
+impl Statuses {
+    /// Reads codes and classes, such as `200,204,3xx`.
+    ///
+    /// # Errors
+    /// A word of it is neither a code from 200 to 599 nor a class from 2xx to 5xx. An answer of 1xx is not
+    /// the last one to a request (RFC 9110, 15.2).
+    pub fn parse(text: &str) -> Result<Statuses, JobError> {
+        let spans = text.split(',').map(|word| {
+            span(word.trim()).ok_or_else(|| {
+                let words = "is no status: give codes from 200 to 599 or classes, as 200,204,3xx";
+                JobError::new(format!("{} {words}", quoted(word)))
+            })
+        });
+        let mut spans: Vec<(u16, u16)> = spans.collect::<Result<_, _>>()?;
+        spans.sort_by_key(|(first, last)| (*first, u16::MAX - last));
+        spans.dedup_by(|later, earlier| later.1 <= earlier.1);
+        Ok(Statuses { spans })
+    }
+
+    fn has(&self, status: u16) -> bool {
+        let inside = |(first, last): &(u16, u16)| (*first..=*last).contains(&status);
+        self.spans.iter().any(inside)
+    }
+}
+
+impl Default for Statuses {
+    fn default() -> Self {
+        Statuses {
+            spans: vec![(200, 299), (300, 399)],
+        }
+    }
+}
+
+/// Such as `200, 204 or 3xx`.
+impl fmt::Display for Statuses {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let word = |(first, last): &(u16, u16)| match last - first {
+            0 => first.to_string(),
+            _ => format!("{}xx", first / 100),
+        };
+        let words: Vec<String> = self.spans.iter().map(word).collect();
+        match words.split_last() {
+            Some((last, [])) => write!(f, "{last}"),
+            Some((last, rest)) => write!(f, "{} or {last}", rest.join(", ")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn span(word: &str) -> Option<(u16, u16)> {
+    if let Some(class) = word.strip_suffix("xx").or_else(|| word.strip_suffix("XX")) {
+        let class: u16 = class.parse().ok()?;
+        return (2..=5)
+            .contains(&class)
+            .then_some((class * 100, class * 100 + 99));
+    }
+    let code: u16 = word.parse().ok()?;
+    (200..=599).contains(&code).then_some((code, code))
+}
+
+/// A value at a path in a JSON document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JsonValue {
+    /// Keys of objects and indices of arrays, from the outside in.
+    path: Vec<String>,
+    value: Value,
+}
+
+impl JsonValue {
+    /// Reads `items.0.name=VALUE`: keys and indices from 0, separated by points, and a value in JSON; what
+    /// is not JSON is a string. A backslash takes the meaning from a point or an equals sign in a key. An
+    /// empty path is the whole document.
+    ///
+    /// # Errors
+    /// It has no equals sign.
+    pub fn parse(text: &str) -> Result<JsonValue, JobError> {
+        let mut path = Vec::new();
+        let mut key = String::new();
+        let mut rest = text.chars();
+        loop {
+            match rest.next() {
+                Some('\\') => key.extend(rest.next()),
+                Some('.') => path.push(std::mem::take(&mut key)),
+                Some('=') => break,
+                Some(other) => key.push(other),
+                None => {
+                    let words = "has no `=`: write a path and a value, as items.0.name=\"x\"";
+                    return Err(JobError::new(format!("{} {words}", quoted(text))));
+                }
+            }
+        }
+        if !path.is_empty() || !key.is_empty() {
+            path.push(key);
+        }
+        let value = rest.as_str();
+        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+        Ok(JsonValue { path, value })
+    }
+
+    fn holds(&self, document: &Value) -> bool {
+        let mut inner = Some(document);
+        for key in &self.path {
+            inner = match inner {
+                Some(Value::Array(items)) => key.parse().ok().and_then(|i: usize| items.get(i)),
+                Some(Value::Object(map)) => map.get(key),
+                _ => None,
+            };
+        }
+        inner.is_some_and(|found| equal(found, &self.value))
+    }
+}
+
+/// Such as `items.0.name = "x"`.
+impl fmt::Display for JsonValue {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let escaped = |key: &String| {
+            key.replace('\\', "\\\\")
+                .replace('.', "\\.")
+                .replace('=', "\\=")
+        };
+        let path: Vec<String> = self.path.iter().map(escaped).collect();
+        let path = if path.is_empty() {
+            "document".to_owned()
+        } else {
+            path.join(".")
+        };
+        write!(f, "{path} = {}", self.value)
+    }
+}
+
+/// Numbers are equal by value: 1 is 1.0.
+fn equal(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(x), Value::Number(y)) => {
+            x == y || (x.is_f64() || y.is_f64()) && x.as_f64() == y.as_f64()
+        }
+        (Value::Array(x), Value::Array(y)) => {
+            x.len() == y.len() && x.iter().zip(y).all(|(a, b)| equal(a, b))
+        }
+        (Value::Object(x), Value::Object(y)) => {
+            x.len() == y.len()
+                && x.iter()
+                    .all(|(key, a)| y.get(key).is_some_and(|b| equal(a, b)))
+        }
+        _ => a == b,
+    }
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A connection that speaks HTTP/2 (RFC 9113), and what a request over it comes to.
+
+use crate::job::Job;
+use crate::requests::Rendered;
+use crate::worker::Words;
+use bytes::Bytes;
+use h2::client::{Builder, SendRequest};
+use lab_model::ErrorKind;
+use std::cell::Cell;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+/// Bytes that a server may send ahead, on a connection and in a stream: so many that it never waits for
+/// the generator.
+const WINDOW: u32 = 16 << 20;
+
+/// How often a request is sent again that a server surely has not looked at (RFC 9113, 8.7).
+const TRIES: usize = 3;
+
+/// Why a request was not answered.
+pub struct Fault {
+    pub kind: ErrorKind,
+    pub words: String,
+}
+
+/// What a request was answered.
+pub struct Answer {
+    pub status: u16,
+    /// As much of it as was to be collected, or a little more.
+    pub body: Vec<u8>,
+}
+
+/// What happens on all connections of a thread.
+#[derive(Default)]
+pub struct Meter {
+    pub connects: Cell<u64>,
+    pub received_bytes: Cell<u64>,
+}
+
+/// A place for a connection, which is opened when there is need of one.
+#[derive(Default)]
+pub struct Place {
+    link: tokio::sync::Mutex<Option<Link>>,
+}
+
+#[derive(Clone)]
+struct Link {
+    requests: SendRequest<Bytes>,
+    /// Until either side has ended it.
+    open: Rc<Cell<bool>>,
+}
+
+impl Place {
+    /// Opens the connection if it is not.
+    pub async fn open(&self, job: &Job, meter: &Rc<Meter>) -> Result<(), Fault> {
+        self.link(job, meter).await.map(drop)
+    }
+
+    /// Sends a request and waits for the end of its answer, over the connection that is kept here or, if
+    /// none is to be kept, over one of its own.
+    pub async fn ask(
+        &self,
+        job: &Job,
+        meter: &Rc<Meter>,
+        request: &Rendered,
+    ) -> Result<Answer, Fault> {
+        let mut refused = Fault {
+            kind: ErrorKind::Reset,
+            words: String::new(),
+        };
+        for _ in 0..TRIES {
+            let link = match job.keep_alive {
+                true => self.link(job, meter).await?,
+                false => Link::open(job, meter).await?,
+            };
+            let error = match link.ask(job, request).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            if error.is_go_away() || error.is_io() {
+                link.open.set(false);
+            }
+            let again = is_goodbye(&error);
+            refused = fault(error);
+            if !again {
+                break;
+            }
+        }
+        Err(refused)
+    }
+
+    /// One opens it, and others that want it wait.
+    async fn link(&self, job: &Job, meter: &Rc<Meter>) -> Result<Link, Fault> {
+        let mut place = self.link.lock().await;
+        if let Some(link) = place.as_ref().filter(|link| link.open.get()) {
+            return Ok(link.clone());
+        }
+        *place = None;
+        let link = Link::open(job, meter).await?;
+        *place = Some(link.clone());
+        Ok(link)
+    }
+}
+
+impl Link {
+    async fn open(job: &Job, meter: &Rc<Meter>) -> Result<Link, Fault> {
+        let tcp = TcpStream::connect(job.address).await.map_err(unconnected)?;
+        tcp.set_nodelay(true).map_err(unconnected)?;
+        let link = match &job.tls {
+            None => Link::shake_hands(tcp, meter).await?,
+            Some(tls) => {
+                let connector = TlsConnector::from(tls.config.clone());
+                let stream = connector.connect(tls.name.clone(), tcp).await;
+                let stream = stream.map_err(unconnected)?;
+                if stream.get_ref().1.alpn_protocol() != Some(b"h2") {
+                    let why = "the server does not agree on HTTP/2 (ALPN)";
+                    return Err(unconnected(io::Error::other(why)));
+                }
+                Link::shake_hands(stream, meter).await?
+            }
+        };
+        meter.connects.set(meter.connects.get() + 1);
+        Ok(link)
+    }
+
+    async fn shake_hands<S>(stream: S, meter: &Rc<Meter>) -> Result<Link, Fault>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + 'static,
+    {
+        let metered = Metered {
+            stream,
+            meter: meter.clone(),
+        };
+        let mut builder = Builder::new();
+        builder.enable_push(false);
+        builder.initial_window_size(WINDOW);
+        builder.initial_connection_window_size(WINDOW);
+        let shaken = builder.handshake(metered).await;
+        let (requests, connection) = shaken.map_err(|e| unconnected(io::Error::other(e)))?;
+        let open = Rc::new(Cell::new(true));
+        let ends = open.clone();
+        tokio::task::spawn_local(async move {
+            // Whose request it costs, that one is told.
+            let _ = connection.await;
+            ends.set(false);
+        });
+        Ok(Link { requests, open })
+    }
+
+    async fn ask(&self, job: &Job, request: &Rendered) -> Result<Answer, h2::Error> {
+        let mut requests = self.requests.clone().ready().await?;
+        let without_body = request.body.is_empty();
+        let (answer, mut stream) = requests.send_request(request.parts.clone(), without_body)?;
+        if !without_body {
+            stream.send_data(request.body.clone(), true)?;
+        }
+        let (head, mut stream) = answer.await?.into_parts();
+        // One byte too many says that it is too long.
+        let most = match job.expect.wants_body() {
+            true => job.expect.most_body() + 1,
+            false => 0,
+        };
+        let mut body = Vec::new();
+        while let Some(bytes) = stream.data().await {
+            let bytes = bytes?;
+            stream.flow_control().release_capacity(bytes.len())?;
+            let room = most - body.len();
+            body.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        }
+        Ok(Answer {
+            status: head.status.as_u16(),
+            body,
+        })
+    }
+}
+
+/// The server has said that it ends the connection and has not looked at the request.
+fn is_goodbye(error: &h2::Error) -> bool {
+    error.is_remote() && error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR)
+}
+
+fn fault(error: h2::Error) -> Fault {
+    // What this side finds wrong is not HTTP/2.
+    let malformed = error.is_library() && error.reason().is_some();
+    Fault {
+        kind: match malformed {
+            true => ErrorKind::Malformed,
+            false => ErrorKind::Reset,
+        },
+        words: match error.is_io() {
+            true => error
+                .into_io()
+                .map(Words)
+                .map(|words| words.to_string())
+                .unwrap_or_default(),
+            false => error.to_string(),
+        },
+    }
+}
+
+fn unconnected(error: io::Error) -> Fault {
+    Fault {
+        kind: ErrorKind::Connect,
+        words: Words(error).to_string(),
+    }
+}
+
+/// A stream whose received bytes are counted.
+struct Metered<S> {
+    stream: S,
+    meter: Rc<Meter>,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        room: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = room.filled().len();
+        let polled = Pin::new(&mut self.stream).poll_read(context, room);
+        let received = &self.meter.received_bytes;
+        received.set(received.get() + (room.filled().len() - before) as u64);
+        polled
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, pieces)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//! When the requests of an open loop are due.
+
+use lab_model::Stage;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+
+/// The due times of one thread's requests, one after the other. Two of the same are the same.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    profile: Profile,
+    steps: Steps,
+    /// In units of requests of all threads since the beginning.
+    at: f64,
+}
+
+/// How far one request is from the next, in requests of all threads.
+#[derive(Clone, Debug)]
+enum Steps {
+    Even(f64),
+    /// Exponentially distributed with this mean.
+    Exponential(f64, Box<SmallRng>),
+}
+
+impl Schedule {
+    /// For one of several threads, which share the requests evenly: threads count from 0.
+    pub fn new(
+        stages: &[Stage],
+        poisson: bool,
+        thread: usize,
+        threads: usize,
+        seed: u64,
+    ) -> Schedule {
+        let mean = threads as f64;
+        let (steps, at) = match poisson {
+            false => (Steps::Even(mean), thread as f64 - mean),
+            true => {
+                let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ thread as u64;
+                let random = Box::new(SmallRng::seed_from_u64(seed));
+                (Steps::Exponential(mean, random), 0.0)
+            }
+        };
+        let mut schedule = Schedule {
+            profile: Profile::new(stages),
+            steps,
+            at,
+        };
+        schedule.advance();
+        schedule
+    }
+
+    /// When the next request is due, ns since the beginning; `None`: never.
+    pub fn due_ns(&self) -> Option<u64> {
+        self.profile.when_ns(self.at)
+    }
+
+    /// Goes on to the request after it.
+    pub fn advance(&mut self) {
+        self.at += match &mut self.steps {
+            Steps::Even(step) => *step,
+            // 1 - u is never 0.
+            Steps::Exponential(mean, random) => -*mean * (1.0 - random.random::<f64>()).ln(),
+        };
+    }
+}
+
+/// How many requests are due until some time, and the other way round. A process of changing rate is one
+/// of rate 1 in the time that its expected number of events measures (time rescaling; Brown et al., *The
+/// Time-Rescaling Theorem and Its Application to Neural Spike Train Data Analysis*, 2002, section 2.1).
+#[derive(Clone, Debug)]
+struct Profile {
+    stages: Vec<Stage>,
+    /// Requests and ns of all stages together.
+    requests: f64,
+    length_ns: f64,
+}
+
+impl Profile {
+    fn new(stages: &[Stage]) -> Profile {
+        Profile {
+            stages: stages.to_vec(),
+            requests: stages.iter().map(requests).sum(),
+            length_ns: stages.iter().map(|s| s.length_ns as f64).sum(),
+        }
+    }
+
+    /// When so many requests are due, ns; the stages begin again after their end.
+    fn when_ns(&self, number: f64) -> Option<u64> {
+        if self.requests <= 0.0 {
+            return None;
+        }
+        let rounds = (number / self.requests).floor();
+        let mut left = number - rounds * self.requests;
+        let mut ns = rounds * self.length_ns;
+        for stage in &self.stages {
+            let here = requests(stage);
+            if left < here {
+                ns += within_ns(stage, left);
+                break;
+            }
+            left -= here;
+            ns += stage.length_ns as f64;
+        }
+        Some(ns as u64)
+    }
+}
+
+fn seconds(stage: &Stage) -> f64 {
+    stage.length_ns as f64 / 1e9
+}
+
+/// The area under a stage's rate.
+fn requests(stage: &Stage) -> f64 {
+    (stage.from + stage.to) / 2.0 * seconds(stage)
+}
+
+/// When so many requests of a stage are due: `from t + (to - from) / (2 length) t² = number`, solved in
+/// the form that loses no digits where the rate hardly changes.
+fn within_ns(stage: &Stage, number: f64) -> f64 {
+    let slope = (stage.to - stage.from) / seconds(stage);
+    let root = (stage.from * stage.from + 2.0 * slope * number)
+        .max(0.0)
+        .sqrt();
+    match stage.from + root {
+        0.0 => 0.0,
+        sum => 2.0 * number / sum * 1e9,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stage(from: f64, to: f64, seconds: f64) -> Stage {
+        Stage {
+            from,
+            to,
+            length_ns: (seconds * 1e9) as u64,
+        }
+    }
+
+    /// Due times before an end, of all threads together, ascending.
+    fn due(stages: &[Stage], poisson: bool, threads: usize, end_s: f64) -> Vec<u64> {
+        let mut all = Vec::new();
+        for thread in 0..threads {
+            let mut schedule = Schedule::new(stages, poisson, thread, threads, 7);
+            while let Some(due) = schedule.due_ns().filter(|&due| (due as f64) < end_s * 1e9) {
+                all.push(due);
+                schedule.advance();
+            }
+        }
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn a_constant_rate_is_even_over_all_threads() {
+        for threads in [1, 3] {
+            let due = due(&[stage(1000.0, 1000.0, 1.0)], false, threads, 2.5);
+            let even: Vec<u64> = (0..2500).map(|k| k * 1_000_000).collect();
+            let off = due.iter().zip(&even).map(|(a, b)| a.abs_diff(*b)).max();
+            assert_eq!((due.len(), off.unwrap() <= 1), (2500, true));
+        }
+    }
+
+    /// From 0 to 1000 per second in 5 s: the request k is due at √(k / 100) s.
+    #[test]
+    fn a_ramp_is_the_inverse_of_its_area() {
+        let due = due(
+            &[stage(0.0, 1000.0, 5.0), stage(1000.0, 1000.0, 1.0)],
+            false,
+            1,
+            6.0,
+        );
+        assert_eq!(due.len(), 3500);
+        for (k, &ns) in due.iter().enumerate().take(2500) {
+            assert!(
+                (ns as f64 / 1e9 - (k as f64 / 100.0).sqrt()).abs() < 1e-8,
+                "{k}"
+            );
+        }
+        assert_eq!((due[3499] as f64 / 1e6).round(), 5999.0);
+    }
+
+    /// The number of arrivals of a Poisson process has its mean as variance, and the gaps are
+    /// exponential: half of them are shorter than ln 2 of the mean.
+    #[test]
+    fn poisson_arrivals_are_exponentially_apart() {
+        for threads in [1, 4] {
+            let due = due(&[stage(1000.0, 1000.0, 1.0)], true, threads, 100.0);
+            assert!((due.len() as f64 - 100_000.0).abs() < 4.0 * 100_000f64.sqrt());
+            let short = due
+                .windows(2)
+                .filter(|w| ((w[1] - w[0]) as f64) < 693_147.0);
+            let part = short.count() as f64 / due.len() as f64;
+            assert!((part - 0.5).abs() < 0.01, "{part}");
+        }
+    }
+
+    #[test]
+    fn a_rate_of_nothing_is_never_due() {
+        assert_eq!(
+            Schedule::new(&[stage(0.0, 0.0, 1.0)], false, 0, 1, 1).due_ns(),
+            None
+        );
+        assert_eq!(Schedule::new(&[], true, 0, 1, 1).due_ns(), None);
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a connection per request does to the ports of this host: each one closed keeps its port for a
+//! minute (TIME_WAIT, RFC 9293, 3.4.1), so that they can run out.
+
+use std::fs;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// How long Linux keeps a closed connection, s (`TCP_TIMEWAIT_LEN`; no setting changes it).
+const TIME_WAIT: f64 = 60.0;
+
+/// After how long a port in TIME_WAIT is taken again where the kernel may, s (tcp(7), `tcp_tw_reuse`).
+const REUSE: f64 = 1.0;
+
+/// What this host has of ports for connections, and what becomes of those that were used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ports {
+    /// From which the kernel takes one (`net.ipv4.ip_local_port_range`; for IPv6 too).
+    pub range: RangeInclusive<u16>,
+    /// `net.ipv4.tcp_tw_reuse`: 0 never, 1 always, 2 on the loopback interface.
+    pub reuse: u8,
+    /// `net.ipv4.tcp_timestamps`, without which no port is taken again.
+    pub timestamps: bool,
+    /// `net.ipv4.tcp_fin_timeout`, s.
+    pub fin_timeout: u32,
+    /// Connections in TIME_WAIT at the moment.
+    pub waiting: u32,
+}
+
+/// What a load would do to the ports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outlook {
+    /// The ports do not last for it.
+    pub short: bool,
+    /// What happens, and which settings help, for people.
+    pub words: Vec<String>,
+}
+
+impl Ports {
+    /// Reads what the kernel says. What it does not say is as usual.
+    pub fn read() -> Ports {
+        let setting = |name: &str| text(&format!("/proc/sys/net/ipv4/{name}"));
+        let stat = text("/proc/net/sockstat");
+        let range = range(&setting("ip_local_port_range")).unwrap_or(32_768..=60_999);
+        Ports {
+            range,
+            reuse: setting("tcp_tw_reuse").trim().parse().unwrap_or(2),
+            timestamps: setting("tcp_timestamps").trim() != "0",
+            fin_timeout: setting("tcp_fin_timeout").trim().parse().unwrap_or(60),
+            waiting: waiting(&stat).unwrap_or(0),
+        }
+    }
+
+    /// What a connection per request would do: at `rate` per second, or as fast as the server answers, for so
+    /// long, to one address and port, on the loopback interface or not.
+    pub fn outlook(&self, rate: Option<f64>, length: Duration, loopback: bool) -> Outlook {
+        let reused = self.reused(loopback);
+        let kept = if reused { REUSE } else { TIME_WAIT };
+        let free = (self.count() - if reused { 0.0 } else { f64::from(self.waiting) }).max(0.0);
+        let seconds = length.as_secs_f64();
+        // Ports come back after `kept`; a load that ends before needs only as many as it has connections.
+        let most = (free / seconds.min(kept)).max(0.0);
+        let short = rate.is_none_or(|rate| rate > most);
+        let mut words = vec![self.state(reused, kept)];
+        words.push(match rate {
+            Some(rate) if !short => format!(
+                "{rate:.0} new connections per second for {seconds:.0} s fit: up to {most:.0} do"
+            ),
+            Some(rate) => format!(
+                "at {rate:.0} new connections per second they can run out after {:.1} s, and connections fail; up to \
+                 {most:.0} per second last for {seconds:.0} s",
+                free / rate
+            ),
+            None => format!(
+                "they last for {seconds:.0} s at up to {most:.0} new connections per second; a server that answers faster \
+                 uses them up, and connections fail"
+            ),
+        });
+        if short {
+            words.extend(self.help(reused));
+        }
+        Outlook { short, words }
+    }
+
+    fn count(&self) -> f64 {
+        f64::from(self.range.end().saturating_sub(*self.range.start())) + 1.0
+    }
+
+    fn reused(&self, loopback: bool) -> bool {
+        self.timestamps && (self.reuse == 1 || self.reuse == 2 && loopback)
+    }
+
+    fn state(&self, reused: bool, kept: f64) -> String {
+        let after = if reused {
+            format!(
+                "after {kept:.0} s the kernel takes a port again (tcp_tw_reuse = {})",
+                self.reuse
+            )
+        } else {
+            format!(
+                "one that this side closes first keeps its port for {kept:.0} s, whatever tcp_fin_timeout ({} s) says",
+                self.fin_timeout
+            )
+        };
+        format!(
+            "a connection per request takes a port each: there are {} ({} to {}), {} connections are in TIME_WAIT, and {after}",
+            self.count(),
+            self.range.start(),
+            self.range.end(),
+            self.waiting
+        )
+    }
+
+    fn help(&self, reused: bool) -> Vec<String> {
+        let timestamps = (!self.timestamps).then_some("`sysctl -w net.ipv4.tcp_timestamps=1`");
+        let reuse = (!reused && self.reuse != 1)
+            .then_some("`sysctl -w net.ipv4.tcp_tw_reuse=1` takes ports again after a second");
+        let wider = (*self.range.start() > 10_000 || *self.range.end() < 65_000)
+            .then_some("`sysctl -w net.ipv4.ip_local_port_range='1024 65535'` has 64512 ports");
+        let words = [
+            timestamps.map(|command| format!("{command} lets the kernel tell old packets from new, which taking ports again needs")),
+            reuse.map(str::to_owned),
+            wider.map(str::to_owned),
+            Some("a server on several addresses or ports has all ports for each of them; with keep-alive no port is used up".to_owned()),
+        ];
+        words.into_iter().flatten().collect()
+    }
+}
+
+fn range(text: &str) -> Option<RangeInclusive<u16>> {
+    let mut numbers = text.split_whitespace().map(str::parse);
+    let (first, last) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+    (first <= last).then_some(first..=last)
+}
+
+/// From `TCP: inuse 5 orphan 0 tw 12 alloc 7 mem 1`.
+fn waiting(stat: &str) -> Option<u32> {
+    let line = stat.lines().find_map(|line| line.strip_prefix("TCP:"))?;
+    let mut words = line.split_whitespace();
+    words.find(|word| *word == "tw")?;
+    words.next()?.parse().ok()
+}
+
+fn text(file: &str) -> String {
+    fs::read_to_string(file).unwrap_or_default()
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The open loop's requests that are due and wait for a connection. However many wait, they take no
+//! memory: their due times are reckoned once when they become due and once more when they are sent.
+
+use crate::pace::Schedule;
+use crate::record::Record;
+
+/// While requests are due so close together, the generator sleeps between them and receives answers when
+/// it wakes for the next one: a timer per request would cost more than the request.
+const CLOSE_NS: u64 = 200_000;
+
+/// It sleeps no shorter than this.
+const SHORTEST_SLEEP_NS: u64 = 50_000;
+
+/// Requests of one thread.
+pub struct Queue {
+    begin_ns: u64,
+    end_ns: u64,
+    /// At the first request that is not due yet.
+    coming: Schedule,
+    /// At the first request that is not sent yet.
+    sending: Schedule,
+    waiting: u64,
+}
+
+/// How a thread waits that has nothing to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// For answers, but no longer than until then.
+    ForAnswers(u64),
+    /// Until then, whatever comes.
+    Sleep(u64),
+}
+
+impl Queue {
+    /// For a load from one time to another, ns.
+    pub fn new(schedule: Schedule, begin_ns: u64, end_ns: u64) -> Queue {
+        Queue {
+            begin_ns,
+            end_ns,
+            coming: schedule.clone(),
+            sending: schedule,
+            waiting: 0,
+        }
+    }
+
+    /// Takes in what has become due until now.
+    pub fn look(&mut self, now_ns: u64, record: &mut Record) {
+        while let Some(due) = self.next_due_ns().filter(|&due| due <= now_ns) {
+            record.offered += 1;
+            record.lag.saturating_record(now_ns - due);
+            self.waiting += 1;
+            self.coming.advance();
+        }
+    }
+
+    /// When the request that has waited longest was due.
+    pub fn take(&mut self) -> Option<u64> {
+        self.waiting = self.waiting.checked_sub(1)?;
+        let due = self.sending.due_ns()?;
+        self.sending.advance();
+        Some(self.begin_ns + due)
+    }
+
+    /// How many wait.
+    pub fn waiting(&self) -> u64 {
+        self.waiting
+    }
+
+    /// Nothing more becomes due.
+    pub fn end(&mut self) {
+        self.end_ns = 0;
+    }
+
+    /// How to wait for the next request.
+    pub fn wait(&self, now_ns: u64) -> Wait {
+        match self.next_due_ns() {
+            Some(due) if due < now_ns + CLOSE_NS => {
+                Wait::Sleep(due.max(now_ns + SHORTEST_SLEEP_NS))
+            }
+            due => Wait::ForAnswers(due.unwrap_or(u64::MAX)),
+        }
+    }
+
+    fn next_due_ns(&self) -> Option<u64> {
+        let due = self.begin_ns + self.coming.due_ns()?;
+        Some(due).filter(|&due| due < self.end_ns)
+    }
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Files of requests, in the manner of the `.http` files that editors know.
+//!
+//! ```text
+//! # Comments begin with # or //. A path is taken from the server of the command's URL.
+//! # @weight 3
+//! GET /items?page=1
+//! Accept: application/json
+//!
+//! ### A line that begins with ### ends a request
+//! POST http://127.0.0.1:8080/items
+//! Content-Type: application/json
+//!
+//! {"name": "after an empty line comes the body"}
+//!
+//! ###
+//! PUT /items/7
+//! @item.json
+//! ```
+//!
+//! `@FILE` (or `< FILE`) takes a body from a file, named from the folder of this one. A body in place
+//! goes to the next `###` or the end; the ends of lines after it and comments before it do not belong to
+//! it. A line like a request's first one where a header or a body would begin is the next request, so
+//! that lists of `GET /path` need no `###`. Variables (`{{name}}`) and scripts are errors.
+
+use crate::error::{JobError, escaped};
+use crate::requests::{Header, Request, method};
+use crate::target::Link;
+use bytes::Bytes;
+use std::path::Path;
+
+/// The longest file of requests, and the longest file of a body, bytes.
+const LONGEST: u64 = 16 << 20;
+
+/// The most bytes that all bodies may have together.
+const MOST_BODIES: usize = 256 << 20;
+
+/// Reads a file of requests. `base` is the URL whose server paths are taken from.
+///
+/// # Errors
+/// It cannot be read, or a line of it is wrong: the error names and shows the line.
+pub fn read_requests(file: &Path, base: Option<&Link>) -> Result<Vec<Request>, JobError> {
+    let bytes = content(file).map_err(|why| JobError::new(format!("{}: {why}", file.display())))?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let reader = Reader { base, folder };
+    reader.requests(&bytes).map_err(|wrong| wrong.of(file))
+}
+
+/// What is wrong with a line.
+struct Wrong {
+    number: usize,
+    line: String,
+    why: String,
+}
+
+impl Wrong {
+    fn of(self, file: &Path) -> JobError {
+        let Wrong { number, line, why } = self;
+        let mut words = format!("{}:{number}: {why}", file.display());
+        if !line.is_empty() {
+            words += &format!("\n  {number} | {}", escaped(&line));
+        }
+        JobError::new(words)
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    number: usize,
+    /// Without its end.
+    text: &'a str,
+    /// With it.
+    whole: &'a str,
+}
+
+impl Line<'_> {
+    fn wrong(&self, why: impl Into<String>) -> Wrong {
+        Wrong {
+            number: self.number,
+            line: self.text.to_owned(),
+            why: why.into(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    fn separates(&self) -> bool {
+        self.text.starts_with("###")
+    }
+
+    fn comment(&self) -> Option<&str> {
+        let text = self.text.trim_start();
+        let comment = text.strip_prefix('#').or_else(|| text.strip_prefix("//"));
+        comment.map(str::trim)
+    }
+
+    fn is_remark(&self) -> bool {
+        self.is_empty() || (self.comment().is_some() && !self.separates())
+    }
+
+    /// It says the weight of the next request.
+    fn weighs(&self) -> bool {
+        self.comment()
+            .is_some_and(|comment| comment.starts_with("@weight"))
+    }
+
+    /// It looks like the first line of a request.
+    fn begins(&self) -> bool {
+        let mut words = self.text.split_whitespace();
+        let (Some(name), Some(place)) = (words.next(), words.next()) else {
+            return false;
+        };
+        let capital = name.bytes().all(|b| b.is_ascii_uppercase() || b == b'-');
+        let place = place.to_ascii_lowercase();
+        capital
+            && ["/", "http://", "https://"]
+                .iter()
+                .any(|begin| place.starts_with(begin))
+    }
+
+    fn body_file(&self) -> Option<&str> {
+        let name = self
+            .text
+            .strip_prefix('@')
+            .or_else(|| self.text.strip_prefix("< "));
+        name.map(str::trim)
+    }
+}
+
+struct Reader<'a> {
+    base: Option<&'a Link>,
+    folder: &'a Path,
+}
+
+impl Reader<'_> {
+    fn requests(&self, bytes: &[u8]) -> Result<Vec<Request>, Wrong> {
+        let lines = lines(bytes)?;
+        let mut rest = lines.as_slice();
+        let (mut requests, mut bodies) = (Vec::new(), 0);
+        let mut weight = 1;
+        while let Some((line, after)) = rest.split_first() {
+            if line.separates() || line.is_empty() {
+                rest = after;
+            } else if let Some(comment) = line.comment() {
+                weight = weight_in(line, comment)?.unwrap_or(weight);
+                rest = after;
+            } else {
+                let mut request = self.first_line(line)?;
+                request.weight = std::mem::replace(&mut weight, 1);
+                rest = self.headers(&mut request, after)?;
+                rest = self.body(&mut request, rest)?;
+                bodies += request.body.len();
+                if bodies > MOST_BODIES {
+                    let most = MOST_BODIES >> 20;
+                    return Err(line.wrong(format!(
+                        "up to here the bodies are larger than {most} MiB together"
+                    )));
+                }
+                requests.push(request);
+            }
+        }
+        let empty = || Wrong {
+            number: lines.len().max(1),
+            line: String::new(),
+            why: "no request is in it; one begins with a line such as `GET /path`".to_owned(),
+        };
+        if requests.is_empty() {
+            Err(empty())
+        } else {
+            Ok(requests)
+        }
+    }
+
+    fn first_line(&self, line: &Line) -> Result<Request, Wrong> {
+        let wrong = |error: JobError| line.wrong(error.to_string());
+        no_variables(line)?;
+        let words: Vec<&str> = line.text.split_whitespace().collect();
+        let (name, place) = match words.as_slice() {
+            [name, place] => (*name, *place),
+            [name, place, version] if version.starts_with("HTTP/") => (*name, *place),
+            _ => {
+                let why = "a request begins with a method and a path or URL, as `GET /path`";
+                return Err(line.wrong(why));
+            }
+        };
+        Ok(Request {
+            method: method(name).map_err(wrong)?,
+            ..Request::new(self.link(place).map_err(wrong)?)
+        })
+    }
+
+    fn link(&self, place: &str) -> Result<Link, JobError> {
+        match self.base {
+            Some(base) if place.starts_with('/') => base.with_path(place),
+            None if place.starts_with('/') => Err(JobError::new(
+                "the path has no server: write the whole URL here, or give one on the command line",
+            )),
+            _ => Link::parse(place),
+        }
+    }
+
+    /// Reads the lines up to the body, the end of the request, or the next one.
+    fn headers<'a>(
+        &self,
+        request: &mut Request,
+        mut rest: &'a [Line<'a>],
+    ) -> Result<&'a [Line<'a>], Wrong> {
+        while let Some((line, after)) = rest.split_first() {
+            let ends = line.is_empty() || line.separates() || line.begins() || line.weighs();
+            if ends || line.body_file().is_some() {
+                break;
+            }
+            if line.comment().is_none() {
+                no_variables(line)?;
+                no_bare_url(line)?;
+                let header = Header::parse(line.text);
+                request
+                    .headers
+                    .push(header.map_err(|error| line.wrong(error.to_string()))?);
+            }
+            rest = after;
+        }
+        Ok(rest)
+    }
+
+    /// Reads the lines up to the end of the request, or the next one.
+    fn body<'a>(
+        &self,
+        request: &mut Request,
+        rest: &'a [Line<'a>],
+    ) -> Result<&'a [Line<'a>], Wrong> {
+        let remarks = rest.iter().take_while(|line| line.is_remark()).count();
+        let (remarks, rest_of_it) = rest.split_at(remarks);
+        let Some(first) = rest_of_it.first().filter(|l| !l.separates() && !l.begins()) else {
+            return Ok(rest);
+        };
+        if let Some(line) = remarks.iter().find(|line| line.weighs()) {
+            return Err(line.wrong("a weight comes before the first line of its request"));
+        }
+        if let Some(name) = first.body_file() {
+            request.body = self.body_file(first, name)?;
+            return Ok(&rest_of_it[1..]);
+        }
+        let end = rest_of_it.iter().position(Line::separates);
+        let (body, next) = rest_of_it.split_at(end.unwrap_or(rest_of_it.len()));
+        if let Some(script) = body.iter().find(|line| line.text.starts_with("> {%")) {
+            return Err(
+                script.wrong("scripts are not run; `--expect-json` and the like check answers")
+            );
+        }
+        let text: String = body.iter().map(|line| line.whole).collect();
+        request.body = Bytes::from(text.trim_end_matches(['\r', '\n']).to_owned());
+        Ok(next)
+    }
+
+    fn body_file(&self, line: &Line, name: &str) -> Result<Bytes, Wrong> {
+        if name.is_empty() || name.contains(" = ") {
+            let why =
+                "a line with @ names the file of a body, as `@body.json`; variables are not known";
+            return Err(line.wrong(why));
+        }
+        let bytes = content(&self.folder.join(name));
+        bytes
+            .map(Bytes::from)
+            .map_err(|why| line.wrong(format!("the body cannot be read: {why}")))
+    }
+}
+
+fn weight_in(line: &Line, comment: &str) -> Result<Option<u32>, Wrong> {
+    match comment.strip_prefix("@weight") {
+        None => Ok(None),
+        Some(weight) => match weight.trim_start_matches([' ', '\t', '=', ':']).parse() {
+            Ok(weight) if weight > 0 => Ok(Some(weight)),
+            _ => Err(line.wrong("a weight is a whole number from 1, as `# @weight 3`")),
+        },
+    }
+}
+
+fn no_variables(line: &Line) -> Result<(), Wrong> {
+    match line.text.contains("{{") {
+        true => Err(line.wrong("variables are not known; write what is to be sent")),
+        false => Ok(()),
+    }
+}
+
+/// It would be taken for a header.
+fn no_bare_url(line: &Line) -> Result<(), Wrong> {
+    match Link::parse(line.text.trim()) {
+        Ok(_) => Err(line.wrong("a request begins with a method: write `GET` before the URL")),
+        Err(_) => Ok(()),
+    }
+}
+
+fn lines(bytes: &[u8]) -> Result<Vec<Line<'_>>, Wrong> {
+    let text = std::str::from_utf8(bytes).map_err(|error| Wrong {
+        number: 1 + bytes[..error.valid_up_to()]
+            .iter()
+            .filter(|b| **b == b'\n')
+            .count(),
+        line: String::new(),
+        why: "is not UTF-8; put a body of other bytes into a file of its own, as `@body.bin`"
+            .to_owned(),
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let lines = text
+        .split_inclusive('\n')
+        .zip(1..)
+        .map(|(whole, number)| Line {
+            number,
+            text: whole.trim_end_matches(['\r', '\n']),
+            whole,
+        });
+    Ok(lines.collect())
+}
+
+fn content(file: &Path) -> Result<Vec<u8>, String> {
+    use std::io::Read;
+    let opened = std::fs::File::open(file).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    // One more than may be, so that one that is longer, or has no end, is noticed.
+    let read = opened.take(LONGEST + 1).read_to_end(&mut bytes);
+    read.map_err(|error| error.to_string())?;
+    match bytes.len() as u64 > LONGEST {
+        true => Err(format!("is larger than {} MiB", LONGEST >> 20)),
+        false => Ok(bytes),
+    }
+}

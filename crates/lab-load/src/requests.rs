@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The requests of a job: checked, rendered beforehand as the bytes that are sent, and put into an order
+//! in which each has its share.
+
+use crate::error::{JobError, quoted};
+use crate::target::Link;
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue};
+use http::uri::{Authority, Scheme};
+use http::{Method, Uri};
+use lab_model::Asked;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use std::fmt;
+use std::sync::Arc;
+
+/// How long the order may be: the sum of all weights, shortened by their greatest common divisor.
+const LONGEST_ORDER: u64 = 1_000_000;
+
+/// How the generator names itself to servers.
+const USER_AGENT: &str = concat!("benchlab/", env!("CARGO_PKG_VERSION"));
+
+/// A request as it is asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// To where.
+    pub link: Link,
+    /// Such as `GET`.
+    pub method: Method,
+    /// In the order in which they are sent. One of a name that the generator sends itself (`User-Agent`,
+    /// `Accept`, `Host`, `Authorization`) is sent in its place.
+    pub headers: Vec<Header>,
+    /// Empty: there is none.
+    pub body: Bytes,
+    /// How often it is sent in proportion to the others: from 1.
+    pub weight: u32,
+}
+
+impl Request {
+    /// A GET without more.
+    pub fn new(link: Link) -> Request {
+        Request {
+            link,
+            method: Method::GET,
+            headers: Vec::new(),
+            body: Bytes::new(),
+            weight: 1,
+        }
+    }
+
+    fn own(&self, name: &HeaderName) -> Option<&Header> {
+        self.headers.iter().find(|header| header.name == *name)
+    }
+}
+
+/// Reads a method, such as `PATCH`.
+///
+/// # Errors
+/// It is not a token (RFC 9110, 9.1), or asks for a tunnel.
+pub fn method(text: &str) -> Result<Method, JobError> {
+    match Method::from_bytes(text.as_bytes()) {
+        Ok(Method::CONNECT) => Err(JobError::new(
+            "CONNECT asks for a tunnel, which is not loaded; name another method",
+        )),
+        Ok(method) => Ok(method),
+        Err(_) => Err(JobError::new(format!(
+            "{} is no method; one is a word such as GET, POST or PURGE",
+            quoted(text)
+        ))),
+    }
+}
+
+/// A header of a request. What it says may be a secret, and is shown nowhere.
+#[derive(Clone)]
+pub struct Header {
+    /// As it was written: some servers care, against the standard.
+    spelling: String,
+    name: HeaderName,
+    value: HeaderValue,
+}
+
+impl Header {
+    /// Reads `Name: value`.
+    ///
+    /// # Errors
+    /// It has no colon, a character that no header has (RFC 9110, 5.5), or is one of those that the
+    /// generator alone writes, because they say where a request ends and what becomes of its connection.
+    pub fn parse(line: &str) -> Result<Header, JobError> {
+        let (spelling, value) = line.split_once(':').ok_or_else(|| {
+            JobError::new(format!(
+                "the header {} has no colon: write `Name: value`",
+                quoted(line)
+            ))
+        })?;
+        let name = HeaderName::from_bytes(spelling.as_bytes())
+            .map_err(|_| JobError::new(format!("{} is no name of a header", quoted(spelling))))?;
+        let value = HeaderValue::from_bytes(value.trim_matches([' ', '\t']).as_bytes());
+        let value = value.map_err(|_| {
+            let words = "has a control character in its value, such as the end of a line";
+            JobError::new(format!("the header {} {words}", quoted(spelling)))
+        })?;
+        if let Some(instead) = reserved(&name, &value) {
+            return Err(JobError::new(format!(
+                "the header {} is not for a user to give: {instead}",
+                quoted(spelling)
+            )));
+        }
+        Ok(Header {
+            spelling: spelling.to_owned(),
+            name,
+            value,
+        })
+    }
+}
+
+impl fmt::Debug for Header {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}: …", self.spelling)
+    }
+}
+
+fn reserved(name: &HeaderName, value: &HeaderValue) -> Option<&'static str> {
+    match name.as_str() {
+        "content-length" => Some("it is counted from the body"),
+        "transfer-encoding" | "trailer" => Some("bodies are sent as they are, with their length"),
+        "connection" | "keep-alive" | "proxy-connection" => {
+            Some("`--no-keep-alive` opens a connection for every request")
+        }
+        "upgrade" | "http2-settings" => Some("`--http2` speaks HTTP/2 from the start"),
+        "te" if value != "trailers" => Some("only `TE: trailers` is"),
+        "host" if Authority::try_from(value.as_bytes()).is_err() => {
+            Some("it must be a host's name, with a port or without")
+        }
+        _ => None,
+    }
+}
+
+/// The requests of a job, in the order in which they are sent. Cheap to clone.
+#[derive(Clone)]
+pub struct Requests {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    rendered: Vec<Rendered>,
+    order: Vec<u32>,
+    asked: Vec<Asked>,
+}
+
+/// A request as it is sent.
+pub struct Rendered {
+    /// Head and body for HTTP/1.1 (RFC 9112).
+    pub bytes: Bytes,
+    /// Its answer has no body, whatever its header says.
+    pub head: bool,
+    /// The head for HTTP/2 (RFC 9113).
+    pub parts: http::Request<()>,
+    /// The body for HTTP/2; the same bytes as in `bytes`.
+    pub body: Bytes,
+}
+
+impl Requests {
+    /// Checks and renders them, and draws their order.
+    ///
+    /// # Errors
+    /// There is none, a weight is 0, or the weights are too far apart for an order of a million.
+    pub fn new(list: &[Request], keep_alive: bool, seed: u64) -> Result<Requests, JobError> {
+        if list.is_empty() {
+            return Err(JobError::new("there is no request to send"));
+        }
+        let weights: Vec<u32> = list.iter().map(|request| request.weight).collect();
+        let order = order(&weights, seed)?;
+        let rendered = list.iter().map(|request| render(request, keep_alive));
+        let shared = Shared {
+            rendered: rendered.collect::<Result<_, _>>()?,
+            order,
+            asked: asked(list),
+        };
+        Ok(Requests {
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// The request at a position, from 0; after the last of the order comes the first again.
+    pub fn get(&self, position: usize) -> &Rendered {
+        let Shared {
+            rendered, order, ..
+        } = &*self.shared;
+        &rendered[order[position % order.len()] as usize]
+    }
+
+    /// After how many positions the order begins anew: at least 1.
+    pub fn period(&self) -> usize {
+        self.shared.order.len()
+    }
+
+    /// What is asked for, without secrets; those that look the same are one.
+    pub fn asked(&self) -> &[Asked] {
+        &self.shared.asked
+    }
+}
+
+impl fmt::Debug for Requests {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.debug_tuple("Requests").field(&self.shared.asked).finish()
+    }
+}
+
+fn asked(list: &[Request]) -> Vec<Asked> {
+    let mut asked: Vec<Asked> = Vec::new();
+    let mut places = std::collections::HashMap::new();
+    for request in list {
+        let (method, url) = (request.method.to_string(), request.link.to_string());
+        let place = *places
+            .entry((method.clone(), url.clone()))
+            .or_insert(asked.len());
+        match asked.get_mut(place) {
+            Some(same) => same.weight = same.weight.saturating_add(request.weight),
+            None => asked.push(Asked {
+                method,
+                url,
+                weight: request.weight,
+            }),
+        }
+    }
+    asked
+}
+
+/// The order of requests by their numbers: one of weight w has w turns, equally far apart, and where its
+/// first one is comes from the seed.
+fn order(weights: &[u32], seed: u64) -> Result<Vec<u32>, JobError> {
+    if weights.contains(&0) {
+        return Err(JobError::new(
+            "a weight is 0; weights are whole numbers from 1",
+        ));
+    }
+    let divisor = weights.iter().copied().fold(0, gcd);
+    let turns = || weights.iter().map(|weight| weight / divisor);
+    let length: u64 = turns().map(u64::from).sum();
+    if length > LONGEST_ORDER {
+        return Err(JobError::new(format!(
+            "the weights add up to {length}, and at most {LONGEST_ORDER} turns can be put in order; use smaller ones"
+        )));
+    }
+    let mut random = SmallRng::seed_from_u64(seed);
+    let mut order: Vec<(f64, u32)> = Vec::with_capacity(length as usize);
+    for (number, turns) in (0..).zip(turns()) {
+        let phase: f64 = random.random();
+        order.extend((0..turns).map(|turn| ((f64::from(turn) + phase) / f64::from(turns), number)));
+    }
+    order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    Ok(order.into_iter().map(|(_, number)| number).collect())
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+fn render(request: &Request, keep_alive: bool) -> Result<Rendered, JobError> {
+    let fields = fields(request)?;
+    let authority = request.link.origin.authority();
+    let own = request.own(&HOST).map(|header| header.value.as_bytes());
+    let host = own.unwrap_or(authority.as_bytes());
+    let mut bytes = format!(
+        "{} {} HTTP/1.1\r\nHost: ",
+        request.method,
+        request.link.path()
+    )
+    .into_bytes();
+    bytes.extend_from_slice(host);
+    bytes.extend_from_slice(b"\r\n");
+    let close = (!keep_alive).then(|| ("Connection", HeaderValue::from_static("close")));
+    let all = fields
+        .iter()
+        .map(|field| (field.spelling.as_str(), field.value.clone()));
+    for (name, value) in all.chain(close) {
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.extend_from_slice(b": ");
+        bytes.extend_from_slice(value.as_bytes());
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes.extend_from_slice(b"\r\n");
+    let head = bytes.len();
+    bytes.extend_from_slice(&request.body);
+    let bytes = Bytes::from(bytes);
+    Ok(Rendered {
+        head: request.method == Method::HEAD,
+        parts: parts(request, &fields, host),
+        body: bytes.slice(head..),
+        bytes,
+    })
+}
+
+/// All header fields that both versions of HTTP have: all but the host and what becomes of the connection.
+fn fields(request: &Request) -> Result<Vec<Header>, JobError> {
+    let mut fields = Vec::new();
+    for line in [&format!("User-Agent: {USER_AGENT}"), "Accept: */*"] {
+        let usual = Header::parse(line)?;
+        if request.own(&usual.name).is_none() {
+            fields.push(usual);
+        }
+    }
+    let authorization = request.link.authorization.as_ref();
+    if let (Some(value), None) = (authorization, request.own(&AUTHORIZATION)) {
+        fields.push(Header::parse(&format!("Authorization: {value}"))?);
+    }
+    let own = request.headers.iter().filter(|header| header.name != HOST);
+    fields.extend(own.cloned());
+    // RFC 9110, 8.6: a method that is defined to have a body says that there is none.
+    let with_body = [Method::POST, Method::PUT, Method::PATCH].contains(&request.method);
+    if with_body || !request.body.is_empty() {
+        fields.push(Header {
+            spelling: "Content-Length".to_owned(),
+            name: CONTENT_LENGTH,
+            value: request.body.len().into(),
+        });
+    }
+    Ok(fields)
+}
+
+fn parts(request: &Request, fields: &[Header], host: &[u8]) -> http::Request<()> {
+    let mut uri = http::uri::Parts::default();
+    let secure = request.link.origin.secure();
+    uri.scheme = Some(if secure { Scheme::HTTPS } else { Scheme::HTTP });
+    uri.authority = Some(Authority::try_from(host).expect("links and headers were checked"));
+    uri.path_and_query = Some(request.link.path.clone());
+    let mut parts = http::Request::new(());
+    *parts.method_mut() = request.method.clone();
+    *parts.uri_mut() = Uri::from_parts(uri).expect("all parts are there");
+    *parts.version_mut() = http::Version::HTTP_2;
+    for field in fields {
+        let (name, value) = (field.name.clone(), field.value.clone());
+        parts.headers_mut().append(name, value);
+    }
+    parts
+}

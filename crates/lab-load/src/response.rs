@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Answers in HTTP/1.1 (RFC 9112), read as they come in, in pieces of any size. Nothing of a body is
+//! copied, and of a head only what was cut in two.
+
+use memchr::memchr;
+
+/// The most bytes of a head, or of the trailers behind a body.
+pub const MOST_HEAD: usize = 64 * 1024;
+
+/// The most bytes of a line before a chunk.
+const MOST_CHUNK_LINE: usize = 4096;
+
+/// Reads one answer after the other.
+#[derive(Debug, Default)]
+pub struct Reader {
+    stage: Stage,
+    head: Head,
+    /// A head of which the end is not there yet.
+    partial: Vec<u8>,
+}
+
+/// An answer that is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Its status code.
+    pub status: u16,
+    /// The connection may be used again.
+    pub keep_alive: bool,
+}
+
+/// An answer that is not HTTP/1.1: why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Malformed(pub &'static str);
+
+type Result<T> = std::result::Result<T, Malformed>;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Head,
+    /// So many bytes of the body are left.
+    Length(u64),
+    UntilClose,
+    Chunk(Chunk),
+}
+
+/// Where in a body of chunks (RFC 9112, section 7.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Chunk {
+    /// In the line before one: its size so far, its digits, and all bytes of the line.
+    Size(u64, u8, u16),
+    /// In the spaces behind the size; all bytes of the line.
+    SizeSpace(u64, u16),
+    /// Behind the semicolon after it, up to the end of the line.
+    Extension(u64, u16),
+    /// The line's CR was there.
+    SizeEnd(u64),
+    /// So many bytes are left.
+    Data(u64),
+    DataCr,
+    DataLf,
+    /// At the beginning of a trailer's line, or of the empty one at the end; bytes of trailers so far.
+    Trailer(u32),
+    /// In a trailer's name.
+    TrailerName(u32),
+    /// Behind its colon.
+    TrailerValue(u32),
+    /// Behind the CR of a trailer's line.
+    TrailerLf(u32),
+    /// Behind the CR of the empty line.
+    End,
+}
+
+/// What matters of a head.
+#[derive(Clone, Copy, Debug, Default)]
+struct Head {
+    status: u16,
+    version_1_0: bool,
+    length: Option<u64>,
+    /// There is a Transfer-Encoding, of which the last coding is `chunked`.
+    chunked: Option<bool>,
+    close: bool,
+    stays: bool,
+}
+
+impl Reader {
+    /// Before the first answer.
+    pub fn new() -> Reader {
+        Reader::default()
+    }
+
+    /// Whether nothing of an answer was read yet.
+    pub fn is_between(&self) -> bool {
+        self.stage == Stage::Head && self.partial.is_empty()
+    }
+
+    /// Reads on: how many of these bytes belong to the answer, and the answer if it is complete. `to_head`:
+    /// it answers a HEAD request, and so has no body. `body` gets the pieces of the body. Unless the answer
+    /// is complete, all bytes belong to it. Error: it is not HTTP/1.1, and neither can be what follows.
+    pub fn read(
+        &mut self,
+        bytes: &[u8],
+        to_head: bool,
+        mut body: impl FnMut(&[u8]),
+    ) -> Result<(usize, Option<Answer>)> {
+        let mut at = 0;
+        while at < bytes.len() {
+            let rest = &bytes[at..];
+            match self.stage {
+                Stage::Head => {
+                    let Some(used) = self.read_head(rest)? else {
+                        return Ok((bytes.len(), None));
+                    };
+                    at += used;
+                    // An interim answer (RFC 9110, section 15.2) is followed by the real one.
+                    if self.head.status < 200 {
+                        continue;
+                    }
+                    self.stage = self.head.body(to_head)?;
+                    if self.stage == Stage::Length(0) {
+                        return Ok((at, Some(self.complete())));
+                    }
+                }
+                Stage::Length(left) => {
+                    let n = piece(rest, left);
+                    body(&rest[..n]);
+                    at += n;
+                    self.stage = Stage::Length(left - n as u64);
+                    if left == n as u64 {
+                        return Ok((at, Some(self.complete())));
+                    }
+                }
+                Stage::UntilClose => {
+                    body(rest);
+                    at = bytes.len();
+                }
+                Stage::Chunk(Chunk::Data(left)) => {
+                    let n = piece(rest, left);
+                    body(&rest[..n]);
+                    at += n;
+                    self.stage = Stage::Chunk(match left - n as u64 {
+                        0 => Chunk::DataCr,
+                        left => Chunk::Data(left),
+                    });
+                }
+                Stage::Chunk(chunk) => {
+                    at += 1;
+                    match chunk.next(rest[0])? {
+                        Some(next) => self.stage = Stage::Chunk(next),
+                        None => return Ok((at, Some(self.complete()))),
+                    }
+                }
+            }
+        }
+        Ok((bytes.len(), None))
+    }
+
+    /// The connection has ended: the answer, if that is what completes it. `None`: there was none, or it
+    /// was cut off.
+    pub fn end(&mut self) -> Option<Answer> {
+        let complete = self.stage == Stage::UntilClose;
+        let answer = complete.then(|| self.complete());
+        *self = Reader::new();
+        answer
+    }
+
+    fn complete(&mut self) -> Answer {
+        let Head {
+            status,
+            version_1_0,
+            close,
+            stays,
+            ..
+        } = self.head;
+        let until_close = self.stage == Stage::UntilClose;
+        self.stage = Stage::Head;
+        Answer {
+            status,
+            keep_alive: !until_close && !close && (!version_1_0 || stays),
+        }
+    }
+
+    /// The bytes of a head that ends in these; `None`: it does not end yet.
+    fn read_head(&mut self, bytes: &[u8]) -> Result<Option<usize>> {
+        if self.partial.is_empty() {
+            if let Some((head, used)) = Head::parse(bytes)? {
+                self.head = head;
+                return Ok(Some(used));
+            }
+            self.keep(bytes)?;
+            return Ok(None);
+        }
+        let before = self.partial.len();
+        self.keep(&bytes[..bytes.len().min(MOST_HEAD + 1 - before)])?;
+        let Some((head, used)) = Head::parse(&self.partial)? else {
+            return Ok(None);
+        };
+        self.head = head;
+        self.partial = Vec::new();
+        Ok(Some(used - before))
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> Result<()> {
+        self.partial.extend_from_slice(bytes);
+        match self.partial.len() > MOST_HEAD {
+            true => Err(Malformed("its head is longer than 64 KiB")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// As many of the bytes as are left of something.
+fn piece(bytes: &[u8], left: u64) -> usize {
+    usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()))
+}
+
+impl Head {
+    /// The head at the beginning of these bytes and how many they are; `None`: it does not end here.
+    fn parse(bytes: &[u8]) -> Result<Option<(Head, usize)>> {
+        let mut lines = Lines { bytes, at: 0 };
+        let Some(line) = lines.next()? else {
+            // Garbage without an end of line must not be waited for.
+            status_line_begins(bytes)?;
+            return Ok(None);
+        };
+        let mut head = Head::status_line(line)?;
+        loop {
+            match lines.next()? {
+                None if lines.at > MOST_HEAD => {
+                    return Err(Malformed("its head is longer than 64 KiB"));
+                }
+                None => return Ok(None),
+                Some([]) => return Ok(Some((head, lines.at))),
+                Some(line) => head.field(line)?,
+            }
+        }
+    }
+
+    /// `HTTP/1.1 200 OK` (RFC 9112, section 4).
+    fn status_line(line: &[u8]) -> Result<Head> {
+        status_line_begins(line)?;
+        let wrong = Malformed("its first line is no status line");
+        let (version, rest) = line.split_at_checked(9).ok_or(wrong)?;
+        let (code, reason) = rest.split_at_checked(3).ok_or(wrong)?;
+        let digits = code.iter().all(u8::is_ascii_digit);
+        if !matches!(version, b"HTTP/1.1 " | b"HTTP/1.0 ") || !digits || code[0] == b'0' {
+            return Err(wrong);
+        }
+        if !matches!(reason.first(), None | Some(b' ')) || !are_text(reason) {
+            return Err(wrong);
+        }
+        let status = code.iter().fold(0, |n, c| 10 * n + u16::from(c - b'0'));
+        if status == 101 {
+            return Err(Malformed("it changes to a protocol that was not asked for"));
+        }
+        Ok(Head {
+            status,
+            version_1_0: version[7] == b'0',
+            ..Head::default()
+        })
+    }
+
+    /// `Name: value` (RFC 9112, section 5).
+    fn field(&mut self, line: &[u8]) -> Result<()> {
+        let colon = memchr(b':', line).ok_or(Malformed("a line of its head has no colon"))?;
+        let (name, value) = (&line[..colon], &line[colon + 1..]);
+        if name.is_empty() || !name.iter().all(|&c| is_token(c)) {
+            return Err(Malformed("a field of its head has no proper name"));
+        }
+        if !are_text(value) {
+            return Err(Malformed("a field of its head holds a control character"));
+        }
+        match name.len() {
+            10 if name.eq_ignore_ascii_case(b"connection") => self.connection(value),
+            14 if name.eq_ignore_ascii_case(b"content-length") => self.content_length(value)?,
+            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => self.coding(value),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn connection(&mut self, value: &[u8]) {
+        for option in value.split(|&c| c == b',').map(<[u8]>::trim_ascii) {
+            self.close |= option.eq_ignore_ascii_case(b"close");
+            self.stays |= option.eq_ignore_ascii_case(b"keep-alive");
+        }
+    }
+
+    /// Several that are the same are one (RFC 9110, section 8.6).
+    fn content_length(&mut self, value: &[u8]) -> Result<()> {
+        let wrong = Malformed("its Content-Length is no number");
+        for number in value.split(|&c| c == b',').map(<[u8]>::trim_ascii) {
+            let digits = (1..=18).contains(&number.len()) && number.iter().all(u8::is_ascii_digit);
+            let digits = digits.then_some(number).ok_or(wrong)?;
+            let length = digits.iter().fold(0, |n, c| 10 * n + u64::from(c - b'0'));
+            if self.length.is_some_and(|other| other != length) {
+                return Err(Malformed("it has two different Content-Lengths"));
+            }
+            self.length = Some(length);
+        }
+        Ok(())
+    }
+
+    fn coding(&mut self, value: &[u8]) {
+        let last = value.rsplit(|&c| c == b',').next().unwrap_or_default();
+        self.chunked = Some(last.trim_ascii().eq_ignore_ascii_case(b"chunked"));
+    }
+
+    /// What kind of body follows (RFC 9112, section 6.3).
+    fn body(&self, to_head: bool) -> Result<Stage> {
+        if to_head || self.status == 204 || self.status == 304 {
+            return Ok(Stage::Length(0));
+        }
+        match (self.chunked, self.length) {
+            (Some(_), Some(_)) => Err(Malformed("it has a Transfer-Encoding and a Content-Length")),
+            (Some(_), None) if self.version_1_0 => {
+                Err(Malformed("it has a Transfer-Encoding in HTTP/1.0"))
+            }
+            (Some(true), None) => Ok(Stage::Chunk(Chunk::Size(0, 0, 0))),
+            (None, Some(length)) => Ok(Stage::Length(length)),
+            (Some(false) | None, None) => Ok(Stage::UntilClose),
+        }
+    }
+}
+
+/// The lines of a head, without their ends. A lone LF ends a line too (RFC 9112, section 2.2).
+struct Lines<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Lines<'a> {
+    /// The next one; `None`: it does not end here.
+    fn next(&mut self) -> Result<Option<&'a [u8]>> {
+        let rest = &self.bytes[self.at..];
+        let Some(end) = memchr(b'\n', rest) else {
+            return Ok(None);
+        };
+        self.at += end + 1;
+        if self.at > MOST_HEAD {
+            return Err(Malformed("its head is longer than 64 KiB"));
+        }
+        let line = &rest[..end];
+        Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
+    }
+}
+
+/// Whether bytes can be the beginning of an answer.
+fn status_line_begins(bytes: &[u8]) -> Result<()> {
+    let begin = b"HTTP/1.";
+    let n = bytes.len().min(begin.len());
+    match bytes[..n] == begin[..n] {
+        true => Ok(()),
+        false => Err(Malformed("it does not begin with HTTP/1.")),
+    }
+}
+
+impl Chunk {
+    /// The stage behind one more byte; `None`: the body is complete.
+    fn next(self, byte: u8) -> Result<Option<Chunk>> {
+        let line = Malformed("a chunk has no proper size");
+        let trailer = Malformed("the trailers behind its body are not proper");
+        Ok(Some(match (self, byte) {
+            (Chunk::Size(size, digits, n), _) if byte.is_ascii_hexdigit() => {
+                let digit = (byte as char).to_digit(16).unwrap_or(0);
+                // Sixteen digits would be more than any body has.
+                let digits = Some(digits + 1).filter(|&d| d < 16).ok_or(line)?;
+                Chunk::Size(16 * size + u64::from(digit), digits, n + 1)
+            }
+            (Chunk::Size(_, 0, _), _) => return Err(line),
+            (Chunk::Size(size, ..), b'\r') => Chunk::SizeEnd(size),
+            (Chunk::SizeSpace(size, _) | Chunk::Extension(size, _), b'\r') => Chunk::SizeEnd(size),
+            (Chunk::SizeSpace(_, n) | Chunk::Extension(_, n), _)
+                if usize::from(n) >= MOST_CHUNK_LINE =>
+            {
+                return Err(line);
+            }
+            (Chunk::Size(size, _, n) | Chunk::SizeSpace(size, n), b' ' | b'\t') => {
+                Chunk::SizeSpace(size, n + 1)
+            }
+            (Chunk::Size(size, _, n) | Chunk::SizeSpace(size, n), b';') => {
+                Chunk::Extension(size, n + 1)
+            }
+            (Chunk::Extension(size, n), _) if is_text(byte) => Chunk::Extension(size, n + 1),
+            (Chunk::SizeEnd(0), b'\n') => Chunk::Trailer(0),
+            (Chunk::SizeEnd(size), b'\n') => Chunk::Data(size),
+            (Chunk::DataCr, b'\r') => Chunk::DataLf,
+            (Chunk::DataLf, b'\n') => Chunk::Size(0, 0, 0),
+            (Chunk::DataCr | Chunk::DataLf, _) => {
+                return Err(Malformed("a chunk is longer than its size says"));
+            }
+            (Chunk::Trailer(_), b'\r') => Chunk::End,
+            (Chunk::Trailer(n) | Chunk::TrailerName(n) | Chunk::TrailerValue(n), _)
+                if n as usize >= MOST_HEAD =>
+            {
+                return Err(trailer);
+            }
+            (Chunk::Trailer(n) | Chunk::TrailerName(n), _) if is_token(byte) => {
+                Chunk::TrailerName(n + 1)
+            }
+            (Chunk::TrailerName(n), b':') => Chunk::TrailerValue(n + 1),
+            (Chunk::TrailerValue(n), b'\r') => Chunk::TrailerLf(n + 1),
+            (Chunk::TrailerValue(n), _) if is_text(byte) => Chunk::TrailerValue(n + 1),
+            (Chunk::TrailerLf(n), b'\n') => Chunk::Trailer(n + 1),
+            (Chunk::End, b'\n') => return Ok(None),
+            (
+                Chunk::Size(..) | Chunk::SizeSpace(..) | Chunk::Extension(..) | Chunk::SizeEnd(_),
+                _,
+            ) => return Err(line),
+            (_, _) => return Err(trailer),
+        }))
+    }
+}
+
+/// A byte of a field's value or a reason (RFC 9110, section 5.5).
+fn is_text(byte: u8) -> bool {
+    byte == b'\t' || (byte >= b' ' && byte != 0x7f)
+}
+
+/// A byte of a field's name (RFC 9110, section 5.6.2).
+fn is_token(byte: u8) -> bool {
+    TOKEN[usize::from(byte)]
+}
+
+/// A look-up: a head has more bytes of names than the rest of its reading has steps.
+static TOKEN: [bool; 256] = {
+    let (mut token, mut byte) = ([false; 256], 0);
+    while byte < 128 {
+        token[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let (others, mut n) = (b"!#$%&'*+-.^_`|~", 0);
+    while n < others.len() {
+        token[others[n] as usize] = true;
+        n += 1;
+    }
+    token
+};
+
+/// All bytes of a value or reason are proper. Without a way out at the first that is not, for that lets the
+/// compiler look at many at once.
+fn are_text(bytes: &[u8]) -> bool {
+    bytes.iter().fold(true, |all, &byte| all & is_text(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The answers in a stream that comes in pieces of so many bytes, each with its body.
+    fn read(stream: &[u8], piece: usize) -> Result<Vec<(Answer, Vec<u8>)>> {
+        let (mut reader, mut answers, mut body) = (Reader::new(), Vec::new(), Vec::new());
+        for mut bytes in stream.chunks(piece) {
+            while !bytes.is_empty() {
+                let (used, answer) = reader.read(bytes, false, |b| body.extend_from_slice(b))?;
+                bytes = &bytes[used..];
+                answers.extend(answer.map(|a| (a, std::mem::take(&mut body))));
+            }
+        }
+        answers.extend(reader.end().map(|a| (a, std::mem::take(&mut body))));
+        Ok(answers)
+    }
+
+    /// Whatever the pieces.
+    #[track_caller]
+    fn assert_bodies(stream: &str, bodies: &[&str]) {
+        for piece in 1..=stream.len() {
+            let answers = read(stream.as_bytes(), piece).unwrap();
+            let found: Vec<_> = answers.iter().map(|(_, body)| &body[..]).collect();
+            let wanted: Vec<_> = bodies.iter().map(|body| body.as_bytes()).collect();
+            assert_eq!(found, wanted, "{piece}");
+        }
+    }
+
+    #[track_caller]
+    fn assert_malformed(stream: &str) {
+        for piece in 1..=stream.len() {
+            let answers = read(stream.as_bytes(), piece);
+            assert!(answers.is_err(), "{stream:?} {piece}: {answers:?}");
+        }
+    }
+
+    #[test]
+    fn bodies_end_where_their_heads_say() {
+        let length = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
+        assert_bodies(&[length, length].concat(), &["abc", "abc"]);
+        assert_bodies("HTTP/1.1 200 \nContent-Length: 3\n\nabc", &["abc"]);
+        assert_bodies("HTTP/1.1 204 No Content\r\n\r\n", &[""]);
+        assert_bodies("HTTP/1.1 200\r\nconnection: close\r\n\r\nabc", &["abc"]);
+        assert_bodies(
+            "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 3, 3\r\n\r\nabc",
+            &["abc"],
+        );
+        assert_bodies(
+            &["HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", length].concat(),
+            &["abc"],
+        );
+        // RFC 9112, section 7.1, with extensions and trailers.
+        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n\
+                       4;a=\"b\"\r\nWiki\r\n0005\r\npedia\r\n0\r\nExpires: never\r\nA:\r\n\r\n";
+        assert_bodies(&[chunked, length].concat(), &["Wikipedia", "abc"]);
+    }
+
+    #[test]
+    fn what_is_cut_off_is_no_answer() {
+        let streams = [
+            "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nA: b\r\n\r\n",
+        ];
+        for stream in streams {
+            for end in 0..stream.len() {
+                let answers = read(&stream.as_bytes()[..end], stream.len());
+                assert_eq!(answers, Ok(vec![]), "{end}");
+            }
+        }
+    }
+
+    #[test]
+    fn connections_stay_or_close_as_the_head_says() {
+        let stays = |version: &str, connection: &str| {
+            let stream = format!("HTTP/{version} 200 OK\r\n{connection}Content-Length: 0\r\n\r\n");
+            read(stream.as_bytes(), 7).unwrap()[0].0.keep_alive
+        };
+        assert!(stays("1.1", ""));
+        assert!(!stays("1.1", "Connection: x, Close\r\n"));
+        assert!(!stays("1.0", ""));
+        assert!(stays("1.0", "connection: Keep-Alive\r\n"));
+    }
+
+    #[test]
+    fn an_answer_to_head_has_no_body() {
+        let mut reader = Reader::new();
+        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n";
+        let (used, answer) = reader.read(head, true, |_| panic!("a body")).unwrap();
+        assert_eq!((used, answer.map(|a| a.status)), (head.len(), Some(200)));
+    }
+
+    #[test]
+    fn what_is_no_http_is_malformed() {
+        for head in [
+            "SSH-2.0-OpenSSH_9.2\r\n",
+            "HTTP/2.0 200 OK\r\n\r\n",
+            "HTTP/1.1 20 OK\r\n\r\n",
+            "HTTP/1.1 2000 OK\r\n\r\n",
+            "HTTP/1.1 099 OK\r\n\r\n",
+            "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nspace : x\r\n\r\n",
+            "HTTP/1.1 200 OK\r\n folded\r\n\r\n",
+            "HTTP/1.1 200 OK\r\na: \0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\na: b\rc\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: \r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na",
+            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\na",
+            "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        ] {
+            assert_malformed(head);
+        }
+        for body in [
+            "x",
+            "\r\n",
+            "-1\r\n",
+            "3\nabc",
+            "3 \0\r\n",
+            "3\r\nabcd",
+            "3\r\nabc\n",
+            "0\r\n\n",
+            "0\r\n:\r\n",
+            "3 x\r\n",
+            "3 3\r\n",
+            "0\r\nno colon\r\n",
+            "0\r\nHTTP/1.1 200 OK\r\n",
+            "ffffffffffffffff\r\n",
+            "0\r\nA: b\n\r\n",
+        ] {
+            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+            assert_malformed(&[head, body].concat());
+        }
+    }
+
+    #[test]
+    fn what_does_not_end_is_not_kept() {
+        let long = "a: b\r\n".repeat(MOST_HEAD / 6 + 10);
+        let head = format!("HTTP/1.1 200 OK\r\n{long}");
+        let chunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let trailers = format!("{chunks}0\r\n{long}");
+        let short = "a:\r\n".repeat(MOST_HEAD / 4 + 10);
+        let short = format!("{chunks}0\r\n{short}");
+        let extension = format!("{chunks}3;{}", "x".repeat(MOST_CHUNK_LINE + 1));
+        for stream in [head, trailers, short, extension] {
+            for piece in [1000, 65_536, stream.len()] {
+                assert!(read(stream.as_bytes(), piece).is_err(), "{piece}");
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A connection's bytes, with or without TLS. Nothing here waits.
+
+use crate::tls::Tls;
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockType, SockaddrStorage, connect, setsockopt, socket, sockopt,
+};
+use rustls::{ClientConnection, StreamOwned};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsRawFd;
+
+/// A connection, from the beginning of its opening on.
+pub enum Stream {
+    Plain(TcpStream),
+    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
+}
+
+impl Stream {
+    /// Begins to open one. It is open when it is [ready](Stream::is_ready).
+    pub fn open(address: SocketAddr, tls: Option<&Tls>) -> io::Result<Stream> {
+        let tcp = begin_tcp(address)?;
+        let Some(tls) = tls else {
+            return Ok(Stream::Plain(tcp));
+        };
+        let session = ClientConnection::new(tls.config.clone(), tls.name.clone());
+        let session = session.map_err(io::Error::other)?;
+        Ok(Stream::Tls(Box::new(StreamOwned::new(session, tcp))))
+    }
+
+    /// The connection below.
+    pub fn tcp(&self) -> &TcpStream {
+        match self {
+            Stream::Plain(tcp) => tcp,
+            Stream::Tls(tls) => &tls.sock,
+        }
+    }
+
+    /// Goes on with the opening: whether it is done. Error: it failed.
+    pub fn is_ready(&mut self) -> io::Result<bool> {
+        if let Some(error) = self.tcp().take_error()? {
+            return Err(error);
+        }
+        match self.tcp().peer_addr() {
+            Err(e) if e.kind() == ErrorKind::NotConnected => return Ok(false),
+            Err(e) => return Err(e),
+            Ok(_) => {}
+        }
+        let Stream::Tls(tls) = self else {
+            return Ok(true);
+        };
+        while tls.conn.is_handshaking() {
+            match tls.conn.complete_io(&mut tls.sock) {
+                Ok(_) => {}
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Sends as many of the bytes as there is room for.
+    pub fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Plain(tcp) => tcp.write(bytes),
+            Stream::Tls(tls) => tls.write(bytes),
+        }
+    }
+
+    /// Sends what TLS holds back of earlier bytes.
+    pub fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Stream::Plain(_) => Ok(()),
+            Stream::Tls(tls) => tls.flush(),
+        }
+    }
+
+    /// Receives what is there: 0 bytes at the end.
+    pub fn receive(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Plain(tcp) => tcp.read(room),
+            Stream::Tls(tls) => tls.read(room),
+        }
+    }
+
+    /// Whether so few bytes, received into so much room, were all that is there.
+    pub fn is_drained_by(&self, received: usize, room: usize) -> bool {
+        matches!(self, Stream::Plain(_)) && received < room
+    }
+}
+
+/// Error: also where no port is free.
+fn begin_tcp(address: SocketAddr) -> io::Result<TcpStream> {
+    let family = match address {
+        SocketAddr::V4(_) => AddressFamily::Inet,
+        SocketAddr::V6(_) => AddressFamily::Inet6,
+    };
+    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+    let socket = socket(family, SockType::Stream, flags, None)?;
+    setsockopt(&socket, sockopt::TcpNoDelay, &true)?;
+    match connect(socket.as_raw_fd(), &SockaddrStorage::from(address)) {
+        Ok(()) | Err(nix::Error::EINPROGRESS) => Ok(TcpStream::from(socket)),
+        Err(e) => Err(e.into()),
+    }
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Where requests go: URLs taken apart, the one origin that they share, and the address that is
+//! connected to.
+
+use crate::error::{JobError, quoted};
+use crate::guard::Guard;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use http::uri::{Authority, PathAndQuery};
+use percent_encoding::percent_decode_str;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Duration;
+use url::{Host, Url};
+
+/// How long each of several addresses is given to take a connection when one is chosen.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A URL, taken apart. Its user and password are kept only as the header that is sent.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Link {
+    /// Scheme, host and port.
+    pub origin: Origin,
+    pub(crate) path: PathAndQuery,
+    /// The value of an `Authorization` header (RFC 7617), if the URL names a user.
+    pub(crate) authorization: Option<String>,
+}
+
+impl Link {
+    /// Takes a URL such as `http://127.0.0.1:8080/list?page=2` apart. A fragment stays here, as it does
+    /// in a browser.
+    ///
+    /// # Errors
+    /// It is not a URL of http or https, or has characters that no URL has.
+    pub fn parse(text: &str) -> Result<Link, JobError> {
+        let shown = || quoted(&without_user(text));
+        if text.chars().any(char::is_control) {
+            let words = "has a control character in it; a URL has none, write it as %XX";
+            return Err(JobError::new(format!("the URL {} {words}", shown())));
+        }
+        let lower = text.to_ascii_lowercase();
+        if !lower.starts_with("http://") && !lower.starts_with("https://") {
+            return Err(JobError::new(not_http(text)));
+        }
+        let url = Url::parse(text)
+            .map_err(|error| JobError::new(format!("the URL {} is wrong: {error}", shown())))?;
+        let origin = Origin::of(&url)
+            .ok_or_else(|| JobError::new(format!("the URL {} names no host", shown())))?;
+        // What a browser takes and HTTP does not.
+        let wrong = |error| JobError::new(format!("the URL {} is wrong: {error}", shown()));
+        Authority::try_from(origin.authority()).map_err(wrong)?;
+        let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
+        Ok(Link {
+            origin,
+            path: PathAndQuery::try_from(path).map_err(wrong)?,
+            authorization: authorization(&url),
+        })
+    }
+
+    /// Path and query, percent-encoded, as a request line has them (RFC 9112, 3.2.1).
+    pub fn path(&self) -> &str {
+        self.path.as_str()
+    }
+
+    /// Another path of the same origin, for the same user.
+    ///
+    /// # Errors
+    /// The path does not begin with `/`, or has characters that no path has.
+    pub fn with_path(&self, path: &str) -> Result<Link, JobError> {
+        if !path.starts_with('/') {
+            let words = "neither begins with `/` nor is a URL of http or https";
+            return Err(JobError::new(format!("{} {words}", quoted(path))));
+        }
+        let link = Link::parse(&format!("{}{path}", self.origin))?;
+        Ok(Link {
+            authorization: self.authorization.clone(),
+            ..link
+        })
+    }
+}
+
+/// Without the user and password.
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}{}", self.origin, self.path)
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "Link({self})")
+    }
+}
+
+/// Scheme, host and port (RFC 6454): one server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    secure: bool,
+    host: Host,
+    port: u16,
+}
+
+impl Origin {
+    /// The one origin that all links share.
+    ///
+    /// # Errors
+    /// There is no link, or they lead to several servers.
+    pub fn shared<'a>(links: impl IntoIterator<Item = &'a Link>) -> Result<Origin, JobError> {
+        let mut links = links.into_iter();
+        let first = links.next().ok_or_else(|| {
+            JobError::new("no URL was given: name one, as http://127.0.0.1:8080/")
+        })?;
+        match links.find(|link| link.origin != first.origin) {
+            None => Ok(first.origin.clone()),
+            Some(other) => Err(JobError::new(format!(
+                "{first} and {other} are on different servers, and one is loaded at a time; to compare two, use \
+                 `benchlab compare {} {}`",
+                first.origin, other.origin
+            ))),
+        }
+    }
+
+    /// Requests go over TLS.
+    pub fn secure(&self) -> bool {
+        self.secure
+    }
+
+    /// The host's name or address, without brackets.
+    pub fn host(&self) -> String {
+        match &self.host {
+            Host::Domain(name) => name.clone(),
+            Host::Ipv4(address) => address.to_string(),
+            Host::Ipv6(address) => address.to_string(),
+        }
+    }
+
+    /// Host and port as a `Host` header has them (RFC 9112, 3.2): an IPv6 address in brackets, the
+    /// scheme's own port left out.
+    pub fn authority(&self) -> String {
+        let usual = if self.secure { 443 } else { 80 };
+        match self.port {
+            port if port == usual => self.host.to_string(),
+            port => format!("{}:{port}", self.host),
+        }
+    }
+
+    /// `http` or `https`.
+    pub fn scheme(&self) -> &'static str {
+        if self.secure { "https" } else { "http" }
+    }
+
+    /// Looks the host up, once, and chooses the address to connect to: of the wanted family, and of several
+    /// the first that takes a connection, as `localhost` often has two and a server listens on one.
+    ///
+    /// # Errors
+    /// There is no such host, it has no address of that family, or the guard refuses one of them.
+    pub fn address(&self, family: Option<Family>, guard: &Guard) -> Result<SocketAddr, JobError> {
+        let found = self.look_up()?;
+        let wanted: Vec<SocketAddr> = found
+            .iter()
+            .copied()
+            .filter(|address| family.is_none_or(|f| f.has(address.ip())))
+            .collect();
+        guard.check(self, wanted.iter().map(SocketAddr::ip))?;
+        match (wanted.as_slice(), family) {
+            ([], Some(family)) => Err(JobError::new(format!(
+                "{} has no {} address, only {}; leave `--family` out, or name another host",
+                self.host(),
+                family.name(),
+                list(&found)
+            ))),
+            ([], None) => Err(JobError::new(format!("{} has no address", self.host()))),
+            ([only], _) => Ok(*only),
+            ([first, ..], _) => {
+                let takes = |a: &&SocketAddr| TcpStream::connect_timeout(a, PATIENCE).is_ok();
+                Ok(*wanted.iter().find(takes).unwrap_or(first))
+            }
+        }
+    }
+
+    fn look_up(&self) -> Result<Vec<SocketAddr>, JobError> {
+        let name = match &self.host {
+            Host::Ipv4(address) => return Ok(vec![(*address, self.port).into()]),
+            Host::Ipv6(address) => return Ok(vec![(*address, self.port).into()]),
+            Host::Domain(name) => name,
+        };
+        let found = (name.as_str(), self.port).to_socket_addrs();
+        let found = found.map_err(|error| {
+            JobError::new(format!("the host {} was not found: {error}", quoted(name)))
+        })?;
+        let mut addresses: Vec<SocketAddr> = Vec::new();
+        for address in found {
+            if !addresses.contains(&address) {
+                addresses.push(address);
+            }
+        }
+        Ok(addresses)
+    }
+
+    fn of(url: &Url) -> Option<Origin> {
+        Some(Origin {
+            secure: url.scheme() == "https",
+            host: url.host()?.to_owned(),
+            port: url.port_or_known_default()?,
+        })
+    }
+}
+
+/// Such as `http://127.0.0.1:8080`.
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}://{}", self.scheme(), self.authority())
+    }
+}
+
+/// A family of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// IPv4.
+    V4,
+    /// IPv6.
+    V6,
+}
+
+impl Family {
+    /// The families of `4`, `6` or `4,6`, in the order given.
+    ///
+    /// # Errors
+    /// It is anything else.
+    pub fn parse(text: &str) -> Result<Vec<Family>, JobError> {
+        let family = |word: &str| match word.trim() {
+            "4" => Some(Family::V4),
+            "6" => Some(Family::V6),
+            _ => None,
+        };
+        let families: Option<Vec<Family>> = text.split(',').map(family).collect();
+        match families {
+            Some(list) if list.len() == 1 || (list.len() == 2 && list[0] != list[1]) => Ok(list),
+            _ => Err(JobError::new(format!(
+                "{} is no address family: give 4 or 6, or 4,6 to compare both",
+                quoted(text)
+            ))),
+        }
+    }
+
+    /// `IPv4` or `IPv6`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::V4 => "IPv4",
+            Family::V6 => "IPv6",
+        }
+    }
+
+    fn has(self, address: IpAddr) -> bool {
+        address.is_ipv4() == (self == Family::V4)
+    }
+}
+
+fn authorization(url: &Url) -> Option<String> {
+    if url.username().is_empty() && url.password().is_none() {
+        return None;
+    }
+    let mut pair: Vec<u8> = percent_decode_str(url.username()).collect();
+    pair.push(b':');
+    pair.extend(percent_decode_str(url.password().unwrap_or("")));
+    Some(format!("Basic {}", BASE64.encode(pair)))
+}
+
+fn not_http(text: &str) -> String {
+    let shown = without_user(text);
+    match scheme(text) {
+        Some(scheme) => format!(
+            "the scheme of {} is {scheme}; http and https are what can be loaded",
+            quoted(&shown)
+        ),
+        None => format!(
+            "{} is no URL; did you mean {}?",
+            quoted(&shown),
+            quoted(&format!("http://{}", shown.trim_start_matches('/')))
+        ),
+    }
+}
+
+fn scheme(text: &str) -> Option<&str> {
+    let (scheme, _) = text.split_once("://")?;
+    let word = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    scheme.chars().all(word).then_some(scheme)
+}
+
+/// What may be shown of a text that should be a URL: a password may have any character in it, if it is
+/// wrong.
+fn without_user(text: &str) -> String {
+    match (text.rsplit_once('@'), scheme(text)) {
+        (None, _) => text.to_owned(),
+        (Some((_, host)), None) => format!("…@{host}"),
+        (Some((_, host)), Some(scheme)) => format!("{scheme}://…@{host}"),
+    }
+}
+
+fn list(addresses: &[SocketAddr]) -> String {
+    let ips: Vec<String> = addresses.iter().map(|a| a.ip().to_string()).collect();
+    ips.join(", ")
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//! TLS towards the server: whom to believe, which protocol to agree on.
+
+use crate::error::{JobError, quoted};
+use crate::target::Origin;
+use lab_model::Protocol;
+use rustls::client::Resumption;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    ClientConfig, ConfigBuilder, DigitallySignedStruct, RootCertStore, SignatureScheme,
+    WantsVerifier,
+};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Whom to believe that it is the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Trust {
+    /// Who has a certificate of the system's authorities.
+    #[default]
+    System,
+    /// Who has a certificate of the authorities in this PEM file, and of no others.
+    File(PathBuf),
+    /// Anybody.
+    Anybody,
+}
+
+impl Trust {
+    /// What a report must say of it.
+    pub fn words(&self) -> Option<&'static str> {
+        match self {
+            Trust::Anybody => {
+                Some("WARNING: the server's certificate was not verified (--insecure)")
+            }
+            Trust::System | Trust::File(_) => None,
+        }
+    }
+}
+
+/// What a connection needs for TLS. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Tls {
+    /// Every connection makes a whole handshake, as that of a new user: none is resumed.
+    pub config: Arc<ClientConfig>,
+    /// Who the server must be.
+    pub name: ServerName<'static>,
+}
+
+impl Tls {
+    /// For an origin, over which a protocol is spoken (RFC 7301).
+    ///
+    /// # Errors
+    /// The authorities cannot be read, there is none, or the host's name is none that a certificate has.
+    pub fn new(origin: &Origin, protocol: Protocol, trust: &Trust) -> Result<Tls, JobError> {
+        let host = origin.host();
+        let name = ServerName::try_from(host.clone()).map_err(|_| {
+            let words = "is no name that a certificate can have; use another name or the address";
+            JobError::new(format!("{} {words}", quoted(&host)))
+        })?;
+        let provider = Arc::new(ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider.clone())
+            .with_safe_default_protocol_versions()
+            .map_err(|error| JobError::new(format!("TLS cannot be set up: {error}")))?;
+        let mut config = match trust {
+            Trust::System => with_roots(builder, system_roots()?),
+            Trust::File(file) => with_roots(builder, roots_of(file)?),
+            Trust::Anybody => builder
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(Unverified(provider)))
+                .with_no_client_auth(),
+        };
+        config.alpn_protocols = vec![match protocol {
+            Protocol::Http1 => b"http/1.1".to_vec(),
+            Protocol::Http2 => b"h2".to_vec(),
+        }];
+        config.resumption = Resumption::disabled();
+        Ok(Tls {
+            config: Arc::new(config),
+            name,
+        })
+    }
+}
+
+fn with_roots(
+    builder: ConfigBuilder<ClientConfig, WantsVerifier>,
+    roots: RootCertStore,
+) -> ClientConfig {
+    builder.with_root_certificates(roots).with_no_client_auth()
+}
+
+fn system_roots() -> Result<RootCertStore, JobError> {
+    let found = rustls_native_certs::load_native_certs();
+    let mut roots = RootCertStore::empty();
+    let (added, _) = roots.add_parsable_certificates(found.certs);
+    if added > 0 {
+        return Ok(roots);
+    }
+    let why = found.errors.first().map(|error| format!(" ({error})"));
+    Err(JobError::new(format!(
+        "this system has no certificate authorities{}; install `ca-certificates`, or give `--ca FILE`",
+        why.unwrap_or_default()
+    )))
+}
+
+fn roots_of(file: &Path) -> Result<RootCertStore, JobError> {
+    let wrong = |what: String| JobError::new(format!("{}: {what}", file.display()));
+    let pem = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&pem) {
+        let certificate = certificate.map_err(|error| wrong(format!("is not PEM: {error}")))?;
+        let added = roots.add(certificate);
+        added.map_err(|error| wrong(format!("a certificate of it cannot be used: {error}")))?;
+    }
+    if roots.is_empty() {
+        return Err(wrong("no certificate is in it; it must be PEM".to_owned()));
+    }
+    Ok(roots)
+}
+
+/// Believes anybody; that who it is holds the key of its certificate is looked at all the same, so that a
+/// handshake costs what it costs.
+#[derive(Debug)]
+struct Unverified(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Unverified {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

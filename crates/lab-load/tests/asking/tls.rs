@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Servers are believed only with a certificate of a known authority, unless the user wants otherwise.
+
+use crate::authority::Authority;
+use lab_load::{Link, Tls, Trust};
+use lab_model::Protocol;
+use rustls::{ClientConnection, HandshakeKind, ServerConfig, ServerConnection};
+use std::sync::Arc;
+
+const BOTH: &[&[u8]] = &[b"h2", b"http/1.1"];
+
+/// Shakes hands in memory; yields the protocol that both agreed on and how they did.
+fn shake(tls: &Tls, server: Arc<ServerConfig>) -> Result<(Vec<u8>, HandshakeKind), rustls::Error> {
+    let mut client = ClientConnection::new(tls.config.clone(), tls.name.clone())?;
+    let mut server = ServerConnection::new(server)?;
+    // Some rounds more than needed, so that tickets for another time have arrived.
+    for _ in 0..5 {
+        let mut wire = Vec::new();
+        while client.write_tls(&mut wire).unwrap() > 0 {}
+        server.read_tls(&mut wire.as_slice()).unwrap();
+        server.process_new_packets()?;
+        let mut wire = Vec::new();
+        while server.write_tls(&mut wire).unwrap() > 0 {}
+        client.read_tls(&mut wire.as_slice()).unwrap();
+        client.process_new_packets()?;
+    }
+    let agreed = client.alpn_protocol().unwrap().to_vec();
+    Ok((agreed, client.handshake_kind().unwrap()))
+}
+
+fn tls(url: &str, protocol: Protocol, trust: &Trust) -> Tls {
+    Tls::new(&Link::parse(url).unwrap().origin, protocol, trust).unwrap()
+}
+
+#[test]
+fn an_authority_of_the_users_is_believed_and_no_other() {
+    let (mine, other) = (Authority::new(), Authority::new());
+    let trust = Trust::File(mine.file());
+    let client = tls("https://shop.test/", Protocol::Http2, &trust);
+    assert_eq!(
+        shake(&client, mine.server("shop.test", BOTH)).unwrap().0,
+        b"h2"
+    );
+    assert!(
+        shake(&client, other.server("shop.test", BOTH)).is_err(),
+        "another authority"
+    );
+    assert!(
+        shake(&client, mine.server("shop2.test", BOTH)).is_err(),
+        "another name"
+    );
+    let client = tls("https://[::1]:8443/", Protocol::Http1, &trust);
+    assert_eq!(
+        shake(&client, mine.server("::1", BOTH)).unwrap().0,
+        b"http/1.1"
+    );
+    assert_eq!(trust.words(), None);
+}
+
+#[test]
+fn anybody_is_believed_only_if_asked_for_and_it_is_said() {
+    let other = Authority::new();
+    let client = tls("https://127.0.0.1/", Protocol::Http2, &Trust::Anybody);
+    assert_eq!(
+        shake(&client, other.server("x.test", BOTH)).unwrap().0,
+        b"h2"
+    );
+    assert!(Trust::Anybody.words().unwrap().contains("not verified"));
+}
+
+#[test]
+fn files_without_authorities_are_refused() {
+    let authority = Authority::new();
+    let origin = Link::parse("https://127.0.0.1/").unwrap().origin;
+    let file = authority.folder.path().join("x.pem");
+    let refused = |words: &str| {
+        let error = Tls::new(&origin, Protocol::Http1, &Trust::File(file.clone())).unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+    };
+    refused("No such file");
+    for (text, words) in [
+        ("", "no certificate is in it"),
+        ("hello", "no certificate is in it"),
+        (
+            "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+            "cannot be used",
+        ),
+        ("-----BEGIN CERTIFICATE-----\n", "is not PEM"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        refused(words);
+    }
+}
+
+/// Every connection is one of a new user.
+#[test]
+fn no_handshake_is_resumed() {
+    let mine = Authority::new();
+    let client = tls(
+        "https://shop.test/",
+        Protocol::Http1,
+        &Trust::File(mine.file()),
+    );
+    let server = mine.server("shop.test", BOTH);
+    for _ in 0..2 {
+        let (_, kind) = shake(&client, server.clone()).unwrap();
+        assert_eq!(kind, HandshakeKind::Full);
+    }
+}

@@ -1,0 +1,621 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Load over HTTP/2, on servers that answer well, badly and not at all: what is offered is served or an
+//! error, as over HTTP/1.1.
+
+mod authority;
+
+use authority::Authority;
+use bytes::Bytes;
+use h2::server::SendResponse;
+use h2::{Reason, RecvStream};
+use lab_load::{
+    Engine, Expect, Guard, Header, Job, Link, Record, Request, Requests, Statuses, Tls, Trust,
+    method,
+};
+use lab_model::{Arrivals, ErrorKind, Protocol, Stage};
+use rustls::ServerConfig;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+
+/// What a server does with a request.
+#[derive(Clone, Copy, PartialEq)]
+enum Act {
+    /// Answers with this status and body.
+    Answer(u16, &'static [u8]),
+    /// Sends the request's body back.
+    Echo,
+    /// Answers in two parts with trailers.
+    Trailers,
+    /// Answers a millisecond later.
+    Later,
+    /// Ends the stream.
+    Reset,
+    /// Does nothing more about it.
+    Silence,
+    /// Answers, and says that the connection ends.
+    Goodbye,
+    /// Ends the connection.
+    Close,
+    /// Answers, and ends the connection when it has been idle for a while.
+    Idle,
+}
+
+const OK: Act = Act::Answer(200, b"hello");
+
+/// A server on a port of its own, until it is dropped.
+struct Server {
+    address: SocketAddr,
+    counts: Arc<Counts>,
+    end: Option<oneshot::Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Counts {
+    connections: AtomicU64,
+    requests: AtomicU64,
+    at_once: AtomicU64,
+    most_at_once: AtomicU64,
+}
+
+impl Server {
+    /// Does what `act` says of a connection's request, counted from 0.
+    fn new(act: impl Fn(u64) -> Act + Send + Sync + 'static) -> Server {
+        Server::over(None, act)
+    }
+
+    fn over(
+        tls: Option<Arc<ServerConfig>>,
+        act: impl Fn(u64) -> Act + Send + Sync + 'static,
+    ) -> Server {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let counts = Arc::new(Counts::default());
+        let (end, ended) = oneshot::channel();
+        let (counted, act) = (counts.clone(), Arc::new(act));
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            runtime.block_on(async move {
+                listener.set_nonblocking(true).unwrap();
+                let listener = TcpListener::from_std(listener).unwrap();
+                tokio::spawn(accept(listener, tls, counted, act));
+                let _ = ended.await;
+            });
+        });
+        Server {
+            address,
+            counts,
+            end: Some(end),
+            thread: Some(thread),
+        }
+    }
+
+    fn requests(&self) -> u64 {
+        self.counts.requests.load(SeqCst)
+    }
+
+    fn connections(&self) -> u64 {
+        self.counts.connections.load(SeqCst)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        let _ = self.thread.take().map(std::thread::JoinHandle::join);
+    }
+}
+
+type Acts = Arc<dyn Fn(u64) -> Act + Send + Sync>;
+
+async fn accept(
+    listener: TcpListener,
+    tls: Option<Arc<ServerConfig>>,
+    counts: Arc<Counts>,
+    acts: Acts,
+) {
+    while let Ok((stream, _)) = listener.accept().await {
+        counts.connections.fetch_add(1, SeqCst);
+        let (tls, counts, acts) = (tls.clone(), counts.clone(), acts.clone());
+        tokio::spawn(async move {
+            match tls {
+                None => serve(stream, counts, acts).await,
+                Some(tls) => {
+                    if let Ok(stream) = TlsAcceptor::from(tls).accept(stream).await {
+                        serve(stream, counts, acts).await;
+                    }
+                }
+            }
+        });
+    }
+}
+
+async fn serve<S: AsyncRead + AsyncWrite + Unpin>(stream: S, counts: Arc<Counts>, acts: Acts) {
+    let Ok(mut connection) = h2::server::handshake(stream).await else {
+        return;
+    };
+    let (mut number, mut patience) = (0, Duration::from_secs(60));
+    while let Ok(Some(Ok((request, respond)))) = timeout(patience, connection.accept()).await {
+        counts.requests.fetch_add(1, SeqCst);
+        let act = acts(number);
+        number += 1;
+        match act {
+            Act::Close => return,
+            Act::Goodbye => connection.graceful_shutdown(),
+            Act::Idle => patience = Duration::from_millis(50),
+            _ => {}
+        }
+        let counts = counts.clone();
+        tokio::spawn(async move {
+            let at_once = counts.at_once.fetch_add(1, SeqCst) + 1;
+            counts.most_at_once.fetch_max(at_once, SeqCst);
+            let _ = perform(act, request, respond).await;
+            counts.at_once.fetch_sub(1, SeqCst);
+        });
+    }
+}
+
+async fn perform(
+    act: Act,
+    request: http::Request<RecvStream>,
+    mut respond: SendResponse<Bytes>,
+) -> Result<(), h2::Error> {
+    let answer = |status: u16| http::Response::builder().status(status).body(()).unwrap();
+    match act {
+        Act::Answer(status, body) => {
+            let none = body.is_empty() || request.method() == "HEAD";
+            let mut answer = answer(status);
+            answer
+                .headers_mut()
+                .insert("content-length", body.len().into());
+            let mut stream = respond.send_response(answer, none)?;
+            if !none {
+                stream.send_data(Bytes::from_static(body), true)?;
+            }
+        }
+        Act::Goodbye | Act::Idle => {
+            respond.send_response(answer(200), true)?;
+        }
+        Act::Later => {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            respond.send_response(answer(200), true)?;
+        }
+        Act::Echo => {
+            let mut body = request.into_body();
+            let mut stream = respond.send_response(answer(200), false)?;
+            while let Some(bytes) = body.data().await {
+                let bytes = bytes?;
+                body.flow_control().release_capacity(bytes.len())?;
+                stream.send_data(bytes, false)?;
+            }
+            stream.send_data(Bytes::new(), true)?;
+        }
+        Act::Trailers => {
+            let mut stream = respond.send_response(answer(200), false)?;
+            stream.send_data(Bytes::from_static(b"hel"), false)?;
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            stream.send_data(Bytes::from_static(b"lo"), false)?;
+            stream.send_trailers(http::HeaderMap::new())?;
+        }
+        Act::Reset => respond.send_reset(Reason::INTERNAL_ERROR),
+        Act::Silence => tokio::time::sleep(Duration::from_secs(60)).await,
+        Act::Close => {}
+    }
+    Ok(())
+}
+
+fn job(address: SocketAddr) -> Job {
+    job_with(address, true, |request| request)
+}
+
+fn job_with(address: SocketAddr, keep_alive: bool, change: impl Fn(Request) -> Request) -> Job {
+    let link = Link::parse(&format!("http://{address}/")).unwrap();
+    assert_eq!(link.origin.address(None, &Guard::default()), Ok(address));
+    let requests = Requests::new(&[change(Request::new(link))], keep_alive, 1).unwrap();
+    Job {
+        address,
+        tls: None,
+        requests: Arc::new(requests),
+        expect: Arc::new(Expect::default()),
+        connections: 4,
+        threads: 1,
+        protocol: Protocol::Http2,
+        keep_alive,
+        pipeline: 1,
+        arrivals: Arrivals::Closed,
+        timeout: Duration::from_secs(5),
+        seed: 1,
+    }
+}
+
+fn open_loop(rate: f64) -> Arrivals {
+    let stage = Stage {
+        from: rate,
+        to: rate,
+        length_ns: 1_000_000_000,
+    };
+    Arrivals::Open {
+        poisson: false,
+        stages: vec![stage],
+    }
+}
+
+fn body(text: &[u8]) -> Arc<Expect> {
+    Arc::new(Expect::new(
+        Statuses::default(),
+        Some(text.to_vec()),
+        vec![],
+    ))
+}
+
+/// A load of some milliseconds in slices of 50 ms, all of them together.
+#[track_caller]
+fn load(job: Job, ms: u64) -> Record {
+    load_again(&mut Engine::start(job).unwrap(), ms)
+}
+
+#[track_caller]
+fn load_again(engine: &mut Engine, ms: u64) -> Record {
+    let mut all = Record::new();
+    let slice = Duration::from_millis(50);
+    let each = &mut |record: &Record| {
+        all.add(record);
+        true
+    };
+    engine.load(Duration::from_millis(ms), slice, each).unwrap();
+    let errors: u64 = all.errors.iter().sum();
+    assert_eq!(all.offered, all.served + errors, "{:?}", all.errors);
+    assert_eq!(
+        (all.response.len(), all.service.len()),
+        (all.served, all.served)
+    );
+    all
+}
+
+/// All requests fail, in one way.
+#[track_caller]
+fn assert_fails(record: &Record, kind: ErrorKind, words: &str) {
+    let of_kind = record.errors[kind as usize];
+    assert!(of_kind > 0, "{:?} {:?}", record.errors, record.words);
+    assert_eq!(
+        record.errors.iter().sum::<u64>(),
+        of_kind,
+        "{:?}",
+        record.errors
+    );
+    assert_eq!(record.served, 0);
+    let said = record.words[kind as usize].as_deref().unwrap();
+    assert!(said.contains(words), "{said}");
+}
+
+#[test]
+fn all_requests_to_a_good_server_are_served() {
+    let server = Server::new(|_| OK);
+    let record = load(
+        Job {
+            expect: body(b"hello"),
+            ..job(server.address)
+        },
+        300,
+    );
+    assert!(record.served > 100, "{}", record.served);
+    assert_eq!(record.errors, [0; 7], "{:?}", record.words);
+    // They were opened before the load.
+    assert_eq!((record.connects, server.connections()), (0, 4));
+    assert_eq!(server.requests(), record.offered);
+    assert!(record.received_bytes > record.served * 5);
+    assert!(record.cpu_ns > 0 && record.response.max() >= record.service.max());
+}
+
+#[test]
+fn connections_are_shared_among_threads() {
+    let server = Server::new(|_| OK);
+    let record = load(
+        Job {
+            connections: 5,
+            threads: 2,
+            ..job(server.address)
+        },
+        200,
+    );
+    assert_eq!((record.errors, server.connections()), ([0; 7], 5));
+    assert_eq!(server.requests(), record.offered);
+}
+
+#[test]
+fn streams_are_under_way_at_once() {
+    let server = Server::new(|_| Act::Later);
+    let record = load(
+        Job {
+            connections: 1,
+            pipeline: 8,
+            ..job(server.address)
+        },
+        200,
+    );
+    assert_eq!((record.errors, server.connections()), ([0; 7], 1));
+    assert_eq!(server.counts.most_at_once.load(SeqCst), 8);
+}
+
+#[test]
+fn requests_and_answers_are_complete() {
+    let large: Vec<u8> = (0..300_000_u32).map(|i| (i % 251) as u8).collect();
+    let server = Server::new(|_| Act::Echo);
+    let post = |request| Request {
+        method: method("POST").unwrap(),
+        body: large.clone().into(),
+        headers: vec![Header::parse("X-a: b").unwrap()],
+        ..request
+    };
+    let echoed = Job {
+        expect: body(&large),
+        pipeline: 3,
+        ..job_with(server.address, true, post)
+    };
+    let record = load(echoed, 300);
+    assert!(record.served > 0);
+    assert_eq!(record.errors, [0; 7], "{:?}", record.words);
+
+    let server = Server::new(|_| Act::Trailers);
+    let record = load(
+        Job {
+            expect: body(b"hello"),
+            ..job(server.address)
+        },
+        100,
+    );
+    assert!(record.served > 0);
+    assert_eq!(record.errors, [0; 7], "{:?}", record.words);
+
+    let server = Server::new(|_| OK);
+    let head = |request| Request {
+        method: method("HEAD").unwrap(),
+        ..request
+    };
+    let record = load(job_with(server.address, true, head), 100);
+    assert!(record.served > 0);
+    assert_eq!(record.errors, [0; 7], "{:?}", record.words);
+}
+
+#[test]
+fn an_open_loop_sends_what_is_due() {
+    let server = Server::new(|_| OK);
+    let record = load(
+        Job {
+            arrivals: open_loop(1000.0),
+            ..job(server.address)
+        },
+        500,
+    );
+    assert_eq!(record.offered, 500);
+    assert_eq!(
+        (record.served, record.lag.len()),
+        (500, 500),
+        "{:?}",
+        record.words
+    );
+    assert_eq!(server.requests(), 500);
+}
+
+#[test]
+fn response_time_counts_from_when_a_request_was_due() {
+    // One stream, a millisecond for each answer, and two are due in each.
+    let server = Server::new(|_| Act::Later);
+    let slow = Job {
+        arrivals: open_loop(2000.0),
+        connections: 1,
+        ..job(server.address)
+    };
+    let record = load(slow, 300);
+    assert_eq!(record.offered, 600);
+    let (response, service) = (record.response.max(), record.service.value_at_quantile(0.5));
+    assert!(response > 20 * service, "{response} {service}");
+}
+
+#[test]
+fn what_is_not_sent_in_time_is_an_error() {
+    let server = Server::new(|_| Act::Silence);
+    let hopeless = Job {
+        arrivals: open_loop(100.0),
+        timeout: Duration::from_millis(150),
+        connections: 1,
+        ..job(server.address)
+    };
+    let record = load(hopeless, 300);
+    assert_eq!((record.offered, record.served), (30, 0));
+    let of = |kind: ErrorKind| record.errors[kind as usize];
+    assert!(
+        of(ErrorKind::Timeout) >= 2 && of(ErrorKind::Unfinished) > 20,
+        "{:?}",
+        record.errors
+    );
+}
+
+#[test]
+fn an_announced_end_of_a_connection_loses_no_request() {
+    for pipeline in [1, 4] {
+        let server = Server::new(|number| if number % 5 == 4 { Act::Goodbye } else { OK });
+        let record = load(
+            Job {
+                pipeline,
+                ..job(server.address)
+            },
+            300,
+        );
+        assert!(record.served > 20 && server.connections() > 8);
+        assert_eq!(record.errors, [0; 7], "{pipeline} {:?}", record.words);
+    }
+}
+
+#[test]
+fn without_keep_alive_every_request_opens_a_connection() {
+    let server = Server::new(|_| OK);
+    let record = load(job_with(server.address, false, |request| request), 200);
+    assert!(record.served > 10);
+    assert_eq!(
+        (record.errors, record.connects),
+        ([0; 7], record.served),
+        "{:?}",
+        record.words
+    );
+    assert_eq!(server.connections(), record.served);
+}
+
+#[test]
+fn each_failure_has_its_kind() {
+    let cases = [
+        (Act::Reset, ErrorKind::Reset, ""),
+        (Act::Close, ErrorKind::Reset, ""),
+        (
+            Act::Silence,
+            ErrorKind::Timeout,
+            "no complete answer in time",
+        ),
+        (Act::Answer(500, b"hello"), ErrorKind::Status, "status 500"),
+        (
+            Act::Answer(200, b"hell"),
+            ErrorKind::Body,
+            "a body of 4 bytes",
+        ),
+        (
+            Act::Answer(200, b"hello!"),
+            ErrorKind::Body,
+            "a body of 6 bytes",
+        ),
+    ];
+    for (act, kind, words) in cases {
+        let server = Server::new(move |_| act);
+        let failing = Job {
+            expect: body(b"hello"),
+            timeout: Duration::from_millis(50),
+            ..job(server.address)
+        };
+        assert_fails(&load(failing, 150), kind, words);
+    }
+}
+
+#[test]
+fn nobody_listens() {
+    let server = Server::new(|_| OK);
+    let address = server.address;
+    drop(server);
+    assert_fails(&load(job(address), 200), ErrorKind::Connect, "refused");
+    let record = load(
+        Job {
+            arrivals: open_loop(200.0),
+            ..job(address)
+        },
+        200,
+    );
+    assert_eq!(record.offered, 40);
+    assert_fails(&record, ErrorKind::Connect, "refused");
+}
+
+#[test]
+fn a_server_of_another_protocol_is_noticed() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            use std::io::{Read, Write};
+            let _ = stream.read(&mut [0; 1000]);
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    for keep_alive in [true, false] {
+        let job = Job {
+            timeout: Duration::from_millis(200),
+            ..job_with(address, keep_alive, |request| request)
+        };
+        assert_fails(&load(job, 100), ErrorKind::Malformed, "");
+    }
+}
+
+#[test]
+fn a_connection_that_ended_meanwhile_is_opened_anew() {
+    let server = Server::new(|_| Act::Idle);
+    let mut engine = Engine::start(job(server.address)).unwrap();
+    for loads in 1..=3 {
+        let record = load_again(&mut engine, 50);
+        assert!(record.served > 0);
+        assert_eq!(record.errors, [0; 7], "{:?}", record.words);
+        assert_eq!(server.connections(), 4 * loads);
+        std::thread::sleep(Duration::from_millis(500));
+    }
+}
+
+#[test]
+fn a_connection_carries_any_amount() {
+    static LARGE: [u8; 1 << 20] = [7; 1 << 20];
+    let server = Server::new(|_| Act::Answer(200, &LARGE));
+    let mut engine = Engine::start(Job {
+        connections: 1,
+        ..job(server.address)
+    })
+    .unwrap();
+    let mut received = 0;
+    while received < 50 << 20 {
+        let record = load_again(&mut engine, 100);
+        assert_eq!(record.errors, [0; 7], "{:?}", record.words);
+        received += record.received_bytes;
+    }
+    assert_eq!(server.connections(), 1);
+}
+
+#[test]
+fn a_load_that_is_stopped_ends_at_once() {
+    let server = Server::new(|_| Act::Silence);
+    let mut engine = Engine::start(job(server.address)).unwrap();
+    let begin = Instant::now();
+    let (length, slice) = (Duration::from_secs(60), Duration::from_millis(50));
+    let mut all = Record::new();
+    let each = &mut |record: &Record| {
+        all.add(record);
+        false
+    };
+    engine.load(length, slice, each).unwrap();
+    assert!(begin.elapsed() < Duration::from_secs(30));
+    assert_eq!(
+        (all.offered, all.errors[ErrorKind::Unfinished as usize]),
+        (4, 4)
+    );
+}
+
+#[test]
+fn it_is_spoken_over_tls_where_the_server_agrees() {
+    let authority = Authority::new();
+    let connect = |protocols: &[&[u8]]| {
+        let server = Server::over(Some(authority.server("127.0.0.1", protocols)), |_| OK);
+        let origin = Link::parse(&format!("https://{}/", server.address))
+            .unwrap()
+            .origin;
+        let tls = Tls::new(&origin, Protocol::Http2, &Trust::File(authority.file())).unwrap();
+        load(
+            Job {
+                tls: Some(tls),
+                expect: body(b"hello"),
+                ..job(server.address)
+            },
+            200,
+        )
+    };
+    let record = connect(&[b"h2"]);
+    assert!(record.served > 10);
+    assert_eq!(record.errors, [0; 7], "{:?}", record.words);
+    assert_fails(&connect(&[b"http/1.1"]), ErrorKind::Connect, "");
+    assert_fails(
+        &connect(&[]),
+        ErrorKind::Connect,
+        "does not agree on HTTP/2",
+    );
+}

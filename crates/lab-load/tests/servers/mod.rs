@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Servers for tests: a thread for each connection, answering as a test says.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+/// A server on a port of its own, until it is dropped.
+pub struct Server {
+    pub address: SocketAddr,
+    counts: Arc<Counts>,
+    accepting: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Counts {
+    ends: AtomicBool,
+    connections: AtomicU64,
+    requests: AtomicU64,
+    most_at_once: AtomicU64,
+    open: Mutex<Vec<TcpStream>>,
+}
+
+impl Server {
+    /// Answers every request with these bytes.
+    pub fn answering(bytes: &'static [u8]) -> Server {
+        Server::new(move |stream, _| answer(stream, bytes))
+    }
+
+    /// Calls this for every request (of a connection, counted from 0), as long as it returns `true`.
+    pub fn new(answer: impl Fn(&mut TcpStream, u64) -> bool + Send + Sync + 'static) -> Server {
+        Server::with_counts(move |stream, counts| {
+            let (mut received, mut number) = (Vec::new(), 0);
+            let mut room = [0; 65_536];
+            while let Ok(n) = stream.read(&mut room)
+                && n > 0
+            {
+                received.extend_from_slice(&room[..n]);
+                let mut at_once = 0;
+                while let Some(end) = received.windows(4).position(|w| w == b"\r\n\r\n") {
+                    received.drain(..end + 4);
+                    at_once += 1;
+                    counts.requests.fetch_add(1, SeqCst);
+                    counts.most_at_once.fetch_max(at_once, SeqCst);
+                    if !answer(stream, number) {
+                        return;
+                    }
+                    number += 1;
+                }
+            }
+        })
+    }
+
+    /// Calls this for every connection.
+    pub fn raw(serve: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> Server {
+        Server::with_counts(move |stream, _| serve(stream))
+    }
+
+    fn with_counts(serve: impl Fn(&mut TcpStream, &Counts) + Send + Sync + 'static) -> Server {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (counts, serve) = (Arc::new(Counts::default()), Arc::new(serve));
+        let shared = counts.clone();
+        let accepting = std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                if shared.ends.load(SeqCst) {
+                    return;
+                }
+                shared.connections.fetch_add(1, SeqCst);
+                shared
+                    .open
+                    .lock()
+                    .unwrap()
+                    .push(stream.try_clone().unwrap());
+                let (serve, counts) = (serve.clone(), shared.clone());
+                std::thread::spawn(move || {
+                    serve(&mut stream, &counts);
+                    let _ = stream.shutdown(std::net::Shutdown::Both);
+                });
+            }
+        });
+        Server {
+            address,
+            counts,
+            accepting: Some(accepting),
+        }
+    }
+
+    pub fn connections(&self) -> u64 {
+        self.counts.connections.load(SeqCst)
+    }
+
+    pub fn requests(&self) -> u64 {
+        self.counts.requests.load(SeqCst)
+    }
+
+    /// The most requests that came together.
+    pub fn most_at_once(&self) -> u64 {
+        self.counts.most_at_once.load(SeqCst)
+    }
+}
+
+/// Nobody listens any more, and all connections are ended.
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.counts.ends.store(true, SeqCst);
+        let _ = TcpStream::connect(self.address);
+        if let Some(accepting) = self.accepting.take() {
+            accepting.join().unwrap();
+        }
+        for stream in self.counts.open.lock().unwrap().drain(..) {
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+        }
+    }
+}
+
+/// Sends an answer: whether the connection goes on.
+pub fn answer(stream: &mut TcpStream, bytes: &[u8]) -> bool {
+    stream.write_all(bytes).is_ok()
+}
+
+/// Sends an answer behind which the connection ends.
+pub fn last_answer(stream: &mut TcpStream, bytes: &[u8]) -> bool {
+    answer(stream, bytes);
+    false
+}
+
+/// Sends an answer one byte at a time.
+pub fn sent_in_pieces(stream: &mut TcpStream, bytes: &[u8]) -> bool {
+    stream.set_nodelay(true).unwrap();
+    bytes.iter().all(|byte| stream.write_all(&[*byte]).is_ok())
+}

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Load that was asked for on the command line -> the plan that puts it on.
+
+use crate::error::PlanError;
+use crate::name;
+use lab_model::{Arrivals, Asked, Case, Cores, Load, Measure, Plan, Point, Stage, Subject};
+use std::time::Duration;
+
+/// The only parameter that a load can be swept over.
+const CONNECTIONS: &str = "connections";
+
+/// The most connections of a point.
+const MOST_CONNECTIONS: u32 = 1_000_000;
+
+/// The least number of blocks: an interval for several quantiles at 95 % needs as many.
+const LEAST_BLOCKS: u32 = 10;
+
+/// A slice lasts so long, or what gives the least number of blocks in the time.
+const SLICE: Duration = Duration::from_secs(1);
+
+/// How long a point is loaded where nothing else is asked for.
+const USUAL: Duration = Duration::from_secs(10);
+
+/// A load, as asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Loading {
+    /// Its name; `None`: that of the first server's host.
+    pub name: Option<String>,
+    /// Who is loaded: one, or several that are compared with the first.
+    pub servers: Vec<Server>,
+    /// Connections, where they are not swept over.
+    pub connections: u32,
+    /// Parameters and their values, of which there can be one, `connections`.
+    pub sweeps: Vec<(String, Vec<String>)>,
+    /// Address families, `4` and `6`, to be compared if there are both; empty: whichever the host has.
+    pub families: Vec<u8>,
+    /// How long each server is loaded at each point; `None`: as long as the stages take, or as is usual.
+    pub length: Option<Duration>,
+    /// Requests per second.
+    pub rate: Option<f64>,
+    /// Rates that change, in place of one.
+    pub stages: Vec<Stage>,
+    /// Requests arrive as those of many independent users.
+    pub poisson: bool,
+    /// How it is sent and what is expected; requests, arrivals and lengths come from the above.
+    pub load: Load,
+    /// Ratios within 1 ± this count as equivalent.
+    pub margin: f64,
+    /// 1 - the level of all intervals.
+    pub alpha: f64,
+    /// The verdicts are for a gate.
+    pub gate: bool,
+    /// Of the order of visits, of requests and of arrivals.
+    pub seed: u64,
+}
+
+/// A server that is to be loaded.
+#[derive(Clone, Debug, Default)]
+pub struct Server {
+    /// What it is called.
+    pub name: String,
+    /// Its scheme, host and port.
+    pub origin: String,
+    /// What is asked of it.
+    pub asked: Vec<Asked>,
+}
+
+impl Loading {
+    /// The plan. Errors: of names, sweeps, and options that do not go together.
+    pub fn plan(&self) -> Result<Plan, PlanError> {
+        self.check()?;
+        let connections = self.connections()?;
+        let points = self.points(&connections);
+        let times = self.times(points.len());
+        let first = &self.servers[0];
+        let name = match &self.name {
+            Some(name) => name::checked(name)?,
+            None => name::made_of(&place(&first.origin), "load"),
+        };
+        let origins: Vec<&str> = self.servers.iter().map(|s| s.origin.as_str()).collect();
+        Ok(Plan {
+            experiment: name,
+            title: origins.join(" against "),
+            question: "What can it take, and what do its users feel?".into(),
+            subjects: self.subjects()?,
+            cases: vec![Case {
+                name: "load".into(),
+                work: self.work(),
+                unit: "request".into(),
+                sweep: (connections.len() > 1).then(|| CONNECTIONS.into()),
+                cores: Cores::All,
+                ..Case::default()
+            }],
+            points,
+            measure: Measure {
+                pairs: 1,
+                turn_ns: times.slice.as_nanos() as u64,
+                max_blocks: times.blocks,
+                alpha: self.alpha,
+                margin: self.margin,
+                gate: self.gate,
+                time_limit_ns: self.load.timeout_ns,
+                ..Measure::default()
+            },
+            seed: self.seed,
+            load: Some(Load {
+                requests: self.servers.iter().map(|s| s.asked.clone()).collect(),
+                arrivals: self.arrivals(times.stretch),
+                stretch_ns: times.stretch.as_nanos() as u64,
+                ..self.load.clone()
+            }),
+            ..Plan::default()
+        })
+    }
+
+    fn check(&self) -> Result<(), PlanError> {
+        let wrong = |why: &str| Err(PlanError::asked(why));
+        let Load {
+            keep_alive,
+            pipeline,
+            threads,
+            ..
+        } = self.load;
+        let open = self.rate.is_some() || !self.stages.is_empty();
+        if self.poisson && !open {
+            return wrong("--poisson is for an open loop: give --rate or --stages too");
+        }
+        let idle = |stage: &Stage| stage.from <= 0.0 && stage.to <= 0.0;
+        if !self.stages.is_empty() && self.stages.iter().all(idle) {
+            return wrong("--stages: no request is due in any of them");
+        }
+        if pipeline > 1 && !keep_alive {
+            return wrong(
+                "--pipeline sends several requests over one connection, --no-keep-alive one: leave one of them out",
+            );
+        }
+        match self.sweeps.is_empty() && threads > self.connections {
+            true => wrong(&format!(
+                "--threads {threads} are more than --connections {}: a thread needs a connection",
+                self.connections
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// The numbers of connections, ascending.
+    fn connections(&self) -> Result<Vec<u32>, PlanError> {
+        let wrong = |why: String| Err(PlanError::asked(why));
+        let (name, values) = match &self.sweeps[..] {
+            [] => return Ok(vec![self.connections]),
+            [one] => one,
+            _ => return wrong("--sweep is given more than once".into()),
+        };
+        if name != CONNECTIONS {
+            return wrong(format!(
+                "--sweep {name}: a load is swept over its connections, such as --sweep connections=1,2,4,8"
+            ));
+        }
+        let number = |value: &String| value.parse().ok();
+        let sound = |n: &u32| (1..=MOST_CONNECTIONS).contains(n);
+        let mut numbers = Vec::new();
+        for value in values {
+            match number(value).filter(sound) {
+                Some(n) if numbers.contains(&n) => {
+                    return wrong(format!("--sweep connections: {n} is given twice"));
+                }
+                Some(n) => numbers.push(n),
+                None => {
+                    return wrong(format!(
+                        "--sweep connections: `{value}` is not a number from 1 to {MOST_CONNECTIONS}"
+                    ));
+                }
+            }
+        }
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    fn points(&self, connections: &[u32]) -> Vec<Point> {
+        let families: Vec<Option<u8>> = match &self.families[..] {
+            [] | [_] => vec![None],
+            several => several.iter().copied().map(Some).collect(),
+        };
+        let swept = connections.len() > 1;
+        let point = |connections: u32, family: Option<u8>| {
+            let first = (CONNECTIONS.to_owned(), connections.to_string());
+            let second = family.map(|family| ("family".to_owned(), family.to_string()));
+            Point {
+                params: [first].into_iter().chain(second).collect(),
+                x: swept.then_some(f64::from(connections)),
+                ..Point::default()
+            }
+        };
+        let at = |&family: &Option<u8>| connections.iter().map(move |&n| point(n, family));
+        families.iter().flat_map(at).collect()
+    }
+
+    fn subjects(&self) -> Result<Vec<Subject>, PlanError> {
+        let names: Vec<&str> = self.servers.iter().map(|s| s.name.as_str()).collect();
+        if let Some(twice) = names
+            .iter()
+            .enumerate()
+            .find(|(i, n)| names[..*i].contains(n))
+        {
+            let message = format!("--name {}: two servers cannot have one name", twice.1);
+            return Err(PlanError::asked(message));
+        }
+        let subject = |name: &&str| Subject {
+            name: (*name).to_owned(),
+            ..Subject::default()
+        };
+        Ok(names.iter().map(subject).collect())
+    }
+
+    /// In a sentence, as far as it is the same for all servers.
+    fn work(&self) -> String {
+        match &self.servers[..] {
+            [Server { asked, .. }] => match &asked[..] {
+                [one] => format!("{} {}", one.method, one.url),
+                several => format!("one of {} requests", several.len()),
+            },
+            _ => "a request".into(),
+        }
+    }
+
+    fn times(&self, points: usize) -> Times {
+        let staged: Duration = self.stages.iter().map(length).sum();
+        let usual = if staged.is_zero() { USUAL } else { staged };
+        if points * self.servers.len() == 1 {
+            return Times::plain(self.length.unwrap_or(usual));
+        }
+        // With several servers a block holds a pass and its mirror.
+        let visits = if self.servers.len() > 1 { 2 } else { 1 };
+        Times::turns(self.length, staged, visits)
+    }
+
+    fn arrivals(&self, stretch: Duration) -> Arrivals {
+        let stages = match self.rate {
+            Some(rate) => vec![Stage {
+                from: rate,
+                to: rate,
+                length_ns: stretch.as_nanos() as u64,
+            }],
+            None => self.stages.clone(),
+        };
+        match stages.is_empty() {
+            true => Arrivals::Closed,
+            false => Arrivals::Open {
+                poisson: self.poisson,
+                stages,
+            },
+        }
+    }
+}
+
+/// How long everything takes.
+struct Times {
+    /// A visit.
+    stretch: Duration,
+    /// A slice of it.
+    slice: Duration,
+    /// How many blocks.
+    blocks: u32,
+}
+
+impl Times {
+    /// One stretch, each slice of which is a block.
+    fn plain(length: Duration) -> Times {
+        let slice = SLICE.min(length / LEAST_BLOCKS);
+        Times {
+            stretch: length,
+            slice,
+            blocks: length.as_nanos().div_ceil(slice.as_nanos().max(1)) as u32,
+        }
+    }
+
+    /// So many visits to every point in each block. One visit goes through all stages, if there are any.
+    fn turns(length: Option<Duration>, staged: Duration, visits: u32) -> Times {
+        let length = length.unwrap_or(USUAL);
+        let visit = match staged.is_zero() {
+            true => SLICE.min(length / LEAST_BLOCKS) / visits,
+            false => staged,
+        };
+        let fit = length.as_nanos() / (visit * visits).as_nanos().max(1);
+        Times {
+            stretch: visit,
+            slice: SLICE.min(visit),
+            blocks: (fit as u32).max(LEAST_BLOCKS),
+        }
+    }
+}
+
+fn length(stage: &Stage) -> Duration {
+    Duration::from_nanos(stage.length_ns)
+}
+
+/// Host and port of an origin, as they can stand in a file's name: `127.0.0.1-8080`.
+fn place(origin: &str) -> String {
+    let place = origin.rsplit("//").next().unwrap_or(origin);
+    place.replace(':', "-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loading(servers: usize) -> Loading {
+        let server = |i: usize| Server {
+            name: format!("s{i}"),
+            origin: format!("http://127.0.0.1:{}", 8080 + i),
+            asked: vec![Asked {
+                method: "GET".into(),
+                url: format!("http://127.0.0.1:{}/", 8080 + i),
+                weight: 1,
+            }],
+        };
+        Loading {
+            servers: (0..servers).map(server).collect(),
+            connections: 50,
+            load: Load {
+                keep_alive: true,
+                pipeline: 1,
+                threads: 1,
+                ..Load::default()
+            },
+            ..Loading::default()
+        }
+    }
+
+    fn seconds(plan: &Plan) -> (f64, f64, u32) {
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        let stretch = plan.load.as_ref().expect("a load").stretch_ns;
+        let Measure {
+            turn_ns,
+            max_blocks,
+            ..
+        } = plan.measure;
+        (seconds(stretch), seconds(turn_ns), max_blocks)
+    }
+
+    #[test]
+    fn one_point_is_one_stretch_of_slices() {
+        let plan = loading(1).plan().unwrap();
+        assert_eq!(seconds(&plan), (10.0, 1.0, 10));
+        assert_eq!(plan.experiment, "127.0.0.1-8080");
+        assert_eq!(plan.label(0), "load connections=50");
+        assert_eq!(
+            (plan.points[0].x, plan.cases[0].sweep.as_ref()),
+            (None, None)
+        );
+        let long = Loading {
+            length: Some(Duration::from_millis(62_500)),
+            ..loading(1)
+        };
+        assert_eq!(seconds(&long.plan().unwrap()), (62.5, 1.0, 63));
+        let short = Loading {
+            length: Some(Duration::from_secs(2)),
+            ..loading(1)
+        };
+        assert_eq!(seconds(&short.plan().unwrap()), (2.0, 0.2, 10));
+    }
+
+    #[test]
+    fn several_points_and_servers_take_turns_in_ten_blocks_at_the_least() {
+        let sweep = Loading {
+            sweeps: vec![("connections".into(), ["8", "1"].map(String::from).into())],
+            families: vec![4, 6],
+            ..loading(1)
+        };
+        let plan = sweep.plan().unwrap();
+        assert_eq!(seconds(&plan), (1.0, 1.0, 10));
+        let labels: Vec<String> = (0..4).map(|point| plan.label(point)).collect();
+        assert_eq!(
+            labels,
+            [
+                "load connections=1 family=4",
+                "load connections=8 family=4",
+                "load connections=1 family=6",
+                "load connections=8 family=6"
+            ]
+        );
+        assert_eq!(plan.points[3].x, Some(8.0));
+        let two = Loading {
+            length: Some(Duration::from_secs(60)),
+            ..loading(2)
+        };
+        assert_eq!(seconds(&two.plan().unwrap()), (0.5, 0.5, 60));
+    }
+
+    #[test]
+    fn stages_are_gone_through_as_a_whole() {
+        let stage = |seconds: u64| Stage {
+            from: 1.0,
+            to: 9.0,
+            length_ns: seconds * 1_000_000_000,
+        };
+        let plain = Loading {
+            stages: vec![stage(5), stage(20)],
+            ..loading(1)
+        };
+        assert_eq!(seconds(&plain.plan().unwrap()), (25.0, 1.0, 25));
+        let two = Loading {
+            stages: vec![stage(5), stage(20)],
+            ..loading(2)
+        };
+        assert_eq!(seconds(&two.plan().unwrap()), (25.0, 1.0, 10));
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_refused() {
+        let refused = |loading: Loading, why: &str| {
+            let error = loading.plan().expect_err(why).to_string();
+            assert!(error.contains(why), "{error}");
+        };
+        let base = || loading(1);
+        let poisson = true;
+        refused(Loading { poisson, ..base() }, "give --rate or --stages too");
+        let load = |change: fn(&mut Load)| {
+            let mut asked = base();
+            change(&mut asked.load);
+            asked
+        };
+        let no_reuse = load(|load| (load.pipeline, load.keep_alive) = (2, false));
+        refused(no_reuse, "leave one of them out");
+        refused(
+            load(|load| load.threads = 51),
+            "a thread needs a connection",
+        );
+        let swept = |name: &str, values: &[&str]| Loading {
+            sweeps: vec![(name.into(), values.iter().map(|v| v.to_string()).collect())],
+            ..base()
+        };
+        refused(swept("rate", &["1"]), "swept over its connections");
+        refused(swept("connections", &["0"]), "`0` is not a number from 1");
+        refused(swept("connections", &["2", "2"]), "2 is given twice");
+        let mut same = loading(2);
+        same.servers[1].name = "s0".into();
+        refused(same, "cannot have one name");
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Names of comparisons and loads: parts of file names, and what the history knows them by.
+
+use crate::PlanError;
+
+/// The most characters of a name.
+const LONGEST: usize = 40;
+
+/// A name that was given with `--as`. Error: it does not fit into a file's name.
+pub fn checked(name: &str) -> Result<String, PlanError> {
+    let fits = name.chars().all(in_a_name) && name.len() <= LONGEST;
+    match fits && name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+        true => Ok(name.into()),
+        false => Err(PlanError::asked(format!(
+            "--as {name}: at most {LONGEST} letters, digits, `.`, `_` and `-` are wanted, and a letter or \
+             a digit first"
+        ))),
+    }
+}
+
+/// What of a text fits into a name; where nothing does, the other one.
+pub fn made_of(text: &str, other: &str) -> String {
+    let name: String = text
+        .chars()
+        .filter(|&c| in_a_name(c))
+        .take(LONGEST)
+        .collect();
+    match name.trim_matches(['.', '-']) {
+        "" => other.into(),
+        name => name.into(),
+    }
+}
+
+fn in_a_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "._-".contains(c)
+}

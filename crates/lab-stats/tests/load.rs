@@ -1,0 +1,879 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the analysis of a load run says: against NumPy and SciPy, of simulated servers whose truth is
+//! known, of any run that a file can hold, and to a gate.
+
+mod lines;
+mod simulator;
+
+use lab_model::*;
+use lab_stats::analysis::{Interval, Verdict};
+use lab_stats::load;
+use lab_stats::load::analysis::{LoadAnalysis, LoadCell, LoadComparison, Metric, Quantiles};
+use lab_stats::load::threshold::{Judgement, Threshold, judge};
+use lines::{close, lines};
+use proptest::prelude::*;
+use simulator::load::{add, counts, open, run, second, times};
+use simulator::{Random, contradicts, most};
+
+const NUMPY: &str = include_str!("../reference/load.txt");
+
+fn analysed(run: &Run) -> LoadAnalysis {
+    load(run).expect("it is a load run")
+}
+
+fn warned(analysis: &LoadAnalysis, kind: &str) -> Option<String> {
+    let mut of_kind = analysis.warnings.iter().filter(|w| w.kind == kind);
+    of_kind.next().map(|w| w.text.clone())
+}
+
+fn respects(analysis: &LoadAnalysis) -> Vec<Metric> {
+    analysis.comparisons.iter().map(|c| c.metric).collect()
+}
+
+/// Those of the six that there are, in their order.
+fn given(quantiles: &Quantiles) -> Vec<Interval> {
+    let Quantiles {
+        p50_ns,
+        p75_ns,
+        p90_ns,
+        p99_ns,
+        p999_ns,
+        p9999_ns,
+        ..
+    } = quantiles;
+    let all = [p50_ns, p75_ns, p90_ns, p99_ns, p999_ns, p9999_ns];
+    all.into_iter().copied().flatten().collect()
+}
+
+/// The run of reference/generate_load.py.
+fn reference_run() -> Run {
+    let mut run = run(&["a", "b"], &[64], 1);
+    let times = lines(NUMPY, "times");
+    let mut slices = Vec::new();
+    for (facts, times) in lines(NUMPY, "slice").zip(times) {
+        let whole: Vec<u64> = facts.numbers.iter().map(|n| *n as u64).collect();
+        let &[
+            wall_ns,
+            offered,
+            served,
+            failed,
+            received_bytes,
+            cpu_ns,
+            busiest_cpu_ns,
+            server,
+        ] = &whole[..]
+        else {
+            panic!("{} numbers of a slice", whole.len());
+        };
+        let pairs = times.numbers.chunks(2);
+        let response = Counts(pairs.map(|pair| (pair[0] as u64, pair[1] as u64)).collect());
+        let errors = [(ErrorKind::Status, failed)];
+        slices.push(Slice {
+            subject: facts.key("subject") as usize,
+            pass: facts.key("turn") as u32 / 2,
+            wall_ns,
+            offered,
+            served,
+            errors: errors.into_iter().filter(|(_, n)| *n > 0).collect(),
+            received_bytes,
+            cpu_ns,
+            busiest_cpu_ns,
+            server_cpu_ns: Some(server),
+            service: response.clone(),
+            response,
+            ..Slice::default()
+        });
+        if slices.len() == 4 {
+            add(&mut run, std::mem::take(&mut slices));
+        }
+    }
+    run
+}
+
+#[test]
+fn levels_and_quantiles_are_those_of_numpy() {
+    let analysis = analysed(&reference_run());
+    assert_eq!((analysis.blocks, analysis.cells.len()), (10, 2));
+    for cell in &analysis.cells {
+        let own = |name: &'static str| {
+            lines(NUMPY, name).filter(|l| l.key("subject") == cell.subject as f64)
+        };
+        let expected = own("quantiles").next().unwrap().numbers;
+        let found: Vec<f64> = given(&cell.response).iter().map(|i| i.estimate).collect();
+        assert_eq!(found, expected);
+        assert_eq!(given(&cell.response), given(&cell.service));
+        let extent = [
+            cell.response.count as f64,
+            cell.response.max_ns.unwrap() as f64,
+        ];
+        assert_eq!(extent[..], own("extent").next().unwrap().numbers);
+        for line in own("level") {
+            let interval = match (line.word("of"), line.word("per")) {
+                ("offered", _) => cell.offered_per_s,
+                ("served", _) => cell.served_per_s,
+                ("received", _) => cell.received_bytes_per_s,
+                ("cpu", _) => cell.generator_cpu_ns.unwrap(),
+                ("server", "served") => cell.server_cpu_ns.unwrap(),
+                _ => cell.server_cores.unwrap(),
+            };
+            let Interval {
+                estimate,
+                low,
+                high,
+                level,
+            } = interval;
+            close(&[estimate, low, high, level], &line.numbers, 1e-12);
+        }
+    }
+}
+
+#[test]
+fn ratios_are_those_of_scipy() {
+    let analysis = analysed(&reference_run());
+    for (found, expected) in analysis.comparisons.iter().zip(lines(NUMPY, "ratio")) {
+        let metric = serde_json::to_value(found.metric).unwrap();
+        assert_eq!(metric, expected.word("metric"));
+        let Interval {
+            estimate,
+            low,
+            high,
+            ..
+        } = found.ratio;
+        close(&[estimate, low, high, found.p], &expected.numbers, 1e-9);
+    }
+    assert_eq!(respects(&analysis), Metric::ALL);
+}
+
+/// The quantile that is the truth for whoever came: 1,000 requests a second are due, and for the fourth of
+/// ten seconds nothing is answered until its end.
+#[test]
+fn a_stall_of_one_second_in_ten_is_in_the_percentiles() {
+    let mut run = open(run(&["a"], &[64], 1));
+    for block in 0..10 {
+        let waited = |i: u32| {
+            if block == 3 {
+                1e9 - f64::from(i) * 1e6
+            } else {
+                1e6
+            }
+        };
+        add(&mut run, vec![second(0, 0, counts((0..1000).map(waited)))]);
+    }
+    let response = &analysed(&run).cells[0].response;
+    let p99 = response.p99_ns.unwrap();
+    assert!((p99.estimate / 900e6 - 1.0).abs() < 0.002, "{p99:?}");
+    // Nobody knows how often it stalls: one block in ten did.
+    assert!(p99.low < 2e6 && p99.high > 900e6, "{p99:?}");
+    assert_eq!(response.count, 10_000);
+    assert!((response.p50_ns.unwrap().estimate / 1e6 - 1.0).abs() < 0.001);
+    assert!(response.max_ns.unwrap() >= 1_000_000_000);
+}
+
+/// Of 300 runs of 20 blocks, whose servers are faster in some blocks than in others, as many intervals hold
+/// the truth as say so, as far as a bootstrap of so few blocks can.
+#[test]
+fn intervals_of_quantiles_hold_the_truth() {
+    const RUNS: u64 = 300;
+    let (within, between) = (0.5_f64, 0.1_f64);
+    let spread = within.hypot(between);
+    let truths = [
+        1e6,
+        1e6 * (1.281_551_6 * spread).exp(),
+        1e6 * (2.326_347_9 * spread).exp(),
+    ];
+    let mut missed = [0; 3];
+    for seed in 0..RUNS {
+        let mut random = Random(seed);
+        let mut run = run(&["a"], &[64], seed);
+        for _ in 0..20 {
+            let median = 1e6 * (between * random.normal()).exp();
+            let response = counts(times(&mut random, 500, median, within));
+            add(&mut run, vec![second(0, 0, response)]);
+        }
+        let Quantiles {
+            p50_ns,
+            p90_ns,
+            p99_ns,
+            ..
+        } = analysed(&run).cells.remove(0).response;
+        for (i, found) in [p50_ns, p90_ns, p99_ns].into_iter().enumerate() {
+            let interval = found.unwrap();
+            // Values are the highest of a bucket: up to 0.1 % too high.
+            missed[i] += u64::from(interval.low > 1.001 * truths[i] || interval.high < truths[i]);
+        }
+    }
+    println!("missed: {missed:?} of {RUNS}");
+    assert!(
+        missed.iter().all(|n| *n <= most(RUNS, 0.07)),
+        "{missed:?} of {RUNS}"
+    );
+    assert!(
+        missed.iter().all(|n| *n > 0),
+        "so wide that they never miss: {missed:?}"
+    );
+}
+
+/// Blocks of A B B A or B A A B on a machine whose speed drifts, of servers with this ratio.
+fn compared(seed: u64, blocks: u32, ratio: f64) -> LoadAnalysis {
+    let mut random = Random(seed);
+    let mut run = run(&["a", "b"], &[64], seed);
+    for _ in 0..blocks {
+        let drift = 0.03 * random.normal();
+        let mut speed = 0.1 * random.normal();
+        let mut slices = Vec::new();
+        let first = usize::from(random.uniform() < 0.5);
+        for (turn, server) in [first, 1 - first, 1 - first, first].into_iter().enumerate() {
+            speed += drift;
+            let own = if server == 1 { ratio } else { 1.0 };
+            let median = 1e6 * own * (speed + 0.01 * random.normal()).exp();
+            let response = counts(times(&mut random, 600, median, 0.3));
+            slices.push(Slice {
+                pass: turn as u32 / 2,
+                wall_ns: (600.0 * median) as u64,
+                server_cpu_ns: Some((300.0 * median) as u64),
+                ..second(server, 0, response)
+            });
+        }
+        add(&mut run, slices);
+    }
+    analysed(&run)
+}
+
+#[test]
+fn equal_servers_have_no_winner() {
+    const RUNS: u64 = 400;
+    let wrong = |seed: &u64| {
+        let comparisons = compared(*seed, 10, 1.0).comparisons;
+        assert_eq!(comparisons.len(), Metric::ALL.len());
+        comparisons.iter().any(|c| contradicts(&c.verdict, 1.0))
+    };
+    let wrong = (0..RUNS).filter(wrong).count() as u64;
+    println!("a false winner in {wrong} of {RUNS} runs");
+    assert!(wrong <= most(RUNS, 0.05), "{wrong} of {RUNS}");
+}
+
+#[test]
+fn a_slower_server_is_found_in_every_respect_and_a_swap_turns_it_round() {
+    let slower = compared(1, 10, 1.5);
+    for c in &slower.comparisons {
+        let near = (c.ratio.estimate / 1.5 - 1.0).abs() < 0.1;
+        assert!(near && c.verdict == Verdict::Slower, "{c:?}");
+        assert!(
+            (c.ratio.level - slower.level).abs() < 0.05 && c.ratio.level >= 0.95,
+            "{c:?}"
+        );
+    }
+    let faster = compared(1, 10, 1.0 / 1.5);
+    assert!(
+        faster
+            .comparisons
+            .iter()
+            .all(|c| c.verdict == Verdict::Faster)
+    );
+    let few = compared(1, 5, 1.5);
+    let undecided = |c: &LoadComparison| matches!(c.verdict, Verdict::Inconclusive { .. });
+    assert!(few.comparisons.iter().all(undecided));
+    let text = warned(&few, "few-blocks").unwrap();
+    assert!(
+        text.contains("6 intervals") && text.contains("need 8 blocks, and there are 5"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_percentile_that_some_block_has_too_few_requests_for_is_not_compared() {
+    let mut run = run(&["a", "b"], &[64], 1);
+    let mut random = Random(1);
+    for block in 0..10 {
+        let n = if block == 4 { 99 } else { 2000 };
+        let mut slice = |server, n| second(server, 0, counts(times(&mut random, n, 1e6, 0.3)));
+        add(&mut run, vec![slice(0, 2000), slice(1, n)]);
+    }
+    let analysis = analysed(&run);
+    assert_eq!(
+        respects(&analysis),
+        [Metric::Throughput, Metric::P50, Metric::P90]
+    );
+    // All of its requests together are enough.
+    assert!(analysis.cells[1].response.p999_ns.is_some());
+    assert!(analysis.cells[1].response.p9999_ns.is_some());
+    run.blocks.truncate(4);
+    let few = &analysed(&run).cells[0].response;
+    assert_eq!(given(few).len(), 5, "8,000 requests have no p99.99");
+}
+
+#[test]
+fn errors_are_told_and_hide_percentiles() {
+    let mut run = run(&["a", "b"], &[64], 1);
+    let mut random = Random(1);
+    for _ in 0..10 {
+        let mut slice = |server| second(server, 0, counts(times(&mut random, 2000, 1e6, 0.3)));
+        let mut failing = slice(1);
+        failing.errors = vec![(ErrorKind::Timeout, 30), (ErrorKind::Reset, 1)];
+        failing.offered += 31;
+        add(&mut run, vec![slice(0), failing]);
+    }
+    let analysis = analysed(&run);
+    assert_eq!(
+        respects(&analysis),
+        [Metric::Throughput, Metric::P50, Metric::P90]
+    );
+    let cell = &analysis.cells[1];
+    assert_eq!(
+        cell.errors,
+        [(ErrorKind::Timeout, 300), (ErrorKind::Reset, 10)]
+    );
+    assert_eq!((cell.offered, cell.served), (20_310, 20_000));
+    let text = warned(&analysis, "errors").unwrap();
+    assert!(
+        text.contains("1.53 % (300 timeout and 10 reset) for b."),
+        "{text}"
+    );
+    assert!(
+        text.contains("are not compared where more failed"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_server_that_served_nothing_is_refused_not_slow() {
+    let mut run = run(&["a", "b"], &[8, 16], 1);
+    let mut random = Random(1);
+    for block in 0..10 {
+        let mut slices = Vec::new();
+        for point in 0..2 {
+            slices.push(second(0, point, counts(times(&mut random, 2000, 1e6, 0.3))));
+            let dead = point == 1 || block == 7;
+            let served = counts(times(&mut random, if dead { 0 } else { 2000 }, 1e6, 0.3));
+            slices.push(Slice {
+                offered: 2000,
+                errors: vec![(ErrorKind::Connect, if dead { 2000 } else { 0 })],
+                ..second(1, point, served)
+            });
+        }
+        add(&mut run, slices);
+    }
+    let analysis = analysed(&run);
+    assert!(analysis.comparisons.is_empty());
+    let whys: Vec<_> = analysis
+        .refusals
+        .iter()
+        .map(|r| (r.subject, r.point, r.why.as_str()))
+        .collect();
+    assert_eq!(
+        whys,
+        [
+            (
+                1,
+                Some(0),
+                "served nothing in 1 of 10 blocks (mostly connect)"
+            ),
+            (1, Some(1), "served nothing (mostly connect)"),
+        ]
+    );
+    let dead = &analysis.cells[3];
+    assert_eq!((dead.subject, dead.point, dead.served), (1, 1, 0));
+    assert!(dead.generator_cpu_ns.is_none() && dead.response.p50_ns.is_none());
+    assert_eq!(dead.served_per_s.estimate, 0.0);
+    run.plan.as_mut().unwrap().baseline = 1;
+    let refusals = analysed(&run).refusals;
+    assert!(
+        refusals
+            .iter()
+            .any(|r| r.subject == 0 && r.why.contains("the baseline b served nothing"))
+    );
+}
+
+fn one_cell(open_loop: bool, change: impl Fn(&mut Slice)) -> LoadAnalysis {
+    let mut run = run(&["a"], &[64], 1);
+    let mut random = Random(1);
+    for _ in 0..10 {
+        let mut slice = second(0, 0, counts(times(&mut random, 2000, 1e6, 0.3)));
+        change(&mut slice);
+        add(&mut run, vec![slice]);
+    }
+    analysed(&if open_loop { open(run) } else { run })
+}
+
+#[test]
+fn a_generator_at_its_limit_is_named() {
+    let late = |part: u64| Counts(vec![(1000, 2000 - part), (1_100_799, part)]);
+    let cell = |analysis: &LoadAnalysis| analysis.cells[0].saturated;
+    let idle = one_cell(true, |s| s.lag = late(19));
+    assert!(
+        !cell(&idle) && idle.warnings.is_empty(),
+        "{:?}",
+        idle.warnings
+    );
+    let lagging = one_cell(true, |s| s.lag = late(21));
+    assert!(cell(&lagging) && warned(&lagging, "late").unwrap().contains("1.1 ms"));
+    assert!(warned(&lagging, "saturated").is_none());
+    // Nothing is due in a closed loop.
+    assert!(!cell(&one_cell(false, |s| s.lag = late(21))));
+    let busy = one_cell(false, |s| s.busiest_cpu_ns = 910_000_000);
+    let text = warned(&busy, "saturated").unwrap();
+    assert!(
+        cell(&busy) && text.contains("91 %") && text.contains("--threads"),
+        "{text}"
+    );
+    assert!(!cell(&one_cell(false, |s| s.busiest_cpu_ns = 890_000_000)));
+}
+
+#[test]
+fn what_the_way_of_loading_leaves_out_is_said() {
+    let closed = one_cell(false, |_| {});
+    let text = warned(&closed, "closed-loop").unwrap();
+    assert!(
+        text.contains("coordinated omission") && text.contains("--rate"),
+        "{text}"
+    );
+    let behind = one_cell(true, |s| s.offered = 2030);
+    let text = warned(&behind, "not-delivered").unwrap();
+    assert!(text.contains("2000 of 2030"), "{text}");
+    let delivered = one_cell(true, |s| s.offered = 2010);
+    assert!(delivered.warnings.is_empty(), "{:?}", delivered.warnings);
+    // Served in the end, when nothing more was due.
+    let mut run = open(run(&["a"], &[64], 1));
+    for block in 0..10 {
+        let response = counts((0..if block < 9 { 800 } else { 2800 }).map(|i| 1e6 * f64::from(i)));
+        add(
+            &mut run,
+            vec![Slice {
+                offered: 1000,
+                ..second(0, 0, response)
+            }],
+        );
+    }
+    let text = warned(&analysed(&run), "not-delivered").unwrap();
+    assert!(text.contains("800 of 1000"), "{text}");
+    let stage = |from, to| Stage {
+        from,
+        to,
+        length_ns: 5_000_000_000,
+    };
+    let mut rising = |stages: &[Stage]| {
+        run.plan.as_mut().unwrap().load.as_mut().unwrap().arrivals = Arrivals::Open {
+            poisson: false,
+            stages: stages.to_vec(),
+        };
+        warned(&analysed(&run), "stages").is_some()
+    };
+    assert!(rising(&[stage(0.0, 1000.0)]) && rising(&[stage(500.0, 500.0), stage(1000.0, 1000.0)]));
+    assert!(!rising(&[stage(1000.0, 1000.0)]) && !rising(&[stage(9.0, 9.0), stage(9.0, 9.0)]));
+}
+
+#[test]
+fn a_server_that_takes_the_generators_cores_is_named() {
+    let mut run = run(&["a"], &[64], 1);
+    run.host.facts = vec![("cores".into(), "2".into())];
+    let mut random = Random(1);
+    for _ in 0..10 {
+        add(
+            &mut run,
+            vec![Slice {
+                server_cpu_ns: Some(1_300_000_000),
+                cpu_ns: 600_000_000,
+                ..second(0, 0, counts(times(&mut random, 2000, 1e6, 0.3)))
+            }],
+        );
+    }
+    let text = warned(&analysed(&run), "shared-cores").unwrap();
+    assert!(text.contains("its 2 cores"), "{text}");
+    run.host.facts = vec![("cores".into(), "4".into())];
+    assert!(warned(&analysed(&run), "shared-cores").is_none());
+}
+
+/// Seconds of a server whose speed wanders: neighbours are merged, and intervals become as wide as they
+/// have to be.
+#[test]
+fn slices_that_depend_on_each_other_are_merged() {
+    let wandering = |memory: f64, trend: f64, blocks: usize| {
+        let mut random = Random(3);
+        let mut run = run(&["a"], &[64], 1);
+        let mut speed = 0.0;
+        for _ in 0..blocks {
+            speed = memory * speed + (1.0 - memory * memory).sqrt() * random.normal() + trend;
+            let n = (2000.0 * (0.1 * speed).exp()) as usize;
+            let response = counts(times(&mut random, n, 1e6 * (-0.1 * speed).exp(), 0.3));
+            add(&mut run, vec![second(0, 0, response)]);
+        }
+        analysed(&run)
+    };
+    let width = |i: Interval| (i.high - i.low) / i.estimate;
+    let (calm, wandered) = (wandering(0.0, 0.0, 200), wandering(0.9, 0.0, 200));
+    assert!(warned(&calm, "dependent").is_none());
+    let text = warned(&wandered, "dependent").unwrap();
+    assert!(text.contains("they were merged"), "{text}");
+    let p50 = |a: &LoadAnalysis| width(a.cells[0].response.p50_ns.unwrap());
+    let rate = |a: &LoadAnalysis| width(a.cells[0].served_per_s);
+    assert!(
+        p50(&wandered) > 2.0 * p50(&calm),
+        "{} {}",
+        p50(&wandered),
+        p50(&calm)
+    );
+    assert!(
+        rate(&wandered) > 2.0 * rate(&calm),
+        "{} {}",
+        rate(&wandered),
+        rate(&calm)
+    );
+    let text = warned(&wandering(1.0, 1.0, 10), "dependent").unwrap();
+    assert!(text.contains("too few to merge them"), "{text}");
+}
+
+#[test]
+fn connections_follow_the_law_that_they_were_made_by() {
+    let connections = [1, 2, 4, 8, 16, 32];
+    let mut run = run(&["a"], &connections, 1);
+    let mut random = Random(1);
+    for _ in 0..10 {
+        let slices = connections.iter().enumerate().map(|(point, n)| {
+            let n = f64::from(*n);
+            let x = 2000.0 * n / (1.0 + 0.05 * (n - 1.0) + 0.002 * n * (n - 1.0));
+            let served = (x * (0.01 * random.normal()).exp()).round();
+            Slice {
+                served: served as u64,
+                ..second(0, point, counts([1e6; 100]))
+            }
+        });
+        let slices = slices.collect();
+        add(&mut run, slices);
+    }
+    let scalings = analysed(&run).scalings;
+    let law = scalings[0].law.as_ref().expect("six points have a law");
+    assert!((law.one.estimate / 2000.0 - 1.0).abs() < 0.03, "{law:?}");
+    assert!((law.contention.estimate - 0.05).abs() < 0.01, "{law:?}");
+    assert!((law.coherency.estimate - 0.002).abs() < 0.0005, "{law:?}");
+    assert!(law.peak.is_some() && !law.departs);
+    assert!(
+        analysed(&open(run)).scalings.is_empty(),
+        "a rate is not what connections bring"
+    );
+}
+
+#[test]
+fn only_load_runs_are_analysed() {
+    let mut run = run(&["a"], &[64], 1);
+    assert!(analysed(&run).cells.is_empty());
+    run.plan.as_mut().unwrap().baseline = 7;
+    assert!(load(&run).is_none());
+    let plan = run.plan.as_mut().unwrap();
+    (plan.baseline, plan.load) = (0, None);
+    assert!(load(&run).is_none());
+    run.plan = None;
+    assert!(load(&run).is_none());
+}
+
+proptest! {
+    /// However a block's slices are cut and ordered, and against counting one by one.
+    #[test]
+    fn quantiles_are_those_of_all_requests(blocks in prop::collection::vec(prop::collection::vec((0..5000u64, 1..400u64), 1..30), 1..12), cut in 0..30usize) {
+        let (mut whole, mut parts) = (run(&["a"], &[64], 1), run(&["a"], &[64], 1));
+        let mut all = Vec::new();
+        for pairs in &blocks {
+            all.extend(pairs.iter().flat_map(|&(value, n)| std::iter::repeat_n(value, n as usize)));
+            let slice = |pairs: &[(u64, u64)]| {
+                let mut pairs = pairs.to_vec();
+                pairs.sort_unstable();
+                second(0, 0, Counts(pairs))
+            };
+            add(&mut whole, vec![slice(pairs)]);
+            let (first, last) = pairs.split_at(cut.min(pairs.len()));
+            add(&mut parts, vec![slice(last), slice(first)]);
+        }
+        all.sort_unstable();
+        let (whole, parts) = (analysed(&whole).cells.remove(0), analysed(&parts).cells.remove(0));
+        prop_assert_eq!(given(&whole.response), given(&parts.response));
+        prop_assert_eq!(whole.response.count, all.len() as u64);
+        prop_assert_eq!(whole.response.max_ns, all.last().copied());
+        let parts = [50_00, 75_00, 90_00, 99_00, 99_90, 99_99];
+        let expected = parts.into_iter().filter(|part| all.len() * (10_000 - part) >= 10_000);
+        let expected: Vec<f64> = expected.map(|part| all[(all.len() * part).div_ceil(10_000) - 1] as f64).collect();
+        let found: Vec<f64> = given(&whole.response).iter().map(|i| i.estimate).collect();
+        prop_assert_eq!(found, expected);
+    }
+
+    /// A file can contain anything; an analysis of it has intervals that are ones, and a gate an answer.
+    #[test]
+    fn hostile_runs_do_not_panic(run in hostile_run()) {
+        let analysis = analysed(&run);
+        for cell in &analysis.cells {
+            for interval in intervals(cell) {
+                prop_assert!(interval.low <= interval.estimate, "{interval:?}");
+                prop_assert!(interval.estimate <= interval.high, "{interval:?}");
+                prop_assert!((0.0..=1.0).contains(&interval.level), "{interval:?}");
+            }
+        }
+        for c in &analysis.comparisons {
+            prop_assert!(c.ratio.low <= c.ratio.estimate && c.ratio.estimate <= c.ratio.high, "{c:?}");
+            prop_assert!((0.0..=1.0).contains(&c.p), "{c:?}");
+        }
+        let thresholds = ["p50>1s", "max>1ms", "errors>1%", "server_memory>1MiB"].map(|t| t.parse().unwrap());
+        judge(&thresholds, &analysis, run.plan.as_ref().unwrap());
+    }
+
+    /// Whatever is written, it is understood or refused in one line that shows it.
+    #[test]
+    fn any_threshold_is_borne(text in "\\PC{0,20}|(p99|errors|max) ?[<>]=? ?[0-9.]{0,5}(ms|%|s)?") {
+        if let Err(e) = text.parse::<Threshold>() {
+            prop_assert_eq!(e.to_string().lines().count(), 1);
+        }
+    }
+}
+
+fn intervals(cell: &LoadCell) -> Vec<Interval> {
+    let mut all = vec![
+        cell.offered_per_s,
+        cell.served_per_s,
+        cell.received_bytes_per_s,
+        cell.generator_busy,
+    ];
+    let costs = [
+        cell.generator_cpu_ns,
+        cell.server_cpu_ns,
+        cell.server_cores,
+        cell.server_bytes,
+    ];
+    all.extend(costs.into_iter().flatten());
+    for quantiles in [&cell.response, &cell.service, &cell.lag] {
+        all.extend(given(quantiles));
+    }
+    all
+}
+
+fn hostile_run() -> impl Strategy<Value = Run> {
+    let number = || prop_oneof![0..10u64, Just(u64::MAX), Just(1 << 62), any::<u64>()];
+    let pairs = prop::collection::vec((number(), number()), 0..5);
+    let numbers = prop::collection::vec(number(), 10);
+    let known = any::<bool>();
+    let slice = (0..3usize, 0..4usize, numbers, pairs, known).prop_map(
+        |(subject, point, n, pairs, known)| Slice {
+            subject,
+            point,
+            wall_ns: n[0],
+            offered: n[1],
+            served: n[2],
+            errors: vec![(ErrorKind::Body, n[3]), (ErrorKind::Body, n[4])],
+            connects: n[5],
+            received_bytes: n[6],
+            cpu_ns: n[7],
+            busiest_cpu_ns: n[8],
+            server_cpu_ns: known.then_some(n[9]),
+            server_bytes: known.then_some(n[9]),
+            response: Counts(pairs.clone()),
+            lag: Counts(pairs),
+            ..Slice::default()
+        },
+    );
+    let blocks = prop::collection::vec(prop::collection::vec(slice, 0..8), 0..9);
+    (blocks, any::<bool>(), 0.0..1.0f64).prop_map(|(blocks, open_loop, alpha)| {
+        let mut run = run(&["a", "b"], &[1, 2, 3], 1);
+        run.plan.as_mut().unwrap().measure.alpha = alpha;
+        blocks.into_iter().for_each(|slices| add(&mut run, slices));
+        if open_loop { open(run) } else { run }
+    })
+}
+
+fn judged(thresholds: &[&str], run: &Run) -> Judgement {
+    let thresholds: Vec<Threshold> = thresholds.iter().map(|t| t.parse().unwrap()).collect();
+    judge(&thresholds, &analysed(run), run.plan.as_ref().unwrap())
+}
+
+fn texts(judgement: &Judgement) -> (Vec<&str>, Vec<&str>) {
+    let crossed = judgement.crossed.iter().map(|c| c.text.as_str());
+    let undecided = judgement.undecided.iter().map(|u| u.text.as_str());
+    (crossed.collect(), undecided.collect())
+}
+
+/// Ten seconds of 2,000 requests of 1 ms each, and one of 30 ms in each.
+fn steady() -> Run {
+    let mut run = run(&["a"], &[64], 1);
+    for _ in 0..10 {
+        let response = counts((0..2000).map(|i| if i == 0 { 30e6 } else { 1e6 }));
+        add(
+            &mut run,
+            vec![Slice {
+                server_cpu_ns: Some(100_000_000),
+                server_bytes: Some(65 << 20),
+                server_threads: Some(8),
+                ..second(0, 0, response)
+            }],
+        );
+    }
+    run
+}
+
+#[test]
+fn gates_compare_in_every_unit() {
+    let run = steady();
+    for crossed in [
+        "p99>0.9ms",
+        " p99 >= 1ms ",
+        "p50>900us",
+        "p75 > 900µs",
+        "p90>900000ns",
+        "p99.9<2s",
+        "p99.99>20ms",
+        "max>0.02s",
+        "max<1m",
+        "errors<1",
+        "errors<=0",
+        "errors<=0%",
+        "errors<0.1 %",
+        "rate<2001",
+        "rate>=2000/s",
+        "server_cpu>=50us",
+        "server_memory>64MiB",
+        "server_memory > 0.06 GiB",
+        "server_cores<0.2",
+        "server_threads>7",
+    ] {
+        let found = judged(&[crossed], &run);
+        assert_eq!(
+            (found.crossed.len(), found.undecided.len()),
+            (1, 0),
+            "{crossed}: {found:?}"
+        );
+    }
+    for passed in [
+        "p99>1.1ms",
+        "p99.99>31ms",
+        "errors>0",
+        "errors>0%",
+        "rate<2000",
+        "server_memory>68.2MB",
+        "server_threads>8",
+    ] {
+        assert_eq!(judged(&[passed], &run), Judgement::default(), "{passed}");
+    }
+}
+
+#[test]
+fn a_gate_says_what_it_found_and_how_sure_it_is() {
+    let mut run = steady();
+    let found = judged(&["p99.99>20ms", "rate<2001", "server_memory>64MiB"], &run);
+    assert_eq!(
+        texts(&found).0,
+        [
+            "p99.99>20ms: it is 30 ms",
+            "rate<2001: it is 2000 per second",
+            "server_memory>64MiB: it is 65 MiB",
+        ]
+    );
+    assert_eq!(found.crossed[1].value, 2000.0);
+    // The stall of one block may not come again.
+    run.blocks[3].slices[0].response = counts([500e6; 2000]);
+    let found = judged(&["p99>20ms"], &run);
+    let text = texts(&found).0[0];
+    assert!(
+        text.starts_with(
+            "p99>20ms: it is 500 ms, but its interval, 1 ms to 500 ms, reaches across"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_gate_that_cannot_be_judged_does_not_pass() {
+    let mut run = steady();
+    let few = judged(&["p99.99>20ms"], &{
+        let mut few = run.clone();
+        few.blocks.truncate(4);
+        few
+    });
+    assert_eq!(
+        texts(&few),
+        (
+            vec![],
+            vec!["p99.99>20ms: 8000 requests are too few for it"]
+        )
+    );
+    for block in &mut run.blocks {
+        block.slices[0].errors = vec![(ErrorKind::Timeout, 30)];
+        block.slices[0].server_cpu_ns = None;
+    }
+    let found = judged(
+        &[
+            "p99>20ms",
+            "max>1s",
+            "p90>20ms",
+            "p99>0.5ms",
+            "errors>1%",
+            "server_cpu>1us",
+        ],
+        &run,
+    );
+    let (crossed, undecided) = texts(&found);
+    assert_eq!(
+        crossed,
+        ["p99>0.5ms: it is 1 ms", "errors>1%: it is 1.48 %"]
+    );
+    assert!(
+        undecided[0].starts_with("p99>20ms: 300 requests failed, which is more than lie beyond it")
+    );
+    assert!(undecided[1].starts_with("max>1s: 300 requests failed"));
+    assert!(
+        undecided[2].contains("--server-pid") && undecided.len() == 3,
+        "{undecided:?}"
+    );
+    run.blocks.clear();
+    let found = judged(&["errors>0"], &run);
+    assert_eq!(
+        texts(&found),
+        (vec![], vec!["errors>0: nothing was measured"])
+    );
+}
+
+#[test]
+fn a_threshold_that_is_none_is_shown_with_what_is_wrong() {
+    let names = "known are p50, p75, p90, p99, p99.9, p99.99, max, errors, rate, server_cpu, server_cores, \
+                 server_memory, server_threads";
+    for (text, why) in [
+        (
+            "",
+            format!("it needs `>` or `<` and a bound, such as `p99>20ms`; {names}"),
+        ),
+        (
+            "p99=20ms",
+            format!("it needs `>` or `<` and a bound, such as `p99>20ms`; {names}"),
+        ),
+        ("p98>20ms", format!("`p98` is not known; {names}")),
+        ("mean>20ms", format!("`mean` is not known; {names}")),
+        (
+            "p99>20",
+            "its bound has no unit; a time is such as `20ms`, in ns, us, ms, s or m".into(),
+        ),
+        (
+            "p99>",
+            "`` is no bound; a time is such as `20ms`, in ns, us, ms, s or m".into(),
+        ),
+        (
+            "p99>>2ms",
+            "`>2ms` is no bound; a time is such as `20ms`, in ns, us, ms, s or m".into(),
+        ),
+        (
+            "p99>2h",
+            "`h` is not its unit; a time is such as `20ms`, in ns, us, ms, s or m".into(),
+        ),
+        (
+            "errors>1ms",
+            "`ms` is not its unit; errors are a number or a part, such as `0` or `1%`".into(),
+        ),
+        (
+            "rate<1.2.3",
+            "`1.2.3` is no bound; a rate is requests per second, such as `1000`".into(),
+        ),
+        (
+            "server_memory>64",
+            "its bound has no unit; memory is such as `64MiB`, in B, KiB, MiB, GiB, kB, MB or GB"
+                .into(),
+        ),
+    ] {
+        let error = text.parse::<Threshold>().expect_err(text);
+        assert_eq!(
+            error.to_string(),
+            format!("`{text}` is no threshold: {why}")
+        );
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Load runs that were never measured: servers whose true times are known.
+
+use super::{Random, block, empty_run, subject};
+use lab_model::*;
+
+/// Of servers at points with so many connections, without blocks. The first is the baseline.
+pub fn run(servers: &[&str], connections: &[u32], seed: u64) -> Run {
+    let subjects = servers.iter().map(|name| subject(name, None)).collect();
+    let point = |n: &u32| Point {
+        params: vec![("connections".to_string(), n.to_string())],
+        x: (connections.len() > 1).then(|| f64::from(*n)),
+        ..Point::default()
+    };
+    let mut run = empty_run(subjects, connections.iter().map(point).collect(), seed, 1);
+    let plan = run.plan.as_mut().unwrap();
+    plan.cases[0].name = "load".to_string();
+    plan.cases[0].sweep = (connections.len() > 1).then(|| "connections".to_string());
+    plan.measure.looks = Vec::new();
+    plan.load = Some(Load::default());
+    run.ending = Some(Ending::Blocks);
+    run
+}
+
+/// The same at a rate.
+pub fn open(mut run: Run) -> Run {
+    let plan = run.plan.as_mut().unwrap();
+    plan.load.as_mut().unwrap().arrivals = Arrivals::Open {
+        poisson: false,
+        stages: Vec::new(),
+    };
+    run
+}
+
+pub fn add(run: &mut Run, slices: Vec<Slice>) {
+    let number = run.blocks.len() as u32;
+    run.blocks.push(Block {
+        slices,
+        ..block(number, Vec::new())
+    });
+}
+
+/// A second in which requests with these response times were served, and nothing else happened.
+pub fn second(subject: SubjectId, point: PointId, response: Counts) -> Slice {
+    let served = response.total();
+    Slice {
+        subject,
+        point,
+        wall_ns: 1_000_000_000,
+        offered: served,
+        served,
+        cpu_ns: 100_000_000,
+        busiest_cpu_ns: 100_000_000,
+        service: response.clone(),
+        response,
+        ..Slice::default()
+    }
+}
+
+/// Times in the buckets of a histogram with three digits, as the highest of each.
+pub fn counts(times: impl IntoIterator<Item = f64>) -> Counts {
+    let highest = |time: f64| {
+        let time = time as u64;
+        let wide = (64 - time.leading_zeros()).saturating_sub(11);
+        time | ((1 << wide) - 1)
+    };
+    let mut times: Vec<u64> = times.into_iter().map(highest).collect();
+    times.sort_unstable();
+    let same = times.chunk_by(|a, b| a == b);
+    Counts(same.map(|chunk| (chunk[0], chunk.len() as u64)).collect())
+}
+
+/// So many times that are log-normal around `median` ns.
+pub fn times(random: &mut Random, n: usize, median: f64, scatter: f64) -> Vec<f64> {
+    let time = |_| median * (scatter * random.normal()).exp();
+    (0..n).map(time).collect()
+}
