@@ -7,7 +7,7 @@ use calamine::{Data, Reader, Xlsx, open_workbook_from_rs};
 use lab_model::Run;
 use lab_report::{
     Error, File, Format, Past, Rendered, Report, Terminal, answer, load_csv_columns, render,
-    render_history,
+    render_history, xml,
 };
 use lab_stats::load::analysis::{LoadAnalysis, Metric};
 use scraper::{Html, Selector};
@@ -83,6 +83,7 @@ fn terminal_lines_fit_eighty_columns_and_move_no_cursor() {
 fn every_format_has_every_load_run_but_xml_says_that_it_cannot() {
     for run in all() {
         let report = Report::new(&run, "f");
+        assert!(xml::per_subject(&report).is_err());
         for format in Format::ALL {
             match (format, render(format, &report, Terminal::default())) {
                 (Format::Xml, Err(error @ Error::NoLoad(_))) => {
