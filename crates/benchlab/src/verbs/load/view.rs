@@ -125,7 +125,9 @@ fn level(ns: u64) -> usize {
 
 /// The upper bound of a step, ns: 1, 2, 5, 10, …
 fn bound_ns(level: usize) -> u64 {
-    10u64.saturating_pow(level as u32 / 3).saturating_mul([1, 2, 5][level % 3])
+    10u64
+        .saturating_pow(level as u32 / 3)
+        .saturating_mul([1, 2, 5][level % 3])
 }
 
 impl Widget for &Seen<'_> {
