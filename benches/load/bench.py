@@ -38,6 +38,8 @@ class Done:
     wall_s: float
     cpu_s: float
     peak_bytes: int
+    own_bytes: int
+    """The most that was seen of it that no file holds: without the mapped program and its libraries."""
     memory: list[tuple[float, int]] = field(default_factory=list)
     """Resident bytes at times in seconds since its start."""
 
@@ -48,12 +50,12 @@ def measure(command: list[object], core: int, limit_s: float, look_s: float = 0.
         began = time.monotonic()
         process = start(command, core, stdout=output, stderr=errors)
         ended = os.pidfd_open(process.pid)
-        memory, peak = [], 0
+        memory, peak, most_own = [], 0, 0
         try:
             while not select.select([ended], [], [], look_s)[0]:
-                resident, highest = memory_of(process.pid)
+                resident, highest, own = memory_of(process.pid)
                 memory.append((time.monotonic() - began, resident))
-                peak = max(peak, highest)
+                peak, most_own = max(peak, highest), max(most_own, own)
                 if time.monotonic() - began > limit_s:
                     raise Failure(f"{command[0]} was not done after {limit_s:.0f} s")
             _, status, used = os.wait4(process.pid, 0)
@@ -70,7 +72,7 @@ def measure(command: list[object], core: int, limit_s: float, look_s: float = 0.
         if process.returncode != 0:
             last = "\n".join((said + errors.read()).strip().splitlines()[-5:])
             raise Failure(f"{command[0]} ended with {process.returncode}: {last}")
-        return Done(said, wall, used.ru_utime + used.ru_stime, peak, memory)
+        return Done(said, wall, used.ru_utime + used.ru_stime, peak, most_own, memory)
 
 
 def start(command: list[object], core: int, **options) -> subprocess.Popen:
@@ -83,15 +85,15 @@ def start(command: list[object], core: int, **options) -> subprocess.Popen:
     return subprocess.Popen([str(word) for word in command], preexec_fn=become, stdin=subprocess.DEVNULL, **options)
 
 
-def memory_of(pid: int) -> tuple[int, int]:
-    """Resident and highest resident bytes of a process; 0 if it has ended. Not from its rusage, which begins with
-    what its parent held."""
+def memory_of(pid: int) -> tuple[int, int, int]:
+    """Bytes of a process: resident, highest resident, and resident of no file; 0 if it has ended. Not from its rusage,
+    which begins with what its parent held."""
     try:
         with open(f"/proc/{pid}/status") as status:
-            sizes = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in status if line.startswith("Vm")}
+            sizes = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in status if line.endswith(" kB\n")}
     except ProcessLookupError:
         sizes = {}
-    return sizes.get("VmRSS", 0), sizes.get("VmHWM", 0)
+    return sizes.get("VmRSS", 0), sizes.get("VmHWM", 0), sizes.get("RssAnon", 0)
 
 
 class Server:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a request costs the generator: CPU seconds per million requests, in turns with the peers, on a quiet machine.
 
-    benches/load/cost.py [--rounds 10] [--seconds 4] [--connections 64] [--only wrk,oha] [--output FILE]
+    benches/load/cost.py [--rounds 10] [--seconds 5] [--connections 64] [--only wrk,oha] [--output FILE]
 
 Generator and server have a core each. In each round the generators take turns in random order and back again, so that
 what the machine does it does to all; a round yields one figure for each of them, and one ratio to benchlab's. CPU time
@@ -37,6 +37,7 @@ class Turn:
     own_cpu_s: float | None
     wall_s: float
     peak_bytes: int
+    own_bytes: int
     wrong: bool
 
 
@@ -46,7 +47,7 @@ def take_turn(generator: Generator, server: bench.Server, load: Load, core: int)
     answered = server.told()["answered"] - before
     said: Said = generator.said(done, load)
     wrong = abs(said.served - answered) > load.connections + answered / 1000 or said.errors > load.connections or not answered
-    return Turn(answered, done.cpu_s, said.own_cpu_s, done.wall_s, done.peak_bytes, wrong)
+    return Turn(answered, done.cpu_s, said.own_cpu_s, done.wall_s, done.peak_bytes, done.own_bytes, wrong)
 
 
 def rounds(args: argparse.Namespace, found: list[Generator], folder: Path) -> tuple[dict[str, list[list[Turn]]], dict]:
@@ -100,10 +101,11 @@ def section(args: argparse.Namespace, found: list[Generator], missing: str, turn
             name + (" (its count is **wrong**)" if any(t.wrong for t in flat) else ""), versions.get(name, ""),
             median(cost[name]).text(2), "1" if name == base else ratio[name].text(2),
             "" if rate is None else f"{rate / 1000:.0f}",
-            f"{max(t.peak_bytes for t in flat) / 1e6:.1f}" if flat else ""])
-    rows += [[name, versions[name], "failed", "", "", ""] for name in failures]
+            f"{max(t.peak_bytes for t in flat) / 1e6:.1f}" if flat else "",
+            f"{max(t.own_bytes for t in flat) / 1e6:.1f}" if flat else ""])
+    rows += [[name, versions[name], "failed", "", "", "", ""] for name in failures]
     table = bench.table(["generator", "version", "CPU s per million requests", f"ratio to {base}'s", "thousand requests/s",
-                         "peak memory, MB"], rows)
+                         "peak memory, MB", "of it not of files, MB"], rows)
     level = median(cost[base]).level
     text = bench.paragraph(f"""Made by `benches/load/{command(args)}` on {bench.machine()}: {args.connections} connections kept
         alive on the loopback interface, the generator on core {args.cores[0]} and the server (`benches/load/server.c`) on core
@@ -132,7 +134,7 @@ def command(args: argparse.Namespace) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=4, help="of a turn")
+    parser.add_argument("--seconds", type=float, default=5, help="of a turn")
     parser.add_argument("--connections", type=int, default=64)
     bench.add_options(parser)
     args = bench.parse(parser, quick={"rounds": 1, "seconds": 1.0})

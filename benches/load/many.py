@@ -89,7 +89,7 @@ def long_enough(generator: Generator, args: argparse.Namespace, folder: Path) ->
 
 def requests_section(args: argparse.Namespace, ran: list[tuple[Generator, Done, Said]]) -> str:
     head = ["generator", "requests", "seconds", "resident memory, MB: at 10 % of the time", "at 50 %", "at the end",
-            "first minute's highest", "last minute's highest", "peak"]
+            "first minute's highest", "last minute's highest", "peak", "of it not of files"]
     rows, lines = [], []
     for generator, done, said in ran:
         length = done.memory[-1][0]
@@ -101,12 +101,14 @@ def requests_section(args: argparse.Namespace, ran: list[tuple[Generator, Done, 
         first = max(bytes for time, bytes in done.memory if time <= minute)
         last = max(bytes for time, bytes in done.memory if time >= length - minute)
         rows.append([generator.name, f"{said.served:,}", f"{done.wall_s:.0f}",
-                     *(f"{bytes / 1e6:.2f}" for bytes in (at(0.1), at(0.5), at(1), first, last, done.peak_bytes))])
+                     *(f"{bytes / 1e6:.2f}" for bytes in (at(0.1), at(0.5), at(1), first, last, done.peak_bytes, done.own_bytes))])
         if generator.name == "benchlab":
             lines = [bench.verdict("requests in one run of benchlab", said.served, args.requests, at_most=False, digits=0),
                      bench.verdict("its memory's growth from the first minute to the last", (last - first) / 1e6,
                                    MOST_GROWTH / 1e6, " MB"),
-                     bench.verdict("its peak memory", done.peak_bytes / 1e6, MOST_MEMORY / 1e6, " MB")]
+                     bench.verdict("its peak memory", done.peak_bytes / 1e6, MOST_MEMORY / 1e6, " MB"),
+                     bench.verdict("its peak memory, without the mapped program and its libraries", done.own_bytes / 1e6,
+                                   MOST_MEMORY / 1e6, " MB")]
     text = bench.paragraph(f"""Made by `benches/load/many.py --requests {args.requests}` on {bench.machine()}: a closed loop over 64
         connections, with resident memory read every second. Where a run has no three minutes, a third of it stands for a
         minute.""")

@@ -133,7 +133,8 @@ def aims(lab: list[tuple[Said, int]], p99: float, due: float) -> str:
         bench.verdict("benchlab's p99 off the truth, in its worst round", worst, LIMIT * 100, " %"),
         bench.verdict("offered, and neither served nor an error", lost, 0, digits=0),
         bench.verdict("offered, more or less than were due", undue, 1, digits=0),
-        bench.verdict("served, more or less than the server says it answered", unheard, 0, digits=0)]) + "\n"
+        # One more, with which the lab has asked whether there is a server at all.
+        bench.verdict("served, more or less than the server says it answered", unheard, 1, digits=0)]) + "\n"
 
 
 def command(args: argparse.Namespace) -> str:

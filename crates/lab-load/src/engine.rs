@@ -26,6 +26,8 @@ pub struct Engine {
     threads: Vec<Thread>,
     stop: Arc<AtomicBool>,
     total: Record,
+    /// Connections opened before the load, which its first slice tells of.
+    opened: u64,
 }
 
 /// Why no load can be put on.
@@ -70,6 +72,7 @@ impl Engine {
         Ok(Engine {
             threads,
             stop,
+            opened: opening.connects,
             total: opening,
         })
     }
@@ -108,6 +111,7 @@ impl Engine {
                 *going = !last;
                 let _ = thread.spares.send(record);
             }
+            self.total.connects += std::mem::take(&mut self.opened);
             if !each(&self.total) {
                 self.stop.store(true, Relaxed);
             }

@@ -48,6 +48,17 @@ impl Request {
         }
     }
 
+    /// Adds headers that all requests are to have, but for those of names that this one has itself.
+    pub fn add_common(&mut self, headers: &[Header]) {
+        let own = self.headers.len();
+        for header in headers {
+            let mut own = self.headers[..own].iter();
+            if own.all(|mine| mine.name != header.name) {
+                self.headers.push(header.clone());
+            }
+        }
+    }
+
     fn own(&self, name: &HeaderName) -> Option<&Header> {
         self.headers.iter().find(|header| header.name == *name)
     }

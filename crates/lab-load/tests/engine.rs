@@ -101,8 +101,7 @@ fn all_requests_to_a_good_server_are_served() {
     assert!(record.served > 100, "{}", record.served);
     assert_eq!(record.errors, [0; 7]);
     assert_eq!(record.received_bytes, record.served * OK.len() as u64);
-    // They were opened before the load.
-    assert_eq!((record.connects, server.connections()), (0, 4));
+    assert_eq!((record.connects, server.connections()), (4, 4));
     assert_eq!(server.requests(), record.offered);
     assert!(record.cpu_ns > 0 && record.response.max() >= record.service.max());
 }
@@ -166,7 +165,7 @@ fn a_body_may_end_with_its_connection() {
         ..job(server.address)
     };
     let record = load(job, 100);
-    assert!(record.served > 4 && record.connects + 4 >= record.served);
+    assert!(record.served > 4 && record.connects >= record.served);
     assert_eq!(record.errors, [0; 7]);
 }
 

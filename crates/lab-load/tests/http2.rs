@@ -152,7 +152,7 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(stream: S, counts: Arc<Counts>
         match act {
             Act::Close => return,
             Act::Goodbye => connection.graceful_shutdown(),
-            Act::Idle => patience = Duration::from_millis(50),
+            Act::Idle => patience = Duration::from_millis(400),
             _ => {}
         }
         let counts = counts.clone();
@@ -311,7 +311,7 @@ fn all_requests_to_a_good_server_are_served() {
     assert!(record.served > 100, "{}", record.served);
     assert_eq!(record.errors, [0; 7], "{:?}", record.words);
     // They were opened before the load.
-    assert_eq!((record.connects, server.connections()), (0, 4));
+    assert_eq!((record.connects, server.connections()), (4, 4));
     assert_eq!(server.requests(), record.offered);
     assert!(record.received_bytes > record.served * 5);
     assert!(record.cpu_ns > 0 && record.response.max() >= record.service.max());
@@ -435,7 +435,7 @@ fn what_is_not_sent_in_time_is_an_error() {
     assert_eq!((record.offered, record.served), (30, 0));
     let of = |kind: ErrorKind| record.errors[kind as usize];
     assert!(
-        of(ErrorKind::Timeout) >= 2 && of(ErrorKind::Unfinished) > 20,
+        of(ErrorKind::Timeout) > 0 && of(ErrorKind::Unfinished) > 20,
         "{:?}",
         record.errors
     );
@@ -476,11 +476,6 @@ fn each_failure_has_its_kind() {
     let cases = [
         (Act::Reset, ErrorKind::Reset, ""),
         (Act::Close, ErrorKind::Reset, ""),
-        (
-            Act::Silence,
-            ErrorKind::Timeout,
-            "no complete answer in time",
-        ),
         (Act::Answer(500, b"hello"), ErrorKind::Status, "status 500"),
         (
             Act::Answer(200, b"hell"),
@@ -497,11 +492,27 @@ fn each_failure_has_its_kind() {
         let server = Server::new(move |_| act);
         let failing = Job {
             expect: body(b"hello"),
-            timeout: Duration::from_millis(50),
             ..job(server.address)
         };
-        assert_fails(&load(failing, 150), kind, words);
+        assert_fails(&load(failing, 100), kind, words);
     }
+}
+
+#[test]
+fn a_request_that_takes_too_long_has_failed() {
+    let server = Server::new(|_| Act::Silence);
+    let hopeless = Job {
+        timeout: Duration::from_millis(50),
+        ..job(server.address)
+    };
+    let record = load(hopeless, 300);
+    let of = |kind: ErrorKind| record.errors[kind as usize];
+    assert!(of(ErrorKind::Timeout) > 0, "{:?}", record.errors);
+    // The last ones may be out of time when the load is.
+    let others = of(ErrorKind::Timeout) + of(ErrorKind::Unfinished);
+    assert_eq!((record.served, record.offered), (0, others));
+    // Only their streams are given up.
+    assert_eq!((record.connects, server.connections()), (4, 4));
 }
 
 #[test]
@@ -533,10 +544,7 @@ fn a_server_of_another_protocol_is_noticed() {
         }
     });
     for keep_alive in [true, false] {
-        let job = Job {
-            timeout: Duration::from_millis(200),
-            ..job_with(address, keep_alive, |request| request)
-        };
+        let job = job_with(address, keep_alive, |request| request);
         assert_fails(&load(job, 100), ErrorKind::Malformed, "");
     }
 }
@@ -545,19 +553,20 @@ fn a_server_of_another_protocol_is_noticed() {
 fn a_connection_that_ended_meanwhile_is_opened_anew() {
     let server = Server::new(|_| Act::Idle);
     let mut engine = Engine::start(job(server.address)).unwrap();
-    for loads in 1..=3 {
+    for loads in 0..2 {
         let record = load_again(&mut engine, 50);
         assert!(record.served > 0);
         assert_eq!(record.errors, [0; 7], "{:?}", record.words);
-        assert_eq!(server.connections(), 4 * loads);
-        std::thread::sleep(Duration::from_millis(500));
+        assert!(server.connections() > 4 * loads);
+        std::thread::sleep(Duration::from_millis(1200));
     }
 }
 
 #[test]
 fn a_connection_carries_any_amount() {
-    static LARGE: [u8; 1 << 20] = [7; 1 << 20];
-    let server = Server::new(|_| Act::Answer(200, &LARGE));
+    // Each more than the generator lets the server send ahead.
+    let large: &[u8] = Box::leak(vec![7; 20 << 20].into());
+    let server = Server::new(|_| Act::Answer(200, large));
     let mut engine = Engine::start(Job {
         connections: 1,
         ..job(server.address)

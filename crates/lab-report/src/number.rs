@@ -113,9 +113,10 @@ pub fn per_second(what: &str, rate: &Interval) -> String {
         );
         return format!("{estimate} {what}/s (no interval)");
     }
-    let half = half_width(rate);
-    let [estimate, low, high] =
-        [rate.estimate, rate.low, rate.high].map(|r| grouped(r, places(half)));
+    // Never less than two digits, however wide the interval is.
+    let two = 1 - rate.estimate.abs().max(1.0).log10().floor() as i32;
+    let decimals = places(half_width(rate)).max(two.min(0));
+    let [estimate, low, high] = [rate.estimate, rate.low, rate.high].map(|r| grouped(r, decimals));
     format!("{estimate} {what}/s ({low} to {high})")
 }
 
@@ -337,6 +338,11 @@ mod tests {
         assert_eq!(
             per_second("requests", &million),
             "1,234,600 requests/s (1,234,000 to 1,235,000)"
+        );
+        let wide = interval(17_123.0, 32_912.0, 63_456.0);
+        assert_eq!(
+            per_second("requests", &wide),
+            "33,000 requests/s (17,000 to 63,000)"
         );
         let one = Interval { level: 0.0, ..rate };
         assert_eq!(

@@ -4,7 +4,7 @@
 //! holding `<measures>` of `<time count time total title>`.
 
 use crate::view::View;
-use crate::{File, Report};
+use crate::{Error, File, Format, Report};
 use lab_model::{Imported, ImportedTime, PointId, Run, SubjectId};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
@@ -23,7 +23,11 @@ pub fn render(report: &Report) -> String {
 }
 
 /// One document per subject, each with `<benchmark>` as its root: what the earlier tools read.
-pub fn per_subject(report: &Report) -> Vec<File> {
+/// Error: the run is a load, for which they have no form.
+pub fn per_subject(report: &Report) -> Result<Vec<File>, Error> {
+    if report.load.is_some() {
+        return Err(Error::NoLoad(Format::Xml));
+    }
     let file = |(i, (name, benchmark)): (usize, (String, Imported))| {
         let safe = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
         File {
@@ -35,11 +39,8 @@ pub fn per_subject(report: &Report) -> Vec<File> {
             text: document(report.run, &[benchmark], false),
         }
     };
-    benchmarks(report)
-        .into_iter()
-        .enumerate()
-        .map(file)
-        .collect()
+    let benchmarks = benchmarks(report).into_iter().enumerate();
+    Ok(benchmarks.map(file).collect())
 }
 
 /// Every subject's figures in the terms of this format, and what was imported.

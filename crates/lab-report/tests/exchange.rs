@@ -67,7 +67,7 @@ fn what_is_written_is_read_back() {
 fn each_subject_has_a_file_that_the_earlier_reader_takes() {
     let (run, analysis) = support::sample(3);
     let report = support::report(&run, &analysis, &[]);
-    let files = xml::per_subject(&report);
+    let files = xml::per_subject(&report).expect("files");
     assert_eq!(files.len(), 6);
     for file in files {
         let document = roxmltree::Document::parse(&file.text).expect("XML");

@@ -293,7 +293,7 @@ fn tables_for_programs_have_the_target_and_the_parts() {
 fn earlier_tools_are_told_the_database_with_the_driver() {
     let run = all(3);
     let report = Report::new(&run, "f");
-    let files = xml::per_subject(&report);
+    let files = xml::per_subject(&report).expect("files");
     let names: BTreeSet<&str> = files.iter().map(|f| f.name.as_str()).collect();
     assert_eq!(names.len(), files.len());
     let text = xml::render(&report);

@@ -29,9 +29,9 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
     }
     let rendered = with_report(&args.file, &others, |report| match &args.output {
         // One file per subject is what earlier tools read.
-        Some(path) if args.format == Format::Xml && path.is_dir() => {
-            Ok(Rendered::Files(xml::per_subject(report)))
-        }
+        Some(path) if args.format == Format::Xml && path.is_dir() => xml::per_subject(report)
+            .map(Rendered::Files)
+            .map_err(refused),
         _ => render(report, args.format, colour(args.color)),
     })?;
     match &args.output {
@@ -79,7 +79,15 @@ pub fn render(report: &Report, format: Format, colour: bool) -> Result<Rendered,
         colour,
         ..Terminal::default()
     };
-    lab_report::render(format, report, terminal).map_err(|e| Exit::new(exit::FAILED, e.to_string()))
+    lab_report::render(format, report, terminal).map_err(refused)
+}
+
+/// A form that a run does not have is a wrong command.
+fn refused(error: lab_report::Error) -> Exit {
+    match error {
+        lab_report::Error::NoLoad(_) => Exit::wrong(error.to_string()),
+        _ => Exit::new(exit::FAILED, error.to_string()),
+    }
 }
 
 /// Writes a report to a file, or its files into a folder.

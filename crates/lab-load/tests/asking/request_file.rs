@@ -47,6 +47,8 @@ impl Folder {
     }
 
     fn read(&self, text: impl AsRef<[u8]>) -> Result<Vec<Request>, JobError> {
+        // A file that is cut and written anew waits for the disk on some file systems.
+        let _ = std::fs::remove_file(self.file());
         std::fs::write(self.file(), text).unwrap();
         let base = Link::parse("http://me:pw@127.0.0.1:8080/start").unwrap();
         read_requests(&self.file(), Some(&base))

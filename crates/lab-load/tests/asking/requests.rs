@@ -123,6 +123,17 @@ fn users_headers_replace_the_usual_ones() {
 }
 
 #[test]
+fn a_requests_own_headers_go_before_common_ones() {
+    let mut request = with(&["X-a: own", "x-B: 1", "X-b: 2"]);
+    let common = ["x-a: all", "X-c: 1", "X-c: 2"].map(|h| Header::parse(h).unwrap());
+    request.add_common(&common);
+    let read = read(request, true);
+    assert_eq!(read.all("x-a"), ["own"]);
+    assert_eq!(read.all("x-b"), ["1", "2"]);
+    assert_eq!(read.all("x-c"), ["1", "2"]);
+}
+
+#[test]
 fn the_urls_user_is_authorized() {
     let url = "http://Aladdin:open%20sesame@127.0.0.1/";
     let basic = read(to(url), true);

@@ -14,11 +14,11 @@ use lab_stats::load::analysis::{LoadCell, Metric, Quantiles};
 type Bounds = [&'static str; 3];
 
 macro_rules! bounds {
-    ($name:literal, $unit:literal) => {
+    ($of:literal, $what:literal, $unit:literal) => {
         [
-            concat!($name, $unit),
-            concat!($name, "_low", $unit),
-            concat!($name, "_high", $unit),
+            concat!($of, $what, $unit),
+            concat!($of, $what, "_low", $unit),
+            concat!($of, $what, "_high", $unit),
         ]
     };
 }
@@ -50,27 +50,29 @@ const ERRORS: [&str; 7] = [
 type Figure = (Bounds, fn(&LoadCell) -> Option<Interval>);
 
 const FIGURES: [Figure; 8] = [
-    (bounds!("offered", "_per_s"), |c| Some(c.offered_per_s)),
-    (bounds!("served", "_per_s"), |c| Some(c.served_per_s)),
-    (bounds!("received", "_bytes_per_s"), |c| {
+    (bounds!("offered", "", "_per_s"), |c| Some(c.offered_per_s)),
+    (bounds!("served", "", "_per_s"), |c| Some(c.served_per_s)),
+    (bounds!("received", "", "_bytes_per_s"), |c| {
         Some(c.received_bytes_per_s)
     }),
-    (bounds!("generator_cpu", "_ns"), |c| c.generator_cpu_ns),
-    (bounds!("generator_busy", ""), |c| Some(c.generator_busy)),
-    (bounds!("server_cpu", "_ns"), |c| c.server_cpu_ns),
-    (bounds!("server_cores", ""), |c| c.server_cores),
-    (bounds!("server", "_bytes"), |c| c.server_bytes),
+    (bounds!("generator_cpu", "", "_ns"), |c| c.generator_cpu_ns),
+    (bounds!("generator_busy", "", ""), |c| {
+        Some(c.generator_busy)
+    }),
+    (bounds!("server_cpu", "", "_ns"), |c| c.server_cpu_ns),
+    (bounds!("server_cores", "", ""), |c| c.server_cores),
+    (bounds!("server", "", "_bytes"), |c| c.server_bytes),
 ];
 
 macro_rules! times {
     ($name:literal) => {
         [
-            bounds!($name, "_p50_ns"),
-            bounds!($name, "_p75_ns"),
-            bounds!($name, "_p90_ns"),
-            bounds!($name, "_p99_ns"),
-            bounds!($name, "_p999_ns"),
-            bounds!($name, "_p9999_ns"),
+            bounds!($name, "_p50", "_ns"),
+            bounds!($name, "_p75", "_ns"),
+            bounds!($name, "_p90", "_ns"),
+            bounds!($name, "_p99", "_ns"),
+            bounds!($name, "_p999", "_ns"),
+            bounds!($name, "_p9999", "_ns"),
         ]
     };
 }
@@ -90,7 +92,7 @@ macro_rules! ratio {
     ($metric:expr, $name:literal) => {
         (
             $metric,
-            bounds!($name, "_ratio"),
+            bounds!($name, "_ratio", ""),
             [
                 concat!($name, "_ratio_level"),
                 concat!($name, "_p"),

@@ -312,10 +312,7 @@ fn slices(view: &LoadView, series: &Series) -> Vec<Vec<Value>> {
 
 /// The requests, the server, the host and how it was measured.
 fn conditions(view: &LoadView) -> Sheet {
-    let mut sheet = Sheet {
-        frozen: 1,
-        ..Sheet::default()
-    };
+    let mut sheet = Sheet::new(&["What", "Value"], 1);
     let common = std::slice::from_ref(&view.view);
     let requests = load::request_table(view);
     for table in std::iter::once(requests).chain(content::services(common)) {
