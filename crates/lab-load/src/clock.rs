@@ -8,6 +8,11 @@ pub fn now_ns() -> u64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
+/// CLOCK_REALTIME, ns.
+pub fn since_1970_ns() -> u64 {
+    read(libc::CLOCK_REALTIME)
+}
+
 /// CPU time of the calling thread, ns.
 pub fn thread_cpu_ns() -> u64 {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
@@ -18,7 +23,7 @@ fn read(clock: libc::clockid_t) -> u64 {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the time is written into a value of this function; both clocks exist on Linux.
+    // SAFETY: the time is written into a value of this function; these clocks exist on Linux.
     unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

@@ -41,10 +41,15 @@ pub struct UnderWay {
 
 /// What came in.
 pub enum Received {
-    /// So many bytes; there may be more.
-    Bytes(usize),
-    /// So many bytes, and no more for now.
-    Last(usize),
+    /// Bytes.
+    Bytes {
+        /// How many.
+        n: usize,
+        /// When they came, ns since 1970, if that is noted.
+        came_ns: Option<u64>,
+        /// There may be more.
+        more: bool,
+    },
     /// Nothing for now.
     Nothing,
     /// The end.
@@ -132,9 +137,12 @@ impl Connection {
             return Ok(Received::Nothing);
         };
         Ok(match stream.receive(room) {
-            Ok(0) => Received::End,
-            Ok(n) if stream.is_drained_by(n, room.len()) => Received::Last(n),
-            Ok(n) => Received::Bytes(n),
+            Ok((0, _)) => Received::End,
+            Ok((n, came_ns)) => Received::Bytes {
+                n,
+                came_ns,
+                more: !stream.is_drained_by(n, room.len()),
+            },
             Err(e) if waits(&e) => Received::Nothing,
             Err(e) => return Err(e),
         })

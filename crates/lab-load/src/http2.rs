@@ -227,7 +227,7 @@ impl Load {
         let now = now_ns();
         let state = &mut *self.state.borrow_mut();
         let due_ns = match &mut state.queue {
-            Some(queue) => queue.take()?,
+            Some(queue) => queue.take(now)?,
             None if now >= state.end_ns => return None,
             None => {
                 state.record.offered += 1;

@@ -4,6 +4,7 @@
 //! A [`Job`] says what to send to whom; an [`Engine`] has its threads and connections, puts load on for
 //! as long as it is told to, and hands out a [`Record`] of what happened for every slice of that time.
 
+mod arrival;
 mod clock;
 mod connection;
 mod engine;

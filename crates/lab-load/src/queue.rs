@@ -5,12 +5,12 @@
 use crate::pace::Schedule;
 use crate::record::Record;
 
-/// While requests are due so close together, the generator sleeps between them and receives answers when
-/// it wakes for the next one: a timer per request would cost more than the request.
-const CLOSE_NS: u64 = 200_000;
-
-/// It sleeps no shorter than this.
-const SHORTEST_SLEEP_NS: u64 = 50_000;
+/// While requests are due so close together, they are sent on a tick of two of them: to wake for each, and
+/// to wake the server for each, costs more than the requests. Answers are looked at on the tick too; when
+/// they came the kernel knows.
+const CLOSE_NS: u64 = LONGEST_TICK_NS;
+const LONGEST_TICK_NS: u64 = 200_000;
+const SHORTEST_TICK_NS: u64 = 50_000;
 
 /// Requests of one thread.
 pub struct Queue {
@@ -21,6 +21,11 @@ pub struct Queue {
     /// At the first request that is not sent yet.
     sending: Schedule,
     waiting: u64,
+    /// The usual time between two requests.
+    gap_ns: f64,
+    last_due_ns: u64,
+    /// When the last one was sent.
+    sent_ns: u64,
 }
 
 /// How a thread waits that has nothing to send.
@@ -41,6 +46,9 @@ impl Queue {
             coming: schedule.clone(),
             sending: schedule,
             waiting: 0,
+            gap_ns: f64::from(u32::MAX),
+            last_due_ns: begin_ns,
+            sent_ns: 0,
         }
     }
 
@@ -49,16 +57,19 @@ impl Queue {
         while let Some(due) = self.next_due_ns().filter(|&due| due <= now_ns) {
             record.offered += 1;
             record.lag.saturating_record(now_ns - due);
+            let gap = due.saturating_sub(std::mem::replace(&mut self.last_due_ns, due));
+            self.gap_ns += (gap as f64 - self.gap_ns) / 8.0;
             self.waiting += 1;
             self.coming.advance();
         }
     }
 
-    /// When the request that has waited longest was due.
-    pub fn take(&mut self) -> Option<u64> {
+    /// When the request that has waited longest, and is sent now, was due.
+    pub fn take(&mut self, now_ns: u64) -> Option<u64> {
         self.waiting = self.waiting.checked_sub(1)?;
         let due = self.sending.due_ns()?;
         self.sending.advance();
+        self.sent_ns = now_ns;
         Some(self.begin_ns + due)
     }
 
@@ -76,7 +87,9 @@ impl Queue {
     pub fn wait(&self, now_ns: u64) -> Wait {
         match self.next_due_ns() {
             Some(due) if due < now_ns + CLOSE_NS => {
-                Wait::Sleep(due.max(now_ns + SHORTEST_SLEEP_NS))
+                let tick = (2.0 * self.gap_ns) as u64;
+                let tick = tick.clamp(SHORTEST_TICK_NS, LONGEST_TICK_NS);
+                Wait::Sleep(due.max(self.sent_ns + tick))
             }
             due => Wait::ForAnswers(due.unwrap_or(u64::MAX)),
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A connection's bytes, with or without TLS. Nothing here waits.
 
+use crate::arrival;
 use crate::tls::Tls;
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, connect, setsockopt, socket, sockopt,
@@ -13,15 +14,23 @@ use std::os::fd::AsRawFd;
 /// A connection, from the beginning of its opening on.
 pub enum Stream {
     Plain(TcpStream),
+    /// The arrival of its bytes is noted.
+    Noted(TcpStream),
     Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
 }
 
 impl Stream {
-    /// Begins to open one. It is open when it is [ready](Stream::is_ready).
-    pub fn open(address: SocketAddr, tls: Option<&Tls>) -> io::Result<Stream> {
+    /// Begins to open one, and has the arrival of its bytes noted if it is `noted` and without TLS. It is
+    /// open when it is [ready](Stream::is_ready).
+    pub fn open(address: SocketAddr, tls: Option<&Tls>, noted: bool) -> io::Result<Stream> {
         let tcp = begin_tcp(address)?;
-        let Some(tls) = tls else {
-            return Ok(Stream::Plain(tcp));
+        let tls = match tls {
+            Some(tls) => tls,
+            None if noted => {
+                arrival::note(&tcp)?;
+                return Ok(Stream::Noted(tcp));
+            }
+            None => return Ok(Stream::Plain(tcp)),
         };
         let session = ClientConnection::new(tls.config.clone(), tls.name.clone());
         let session = session.map_err(io::Error::other)?;
@@ -31,7 +40,7 @@ impl Stream {
     /// The connection below.
     pub fn tcp(&self) -> &TcpStream {
         match self {
-            Stream::Plain(tcp) => tcp,
+            Stream::Plain(tcp) | Stream::Noted(tcp) => tcp,
             Stream::Tls(tls) => &tls.sock,
         }
     }
@@ -62,7 +71,7 @@ impl Stream {
     /// Sends as many of the bytes as there is room for.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Stream::Plain(tcp) => tcp.write(bytes),
+            Stream::Plain(tcp) | Stream::Noted(tcp) => tcp.write(bytes),
             Stream::Tls(tls) => tls.write(bytes),
         }
     }
@@ -70,22 +79,24 @@ impl Stream {
     /// Sends what TLS holds back of earlier bytes.
     pub fn flush(&mut self) -> io::Result<()> {
         match self {
-            Stream::Plain(_) => Ok(()),
+            Stream::Plain(_) | Stream::Noted(_) => Ok(()),
             Stream::Tls(tls) => tls.flush(),
         }
     }
 
-    /// Receives what is there: 0 bytes at the end.
-    pub fn receive(&mut self, room: &mut [u8]) -> io::Result<usize> {
+    /// Receives what is there, 0 bytes at the end: how many, and when they came, ns since 1970, if that is
+    /// noted.
+    pub fn receive(&mut self, room: &mut [u8]) -> io::Result<(usize, Option<u64>)> {
         match self {
-            Stream::Plain(tcp) => tcp.read(room),
-            Stream::Tls(tls) => tls.read(room),
+            Stream::Plain(tcp) => Ok((tcp.read(room)?, None)),
+            Stream::Noted(tcp) => arrival::receive(tcp, room),
+            Stream::Tls(tls) => Ok((tls.read(room)?, None)),
         }
     }
 
     /// Whether so few bytes, received into so much room, were all that is there.
     pub fn is_drained_by(&self, received: usize, room: usize) -> bool {
-        matches!(self, Stream::Plain(_)) && received < room
+        !matches!(self, Stream::Tls(_)) && received < room
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A thread of the generator: its connections, and the load that it puts on over them.
 
+use crate::arrival;
 use crate::clock::{now_ns, sleep_until, thread_cpu_ns, wake_exactly};
 use crate::connection::{Connection, Received, UnderWay};
 use crate::job::Job;
@@ -76,6 +77,8 @@ pub struct Worker {
     opening: usize,
     /// In the order of requests.
     position: usize,
+    /// How far the clock by which arrivals are noted is ahead.
+    ahead_ns: u64,
     /// How often there was load.
     loads: u64,
     /// Of the load that is on.
@@ -107,6 +110,7 @@ impl Worker {
             under_way: 0,
             opening: 0,
             position: thread,
+            ahead_ns: arrival::ahead_ns(),
             loads: 0,
             end_ns: 0,
             queue: None,
@@ -177,6 +181,7 @@ impl Worker {
             }
             if now >= look_ns {
                 self.expire(now, patience_ns);
+                self.ahead_ns = arrival::ahead_ns();
                 look_ns = now + LOOK_NS;
             }
             self.give_work(now);
@@ -202,6 +207,7 @@ impl Worker {
         self.record.clear();
         (self.end_ns, self.answered_ns) = (end_ns, begin_ns);
         self.loads += 1;
+        self.ahead_ns = arrival::ahead_ns();
         let all = 0..self.connections.len();
         self.idle = (0..self.job.pipeline).flat_map(|_| all.clone()).collect();
         self.queue = match &self.job.arrivals {
@@ -294,7 +300,7 @@ impl Worker {
                 return;
             };
             let due = match &mut self.queue {
-                Some(queue) => match queue.take() {
+                Some(queue) => match queue.take(now) {
                     Some(due) => due,
                     None => return self.idle.push_front(i),
                 },
@@ -334,7 +340,8 @@ impl Worker {
     }
 
     fn open(&mut self, i: usize) -> io::Result<()> {
-        let stream = Stream::open(self.job.address, self.job.tls.as_ref())?;
+        let noted = matches!(self.job.arrivals, Arrivals::Open { .. });
+        let stream = Stream::open(self.job.address, self.job.tls.as_ref(), noted)?;
         let connection = &mut self.connections[i];
         connection.begin(stream);
         let key = u64::from(connection.generation) << 32 | i as u64;
@@ -408,9 +415,8 @@ impl Worker {
         let generation = self.connections[i].generation;
         let mut room = std::mem::take(&mut self.room);
         loop {
-            let (n, more) = match self.connections[i].receive(&mut room) {
-                Ok(Received::Bytes(n)) => (n, true),
-                Ok(Received::Last(n)) => (n, ended),
+            let (n, came_ns, more) = match self.connections[i].receive(&mut room) {
+                Ok(Received::Bytes { n, came_ns, more }) => (n, came_ns, more || ended),
                 Ok(Received::Nothing) => break,
                 Ok(Received::End) => {
                     self.ended(i);
@@ -422,7 +428,7 @@ impl Worker {
                 }
             };
             self.record.received_bytes += n as u64;
-            self.read(i, &room[..n]);
+            self.read(i, &room[..n], self.came_ns(came_ns));
             if !more || self.connections[i].generation != generation {
                 break;
             }
@@ -430,9 +436,14 @@ impl Worker {
         self.room = room;
     }
 
-    /// Reads what came in.
-    fn read(&mut self, i: usize, mut bytes: &[u8]) {
+    /// A time since 1970 by the clock of this thread's other times; without one, now.
+    fn came_ns(&self, since_1970: Option<u64>) -> u64 {
         let now = now_ns();
+        since_1970.map_or(now, |came| came.saturating_sub(self.ahead_ns).min(now))
+    }
+
+    /// Reads what came in at some time.
+    fn read(&mut self, i: usize, mut bytes: &[u8], now: u64) {
         let most_body = match self.job.expect.wants_body() {
             true => self.job.expect.most_body(),
             false => 0,
