@@ -191,8 +191,17 @@ def machine() -> str:
 
 def busy() -> str:
     """A warning if others work on this machine; empty if not."""
-    load = os.getloadavg()[0]
-    return f"**Others worked on the machine at the beginning (load {load:.1f}): not to be quoted.**\n\n" if load > 0.5 else ""
+    before = _ticks()
+    time.sleep(2)
+    all_, idle = (now - then for now, then in zip(_ticks(), before))
+    part = 1 - idle / all_
+    return f"**Others used {part:.0%} of the cores at the beginning: not to be quoted.**\n\n" if part > 0.05 else ""
+
+
+def _ticks() -> tuple[int, int]:
+    """Of all cores: all, and idle ones with those that waited for a disk."""
+    ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    return sum(ticks), ticks[3] + ticks[4]
 
 
 def verdict(name: str, value: float, limit: float, unit: str = "", at_most: bool = True, digits: int = 2) -> str:

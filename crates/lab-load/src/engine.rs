@@ -11,7 +11,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -21,10 +21,15 @@ const OTHER_FILES: u64 = 64;
 /// So long before load begins all threads know of it.
 const NOTICE_NS: u64 = 2_000_000;
 
+/// How long its threads are listened to before it is asked whether to stop.
+const LISTEN: Duration = Duration::from_millis(50);
+
 /// A generator with open connections.
 pub struct Engine {
     threads: Vec<Thread>,
     stop: Arc<AtomicBool>,
+    /// Asked now and then whether to stop.
+    stops: fn() -> bool,
     total: Record,
     /// Connections opened before the load, which its first slice tells of.
     opened: u64,
@@ -72,9 +77,15 @@ impl Engine {
         Ok(Engine {
             threads,
             stop,
+            stops: || false,
             opened: opening.connects,
             total: opening,
         })
+    }
+
+    /// Has it ask now and then, also while nothing happens, whether to stop a load early.
+    pub fn stop_when(&mut self, stops: fn() -> bool) {
+        self.stops = stops;
     }
 
     /// What happened last: the opening of the connections, or a slice of load.
@@ -106,7 +117,7 @@ impl Engine {
         while going.contains(&true) {
             self.total.clear();
             for (thread, going) in self.threads.iter().zip(&mut going).filter(|(_, g)| **g) {
-                let Told { record, last } = thread.told.recv().map_err(|_| gone())?;
+                let Told { record, last } = thread.tells(self.stops, &self.stop)?;
                 self.total.add(&record);
                 *going = !last;
                 let _ = thread.spares.send(record);
@@ -163,6 +174,19 @@ impl Thread {
         })
     }
 
+    /// What it tells next.
+    fn tells(&self, stops: fn() -> bool, stop: &AtomicBool) -> io::Result<Told> {
+        loop {
+            match self.told.recv_timeout(LISTEN) {
+                Ok(told) => return Ok(told),
+                Err(RecvTimeoutError::Timeout) => {
+                    stop.fetch_or(stops(), Relaxed);
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(gone()),
+            }
+        }
+    }
+
     fn order(&self, order: Order) -> io::Result<()> {
         let orders = self.orders.as_ref().ok_or_else(gone)?;
         orders.send(order).map_err(|_| gone())
@@ -175,7 +199,7 @@ fn gone() -> io::Error {
 
 /// Raises the number of files that this process may have open, as far as it may.
 fn allow_files(connections: u64) -> Result<(), LoadError> {
-    let (now, most) = getrlimit(Resource::RLIMIT_NOFILE).map_err(io::Error::from)?;
+    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).map_err(io::Error::from)?;
     let wanted = connections + OTHER_FILES;
     if wanted > most {
         return Err(LoadError::Files {
@@ -183,6 +207,7 @@ fn allow_files(connections: u64) -> Result<(), LoadError> {
             limit: most,
         });
     }
-    setrlimit(Resource::RLIMIT_NOFILE, wanted.max(now), most).map_err(io::Error::from)?;
+    // As far as it may: there can be other engines beside.
+    setrlimit(Resource::RLIMIT_NOFILE, most, most).map_err(io::Error::from)?;
     Ok(())
 }

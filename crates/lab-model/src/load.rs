@@ -4,8 +4,7 @@
 use crate::{PointId, SubjectId};
 use serde::{Deserialize, Serialize};
 
-/// What a load run sends. Its points say over how many connections (`connections=64`) and, where both
-/// are compared, in which address family (`family=4`).
+/// What a load run sends. Its points say over how many connections (`connections=64`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Load {
     /// The requests of each subject, as people may see them: without secrets.

@@ -32,8 +32,6 @@ pub struct Loading {
     pub connections: u32,
     /// Parameters and their values, of which there can be one, `connections`.
     pub sweeps: Vec<(String, Vec<String>)>,
-    /// Address families, `4` and `6`, to be compared if there are both; empty: whichever the host has.
-    pub families: Vec<u8>,
     /// How long each server is loaded at each point; `None`: as long as the stages take, or as is usual.
     pub length: Option<Duration>,
     /// Requests per second.
@@ -77,7 +75,8 @@ impl Loading {
             Some(name) => name::checked(name)?,
             None => name::made_of(&place(&first.origin), "load"),
         };
-        let origins: Vec<&str> = self.servers.iter().map(|s| s.origin.as_str()).collect();
+        let mut origins: Vec<&str> = self.servers.iter().map(|s| s.origin.as_str()).collect();
+        origins.dedup();
         Ok(Plan {
             experiment: name,
             title: origins.join(" against "),
@@ -177,22 +176,13 @@ impl Loading {
     }
 
     fn points(&self, connections: &[u32]) -> Vec<Point> {
-        let families: Vec<Option<u8>> = match &self.families[..] {
-            [] | [_] => vec![None],
-            several => several.iter().copied().map(Some).collect(),
-        };
         let swept = connections.len() > 1;
-        let point = |connections: u32, family: Option<u8>| {
-            let first = (CONNECTIONS.to_owned(), connections.to_string());
-            let second = family.map(|family| ("family".to_owned(), family.to_string()));
-            Point {
-                params: [first].into_iter().chain(second).collect(),
-                x: swept.then_some(f64::from(connections)),
-                ..Point::default()
-            }
+        let point = |&n: &u32| Point {
+            params: vec![(CONNECTIONS.to_owned(), n.to_string())],
+            x: swept.then_some(f64::from(n)),
+            ..Point::default()
         };
-        let at = |&family: &Option<u8>| connections.iter().map(move |&n| point(n, family));
-        families.iter().flat_map(at).collect()
+        connections.iter().map(point).collect()
     }
 
     fn subjects(&self) -> Result<Vec<Subject>, PlanError> {
@@ -366,22 +356,13 @@ mod tests {
     fn several_points_and_servers_take_turns_in_ten_blocks_at_the_least() {
         let sweep = Loading {
             sweeps: vec![("connections".into(), ["8", "1"].map(String::from).into())],
-            families: vec![4, 6],
             ..loading(1)
         };
         let plan = sweep.plan().unwrap();
         assert_eq!(seconds(&plan), (1.0, 1.0, 10));
-        let labels: Vec<String> = (0..4).map(|point| plan.label(point)).collect();
-        assert_eq!(
-            labels,
-            [
-                "connections=1 family=4",
-                "connections=8 family=4",
-                "connections=1 family=6",
-                "connections=8 family=6"
-            ]
-        );
-        assert_eq!(plan.points[3].x, Some(8.0));
+        let labels: Vec<String> = (0..2).map(|point| plan.label(point)).collect();
+        assert_eq!(labels, ["connections=1", "connections=8"]);
+        assert_eq!(plan.points[1].x, Some(8.0));
         let two = Loading {
             length: Some(Duration::from_secs(60)),
             ..loading(2)

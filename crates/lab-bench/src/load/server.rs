@@ -2,6 +2,7 @@
 //! A server that is loaded, and the engines that do it.
 
 use super::{Generator, Generators};
+use crate::interrupt;
 use lab_load::{Engine, Expect, Job, Record, Requests, Tls};
 use lab_model::{Arrivals, Load, Plan, PointId, Stage, SubjectId};
 use std::net::SocketAddr;
@@ -14,8 +15,8 @@ const CHECK: Duration = Duration::from_millis(1);
 /// Where a server is, what is asked of it, and what it must answer.
 #[derive(Clone, Debug)]
 pub struct LoadedServer {
-    /// Its address; several if address families are compared.
-    pub addresses: Vec<SocketAddr>,
+    /// Its address.
+    pub address: SocketAddr,
     /// What TLS needs, if it is spoken.
     pub tls: Option<Tls>,
     /// What is sent.
@@ -27,9 +28,7 @@ pub struct LoadedServer {
 impl LoadedServer {
     /// It is reached over the loopback interface.
     pub fn is_here(&self) -> bool {
-        self.addresses
-            .iter()
-            .all(|address| address.ip().is_loopback())
+        self.address.ip().is_loopback()
     }
 }
 
@@ -79,12 +78,11 @@ impl<'a> LoadedServers<'a> {
 
     fn job(&self, subject: SubjectId, point: PointId) -> Job {
         let server = &self.servers[subject];
-        let connections = self.param(point, "connections").map_or(1, |n| n as usize);
-        let family = self.param(point, "family");
-        let wanted = |address: &&SocketAddr| family.is_none_or(|f| (f == 4) == address.is_ipv4());
-        let address = server.addresses.iter().find(wanted);
+        let mut params = self.plan.points[point].params.iter();
+        let connections = params.find(|(key, _)| key == "connections");
+        let connections = connections.and_then(|(_, n)| n.parse().ok()).unwrap_or(1);
         Job {
-            address: *address.expect("a server has an address of every family of the plan"),
+            address: server.address,
             tls: server.tls.clone(),
             requests: server.requests.clone(),
             expect: server.expect.clone(),
@@ -98,16 +96,12 @@ impl<'a> LoadedServers<'a> {
             seed: self.plan.seed,
         }
     }
-
-    fn param(&self, point: PointId, name: &str) -> Option<u32> {
-        let mut params = self.plan.points[point].params.iter();
-        params.find(|(key, _)| key == name)?.1.parse().ok()
-    }
 }
 
 impl Generators for LoadedServers<'_> {
     fn start(&self, subject: SubjectId, point: PointId) -> Result<Box<dyn Generator>, String> {
-        let engine = Engine::start(self.job(subject, point)).map_err(|e| e.to_string())?;
+        let mut engine = Engine::start(self.job(subject, point)).map_err(|e| e.to_string())?;
+        engine.stop_when(interrupt::requested);
         Ok(Box::new(engine))
     }
 }

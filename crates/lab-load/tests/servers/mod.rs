@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Servers for tests: a thread for each connection, answering as a test says.
+#![allow(dead_code)]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

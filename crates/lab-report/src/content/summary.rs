@@ -73,10 +73,7 @@ pub fn undecided(view: &View) -> Option<String> {
             _ => None,
         });
     let needed: Vec<Option<u32>> = needed.collect();
-    let known = needed.iter().flatten().max();
-    let decide = known.map_or(String::new(), |n| {
-        format!("; about {n} blocks would probably decide them")
-    });
+    let decide = would_decide(view, &needed).unwrap_or_default();
     let all = view.analysis.comparisons.len();
     (!needed.is_empty()).then(|| {
         format!(
@@ -84,6 +81,19 @@ pub fn undecided(view: &View) -> Option<String> {
             needed.len()
         )
     })
+}
+
+/// What would probably decide comparisons that need so many blocks: all of them, or half of them where
+/// one needs more than a run could have.
+fn would_decide(view: &View, needed: &[Option<u32>]) -> Option<String> {
+    let mut known: Vec<u32> = needed.iter().flatten().copied().collect();
+    known.sort_unstable();
+    let most = view.plan.measure.max_blocks.max(80);
+    let (blocks, of_them) = match known.last()? {
+        &all if all <= most && known.len() == needed.len() => (all, "them"),
+        _ => (*known.get(needed.len() / 2)?, "half of them"),
+    };
+    (blocks <= most).then(|| format!("; about {blocks} blocks would probably decide {of_them}"))
 }
 
 /// How many verdicts of each kind there are.

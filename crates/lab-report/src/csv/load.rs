@@ -23,13 +23,12 @@ macro_rules! bounds {
     };
 }
 
-const PLACE: [&str; 9] = [
+const PLACE: [&str; 8] = [
     "run",
     "subject",
     "role",
     "point",
     "connections",
-    "family",
     "status",
     "note",
     "blocks",
@@ -155,10 +154,8 @@ fn row(view: &LoadView, subject: SubjectId, point: PointId) -> Row {
     row.set("role", role);
     row.set("point", view.point(point));
     for (key, value) in &plan.points[point].params {
-        match key.as_str() {
-            "connections" => row.set("connections", value),
-            "family" => row.set("family", value),
-            _ => {}
+        if key == "connections" {
+            row.set("connections", value);
         }
     }
     let cell = view.cell(subject, point);

@@ -32,7 +32,7 @@ struct Model {
 
 /// One server in a closed loop, a slice a second.
 pub fn plain(seconds: u32) -> Run {
-    let plan = plan(&["http://127.0.0.1:8080"], &[(64, None)], Arrivals::Closed);
+    let plan = plan(&["http://127.0.0.1:8080"], &[64], Arrivals::Closed);
     run(plan, seconds, |_, _, _, noise| Model {
         served: 41_200.0 * noise.about(0.01),
         median_ns: 1.45e6 * noise.about(0.02),
@@ -53,7 +53,7 @@ pub fn stalling(seconds: u32) -> Run {
         poisson: true,
         stages,
     };
-    let plan = plan(&["http://127.0.0.1:8080"], &[(50, None)], arrivals);
+    let plan = plan(&["http://127.0.0.1:8080"], &[50], arrivals);
     run(plan, seconds, |_, _, block, noise| {
         let stalls = block % 10 == 6;
         Model {
@@ -72,9 +72,8 @@ pub fn stalling(seconds: u32) -> Run {
 
 /// One server over more and more connections, at last more than the generator can drive.
 pub fn sweep(blocks: u32) -> Run {
-    let points: Vec<_> = CONNECTIONS.map(|n| (n, None)).to_vec();
-    let plan = plan(&["http://127.0.0.1:8080"], &points, Arrivals::Closed);
-    run(plan, blocks, |_, (n, _), _, noise| {
+    let plan = plan(&["http://127.0.0.1:8080"], &CONNECTIONS, Arrivals::Closed);
+    run(plan, blocks, |_, n, _, noise| {
         let served = usl::throughput(4_100.0, 0.06, 0.0002, f64::from(n)) * noise.about(0.01);
         Model {
             served,
@@ -88,7 +87,7 @@ pub fn sweep(blocks: u32) -> Run {
 
 /// Two servers in turns; B is faster, with a longer tail.
 pub fn two(blocks: u32) -> Run {
-    let plan = plan(&["A", "B"], &[(64, None)], Arrivals::Closed);
+    let plan = plan(&["A", "B"], &[64], Arrivals::Closed);
     run(plan, blocks, |subject, _, block, noise| {
         let pace = noise.about(0.01) * if subject == 1 { 1.24 } else { 1.0 };
         Model {
@@ -108,14 +107,9 @@ pub fn two(blocks: u32) -> Run {
 
 /// One server over IPv4 and IPv6, with some numbers of connections each.
 pub fn families(blocks: u32) -> Run {
-    let points = [4, 6].map(|family| [1, 8, 64].map(|n| (n, Some(family))));
-    let plan = plan(
-        &["http://localhost:8080"],
-        &points.concat(),
-        Arrivals::Closed,
-    );
-    run(plan, blocks, |_, (n, family), _, noise| {
-        let one = if family == Some(6) { 3_800.0 } else { 4_100.0 };
+    let plan = plan(&["IPv4", "IPv6"], &[1, 8, 64], Arrivals::Closed);
+    run(plan, blocks, |subject, n, _, noise| {
+        let one = if subject == 1 { 3_800.0 } else { 4_100.0 };
         let served = usl::throughput(one, 0.06, 0.0002, f64::from(n)) * noise.about(0.01);
         Model {
             served,
@@ -128,7 +122,7 @@ pub fn families(blocks: u32) -> Run {
 
 /// Nobody answers.
 pub fn refusing(seconds: u32) -> Run {
-    let plan = plan(&["http://127.0.0.1:8081"], &[(8, None)], Arrivals::Closed);
+    let plan = plan(&["http://127.0.0.1:8081"], &[8], Arrivals::Closed);
     run(plan, seconds, |_, _, _, _| Model {
         refused: 1_200,
         ..Model::default()
@@ -161,8 +155,8 @@ pub fn hostile() -> Run {
     run
 }
 
-fn plan(servers: &[&str], points: &[(u32, Option<u8>)], arrivals: Arrivals) -> Plan {
-    let swept = points.iter().any(|(n, _)| *n != points[0].0);
+fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
+    let swept = points.iter().any(|n| *n != points[0]);
     let asked = |name: &&str| {
         let origin = match name.starts_with("http") {
             true => name.to_string(),
@@ -178,14 +172,10 @@ fn plan(servers: &[&str], points: &[(u32, Option<u8>)], arrivals: Arrivals) -> P
         name: name.to_string(),
         ..Subject::default()
     };
-    let point = |&(n, family): &(u32, Option<u8>)| {
-        let family = family.map(|f| ("family".to_string(), f.to_string()));
-        let connections = ("connections".to_string(), n.to_string());
-        Point {
-            params: std::iter::once(connections).chain(family).collect(),
-            x: swept.then_some(f64::from(n)),
-            ..Point::default()
-        }
+    let point = |n: &u32| Point {
+        params: vec![("connections".to_string(), n.to_string())],
+        x: swept.then_some(f64::from(*n)),
+        ..Point::default()
     };
     Plan {
         experiment: "127.0.0.1-8080".into(),
@@ -227,9 +217,7 @@ fn plan(servers: &[&str], points: &[(u32, Option<u8>)], arrivals: Arrivals) -> P
     }
 }
 
-type Point2 = (u32, Option<u8>);
-
-fn run(plan: Plan, blocks: u32, model: impl Fn(usize, Point2, u32, &mut Noise) -> Model) -> Run {
+fn run(plan: Plan, blocks: u32, model: impl Fn(usize, u32, u32, &mut Noise) -> Model) -> Run {
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
     let blocks = (0..blocks).map(|number| block(&plan, number, &model, &mut noise));
     Run {
@@ -257,7 +245,7 @@ fn run(plan: Plan, blocks: u32, model: impl Fn(usize, Point2, u32, &mut Noise) -
 fn block(
     plan: &Plan,
     number: u32,
-    model: &impl Fn(usize, Point2, u32, &mut Noise) -> Model,
+    model: &impl Fn(usize, u32, u32, &mut Noise) -> Model,
     noise: &mut Noise,
 ) -> Block {
     let mut slices = Vec::new();
@@ -266,12 +254,15 @@ fn block(
         for pass in 0..passes {
             for subject in 0..plan.subjects.len() {
                 let params = &plan.points[point].params;
-                let family = params.get(1).and_then(|(_, f)| f.parse().ok());
-                let place = (params[0].1.parse().expect("a number"), family);
-                let model = model(subject, place, number, noise);
+                let connections = params[0].1.parse().expect("a number");
+                let model = model(subject, connections, number, noise);
                 let mut slice = slice(&model, plan, noise);
                 (slice.point, slice.subject, slice.pass) = (point, subject, pass);
-                slice.connects = if number == 0 { u64::from(place.0) } else { 0 };
+                slice.connects = if number == 0 {
+                    u64::from(connections)
+                } else {
+                    0
+                };
                 slices.push(slice);
             }
         }

@@ -5,7 +5,7 @@ use super::{exports::exports, gate, sweep};
 use crate::cli::{Cli, CompareArgs};
 use crate::exit::Exit;
 use crate::measuring;
-use crate::verbs::load::{Errand, loading};
+use crate::verbs::load::{Asked, Errand, loading};
 use crate::verbs::runs_folder;
 use lab_plan::Loading;
 use std::process::ExitCode;
@@ -17,13 +17,21 @@ const CONNECTIONS: u32 = 50;
 pub fn urls(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
     let seed = measuring::seed(args.seed);
+    if args.sending.families().len() > 1 {
+        return Err(Exit::wrong(
+            "--family 4,6 compares two ways to one server: `benchlab load --family 4,6 URL`",
+        ));
+    }
     let servers = args.commands.iter();
-    let servers = servers.map(|url| args.sending.server(std::slice::from_ref(url), &[], seed));
-    let servers = servers.collect::<Result<Vec<_>, _>>()?;
+    let servers = servers.map(|url| args.sending.servers(std::slice::from_ref(url), &[], seed));
+    let servers: Vec<Asked> = servers
+        .collect::<Result<Vec<_>, _>>()?
+        .into_iter()
+        .flatten()
+        .collect();
     let names = ["A", "B"].map(String::from);
     let names = names.into_iter().enumerate();
     let names = names.map(|(i, letter)| Some(args.name.get(i).cloned().unwrap_or(letter)));
-    let both: Vec<_> = servers.iter().collect();
     let loading = Loading {
         name: args.title.clone(),
         connections: args.connections.unwrap_or(CONNECTIONS),
@@ -36,7 +44,7 @@ pub fn urls(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
         margin: args.margin,
         gate: args.gate,
         seed,
-        ..loading(&args.sending, &both, &names.collect::<Vec<_>>())?
+        ..loading(&args.sending, &servers, &names.collect::<Vec<_>>())?
     };
     let errand = Errand {
         loading,

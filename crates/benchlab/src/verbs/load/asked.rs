@@ -24,33 +24,39 @@ pub struct Asked {
 }
 
 impl Sending {
-    /// The one server that all these URLs, and a file of requests if there is one, are of. Errors: of
-    /// URLs, headers, files, expectations, names, certificates, and a server that is not to be loaded.
-    pub fn server(&self, urls: &[String], weights: &[u32], seed: u64) -> Result<Asked, Exit> {
+    /// The one server that all these URLs, and a file of requests if there is one, are of: once for each
+    /// address family that was asked for. Errors: of URLs, headers, files, expectations, names,
+    /// certificates, and a server that is not to be loaded.
+    pub fn servers(&self, urls: &[String], weights: &[u32], seed: u64) -> Result<Vec<Asked>, Exit> {
         let links = urls.iter().map(|url| Link::parse(url));
         let links: Vec<Link> = links.collect::<Result<_, _>>()?;
         let list = self.list(&links, weights)?;
         // A URL that paths are taken from is one of the server's, too.
         let origin = Origin::shared(links.iter().chain(list.iter().map(|r| &r.link)))?;
         let guard = Guard::new(self.i_may_load.as_deref())?;
-        let address = |family| origin.address(family, &guard);
         let families = self.families().iter().copied().map(Some);
         let wanted: Vec<Option<Family>> = match self.families().is_empty() {
             true => vec![None],
             false => families.collect(),
         };
-        let addresses = wanted.into_iter().map(address);
-        let addresses = addresses.collect::<Result<_, _>>()?;
         let tls = origin.secure();
         let tls = tls.then(|| Tls::new(&origin, self.protocol(), &self.trust()));
-        let requests = Requests::new(&list, !self.no_keep_alive, seed)?;
-        let server = LoadedServer {
-            addresses,
-            tls: tls.transpose()?,
-            requests: Arc::new(requests),
-            expect: Arc::new(self.expect()?),
+        let tls = tls.transpose()?;
+        let requests = Arc::new(Requests::new(&list, !self.no_keep_alive, seed)?);
+        let expect = Arc::new(self.expect()?);
+        let asked = |family| {
+            let server = LoadedServer {
+                address: origin.address(family, &guard)?,
+                tls: tls.clone(),
+                requests: requests.clone(),
+                expect: expect.clone(),
+            };
+            Ok(Asked {
+                origin: origin.clone(),
+                server,
+            })
         };
-        Ok(Asked { origin, server })
+        wanted.into_iter().map(asked).collect()
     }
 
     /// How it is sent and what is expected, as a plan has it.
@@ -101,7 +107,7 @@ impl Sending {
             None => self.each(links, weights)?,
         };
         for request in &mut list {
-            request.headers.extend(headers.iter().cloned());
+            request.add_common(&headers);
         }
         Ok(list)
     }

@@ -4,39 +4,25 @@
 use crate::exit::{self, Exit};
 use lab_bench::LoadedServers;
 use lab_load::Record;
-use lab_model::{ErrorKind, Plan, PointId};
+use lab_model::{ErrorKind, Plan};
 
-/// Asks every server once, in every address family. Another answer than expected is told, and the load
-/// goes on: each such answer will be an error. Error: nobody answers.
+/// Asks every server once. Another answer than expected is told, and the load goes on: each such answer
+/// will be an error. Error: nobody answers.
 pub fn check(plan: &Plan, servers: &LoadedServers) -> Result<(), Exit> {
-    for subject in 0..plan.subjects.len() {
-        for point in firsts(plan) {
-            let who = &plan.subjects[subject].name;
-            let came = servers
-                .ask(subject, point)
-                .map_err(|why| Exit::new(exit::FAILED, format!("{who}: {why}")))?;
-            judged(&came)
-                .map_err(|silent| {
-                    let message = format!("{who} does not answer: {silent}; nothing was loaded");
-                    Exit::new(exit::FAILED, message)
-                })?
-                .into_iter()
-                .for_each(|note| eprintln!("benchlab: {who}: {note}"));
-        }
+    for (id, subject) in plan.subjects.iter().enumerate() {
+        let who = &subject.name;
+        let came = servers
+            .ask(id, 0)
+            .map_err(|why| Exit::new(exit::FAILED, format!("{who}: {why}")))?;
+        judged(&came)
+            .map_err(|silent| {
+                let message = format!("{who} does not answer: {silent}; nothing was loaded");
+                Exit::new(exit::FAILED, message)
+            })?
+            .into_iter()
+            .for_each(|note| eprintln!("benchlab: {who}: {note}"));
     }
     Ok(())
-}
-
-/// The first point of every address family.
-fn firsts(plan: &Plan) -> impl Iterator<Item = PointId> {
-    let family = |point: PointId| {
-        let mut params = plan.points[point].params.iter();
-        params
-            .find(|(key, _)| key == "family")
-            .map(|(_, value)| value)
-    };
-    let is_first = move |&point: &PointId| (0..point).all(|other| family(other) != family(point));
-    (0..plan.points.len()).filter(is_first)
 }
 
 /// What a reader must know of the answer, if there was one. Error: there was none, why, and what to do.

@@ -12,10 +12,10 @@ use crate::exit::{self, Exit};
 use crate::measuring;
 use crate::verbs::compare::{exports, sweep};
 use crate::verbs::{report, runs_folder};
-use asked::Asked;
+pub use asked::Asked;
 use follow::Follower;
 use lab_bench::{LoadRun, LoadedServers, interrupt, unix_seconds};
-use lab_load::{Family, Ports};
+use lab_load::Ports;
 use lab_model::host::Finding;
 use lab_model::{Arrivals, Ending, Host, Plan};
 use lab_plan::{Loading, Server};
@@ -30,7 +30,14 @@ use std::time::Duration;
 pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
     let seed = measuring::seed(args.seed);
-    let server = args.sending.server(&args.urls, &args.weights, seed)?;
+    let servers = args.sending.servers(&args.urls, &args.weights, seed)?;
+    let families = args.sending.families().iter();
+    let names: Vec<Option<String>> = match servers.len() {
+        1 => vec![args.name.clone()],
+        _ => families
+            .map(|family| Some(family.name().to_owned()))
+            .collect(),
+    };
     let loading = Loading {
         name: args.title.clone(),
         connections: args.connections,
@@ -41,13 +48,13 @@ pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
             .collect::<Result<_, _>>()?,
         length: args.length,
         seed,
-        ..loading(&args.sending, &[&server], std::slice::from_ref(&args.name))?
+        ..loading(&args.sending, &servers, &names)?
     };
     let errand = Errand {
         loading,
         sending: &args.sending,
-        servers: vec![server],
-        processes: vec![args.server_pid],
+        processes: vec![args.server_pid; servers.len()],
+        servers,
         exports,
         runs: runs_folder(cli, args.runs.as_deref())?,
         strict: args.strict,
@@ -71,7 +78,7 @@ pub struct Errand<'a> {
 /// The part of a load that the options of both verbs say.
 pub fn loading(
     sending: &Sending,
-    servers: &[&Asked],
+    servers: &[Asked],
     names: &[Option<String>],
 ) -> Result<Loading, Exit> {
     let named = servers.iter().zip(names).map(|(asked, name)| {
@@ -82,13 +89,8 @@ pub fn loading(
             origin,
         }
     });
-    let number = |family: &Family| match family {
-        Family::V4 => 4,
-        Family::V6 => 6,
-    };
     Ok(Loading {
         servers: named.collect(),
-        families: sending.families().iter().map(number).collect(),
         rate: sending.rate,
         stages: sending.stages.clone(),
         poisson: sending.poisson,

@@ -124,13 +124,15 @@ fn address_families_take_turns() {
     ended.expect(0);
     let run = place.0.load();
     let plan = run.plan.as_ref().unwrap();
-    assert_eq!(plan.label(1), "connections=4 family=6");
+    let names: Vec<&str> = plan.subjects.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(names, ["IPv4", "IPv6"]);
+    assert!(ended.stdout.contains("IPv6"), "{}", ended.stdout);
     assert_eq!(sums(&run).1, []);
-    let of = |point| {
+    let of = |subject| {
         place
             .slices()
             .iter()
-            .filter(|s| s.point == point)
+            .filter(|s| s.subject == subject)
             .map(|s| s.served)
             .sum::<u64>()
     };

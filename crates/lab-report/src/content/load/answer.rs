@@ -77,21 +77,15 @@ fn level(view: &LoadView, group: &Group, subject: SubjectId) -> Option<String> {
     cells.sort_by(|a, b| b.served_per_s.estimate.total_cmp(&a.served_per_s.estimate));
     let (first, others) = cells.split_first()?;
     let who = (view.view.plan.subjects.len() > 1).then(|| view.view.name(subject).to_string());
-    let factors = group.factors.iter().filter(|(key, _)| key != "connections");
-    let factors = factors.map(|(key, value)| match key.as_str() {
-        "family" => format!("IPv{value}"),
-        _ => format!("{key}={value}"),
-    });
-    let who: Vec<String> = who.into_iter().chain(factors).collect();
     let figures = figures(view, first);
     let law = law(view, group, subject).unwrap_or_default();
     let text = match others.is_empty() {
         true => format!("{figures}."),
         false => format!("at its best, {figures}{}.{law}", same(view, first, others)),
     };
-    Some(match who.is_empty() {
-        true => capital(&text),
-        false => format!("{}: {text}", who.join(" over ")),
+    Some(match who {
+        None => capital(&text),
+        Some(who) => format!("{who}: {text}"),
     })
 }
 

@@ -175,11 +175,6 @@ fn connections(view: &LoadView) -> String {
         let values = of.map(|(_, value)| value.as_str());
         values.filter(|v| seen.insert(*v)).collect::<Vec<_>>()
     };
-    let families = values("family");
-    let families = match families.is_empty() {
-        true => String::new(),
-        false => format!(" over IPv{}", families.join(" and IPv")),
-    };
     let keep = match (view.load.keep_alive, view.load.pipeline) {
         (false, _) => ", a new one for each request",
         (true, _) => ", kept open",
@@ -188,10 +183,7 @@ fn connections(view: &LoadView) -> String {
         0 | 1 => String::new(),
         n => format!(", up to {n} requests under way on each"),
     };
-    format!(
-        "{}{families}{keep}{pipeline}",
-        values("connections").join(", ")
-    )
+    format!("{}{keep}{pipeline}", values("connections").join(", "))
 }
 
 fn protocol(view: &LoadView) -> String {

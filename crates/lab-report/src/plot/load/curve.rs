@@ -93,7 +93,6 @@ fn name(view: &LoadView, series: &Series) -> String {
         .filter(|_| common.plan.points.len() > 1);
     let params = params.map(|(key, value)| match key.as_str() {
         "connections" => format!("{value} conn."),
-        "family" => format!("IPv{value}"),
         _ => format!("{key}={value}"),
     });
     who.into_iter().chain(params).collect::<Vec<_>>().join(" ")

@@ -97,7 +97,7 @@ fn over_time(view: &LoadView, series: &Series) -> Map {
     }
 }
 
-/// A map for each server and family, with the numbers of connections as columns.
+/// A map for each server, with the numbers of connections as columns.
 fn over_points(view: &LoadView, series: &[Series]) -> Vec<Map> {
     let mut maps: Vec<Map> = Vec::new();
     for group in view.view.scaling_groups() {
@@ -114,9 +114,8 @@ fn over_points(view: &LoadView, series: &[Series]) -> Vec<Map> {
                     counts: merged(s.slices.iter().map(|slice| &slice.response)),
                 }
             };
-            let factors = group.factors.iter().map(|(k, v)| format!(" {k}={v}"));
             maps.push(Map {
-                name: format!("{}{}", view.view.name(subject), factors.collect::<String>()),
+                name: view.view.name(subject).to_string(),
                 colour: crate::plot::colour::numbered(maps.len()),
                 columns: here.map(column).collect(),
                 axis: "connections",

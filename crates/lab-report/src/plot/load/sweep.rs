@@ -22,11 +22,9 @@ pub fn plot(view: &LoadView) -> Result<Option<Plot>, Error> {
                     let time = of(&view.cell(subject, point)?.response)?;
                     Place::new(common.plan.points[point].x?, &time)
                 });
-                let factors = group.factors.iter().map(|(k, v)| format!(" {k}={v}"));
-                let factors: String = factors.collect();
                 let name = match common.plan.subjects.len() {
-                    1 => format!("{name}{factors}"),
-                    _ => format!("{} {name}{factors}", common.name(subject)),
+                    1 => name.to_string(),
+                    _ => format!("{} {name}", common.name(subject)),
                 };
                 let line = Line::new(name, numbered(lines.len()), places.collect());
                 lines.extend(Some(line).filter(|line| !line.places.is_empty()));
