@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn descendants_and_those_that_ended_count() {
-        let burn = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";
+        let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
         let mut server = shell(&format!("( ({burn}) ; read x <&3 ) 3<&0 & ({burn}); wait"));
         let mut watch = Watch::new(server.id() as i32);
         let burnt = |r: &Reading| r.cpu_ns > 40_000_000 && r.threads == 2;
