@@ -125,8 +125,10 @@ mod tests {
 
     #[test]
     fn descendants_and_those_that_ended_count() {
-        let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
-        let mut server = shell(&format!("( ({burn}) ; read x <&3 ) 3<&0 & ({burn}); wait"));
+        let burn = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
+        // What runs in the background has no standard input of its own.
+        let script = format!("exec 3<&0; ( ({burn}); read x <&3 ) & ({burn}); wait");
+        let mut server = shell(&script);
         let mut watch = Watch::new(server.id() as i32);
         let burnt = |r: &Reading| r.cpu_ns > 40_000_000 && r.threads == 2;
         let reading = until("a child that ended and one that waits", || {
