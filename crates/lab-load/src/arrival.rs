@@ -70,19 +70,22 @@ mod tests {
         let tcp = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         note(&tcp).unwrap();
         let (mut other, _) = listener.accept().unwrap();
-        let before = since_1970_ns();
-        other.write_all(b"hello").unwrap();
-        let after = since_1970_ns();
-        sleep(Duration::from_millis(50));
-        let mut room = [0; 10];
-        let (n, came) = receive(&tcp, &mut room).unwrap();
-        let came = came.expect("the kernel tells");
-        assert_eq!(&room[..n], b"hello");
-        assert!(
-            (before..=after + 10_000_000).contains(&came),
-            "{before} {came} {after}"
-        );
-        drop(other);
-        assert_eq!(receive(&tcp, &mut room).unwrap().0, 0);
+        // The kernel begins to note a little after it is asked to.
+        for _ in 0..100 {
+            let before = since_1970_ns();
+            other.write_all(b"hello").unwrap();
+            let after = since_1970_ns();
+            sleep(Duration::from_millis(20));
+            let mut room = [0; 10];
+            let (n, came) = receive(&tcp, &mut room).unwrap();
+            assert_eq!(&room[..n], b"hello");
+            if let Some(came) = came {
+                assert!((before..=after + 10_000_000).contains(&came));
+                drop(other);
+                assert_eq!(receive(&tcp, &mut room).unwrap().0, 0);
+                return;
+            }
+        }
+        panic!("the kernel tells nothing");
     }
 }
