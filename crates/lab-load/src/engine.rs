@@ -31,6 +31,7 @@ pub struct Engine {
     /// Asked now and then whether to stop.
     stops: fn() -> bool,
     total: Record,
+    loads: u64,
     /// Connections opened before the load, which its first slice tells of.
     opened: u64,
 }
@@ -78,6 +79,7 @@ impl Engine {
             threads,
             stop,
             stops: || false,
+            loads: 0,
             opened: opening.connects,
             total: opening,
         })
@@ -106,8 +108,10 @@ impl Engine {
         let end_ns = begin_ns + length.as_nanos() as u64;
         let slice_ns = (slice.as_nanos() as u64).max(1);
         self.stop.store(false, Relaxed);
+        self.loads += 1;
         for thread in &self.threads {
             thread.order(Order {
+                number: self.loads,
                 begin_ns,
                 end_ns,
                 slice_ns,

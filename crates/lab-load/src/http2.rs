@@ -6,7 +6,6 @@ mod link;
 
 use crate::clock::{now_ns, thread_cpu_ns, wake_exactly};
 use crate::job::Job;
-use crate::pace::Schedule;
 use crate::queue::{Queue, Wait};
 use crate::record::Record;
 use crate::worker::{Ears, Order, Told};
@@ -162,20 +161,13 @@ impl Load {
         while openers.join_next().await.is_some() {}
     }
 
-    fn begin(&self, begin_ns: u64, end_ns: u64) {
+    fn begin(&self, order: Order) {
         let mut state = self.state.borrow_mut();
-        let Job { threads, seed, .. } = *self.job;
         state.record.clear();
         self.meter.received_bytes.set(0);
         self.meter.connects.set(0);
-        (state.end_ns, state.answered_ns) = (end_ns, begin_ns);
-        state.queue = match &self.job.arrivals {
-            Arrivals::Closed => None,
-            Arrivals::Open { poisson, stages } => {
-                let schedule = Schedule::new(stages, *poisson, self.thread, threads, seed);
-                Some(Queue::new(schedule, begin_ns, end_ns))
-            }
-        };
+        (state.end_ns, state.answered_ns) = (order.end_ns, order.begin_ns);
+        state.queue = Queue::new(&self.job, self.thread, order);
     }
 
     /// As many tasks as requests can be under way, each with one at a time.
@@ -335,10 +327,11 @@ impl Driver {
             begin_ns,
             end_ns,
             slice_ns,
+            ..
         } = order;
         // Connections that the server has closed meanwhile are noticed until then.
         self.timer.until(begin_ns).await;
-        self.load.begin(begin_ns, end_ns);
+        self.load.begin(order);
         self.cpu_ns = thread_cpu_ns();
         let mut cut_ns = begin_ns;
         let patience_ns = self.load.job.timeout.as_nanos() as u64;

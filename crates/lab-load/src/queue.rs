@@ -2,8 +2,11 @@
 //! The open loop's requests that are due and wait for a connection. However many wait, they take no
 //! memory: their due times are reckoned once when they become due and once more when they are sent.
 
+use crate::job::Job;
 use crate::pace::Schedule;
 use crate::record::Record;
+use crate::worker::Order;
+use lab_model::Arrivals;
 
 /// While requests are due so close together, they are sent on a tick of two of them: to wake for each, and
 /// to wake the server for each, costs more than the requests. Answers are looked at on the tick too; when
@@ -38,9 +41,18 @@ pub enum Wait {
 }
 
 impl Queue {
-    /// For a load from one time to another, ns.
-    pub fn new(schedule: Schedule, begin_ns: u64, end_ns: u64) -> Queue {
-        Queue {
+    /// Of a job's thread under an order; `None`: the job's loop is closed.
+    pub fn new(job: &Job, thread: usize, order: Order) -> Option<Queue> {
+        let Arrivals::Open { poisson, stages } = &job.arrivals else {
+            return None;
+        };
+        // Not the same arrivals in every load.
+        let seed = job.seed.wrapping_add(order.number);
+        let schedule = Schedule::new(stages, *poisson, thread, job.threads, seed);
+        let Order {
+            begin_ns, end_ns, ..
+        } = order;
+        Some(Queue {
             begin_ns,
             end_ns,
             coming: schedule.clone(),
@@ -49,7 +61,7 @@ impl Queue {
             gap_ns: f64::from(u32::MAX),
             last_due_ns: begin_ns,
             sent_ns: 0,
-        }
+        })
     }
 
     /// Takes in what has become due until now.

@@ -5,7 +5,6 @@ use crate::arrival;
 use crate::clock::{now_ns, sleep_until, thread_cpu_ns, wake_exactly};
 use crate::connection::{Connection, Received, UnderWay};
 use crate::job::Job;
-use crate::pace::Schedule;
 use crate::poll::Poll;
 use crate::queue::{Queue, Wait};
 use crate::record::Record;
@@ -37,6 +36,8 @@ const MOST_DOUBLINGS: u32 = 7;
 /// Load from one time to another, ns, in slices.
 #[derive(Clone, Copy)]
 pub struct Order {
+    /// How many loads the generator has had with this one.
+    pub number: u64,
     pub begin_ns: u64,
     pub end_ns: u64,
     pub slice_ns: u64,
@@ -79,8 +80,6 @@ pub struct Worker {
     position: usize,
     /// How far the clock by which arrivals are noted is ahead.
     ahead_ns: u64,
-    /// How often there was load.
-    loads: u64,
     /// Of the load that is on.
     end_ns: u64,
     /// In an open loop.
@@ -111,7 +110,6 @@ impl Worker {
             opening: 0,
             position: thread,
             ahead_ns: arrival::ahead_ns(),
-            loads: 0,
             end_ns: 0,
             queue: None,
             record: Record::new(),
@@ -161,8 +159,9 @@ impl Worker {
             begin_ns,
             end_ns,
             slice_ns,
+            ..
         } = order;
-        self.begin(begin_ns, end_ns);
+        self.begin(order);
         let mut cut_ns = begin_ns;
         let mut cpu_ns = thread_cpu_ns();
         let mut look_ns = begin_ns + LOOK_NS;
@@ -200,26 +199,16 @@ impl Worker {
         self.tell(true)
     }
 
-    fn begin(&mut self, begin_ns: u64, end_ns: u64) {
+    fn begin(&mut self, order: Order) {
         // Connections that the server has closed meanwhile.
         self.poll.wait(0);
         self.take_events();
         self.record.clear();
-        (self.end_ns, self.answered_ns) = (end_ns, begin_ns);
-        self.loads += 1;
+        (self.end_ns, self.answered_ns) = (order.end_ns, order.begin_ns);
         self.ahead_ns = arrival::ahead_ns();
         let all = 0..self.connections.len();
         self.idle = (0..self.job.pipeline).flat_map(|_| all.clone()).collect();
-        self.queue = match &self.job.arrivals {
-            Arrivals::Closed => None,
-            Arrivals::Open { poisson, stages } => {
-                let Job { threads, seed, .. } = *self.job;
-                // Not the same arrivals in every visit.
-                let seed = seed.wrapping_add(self.loads);
-                let schedule = Schedule::new(stages, *poisson, self.thread, threads, seed);
-                Some(Queue::new(schedule, begin_ns, end_ns))
-            }
-        };
+        self.queue = Queue::new(&self.job, self.thread, order);
     }
 
     /// Whether everything that was offered is answered.
