@@ -4,8 +4,9 @@
 use crate::PlanError;
 use crate::file::{self, Count, File, Role};
 use crate::place::Project;
+use crate::serving;
 use crate::toolchains::Toolchains;
-use lab_model::{Check, Cores, Kind, Plan, Proof, Target, TargetId};
+use lab_model::{Check, Cores, Kind, Plan, Proof, Serving, Target, TargetId};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,8 @@ pub struct Experiment {
     pub selections: BTreeMap<String, Vec<String>>,
     /// Its cases.
     pub cases: Vec<Case>,
+    /// What its subjects are given and asked for, if they are servers; examples by case.
+    pub serving: Option<Serving>,
     /// Its subjects.
     pub subjects: Vec<Subject>,
 }
@@ -48,8 +51,8 @@ pub struct Case {
     pub factors: Vec<Factor>,
     /// The targets that it is for.
     pub targets: Vec<TargetId>,
-    /// Sweep values at which the further values of factors are measured unless they are asked for.
-    pub thin: Option<Vec<u64>>,
+    /// Factors, and the sweep values at which their further values are measured unless they are asked for.
+    pub thin: BTreeMap<String, Vec<u64>>,
     /// How the lab looks at the work.
     pub check: Check,
     /// The target begins empty.
@@ -169,6 +172,7 @@ impl Reader<'_> {
                 self.path.display()
             )));
         }
+        let serving = self.serving(&file, &cases)?;
         let names = || subjects.iter().map(|s| s.model.name.as_str());
         for named in file
             .selection
@@ -201,8 +205,20 @@ impl Reader<'_> {
                 .map(|(k, v)| (k, v.into_iter().map(|s| s.into_inner()).collect()))
                 .collect(),
             cases,
+            serving,
             subjects,
         })
+    }
+
+    /// What servers are given and asked for. Error: what only servers have is there without them, or the
+    /// other way round.
+    fn serving(&self, file: &File, cases: &[Case]) -> Result<Option<Serving>, PlanError> {
+        let read = |path: &str| {
+            let folder = self.path.parent().unwrap_or(Path::new(""));
+            std::fs::read_to_string(self.project.folder().join(folder).join(path))
+        };
+        let at = |span, message: String| self.at(span, message);
+        serving::understand(file, cases, &read, &at)
     }
 
     fn targets(&self, file: &File) -> Result<Vec<Target>, PlanError> {
@@ -286,11 +302,7 @@ impl Reader<'_> {
                 "`check = \"writes\"` and `writes = …` belong together",
             ));
         }
-        let thin = match (&case.thin, &sweep) {
-            (Some(thin), Some((_, values))) => Some(self.thin(thin, values)?),
-            (Some(thin), None) => return Err(self.at(thin.span(), "`thin` needs a sweep")),
-            (None, _) => None,
-        };
+        let thin = self.thinned(case, &factors, &sweep)?;
         Ok(Case {
             name: case.name.get_ref().clone(),
             work: case.work.clone(),
@@ -430,6 +442,32 @@ impl Reader<'_> {
         numbers
             .filter(|n| !n.is_empty() && n.is_sorted_by(|a, b| a < b))
             .ok_or_else(wrong)
+    }
+
+    /// By factor, the sweep values for its further values.
+    fn thinned(
+        &self,
+        case: &file::Case,
+        factors: &[Factor],
+        sweep: &Option<(String, Vec<u64>)>,
+    ) -> Result<BTreeMap<String, Vec<u64>>, PlanError> {
+        let names = || factors.iter().map(|f| f.name.as_str());
+        let each: Vec<(&str, &toml::Spanned<Vec<i64>>)> = match &case.thin {
+            None => Vec::new(),
+            Some(file::Thin::All(values)) => names().map(|name| (name, values)).collect(),
+            Some(file::Thin::Each(each)) => each.iter().map(|(n, v)| (n.as_str(), v)).collect(),
+        };
+        let one = |(name, values): (&str, &toml::Spanned<Vec<i64>>)| {
+            let Some((_, sweep)) = sweep else {
+                return Err(self.at(values.span(), "`thin` needs a sweep"));
+            };
+            if !names().any(|factor| factor == name) {
+                let why = format!("`{name}` is not a factor of this case");
+                return Err(self.at(values.span(), why).known(name, names()));
+            }
+            Ok((name.to_owned(), self.thin(values, sweep)?))
+        };
+        each.into_iter().map(one).collect()
     }
 
     fn thin(&self, thin: &toml::Spanned<Vec<i64>>, sweep: &[u64]) -> Result<Vec<u64>, PlanError> {
