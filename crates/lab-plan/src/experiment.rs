@@ -402,7 +402,7 @@ impl Reader<'_> {
             ));
         }
         self.parameter(name, values.span())?;
-        let numbers = self.numbers(values, name)?;
+        let numbers = self.numbers(values.get_ref(), values.span(), name)?;
         Ok(Some((name.clone(), numbers)))
     }
 
@@ -427,15 +427,19 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn numbers(&self, values: &toml::Spanned<Vec<i64>>, name: &str) -> Result<Vec<u64>, PlanError> {
+    fn numbers(
+        &self,
+        values: &[i64],
+        span: Range<usize>,
+        name: &str,
+    ) -> Result<Vec<u64>, PlanError> {
         let wrong = || {
             self.at(
-                values.span(),
+                span.clone(),
                 format!("`{name}` needs whole numbers from 1, each larger than the one before it"),
             )
         };
         let numbers: Option<Vec<u64>> = values
-            .get_ref()
             .iter()
             .map(|&v| u64::try_from(v).ok().filter(|&v| v > 0))
             .collect();
@@ -451,31 +455,29 @@ impl Reader<'_> {
         factors: &[Factor],
         sweep: &Option<(String, Vec<u64>)>,
     ) -> Result<BTreeMap<String, Vec<u64>>, PlanError> {
-        let names = || factors.iter().map(|f| f.name.as_str());
-        let each: Vec<(&str, &toml::Spanned<Vec<i64>>)> = match &case.thin {
-            None => Vec::new(),
-            Some(file::Thin::All(values)) => names().map(|name| (name, values)).collect(),
-            Some(file::Thin::Each(each)) => each.iter().map(|(n, v)| (n.as_str(), v)).collect(),
+        let Some(thin) = &case.thin else {
+            return Ok(BTreeMap::new());
         };
-        let one = |(name, values): (&str, &toml::Spanned<Vec<i64>>)| {
-            let Some((_, sweep)) = sweep else {
-                return Err(self.at(values.span(), "`thin` needs a sweep"));
-            };
+        let Some((_, sweep)) = sweep else {
+            return Err(self.at(thin.span(), "`thin` needs a sweep"));
+        };
+        let names = || factors.iter().map(|f| f.name.as_str());
+        let each: Vec<(&str, &[i64])> = match thin.get_ref() {
+            file::Thin::All(values) => names().map(|name| (name, &values[..])).collect(),
+            file::Thin::Each(each) => each.iter().map(|(n, v)| (n.as_str(), &v[..])).collect(),
+        };
+        let one = |(name, values): (&str, &[i64])| {
             if !names().any(|factor| factor == name) {
                 let why = format!("`{name}` is not a factor of this case");
-                return Err(self.at(values.span(), why).known(name, names()));
+                return Err(self.at(thin.span(), why).known(name, names()));
             }
-            Ok((name.to_owned(), self.thin(values, sweep)?))
+            let kept = self.numbers(values, thin.span(), "thin")?;
+            match kept.iter().find(|v| !sweep.contains(v)) {
+                Some(v) => Err(self.at(thin.span(), format!("{v} is not a value of the sweep"))),
+                None => Ok((name.to_owned(), kept)),
+            }
         };
         each.into_iter().map(one).collect()
-    }
-
-    fn thin(&self, thin: &toml::Spanned<Vec<i64>>, sweep: &[u64]) -> Result<Vec<u64>, PlanError> {
-        let values = self.numbers(thin, "thin")?;
-        match values.iter().find(|v| !sweep.contains(v)) {
-            Some(v) => Err(self.at(thin.span(), format!("{v} is not a value of the sweep"))),
-            None => Ok(values),
-        }
     }
 
     fn writes(

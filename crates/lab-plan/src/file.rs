@@ -100,7 +100,7 @@ pub struct Case {
     #[serde(default)]
     pub statements: BTreeMap<String, Spanned<Count>>,
     pub reads: Option<Spanned<Count>>,
-    pub thin: Option<Thin>,
+    pub thin: Option<Spanned<Thin>>,
     #[serde(default)]
     pub request: Vec<Spanned<Request>>,
     #[serde(default)]
@@ -114,8 +114,8 @@ pub struct Case {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Thin {
-    All(Spanned<Vec<i64>>),
-    Each(BTreeMap<String, Spanned<Vec<i64>>>),
+    All(Vec<i64>),
+    Each(BTreeMap<String, Vec<i64>>),
 }
 
 /// Values, for all targets or for some.
