@@ -47,6 +47,12 @@ fn cell(plan: &Plan, blocks: &[&Visit], subject: SubjectId, point: PointId) -> O
     let rate = |value: fn(&Visit) -> Option<f64>| over_blocks(value).map(|(_, interval)| interval);
     let (pace, served_per_s) = over_blocks(|v| Some(v.per_second(v.served)))?;
     let (response, depending) = quantiles(plan, blocks, |s| &s.response);
+    // In a closed loop a request is due when it is sent.
+    let same = blocks.iter().all(|block| block.waits_for_nothing());
+    let service = match same {
+        true => response.clone(),
+        false => quantiles(plan, blocks, |s| &s.service).0,
+    };
     let (lag, _) = quantiles(plan, blocks, |s| &s.lag);
     let generator_busy = rate(|v| Some(v.busiest_cpu_ns as f64 / v.wall_ns))?;
     let saturated = generator_busy.estimate > BUSY
@@ -63,7 +69,7 @@ fn cell(plan: &Plan, blocks: &[&Visit], subject: SubjectId, point: PointId) -> O
         received_bytes_per_s: rate(|v| Some(v.per_second(v.received_bytes)))?,
         connects: sum(|v| v.connects),
         response,
-        service: quantiles(plan, blocks, |s| &s.service).0,
+        service,
         lag,
         generator_cpu_ns: rate(|v| v.per_request(v.cpu_ns as f64)),
         generator_busy,
