@@ -4,6 +4,7 @@
 
 use crate::csv::load as to_csv;
 use crate::plot::load as to_files;
+use crate::served::{self, ServedView};
 use crate::view::View;
 use crate::{Error, Format, Rendered, Report, Terminal, html, json, markdown, terminal, xlsx};
 use lab_model::{Arrivals, Load, PointId, Run, Slice, SubjectId};
@@ -45,6 +46,9 @@ pub struct Series<'a> {
 
 /// Renders a load run.
 pub fn render(format: Format, view: &LoadView, terminal: Terminal) -> Result<Rendered, Error> {
+    if let Some(served) = ServedView::of(view) {
+        return served::render(format, &served, terminal);
+    }
     Ok(match format {
         Format::Terminal => Rendered::Text(terminal::load(view, terminal)),
         Format::Markdown => Rendered::Text(markdown::load(view)),

@@ -80,7 +80,7 @@ pub const SERVERS: [Server; 15] = [
         (1.9, 0.21),
     ),
     server(
-        "ada-server (control)",
+        "ada-server-control",
         ["Ada", "appserver HTTP, profile server"],
         [7.4, 1.0, 1e-8, 3.0],
         (2.1, 1.9),

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a request costs a server: its CPU time, as it is and as a multiple of the baseline's, and what a
+//! connection for each request adds.
+
+use super::{MARKS, by_case, figure, figure_in, judged, none};
+use crate::content::Room;
+use crate::number::{self, Quantity, alone, level};
+use crate::served::{ServedView, per_cpu_second};
+use crate::table::{Cell, Table};
+use lab_model::SubjectId;
+use lab_stats::load::analysis::Metric;
+
+/// CPU time of a request where single figures are told; on a page with the requests per CPU second.
+pub fn cost_table(view: &ServedView, room: Room) -> Table {
+    let keep_alive = view.usual();
+    let point = |case: Option<usize>| {
+        let case = case?;
+        view.closed_at(case, keep_alive, view.usual_connections(case)?)
+    };
+    let cases: Vec<Option<usize>> = view.cases().into_iter().map(Some).collect();
+    let connections = cases
+        .iter()
+        .flatten()
+        .find_map(|&c| view.usual_connections(c));
+    let known = view.load.analysis.cells.iter();
+    let known = known.filter(|cell| cases.iter().any(|&case| point(case) == Some(cell.point)));
+    let known = known.filter_map(|cell| Some(cell.server_cpu_ns?.estimate));
+    let unit = number::common_unit(Quantity::Time, known);
+    let in_unit = match room {
+        Room::Narrow => format!(",{}", unit.1),
+        Room::Wide => ", and requests per CPU second".into(),
+    };
+    let title = format!(
+        "CPU time of a request over {} {}{in_unit}",
+        number::whole(connections.unwrap_or(0) as u64),
+        kind(keep_alive),
+    );
+    by_case(view, title, &cases, |subject, case| {
+        let here = point(case);
+        let cell = here.and_then(|point| view.load.cell(subject, point));
+        let cost = cell.and_then(|cell| cell.server_cpu_ns);
+        match (&cost, room) {
+            (None, _) => none(view, subject, here),
+            (Some(cost), Room::Narrow) => figure_in(Quantity::Time, (unit.0, ""), cost, room),
+            (Some(cost), Room::Wide) => {
+                let rate = alone(Quantity::Rate, &per_cpu_second(cost));
+                let cell = figure(Quantity::Time, cost, room);
+                let range = format!("{} · {rate}", cell.sub);
+                cell.sub(range.trim_start_matches(" · ").to_string())
+            }
+        }
+    })
+}
+
+/// CPU time of a request as a multiple of the baseline's, over all connections, by case and over all.
+pub fn ratio_table(view: &ServedView, keep_alive: bool, room: Room) -> Table {
+    let mut cases: Vec<Option<usize>> = view.cases().into_iter().map(Some).collect();
+    if cases.len() > 1 {
+        cases.push(None);
+    }
+    let baseline = view.common().baseline();
+    let title = format!(
+        "CPU time of a request / {baseline}'s, over {} {}",
+        view.connections(None, keep_alive),
+        match keep_alive {
+            true => "kept alive",
+            false => "for a request each",
+        },
+    );
+    let cell = |subject: SubjectId, case| match view.overall(subject, case, keep_alive) {
+        _ if subject == view.common().plan.baseline => Cell::from("1"),
+        Some(overall) => judged(&overall.ratio, &overall.verdict, room),
+        None => "–".into(),
+    };
+    let mut table = by_case(view, title, &cases, cell);
+    if table.rows.iter().all(|row| {
+        row[1..]
+            .iter()
+            .all(|c| ["–", "1"].contains(&c.text.as_str()))
+    }) {
+        table.rows.clear();
+        return table;
+    }
+    let control = view.common().plan.control();
+    let copy = control.and_then(|control| view.overall(control, view.whole(), keep_alive));
+    if let Some(copy) = copy {
+        table.notes.push(format!(
+            "A second copy of {baseline}: {}, which shows the run's own noise.",
+            number::full(Quantity::Ratio, &copy.ratio)
+        ));
+    }
+    table.notes.push(format!(
+        "Geometric means over the numbers of connections; below 1 is less CPU time, more requests per CPU second. \
+         {MARKS}; margin {}.",
+        level(view.load.analysis.margin),
+    ));
+    table
+}
+
+/// CPU time with a connection for each request as a multiple of that with connections kept alive; no rows
+/// where not both were measured.
+pub fn reconnect_table(view: &ServedView, room: Room) -> Table {
+    let mut cases: Vec<Option<usize>> = view.cases().into_iter().map(Some).collect();
+    if cases.len() > 1 {
+        cases.push(None);
+    }
+    let title =
+        "A connection for each request: CPU time of a request / that over connections kept alive";
+    let mut table = by_case(view, title.into(), &cases, |subject, case| {
+        match view.reconnect(subject, case, Metric::ServerCpu) {
+            Some(effect) => figure(Quantity::Ratio, &effect.ratio, room),
+            None => "–".into(),
+        }
+    });
+    if view.load.analysis.reconnects.is_empty() {
+        table.rows.clear();
+    }
+    table.notes.push(format!(
+        "Within each server, over {}; intervals are individual.",
+        view.connections(None, false)
+    ));
+    table
+}
+
+fn kind(keep_alive: bool) -> &'static str {
+    match keep_alive {
+        true => "connections kept alive",
+        false => "connections, a new one for each request",
+    }
+}

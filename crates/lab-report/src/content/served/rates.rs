@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Requests per second: the most of each server, and against the number of connections.
+
+use super::{by_case, figure, none, ranked};
+use crate::content::load::errors;
+use crate::content::{Room, cases::mark, cases::tone};
+use crate::number::{Quantity, short};
+use crate::served::ServedView;
+use crate::table::{Cell, Table, Tone};
+use lab_model::{PointId, SubjectId};
+use lab_stats::load::analysis::{LoadCell, Metric};
+
+/// What stands where the generator was the limit.
+const LIMIT: &str = "! The generator was the limit there, not the server: it would serve more.";
+
+/// The most requests per second of each server, and over how many connections.
+pub fn peak_table(view: &ServedView, room: Room) -> Table {
+    let keep_alive = view.usual();
+    let cases: Vec<Option<usize>> = view.cases().into_iter().map(Some).collect();
+    let title = format!(
+        "Most requests per second, over {}",
+        view.connections(None, keep_alive)
+    );
+    let mut table = by_case(view, title, &cases, |subject, case| {
+        let peak = case.and_then(|case| view.peak(subject, case, keep_alive));
+        let Some(peak) = peak else {
+            return none(view, subject, None);
+        };
+        let n = view.common().plan.connections(peak.point);
+        let cell = limited(peak, figure(Quantity::Rate, &peak.served_per_s, room));
+        match room {
+            Room::Narrow => cell,
+            Room::Wide => {
+                let range = format!("{} · at {n}", cell.sub);
+                cell.sub(range)
+            }
+        }
+    });
+    if table
+        .rows
+        .iter()
+        .flatten()
+        .any(|cell| cell.text.ends_with('!'))
+    {
+        table.notes.push(LIMIT.into());
+    }
+    table
+}
+
+/// Requests per second of a case against connections, kept alive and not; no table without points.
+pub fn rate_tables(view: &ServedView, case: usize, room: Room) -> Vec<Table> {
+    let tables = [true, false].map(|keep_alive| rate_table(view, case, keep_alive, room));
+    tables.into_iter().flatten().collect()
+}
+
+fn rate_table(view: &ServedView, case: usize, keep_alive: bool, room: Room) -> Option<Table> {
+    let points = view.closed(case, keep_alive);
+    let plan = view.common().plan;
+    let numbers = points
+        .iter()
+        .map(|&point| plan.connections(point).to_string());
+    let title = format!(
+        "{}: requests per second over connections {}",
+        view.case_name(Some(case)),
+        match keep_alive {
+            true => "kept alive",
+            false => "for a request each",
+        }
+    );
+    let columns = std::iter::once("server".to_string()).chain(numbers);
+    let mut table = Table::new(title, columns);
+    for subject in ranked(view) {
+        let cells = points.iter().map(|&point| rate(view, subject, point, room));
+        let name = Cell::from(view.name(subject));
+        table
+            .rows
+            .push(std::iter::once(name).chain(cells).collect());
+    }
+    let cells = points
+        .iter()
+        .flat_map(|&point| ranked(view).into_iter().map(move |s| (s, point)));
+    let cells: Vec<&LoadCell> = cells.filter_map(|(s, p)| view.load.cell(s, p)).collect();
+    table.notes.push(format!(
+        "Marks are on the time per request as a multiple of {}'s: < less, > more, = equivalent, ~ small but real, ? \
+         inconclusive.",
+        view.common().baseline()
+    ));
+    if cells.iter().any(|cell| cell.saturated) {
+        table.notes.push(format!(
+            "{LIMIT} It is compared only with servers that are behind even so."
+        ));
+    }
+    let failing: Vec<String> = cells
+        .iter()
+        .filter(|cell| crate::content::load::failed(cell) > 0)
+        .map(|cell| {
+            let n = plan.connections(cell.point);
+            format!("{} at {n} {}", view.name(cell.subject), errors(cell).text)
+        })
+        .collect();
+    if !failing.is_empty() {
+        table
+            .notes
+            .push(format!("Requests that failed: {}.", failing.join(", ")));
+    }
+    (!points.is_empty() && !table.rows.is_empty()).then_some(table)
+}
+
+fn rate(view: &ServedView, subject: SubjectId, point: PointId, room: Room) -> Cell {
+    let Some(cell) = view.load.cell(subject, point) else {
+        return none(view, subject, Some(point));
+    };
+    let text = match room {
+        Room::Narrow => Cell::from(short(Quantity::Rate, &cell.served_per_s)),
+        Room::Wide => figure(Quantity::Rate, &cell.served_per_s, room),
+    };
+    let text = limited(cell, text);
+    match view.load.comparison(subject, point, Metric::Throughput) {
+        Some(comparison) => {
+            let verdict = &comparison.verdict;
+            let marked = format!("{} {}", text.text, mark(verdict));
+            Cell {
+                text: marked,
+                ..text
+            }
+            .tone(tone(verdict))
+        }
+        None => text,
+    }
+}
+
+fn limited(cell: &LoadCell, shown: Cell) -> Cell {
+    match cell.saturated {
+        false => shown,
+        true => Cell {
+            text: format!("{} !", shown.text),
+            ..shown
+        }
+        .tone(Tone::Alarm),
+    }
+}
