@@ -108,8 +108,12 @@ impl<'a> LoadView<'a> {
         self.analysis.cells.iter().map(of).collect()
     }
 
-    /// A point's parameters: `connections=64 family=4`.
+    /// A point's parameters: `connections=64 family=4`; behind its case, where that does not go without
+    /// saying.
     pub fn point(&self, point: PointId) -> String {
+        if !self.view.plan.has_one_case() && point < self.view.plan.points.len() {
+            return self.view.plan.label(point);
+        }
         let params = self.view.plan.points.get(point).map(|p| &p.params);
         let words = params.into_iter().flatten();
         let words = words.map(|(key, value)| format!("{key}={value}"));

@@ -79,6 +79,15 @@ pub fn short(quantity: Quantity, interval: &Interval) -> String {
 
 /// The same in a unit of the caller's: `scale` is what to divide by, `unit` what to write.
 pub fn short_in(scale: f64, unit: &str, interval: &Interval) -> String {
+    shortened(scale, unit, interval, 4)
+}
+
+/// The same to three significant digits at the most, where there is little room.
+pub fn brief_in(scale: f64, unit: &str, interval: &Interval) -> String {
+    shortened(scale, unit, interval, 3)
+}
+
+fn shortened(scale: f64, unit: &str, interval: &Interval, most: i32) -> String {
     let estimate = interval.estimate / scale;
     let half = half_width(interval) / scale;
     if !bounded(interval) {
@@ -94,7 +103,7 @@ pub fn short_in(scale: f64, unit: &str, interval: &Interval) -> String {
     } else {
         significant(estimate, 3)
     };
-    let estimated = digits(estimate, decimals.min(significant(estimate, 4)));
+    let estimated = digits(estimate, decimals.min(significant(estimate, most)));
     format!("{estimated}{unit} ±{}", percent(half / estimate))
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Head, figure, footer, host, method, page, table, warnings};
 use crate::Error;
-use crate::content::{self, Room, load, served};
+use crate::content::{self, Room, served};
 use crate::plot::{self, Plot};
 use crate::served::ServedView;
 use crate::table::Table;
@@ -37,6 +37,7 @@ fn navigation(view: &ServedView) -> Markup {
         nav aria-label="Sections" {
             ul {
                 @if failed { li { a href="#failed" { "What failed" } } }
+                li { a href="#loaded" { "What was done" } }
                 li { a href="#servers" { "The servers" } }
                 li { a href="#costs" { "What a request costs" } }
                 li { a href="#rates" { "Requests per second" } }
@@ -58,8 +59,9 @@ fn main(view: &ServedView, plots: &[Plot]) -> Markup {
         html! { @for plot in plots.iter().filter(|p| p.name == name) { (figure(plot, true)) } }
     };
     html! {
-        dl { @for (name, value) in served::asked(view) { dt { (name) } dd { (value) } } }
         (trouble(view))
+        h2 id="loaded" { "What was done" }
+        dl { @for (name, value) in served::asked(view) { dt { (name) } dd { (value) } } }
         h2 id="servers" { "The servers" }
         (table(&served::server_table(view, room)))
         (drawn("memory"))
@@ -71,7 +73,7 @@ fn main(view: &ServedView, plots: &[Plot]) -> Markup {
         (table(&served::reconnect_table(view, room)))
         h2 id="rates" { "Requests per second" }
         (table(&served::peak_table(view, room)))
-        (table(&load::error_table(view.load)))
+        (table(&served::error_table(view)))
         h2 id="times" { "What users feel" }
         (table(&served::p99_table(view, room)))
         h2 id="cases" { "Case by case" }

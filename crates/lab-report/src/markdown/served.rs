@@ -2,7 +2,6 @@
 //! A run of servers that the lab started as Markdown.
 
 use super::{code, escape, heading, host, item, paragraph, table, tables, warnings};
-use crate::content::load::error_table;
 use crate::content::{self, Room, served};
 use crate::served::ServedView;
 
@@ -40,7 +39,7 @@ pub fn render(view: &ServedView) -> String {
         served::reconnect_table(view, room),
     ];
     tables(&mut text, "What a request costs", &costs);
-    let most = [served::peak_table(view, room), error_table(view.load)];
+    let most = [served::peak_table(view, room), served::error_table(view)];
     tables(&mut text, "Requests per second", &most);
     tables(
         &mut text,

@@ -6,7 +6,6 @@ use super::footer;
 use super::page::Page;
 use crate::Terminal;
 use crate::content::Room;
-use crate::content::load::error_table;
 use crate::content::served;
 use crate::served::ServedView;
 use crate::table::{Table, Tone};
@@ -20,12 +19,11 @@ pub fn render(view: &ServedView, terminal: Terminal) -> String {
     let room = Room::Narrow;
     let tables = [
         served::server_table(view, room),
+        served::overview_table(view, room),
         served::ratio_table(view, view.usual(), room),
-        served::cost_table(view, room),
         served::peak_table(view, room),
         served::p99_table(view, room),
-        served::reconnect_table(view, room),
-        error_table(view.load),
+        served::error_table(view),
     ];
     tables.iter().for_each(|table| section(&mut page, table));
     let refusals = served::refusals(view).into_iter();

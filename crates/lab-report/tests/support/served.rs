@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 const VISIT_NS: u64 = 50_000_000;
 
 /// CPU time of the generator for a request, and for opening a connection.
-const GENERATOR_NS: f64 = 5_000.0;
+const GENERATOR_NS: f64 = 5_900.0;
 const OPENING_NS: f64 = 14_000.0;
 
 /// To wake up server and generator, when each waits for the other.
@@ -508,10 +508,10 @@ fn block(plan: &Plan, servers: &[Server], passes: u32, number: u32, noise: &mut 
     let mut slices = Vec::new();
     for point in 0..plan.points.len() {
         // Luck of a fresh process.
-        let luck: Vec<f64> = servers.iter().map(|_| noise.about(0.008)).collect();
+        let luck: Vec<f64> = servers.iter().map(|_| noise.about(0.03)).collect();
         for pass in 0..passes {
             for (subject, server) in servers.iter().enumerate() {
-                let speed = speed * luck[subject] * noise.about(0.004);
+                let speed = speed * luck[subject] * noise.about(0.02);
                 let mut slice = slice(plan, server, point, speed, noise);
                 (slice.point, slice.subject, slice.pass) = (point, subject, pass);
                 slices.push(slice);
@@ -620,8 +620,8 @@ fn times(median_ns: f64, tail: f64, served: u64) -> Counts {
     for step in 0..steps {
         let part = (step as f64 + 0.5) / steps as f64;
         let mut ns = median_ns * spread(part);
-        if part > 0.985 {
-            ns *= 1.0 + (tail - 1.0) * (part - 0.985) / 0.015;
+        if part > 0.9 {
+            ns *= 1.0 + (tail - 1.0) * ((part - 0.9) / 0.1).powi(4);
         }
         let count = served / steps + u64::from(step < served % steps);
         *counts.entry(bucket(ns)).or_default() += count;

@@ -235,6 +235,18 @@ impl Metric {
         Metric::ServerCpu,
     ];
 
+    /// In few words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::Throughput => "throughput",
+            Metric::P50 => "p50",
+            Metric::P90 => "p90",
+            Metric::P99 => "p99",
+            Metric::P999 => "p99.9",
+            Metric::ServerCpu => "server CPU per request",
+        }
+    }
+
     /// Of a percentile, how many in 10,000 requests do not exceed it.
     pub fn per_10_000(self) -> Option<u32> {
         match self {

@@ -283,15 +283,17 @@ fn rates(view: &ServedView) -> Option<String> {
             false => "",
         };
         Some(format!(
-            "{}: {} with {} over {}{limited}{same}",
+            "of {} by {} ({} over {}{limited}{same})",
             view.case_name(Some(case)),
             view.common().name(first.subject),
-            per_second("requests", &first.served_per_s),
+            per_second("requests", &first.served_per_s)
+                .replace(" (", ", ")
+                .replace(')', ""),
             count(view.common().plan.connections(first.point), "connection"),
         ))
     });
     let parts: Vec<String> = parts.collect();
-    (!parts.is_empty()).then(|| format!("At the most, {}.", parts.join(". ")))
+    (!parts.is_empty()).then(|| format!("Most are served {}.", list(&parts)))
 }
 
 /// What the baseline holds, and the others as a multiple of it.

@@ -2,52 +2,54 @@
 //! What a request costs a server: its CPU time, as it is and as a multiple of the baseline's, and what a
 //! connection for each request adds.
 
-use super::{MARKS, by_case, figure, figure_in, judged, none};
+use super::{MARKS, beside, by_case, figure_in, judged, none, unit};
 use crate::content::Room;
 use crate::number::{self, Quantity, alone, level};
 use crate::served::{ServedView, per_cpu_second};
 use crate::table::{Cell, Table};
-use lab_model::SubjectId;
+use lab_model::{PointId, SubjectId};
 use lab_stats::load::analysis::Metric;
 
-/// CPU time of a request where single figures are told; on a page with the requests per CPU second.
+/// Where single figures of a case are told: so many connections, asked as fast as they are answered.
+pub fn usual_point(view: &ServedView, case: usize) -> Option<PointId> {
+    view.closed_at(case, view.usual(), view.usual_connections(case)?)
+}
+
+/// CPU time of a request where single figures are told, with the requests per CPU second.
 pub fn cost_table(view: &ServedView, room: Room) -> Table {
-    let keep_alive = view.usual();
-    let point = |case: Option<usize>| {
-        let case = case?;
-        view.closed_at(case, keep_alive, view.usual_connections(case)?)
-    };
     let cases: Vec<Option<usize>> = view.cases().into_iter().map(Some).collect();
-    let connections = cases
+    let mut numbers = cases
         .iter()
         .flatten()
-        .find_map(|&c| view.usual_connections(c));
+        .filter_map(|&c| view.usual_connections(c));
+    let point = |case: Option<usize>| usual_point(view, case?);
     let known = view.load.analysis.cells.iter();
     let known = known.filter(|cell| cases.iter().any(|&case| point(case) == Some(cell.point)));
     let known = known.filter_map(|cell| Some(cell.server_cpu_ns?.estimate));
-    let unit = number::common_unit(Quantity::Time, known);
-    let in_unit = match room {
-        Room::Narrow => format!(",{}", unit.1),
-        Room::Wide => ", and requests per CPU second".into(),
+    let (scale, in_unit) = unit(Quantity::Time, room, known);
+    let rates = if room == Room::Wide {
+        ", and requests per CPU second"
+    } else {
+        ""
     };
     let title = format!(
-        "CPU time of a request over {} {}{in_unit}",
-        number::whole(connections.unwrap_or(0) as u64),
-        kind(keep_alive),
+        "CPU time of a request over {} {}{in_unit}{rates}",
+        number::whole(numbers.next().unwrap_or(0) as u64),
+        match view.usual() {
+            true => "connections kept alive",
+            false => "connections, a new one for each request",
+        },
     );
     by_case(view, title, &cases, |subject, case| {
         let here = point(case);
         let cell = here.and_then(|point| view.load.cell(subject, point));
-        let cost = cell.and_then(|cell| cell.server_cpu_ns);
-        match (&cost, room) {
-            (None, _) => none(view, subject, here),
-            (Some(cost), Room::Narrow) => figure_in(Quantity::Time, (unit.0, ""), cost, room),
-            (Some(cost), Room::Wide) => {
-                let rate = alone(Quantity::Rate, &per_cpu_second(cost));
-                let cell = figure(Quantity::Time, cost, room);
-                let range = format!("{} · {rate}", cell.sub);
-                cell.sub(range.trim_start_matches(" · ").to_string())
-            }
+        let Some(cost) = cell.and_then(|cell| cell.server_cpu_ns) else {
+            return none(view, subject, here);
+        };
+        let shown = figure_in(Quantity::Time, scale, &cost, room);
+        match room {
+            Room::Narrow => shown,
+            Room::Wide => beside(shown, &alone(Quantity::Rate, &per_cpu_second(&cost))),
         }
     })
 }
@@ -55,7 +57,8 @@ pub fn cost_table(view: &ServedView, room: Room) -> Table {
 /// CPU time of a request as a multiple of the baseline's, over all connections, by case and over all.
 pub fn ratio_table(view: &ServedView, keep_alive: bool, room: Room) -> Table {
     let mut cases: Vec<Option<usize>> = view.cases().into_iter().map(Some).collect();
-    if cases.len() > 1 {
+    // Where there is little room, all together is told beside other figures.
+    if cases.len() > 1 && room == Room::Wide {
         cases.push(None);
     }
     let baseline = view.common().baseline();
@@ -108,7 +111,7 @@ pub fn reconnect_table(view: &ServedView, room: Room) -> Table {
         "A connection for each request: CPU time of a request / that over connections kept alive";
     let mut table = by_case(view, title.into(), &cases, |subject, case| {
         match view.reconnect(subject, case, Metric::ServerCpu) {
-            Some(effect) => figure(Quantity::Ratio, &effect.ratio, room),
+            Some(effect) => figure_in(Quantity::Ratio, 1.0, &effect.ratio, room),
             None => "–".into(),
         }
     });
@@ -120,11 +123,4 @@ pub fn reconnect_table(view: &ServedView, room: Room) -> Table {
         view.connections(None, false)
     ));
     table
-}
-
-fn kind(keep_alive: bool) -> &'static str {
-    match keep_alive {
-        true => "connections kept alive",
-        false => "connections, a new one for each request",
-    }
 }

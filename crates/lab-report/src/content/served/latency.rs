@@ -2,10 +2,10 @@
 //! How long requests take where each server is offered a part of its own peak: the only rates at which
 //! latencies can be compared.
 
-use super::{MARKS, by_case, figure, none, ranked, word};
-use crate::content::{Room, cases::mark, cases::tone};
+use super::{MARKS, by_case, figure, figure_in, none, ranked, unit, with_verdict};
+use crate::content::Room;
 use crate::load::{QUANTILES, Quantile};
-use crate::number::{self, Quantity, alone, short_in};
+use crate::number::{Quantity, alone};
 use crate::served::{ServedView, percent_of_peak};
 use crate::table::{Cell, Table};
 use lab_model::{PointId, SubjectId};
@@ -30,11 +30,7 @@ pub fn p99_table(view: &ServedView, room: Room) -> Table {
     let known = cases.iter().filter_map(|&case| point(case));
     let known = known.flat_map(|point| ranked(view).into_iter().map(move |s| (s, point)));
     let known = known.filter_map(|(subject, point)| Some(p99(subject, point)?.estimate));
-    let unit = number::common_unit(Quantity::Time, known);
-    let in_unit = match room {
-        Room::Narrow => format!(",{}", unit.1),
-        Room::Wide => String::new(),
-    };
+    let (scale, in_unit) = unit(Quantity::Time, room, known);
     let title = format!(
         "p99 of the response time at {} of each server's own peak{in_unit}",
         percent_of_peak(part)
@@ -44,11 +40,8 @@ pub fn p99_table(view: &ServedView, room: Room) -> Table {
         let time = here.and_then(|point| p99(subject, point));
         match (here, time) {
             (Some(point), Some(time)) => {
-                let cell = match room {
-                    Room::Narrow => short_in(unit.0, "", &time).into(),
-                    Room::Wide => figure(Quantity::Time, &time, room),
-                };
-                marked(view, subject, point, Metric::P99, cell, room)
+                let shown = figure_in(Quantity::Time, scale, &time, room);
+                marked(view, subject, point, Metric::P99, shown, room)
             }
             _ => none(view, subject, here),
         }
@@ -127,7 +120,7 @@ fn latency_table(
     table
 }
 
-/// With the verdict on it: a mark behind it, or a word below.
+/// With the verdict on it.
 fn marked(
     view: &ServedView,
     subject: SubjectId,
@@ -136,25 +129,6 @@ fn marked(
     shown: Cell,
     room: Room,
 ) -> Cell {
-    let Some(comparison) = view.load.comparison(subject, point, metric) else {
-        return match room {
-            Room::Narrow => Cell {
-                text: format!("{}  ", shown.text),
-                ..shown
-            },
-            Room::Wide => shown,
-        };
-    };
-    let verdict = &comparison.verdict;
-    let marked = match room {
-        Room::Narrow => Cell {
-            text: format!("{} {}", shown.text, mark(verdict)),
-            ..shown
-        },
-        Room::Wide => {
-            let below = format!("{} · {}", shown.sub, word(verdict));
-            shown.sub(below)
-        }
-    };
-    marked.tone(tone(verdict))
+    let comparison = view.load.comparison(subject, point, metric);
+    with_verdict(shown, comparison.map(|c| &c.verdict), room)
 }

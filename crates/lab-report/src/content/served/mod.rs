@@ -13,10 +13,10 @@ pub use costs::{cost_table, ratio_table, reconnect_table};
 pub use latency::{latency_tables, p99_table};
 pub use method::{asked, method, proof, split};
 pub use rates::{peak_table, rate_tables};
-pub use servers::{refusals, server_table, setting_table, transcript};
+pub use servers::{error_table, overview_table, refusals, server_table, setting_table, transcript};
 
 use crate::content::{Room, cases::mark, cases::tone};
-use crate::number::{self, Quantity, full, short, short_in};
+use crate::number::{self, Quantity, brief_in, full, short};
 use crate::served::ServedView;
 use crate::table::{Cell, Table, Tone};
 use lab_model::{Failure, SubjectId};
@@ -77,31 +77,48 @@ fn figure(quantity: Quantity, interval: &Interval, room: Room) -> Cell {
     }
 }
 
-/// The same in the unit of its column.
-fn figure_in(
-    quantity: Quantity,
-    (scale, unit): (f64, &str),
-    interval: &Interval,
-    room: Room,
-) -> Cell {
+/// The same in the unit of a table, which its title names where there is little room.
+fn figure_in(quantity: Quantity, scale: f64, interval: &Interval, room: Room) -> Cell {
     match room {
-        Room::Narrow => short_in(scale, unit, interval).into(),
+        Room::Narrow => brief_in(scale, "", interval).into(),
         Room::Wide => figure(quantity, interval, room),
     }
 }
 
-/// A ratio with its verdict: a mark behind it, and on a page a word below.
+/// A ratio with its verdict: a mark behind it, or on a page a word below.
 fn judged(ratio: &Interval, verdict: &Verdict, room: Room) -> Cell {
-    let tone = tone(verdict);
-    match room {
-        Room::Narrow => {
-            let ratio = short(Quantity::Ratio, ratio);
-            Cell::from(format!("{ratio} {}", mark(verdict))).tone(tone)
-        }
-        Room::Wide => Cell::from(full(Quantity::Ratio, ratio))
-            .sub(word(verdict))
-            .tone(tone),
+    let shown = figure_in(Quantity::Ratio, 1.0, ratio, room);
+    with_verdict(shown, Some(verdict), room)
+}
+
+/// A figure with the verdict on it; none: there is no comparison.
+fn with_verdict(shown: Cell, verdict: Option<&Verdict>, room: Room) -> Cell {
+    let text = match (verdict, room) {
+        (Some(verdict), Room::Narrow) => Cell {
+            text: format!("{}{}", shown.text, mark(verdict)),
+            ..shown
+        },
+        (Some(verdict), Room::Wide) => beside(shown, word(verdict)),
+        // Its figures stand below the others'.
+        (None, Room::Narrow) => Cell {
+            text: format!("{} ", shown.text),
+            ..shown
+        },
+        (None, Room::Wide) => shown,
+    };
+    match verdict {
+        Some(verdict) => text.tone(tone(verdict)),
+        None => text,
     }
+}
+
+/// With something more in its second line.
+fn beside(cell: Cell, what: &str) -> Cell {
+    let sub = match cell.sub.is_empty() {
+        true => what.to_string(),
+        false => format!("{} · {what}", cell.sub),
+    };
+    cell.sub(sub)
 }
 
 /// A table whose rows are the servers that were measured and whose columns are cases.
@@ -121,6 +138,16 @@ fn by_case(
             .push(std::iter::once(name).chain(cells).collect());
     }
     table
+}
+
+/// The unit that suits all of a table's figures, and how its title names it where there is little room.
+fn unit(quantity: Quantity, room: Room, known: impl Iterator<Item = f64>) -> (f64, String) {
+    let (scale, unit) = number::common_unit(quantity, known);
+    let named = match room {
+        Room::Narrow => format!(",{unit}"),
+        Room::Wide => String::new(),
+    };
+    (scale, named)
 }
 
 /// Where a server has no figure.

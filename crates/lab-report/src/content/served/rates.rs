@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Requests per second: the most of each server, and against the number of connections.
 
-use super::{by_case, figure, none, ranked};
-use crate::content::load::errors;
-use crate::content::{Room, cases::mark, cases::tone};
-use crate::number::{Quantity, short};
+use super::{beside, by_case, figure, figure_in, none, ranked, unit, with_verdict};
+use crate::content::Room;
+use crate::content::load::{errors, failed};
+use crate::number::Quantity;
 use crate::served::ServedView;
 use crate::table::{Cell, Table, Tone};
 use lab_model::{PointId, SubjectId};
@@ -17,8 +17,12 @@ const LIMIT: &str = "! The generator was the limit there, not the server: it wou
 pub fn peak_table(view: &ServedView, room: Room) -> Table {
     let keep_alive = view.usual();
     let cases: Vec<Option<usize>> = view.cases().into_iter().map(Some).collect();
+    let peaks = cases.iter().flatten();
+    let peaks = peaks.flat_map(|&case| ranked(view).into_iter().map(move |s| (s, case)));
+    let peaks = peaks.filter_map(|(subject, case)| view.peak(subject, case, keep_alive));
+    let (scale, in_unit) = unit(Quantity::Rate, room, peaks.map(|c| c.served_per_s.estimate));
     let title = format!(
-        "Most requests per second, over {}",
+        "Most requests per second, over {}{in_unit}",
         view.connections(None, keep_alive)
     );
     let mut table = by_case(view, title, &cases, |subject, case| {
@@ -26,14 +30,11 @@ pub fn peak_table(view: &ServedView, room: Room) -> Table {
         let Some(peak) = peak else {
             return none(view, subject, None);
         };
-        let n = view.common().plan.connections(peak.point);
-        let cell = limited(peak, figure(Quantity::Rate, &peak.served_per_s, room));
+        let shown = figure_in(Quantity::Rate, scale, &peak.served_per_s, room);
+        let shown = limited(peak, shown);
         match room {
-            Room::Narrow => cell,
-            Room::Wide => {
-                let range = format!("{} · at {n}", cell.sub);
-                cell.sub(range)
-            }
+            Room::Narrow => shown,
+            Room::Wide => beside(shown, &at(view, peak)),
         }
     });
     if table
@@ -45,6 +46,11 @@ pub fn peak_table(view: &ServedView, room: Room) -> Table {
         table.notes.push(LIMIT.into());
     }
     table
+}
+
+/// `at 128`: over how many connections.
+pub fn at(view: &ServedView, peak: &LoadCell) -> String {
+    format!("at {}", view.common().plan.connections(peak.point))
 }
 
 /// Requests per second of a case against connections, kept alive and not; no table without points.
@@ -81,8 +87,7 @@ fn rate_table(view: &ServedView, case: usize, keep_alive: bool, room: Room) -> O
         .flat_map(|&point| ranked(view).into_iter().map(move |s| (s, point)));
     let cells: Vec<&LoadCell> = cells.filter_map(|(s, p)| view.load.cell(s, p)).collect();
     table.notes.push(format!(
-        "Marks are on the time per request as a multiple of {}'s: < less, > more, = equivalent, ~ small but real, ? \
-         inconclusive.",
+        "Verdicts are on the time per request as a multiple of {}'s: less time is more requests per second.",
         view.common().baseline()
     ));
     if cells.iter().any(|cell| cell.saturated) {
@@ -92,7 +97,7 @@ fn rate_table(view: &ServedView, case: usize, keep_alive: bool, room: Room) -> O
     }
     let failing: Vec<String> = cells
         .iter()
-        .filter(|cell| crate::content::load::failed(cell) > 0)
+        .filter(|cell| failed(cell) > 0)
         .map(|cell| {
             let n = plan.connections(cell.point);
             format!("{} at {n} {}", view.name(cell.subject), errors(cell).text)
@@ -110,26 +115,15 @@ fn rate(view: &ServedView, subject: SubjectId, point: PointId, room: Room) -> Ce
     let Some(cell) = view.load.cell(subject, point) else {
         return none(view, subject, Some(point));
     };
-    let text = match room {
-        Room::Narrow => Cell::from(short(Quantity::Rate, &cell.served_per_s)),
-        Room::Wide => figure(Quantity::Rate, &cell.served_per_s, room),
-    };
-    let text = limited(cell, text);
+    let shown = limited(cell, figure(Quantity::Rate, &cell.served_per_s, room));
     match view.load.comparison(subject, point, Metric::Throughput) {
-        Some(comparison) => {
-            let verdict = &comparison.verdict;
-            let marked = format!("{} {}", text.text, mark(verdict));
-            Cell {
-                text: marked,
-                ..text
-            }
-            .tone(tone(verdict))
-        }
-        None => text,
+        Some(comparison) => with_verdict(shown, Some(&comparison.verdict), room),
+        None => shown,
     }
 }
 
-fn limited(cell: &LoadCell, shown: Cell) -> Cell {
+/// A rate that says so where it is the generator's.
+pub fn limited(cell: &LoadCell, shown: Cell) -> Cell {
     match cell.saturated {
         false => shown,
         true => Cell {

@@ -1,109 +1,295 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The servers: what they are, what they hold, and how they start.
 
-use super::{all, failure, figure, judged};
+use super::costs::usual_point;
+use super::rates::{at, limited};
+use super::{MARKS, all, beside, failure, figure, figure_in, judged, ranked, unit};
+use crate::content::load::failed;
 use crate::content::{Room, conditions, count};
-use crate::number::{Quantity, single};
-use crate::served::ServedView;
-use crate::table::{Cell, Column, Table, Tone};
-use lab_model::{Failure, PointId, SubjectId, WarmUp};
+use crate::number::{Quantity, alone, percent, single, whole};
+use crate::served::{ServedView, per_cpu_second};
+use crate::table::{Cell, Table, Tone};
+use lab_model::{ErrorKind, Failure, PointId, SubjectId, WarmUp};
+use lab_stats::analysis::Interval;
+use lab_stats::load::analysis::{LoadCell, Metric};
 
-/// A row for each server, those that failed at the end.
+/// What is said of a server in a column: its title, whether it is a number, and what it is.
+type Fact<'t> = (String, bool, Box<dyn Fn(SubjectId) -> Cell + 't>);
+
+/// A row for each server, those that failed at the end: what it is, what it holds, how it starts; on a page
+/// also what a request of the first case costs it.
 pub fn server_table(view: &ServedView, room: Room) -> Table {
-    let column = |(title, numeric): (&str, bool)| Column {
-        title: title.to_string(),
-        numeric,
+    let common = view.common();
+    let said = |key: &'static str| move |s| Cell::from(view.setting(s, key).unwrap_or(NONE));
+    let model = |s: SubjectId| &common.plan.subjects[s];
+    let mut facts: Vec<Fact> = Vec::new();
+    if room == Room::Wide {
+        facts.push((
+            "what it is".into(),
+            false,
+            Box::new(move |s| Cell::from(model(s).driver.as_str()).sub(model(s).language.as_str())),
+        ));
+    }
+    let titles = match room {
+        Room::Narrow => ["work", "loop", "thr", "resident"],
+        Room::Wide => ["workers", "loops", "threads", "resident memory"],
     };
-    let narrow = [
-        ("server", false),
-        ("work", true),
-        ("loop", true),
-        ("thr", true),
-        ("resident", true),
-        ("ratio", true),
-        ("start-up", true),
-        ("first", true),
-    ];
-    let wide = [
-        ("server", false),
-        ("language", false),
-        ("what it is", false),
-        ("workers", true),
-        ("loops", true),
-        ("threads", true),
-        ("resident memory", true),
-        ("ratio", true),
-        ("start-up", true),
-        ("first answer", true),
-        ("warm-up", false),
-    ];
-    let columns: Vec<Column> = match room {
-        Room::Narrow => narrow.map(column).into(),
-        Room::Wide => wide.map(column).into(),
-    };
-    let most = view.load.analysis.footprints.iter().map(|f| f.connections);
-    let most = most.max().unwrap_or(0);
-    let mut table = Table {
-        title: "The servers".into(),
-        columns,
-        ..Table::default()
-    };
-    table.rows = all(view).into_iter().map(|s| row(view, s, room)).collect();
-    let baseline = view.common().baseline();
-    let short = match room {
-        Room::Narrow => {
-            "work: threads that run handlers, 0 where the loops do; loop: event loops; thr: most threads seen. "
-        }
-        Room::Wide => {
-            "Workers run handlers; where there are none, the loops do. Threads: the most seen. "
-        }
-    };
-    table.notes.push(format!(
-        "{short}Resident memory: after the load over {most} connections, and as a multiple of {baseline}'s. First \
-         answer: of a fresh process, from connecting (a single reading)."
+    facts.push((titles[0].into(), true, Box::new(said("workers"))));
+    facts.push((titles[1].into(), true, Box::new(said("loops"))));
+    facts.push((titles[2].into(), true, Box::new(move |s| threads(view, s))));
+    facts.push((
+        titles[3].into(),
+        true,
+        Box::new(move |s| memory(view, s, room)),
     ));
+    facts.push((
+        "ratio".into(),
+        true,
+        Box::new(move |s| memory_ratio(view, s, room)),
+    ));
+    if room == Room::Wide {
+        facts.extend(costs(view, room));
+    }
+    facts.push((
+        "start-up".into(),
+        true,
+        Box::new(move |s| startup(view, s, room)),
+    ));
+    facts.push((
+        "first".into(),
+        true,
+        Box::new(move |s| first_answer(view, s)),
+    ));
+    let mut table = of_facts("The servers".into(), all(view), view, facts);
+    let connections = view.load.analysis.footprints.iter().map(|f| f.connections);
+    let (most, baseline) = (connections.max().unwrap_or(0), common.baseline());
+    table.notes.push(match room {
+        Room::Narrow => format!(
+            "work: threads that run handlers, 0 where the loops do; loop: event loops; thr: most threads seen; \
+             resident: memory after the load over {most} connections, and its ratio to {baseline}'s; first: the first \
+             answer of a fresh process, from connecting (a single reading)."
+        ),
+        Room::Wide => format!(
+            "Workers run handlers; where there are none, the loops do. Threads: the most seen. Resident memory: after \
+             the load over {most} connections, and as a multiple of {baseline}'s. {} First: the first answer of a \
+             fresh process, from connecting (a single reading).",
+            cost_note(view)
+        ),
+    });
     table
 }
 
-fn row(view: &ServedView, subject: SubjectId, room: Room) -> Vec<Cell> {
-    let common = view.common();
-    let model = &common.plan.subjects[subject];
-    let said = |key| Cell::from(view.setting(subject, key).unwrap_or("–"));
-    let mut row = vec![Cell::from(view.name(subject))];
-    if room == Room::Wide {
-        row.extend([model.language.as_str(), model.driver.as_str()].map(Cell::from));
+/// A row for each server that was measured: what a request of the first case costs it, and what it serves.
+pub fn overview_table(view: &ServedView, room: Room) -> Table {
+    let title = "What a request costs, and what is served".into();
+    let mut table = of_facts(title, ranked(view), view, costs(view, room));
+    table.notes.push(cost_note(view));
+    table
+}
+
+fn of_facts(title: String, servers: Vec<SubjectId>, view: &ServedView, facts: Vec<Fact>) -> Table {
+    let titles = facts.iter().map(|(title, ..)| title.clone());
+    let mut table = Table::new(title, std::iter::once("server".to_string()).chain(titles));
+    for (column, (_, numeric, _)) in table.columns.iter_mut().skip(1).zip(&facts) {
+        column.numeric = *numeric;
     }
-    row.extend([said("workers"), said("loops")]);
-    let Some(print) = view.footprint(subject) else {
-        let why =
-            failure(view, subject).map_or("not measured".into(), |f| format!("failed: {}", f.kind));
-        row.push("–".into());
-        row.push(Cell::from(why).tone(Tone::Alarm));
-        let missing = if room == Room::Wide { 4 } else { 3 };
-        row.extend(std::iter::repeat_n(Cell::from("–"), missing));
-        return row;
+    for subject in servers {
+        let cells = facts.iter().map(|(.., of)| of(subject));
+        let name = Cell::from(view.name(subject));
+        table
+            .rows
+            .push(std::iter::once(name).chain(cells).collect());
+    }
+    table
+}
+
+/// CPU time per request, its ratio to the baseline's, the most requests per second, and the p99.
+fn costs<'t>(view: &'t ServedView, room: Room) -> Vec<Fact<'t>> {
+    let plan = view.common().plan;
+    let (keep_alive, whole) = (view.usual(), view.whole());
+    let Some(case) = view.cases().first().copied() else {
+        return Vec::new();
     };
-    let dash = || Cell::from("–");
-    row.push(print.threads.map_or_else(dash, |n| n.to_string().into()));
-    let memory = print.bytes.as_ref();
-    row.push(memory.map_or_else(dash, |bytes| match room {
-        Room::Narrow => crate::number::alone(Quantity::Size, bytes).into(),
-        Room::Wide => figure(Quantity::Size, bytes, room),
-    }));
-    row.push(match (&print.ratio, &print.verdict) {
-        _ if subject == common.plan.baseline => "1".into(),
-        (Some(ratio), Some(verdict)) => judged(ratio, verdict, room),
-        _ => dash(),
-    });
-    let startup = print.startup_ns.as_ref();
-    row.push(startup.map_or_else(dash, |ns| figure(Quantity::Time, ns, room)));
-    let pilots = || common.run.pilots.iter().filter(|p| p.subject == subject);
-    let first = pilots().next().map(|pilot| pilot.cold_ns as f64);
-    row.push(first.map_or_else(dash, |ns| single(Quantity::Time, ns).into()));
-    if room == Room::Wide {
-        row.push(warm_up(pilots().map(|p| p.class).collect()));
+    let here = usual_point(view, case);
+    let cost = move |s| view.load.cell(s, here?)?.server_cpu_ns;
+    let per_second = move |s| cost(s).as_ref().map(per_cpu_second);
+    let peak = move |s| view.peak(s, case, keep_alive);
+    let servers = ranked(view);
+    let known = |of: &dyn Fn(SubjectId) -> Option<Interval>| -> Vec<f64> {
+        let all = servers.iter().filter_map(|&s| of(s));
+        all.map(|interval| interval.estimate).collect()
+    };
+    let most = move |s| peak(s).map(|cell| cell.served_per_s);
+    let in_unit = |title, quantity, known: Vec<f64>| {
+        let (scale, named) = unit(quantity, room, known.into_iter());
+        (format!("{title}{named}"), scale)
+    };
+    let titles = match room {
+        Room::Narrow => ["CPU ratio", "CPU", "per CPU s", "most"],
+        Room::Wide => [
+            "CPU time / request, ratio",
+            "CPU time / request",
+            "requests / CPU second",
+            "most requests / s",
+        ],
+    };
+    let (cost_title, time) = in_unit(titles[1], Quantity::Time, known(&cost));
+    let (per_title, rate) = in_unit(titles[2], Quantity::Rate, known(&per_second));
+    let (most_title, peaks) = in_unit(titles[3], Quantity::Rate, known(&most));
+    let shown = move |quantity, scale, interval: Option<Interval>| {
+        interval.map_or(Cell::from(NONE), |i| figure_in(quantity, scale, &i, room))
+    };
+    let ratio = move |s| match view.overall(s, whole, keep_alive) {
+        _ if s == plan.baseline => "1 ".into(),
+        Some(overall) => judged(&overall.ratio, &overall.verdict, room),
+        None => NONE.into(),
+    };
+    let served = move |s| {
+        let Some(peak) = peak(s) else {
+            return NONE.into();
+        };
+        let rate = figure_in(Quantity::Rate, peaks, &peak.served_per_s, room);
+        match room {
+            Room::Narrow => limited(peak, rate),
+            Room::Wide => beside(limited(peak, rate), &at(view, peak)),
+        }
+    };
+    let mut facts: Vec<Fact> = vec![
+        (titles[0].into(), true, Box::new(ratio)),
+        (
+            cost_title,
+            true,
+            Box::new(move |s| shown(Quantity::Time, time, cost(s))),
+        ),
+        (
+            per_title,
+            true,
+            Box::new(move |s| shown(Quantity::Rate, rate, per_second(s))),
+        ),
+        (most_title, true, Box::new(served)),
+    ];
+    let new = move |s| {
+        let effect = view.reconnect(s, whole, Metric::ServerCpu);
+        shown(Quantity::Ratio, 1.0, effect.map(|effect| effect.ratio))
+    };
+    if room == Room::Narrow && !view.load.analysis.reconnects.is_empty() {
+        facts.push(("new conn.".into(), true, Box::new(new)));
     }
-    row
+    facts
+}
+
+/// Of what the costs are.
+fn cost_note(view: &ServedView) -> String {
+    let Some(&case) = view.cases().first() else {
+        return String::new();
+    };
+    let all = match view.whole() {
+        Some(_) => String::new(),
+        None => format!(" of all {}", count(view.cases().len(), "case")),
+    };
+    let new = match view.load.analysis.reconnects.is_empty() {
+        true => String::new(),
+        false => "; new conn.: how many times as much CPU time a connection for each request costs"
+            .into(),
+    };
+    format!(
+        "CPU ratio: the server's CPU time per request as a multiple of {}'s, over {}{all} ({MARKS}); the other figures \
+         are of {} over {} connections{new}.",
+        view.common().baseline(),
+        view.connections(view.whole(), view.usual()),
+        view.case_name(Some(case)),
+        view.usual_connections(case).unwrap_or(0),
+    )
+}
+
+/// What has no figure.
+const NONE: &str = "–";
+
+fn threads(view: &ServedView, subject: SubjectId) -> Cell {
+    let threads = view.footprint(subject).and_then(|f| f.threads);
+    threads.map_or(NONE.into(), |n| n.to_string().into())
+}
+
+/// The memory; of a server that was not measured, why not.
+fn memory(view: &ServedView, subject: SubjectId, room: Room) -> Cell {
+    match view.footprint(subject) {
+        Some(print) => match (&print.bytes, room) {
+            (Some(bytes), Room::Narrow) => alone(Quantity::Size, bytes).into(),
+            (Some(bytes), Room::Wide) => figure(Quantity::Size, bytes, room),
+            (None, _) => NONE.into(),
+        },
+        None => {
+            let failure = failure(view, subject);
+            let why = failure.map_or("not measured".into(), |f| format!("failed: {}", f.kind));
+            Cell::from(why).tone(Tone::Alarm)
+        }
+    }
+}
+
+fn memory_ratio(view: &ServedView, subject: SubjectId, room: Room) -> Cell {
+    let print = view.footprint(subject);
+    let ratio = print.and_then(|p| Some((p.ratio.as_ref()?, p.verdict.as_ref()?)));
+    match ratio {
+        _ if print.is_some() && subject == view.common().plan.baseline => "1".into(),
+        Some((ratio, verdict)) => judged(ratio, verdict, room),
+        None => NONE.into(),
+    }
+}
+
+fn startup(view: &ServedView, subject: SubjectId, room: Room) -> Cell {
+    let startup = view.footprint(subject).and_then(|f| f.startup_ns);
+    startup.map_or(NONE.into(), |ns| figure(Quantity::Time, &ns, room))
+}
+
+fn first_answer(view: &ServedView, subject: SubjectId) -> Cell {
+    let mut pilots = view.common().run.pilots.iter();
+    let pilot = pilots.find(|p| p.subject == subject);
+    pilot.map_or(NONE.into(), |p| {
+        single(Quantity::Time, p.cold_ns as f64).into()
+    })
+}
+
+/// Requests that failed: how many of each server, of which kinds, and where most did.
+pub fn error_table(view: &ServedView) -> Table {
+    let cells = || {
+        view.load
+            .analysis
+            .cells
+            .iter()
+            .filter(|cell| failed(cell) > 0)
+    };
+    let sum = |cells: &[&LoadCell], kind: &ErrorKind| -> u64 {
+        let errors = cells.iter().flat_map(|cell| &cell.errors);
+        errors
+            .filter(|(known, _)| known == kind)
+            .map(|(_, n)| *n)
+            .sum()
+    };
+    let everything: Vec<&LoadCell> = cells().collect();
+    let kinds = ErrorKind::ALL.into_iter();
+    let kinds: Vec<ErrorKind> = kinds.filter(|kind| sum(&everything, kind) > 0).collect();
+    let names = kinds.iter().map(|kind| kind.name().to_string());
+    let columns = ["server".to_string()].into_iter().chain(names);
+    let mut table = Table::new("Requests that failed", columns.chain(["points".into()]));
+    table = table.text_column("most of all at");
+    for subject in ranked(view) {
+        let mine: Vec<&LoadCell> = cells().filter(|cell| cell.subject == subject).collect();
+        let part = |cell: &LoadCell| failed(cell) as f64 / (failed(cell) + cell.served) as f64;
+        let Some(worst) = mine.iter().max_by(|a, b| part(a).total_cmp(&part(b))) else {
+            continue;
+        };
+        let counts = kinds.iter().map(|kind| match sum(&mine, kind) {
+            0 => "0".into(),
+            n => Cell::from(whole(n)).tone(Tone::Alarm),
+        });
+        let row = std::iter::once(Cell::from(view.name(subject))).chain(counts);
+        let place = format!("{}: {}", view.load.point(worst.point), percent(part(worst)));
+        table.rows.push(
+            row.chain([mine.len().to_string().into(), place.into()])
+                .collect(),
+        );
+    }
+    table
 }
 
 /// `warming`, or in how many cases it was what.
@@ -170,14 +356,18 @@ pub fn setting_table(view: &ServedView) -> Table {
     let mut table = differing.turned();
     table.title = "What the servers said of themselves".into();
     table.drop_columns(&["workers", "loops"]);
+    table = table.text_column("warm-up");
     for (i, column) in table.columns.iter_mut().enumerate() {
         column.numeric = false;
         if i == 0 {
             column.title = "server".into();
         }
     }
-    if table.columns.len() < 2 {
-        table.rows.clear();
+    let common = view.common();
+    for row in &mut table.rows {
+        let pilots = common.run.pilots.iter();
+        let mine = pilots.filter(|p| common.name(p.subject) == row[0].text);
+        row.push(warm_up(mine.map(|p| p.class).collect()));
     }
     table
 }

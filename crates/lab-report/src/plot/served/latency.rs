@@ -140,7 +140,7 @@ fn draw_panel(
     right: f64,
     first: bool,
 ) -> Drawn<()> {
-    let places: Vec<f64> = [1.0, 2.0]
+    let places: Vec<f64> = [2.0]
         .into_iter()
         .chain((1..10).map(|e| 10f64.powi(e)))
         .filter(|x| *x <= right)

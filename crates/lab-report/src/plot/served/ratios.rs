@@ -61,7 +61,10 @@ pub fn memory(view: &ServedView) -> Result<Option<Plot>, Error> {
             marks: vec![mark(0, &ratio)?],
         })
     });
-    let name = format!("resident memory after the load over {most} connections");
+    let mut rows: Vec<ForestRow> = rows.collect();
+    let ratio = |row: &ForestRow| row.marks[0].interval.estimate;
+    rows.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+    let name = format!("after {most} connections");
     forest::plot(Forest {
         name: "memory".into(),
         title: format!("Resident memory / {baseline}'s"),
@@ -73,7 +76,7 @@ pub fn memory(view: &ServedView) -> Result<Option<Plot>, Error> {
         axis: format!("memory / that of {baseline}"),
         margin: view.load.analysis.margin,
         lanes: vec![(name, numbered(0))],
-        rows: rows.collect(),
+        rows,
     })
 }
 

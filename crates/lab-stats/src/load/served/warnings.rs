@@ -201,14 +201,21 @@ impl Told<'_> {
         let by_chance = (controls.len() as f64 * self.plan.measure.alpha)
             .round()
             .max(1.0);
+        let margin = match worst.margin > self.plan.measure.margin {
+            true => format!(
+                ", and the margin is raised, up to {} for {} at {}",
+                percent(worst.margin),
+                worst.metric.name(),
+                self.plan.label(worst.point)
+            ),
+            false => ", by less than the margin".to_string(),
+        };
         Some(format!(
             "Two copies of {} differ in {} of {} respects (a metric at a point), of which {by_chance} would be no \
-             surprise by chance alone: the noise floor was not met there, and the margin is raised, up to {} at {}.",
+             surprise by chance alone: the noise floor was not met there{margin}.",
             self.plan.subjects[self.plan.baseline].name,
             unmet.len(),
             controls.len(),
-            percent(worst.margin),
-            self.plan.label(worst.point),
         ))
     }
 
