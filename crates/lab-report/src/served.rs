@@ -140,7 +140,9 @@ impl<'v, 'a> ServedView<'v, 'a> {
         let wanted = open.map_or(64, |point| plan.connections(point));
         let points = self.closed(case, self.usual()).into_iter();
         let all = points.map(|point| plan.connections(point));
-        all.min_by_key(|n| n.abs_diff(wanted))
+        // In steps of a factor, as sweeps are.
+        let apart = |n: &usize| (*n.max(&1) as f64 / wanted.max(1) as f64).ln().abs();
+        all.min_by(|a, b| apart(a).total_cmp(&apart(b)))
     }
 
     /// The closed point of a case with so many connections.

@@ -9,7 +9,7 @@ use lab_model::Kind;
 use lab_stats::analysis::{Interval, Verdict};
 use serde::Serialize;
 
-/// A run and a subject. The fields up to `target` are columns, documented in docs/reports.md.
+/// A run and a subject. The fields up to `case` are columns, documented in docs/reports.md.
 #[derive(Clone, Debug, Serialize)]
 pub struct Record<'a> {
     pub run: &'a str,
@@ -41,6 +41,7 @@ pub struct Record<'a> {
     pub other_points: bool,
     pub ended: bool,
     pub target: Option<&'static str>,
+    pub case: Option<&'a str>,
     /// It is the baseline itself, with nothing to compare.
     #[serde(skip)]
     pub alone: bool,
@@ -58,7 +59,9 @@ pub struct Record<'a> {
 /// The rows of runs, the oldest first; what is other is so in comparison with the latest. Where some
 /// run has several targets, the target is in every subject's name.
 pub fn records<'a>(runs: &'a [Past], subjects: &[String]) -> Vec<Record<'a>> {
-    let several = runs.iter().any(|past| past.parts.len() > 1);
+    let several = runs
+        .iter()
+        .any(|past| past.parts.iter().filter(|p| p.kind.is_some()).count() > 1);
     let wanted = |s: &&Standing| subjects.is_empty() || subjects.contains(&s.subject.name);
     let mut records = Vec::new();
     for past in runs {
@@ -81,7 +84,7 @@ fn record<'a>(
     let verdicts = standing.verdicts.as_slice();
     let counts = VerdictCounts::of(verdicts);
     let name = &standing.subject.name;
-    let later = || runs.iter().rev().filter_map(|run| run.on(part.kind));
+    let later = || runs.iter().rev().filter_map(|run| run.like(part));
     let subject = later().find_map(|r| r.subject(name));
     let mut baselines = later().map(|r| &r.baseline);
     let baseline = baselines.find(|b| b.name == part.baseline.name);
@@ -123,6 +126,7 @@ fn record<'a>(
         other_points: later().next().is_some_and(|l| l.points != part.points),
         ended: past.ended,
         target,
+        case: part.case.as_deref(),
         alone: *name == part.baseline.name,
         shown_ratio: ratio,
         shown_time: time,

@@ -287,8 +287,8 @@ fn rates(view: &ServedView) -> Option<String> {
             view.case_name(Some(case)),
             view.common().name(first.subject),
             per_second("requests", &first.served_per_s)
-                .replace(" (", ", ")
-                .replace(')', ""),
+                .replace('(', "[")
+                .replace(')', "]"),
             count(view.common().plan.connections(first.point), "connection"),
         ))
     });
