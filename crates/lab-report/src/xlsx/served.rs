@@ -2,7 +2,7 @@
 //! The sheets of servers that the lab started: the conclusion, the servers, what a request costs them,
 //! requests per second and response times with their charts, all figures, what was compared.
 
-use super::charts::colour;
+use super::charts::line;
 use super::load as any_load;
 use super::sheet::{Sheet, Value};
 use super::sheets::{self, bounds, leveled, texts};
@@ -15,7 +15,7 @@ use crate::view::verdict_word;
 use lab_model::{PointId, SubjectId};
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::load::analysis::Metric;
-use rust_xlsxwriter::{Chart, ChartLine, ChartSolidFill, ChartType};
+use rust_xlsxwriter::{Chart, ChartSolidFill, ChartType};
 
 /// Names and sheets, in order; what has no rows is left out.
 pub fn sheets(view: &ServedView) -> Vec<(&'static str, Sheet)> {
@@ -194,7 +194,7 @@ fn costs(view: &ServedView) -> Sheet {
     for overall in &view.load.analysis.overall {
         let alive = match overall.keep_alive {
             true => "kept alive",
-            false => "for a request each",
+            false => "with a new one for each request",
         };
         let mut row: Vec<Value> = vec![
             common.name(overall.subject).into(),
@@ -364,7 +364,7 @@ fn percentiles(view: &ServedView, point: PointId, part: f64, sheet: &mut Sheet) 
         let series = chart.add_series().set_name(common.name(subject));
         series.set_categories(("Response time", first, 0, last, 0));
         series.set_values(("Response time", first, column, last, column));
-        series.set_format(ChartLine::new().set_color(colour(common, subject)));
+        series.set_format(&mut line(common, subject));
     }
     chart_below(sheet, chart, 420);
 }

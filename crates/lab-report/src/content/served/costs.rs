@@ -2,7 +2,7 @@
 //! What a request costs a server: its CPU time, as it is and as a multiple of the baseline's, and what a
 //! connection for each request adds.
 
-use super::{MARKS, beside, by_case, figure_in, judged, none, unit};
+use super::{beside, by_case, figure_in, judged, marks, none, unit};
 use crate::content::Room;
 use crate::number::{self, Quantity, alone, level};
 use crate::served::{ServedView, per_cpu_second};
@@ -67,7 +67,7 @@ pub fn ratio_table(view: &ServedView, keep_alive: bool, room: Room) -> Table {
         view.connections(None, keep_alive),
         match keep_alive {
             true => "kept alive",
-            false => "for a request each",
+            false => "with a new one for each request",
         },
     );
     let cell = |subject: SubjectId, case| match view.overall(subject, case, keep_alive) {
@@ -93,9 +93,10 @@ pub fn ratio_table(view: &ServedView, keep_alive: bool, room: Room) -> Table {
         ));
     }
     table.notes.push(format!(
-        "Geometric means over the numbers of connections; below 1 is less CPU time, more requests per CPU second. \
-         {MARKS}; margin {}.",
+        "Geometric means over the numbers of connections; below 1 is less CPU time, more requests per CPU second; \
+         margin {}.{}",
         level(view.load.analysis.margin),
+        marks(room),
     ));
     table
 }

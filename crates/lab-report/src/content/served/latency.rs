@@ -2,7 +2,7 @@
 //! How long requests take where each server is offered a part of its own peak: the only rates at which
 //! latencies can be compared.
 
-use super::{MARKS, by_case, figure, figure_in, none, ranked, unit, with_verdict};
+use super::{by_case, figure, figure_in, marks, none, ranked, unit, with_verdict};
 use crate::content::Room;
 use crate::load::{QUANTILES, Quantile};
 use crate::number::{Quantity, alone};
@@ -47,8 +47,9 @@ pub fn p99_table(view: &ServedView, room: Room) -> Table {
         }
     });
     table.notes.push(format!(
-        "{OWN} Marks, on {}'s: {MARKS}; without one: too few requests to compare, or too many failed.",
-        view.common().baseline()
+        "{OWN} Verdicts are on {}'s; where there is none, too few requests were served for it, or too many failed.{}",
+        view.common().baseline(),
+        marks(room),
     ));
     table
 }

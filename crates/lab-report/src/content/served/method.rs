@@ -36,7 +36,7 @@ pub fn asked(view: &ServedView) -> Vec<(&'static str, String)> {
         .map(|(alive, name)| format!("{} {name}", view.connections(None, alive)))
         .collect();
     vec![
-        ("Cases", cases.join("; ")),
+        ("Cases", list(&cases)),
         ("Connections", alive.join("; ")),
         ("Load", loads.join("; ")),
         ("Cores", split(view)),
@@ -54,7 +54,7 @@ pub fn asked(view: &ServedView) -> Vec<(&'static str, String)> {
 fn case_said(view: &ServedView, case: usize) -> String {
     let plan = view.common().plan;
     let name = view.case_name(Some(case));
-    format!("{name}: {}", plan.cases[case].work)
+    format!("{name} ({})", plan.cases[case].work)
 }
 
 /// How the machine's cores were divided, in a sentence.

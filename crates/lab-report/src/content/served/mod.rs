@@ -23,7 +23,15 @@ use lab_model::{Failure, SubjectId};
 use lab_stats::analysis::{Interval, Verdict};
 
 /// What the marks of verdicts on costs and times mean.
-pub const MARKS: &str = "< less, > more, = equivalent, ~ small but real, ? inconclusive";
+const MARKS: &str = "< less, > more, = equivalent, ~ small but real, ? inconclusive";
+
+/// The same after a sentence, where there are marks.
+fn marks(room: Room) -> String {
+    match room {
+        Room::Narrow => format!(" {MARKS}."),
+        Room::Wide => String::new(),
+    }
+}
 
 /// What a verdict on a cost or a time says.
 pub fn word(verdict: &Verdict) -> &'static str {

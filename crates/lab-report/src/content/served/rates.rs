@@ -49,7 +49,7 @@ pub fn peak_table(view: &ServedView, room: Room) -> Table {
 }
 
 /// `at 128`: over how many connections.
-pub fn at(view: &ServedView, peak: &LoadCell) -> String {
+fn at(view: &ServedView, peak: &LoadCell) -> String {
     format!("at {}", view.common().plan.connections(peak.point))
 }
 
@@ -70,7 +70,7 @@ fn rate_table(view: &ServedView, case: usize, keep_alive: bool, room: Room) -> O
         view.case_name(Some(case)),
         match keep_alive {
             true => "kept alive",
-            false => "for a request each",
+            false => "with a new one for each request",
         }
     );
     let columns = std::iter::once("server".to_string()).chain(numbers);

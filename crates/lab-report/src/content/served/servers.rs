@@ -2,13 +2,13 @@
 //! The servers: what they are, what they hold, and how they start.
 
 use super::costs::usual_point;
-use super::rates::{at, limited};
-use super::{MARKS, all, beside, failure, figure, figure_in, judged, ranked, unit};
+use super::rates::limited;
+use super::{MARKS, all, failure, figure, figure_in, judged, ranked, unit};
 use crate::content::load::failed;
 use crate::content::{Room, conditions, count};
 use crate::number::{Quantity, alone, percent, single, whole};
 use crate::served::{ServedView, per_cpu_second};
-use crate::table::{Cell, Table, Tone};
+use crate::table::{Cell, Column, Table, Tone};
 use lab_model::{ErrorKind, Failure, PointId, SubjectId, WarmUp};
 use lab_stats::analysis::Interval;
 use lab_stats::load::analysis::{LoadCell, Metric};
@@ -21,15 +21,7 @@ type Fact<'t> = (String, bool, Box<dyn Fn(SubjectId) -> Cell + 't>);
 pub fn server_table(view: &ServedView, room: Room) -> Table {
     let common = view.common();
     let said = |key: &'static str| move |s| Cell::from(view.setting(s, key).unwrap_or(NONE));
-    let model = |s: SubjectId| &common.plan.subjects[s];
     let mut facts: Vec<Fact> = Vec::new();
-    if room == Room::Wide {
-        facts.push((
-            "what it is".into(),
-            false,
-            Box::new(move |s| Cell::from(model(s).driver.as_str()).sub(model(s).language.as_str())),
-        ));
-    }
     let titles = match room {
         Room::Narrow => ["work", "loop", "thr", "resident"],
         Room::Wide => ["workers", "loops", "threads", "resident memory"],
@@ -63,17 +55,19 @@ pub fn server_table(view: &ServedView, room: Room) -> Table {
     let mut table = of_facts("The servers".into(), all(view), view, facts);
     let connections = view.load.analysis.footprints.iter().map(|f| f.connections);
     let (most, baseline) = (connections.max().unwrap_or(0), common.baseline());
+    let memory = format!(
+        "memory after the load over {most} connections, and its ratio to {baseline}'s; first: the first answer of a \
+         fresh process, from connecting (a single reading)."
+    );
     table.notes.push(match room {
         Room::Narrow => format!(
             "work: threads that run handlers, 0 where the loops do; loop: event loops; thr: most threads seen; \
-             resident: memory after the load over {most} connections, and its ratio to {baseline}'s; first: the first \
-             answer of a fresh process, from connecting (a single reading)."
+             resident: {memory}"
         ),
         Room::Wide => format!(
-            "Workers run handlers; where there are none, the loops do. Threads: the most seen. Resident memory: after \
-             the load over {most} connections, and as a multiple of {baseline}'s. {} First: the first answer of a \
-             fresh process, from connecting (a single reading).",
-            cost_note(view)
+            "Workers: threads that run handlers, 0 where the loops do; threads: the most seen; resident memory: \
+             {memory} {}",
+            cost_note(view, room)
         ),
     });
     table
@@ -83,7 +77,7 @@ pub fn server_table(view: &ServedView, room: Room) -> Table {
 pub fn overview_table(view: &ServedView, room: Room) -> Table {
     let title = "What a request costs, and what is served".into();
     let mut table = of_facts(title, ranked(view), view, costs(view, room));
-    table.notes.push(cost_note(view));
+    table.notes.push(cost_note(view, room));
     table
 }
 
@@ -126,12 +120,7 @@ fn costs<'t>(view: &'t ServedView, room: Room) -> Vec<Fact<'t>> {
     };
     let titles = match room {
         Room::Narrow => ["CPU ratio", "CPU", "per CPU s", "most"],
-        Room::Wide => [
-            "CPU time / request, ratio",
-            "CPU time / request",
-            "requests / CPU second",
-            "most requests / s",
-        ],
+        Room::Wide => ["CPU ratio", "CPU / request", "per CPU second", "most / s"],
     };
     let (cost_title, time) = in_unit(titles[1], Quantity::Time, known(&cost));
     let (per_title, rate) = in_unit(titles[2], Quantity::Rate, known(&per_second));
@@ -148,38 +137,34 @@ fn costs<'t>(view: &'t ServedView, room: Room) -> Vec<Fact<'t>> {
         let Some(peak) = peak(s) else {
             return NONE.into();
         };
-        let rate = figure_in(Quantity::Rate, peaks, &peak.served_per_s, room);
-        match room {
-            Room::Narrow => limited(peak, rate),
-            Room::Wide => beside(limited(peak, rate), &at(view, peak)),
-        }
+        limited(
+            peak,
+            figure_in(Quantity::Rate, peaks, &peak.served_per_s, room),
+        )
     };
+    let cost_shown = move |s| shown(Quantity::Time, time, cost(s));
     let mut facts: Vec<Fact> = vec![
         (titles[0].into(), true, Box::new(ratio)),
-        (
-            cost_title,
-            true,
-            Box::new(move |s| shown(Quantity::Time, time, cost(s))),
-        ),
-        (
-            per_title,
-            true,
-            Box::new(move |s| shown(Quantity::Rate, rate, per_second(s))),
-        ),
-        (most_title, true, Box::new(served)),
+        (cost_title, true, Box::new(cost_shown)),
     ];
-    let new = move |s| {
-        let effect = view.reconnect(s, whole, Metric::ServerCpu);
-        shown(Quantity::Ratio, 1.0, effect.map(|effect| effect.ratio))
-    };
+    // On a page it has tables of its own.
+    if room == Room::Narrow {
+        let per_second = move |s| shown(Quantity::Rate, rate, per_second(s));
+        facts.push((per_title, true, Box::new(per_second)));
+    }
+    facts.push((most_title, true, Box::new(served)));
     if room == Room::Narrow && !view.load.analysis.reconnects.is_empty() {
+        let new = move |s| {
+            let effect = view.reconnect(s, whole, Metric::ServerCpu);
+            shown(Quantity::Ratio, 1.0, effect.map(|effect| effect.ratio))
+        };
         facts.push(("new conn.".into(), true, Box::new(new)));
     }
     facts
 }
 
 /// Of what the costs are.
-fn cost_note(view: &ServedView) -> String {
+fn cost_note(view: &ServedView, room: Room) -> String {
     let Some(&case) = view.cases().first() else {
         return String::new();
     };
@@ -187,14 +172,18 @@ fn cost_note(view: &ServedView) -> String {
         Some(_) => String::new(),
         None => format!(" of all {}", count(view.cases().len(), "case")),
     };
-    let new = match view.load.analysis.reconnects.is_empty() {
+    let marks = match room {
+        Room::Narrow => format!(" ({MARKS})"),
+        Room::Wide => String::new(),
+    };
+    let new = match view.load.analysis.reconnects.is_empty() || room == Room::Wide {
         true => String::new(),
         false => "; new conn.: how many times as much CPU time a connection for each request costs"
             .into(),
     };
     format!(
-        "CPU ratio: the server's CPU time per request as a multiple of {}'s, over {}{all} ({MARKS}); the other figures \
-         are of {} over {} connections{new}.",
+        "CPU ratio: the server's CPU time per request as a multiple of {}'s, over {}{all}{marks}; CPU: of {} over {} \
+         connections; most: over any number of them{new}.",
         view.common().baseline(),
         view.connections(view.whole(), view.usual()),
         view.case_name(Some(case)),
@@ -350,11 +339,12 @@ pub fn refusals(view: &ServedView) -> Vec<String> {
     all.into_iter().map(sentence).collect()
 }
 
-/// What servers said of themselves where it is not the same for all; workers and loops are told elsewhere.
+/// What servers are, and said of themselves where it is not the same for all; workers and loops are told
+/// elsewhere.
 pub fn setting_table(view: &ServedView) -> Table {
     let (differing, _) = conditions(view.common());
     let mut table = differing.turned();
-    table.title = "What the servers said of themselves".into();
+    table.title = "What the servers are, and said of themselves".into();
     table.drop_columns(&["workers", "loops"]);
     table = table.text_column("warm-up");
     for (i, column) in table.columns.iter_mut().enumerate() {
@@ -364,7 +354,18 @@ pub fn setting_table(view: &ServedView) -> Table {
         }
     }
     let common = view.common();
+    let text = |title: &str| Column {
+        title: title.into(),
+        numeric: false,
+    };
+    table
+        .columns
+        .splice(1..1, [text("language"), text("what it is")]);
     for row in &mut table.rows {
+        let subjects = common.plan.subjects.iter();
+        let found = subjects.clone().find(|s| s.name == row[0].text);
+        let [language, driver] = found.map_or(["", ""], |s| [s.language.as_str(), &s.driver]);
+        row.splice(1..1, [Cell::from(language), Cell::from(driver)]);
         let pilots = common.run.pilots.iter();
         let mine = pilots.filter(|p| common.name(p.subject) == row[0].text);
         row.push(warm_up(mine.map(|p| p.class).collect()));

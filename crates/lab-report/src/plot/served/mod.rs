@@ -12,6 +12,7 @@ use super::colour::{limit, numbered};
 use crate::content::served::ranked;
 use crate::served::ServedView;
 use crate::table::cut;
+use crate::view::View;
 use crate::{Error, File};
 use lab_model::SubjectId;
 use plotters::prelude::*;
@@ -28,6 +29,12 @@ pub fn plots(view: &ServedView) -> Result<Vec<Plot>, Error> {
         plots.push(latency::plot(view, case)?);
     }
     Ok(plots.into_iter().flatten().collect())
+}
+
+/// A server's colour as red, green and blue, and how its line is dashed, from 0 for not at all to 4.
+pub fn look_of(view: &View, subject: SubjectId) -> ((u8, u8, u8), usize) {
+    let look = Look::of(view, subject);
+    (look.colour.rgb(), look.dash)
 }
 
 /// The colour of the case of that number, as red, green and blue.
@@ -81,10 +88,11 @@ const DASHES: [(u32, &str); 5] = [
 const STRONG: u32 = 13;
 
 impl Look {
-    fn of(view: &ServedView, subject: SubjectId) -> Look {
-        let plan = view.common().plan;
+    fn of(view: &View, subject: SubjectId) -> Look {
+        let plan = view.plan;
+        let is_limit = |&s: &SubjectId| plan.subjects.get(s).is_some_and(|s| s.limit);
         let strong = subject == plan.baseline;
-        if view.is_limit(subject) {
+        if is_limit(&subject) {
             return Look {
                 colour: limit(),
                 dash: 0,
@@ -92,8 +100,7 @@ impl Look {
             };
         }
         let mut languages: Vec<(&str, Vec<SubjectId>)> = Vec::new();
-        let others = view.common().shown().into_iter();
-        for other in others.filter(|&s| !view.is_limit(s)) {
+        for other in plan.compared().filter(|s| !is_limit(s)) {
             let language = plan.subjects[other].language.as_str();
             match languages.iter_mut().find(|(known, _)| *known == language) {
                 Some((_, servers)) => servers.push(other),
@@ -151,10 +158,8 @@ fn legend(
     for (i, (name, look)) in (0..).zip(lines) {
         let x = left + (i % columns) * (width / columns);
         let y = (top + (i / columns) * ROW) * UNIT;
-        let line = vec![(x * UNIT, y), ((x + 34) * UNIT, y)];
-        // A line of two points is no polyline, which alone has dashes, unless it bends.
-        let middle = ((x + 17) * UNIT, y);
-        let line = vec![line[0], middle, line[1]];
+        // A line of two points would not be drawn as one that has dashes.
+        let line = [x, x + 17, x + 34].map(|x| (x * UNIT, y)).to_vec();
         area.draw(&PathElement::new(line, look.style()))
             .map_err(words)?;
         text(area, name, Type::Small, Side::Right, ((x + 40) * UNIT, y))?;
@@ -173,5 +178,5 @@ fn legend_height(lines: usize, columns: i32) -> i32 {
 /// The servers that were measured, and how they look.
 fn looks(view: &ServedView) -> Vec<(SubjectId, Look)> {
     let servers = ranked(view).into_iter();
-    servers.map(|s| (s, Look::of(view, s))).collect()
+    servers.map(|s| (s, Look::of(view.common(), s))).collect()
 }

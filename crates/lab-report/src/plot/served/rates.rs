@@ -50,7 +50,7 @@ pub fn plot(view: &ServedView, case: usize, keep_alive: bool) -> Result<Option<P
         "{case_name}: requests per second against connections {}",
         match keep_alive {
             true => "kept alive",
-            false => "for a request each",
+            false => "with a new one for each request",
         }
     );
     let limited = match lines
