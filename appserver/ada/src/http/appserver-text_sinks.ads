@@ -7,7 +7,7 @@ package Appserver.Text_Sinks with Preelaborate is
    type Text_Sink is limited interface;
 
    procedure Append (Self : in out Text_Sink; Text : String) is abstract;
-   --  A sink that is full says so in its own way; it does not raise
+   --  A sink that is full says so in its own way
 
    ------------
    -- Buffer --
