@@ -48,7 +48,7 @@ package body Appserver.HTTP is
    -- Draft --
    -----------
 
-   procedure Append (Self : in out Answer_Draft; Text : String) is
+   overriding procedure Append (Self : in out Answer_Draft; Text : String) is
    begin
       if Text'Length > Self.Capacity - Self.Text_Length then
          raise Draft_Full with "the content of a response is longer than the server allows";

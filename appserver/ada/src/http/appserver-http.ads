@@ -14,6 +14,8 @@
 --  Nothing here takes memory from the heap. What is named in comments is of RFC 9110 (semantics)
 --  and RFC 9112 (HTTP/1.1).
 
+with Appserver.Text_Sinks;
+
 package Appserver.HTTP is
 
    --  What a program that breaks a precondition gets is part of the contract, so they are
@@ -104,10 +106,10 @@ package Appserver.HTTP is
    --  More was written than a draft of this server holds; a request whose handler lets it pass is
    --  answered with 500
 
-   type Answer_Draft (Capacity : Positive) is tagged limited private;
+   type Answer_Draft (Capacity : Positive) is limited new Text_Sinks.Text_Sink with private;
    --  What a handler writes for its response. Capacity is that of the content.
 
-   procedure Append (Self : in out Answer_Draft; Text : String) with Inline;
+   overriding procedure Append (Self : in out Answer_Draft; Text : String) with Inline;
    procedure Append (Self : in out Answer_Draft; Byte : Character) with Inline;
    procedure Append (Self : in out Answer_Draft; Number : Long_Long_Integer);
    --  Adds to the content: a number as its decimal digits, with a minus sign but no space before.
@@ -276,7 +278,7 @@ private
    Fields_Capacity : constant := 4_096;
    --  Bytes of the fields that a handler may add
 
-   type Answer_Draft (Capacity : Positive) is tagged limited record
+   type Answer_Draft (Capacity : Positive) is limited new Text_Sinks.Text_Sink with record
       File          : Descriptor := No_File;
       Offset        : Byte_Count := 0;
       File_Length   : Byte_Count := 0;
