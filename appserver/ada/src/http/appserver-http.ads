@@ -161,8 +161,8 @@ package Appserver.HTTP is
    --  Whether the content is left out, for a handler to which that is of use
 
    function Path (Self : Request) return String;
-   --  As it was sent, from its first "/" on: percent-encoded, "." and ".." where they were. "*" for
-   --  that of OPTIONS. It has no malformed percent-encoding.
+   --  As it was sent, from its first "/" on: percent-encoded, "." and ".." where they were. It has
+   --  no malformed percent-encoding.
 
    function Path_Is (Self : Request; Path : String) return Boolean with Inline;
    --  Whether that is the path, byte for byte
@@ -177,6 +177,9 @@ package Appserver.HTTP is
 
    function Parameter (Self : Request; Name : String; Default : String := "") return String;
    --  The decoded value of the first of that name in the query; "+" is a space
+
+   function Host (Self : Request) return String;
+   --  Of the target if that is absolute, else of the field Host (RFC 9112, 3.2.2)
 
    function Has_Field (Self : Request; Name : String) return Boolean;
    --  Of the header; the case of names does not matter
@@ -220,21 +223,27 @@ package Appserver.HTTP is
    --  A status and what is sent with it; what the handler added to the draft's fields goes along
    --  with any of them
 
+   function Is_Media_Type (Text : String) return Boolean is
+     (Text'Length in 1 .. 128 and then Is_Field_Value (Text));
+
    function Empty (Status : Status_Code) return Response;
    --  Without content: 204, 304, 404 …
 
    function Fixed
      (Media_Type : not null Constant_Text;
       Content    : not null Constant_Text;
-      Status     : Status_Code := OK) return Response;
-   --  The same content each time
+      Status     : Status_Code := OK) return Response
+     with Pre => Is_Media_Type (Media_Type.all);
+   --  The same content each time, sent from where it is
 
    function Written
-     (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response;
+     (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
+     with Pre => Is_Media_Type (Media_Type.all);
    --  The draft's content
 
    function File_Part
-     (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response;
+     (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
+     with Pre => Is_Media_Type (Media_Type.all);
    --  The part of a file that is attached to the draft
 
    function Not_Allowed (Request : HTTP.Request; Allow : String) return Response
@@ -246,6 +255,15 @@ package Appserver.HTTP is
 
    function Media_Type (Self : Response) return Constant_Text;
    --  null if there is no content
+
+   -------------
+   -- Servers --
+   -------------
+
+   type Port_Number is range 0 .. 65_535;
+
+   Network_Error : exception;
+   --  A server cannot listen; the message has the system's words
 
    type Handler is not null access function (Request : HTTP.Request) return Response;
    --  What a server does with a request. One that raises an exception is answered with 500. The
@@ -295,34 +313,49 @@ private
 
    type Field_Lines is array (1 .. Most_Fields) of Field_Line;
 
+   type Parse_Step is
+     (In_Header, In_Content, In_Chunk_Size, In_Chunk, Behind_Chunk, In_Trailer, Complete);
+
+   type Progress is record
+      Step         : Parse_Step := In_Header;
+      Continued    : Boolean    := False;
+      --  The client was told to go on with the content
+      Looked_At    : Natural    := 0;
+      --  The last byte of those known not to end a line
+      Header_Last  : Natural    := 0;
+      --  The last byte of the header
+      Content_Last : Natural    := 0;
+      --  The last byte of the content as far as it is there
+      Wanted       : Natural    := 0;
+      --  How much is to follow: of the content, of a chunk
+      Overhead     : Natural    := 0;
+      --  Bytes of the transfer's chunks that are not content
+   end record;
    --  How far the parser has come. It is all that is kept, besides the bytes, of a request that
    --  arrives slowly.
 
-   type Parse_Step is (In_Header, In_Content, In_Chunk_Size, In_Chunk, In_Trailer, Complete);
-
-   type Progress is record
-      Step        : Parse_Step := In_Header;
-      Looked_At   : Natural    := 0;
-      --  Bytes in which no further line ends
-      Header_Last : Natural    := 0;
-      --  The last byte of the header
-      Content_Last : Natural   := 0;
-      --  The last byte of the content as far as it is there
-      Wanted      : Natural    := 0;
-      --  Bytes that are to follow: of the content, of a chunk
-   end record;
-
    type Request (Capacity : Positive; Draft : not null access Answer_Draft) is
      tagged limited record
-      Last        : Natural := 0;
-      --  Of the bytes that are there; those of further requests may be among them
-      State       : Progress;
-      Kind        : Method_Kind := Get;
-      Target      : Span;
-      Query_Part  : Span;
-      Line_Count  : Natural range 0 .. Most_Fields := 0;
-      Lines       : Field_Lines;
-      Bytes       : String (1 .. Capacity);
+      First         : Positive := 1;
+      Last          : Natural  := 0;
+      --  Of the bytes that are there, from the request's first one on. Those behind its content are
+      --  of the requests that follow.
+      State         : Progress;
+      Is_Read       : Boolean := False;
+      --  What follows is that of the header. It is not while a header is not complete, and after
+      --  only bytes and state were restored.
+      Kind          : Method_Kind := Get;
+      Minor_Version : Natural range 0 .. 9 := 1;
+      Is_Last       : Boolean := False;
+      --  The client wants the connection to be closed, or is too old to want another thing
+      Expects       : Boolean := False;
+      --  The client waits to be told to go on with the content
+      Target        : Span;
+      Query_Part    : Span;
+      Host_Part     : Span;
+      Line_Count    : Natural range 0 .. Most_Fields := 0;
+      Lines         : Field_Lines;
+      Bytes         : String (1 .. Capacity);
    end record;
 
    function Method (Self : Request) return Method_Kind is
@@ -337,6 +370,8 @@ private
       and then Self.Bytes (Self.Target.First .. Self.Target.First + Prefix'Length - 1) = Prefix);
    function Query (Self : Request) return String is
      (Self.Bytes (Self.Query_Part.First .. Self.Query_Part.Last));
+   function Host (Self : Request) return String is
+     (Self.Bytes (Self.Host_Part.First .. Self.Host_Part.Last));
    function Field_Count (Self : Request) return Natural is (Self.Line_Count);
    function Field_Name (Self : Request; Index : Positive) return String is
      (Self.Bytes (Self.Lines (Index).Name.First .. Self.Lines (Index).Name.Last));
