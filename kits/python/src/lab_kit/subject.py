@@ -26,16 +26,17 @@ function that prepares the case, yields its `Perform` and releases what it took.
 serves, until it is closed, and has no operations."""
 
 
-def serve(subject: str, library: str, cases: Mapping[str, Case]) -> None:
+def serve(subject: str, library: str, cases: Mapping[str, Case], *, one_thread: bool = True) -> None:
     """Says hello and serves the cases, and the built-in case noop, until quit or the end of input.
 
-    `library` names the driver or library under test with its version. From here on, what the
+    `library` names the driver or library under test with its version; `one_thread` says whether the
+    thread that calls this does the work, or threads that the cases start. From here on, what the
     program prints to standard output goes to standard error, so that no reply is torn.
     """
     with os.fdopen(os.dup(1), "wb") as replies, ExitStack() as case:
         sys.stdout = sys.stderr
         os.dup2(2, 1)
-        replies.write(_hello(subject, library))
+        replies.write(_hello(subject, library, threading.get_native_id() if one_thread else 0))
         replies.flush()
         session = _Session({**cases, "noop": _noop}, case)
         for line in lines.read_lines(sys.stdin.buffer):
@@ -51,11 +52,11 @@ def _noop(_: Opening) -> Iterator[Perform]:
     yield lambda operations: Work(operations, operations)
 
 
-def _hello(subject: str, library: str) -> bytes:
+def _hello(subject: str, library: str, thread: int) -> bytes:
     return lines.reply("hello", {
         "protocol": 1,
         "subject": subject,
-        "thread": threading.get_native_id(),
+        "thread": thread,
         "runtime": f"{platform.python_implementation()} {platform.python_version()}",
         "library": library,
     })
