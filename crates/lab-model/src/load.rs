@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Load: what is sent to a server over HTTP, and what came of it, slice by slice.
 
-use crate::{PointId, SubjectId};
+use crate::{PointId, Serving, SubjectId};
 use serde::{Deserialize, Serialize};
 
-/// What a load run sends. Its points say over how many connections (`connections=64`).
+/// What a load run sends. Its points say over how many connections (`connections=64`), and of servers
+/// that the lab starts whether these are kept alive and at what rate: see [`crate::serving`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Load {
     /// The requests of each subject, as people may see them: without secrets.
@@ -27,6 +28,9 @@ pub struct Load {
     pub stretch_ns: u64,
     /// The server's process on this machine, by its number, if it was named.
     pub server_pid: Option<i32>,
+    /// The servers are subjects that the lab starts; `None`: they were there.
+    #[serde(default)]
+    pub serving: Option<Serving>,
 }
 
 /// One request, and how often it is sent in proportion to the others.

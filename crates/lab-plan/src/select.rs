@@ -4,7 +4,10 @@
 use crate::PlanError;
 use crate::experiment::{self, Case, Experiment, Factor};
 use crate::file::Count;
-use lab_model::{Kind, Measure, Plan, Point, Subject, SubjectId, Target, TargetId, Writes};
+use crate::serving;
+use lab_model::{
+    Kind, Load, Measure, Plan, Point, Serving, Subject, SubjectId, Target, TargetId, Writes,
+};
 
 /// What is asked for. Empty lists: the experiment's own choice.
 #[derive(Clone, Debug)]
@@ -65,8 +68,10 @@ impl Selection {
                 .map(|target| self.target(target))
                 .collect(),
             seed: self.seed,
+            load: self.load(experiment),
             ..Plan::default()
         };
+        serving::check(&plan)?;
         plan.baseline = self.baseline(experiment, &plan.subjects)?;
         if self.control {
             for target in 0..places.len() {
@@ -76,6 +81,18 @@ impl Selection {
             }
         }
         Ok(plan)
+    }
+
+    /// The load on subjects that are servers, with the examples of the selected cases.
+    fn load(&self, experiment: &Experiment) -> Option<Load> {
+        let serving = experiment.serving.as_ref()?;
+        let chosen = |case: &Case| self.cases.is_empty() || self.cases.contains(&case.name);
+        let examples = experiment.cases.iter().zip(&serving.examples);
+        let examples = examples.filter(|(case, _)| chosen(case));
+        Some(serving::load(Serving {
+            examples: examples.map(|(_, examples)| examples.clone()).collect(),
+            ..serving.clone()
+        }))
     }
 
     /// A target with what the reader says of its server.
@@ -217,11 +234,8 @@ impl Selection {
     ) -> Result<Vec<Point>, PlanError> {
         let mut points = Vec::new();
         for factors in self.factor_choices(case, place)? {
-            let thinned = self.thins(case, &factors);
             for x in self.sweep_values(case)? {
-                if let (Some(x), Some(kept)) = (x, thinned)
-                    && !kept.contains(&x)
-                {
+                if x.is_some_and(|x| self.thins(case, &factors, x)) {
                     continue;
                 }
                 points.push(Point {
@@ -233,20 +247,21 @@ impl Selection {
         Ok(points)
     }
 
-    /// The sweep values to which a further value of a factor is confined, when nobody asked for it.
-    fn thins<'c>(&self, case: &'c Case, factors: &[(String, String)]) -> Option<&'c Vec<u64>> {
-        let (sweep, _) = case.sweep.as_ref()?;
-        if self.asked(sweep).is_some() {
-            return None;
+    /// Whether a further value of a factor, which nobody asked for, leaves a sweep value out.
+    fn thins(&self, case: &Case, factors: &[(String, String)], x: u64) -> bool {
+        let swept = case.sweep.as_ref().map(|(name, _)| name);
+        if swept.is_none_or(|sweep| self.asked(sweep).is_some()) {
+            return false;
         }
-        let usual = |name: &String, value: &String| {
+        let further = |name: &String, value: &String| {
             let factor = case.factors.iter().find(|f| f.name == *name);
-            factor.is_some_and(|f| f.values[0] == *value)
+            let usual = factor.is_some_and(|f| f.values[0] == *value);
+            !usual && self.asked(name).is_none()
         };
-        let further = factors
-            .iter()
-            .any(|(name, value)| !usual(name, value) && self.asked(name).is_none());
-        case.thin.as_ref().filter(|_| further)
+        factors.iter().any(|(name, value)| {
+            let kept = case.thin.get(name);
+            further(name, value) && kept.is_some_and(|kept| !kept.contains(&x))
+        })
     }
 
     fn sweep_values(&self, case: &Case) -> Result<Vec<Option<u64>>, PlanError> {
