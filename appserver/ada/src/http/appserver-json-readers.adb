@@ -524,49 +524,58 @@ package body Appserver.JSON.Readers is
       return Self.Kind = True_Value;
    end Next_Boolean;
 
-   function Next_Integer
+   function Integer_Value
      (Self        : in out Reader;
       Source      : String;
       First, Last : Integer_64) return Integer_64
    is
-      Value  : Integer_64 := First;
+      Value  : Integer_64;
       Result : Numerals.Outcome;
    begin
-      Expect (Self, Source, Number_Value);
-      if Self.Has_Failed then
-         return First;
-      end if;
       Numerals.Convert
         (Source (Source'First + Self.Begins .. Source'First - 1 + Self.Ends), Value, Result);
       case Result is
          when Numerals.Not_Whole => Self.Fail (Other_Kind);
          when Numerals.Too_Large => Self.Fail (Out_Of_Range);
          when Numerals.Converted =>
-            if Value not in First .. Last then
-               Self.Fail (Out_Of_Range);
+            if Value in First .. Last then
+               return Value;
             end if;
+            Self.Fail (Out_Of_Range);
       end case;
-      return (if Self.Has_Failed then First else Value);
-   end Next_Integer;
+      return First;
+   end Integer_Value;
 
-   function Next_Float (Self : in out Reader; Source : String) return Long_Float is
-      use type Numerals.Outcome;
-
-      Value  : Long_Float := 0.0;
-      Result : Numerals.Outcome;
+   function Next_Integer
+     (Self        : in out Reader;
+      Source      : String;
+      First, Last : Integer_64) return Integer_64 is
    begin
       Expect (Self, Source, Number_Value);
-      if not Self.Has_Failed then
-         Numerals.Convert
-           (Source (Source'First + Self.Begins .. Source'First - 1 + Self.Ends), Value, Result);
-         if Result /= Numerals.Converted then
-            Self.Fail (Out_Of_Range);
-         end if;
+      return (if Self.Has_Failed then First else Self.Integer_Value (Source, First, Last));
+   end Next_Integer;
+
+   function Float_Value (Self : in out Reader; Source : String) return Long_Float is
+      use type Numerals.Outcome;
+
+      Value  : Long_Float;
+      Result : Numerals.Outcome;
+   begin
+      Numerals.Convert
+        (Source (Source'First + Self.Begins .. Source'First - 1 + Self.Ends), Value, Result);
+      if Result /= Numerals.Converted then
+         Self.Fail (Out_Of_Range);
       end if;
       return Value;
+   end Float_Value;
+
+   function Next_Float (Self : in out Reader; Source : String) return Long_Float is
+   begin
+      Expect (Self, Source, Number_Value);
+      return (if Self.Has_Failed then 0.0 else Self.Float_Value (Source));
    end Next_Float;
 
-   procedure Next_Text
+   procedure Read_Text
      (Self : in out Reader; Source : String; Into : in out String; Last : out Natural)
    is
       Used : Natural := 0;
@@ -584,16 +593,23 @@ package body Appserver.JSON.Readers is
 
       More : Boolean;
    begin
-      Expect (Self, Source, Text_Value);
-      if not Self.Has_Failed then
-         if Self.Escaped then
-            Decode (Self, Source, Append'Access);
-         else
-            Append
-              (Source (Source'First + Self.Begins .. Source'First - 1 + Self.Ends), More);
-         end if;
+      if Self.Escaped then
+         Decode (Self, Source, Append'Access);
+      else
+         Append (Source (Source'First + Self.Begins .. Source'First - 1 + Self.Ends), More);
       end if;
       Last := (if Self.Has_Failed then Into'First - 1 else Into'First - 1 + Used);
+   end Read_Text;
+
+   procedure Next_Text
+     (Self : in out Reader; Source : String; Into : in out String; Last : out Natural) is
+   begin
+      Expect (Self, Source, Text_Value);
+      if Self.Has_Failed then
+         Last := Into'First - 1;
+      else
+         Self.Read_Text (Source, Into, Last);
+      end if;
    end Next_Text;
 
    procedure Skip (Self : in out Reader; Source : String) is

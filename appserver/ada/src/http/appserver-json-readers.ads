@@ -57,6 +57,27 @@ package Appserver.JSON.Readers is
      with Pre => Self.Kind in Member_Name | Text_Value | Number_Value;
    --  As it stands in the text: a number, a name or a text with its escapes, without its quotes
 
+   --  The value of the current token. What does not fit makes the reader fail.
+
+   function Integer_Value
+     (Self        : in out Reader;
+      Source      : String;
+      First, Last : Integer_64) return Integer_64
+     with Pre  => Self.Kind = Number_Value and then First <= Last,
+          Post => Integer_Value'Result in First .. Last;
+   --  Of a number without a fraction and an exponent. First if the reader fails.
+
+   function Float_Value (Self : in out Reader; Source : String) return Long_Float
+     with Pre  => Self.Kind = Number_Value,
+          Post => Float_Value'Result'Valid;
+   --  The nearest one; 0.0 if the reader fails
+
+   procedure Read_Text
+     (Self : in out Reader; Source : String; Into : in out String; Last : out Natural)
+     with Pre  => Self.Kind in Member_Name | Text_Value,
+          Post => Last <= Into'Last;
+   --  Its escapes decoded, in Into (Into'First .. Last). Too_Long if that has no room.
+
    function Has_Failed (Self : Reader) return Boolean is (Self.Kind = Failure);
    function Fault (Self : Reader) return Problem
      with Post => (Fault'Result = None) = not Self.Has_Failed;
@@ -68,8 +89,8 @@ package Appserver.JSON.Readers is
      with Pre => Why /= None, Post => Self.Has_Failed;
    --  The program does not want what it read
 
-   --  Asking for values. Where the text has none of the kind, or one that does not fit, the reader
-   --  fails, and the value is the least of what was asked for: 0, False, an empty text.
+   --  Asking for the next value. Where the text has none of the kind, or one that does not fit, the
+   --  reader fails, and the value is as above, or False, or an empty text.
 
    procedure Enter_Object (Self : in out Reader; Source : String);
    procedure Enter_Array (Self : in out Reader; Source : String);
@@ -94,7 +115,6 @@ package Appserver.JSON.Readers is
       Source      : String;
       First, Last : Integer_64) return Integer_64
      with Pre => First <= Last, Post => Next_Integer'Result in First .. Last;
-   --  A number without a fraction and an exponent. First if the reader fails.
 
    function Next_Float (Self : in out Reader; Source : String) return Long_Float
      with Post => Next_Float'Result'Valid;
@@ -102,7 +122,6 @@ package Appserver.JSON.Readers is
    procedure Next_Text
      (Self : in out Reader; Source : String; Into : in out String; Last : out Natural)
      with Post => Last <= Into'Last;
-   --  Its escapes decoded, in Into (Into'First .. Last). Too_Long if that has no room.
 
    procedure Skip (Self : in out Reader; Source : String);
    --  Passes over a value, whatever it is

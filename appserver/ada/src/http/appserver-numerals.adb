@@ -61,23 +61,45 @@ package body Appserver.Numerals is
       return C.int
      with Import, Convention => C, External_Name => "strfromd";
 
+   --  What is too large comes back as an infinity, which tests that have all validity checked must
+   --  not stumble over before it is looked at
+
+   procedure Convert_Exactly (Numeral : String; Value : out Long_Float; Fits : out Boolean) is
+      pragma Suppress (Validity_Check);
+
+      Copy : C.char_array (1 .. Numeral'Length + 1);
+   begin
+      for K in Copy'First .. Copy'Last - 1 loop
+         Copy (K) := C.To_C (Numeral (Numeral'First + Natural (K) - 1));
+      end loop;
+      Copy (Copy'Last) := C.nul;
+      Value := Strtod (Copy, System.Null_Address);
+      Fits  := Value'Valid;
+      if not Fits then
+         Value := 0.0;
+      end if;
+   end Convert_Exactly;
+
    --  17 digits are enough for every value, 15 for what was a short decimal
 
    procedure Append_Exactly (To : in out Text_Sinks.Text_Sink'Class; Value : Long_Float) is
       Formats : constant array (1 .. 3) of C.char_array (1 .. 6) :=
         [C.To_C ("%.15g"), C.To_C ("%.16g"), C.To_C ("%.17g")];
-      Text    : C.char_array (1 .. 32);
-      Length  : C.size_t := 0;
-      Image   : String (1 .. 32);
+      Image   : C.char_array (1 .. 32);
+      Text    : String (1 .. 32);
+      Last    : Natural := 0;
+      Back    : Long_Float;
+      Fits    : Boolean;
    begin
       for Format of Formats loop
-         Length := C.size_t (Strfromd (Text, Text'Length, Format, Value));
-         exit when Strtod (Text, System.Null_Address) = Value;
+         Last := Natural (Strfromd (Image, Image'Length, Format, Value));
+         for K in 1 .. Last loop
+            Text (K) := C.To_Ada (Image (C.size_t (K)));
+         end loop;
+         Convert_Exactly (Text (1 .. Last), Back, Fits);
+         exit when Fits and then Back = Value;
       end loop;
-      for K in 1 .. Length loop
-         Image (Positive (K)) := C.To_Ada (Text (K));
-      end loop;
-      To.Append (Image (1 .. Natural (Length)));
+      To.Append (Text (1 .. Last));
    end Append_Exactly;
 
    Whole_Limit : constant := 2.0 ** 53;
@@ -151,16 +173,6 @@ package body Appserver.Numerals is
       Result := Converted;
    end Convert;
 
-   procedure Convert_Exactly (Numeral : String; Value : out Long_Float) is
-      Copy : C.char_array (1 .. Numeral'Length + 1);
-   begin
-      for K in Copy'First .. Copy'Last - 1 loop
-         Copy (K) := C.To_C (Numeral (Numeral'First + Natural (K) - 1));
-      end loop;
-      Copy (Copy'Last) := C.nul;
-      Value := Strtod (Copy, System.Null_Address);
-   end Convert_Exactly;
-
    --  Digits and exponent as whole numbers, if they are small: then one division or multiplication
    --  of two exact values is the nearest value (Clinger, as above)
 
@@ -193,22 +205,16 @@ package body Appserver.Numerals is
    end Convert_Short;
 
    procedure Convert (Numeral : String; Value : out Long_Float; Result : out Outcome) is
-      Done : Boolean;
+      Done : Boolean := False;
    begin
-      Value  := 0.0;
-      Result := Too_Large;
-      if Numeral'Length > Longest_Fraction then
-         return;
+      Value := 0.0;
+      if Numeral'Length <= Longest_Fraction then
+         Convert_Short (Numeral, Value, Done);
+         if not Done then
+            Convert_Exactly (Numeral, Value, Done);
+         end if;
       end if;
-      Convert_Short (Numeral, Value, Done);
-      if not Done then
-         Convert_Exactly (Numeral, Value);
-      end if;
-      if Value'Valid then
-         Result := Converted;
-      else
-         Value := 0.0;
-      end if;
+      Result := (if Done then Converted else Too_Large);
    end Convert;
 
 end Appserver.Numerals;
