@@ -10,8 +10,12 @@ package body Appserver.HTTP.Linux is
    --  Of <errno.h>, <sys/socket.h>, <sys/epoll.h> and so on, for all of Linux's architectures but
    --  Alpha, MIPS, PA-RISC and SPARC
 
-   Interrupted  : constant := 4;
-   Again        : constant := 11;
+   Interrupted    : constant := 4;
+   Again          : constant := 11;
+   No_Memory      : constant := 12;
+   Table_Overflow : constant := 23;
+   Too_Many_Files : constant := 24;
+   No_Buffers     : constant := 105;
 
    AF_INET      : constant := 2;
    AF_INET6     : constant := 10;
@@ -199,7 +203,10 @@ package body Appserver.HTTP.Linux is
         (int (Listener), System.Null_Address, System.Null_Address, Nonblock + Close_On_Exec);
    begin
       Socket := Descriptor (int'Max (New_Socket, -1));
-      Result := (if New_Socket >= 0 then Done else Outcome_Of (Last_Error));
+      Result :=
+        (if New_Socket >= 0 then Done
+         elsif Last_Error in Table_Overflow | Too_Many_Files | No_Memory | No_Buffers then Failed
+         else Would_Block);
    end Accept_Connection;
 
    procedure Receive
@@ -295,8 +302,8 @@ package body Appserver.HTTP.Linux is
       return Descriptor (Set);
    end New_Set;
 
-   procedure Control
-     (Set, File : Descriptor; Operation : int; Wanted : Interest; Key : Linux.Key)
+   function Controlled
+     (Set, File : Descriptor; Operation : int; Wanted : Interest; Key : Linux.Key) return Boolean
    is
       Events : constant Unsigned_32 :=
         (case Wanted is
@@ -307,10 +314,20 @@ package body Appserver.HTTP.Linux is
         (if Is_x86_64 then [Events, Unsigned_32 (Key), 0, 0]
          else [Events, 0, Unsigned_32 (Key), 0]);
    begin
-      if C_Epoll_Ctl (int (Set), Operation, int (File), Event'Address) /= 0 then
+      return C_Epoll_Ctl (int (Set), Operation, int (File), Event'Address) = 0;
+   end Controlled;
+
+   procedure Control
+     (Set, File : Descriptor; Operation : int; Wanted : Interest; Key : Linux.Key) is
+   begin
+      if not Controlled (Set, File, Operation, Wanted, Key) then
          Fail ("epoll_ctl");
       end if;
    end Control;
+
+   function Can_Be_Waited_For (Set, File : Descriptor) return Boolean is
+     (Controlled (Set, File, Ctl_Add, Input, 0)
+      and then Controlled (Set, File, Ctl_Del, Input, 0));
 
    procedure Add (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key) is
    begin
@@ -439,9 +456,48 @@ package body Appserver.HTTP.Linux is
       return Byte_Count (Now.Seconds);
    end Unix_Time;
 
-   -----------
-   -- Cores --
-   -----------
+   ------------
+   -- Limits --
+   ------------
+
+   type Limit_Pair is record
+      Soft, Hard : unsigned_long;
+   end record with Convention => C;
+
+   function C_Getrlimit (Resource : int; Limit : out Limit_Pair) return int
+     with Import, Convention => C, External_Name => "getrlimit";
+
+   function C_Setrlimit (Resource : int; Limit : Limit_Pair) return int
+     with Import, Convention => C, External_Name => "setrlimit";
+
+   Open_Files : constant := 7;
+
+   procedure Allow_Files (Count : Positive) is
+      Wanted  : constant unsigned_long := unsigned_long (Count);
+      Limit   : Limit_Pair;
+      Ignored : int;
+   begin
+      if C_Getrlimit (Open_Files, Limit) = 0 and then Limit.Soft < Wanted then
+         Limit.Soft := unsigned_long'Min (Limit.Hard, Wanted);
+         Ignored := C_Setrlimit (Open_Files, Limit);
+      end if;
+   end Allow_Files;
+
+   function C_Madvise (Place : System.Address; Size : size_t; Advice : int) return int
+     with Import, Convention => C, External_Name => "madvise";
+
+   No_Huge_Pages : constant := 15;
+   Page_Size     : constant := 4_096;
+
+   procedure Use_Small_Pages (Place : System.Address; Size : Byte_Count) is
+      use System.Storage_Elements;
+
+      Before  : constant Storage_Offset := Place mod Page_Size;
+      Ignored : constant int :=
+        C_Madvise (Place - Before, size_t (Size) + size_t (Before), No_Huge_Pages);
+   begin
+      null;
+   end Use_Small_Pages;
 
    type Core_Set is array (0 .. 1_023) of Boolean with Pack;
 

@@ -4,6 +4,7 @@
 --  pages; here they take Ada's types, and say what they could do as an outcome.
 
 with Interfaces;
+with System;
 
 private package Appserver.HTTP.Linux is
 
@@ -32,6 +33,7 @@ private package Appserver.HTTP.Linux is
 
    procedure Accept_Connection
      (Listener : Descriptor; Socket : out Descriptor; Result : out Outcome);
+   --  Failed if the system has no room for it now
 
    procedure Receive
      (Socket : Descriptor; Into : out String; Count : out Natural; Result : out Outcome)
@@ -80,6 +82,10 @@ private package Appserver.HTTP.Linux is
      with Inline, Pre => Index <= Most_Events;
 
    function New_Set return Descriptor;
+
+   function Can_Be_Waited_For (Set, File : Descriptor) return Boolean;
+   --  A regular file cannot
+
    procedure Add (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key);
    procedure Change (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key);
    procedure Remove (Set, File : Descriptor);
@@ -123,9 +129,15 @@ private package Appserver.HTTP.Linux is
    function Unix_Time return Byte_Count;
    --  Seconds since 1970
 
-   -----------
-   -- Cores --
-   -----------
+   ------------
+   -- Limits --
+   ------------
+
+   procedure Allow_Files (Count : Positive);
+   --  Raises the limit on open files to that, or as far as this process may
+
+   procedure Use_Small_Pages (Place : System.Address; Size : Byte_Count);
+   --  Memory of which little may be needed does not get huge pages where it is touched
 
    function Usable_Cores return Positive;
    --  By the affinity of the calling thread

@@ -679,6 +679,39 @@ package body Appserver.HTTP.Parsing is
       end;
    end Go_On_With_Chunks;
 
+   --------------
+   -- The path --
+   --------------
+
+   subtype Unreserved is Character with
+     Static_Predicate => Unreserved in 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '-' | '.' | '_' | '~';
+
+   --  Letters and the like are the same with and without percent-encoding (RFC 3986, 6.2.2.2): they
+   --  get to be without. The path gets shorter where it is: nothing can be parsed again after this.
+
+   procedure Normalize_Path (Self : in out Request) is
+      Last : Natural  := Self.Target.First - 1;
+      Next : Positive := Self.Target.First;
+      Byte : Character;
+   begin
+      while Next <= Self.Target.Last loop
+         Byte := Self.Bytes (Next);
+         if Byte = '%' then
+            Byte := Character'Val
+              (Digit (Self.Bytes (Next + 1)) * 16 + Digit (Self.Bytes (Next + 2)));
+            if Byte in Unreserved then
+               Next := Next + 2;
+            else
+               Byte := '%';
+            end if;
+         end if;
+         Last := Last + 1;
+         Self.Bytes (Last) := Byte;
+         Next := Next + 1;
+      end loop;
+      Self.Target.Last := Last;
+   end Normalize_Path;
+
    -----------
    -- Parse --
    -----------
@@ -715,8 +748,11 @@ package body Appserver.HTTP.Parsing is
       if Found /= Fine then
          Result := Refused;
          Status := Status_Code (Found);
+      elsif Self.State.Step = Complete then
+         Result := Complete;
+         Normalize_Path (Self);
       else
-         Result := (if Self.State.Step = Complete then Complete else Incomplete);
+         Result := Incomplete;
       end if;
    end Parse;
 

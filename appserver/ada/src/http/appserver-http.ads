@@ -161,8 +161,8 @@ package Appserver.HTTP is
    --  Whether the content is left out, for a handler to which that is of use
 
    function Path (Self : Request) return String;
-   --  As it was sent, from its first "/" on: percent-encoded, "." and ".." where they were. It has
-   --  no malformed percent-encoding.
+   --  From its first "/" on: percent-encoded but for characters that never need it (RFC 3986,
+   --  6.2.2.2), "." and ".." where they were. It has no malformed percent-encoding.
 
    function Path_Is (Self : Request; Path : String) return Boolean with Inline;
    --  Whether that is the path, byte for byte
@@ -264,6 +264,21 @@ package Appserver.HTTP is
 
    Network_Error : exception;
    --  A server cannot listen; the message has the system's words
+
+   type Time_Limits is record
+      Idle    : Duration := 75.0;
+      --  Between requests
+      Header  : Duration := 20.0;
+      --  From the first byte of a request to the end of its header; 408 after it
+      Content : Duration := 60.0;
+      --  From there to the end of its content; 408 after it
+      Sending : Duration := 30.0;
+      --  Without a byte of an answer being taken
+      Closing : Duration := 0.5;
+      --  Between requests, when a server stops: so late may a request come that was on its way
+   end record;
+   --  How long a server waits for a client before it closes the connection. The time in which the
+   --  program was stopped does not count.
 
    type Handler is not null access function (Request : HTTP.Request) return Response;
    --  What a server does with a request. One that raises an exception is answered with 500. The
