@@ -589,13 +589,15 @@ package body Appserver.HTTP.Parsing is
          when 'A' .. 'F' => Character'Pos (C) - Character'Pos ('A') + 10,
          when others     => Character'Pos (C) - Character'Pos ('a') + 10);
 
-   --  "size", or "size;extension", which means nothing here (RFC 9112, 7.1)
+   --  "size", or "size;extension", which means nothing here (RFC 9112, 7.1). There may be spaces
+   --  before the semicolon.
 
    procedure Take_Size
      (Self : in out Request; Limits : Parsing.Limits; Line : Span; Result : out Judgement)
    is
-      Size  : Natural := 0;
-      Next  : Positive := Line.First;
+      Extension : Span;
+      Size      : Natural  := 0;
+      Next      : Positive := Line.First;
    begin
       while Next <= Line.Last
         and then Self.Bytes (Next) in '0' .. '9' | 'A' .. 'F' | 'a' .. 'f'
@@ -604,8 +606,13 @@ package body Appserver.HTTP.Parsing is
                   else Size * 16 + Digit (Self.Bytes (Next)));
          Next := Next + 1;
       end loop;
+      Extension := (Next, Line.Last);
+      if Next <= Line.Last then
+         Trim (Self, Extension);
+      end if;
       if Next = Line.First
-        or else (Next <= Line.Last and then Self.Bytes (Next) /= ';')
+        or else (Next <= Line.Last
+                 and then (Length (Extension) = 0 or else Self.Bytes (Extension.First) /= ';'))
         or else not (for all C of Self.Bytes (Next .. Line.Last) => In_Value (C))
       then
          Result := Bad;
@@ -656,6 +663,8 @@ package body Appserver.HTTP.Parsing is
             Take_Line (Self, Next, 2, 2, Line, Moved, Result);
             if Moved then
                Self.State.Step := In_Chunk_Size;
+            elsif Next <= Self.Last and then Self.Bytes (Next) /= ASCII.CR then
+               Result := Bad;
             end if;
          when In_Trailer =>
             Take_Line (Self, Next, Most_Overhead, 0, Line, Moved, Result);

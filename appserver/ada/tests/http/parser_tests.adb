@@ -260,6 +260,7 @@ package body Parser_Tests is
       Content ("3\r\nabc\r\n0\r\n\r\n", "abc");
       Content ("00a\r\n0123456789\r\n1\r\n\r\r\n000\r\n\r\n", "0123456789\r");
       Content ("A;a=b;c=""d e""\r\n0123456789\r\n0;x\r\n\r\n", "0123456789");
+      Content ("1 \t;a\r\nx\r\n0 ; b = c\r\n\r\n", "x");
       Content ("1\r\nx\r\n0\r\nTrailer: y\r\nA:\r\n\r\n", "x");
       Content ("5\r\n0\r\n\r\n\r\n0\r\n\r\n", "0\r\n\r\n");
       Has (Start & "3\r\nabc\r\n0\r\n", "incomplete");
@@ -271,9 +272,10 @@ package body Parser_Tests is
       None ("+1\r\n");
       None (" 1\r\n");
       None ("1 \r\n");
+      None ("1 2;a\r\n");
       None ("1\n");
       None ("1\r\nx\n");
-      None ("1\r\nxyz");
+      None ("1\r\nxy");
       None ("1\r\nx\r\r\n");
       None ("1;\0\r\n");
       None ("0\r\nA b\r\n");

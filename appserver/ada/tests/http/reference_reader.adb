@@ -235,11 +235,13 @@ package body Reference_Reader is
          declare
             Text  : constant String  := Line (Bytes, Next);
             Semi  : constant Natural := Index (Text, ";");
-            Size  : constant String  := (if Semi = 0 then Text else Text (Text'First .. Semi - 1));
+            Size  : constant String  :=
+              (if Semi = 0 then Text else Trimmed (Text (Text'First .. Semi - 1)));
             Short : constant String  := Trim (Size, To_Set ('0'), Null_Set);
             Count : Natural;
          begin
             Need (Text'Length <= Longest_Size);
+            Need (Text = "" or else Text (Text'First) not in ' ' | ASCII.HT);
             Need (Size /= "" and then Has_Only (Size, Hex_Set) and then Has_Only (Text, Value_Set));
             Need (Short'Length <= 6);
             Count := (if Short = "" then 0 else Natural'Value ("16#" & Short & '#'));
