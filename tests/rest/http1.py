@@ -124,6 +124,8 @@ class Connection:
 
     def _body(self, head: Answer) -> bytes:
         length, coding = head.header("content-length"), head.header("transfer-encoding")
+        if length is None and coding is None and "close" in head.words:
+            return self._read.read()
         if (length is None) == (coding is None):
             raise HttpError(f"Content-Length is {length}, Transfer-Encoding {coding}")
         if length is not None:

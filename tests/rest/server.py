@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from experiments import ROOT, Declared, declared_subjects
-from http1 import Answer, Connection
+from http1 import Answer, Connection, request
 from subject import ProtocolError, Reply, Subject
 
 CLOSE_S = 5
@@ -52,6 +52,12 @@ class Server:
         """Asks over a connection of its own."""
         with self.connect() as connection:
             return connection.ask(method, path, body, headers)
+
+    def ask_in_vain(self, method: str, path: str) -> Answer | None:
+        """Asks for what is no request to some servers: they close the connection."""
+        with self.connect() as connection:
+            connection.send(request(method, path))
+            return connection.answer(method) if connection.has_more() else None
 
     def is_listening(self) -> bool:
         try:

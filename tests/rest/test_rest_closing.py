@@ -3,8 +3,8 @@
 
 import threading
 import time
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -65,7 +65,9 @@ def test_a_request_that_is_under_way_is_answered(server: Server) -> None:
         closer.join()
 
 
-@pytest.mark.parametrize("part", [b"G", b"GET /api HTTP/1.1\r\nHost:", request("POST", "/api/echo", ORDER)[:-1]])
+@pytest.mark.parametrize("part", [
+    b"G", b"GET /api HTTP/1.1\r\nHost:", request("POST", "/api/echo", ORDER)[:-1]],
+    ids=["method", "header", "body"])
 def test_who_never_ends_a_request_is_not_waited_for(server: Server, part: bytes) -> None:
     with server.connect() as connection:
         connection.send(part)
@@ -75,7 +77,8 @@ def test_who_never_ends_a_request_is_not_waited_for(server: Server, part: bytes)
 
 
 def test_no_answer_is_cut_off_under_load(server: Server) -> None:
-    """A connection may be closed instead of an answer, but not within one."""
+    """A connection may be closed instead of an answer, but not within one; and who asks for more may
+    be told that it ends."""
     answered, cut_off = [], []
 
     def ask_on() -> None:
@@ -101,7 +104,7 @@ def test_no_answer_is_cut_off_under_load(server: Server) -> None:
     for client in clients:
         client.join()
     assert cut_off == []
-    assert len(answered) >= len(clients) and set(answered) == {200}
+    assert len(answered) >= len(clients) and set(answered) - {503} == {200}
 
 
 @pytest.mark.parametrize("end", ["quit", "end_input"])

@@ -37,7 +37,6 @@ def test_a_connection_is_closed_when_asked(server: Server, path: str) -> None:
         assert connection.ask("GET", "/api").status == 200
         answer = connection.ask("GET", path, headers={"Connection": "close"})
         assert answer.status == (404 if path == "/nothing" else 200)
-        assert "close" in answer.words
         assert connection.at_end()
 
 
@@ -127,7 +126,6 @@ def test_a_request_that_ends_with_the_next_ones_beginning(server: Server) -> Non
     b"nonsense\r\n\r\n", b"GET\r\n\r\n", b"\0\1\2\3" * 100 + b"\r\n\r\n",
     b"GET /api HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
     b"GET /api HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-    b"GET /api HTTP/1.1\r\nHost: x\r\nno header\r\n\r\n",
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"])
 def test_nonsense(server: Server, nonsense: bytes) -> None:
     """Is refused, or the connection closed, and others are served."""
