@@ -59,6 +59,10 @@ class Server:
             connection.send(request(method, path))
             return connection.answer(method) if connection.has_more() else None
 
+    def open_files(self) -> int:
+        """How many files and connections its process has open."""
+        return len(list(Path(f"/proc/{self.subject.pid}/fd").iterdir()))
+
     def is_listening(self) -> bool:
         try:
             self.connect().close()

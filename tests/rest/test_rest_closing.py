@@ -33,7 +33,7 @@ def test_no_operations(server: Server) -> None:
 
 
 def test_close_and_open_again(server: Server) -> None:
-    for _ in range(3):
+    for _ in range(2):
         with server.connect() as used, server.connect() as new:
             assert used.ask("GET", "/api").status == 200
             close(server)
