@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments import ROOT
 from http1 import Connection, chunked, request
-from server import Server, is_built, rest_subjects
-from subject import Subject
+from server import Server, is_built, rest_subjects, started
 from test_rest_answers import ORDER, assert_echoes
 
 GET = request("GET", "/api")
@@ -191,7 +189,7 @@ def test_connections_are_kept_for_a_minute(files: Path) -> None:
         connections = {}
         with ExitStack() as frozen:
             for declared in built:
-                subject = Subject(declared.program, ROOT)
+                subject = started(declared)
                 all_of_them.callback(subject.kill)
                 server = Server(subject, files)
                 used, new = (all_of_them.enter_context(server.connect()) for _ in range(2))
