@@ -82,7 +82,7 @@ impl Subject {
 }
 
 fn content() -> Vec<u8> {
-    (0..65_536_u32).map(|n| (n * n >> 7) as u8).collect()
+    (0..65_536_u32).map(|n| ((n * n) >> 7) as u8).collect()
 }
 
 fn request(method: &str, target: &str, body: &str) -> String {
