@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The subject is built, driven as the lab does it, and asked over real connections.
-package main_test
+package main
 
 import (
 	"bufio"
@@ -20,7 +20,7 @@ import (
 	"testing"
 )
 
-const hello = `{"greeting":"Hello World!"}`
+const greetingText = `{"greeting":"Hello World!"}`
 
 // subject is a running program that serves.
 type subject struct {
@@ -29,8 +29,8 @@ type subject struct {
 	url      string
 }
 
-// open builds the program and runs it until the end of the test, when it must end well.
-func open(t *testing.T, folder string) *subject {
+// start builds the program and runs it until the end of the test, when it must end well.
+func start(t *testing.T, folder string) *subject {
 	program := filepath.Join(t.TempDir(), "subject")
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -113,7 +113,7 @@ func TestServing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, folder)
+	s := start(t, folder)
 	t.Run("answers", func(t *testing.T) { testAnswers(t, s, string(order)) })
 	t.Run("refusals", func(t *testing.T) { testRefusals(t, s, string(order)) })
 	t.Run("methods", func(t *testing.T) { testMethods(t, s) })
@@ -129,7 +129,7 @@ func testAnswers(t *testing.T, s *subject, order string) {
 		{"GET", "/api/hello/O'Neil%20%22X%22", "", `{"greeting":"Hello O'Neil \"X\"!"}`},
 		{"GET", "/api/hello/" + strings.Repeat("a", 32), "", `{"greeting":"Hello ` + strings.Repeat("a", 32) + `!"}`},
 		{"POST", "/api/echo", order, order},
-		{"POST", "/api/echo", order + strings.Repeat(" ", 65536-len(order)), order},
+		{"POST", "/api/echo", order + strings.Repeat(" ", echoMax-len(order)), order},
 	} {
 		answer, text := s.request(t, test.method, test.target, test.body)
 		if answer.StatusCode != 200 || answer.Header.Get("Content-Type") != "application/json" ||
@@ -137,7 +137,7 @@ func testAnswers(t *testing.T, s *subject, order string) {
 			t.Error(test.target, answer, text)
 		}
 	}
-	if answer, text := s.request(t, "GET", "/api", ""); text != hello || answer.Header.Get("Date") == "" {
+	if answer, text := s.request(t, "GET", "/api", ""); text != greetingText || answer.Header.Get("Date") == "" {
 		t.Error(answer, text)
 	}
 }
@@ -154,7 +154,7 @@ func testRefusals(t *testing.T, s *subject, order string) {
 		{404, "/", ""}, {404, "/api/", ""}, {404, "/api/hello/", ""}, {404, "/api/hello/a/b", ""},
 		{404, "/files/", ""}, {404, "/files/nothing", ""}, {404, "/files/..%2F..%2Fetc%2Fpasswd", ""},
 		{400, "/api/echo", "{"}, {400, "/api/echo", "[1, 2"}, {400, "/api/echo", order + "x"},
-		{413, "/api/echo", order + strings.Repeat(" ", 65536)},
+		{413, "/api/echo", order + strings.Repeat(" ", echoMax)},
 	} {
 		method := "GET"
 		if test.body != "" {
@@ -211,7 +211,7 @@ func testPieces(t *testing.T, s *subject) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text, err := io.ReadAll(answer.Body); err != nil || string(text) != hello {
+		if text, err := io.ReadAll(answer.Body); err != nil || string(text) != greetingText {
 			t.Error(answer, string(text), err)
 		}
 	}
