@@ -68,6 +68,7 @@ rust-subject:
 node:
 	cd kits/node && node --test --test-reporter=tap | grep -E '$(CLOSING)'
 	cd experiments/sql/node && node --test --test-reporter=tap | grep -E '$(CLOSING)'
+	cd experiments/rest/node && node --test --test-reporter=tap | grep -E '$(CLOSING)'
 
 # Drives every subject of every experiment over the protocol.
 protocol:
