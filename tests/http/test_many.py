@@ -49,19 +49,19 @@ def test_512_busy_connections(server: Server) -> None:
         turns = dict.fromkeys(range(len(busy)), 0)
         for i, connection in enumerate(busy):
             selector.register(connection.socket, selectors.EVENT_READ, i)
-            connection.send(hello(f"N{i} 0"))
+            connection.send(hello(f"N{i}-0"))
         while turns:
             ready = selector.select(timeout=5)
             assert ready, f"{len(turns)} connections wait for an answer"
             for key, _ in ready:
                 i = key.data
-                assert busy[i].answer().json == {"greeting": f"Hello N{i} {turns[i]}!"}
+                assert busy[i].answer().json == {"greeting": f"Hello N{i}-{turns[i]}!"}
                 turns[i] += 1
                 if turns[i] == rounds:
                     selector.unregister(key.fileobj)
                     del turns[i]
                 else:
-                    busy[i].send(hello(f"N{i} {turns[i]}"))
+                    busy[i].send(hello(f"N{i}-{turns[i]}"))
 
 
 def test_512_bodies_at_once(server: Server) -> None:
