@@ -214,10 +214,10 @@ def _hold(answer: Answer, http_version: bytes, read: bytes, method: str, version
     """What every answer must be; RFC 9110 and 9112."""
     must = _Must(answer)
     head = _final_head(read)
-    must(http_version == b"1.1", "9112 2.3: the version of an answer is that of its sender")
-    must(re.fullmatch(rb"[^\n]*(\r\n[^\r\n]+)*", head) is not None and b"\r\r" not in head,
+    must(http_version == b"1.1" or version == "1.0", "9110 2.5: the version of an answer is that of its sender")
+    must(re.fullmatch(rb"[^\r\n]*(\r\n[^\r\n]+)*", head) is not None,
          "9112 2.2: lines end with CRLF")
-    must(re.match(rb"HTTP/1\.1 \d{3} ", head) is not None, "9112 4: the status line has two spaces")
+    must(re.match(rb"HTTP/1\.[01] \d{3} ", head) is not None, "9112 4: the status line has two spaces")
     lengths, codings = answer.all("Content-Length"), answer.all("Transfer-Encoding")
     must(len(re.findall(rb"(?i)\ncontent-length:", head)) <= 1, "9110 8.6: one Content-Length")
     must(not (lengths and codings), "9112 6.2: Content-Length or Transfer-Encoding")

@@ -11,6 +11,10 @@ import servers
 from servers import Server, Target
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "promised: what the RFCs leave to a server, and the library in appserver/ada promises")
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every test is for each server."""
     if "target" in metafunc.fixturenames:
@@ -37,6 +41,12 @@ def running() -> Iterator[dict[Target, Server]]:
     yield started
     for server in started.values():
         server.close()
+
+
+@pytest.fixture(autouse=True)
+def promised(request: pytest.FixtureRequest, target: Target) -> None:
+    if request.node.get_closest_marker("promised") and not target.promises:
+        pytest.skip("the RFCs leave it to a server")
 
 
 @pytest.fixture

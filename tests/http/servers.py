@@ -50,7 +50,10 @@ def targets() -> list[Target]:
     wanted = os.environ.get("BENCHLAB_TEST_SERVERS")
     if wanted is None:
         return [subjects[name] for name in PROFILES if name in subjects]
-    return [Target(name) if "://" in name else subjects[name] for name in wanted.split(",")]
+    names = wanted.split(",")
+    if unknown := [name for name in names if "://" not in name and name not in subjects]:
+        raise LookupError(f"BENCHLAB_TEST_SERVERS: no URL, and no subject of the experiment rest: {', '.join(unknown)}")
+    return [Target(name) if "://" in name else subjects[name] for name in names]
 
 
 class Server:

@@ -73,7 +73,7 @@ def test_names(server: Server, path: str, name: str) -> None:
 def test_what_is_no_file(server: Server, path: str) -> None:
     """Nothing of it is shown, and a pipe keeps nobody waiting."""
     answer = server.get(f"/files/{path}")
-    assert answer.status in (400, 403, 404) or not server.promises and answer.status in (301, 302, 414)
+    assert answer.status in (400, 403, 404) or not server.promises and answer.status in (301, 302, 307, 308, 414)
     assert b"64k" not in answer.body
     server.must_serve()
 
@@ -171,7 +171,7 @@ def long_ago(folder: Path) -> Path:
 @pytest.mark.parametrize("form", ["Wed, 06 Nov 2019 08:49:37 GMT", "Wednesday, 06-Nov-19 08:49:37 GMT", "Wed Nov  6 08:49:37 2019"])
 def test_the_three_forms_of_a_date(server: Server, long_ago: Path, form: str) -> None:
     """RFC 9110 5.6.7: a recipient must accept all three."""
-    assert server.get("/files/old.bin").get("Last-Modified") in ("Wed, 06 Nov 2019 08:49:37 GMT", None)
+    assert validator(server.get("/files/old.bin"), "Last-Modified") == "Wed, 06 Nov 2019 08:49:37 GMT"
     assert server.get("/files/old.bin", f"If-Modified-Since: {form}").status == 304
     earlier = form.replace(":37", ":36")
     assert server.get("/files/old.bin", f"If-Modified-Since: {earlier}").status == 200

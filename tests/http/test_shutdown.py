@@ -82,8 +82,10 @@ def must_be_free(server: Server) -> None:
     """Nobody listens, and another may."""
     with pytest.raises(ConnectionRefusedError):
         server.connect()
+    if not server.promises:
+        return  # what is in TIME_WAIT may keep a port, if the server did not ask for it to be reused
     with socket.socket() as other:
-        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what is in TIME_WAIT listens no more
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         other.bind(server.address)
         other.listen()
 
@@ -138,14 +140,14 @@ def test_idle_connections_are_closed(start: Callable[..., Server]) -> None:
     must_be_free(server)
 
 
-STUCK = {"in the header": request()[:-1], "in the body": request("POST", "/api/echo", "Content-Length: 1024") + b"{",
-         "in the answer": request("GET", "/files/64k.bin") * 400}
+STUCK = [request()[:-1], request("POST", "/api/echo", "Content-Length: 1024") + b"{", request("GET", "/files/64k.bin") * 400]
+"""In the header, in the body, in the answer."""
 
 
-@pytest.mark.parametrize("stage", STUCK)
-def test_a_client_that_is_stuck_does_not_hold_it_up(start: Callable[..., Server], stage: str) -> None:
+def test_clients_that_are_stuck_do_not_hold_it_up(start: Callable[..., Server]) -> None:
+    """Some in each stage."""
     server = start()
-    stuck: list[Connection] = [server.connect(receive_buffer=4096).send(STUCK[stage]) for _ in range(20)]
+    stuck: list[Connection] = [server.connect(receive_buffer=4096).send(sent) for sent in STUCK * 10]
     time.sleep(0.2)
     assert close(server) < LIMIT_S + 0.5
     with pytest.raises(ConnectionRefusedError):
