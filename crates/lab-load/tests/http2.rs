@@ -3,16 +3,15 @@
 //! error, as over HTTP/1.1.
 
 mod authority;
+mod loading;
 
 use authority::Authority;
 use bytes::Bytes;
 use h2::server::SendResponse;
 use h2::{Reason, RecvStream};
-use lab_load::{
-    Engine, Expect, Guard, Header, Job, Link, Record, Request, Requests, Statuses, Tls, Trust,
-    method,
-};
-use lab_model::{Arrivals, ErrorKind, Protocol, Stage};
+use lab_load::{Engine, Header, Job, Link, Record, Request, Tls, Trust, method};
+use lab_model::{ErrorKind, Protocol};
+use loading::{assert_fails, body, load, load_again, open_loop};
 use rustls::ServerConfig;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -219,83 +218,10 @@ fn job(address: SocketAddr) -> Job {
 }
 
 fn job_with(address: SocketAddr, keep_alive: bool, change: impl Fn(Request) -> Request) -> Job {
-    let link = Link::parse(&format!("http://{address}/")).unwrap();
-    assert_eq!(link.origin.address(None, &Guard::default()), Ok(address));
-    let requests = Requests::new(&[change(Request::new(link))], keep_alive, 1).unwrap();
     Job {
-        address,
-        tls: None,
-        requests: Arc::new(requests),
-        expect: Arc::new(Expect::default()),
-        connections: 4,
-        threads: 1,
         protocol: Protocol::Http2,
-        keep_alive,
-        pipeline: 1,
-        arrivals: Arrivals::Closed,
-        timeout: Duration::from_secs(5),
-        seed: 1,
+        ..loading::job(&format!("http://{address}/"), keep_alive, change)
     }
-}
-
-fn open_loop(rate: f64) -> Arrivals {
-    let stage = Stage {
-        from: rate,
-        to: rate,
-        length_ns: 1_000_000_000,
-    };
-    Arrivals::Open {
-        poisson: false,
-        stages: vec![stage],
-    }
-}
-
-fn body(text: &[u8]) -> Arc<Expect> {
-    Arc::new(Expect::new(
-        Statuses::default(),
-        Some(text.to_vec()),
-        vec![],
-    ))
-}
-
-/// A load of some milliseconds in slices of 50 ms, all of them together.
-#[track_caller]
-fn load(job: Job, ms: u64) -> Record {
-    load_again(&mut Engine::start(job).unwrap(), ms)
-}
-
-#[track_caller]
-fn load_again(engine: &mut Engine, ms: u64) -> Record {
-    let mut all = Record::new();
-    let slice = Duration::from_millis(50);
-    let each = &mut |record: &Record| {
-        all.add(record);
-        true
-    };
-    engine.load(Duration::from_millis(ms), slice, each).unwrap();
-    let errors: u64 = all.errors.iter().sum();
-    assert_eq!(all.offered, all.served + errors, "{:?}", all.errors);
-    assert_eq!(
-        (all.response.len(), all.service.len()),
-        (all.served, all.served)
-    );
-    all
-}
-
-/// All requests fail, in one way.
-#[track_caller]
-fn assert_fails(record: &Record, kind: ErrorKind, words: &str) {
-    let of_kind = record.errors[kind as usize];
-    assert!(of_kind > 0, "{:?} {:?}", record.errors, record.words);
-    assert_eq!(
-        record.errors.iter().sum::<u64>(),
-        of_kind,
-        "{:?}",
-        record.errors
-    );
-    assert_eq!(record.served, 0);
-    let said = record.words[kind as usize].as_deref().unwrap();
-    assert!(said.contains(words), "{said}");
 }
 
 #[test]
@@ -345,6 +271,21 @@ fn streams_are_under_way_at_once() {
     );
     assert_eq!((record.errors, server.connections()), ([0; 7], 1));
     assert_eq!(server.counts.most_at_once.load(SeqCst), 8);
+}
+
+/// As over HTTP/1.1.
+#[test]
+fn a_backlog_that_is_served_after_the_end_is_told() {
+    let server = Server::new(|_| Act::Later);
+    let job = Job {
+        connections: 1,
+        arrivals: open_loop(10_000.0),
+        ..job(server.address)
+    };
+    let record = load(job, 50);
+    assert_eq!((record.offered, record.served), (500, 500));
+    // Five hundred answers take no less than 500 ms, one after the other.
+    assert!(record.drain_ns >= 440_000_000, "{}", record.drain_ns);
 }
 
 #[test]

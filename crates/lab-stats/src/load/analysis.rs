@@ -46,12 +46,15 @@ pub struct LoadCell {
     pub errors: Vec<(ErrorKind, u64)>,
     /// Requests due per second.
     pub offered_per_s: Interval,
-    /// Requests served per second.
+    /// Requests served per second, until the last of them was: what a visit leaves behind at its end is
+    /// part of it.
     pub served_per_s: Interval,
     /// Bytes received per second.
     pub received_bytes_per_s: Interval,
     /// Connections opened.
     pub connects: u64,
+    /// The longest time from the end of a visit to its last answer, ns: a reading.
+    pub drain_ns: u64,
     /// From due (in a closed loop: from sent) to answered, of those served.
     pub response: Quantiles,
     /// From sent to answered, of those served.

@@ -1,0 +1,22 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  The tests of the HTTP servers. Its argument is a directory to write files to.
+
+with AUnit.Test_Suites;
+with JSON_Tests;
+with Run_Suite;
+
+procedure Run_HTTP_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+   begin
+      Result.Add_Test (JSON_Tests.Suite);
+      return Result;
+   end Suite;
+
+   procedure Run is new Run_Suite (Suite);
+
+begin
+   Run;
+end Run_HTTP_Tests;
