@@ -135,6 +135,12 @@ class Connection:
             raise Malformed(f"no interim answer: {head!r}")
         return int(status[1])
 
+    def is_interim(self) -> bool:
+        """Whether the next answer is a 1xx."""
+        while len(self._unread) < len("HTTP/1.1 1") and (read := self._receive()):
+            self._unread += read
+        return self._unread.startswith(b"HTTP/1.1 1")
+
     def answer(self, method: str = "GET", version: str = "1.1") -> Answer:
         """Reads the answer to a request of this method and version, and no byte more."""
         parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=1 << 20)
@@ -186,7 +192,9 @@ class Connection:
 
     def is_open(self, within_s: float = 0.1) -> bool:
         """Whether the server neither sends nor closes within this time."""
-        return not self._unread and not select.select([self.socket], [], [], within_s)[0]
+        poll = select.poll()
+        poll.register(self.socket, select.POLLIN)
+        return not self._unread and not poll.poll(within_s * 1000)
 
     def everything(self) -> bytes:
         """What comes until the server closes."""

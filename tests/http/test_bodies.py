@@ -82,7 +82,8 @@ def test_content_length(server: Server, exchange: Exchange) -> None:
     good("trailers", "9112 7.1.2", post(CHUNKED, b"Trailer: X-Sum", body=chunks(ORDER) + b"0\r\nX-Sum: 1\r\nX-Other:\r\n\r\n")),
     good("trailers that must not frame", "9110 6.5.1",
          post(CHUNKED, body=chunks(ORDER) + b"0\r\nX-Field: x\r\nContent-Length: 5\r\nHost: elsewhere\r\n\r\n"), 400),
-    good("an empty list element", "9110 5.6.1", post(b"Transfer-Encoding: , chunked", body=chunks(ORDER) + END), 400, 501),
+    Exchange("an empty list element", "9110 5.6.1", post(b"Transfer-Encoding: , chunked", body=chunks(ORDER) + END),
+             OK | {400, 501}, json=DOCUMENT, method="POST"),
     *(bad(f"a size of {size!r}", "9112 7.1", post(CHUNKED, body=size + b"\r\n" + ORDER + b"\r\n" + END))
       for size in (b"", b"g", b"-400", b"+400", b"0x400", b" 400", b"40 0", b"400,", b"400\0", b"4_00", b"400g", b"400\xff",
                    b"\xd9\xa4\xd9\xa0\xd9\xa0", b"'400'", b";400", b"=400", b"\t400", b"0400h")),

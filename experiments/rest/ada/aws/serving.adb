@@ -36,19 +36,6 @@ package body Serving is
       Settings.Add ("loops", 0);
    end Open;
 
-   -------------
-   -- Perform --
-   -------------
-
-   overriding procedure Perform
-     (Self       : in out Serve_Case;
-      Operations : Benchlab.Operation_Count;
-      Check      : out Benchlab.Check_Value;
-      Units      : out Benchlab.Unit_Count) is
-   begin
-      raise Benchlab.Unsupported_Error with "a server is loaded from outside";
-   end Perform;
-
    -----------
    -- Close --
    -----------

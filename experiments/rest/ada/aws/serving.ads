@@ -10,21 +10,13 @@ with Benchlab.Seeded_Sequences;
 
 package Serving is
 
-   type Serve_Case is limited new Benchlab.Cases.Subject_Case with private;
+   type Serve_Case is limited new Benchlab.Cases.Serving_Case with private;
 
    overriding procedure Open
      (Self      : in out Serve_Case;
       Arguments : Benchlab.Fields.Field_List;
       Inputs    : Benchlab.Seeded_Sequences.Sequence;
       Settings  : in out Benchlab.Fields.Field_List);
-
-   overriding procedure Perform
-     (Self       : in out Serve_Case;
-      Operations : Benchlab.Operation_Count;
-      Check      : out Benchlab.Check_Value;
-      Units      : out Benchlab.Unit_Count)
-     with No_Return;
-   --  Unsupported_Error: a load generator takes the samples
 
    overriding procedure Close (Self : in out Serve_Case);
 
@@ -33,7 +25,7 @@ package Serving is
 
 private
 
-   type Serve_Case is limited new Benchlab.Cases.Subject_Case with record
+   type Serve_Case is limited new Benchlab.Cases.Serving_Case with record
       Server : AWS.Server.HTTP;
    end record;
 
