@@ -26,7 +26,10 @@ package body Appserver.HTTP.Embedded is
       Waiting =>
         Blocks.Block_Count ((Waiting_Memory + Blocks.Block_Size - 1) / Blocks.Block_Size));
 
-   procedure Open (Address : String := "127.0.0.1"; Port : Port_Number := 0) is
+   procedure Open
+     (Address : String      := "127.0.0.1";
+      Port    : Port_Number := 0;
+      Times   : Time_Limits := (others => <>)) is
    begin
       Linux.Ignore_Broken_Pipes;
       Linux.Allow_Files (Connections + Few_Files);

@@ -27,11 +27,12 @@ generic
    Waiting_Memory : Positive := 65_536;
    --  Bytes for requests that have come in part, and for answers that clients do not take yet. A
    --  client that needs more than there is then loses its connection.
-
-   Times : Time_Limits := (others => <>);
 package Appserver.HTTP.Embedded is
 
-   procedure Open (Address : String := "127.0.0.1"; Port : Port_Number := 0)
+   procedure Open
+     (Address : String      := "127.0.0.1";
+      Port    : Port_Number := 0;
+      Times   : Time_Limits := (others => <>))
      with Pre => not Is_Open, Post => Is_Open;
    --  Listens on an IPv4 or IPv6 address; on a port that the system chooses if Port is 0.
    --  Network_Error if it cannot. SIGPIPE is ignored from here on.

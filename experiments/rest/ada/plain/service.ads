@@ -1,0 +1,18 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What the experiment's requests are answered with, in a handler that finds its way by itself.
+
+with Appserver.HTTP;
+
+package Service is
+
+   use Appserver;
+
+   procedure Open (Folder : String);
+   --  The one with the files
+
+   procedure Close;
+
+   function Answer (Request : HTTP.Request) return HTTP.Response;
+
+end Service;
