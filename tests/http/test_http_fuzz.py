@@ -10,7 +10,7 @@ import h11
 from client import Connection, Reset, request
 from servers import Server
 from test_bodies import CHUNKED, END, LENGTH, ORDER, chunks, post
-from test_connections import must_fall_to
+from test_connections import must_fall_to, resident
 from test_smuggling import CHUNKED_BODIES, CODINGS, HIDDEN
 
 SEED = int(os.environ.get("BENCHLAB_FUZZ_SEED", 1))
@@ -125,16 +125,20 @@ def must_be_answers(received: bytes, sent: bytes) -> None:
 def test_it_lives_on(server: Server) -> None:
     dice = random.Random(SEED)
     server.must_serve()
-    before = server.open_files if server.subject else 0
+    before, memory = server.open_files if server.subject else 0, 0
     for number in range(CASES // AT_ONCE):
         sent = [case(dice) for _ in range(AT_ONCE)]
         try:
             for one, came in zip(sent, exchange(server, sent, dice)):
                 must_be_answers(came, one)
             server.must_serve()
+            if number == CASES // AT_ONCE // 2:
+                memory = resident(server)
         except (AssertionError, OSError) as error:
             raise AssertionError(f"after batch {number} of seed {SEED}: {error}; it was sent\n"
                                  + "\n".join(repr(one[:3000]) for one in sent)) from error
     if server.subject:
         assert server.is_usable
         must_fall_to(server, before)
+        if server.promises:
+            assert resident(server) < memory + 500_000, "half of the cases have left something behind"
