@@ -49,12 +49,14 @@ package body Appserver.HTTP.Embedded is
 
    procedure Serve is
    begin
+      Linux.Unmap_Code;
       The_Loop.Serve (Desk);
    end Serve;
 
    procedure Serve_Until_Input (File : Descriptor) is
    begin
       The_Loop.Watch (File);
+      Linux.Unmap_Code;
       The_Loop.Serve (Desk);
    end Serve_Until_Input;
 

@@ -486,6 +486,7 @@ package body Appserver.HTTP.Linux is
    function C_Madvise (Place : System.Address; Size : size_t; Advice : int) return int
      with Import, Convention => C, External_Name => "madvise";
 
+   Not_Needed    : constant := 4;
    No_Huge_Pages : constant := 15;
    Page_Size     : constant := 4_096;
 
@@ -498,6 +499,23 @@ package body Appserver.HTTP.Linux is
    begin
       null;
    end Use_Small_Pages;
+
+   --  The linker knows where the code begins and ends. It is never written to, so nothing is lost.
+
+   Code_First : constant Character
+     with Import, Convention => C, External_Name => "__executable_start";
+   Code_Last  : constant Character
+     with Import, Convention => C, External_Name => "etext";
+
+   procedure Unmap_Code is
+      use System.Storage_Elements;
+
+      Size    : constant Storage_Offset := Code_Last'Address - Code_First'Address;
+      Ignored : constant int := C_Madvise
+        (Code_First'Address, size_t (Size - Size mod Page_Size), Not_Needed);
+   begin
+      null;
+   end Unmap_Code;
 
    type Core_Set is array (0 .. 1_023) of Boolean with Pack;
 

@@ -139,6 +139,10 @@ private package Appserver.HTTP.Linux is
    procedure Use_Small_Pages (Place : System.Address; Size : Byte_Count);
    --  Memory of which little may be needed does not get huge pages where it is touched
 
+   procedure Unmap_Code;
+   --  Gives back the pages of the program's code, which is in its file: those that are needed from
+   --  here on are mapped again. Those that only the beginning needed are not resident any more.
+
    function Usable_Cores return Positive;
    --  By the affinity of the calling thread
 
