@@ -42,8 +42,12 @@ package body Appserver.HTTP.REST.Trees is
             when Literal      => (Segment'First, Segment'Last),
             when One_Segment  => (Segment'First + 1, Segment'Last - 1),
             when All_Segments => (Segment'First + 1, Segment'Last - Ellipsis'Length));
-      Valid := (for all K in Text.First .. Text.Last => Segment (K) not in '{' | '}' | '%')
-        and then (Kind = Literal or else Length (Text) <= Longest_Capture);
+      Valid :=
+        (if Kind = Literal
+         then (for all C of Segment => C not in '{' | '}' | '%')
+         else Length (Text) <= Longest_Capture
+           and then (for all K in Text.First .. Text.Last =>
+                       Segment (K) in 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '_'));
    end Read_Segment;
 
    --  The child of Parent for the segment; a new one is linked behind those of its kind

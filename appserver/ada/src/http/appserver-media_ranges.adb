@@ -120,22 +120,23 @@ package body Appserver.Media_Ranges is
    function Weight_Of (Accepted, Main, Sub : String) return Weight is
       Best   : Closeness := None;
       Result : Weight := 0;
-      Last   : Natural := Accepted'First - 1;
-      First  : Positive;
+      First  : Positive := Accepted'First;
+      Last   : Natural;
       Fit    : Closeness;
       Value  : Weight;
    begin
       if Trimmed (Accepted) = "" then
          return Weight'Last;
       end if;
-      while Last < Accepted'Last loop
-         First := (if Last < Accepted'First then Accepted'First else Last + 2);
-         Last  := Part_Last (Accepted, First, ',');
+      loop
+         Last := Part_Last (Accepted, First, ',');
          Read_Range (Accepted (First .. Last), Main, Sub, Fit, Value);
          if Fit > Best or else (Fit = Best and then Fit /= None and then Value > Result) then
             Best   := Fit;
             Result := Value;
          end if;
+         exit when Last = Accepted'Last;
+         First := Last + 2;
       end loop;
       return Result;
    end Weight_Of;

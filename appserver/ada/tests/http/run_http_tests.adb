@@ -3,7 +3,10 @@
 --  The tests of the HTTP servers. Its argument is a directory to write files to.
 
 with AUnit.Test_Suites;
+with Document_Tests;
+with File_Tests;
 with JSON_Tests;
+with REST_Tests;
 with Run_Suite;
 
 procedure Run_HTTP_Tests is
@@ -12,6 +15,9 @@ procedure Run_HTTP_Tests is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
       Result.Add_Test (JSON_Tests.Suite);
+      Result.Add_Test (Document_Tests.Suite);
+      Result.Add_Test (File_Tests.Suite);
+      Result.Add_Test (REST_Tests.Suite);
       return Result;
    end Suite;
 
