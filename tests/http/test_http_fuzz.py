@@ -14,7 +14,7 @@ from test_connections import must_fall_to, resident
 from test_smuggling import CHUNKED_BODIES, CODINGS, HIDDEN
 
 SEED = int(os.environ.get("BENCHLAB_FUZZ_SEED", 1))
-CASES = int(os.environ.get("BENCHLAB_FUZZ_CASES", 8000))
+CASES = int(os.environ.get("BENCHLAB_FUZZ_CASES", 5000))
 AT_ONCE = 8
 """Connections whose pieces are sent in turns."""
 
