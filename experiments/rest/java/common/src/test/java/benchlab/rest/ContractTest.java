@@ -19,6 +19,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -38,12 +39,12 @@ abstract class ContractTest {
     private static final String WORLD = "{\"greeting\":\"Hello World!\"}";
     private static final int CONNECTIONS = 1100;
 
-    private final HttpClient client = HttpClient.newHttpClient();
+    private final HttpClient client =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private final byte[] content = new byte[65_536];
     private final Class<?> subject;
     private final String name;
 
-    @TempDir private Path folder;
     private Path files;
     private ServerProcess process;
     private URI server;
@@ -55,7 +56,7 @@ abstract class ContractTest {
     }
 
     @BeforeAll
-    void open() throws IOException {
+    void open(@TempDir Path folder) throws IOException {
         new Random(7).nextBytes(content);
         files = Files.createDirectory(folder.resolve("files"));
         Files.write(files.resolve("64k.bin"), content);
@@ -264,11 +265,12 @@ abstract class ContractTest {
         }
     }
 
-    @Test
-    void closesWhenItIsAskedTo() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"/api", "/files/64k.bin", "/files/64k.bin", "/files/none"})
+    void closesWhenItIsAskedTo(String path) throws Exception {
         try (var connection = new Connection(server)) {
-            connection.send(Connection.head("GET", "/api") + "Connection: close\r\n\r\n");
-            assertEquals("200 " + WORLD, connection.answer());
+            connection.send(Connection.head("GET", path) + "Connection: close\r\n\r\n");
+            assertTrue(connection.answer().startsWith(path.endsWith("none") ? "404" : "200"));
             assertTrue(connection.isEnded());
         }
     }
@@ -317,7 +319,7 @@ abstract class ContractTest {
             assertEquals("@lab closed", closed.get());
             assertThrows(ConnectException.class, () -> new Connection(url).close());
 
-            URI again = url(other.open(1, files));
+            URI again = url(other.open(2, files));
             try (var connection = new Connection(again)) {
                 connection.send(Connection.get("/api"));
                 assertEquals("200 " + WORLD, connection.answer());
@@ -328,7 +330,8 @@ abstract class ContractTest {
     }
 
     private HttpResponse<byte[]> ask(String method, String path, String body) throws Exception {
-        HttpRequest.Builder request = HttpRequest.newBuilder(server.resolve(path));
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(server.resolve(path)).timeout(Duration.ofSeconds(20));
         if (method.startsWith("P")) {
             request.method(method, BodyPublishers.ofString(body)).header("Content-Type", "application/json");
         } else {

@@ -2,6 +2,8 @@
 // What Grizzly's answers lack: the header Date, and 400 for a path that it does not decode, which is 500 to it.
 package benchlab.rest;
 
+import static org.glassfish.grizzly.http.HttpServerFilter.RESPONSE_COMPLETE_EVENT;
+
 import java.io.CharConversionException;
 import java.io.IOException;
 import org.glassfish.grizzly.filterchain.BaseFilter;
@@ -43,6 +45,7 @@ final class Completion extends BaseFilter implements AddOn {
         } catch (CharConversionException | IllegalArgumentException e) {
             HttpStatus.BAD_REQUEST_400.setValues(response);
             context.write(HttpContent.builder(response).last(true).build());
+            context.notifyDownstream(RESPONSE_COMPLETE_EVENT);
             return context.getStopAction();
         }
     }

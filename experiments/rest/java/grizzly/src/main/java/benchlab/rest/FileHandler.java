@@ -29,12 +29,9 @@ final class FileHandler extends StaticHttpHandlerBase {
         Method method = request.getMethod();
         if (method.equals(Method.GET)) {
             response.getResponse().getHeaders().removeHeader(Header.Date); // It is sent with a file.
-            pickupContentType(response, path);
-            addToFileCache(request, response, file);
             sendFile(response, file);
         } else if (method.equals(Method.HEAD)) {
             pickupContentType(response, path);
-            addCachingHeaders(response, file);
             response.setContentLengthLong(file.length());
         } else {
             response.setStatus(HttpStatus.METHOD_NOT_ALLOWED_405);

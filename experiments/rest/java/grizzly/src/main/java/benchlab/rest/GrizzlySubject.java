@@ -47,6 +47,7 @@ final class GrizzlySubject {
                 .getWorkerThreadPoolConfig()
                 .setCorePoolSize(workers)
                 .setMaxPoolSize(workers);
+        listener.getFileCache().setEnabled(false); // What it answers with does not end a connection.
         listener.getKeepAlive().setMaxRequestsCount(-1); // It is 256.
         listener.getKeepAlive().setIdleTimeoutInSeconds((int) RestSubject.IDLE.toSeconds());
         server.start();
