@@ -5,6 +5,7 @@ mod asked;
 mod faults;
 mod stopped;
 mod turns;
+mod two_loads;
 mod web;
 
 use crate::project::{Ended, Project};
