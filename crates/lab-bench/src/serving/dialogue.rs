@@ -2,6 +2,7 @@
 //! A connection on which requests are sent as bytes and answers are read with a transcript: a client that
 //! knows nothing of the load generator's.
 
+use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -16,15 +17,16 @@ const MOST_BODY: usize = 16 << 20;
 /// Headers of an answer at the most.
 const MOST_HEADERS: usize = 100;
 
-/// Bytes of a body that the transcript shows.
+/// Bytes of a message that the transcript shows, and its lines: the last.
 const SHOWN: usize = 200;
+const LINES: usize = 12;
 
 /// A connection and all that was said over it.
 pub struct Dialogue {
     stream: TcpStream,
     received: Vec<u8>,
-    /// `> ` what was sent, `< ` what came.
-    pub transcript: Vec<String>,
+    /// `> ` what was sent, `< ` what came: the last of it.
+    transcript: VecDeque<String>,
 }
 
 /// An answer.
@@ -76,8 +78,13 @@ impl Dialogue {
         Ok(Dialogue {
             stream: open().map_err(|e| format!("{address} cannot be connected to: {e}"))?,
             received: Vec::new(),
-            transcript: Vec::new(),
+            transcript: VecDeque::new(),
         })
+    }
+
+    /// What was said last.
+    pub fn transcript(self) -> Vec<String> {
+        self.transcript.into()
     }
 
     /// Sends bytes as one piece.
@@ -104,7 +111,7 @@ impl Dialogue {
         match &answer {
             Ok(answer) => {
                 let line = format!("< {} {:?}", answer.status, answer.headers);
-                self.transcript.push(line);
+                self.keep(line);
                 self.note("< ", &answer.body);
             }
             Err(_) => {
@@ -241,7 +248,14 @@ impl Dialogue {
             rest => format!("… and {rest} bytes more"),
         };
         let text = String::from_utf8_lossy(shown).escape_debug().to_string();
-        self.transcript.push(format!("{mark}{text}{rest}"));
+        self.keep(format!("{mark}{text}{rest}"));
+    }
+
+    fn keep(&mut self, line: String) {
+        if self.transcript.len() == LINES {
+            self.transcript.pop_front();
+        }
+        self.transcript.push_back(line);
     }
 }
 

@@ -182,6 +182,10 @@ impl Method for Servings<'_> {
     fn block(&mut self, desk: Desk) -> Result<(), Stop> {
         let split = Split::of(&self.cores, self.ground.plan.seed, desk.block.number);
         keep_lab_on(&split);
+        if desk.block.number == 0 {
+            // What a block found that is redone is not the run's.
+            self.peaks = Peaks::default();
+        }
         let mut bench = Bench {
             ground: &self.ground,
             pilots: &self.pilots,
@@ -321,7 +325,8 @@ impl Bench<'_, '_> {
         let mut engines: HashMap<SubjectId, Engine> = HashMap::new();
         for (pass, order) in (0..).zip(schedule.passes(point, &subjects, pairs)) {
             for subject in order {
-                let Some(site) = sites.get_mut(&subject) else {
+                let takes_part = self.desk.roster.takes_part(subject, point);
+                let Some(site) = sites.get_mut(&subject).filter(|_| takes_part) else {
                     continue;
                 };
                 let place = Place {
@@ -336,15 +341,24 @@ impl Bench<'_, '_> {
                         self.desk.writer.slice(&slice)?;
                         self.desk.block.slices.push(slice);
                     }
-                    Err(fault) => {
-                        let site = sites.remove(&subject);
-                        let mut process = site.map(|site| site.process);
-                        self.desk.fail(fault, subject, None, process.as_mut())?;
-                    }
+                    Err(fault) => self.dismiss(fault, sites, place)?,
                 }
             }
         }
         Ok(())
+    }
+
+    /// A server on which no load can be put at a point has failed there; any other has failed.
+    fn dismiss(&mut self, fault: Fault, sites: &mut Sites, place: Place) -> Result<(), Stop> {
+        let Place { subject, point, .. } = place;
+        if let (Fault::Failed("load", _), Some(site)) = (&fault, sites.get_mut(&subject))
+            && site.process.freeze().is_ok()
+        {
+            let process = Some(&mut site.process);
+            return self.desk.fail(fault, subject, Some(point), process);
+        }
+        let mut process = sites.remove(&subject).map(|site| site.process);
+        self.desk.fail(fault, subject, None, process.as_mut())
     }
 
     fn visit(

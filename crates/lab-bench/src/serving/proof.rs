@@ -4,6 +4,7 @@
 
 use super::dialogue::{Answer, Dialogue};
 use super::files::ServedFiles;
+use super::sockets::established;
 use lab_model::{Content, Example, Serving};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -22,6 +23,9 @@ const SECOND: Duration = Duration::from_millis(2_500);
 
 /// Connections that are open at once, besides those of the proof itself.
 const TOGETHER: usize = 64;
+
+/// Within this time connections that were closed are gone.
+const SETTLING: Duration = Duration::from_secs(2);
 
 /// What a proof yields.
 #[derive(Debug, Default)]
@@ -110,7 +114,7 @@ impl Court<'_> {
         let mut dialogue = Dialogue::open(self.address)?;
         let heard = what(self, &mut dialogue);
         if heard.is_err() {
-            self.transcript = std::mem::take(&mut dialogue.transcript);
+            self.transcript = dialogue.transcript();
         }
         heard
     }
@@ -238,20 +242,24 @@ impl Court<'_> {
             dialogues.push(Dialogue::open(self.address)?);
         }
         for _ in 0..2 {
-            for dialogue in &mut dialogues {
-                let answered = self.exchange(dialogue, &example);
-                if answered.is_err() {
-                    self.transcript = std::mem::take(&mut dialogue.transcript);
+            for i in 0..dialogues.len() {
+                if let Err(why) = self.exchange(&mut dialogues[i], &example) {
+                    self.transcript = dialogues.swap_remove(i).transcript();
+                    return Err(why);
                 }
-                answered?;
             }
         }
-        match super::sockets::established(self.address) {
-            Some(seen) if seen != TOGETHER => Err(format!(
-                "of {TOGETHER} connections that are open and were used twice, the server has {seen}"
-            )),
-            _ => Ok(()),
+        // Those of before may still be about to end.
+        let deadline = Instant::now() + SETTLING;
+        while let Some(seen) = established(self.address).filter(|&seen| seen != TOGETHER) {
+            if Instant::now() > deadline {
+                return Err(format!(
+                    "of {TOGETHER} connections that are open and were used twice, the server has {seen}"
+                ));
+            }
+            std::thread::sleep(Duration::from_millis(20));
         }
+        Ok(())
     }
 
     /// `Date` is another one a second later.

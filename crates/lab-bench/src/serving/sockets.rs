@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The connections that a server has, as the kernel tells (proc(5), `/proc/net/tcp`).
 
+use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 
 /// `ESTABLISHED` in `/proc/net/tcp`.
@@ -15,9 +16,13 @@ pub fn established(server: SocketAddr) -> Option<usize> {
     // The address is one number in the machine's order of bytes.
     let number = u32::from_ne_bytes(address.octets());
     let wanted = format!("{number:08X}:{:04X}", server.port());
-    let mine = |line: &&str| {
+    // While connections come and go elsewhere, a line may be read twice.
+    let peer = |line: &'_ str| {
         let mut words = line.split_whitespace().skip(1);
-        words.next() == Some(&wanted) && words.nth(1) == Some(ESTABLISHED)
+        let mine = words.next() == Some(&wanted);
+        let peer = words.next()?.to_owned();
+        (mine && words.next() == Some(ESTABLISHED)).then_some(peer)
     };
-    Some(table.lines().filter(mine).count())
+    let peers: HashSet<String> = table.lines().filter_map(peer).collect();
+    Some(peers.len())
 }
