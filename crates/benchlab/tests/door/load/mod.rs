@@ -4,6 +4,7 @@
 mod asked;
 mod faults;
 mod stopped;
+mod tls;
 mod turns;
 mod two_loads;
 mod web;
