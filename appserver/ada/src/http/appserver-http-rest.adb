@@ -266,6 +266,29 @@ package body Appserver.HTTP.REST is
      (Method : Route_Method; Pattern : String; Handle : Handler) return Path_Route is
      (Route (Method, Pattern, (Plain, Plain_Reference (Handle))));
 
+   Longest_Constant : constant := 65_536;
+
+   function Constant_Route
+     (Pattern : String; Write : not null access procedure (Document : in out Documents.Writer))
+      return Path_Route
+   is
+      Texts : Constant_Texts;
+   begin
+      for Form in Documents.Format loop
+         declare
+            Buffer   : aliased Text_Sinks.Text_Buffer (Longest_Constant);
+            Document : Documents.Writer (Buffer'Access, Form);
+         begin
+            Write (Document);
+            if Buffer.Is_Cut or else not Document.Is_Complete then
+               raise Route_Error with "the document is too long, or not ended: " & Pattern;
+            end if;
+            Texts (Form) := new String'(Buffer.Content);
+         end;
+      end loop;
+      return Route (Get, Pattern, (Constant_Document, Texts));
+   end Constant_Route;
+
    function Service_Of (Routes : Route_List) return Service is
       Segments : Natural := 1;
       Bytes    : Natural := 0;
@@ -360,6 +383,15 @@ package body Appserver.HTTP.REST is
         (Request.Bytes (Request.Lines (Found).Value.First .. Request.Lines (Found).Value.Last));
    end Chosen;
 
+   function Constant_Response (Request : HTTP.Request; Texts : Constant_Texts) return Response is
+      Choice : constant Documents.Choice := Chosen (Request);
+   begin
+      Add_Vary (Request.Draft.all);
+      return
+        (if Choice.Is_Possible then Fixed (Media_Type (Choice.Form), Texts (Choice.Form))
+         else Empty (Not_Acceptable));
+   end Constant_Response;
+
    function Document_Response
      (Request : HTTP.Request;
       Handle  : not null Document_Reference;
@@ -401,9 +433,14 @@ package body Appserver.HTTP.REST is
          Route  : Target renames Routes (Request.Method);
       begin
          case Route.Kind is
-            when None     => return Not_Allowed (Request, Allow_Of (Routes));
-            when Plain    => return Route.Plain (Request);
-            when Document => return Document_Response (Request, Route.Document, Found);
+            when None =>
+               return Not_Allowed (Request, Allow_Of (Routes));
+            when Plain =>
+               return Route.Plain (Request);
+            when Constant_Document =>
+               return Constant_Response (Request, Route.Texts);
+            when Document =>
+               return Document_Response (Request, Route.Document, Found);
          end case;
       end;
    end Answer;
