@@ -80,19 +80,29 @@ package body Appserver.HTTP.REST is
 
    end Choice_Parameters;
 
-   procedure Read_Decoded
-     (Text          : String;
-      Plus_Is_Space : Boolean;
-      Read          : not null access procedure (Text : String; Is_Text : Boolean)) is
+   --  A path is known to be well encoded, a query is not
+
+   procedure Read_From_Path
+     (Text : String; Read : not null access procedure (Text : String; Is_Text : Boolean)) is
    begin
-      if (for all C of Text => C /= '%' and then (C /= '+' or else not Plus_Is_Space)) then
+      if (for some C of Text => C = '%') then
+         Read (Decoded (Text), True);
+      else
+         Read (Text, True);
+      end if;
+   end Read_From_Path;
+
+   procedure Read_From_Query
+     (Text : String; Read : not null access procedure (Text : String; Is_Text : Boolean)) is
+   begin
+      if (for all C of Text => C not in '%' | '+') then
          Read (Text, True);
       elsif Is_Encoded (Text) then
-         Read (Decoded (Text, Plus_Is_Space), True);
+         Read (Decoded (Text, Plus_Is_Space => True), True);
       else
          Read ("", False);
       end if;
-   end Read_Decoded;
+   end Read_From_Query;
 
    --  Where the value of the first parameter of that name is in the query, behind its "="
 
@@ -142,8 +152,7 @@ package body Appserver.HTTP.REST is
          when In_Path =>
             for Capture of Self.Captured (1 .. Self.Capture_Count) loop
                if Capture.Name (1 .. Capture.Name_Length) = Name then
-                  Read_Decoded
-                    (Request.Bytes (Capture.First .. Capture.Last), False, Read);
+                  Read_From_Path (Request.Bytes (Capture.First .. Capture.Last), Read);
                   return;
                end if;
             end loop;
@@ -152,7 +161,7 @@ package body Appserver.HTTP.REST is
             Value := Value_In_Query
               (Request.Bytes (Request.Query_Part.First .. Request.Query_Part.Last), Name, Found);
             if Found then
-               Read_Decoded (Request.Bytes (Value.First .. Value.Last), True, Read);
+               Read_From_Query (Request.Bytes (Value.First .. Value.Last), Read);
             else
                Read (Default, True);
             end if;
