@@ -13,6 +13,8 @@ pub const LONGEST_NS: u64 = Counts::LONGEST_NS;
 pub struct Record {
     /// Its length.
     pub wall_ns: u64,
+    /// How long after a load's end its last answer came; in its last slice.
+    pub drain_ns: u64,
     /// Requests that were due in it; in a closed loop, that were sent.
     pub offered: u64,
     /// Requests that were answered as they should be.
@@ -46,6 +48,7 @@ impl Record {
         };
         Record {
             wall_ns: 0,
+            drain_ns: 0,
             offered: 0,
             served: 0,
             errors: Default::default(),
@@ -70,7 +73,7 @@ impl Record {
     pub(crate) fn judge(&mut self, expect: &Expect, status: u16, body: &[u8], times: (u64, u64)) {
         if !expect.status(status) {
             self.error(ErrorKind::Status, || format!("status {status}"));
-        } else if expect.wants_body() && !expect.body(body) {
+        } else if !expect.body(body) {
             let length = body.len();
             let words = || format!("a body of {length} bytes that is not as expected");
             self.error(ErrorKind::Body, words);
@@ -84,6 +87,7 @@ impl Record {
     /// Adds what another thread did in the same time.
     pub fn add(&mut self, other: &Record) {
         self.wall_ns = self.wall_ns.max(other.wall_ns);
+        self.drain_ns = self.drain_ns.max(other.drain_ns);
         self.offered += other.offered;
         self.served += other.served;
         for (mine, theirs) in self.errors.iter_mut().zip(&other.errors) {
@@ -114,7 +118,8 @@ impl Record {
             .for_each(Histogram::reset);
         self.words.iter_mut().for_each(|words| *words = None);
         (self.offered, self.served, self.errors) = (0, 0, Default::default());
-        (self.wall_ns, self.connects, self.received_bytes) = (0, 0, 0);
+        (self.wall_ns, self.drain_ns) = (0, 0);
+        (self.connects, self.received_bytes) = (0, 0);
         (self.cpu_ns, self.busiest_cpu_ns) = (0, 0);
     }
 
@@ -126,6 +131,7 @@ impl Record {
             subject,
             pass,
             wall_ns: self.wall_ns,
+            drain_ns: self.drain_ns,
             offered: self.offered,
             served: self.served,
             errors: errors.filter(|(_, count)| *count > 0).collect(),

@@ -9,6 +9,7 @@ mod part;
 pub mod plan;
 pub mod run;
 pub mod sample;
+pub mod serving;
 
 pub use host::{Disturbance, Host};
 pub use load::{Arrivals, Asked, Counts, ErrorKind, Load, Protocol, Slice, Stage};
@@ -22,3 +23,4 @@ pub use sample::{
     Batch, Block, BlockState, Exit, Failure, Latencies, LogLine, Pilot, Process, Resources, Sample,
     Setting, WarmUp,
 };
+pub use serving::{Content, Example, ServedFile, Serving};

@@ -368,9 +368,10 @@ impl Plan {
             .join(" ")
     }
 
-    /// Whether its only case goes without saying: of whole commands, and of load.
+    /// Whether its only case goes without saying: of whole commands, and of load on servers that were
+    /// there.
     pub fn has_one_case(&self) -> bool {
-        self.commands.is_some() || self.load.is_some()
+        self.commands.is_some() || self.load.is_some() && self.serving().is_none()
     }
 
     /// A subject in words: `python`, or `python on mariadb` where there are several targets.

@@ -4,8 +4,9 @@
 use crate::PlanError;
 use crate::file::{self, Count, File, Role};
 use crate::place::Project;
+use crate::serving;
 use crate::toolchains::Toolchains;
-use lab_model::{Check, Cores, Kind, Plan, Proof, Target, TargetId};
+use lab_model::{Check, Cores, Kind, Plan, Proof, Serving, Target, TargetId};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,8 @@ pub struct Experiment {
     pub selections: BTreeMap<String, Vec<String>>,
     /// Its cases.
     pub cases: Vec<Case>,
+    /// What its subjects are given and asked for, if they are servers; examples by case.
+    pub serving: Option<Serving>,
     /// Its subjects.
     pub subjects: Vec<Subject>,
 }
@@ -48,8 +51,8 @@ pub struct Case {
     pub factors: Vec<Factor>,
     /// The targets that it is for.
     pub targets: Vec<TargetId>,
-    /// Sweep values at which the further values of factors are measured unless they are asked for.
-    pub thin: Option<Vec<u64>>,
+    /// Factors, and the sweep values at which their further values are measured unless they are asked for.
+    pub thin: BTreeMap<String, Vec<u64>>,
     /// How the lab looks at the work.
     pub check: Check,
     /// The target begins empty.
@@ -169,6 +172,7 @@ impl Reader<'_> {
                 self.path.display()
             )));
         }
+        let serving = self.serving(&file, &cases)?;
         let names = || subjects.iter().map(|s| s.model.name.as_str());
         for named in file
             .selection
@@ -201,8 +205,20 @@ impl Reader<'_> {
                 .map(|(k, v)| (k, v.into_iter().map(|s| s.into_inner()).collect()))
                 .collect(),
             cases,
+            serving,
             subjects,
         })
+    }
+
+    /// What servers are given and asked for. Error: what only servers have is there without them, or the
+    /// other way round.
+    fn serving(&self, file: &File, cases: &[Case]) -> Result<Option<Serving>, PlanError> {
+        let read = |path: &str| {
+            let folder = self.path.parent().unwrap_or(Path::new(""));
+            std::fs::read_to_string(self.project.folder().join(folder).join(path))
+        };
+        let at = |span, message: String| self.at(span, message);
+        serving::understand(file, cases, &read, &at)
     }
 
     fn targets(&self, file: &File) -> Result<Vec<Target>, PlanError> {
@@ -286,11 +302,7 @@ impl Reader<'_> {
                 "`check = \"writes\"` and `writes = …` belong together",
             ));
         }
-        let thin = match (&case.thin, &sweep) {
-            (Some(thin), Some((_, values))) => Some(self.thin(thin, values)?),
-            (Some(thin), None) => return Err(self.at(thin.span(), "`thin` needs a sweep")),
-            (None, _) => None,
-        };
+        let thin = self.thinned(case, &factors, &sweep)?;
         Ok(Case {
             name: case.name.get_ref().clone(),
             work: case.work.clone(),
@@ -390,7 +402,7 @@ impl Reader<'_> {
             ));
         }
         self.parameter(name, values.span())?;
-        let numbers = self.numbers(values, name)?;
+        let numbers = self.numbers(values.get_ref(), values.span(), name)?;
         Ok(Some((name.clone(), numbers)))
     }
 
@@ -415,15 +427,19 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn numbers(&self, values: &toml::Spanned<Vec<i64>>, name: &str) -> Result<Vec<u64>, PlanError> {
+    fn numbers(
+        &self,
+        values: &[i64],
+        span: Range<usize>,
+        name: &str,
+    ) -> Result<Vec<u64>, PlanError> {
         let wrong = || {
             self.at(
-                values.span(),
+                span.clone(),
                 format!("`{name}` needs whole numbers from 1, each larger than the one before it"),
             )
         };
         let numbers: Option<Vec<u64>> = values
-            .get_ref()
             .iter()
             .map(|&v| u64::try_from(v).ok().filter(|&v| v > 0))
             .collect();
@@ -432,12 +448,36 @@ impl Reader<'_> {
             .ok_or_else(wrong)
     }
 
-    fn thin(&self, thin: &toml::Spanned<Vec<i64>>, sweep: &[u64]) -> Result<Vec<u64>, PlanError> {
-        let values = self.numbers(thin, "thin")?;
-        match values.iter().find(|v| !sweep.contains(v)) {
-            Some(v) => Err(self.at(thin.span(), format!("{v} is not a value of the sweep"))),
-            None => Ok(values),
-        }
+    /// By factor, the sweep values for its further values.
+    fn thinned(
+        &self,
+        case: &file::Case,
+        factors: &[Factor],
+        sweep: &Option<(String, Vec<u64>)>,
+    ) -> Result<BTreeMap<String, Vec<u64>>, PlanError> {
+        let Some(thin) = &case.thin else {
+            return Ok(BTreeMap::new());
+        };
+        let Some((_, sweep)) = sweep else {
+            return Err(self.at(thin.span(), "`thin` needs a sweep"));
+        };
+        let names = || factors.iter().map(|f| f.name.as_str());
+        let each: Vec<(&str, &[i64])> = match thin.get_ref() {
+            file::Thin::All(values) => names().map(|name| (name, &values[..])).collect(),
+            file::Thin::Each(each) => each.iter().map(|(n, v)| (n.as_str(), &v[..])).collect(),
+        };
+        let one = |(name, values): (&str, &[i64])| {
+            if !names().any(|factor| factor == name) {
+                let why = format!("`{name}` is not a factor of this case");
+                return Err(self.at(thin.span(), why).known(name, names()));
+            }
+            let kept = self.numbers(values, thin.span(), "thin")?;
+            match kept.iter().find(|v| !sweep.contains(v)) {
+                Some(v) => Err(self.at(thin.span(), format!("{v} is not a value of the sweep"))),
+                None => Ok((name.to_owned(), kept)),
+            }
+        };
+        each.into_iter().map(one).collect()
     }
 
     fn writes(

@@ -14,6 +14,7 @@ pub struct File {
     pub target: BTreeMap<Kind, Target>,
     #[serde(default)]
     pub proof: Proof,
+    pub server: Option<Spanned<Server>>,
     #[serde(default)]
     pub selection: BTreeMap<String, Vec<Spanned<String>>>,
     #[serde(default)]
@@ -56,6 +57,31 @@ pub struct Proof {
     pub conditions: Vec<String>,
 }
 
+/// The subjects are servers.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    pub workers: u32,
+    pub missing: String,
+    #[serde(default)]
+    pub files: BTreeMap<String, u64>,
+}
+
+/// A request to a server, and its answer.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    pub request: Spanned<String>,
+    pub body: Option<Spanned<String>>,
+    #[serde(default = "ok")]
+    pub status: u16,
+    pub text: Option<String>,
+    pub json: Option<Spanned<String>>,
+    pub file: Option<Spanned<String>>,
+    #[serde(default)]
+    pub echo: bool,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
@@ -74,12 +100,22 @@ pub struct Case {
     #[serde(default)]
     pub statements: BTreeMap<String, Spanned<Count>>,
     pub reads: Option<Spanned<Count>>,
-    pub thin: Option<Spanned<Vec<i64>>>,
+    pub thin: Option<Spanned<Thin>>,
+    #[serde(default)]
+    pub request: Vec<Spanned<Request>>,
     #[serde(default)]
     pub check: lab_model::Check,
     #[serde(default)]
     pub empty: bool,
     pub writes: Option<Spanned<Writes>>,
+}
+
+/// Sweep values, for the further values of every factor or of each of some.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Thin {
+    All(Vec<i64>),
+    Each(BTreeMap<String, Vec<i64>>),
 }
 
 /// Values, for all targets or for some.
@@ -182,4 +218,8 @@ pub enum Role {
 
 fn yes() -> bool {
     true
+}
+
+fn ok() -> u16 {
+    200
 }

@@ -10,6 +10,7 @@ mod name;
 mod place;
 mod schedule;
 mod select;
+mod serving;
 mod shell;
 mod toolchains;
 

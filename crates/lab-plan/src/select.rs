@@ -4,7 +4,10 @@
 use crate::PlanError;
 use crate::experiment::{self, Case, Experiment, Factor};
 use crate::file::Count;
-use lab_model::{Kind, Measure, Plan, Point, Subject, SubjectId, Target, TargetId, Writes};
+use crate::serving;
+use lab_model::{
+    Kind, Load, Measure, Plan, Point, Serving, Subject, SubjectId, Target, TargetId, Writes,
+};
 
 /// What is asked for. Empty lists: the experiment's own choice.
 #[derive(Clone, Debug)]
@@ -65,8 +68,10 @@ impl Selection {
                 .map(|target| self.target(target))
                 .collect(),
             seed: self.seed,
+            load: self.load(experiment),
             ..Plan::default()
         };
+        serving::check(&plan)?;
         plan.baseline = self.baseline(experiment, &plan.subjects)?;
         if self.control {
             for target in 0..places.len() {
@@ -76,6 +81,18 @@ impl Selection {
             }
         }
         Ok(plan)
+    }
+
+    /// The load on subjects that are servers, with the examples of the selected cases.
+    fn load(&self, experiment: &Experiment) -> Option<Load> {
+        let serving = experiment.serving.as_ref()?;
+        let chosen = |case: &Case| self.cases.is_empty() || self.cases.contains(&case.name);
+        let examples = experiment.cases.iter().zip(&serving.examples);
+        let examples = examples.filter(|(case, _)| chosen(case));
+        Some(serving::load(Serving {
+            examples: examples.map(|(_, examples)| examples.clone()).collect(),
+            ..serving.clone()
+        }))
     }
 
     /// A target with what the reader says of its server.
@@ -217,13 +234,7 @@ impl Selection {
     ) -> Result<Vec<Point>, PlanError> {
         let mut points = Vec::new();
         for factors in self.factor_choices(case, place)? {
-            let thinned = self.thins(case, &factors);
-            for x in self.sweep_values(case)? {
-                if let (Some(x), Some(kept)) = (x, thinned)
-                    && !kept.contains(&x)
-                {
-                    continue;
-                }
+            for x in self.measured_values(case, &factors)? {
                 points.push(Point {
                     target,
                     ..point(case, index, &factors, x)
@@ -233,44 +244,48 @@ impl Selection {
         Ok(points)
     }
 
-    /// The sweep values to which a further value of a factor is confined, when nobody asked for it.
-    fn thins<'c>(&self, case: &'c Case, factors: &[(String, String)]) -> Option<&'c Vec<u64>> {
-        let (sweep, _) = case.sweep.as_ref()?;
-        if self.asked(sweep).is_some() {
-            return None;
+    /// Whether a further value of a factor, which nobody asked for, leaves a sweep value out.
+    fn thins(&self, case: &Case, factors: &[(String, String)], x: u64) -> bool {
+        let swept = case.sweep.as_ref().map(|(name, _)| name);
+        if swept.is_none_or(|sweep| self.asked(sweep).is_some()) {
+            return false;
         }
-        let usual = |name: &String, value: &String| {
+        let further = |name: &String, value: &String| {
             let factor = case.factors.iter().find(|f| f.name == *name);
-            factor.is_some_and(|f| f.values[0] == *value)
+            let usual = factor.is_some_and(|f| f.values[0] == *value);
+            !usual && self.asked(name).is_none()
         };
-        let further = factors
-            .iter()
-            .any(|(name, value)| !usual(name, value) && self.asked(name).is_none());
-        case.thin.as_ref().filter(|_| further)
+        factors.iter().any(|(name, value)| {
+            let kept = case.thin.get(name);
+            further(name, value) && kept.is_some_and(|kept| !kept.contains(&x))
+        })
     }
 
-    fn sweep_values(&self, case: &Case) -> Result<Vec<Option<u64>>, PlanError> {
+    /// The sweep values at which a choice of factors is measured. Where few are wanted, the first and the
+    /// last; of a choice that has neither, its own first and last.
+    fn measured_values(
+        &self,
+        case: &Case,
+        factors: &[(String, String)],
+    ) -> Result<Vec<Option<u64>>, PlanError> {
         let Some((name, values)) = &case.sweep else {
             return Ok(vec![None]);
         };
-        let Some(asked) = self.asked(name).filter(|a| *a != ["all"]) else {
-            let ends = [values[0], values[values.len() - 1]];
-            let few = self.few && self.asked(name).is_none();
-            let kept = values.iter().filter(|x| !few || ends.contains(x));
-            return Ok(kept.copied().map(Some).collect());
-        };
-        let mut numbers = Vec::new();
-        for word in asked {
-            let number = word.parse().ok().filter(|n| (1..=1_000_000).contains(n));
-            numbers.push(Some(number.ok_or_else(|| {
-                PlanError::asked(format!(
-                    "--set {name}={word}: a whole number from 1 to 1000000 is wanted"
-                ))
-            })?));
+        if let Some(asked) = self.asked(name).filter(|a| *a != ["all"]) {
+            return asked_values(name, asked);
         }
-        numbers.sort();
-        numbers.dedup();
-        Ok(numbers)
+        let thinned = |x: &&u64| !self.thins(case, factors, **x);
+        let kept: Vec<&u64> = values.iter().filter(thinned).collect();
+        let few = self.few && self.asked(name).is_none();
+        let ends = |of: &[&u64]| [of.first(), of.last()].map(|x| x.map(|x| **x));
+        let wanted = match ends(&values.iter().collect::<Vec<_>>()) {
+            ends if kept.iter().any(|x| ends.contains(&Some(**x))) => ends,
+            _ => ends(&kept),
+        };
+        let kept = kept
+            .into_iter()
+            .filter(|x| !few || wanted.contains(&Some(**x)));
+        Ok(kept.copied().map(Some).collect())
     }
 
     fn factor_choices(
@@ -317,6 +332,22 @@ impl Selection {
             .find(|(key, _)| key == name)
             .map(|(_, values)| values.as_slice())
     }
+}
+
+/// Values of a sweep in words, sorted, each once.
+fn asked_values(name: &str, asked: &[String]) -> Result<Vec<Option<u64>>, PlanError> {
+    let mut numbers = Vec::new();
+    for word in asked {
+        let number = word.parse().ok().filter(|n| (1..=1_000_000).contains(n));
+        numbers.push(Some(number.ok_or_else(|| {
+            PlanError::asked(format!(
+                "--set {name}={word}: a whole number from 1 to 1000000 is wanted"
+            ))
+        })?));
+    }
+    numbers.sort();
+    numbers.dedup();
+    Ok(numbers)
 }
 
 fn point(case: &Case, index: usize, factors: &[(String, String)], x: Option<u64>) -> Point {

@@ -359,7 +359,7 @@ impl BlockWriter<'_> {
         let [response, service, lag] = [blob(&s.response)?, blob(&s.service)?, blob(&s.lag)?];
         self.run.in_transaction(|db| {
             let mut insert = db.prepare_cached(
-                "INSERT INTO slice VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO slice VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             )?;
             let slice = insert.insert(params![
                 self.id,
@@ -378,7 +378,8 @@ impl BlockWriter<'_> {
                 s.server_threads,
                 response,
                 service,
-                lag
+                lag,
+                s.drain_ns
             ])?;
             let mut insert = db.prepare_cached("INSERT INTO slice_error VALUES (?, ?, ?)")?;
             for (kind, count) in &s.errors {

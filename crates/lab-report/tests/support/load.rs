@@ -211,6 +211,7 @@ fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
             timeout_ns: 10_000_000_000,
             expected: vec!["status 200".into()],
             stretch_ns: 1_000_000_000,
+            serving: None,
             server_pid: Some(4711),
         }),
         ..Plan::default()

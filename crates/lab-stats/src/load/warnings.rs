@@ -114,7 +114,7 @@ impl Told<'_> {
     fn errors(&self) -> Option<String> {
         let failing = self.cells(|cell| errors(cell) > 0);
         let hides = |cell: &LoadCell| {
-            let parts = Metric::ALL.into_iter().filter_map(Metric::per_10_000);
+            let parts = Metric::IN_TURNS.into_iter().filter_map(Metric::per_10_000);
             let highest = parts.max();
             highest.is_some_and(|part| hidden(errors(cell), cell.served, part))
         };
@@ -163,8 +163,6 @@ impl Told<'_> {
     }
 
     fn not_delivered(&self) -> Option<String> {
-        // What is served after the end is counted in the last slice: then all of them together say nothing,
-        // but most of them do.
         let short = |cell: &LoadCell| {
             (cell.served as f64) < DELIVERED * cell.offered as f64
                 || cell.served_per_s.high < DELIVERED * cell.offered_per_s.estimate
@@ -172,7 +170,15 @@ impl Told<'_> {
         let short = self.cells(|cell| self.open() && short(cell));
         let rates = self.each(&short, |cell| {
             let [served, offered] = [cell.served_per_s, cell.offered_per_s];
-            format!("{:.0} of {:.0}", served.estimate, offered.estimate)
+            let rates = format!("{:.0} of {:.0}", served.estimate, offered.estimate);
+            // What is under way at the end of every visit is not worth a word.
+            match cell.drain_ns as f64 > (1.0 - DELIVERED) * self.load.stretch_ns as f64 {
+                true => {
+                    let late_s = cell.drain_ns as f64 / 1e9;
+                    format!("{rates}, until {late_s:.2} s after the end")
+                }
+                false => rates,
+            }
         });
         (!short.is_empty()).then(|| {
             format!(

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What an experiment says of subjects that are servers, and the load that comes of it.
+
+use crate::PlanError;
+use crate::experiment::Case;
+use crate::file::{self, File};
+use lab_model::serving::{CLOSED, CONNECTIONS, KEEP_ALIVE, LOAD};
+use lab_model::{Content, Cores, Example, Load, Plan, ServedFile, Serving};
+use std::io;
+use std::ops::Range;
+use toml::Spanned;
+
+/// A visit lasts so long: the servers take turns within it as often as time allows, and a machine that
+/// changes speed changes it for all.
+const VISIT_NS: u64 = 50_000_000;
+
+/// A request that takes longer has failed.
+const TIMEOUT_NS: u64 = 10_000_000_000;
+
+/// The largest file that servers are given.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// The most threads for handlers.
+const MOST_WORKERS: u32 = 1024;
+
+/// Reads a file of the experiment's folder.
+type Read<'a> = &'a dyn Fn(&str) -> io::Result<String>;
+
+/// Makes an error of a place in the experiment.
+type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
+
+/// What the file says of servers, by case. Errors: what only servers have stands there without `[server]`,
+/// or with it something is missing that a server needs.
+pub fn understand(
+    file: &File,
+    cases: &[Case],
+    read: Read,
+    at: At,
+) -> Result<Option<Serving>, PlanError> {
+    let Some(server) = &file.server else {
+        return match file.case.iter().flat_map(|c| &c.request).next() {
+            None => Ok(None),
+            Some(request) => Err(at(
+                request.span(),
+                "a request needs `[server]`, which says that the subjects are servers".into(),
+            )),
+        };
+    };
+    sound(server, at)?;
+    let asking = Asking {
+        server: server.get_ref(),
+        read,
+        at,
+    };
+    let mut examples = Vec::new();
+    for (written, case) in file.case.iter().zip(cases) {
+        parameters(case, written, at)?;
+        let requests = written.request.iter().map(|r| asking.example(r));
+        let requests: Vec<Example> = requests.collect::<Result<_, _>>()?;
+        if requests.is_empty() {
+            let why = "a case of servers needs a `[[case.request]]`, which load is put on with";
+            return Err(at(written.name.span(), why.into()));
+        }
+        examples.push(requests);
+    }
+    let files = server.get_ref().files.iter();
+    Ok(Some(Serving {
+        workers: server.get_ref().workers,
+        missing: server.get_ref().missing.clone(),
+        files: files
+            .map(|(name, &bytes)| ServedFile {
+                name: name.clone(),
+                bytes,
+            })
+            .collect(),
+        examples,
+    }))
+}
+
+/// The load on servers that are subjects.
+pub fn load(serving: Serving) -> Load {
+    Load {
+        keep_alive: true,
+        pipeline: 1,
+        threads: 1,
+        timeout_ns: TIMEOUT_NS,
+        stretch_ns: VISIT_NS,
+        serving: Some(serving),
+        ..Load::default()
+    }
+}
+
+/// Error: a part of a peak is asked for, and not the load that finds the peak.
+pub fn check(plan: &Plan) -> Result<(), PlanError> {
+    let lost = |&point: &usize| {
+        plan.part_of_peak(point).is_some() && plan.peak_points(point).next().is_none()
+    };
+    match (0..plan.points.len()).find(lost) {
+        None => Ok(()),
+        Some(point) => Err(PlanError::asked(format!(
+            "{}: a part of what a server serves at the most needs the load that finds it: ask for \
+             `{LOAD}={CLOSED}` too",
+            plan.label(point)
+        ))),
+    }
+}
+
+fn sound(server: &Spanned<file::Server>, at: At) -> Result<(), PlanError> {
+    let file::Server {
+        workers,
+        missing,
+        files,
+    } = server.get_ref();
+    let wrong = |why: String| Err(at(server.span(), why));
+    if !(1..=MOST_WORKERS).contains(workers) {
+        return wrong(format!("`workers` is from 1 to {MOST_WORKERS}"));
+    }
+    if !is_path(missing) {
+        return wrong("`missing` is a path, such as /nothing".into());
+    }
+    let plain = |name: &str| {
+        let sound = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
+        name.bytes().all(sound) && !name.starts_with('.') && !name.is_empty()
+    };
+    match files
+        .iter()
+        .find(|(name, bytes)| !plain(name) || **bytes > MOST_BYTES)
+    {
+        None => Ok(()),
+        Some((name, _)) => wrong(format!(
+            "`files.{name}`: a name without folder, of letters, digits, `-`, `_` and `.`, and at most \
+             {MOST_BYTES} bytes"
+        )),
+    }
+}
+
+/// Servers are swept over their connections alone, and know two factors.
+fn parameters(case: &Case, written: &file::Case, at: At) -> Result<(), PlanError> {
+    let wrong = |why: String| Err(at(written.name.span(), why));
+    if case
+        .sweep
+        .as_ref()
+        .is_none_or(|(name, _)| name != CONNECTIONS)
+    {
+        return wrong(format!("a case of servers has `sweep.{CONNECTIONS}`"));
+    }
+    if case.cores != Cores::One || case.turn_ns.is_some() {
+        return wrong("`cores` and `turn_ms` are not for cases of servers".into());
+    }
+    for factor in &case.factors {
+        let sound = |value: &String| match factor.name.as_str() {
+            KEEP_ALIVE => ["yes", "no"].contains(&value.as_str()),
+            LOAD => value == CLOSED || part(value),
+            _ => false,
+        };
+        if let Some(value) = factor.values.iter().find(|v| !sound(v)) {
+            return wrong(format!(
+                "`factor.{}`: `{value}` is not known of servers, only {KEEP_ALIVE} = [\"yes\", \"no\"] and \
+                 {LOAD} = [\"{CLOSED}\", \"25%\", …]",
+                factor.name
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn part(value: &str) -> bool {
+    let percent = value.strip_suffix('%').and_then(|n| n.parse::<u32>().ok());
+    percent.is_some_and(|n| (1..=100).contains(&n))
+}
+
+fn is_path(path: &str) -> bool {
+    path.starts_with('/') && path.bytes().all(|b| b.is_ascii_graphic())
+}
+
+/// What requests are understood with.
+struct Asking<'a> {
+    server: &'a file::Server,
+    read: Read<'a>,
+    at: At<'a>,
+}
+
+impl Asking<'_> {
+    fn example(&self, written: &Spanned<file::Request>) -> Result<Example, PlanError> {
+        let asked = written.get_ref();
+        let (method, path) = self.line(&asked.request)?;
+        let body = asked
+            .body
+            .as_ref()
+            .map(|name| self.file(name))
+            .transpose()?;
+        if !(200..=599).contains(&asked.status) {
+            return Err((self.at)(
+                written.span(),
+                "`status` is from 200 to 599".into(),
+            ));
+        }
+        Ok(Example {
+            method,
+            path,
+            status: asked.status,
+            answer: self.answer(written, &body)?,
+            body,
+        })
+    }
+
+    fn line(&self, line: &Spanned<String>) -> Result<(String, String), PlanError> {
+        let parts = line.get_ref().split_once(' ');
+        let sound = parts.filter(|(method, path)| {
+            is_path(path) && !method.is_empty() && method.bytes().all(|b| b.is_ascii_uppercase())
+        });
+        let (method, path) = sound.ok_or_else(|| {
+            let why = "`request` is a method and a path, such as \"GET /api\"";
+            (self.at)(line.span(), why.into())
+        })?;
+        Ok((method.to_owned(), path.to_owned()))
+    }
+
+    fn file(&self, name: &Spanned<String>) -> Result<String, PlanError> {
+        (self.read)(name.get_ref())
+            .map_err(|e| (self.at)(name.span(), format!("`{}`: {e}", name.get_ref())))
+    }
+
+    fn answer(
+        &self,
+        written: &Spanned<file::Request>,
+        body: &Option<String>,
+    ) -> Result<Content, PlanError> {
+        let asked = written.get_ref();
+        let text = asked.text.clone().map(Content::Text);
+        let json = asked
+            .json
+            .as_ref()
+            .map(|json| self.json(json))
+            .transpose()?;
+        let file = asked
+            .file
+            .as_ref()
+            .map(|name| self.served(name))
+            .transpose()?;
+        let echo = body.clone().filter(|_| asked.echo).map(Content::Json);
+        let mut said = [text, json, file, echo].into_iter().flatten();
+        match (said.next(), said.next()) {
+            (Some(_), Some(_)) => Err((self.at)(
+                written.span(),
+                "one of `text`, `json`, `file` and `echo` says what the answer is".into(),
+            )),
+            (None, _) if asked.echo => Err((self.at)(
+                written.span(),
+                "`echo` needs `body`, a file of the experiment's folder".into(),
+            )),
+            (said, _) => Ok(said.unwrap_or_default()),
+        }
+    }
+
+    fn json(&self, json: &Spanned<String>) -> Result<Content, PlanError> {
+        match serde_json::from_str::<serde_json::Value>(json.get_ref()) {
+            Ok(_) => Ok(Content::Json(json.get_ref().clone())),
+            Err(e) => Err((self.at)(json.span(), format!("not JSON: {e}"))),
+        }
+    }
+
+    fn served(&self, name: &Spanned<String>) -> Result<Content, PlanError> {
+        match self.server.files.contains_key(name.get_ref()) {
+            true => Ok(Content::File(name.get_ref().clone())),
+            false => Err((self.at)(
+                name.span(),
+                format!("`{}` is not among `server.files`", name.get_ref()),
+            )),
+        }
+    }
+}
