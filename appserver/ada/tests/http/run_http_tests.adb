@@ -1,0 +1,28 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  The tests of the HTTP servers. Its argument is a directory to write files to.
+
+with AUnit.Test_Suites;
+with Document_Tests;
+with File_Tests;
+with JSON_Tests;
+with REST_Tests;
+with Run_Suite;
+
+procedure Run_HTTP_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+   begin
+      Result.Add_Test (JSON_Tests.Suite);
+      Result.Add_Test (Document_Tests.Suite);
+      Result.Add_Test (File_Tests.Suite);
+      Result.Add_Test (REST_Tests.Suite);
+      return Result;
+   end Suite;
+
+   procedure Run is new Run_Suite (Suite);
+
+begin
+   Run;
+end Run_HTTP_Tests;
