@@ -12,8 +12,7 @@ package body Appserver.Documents is
    -- What the client wants --
    ----------------------------
 
-   function Chosen (Accepted : String) return Choice is
-
+   function Weighed (Accepted : String) return Choice is
       JSON : constant Media_Ranges.Weight :=
         Media_Ranges.Weight_Of (Accepted, "application", "json");
       XML  : constant Media_Ranges.Weight :=
@@ -23,7 +22,12 @@ package body Appserver.Documents is
         (if JSON = 0 and then XML = 0 then (Is_Possible => False)
          elsif JSON >= XML then (True, As_JSON)
          else (True, As_XML));
-   end Chosen;
+   end Weighed;
+
+   --  Most clients take whatever comes, and say so or nothing
+
+   function Chosen (Accepted : String) return Choice is
+     (if Accepted = "" or else Accepted = "*/*" then (True, As_JSON) else Weighed (Accepted));
 
    -----------
    -- Names --
@@ -253,8 +257,10 @@ package body Appserver.Documents is
    end Close;
 
    procedure Start_Part (Self : in out Writer; Kind : Part_Kind; Name, Each : String := "") is
-      Part : Open_Part := (Kind => Kind, Below => Self.Used, others => <>);
+      Part : Open_Part;
    begin
+      Part.Kind  := Kind;
+      Part.Below := Self.Used;
       Keep (Self, Name, Part.Name);
       Keep (Self, Each, Part.Each);
       Open (Self, Part);
@@ -263,9 +269,11 @@ package body Appserver.Documents is
    --  An item has its name from its list
 
    procedure Start_Item_Part (Self : in out Writer; Kind : Part_Kind; Each : String := "") is
-      Part : Open_Part :=
-        (Kind, Self.Parts (Self.Depth).Each, Below => Self.Used, others => <>);
+      Part : Open_Part;
    begin
+      Part.Kind  := Kind;
+      Part.Below := Self.Used;
+      Part.Name  := Self.Parts (Self.Depth).Each;
       Keep (Self, Each, Part.Each);
       Open (Self, Part);
    end Start_Item_Part;

@@ -149,9 +149,10 @@ private
    --  which they share.
 
    type Name_Range is record
-      First : Positive := 1;
-      Last  : Natural := 0;
+      First : Positive;
+      Last  : Natural;
    end record;
+   --  Without initial values: a writer is made for each document
 
    type Part_Kind is (Entity, List);
 

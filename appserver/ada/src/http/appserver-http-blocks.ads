@@ -5,9 +5,9 @@
 
 private package Appserver.HTTP.Blocks is
 
-   Block_Size : constant := 512;
+   Block_Size : constant := 256;
 
-   type Block_Count is range 0 .. 2 ** 22;
+   type Block_Count is range 0 .. 2 ** 23;
 
    type Chain is private;
    --  Bytes in a pool

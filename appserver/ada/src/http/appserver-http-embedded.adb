@@ -71,7 +71,6 @@ package body Appserver.HTTP.Embedded is
       The_Loop.Ask_To_Stop;
       The_Loop.Serve (Desk);
       The_Loop.Close;
-      Linux.Close (Listener);
       Listener := No_File;
    end Close;
 

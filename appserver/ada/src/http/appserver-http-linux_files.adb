@@ -81,10 +81,12 @@ package body Appserver.HTTP.Linux_Files is
          return Result /= None;
       end Is_Refused;
 
+   --  A link, something that is no folder, and what is neither of them
+
    begin
-      return Is_Refused ("/proc/self/exe", No_Link)
-        and then Is_Refused ("/proc/self/stat", Is_Folder + By_Path_Only)
-        and then not Is_Refused ("/proc/self/stat", Non_Blocking + No_Link)
+      return Is_Refused ("/proc/self", No_Link)
+        and then Is_Refused ("/dev/null", Is_Folder + By_Path_Only)
+        and then not Is_Refused ("/dev/null", Non_Blocking + No_Link)
         and then not Is_Refused ("/", By_Path_Only + Is_Folder + No_Link);
    end Refuses_Links;
 

@@ -61,12 +61,18 @@ package body Appserver.HTTP.Loops is
       Self.Is_Listening := True;
    end Listen;
 
-   procedure Stop_Listening (Self : in out Event_Loop) is
+   procedure Pause_Listening (Self : in out Event_Loop) is
    begin
       if Self.Is_Listening then
          Linux.Remove (Self.Set, Self.Listener);
          Self.Is_Listening := False;
       end if;
+   end Pause_Listening;
+
+   procedure Stop_Listening (Self : in out Event_Loop; Is_Last : out Boolean) is
+   begin
+      Pause_Listening (Self);
+      Is_Last := True;
    end Stop_Listening;
 
    procedure Open
@@ -575,23 +581,30 @@ package body Appserver.HTTP.Loops is
    begin
       for K in 1 .. Most loop
          if not Has_Free_Slot (Event_Loop (Self)) then
-            Stop_Listening (Event_Loop (Self));
+            Pause_Listening (Event_Loop (Self));
             exit;
          end if;
          Linux.Accept_Connection (Self.Listener, Socket, Result);
          if Result = Linux.Failed then
-            Stop_Listening (Event_Loop (Self));
+            Pause_Listening (Event_Loop (Self));
          end if;
          exit when Result /= Linux.Done;
          Self.Place (Desk, Socket);
       end loop;
    end Accept_Some;
 
+   --  Who waits to be accepted is served. Who comes then is refused by the system, at once.
+
    procedure Begin_To_Stop (Self : in out Event_Loop'Class; Desk : Desks.Desk) is
+      Is_Last : Boolean;
    begin
       if not Self.Is_Stopping then
-         Accept_Some (Self, Desk, Most => Positive'Last);
-         Stop_Listening (Event_Loop (Self));
+         Self.Stop_Listening (Is_Last);
+         if Is_Last then
+            Accept_Some (Self, Desk, Most => Positive'Last);
+            Linux.Close (Self.Listener);
+         end if;
+         Self.Listener    := No_File;
          Self.Is_Stopping := True;
          Self.Give_Up     := Self.Now + Longest_Stop;
          Self.Next_Sweep  := Self.Now;

@@ -30,7 +30,8 @@ private package Appserver.HTTP.Loops is
       Handle    : Handler;
       Limits    : Parsing.Limits;
       Times     : Time_Limits);
-   --  Waits for connections of Listener, which is its caller's. Is_Shared: other loops do so too.
+   --  Waits for connections of Listener, which it closes when it stops. Is_Shared: other loops do
+   --  so too, and the last one closes it.
 
    procedure Close (Self : in out Event_Loop);
    --  The rest of its connections too
@@ -77,6 +78,9 @@ private package Appserver.HTTP.Loops is
 
    function Is_Served (Self : Event_Loop; Desk : Desks.Desk) return Boolean is (True);
    --  Whether it is still Desk's to serve
+
+   procedure Stop_Listening (Self : in out Event_Loop; Is_Last : out Boolean);
+   --  It listens no more; whether it is the last one that did
 
    procedure Place (Self : in out Event_Loop; Desk : Desks.Desk; Socket : Descriptor);
    --  Finds a loop for a connection that was accepted: this one

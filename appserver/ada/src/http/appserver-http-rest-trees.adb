@@ -135,7 +135,8 @@ package body Appserver.HTTP.REST.Trees is
       Found.Count := Found.Count + 1;
       Found.Captured (Found.Count).Name_Length := Name'Length;
       Found.Captured (Found.Count).Name (1 .. Name'Length) := Name;
-      Found.Captured (Found.Count).Value := Value;
+      Found.Captured (Found.Count).First := Value.First;
+      Found.Captured (Found.Count).Last := Value.Last;
    end Note;
 
    --  From the children of At_Node on, along what is left of the path

@@ -143,7 +143,7 @@ package body Appserver.HTTP.REST is
             for Capture of Self.Captured (1 .. Self.Capture_Count) loop
                if Capture.Name (1 .. Capture.Name_Length) = Name then
                   Read_Decoded
-                    (Request.Bytes (Capture.Value.First .. Capture.Value.Last), False, Read);
+                    (Request.Bytes (Capture.First .. Capture.Last), False, Read);
                   return;
                end if;
             end loop;
@@ -299,6 +299,28 @@ package body Appserver.HTTP.REST is
       & (if Routes (Patch).Kind = None then "" else "PATCH, ")
       & "OPTIONS");
 
+   Accept_Name : constant String := "Accept";
+
+   function Is_Accept (Name : String) return Boolean is
+     (Name'Length = Accept_Name'Length
+      and then (Name = Accept_Name
+                or else Ada.Characters.Handling.To_Lower (Name)
+                        = Ada.Characters.Handling.To_Lower (Accept_Name)));
+
+   --  As Add_Field ("Vary", "Accept") does: every document has it, so it is ready
+
+   Vary_Line : constant String := "Vary: " & Accept_Name & ASCII.CR & ASCII.LF;
+
+   procedure Add_Vary (Draft : in out Answer_Draft) is
+      Behind : constant Natural := Draft.Fields_Length + Vary_Line'Length;
+   begin
+      if Behind > Fields_Capacity then
+         raise Draft_Full with "the fields of a response are longer than the server allows";
+      end if;
+      Draft.Fields (Draft.Fields_Length + 1 .. Behind) := Vary_Line;
+      Draft.Fields_Length := Behind;
+   end Add_Vary;
+
    --  Tells why, in place of what the handler wrote
 
    function Refusal (Answer : Document_Answer) return Response is
@@ -317,14 +339,35 @@ package body Appserver.HTTP.REST is
       return Written (Media_Type (Answer.Form), Answer.Status);
    end Refusal;
 
+   --  What the client accepts, where it is if it is in one line, as it mostly is
+
+   function Chosen (Request : HTTP.Request) return Documents.Choice is
+      Found : Natural := 0;
+   begin
+      for K in 1 .. Request.Line_Count loop
+         if Is_Accept (Request.Bytes (Request.Lines (K).Name.First .. Request.Lines (K).Name.Last))
+         then
+            if Found > 0 then
+               return Documents.Chosen (Request.Field (Accept_Name));
+            end if;
+            Found := K;
+         end if;
+      end loop;
+      if Found = 0 then
+         return Documents.Chosen ("");
+      end if;
+      return Documents.Chosen
+        (Request.Bytes (Request.Lines (Found).Value.First .. Request.Lines (Found).Value.Last));
+   end Chosen;
+
    function Document_Response
      (Request : HTTP.Request;
       Handle  : not null Document_Reference;
       Found   : Trees.Match) return Response
    is
-      Choice : constant Documents.Choice := Documents.Chosen (Request.Field ("Accept"));
+      Choice : constant Documents.Choice := Chosen (Request);
    begin
-      Request.Draft.Add_Field ("Vary", "Accept");
+      Add_Vary (Request.Draft.all);
       if not Choice.Is_Possible then
          return Empty (Not_Acceptable);
       end if;

@@ -190,9 +190,11 @@ private
    type Capture is record
       Name        : String (1 .. Longest_Capture);
       Name_Length : Natural range 0 .. Longest_Capture;
-      Value       : Span;
-      --  Of the request's bytes
+      First       : Positive;
+      Last        : Natural;
+      --  Of the value, in the request's bytes
    end record;
+   --  Without initial values: a request has room for all of them, and needs one or two
 
    type Captures is array (1 .. Most_Captures) of Capture;
 

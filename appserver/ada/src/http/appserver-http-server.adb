@@ -57,12 +57,16 @@ package body Appserver.HTTP.Server is
       procedure End_Watch;
       procedure Wake_Watch;
 
+      procedure Note_Deaf (Is_Last : out Boolean);
+      --  A loop listens no more; whether it is the last one that did
+
       procedure Note_Over (Where : Positive);
       --  That loop needs nobody any more. When this is so for all, it is time to leave.
 
    private
       Vacant     : Loop_Flags (1 .. Count) := [others => True];
       Vacancies  : Natural := Count;
+      Listening  : Natural := Count;
       Over       : Loop_Flags (1 .. Count) := [others => False];
       Is_Watched : Boolean := False;
       Is_Woken   : Boolean := False;
@@ -126,6 +130,12 @@ package body Appserver.HTTP.Server is
          Is_Woken := True;
       end Wake_Watch;
 
+      procedure Note_Deaf (Is_Last : out Boolean) is
+      begin
+         Listening := Listening - 1;
+         Is_Last   := Listening = 0;
+      end Note_Deaf;
+
       procedure Note_Over (Where : Positive) is
       begin
          Over (Where) := True;
@@ -174,6 +184,7 @@ package body Appserver.HTTP.Server is
      (Self : in out Shared_Loop; Desk : Desks.Desk; Why : HTTP.Loops.Absence);
    overriding function Is_Served (Self : Shared_Loop; Desk : Desks.Desk) return Boolean is
      (Self.Server = Desk.Owner);
+   overriding procedure Stop_Listening (Self : in out Shared_Loop; Is_Last : out Boolean);
    overriding procedure Place
      (Self : in out Shared_Loop; Desk : Desks.Desk; Socket : Descriptor);
 
@@ -247,6 +258,15 @@ package body Appserver.HTTP.Server is
          Self.Now_In := Working;
       end if;
    end Come_Back;
+
+   overriding procedure Stop_Listening (Self : in out Shared_Loop; Is_Last : out Boolean) is
+   begin
+      HTTP.Loops.Event_Loop (Self).Stop_Listening (Is_Last);
+      Self.Engine.Staff.Note_Deaf (Is_Last);
+      if Is_Last then
+         Self.Engine.Listener := No_File;
+      end if;
+   end Stop_Listening;
 
    --  A connection is given to the loop that has the fewest, if this one has clearly more. Loops
    --  are not held both at once, so that none waits for another that waits for it.

@@ -5,14 +5,21 @@ with Appserver.UTF_8;
 
 package body Appserver.JSON.Writers is
 
-   --  The comma that is due before what comes now
+   --  Whether a comma is due before what comes now
+
+   procedure Begin_Value (Self : in out Writer; Comma : out Boolean) is
+   begin
+      Comma := Self.Expected = Separator and then Self.Depth > 0;
+      Self.Expected := Separator;
+   end Begin_Value;
 
    procedure Put_Comma (Self : in out Writer) is
+      Comma : Boolean;
    begin
-      if Self.Expected = Separator and then Self.Depth > 0 then
+      Begin_Value (Self, Comma);
+      if Comma then
          Self.To.Append (",");
       end if;
-      Self.Expected := Separator;
    end Put_Comma;
 
    procedure Open (Self : in out Writer; Is_Object : Boolean) is
@@ -51,10 +58,14 @@ package body Appserver.JSON.Writers is
       Close (Self, "]");
    end End_Array;
 
-   --  What has to be written otherwise than it is, from Text'First + Offset on: its length and what
-   --  stands for it. Length is 0 if it is written as it is.
+   -----------
+   -- Texts --
+   -----------
 
-   subtype Control is Character range ASCII.NUL .. ASCII.US;
+   --  Characters that stand for themselves, and need not be looked at
+
+   Is_Plain : constant array (Character) of Boolean :=
+     ['"' | '\' => False, ' ' .. '!' | '#' .. '[' | ']' .. ASCII.DEL => True, others => False];
 
    function Escape_Of (C : Character) return String is
       Digit_Texts : constant String := "0123456789abcdef";
@@ -73,59 +84,74 @@ package body Appserver.JSON.Writers is
               & Digit_Texts (Character'Pos (C) mod 16 + 1));
    end Escape_Of;
 
-   procedure Append_Text (To : in out Text_Sink'Class; Text : String) is
+   procedure Append_Escaped (To : in out Text_Sink'Class; Text : String) is
 
       Done   : Natural := 0;
       Next   : Natural := 0;
+      --  Bytes that were written, and that were looked at
       Length : UTF_8.Sequence_Length;
 
-      --  What was passed since Done as it is, and something for the byte at Next
-
-      procedure Replace (By : String) is
+      procedure Flush is
       begin
          if Next > Done then
             To.Append (Text (Text'First + Done .. Text'First - 1 + Next));
          end if;
+      end Flush;
+
+      procedure Replace (By : String) is
+      begin
+         Flush;
          To.Append (By);
          Next := Next + 1;
          Done := Next;
       end Replace;
 
    begin
-      To.Append ("""");
       while Next < Text'Length loop
-         case Text (Text'First + Next) is
-            when Control | '"' | '\' =>
-               Replace (Escape_Of (Text (Text'First + Next)));
-            when ' ' .. '!' | '#' .. '[' | ']' .. ASCII.DEL =>
-               Next := Next + 1;
-            when Character'Val (16#80#) .. Character'Val (16#FF#) =>
-               Length := UTF_8.Length_At (Text, Text'First + Next);
-               if Length = 0 then
-                  Replace (UTF_8.Replacement);
-               else
-                  Next := Next + Length;
-               end if;
-         end case;
+         if Is_Plain (Text (Text'First + Next)) then
+            Next := Next + 1;
+         elsif Text (Text'First + Next) <= ASCII.DEL then
+            Replace (Escape_Of (Text (Text'First + Next)));
+         else
+            Length := UTF_8.Length_At (Text, Text'First + Next);
+            if Length = 0 then
+               Replace (UTF_8.Replacement);
+            else
+               Next := Next + Length;
+            end if;
+         end if;
       end loop;
-      if Next > Done then
-         To.Append (Text (Text'First + Done .. Text'First - 1 + Next));
+      Flush;
+   end Append_Escaped;
+
+   --  A sink is asked to take one piece rather than three, if that is short
+
+   Short : constant := 128;
+
+   procedure Append_Text (To : in out Text_Sink'Class; Before, Text, After : String) is
+   begin
+      if Text'Length <= Short and then (for all C of Text => Is_Plain (C)) then
+         To.Append (Before & Text & After);
+      else
+         To.Append (Before);
+         Append_Escaped (To, Text);
+         To.Append (After);
       end if;
-      To.Append ("""");
    end Append_Text;
 
    procedure Write_Name (Self : in out Writer; Name : String) is
+      Comma : Boolean;
    begin
-      Put_Comma (Self);
-      Append_Text (Self.To.all, Name);
-      Self.To.Append (":");
+      Begin_Value (Self, Comma);
+      Append_Text (Self.To.all, (if Comma then ",""" else """"), Name, """:");
       Self.Expected := Value_Due;
    end Write_Name;
 
    procedure Write (Self : in out Writer; Value : String) is
+      Comma : Boolean;
    begin
-      Put_Comma (Self);
-      Append_Text (Self.To.all, Value);
+      Begin_Value (Self, Comma);
+      Append_Text (Self.To.all, (if Comma then ",""" else """"), Value, """");
    end Write;
 
    procedure Write (Self : in out Writer; Value : Integer_64) is

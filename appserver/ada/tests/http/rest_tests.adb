@@ -41,7 +41,7 @@ package body REST_Tests is
       Gives ("/hello/Ada", "{""name"":""Ada""}");
       Gives ("/hello/Ada?x=y", "{""name"":""Ada""}");
       Gives ("/hello/nobody", "{""path"":""/hello/nobody""}");
-      Gives ("/hello/nobod%79", "{""path"":""/hello/nobod%79""}");
+      Gives ("/hello/nobod%79", "{""path"":""/hello/nobody""}");
       Gives ("/%68ello/Ada", "{""name"":""Ada""}");
       Gives ("/slash/", "{""path"":""/slash/""}");
       Gives ("/plain", "always the same");

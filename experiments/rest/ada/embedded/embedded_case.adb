@@ -12,7 +12,7 @@ package body Embedded_Case is
       Request_Header  => 16_384,
       Request_Content => 65_536,
       Answer_Content  => 65_536,
-      Waiting_Memory  => 262_144);
+      Waiting_Memory  => 458_752);
 
    overriding procedure Open
      (Self      : in out Server_Case;
