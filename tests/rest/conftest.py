@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments import ROOT, Declared
-from server import Server, is_built, rest_subjects
-from subject import Subject
+from experiments import Declared
+from server import Server, is_built, rest_subjects, started
 
 FILES = {"64k.bin": 65_536, "short.bin": 100, "empty.bin": 0}
 
@@ -55,7 +54,7 @@ def server(declared: Declared, files: Path, running: list[Server]) -> Server:
     if not is_built(declared):
         pytest.skip("it is not built: " + "; ".join(" ".join(command) for command in declared.build))
     if not running or not running[-1].subject.is_usable:
-        running.append(Server(Subject(declared.program, ROOT), files))
+        running.append(Server(started(declared), files))
     elif not running[-1].is_listening():
         running[-1].open()
     return running[-1]

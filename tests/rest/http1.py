@@ -5,6 +5,7 @@ import json
 import re
 import socket
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,17 +86,16 @@ class Connection:
         return Answer(status, headers, self._body(answer))
 
     def end(self) -> None:
-        """Tells the server that nothing more will be sent."""
-        self._socket.shutdown(socket.SHUT_WR)
+        """Tells the server, unless it closed the connection, that nothing more will be sent."""
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_WR)
 
     def read_all(self) -> bytes:
         """Whatever comes until the server closes the connection."""
         received = b""
-        try:
+        with suppress(ConnectionResetError):
             while more := self._read.read1():
                 received += more
-        except ConnectionResetError:
-            pass
         return received
 
     def has_more(self) -> bool:
@@ -124,6 +124,8 @@ class Connection:
 
     def _body(self, head: Answer) -> bytes:
         length, coding = head.header("content-length"), head.header("transfer-encoding")
+        if length is None and coding is None and "close" in head.words:
+            return self._read.read()
         if (length is None) == (coding is None):
             raise HttpError(f"Content-Length is {length}, Transfer-Encoding {coding}")
         if length is not None:

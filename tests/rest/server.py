@@ -3,6 +3,7 @@
 
 import os
 import re
+import resource
 import shutil
 import signal
 from collections.abc import Iterator, Mapping
@@ -10,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from experiments import ROOT, Declared, declared_subjects
-from http1 import Answer, Connection
+from http1 import Answer, Connection, request
 from subject import ProtocolError, Reply, Subject
 
 CLOSE_S = 5
@@ -22,9 +23,24 @@ def rest_subjects() -> list[Declared]:
 
 
 def is_built(declared: Declared) -> bool:
-    program = declared.program[0]
-    return all((ROOT / word).exists() for word in declared.program if word.startswith("build/")) and (
+    """Whether its program is there, and all that the words after it name of what is built: Java
+    has a path of several folders."""
+    program, *words = declared.program
+    built = [path.removesuffix("/*") for word in words for path in word.split(":")
+             if path.startswith("build/")]
+    return all((ROOT / path).exists() for path in built) and (
         (ROOT / program).exists() or shutil.which(program) is not None)
+
+
+def started(declared: Declared) -> Subject:
+    """The subject, which may have as many files and connections open as it sees to itself: from a
+    shell it usually has 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, soft), hard))
+    try:
+        return Subject(declared.program, ROOT)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 class Server:
@@ -52,6 +68,16 @@ class Server:
         """Asks over a connection of its own."""
         with self.connect() as connection:
             return connection.ask(method, path, body, headers)
+
+    def ask_in_vain(self, method: str, path: str) -> Answer | None:
+        """Asks for what is no request to some servers: they close the connection."""
+        with self.connect() as connection:
+            connection.send(request(method, path))
+            return connection.answer(method) if connection.has_more() else None
+
+    def open_files(self) -> int:
+        """How many files and connections its process has open."""
+        return len(list(Path(f"/proc/{self.subject.pid}/fd").iterdir()))
 
     def is_listening(self) -> bool:
         try:

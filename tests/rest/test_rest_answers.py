@@ -70,7 +70,9 @@ def test_no_name(server: Server, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["%", "%4", "%zz", "%ff", "%c0%af"])
 def test_a_name_that_is_not_encoded_well(server: Server, name: str) -> None:
-    assert server.ask("GET", f"/api/hello/{name}").status == 400
+    """Is no name, or no HTTP: then the connection may just be closed."""
+    answer = server.ask_in_vain("GET", f"/api/hello/{name}")
+    assert answer is None or answer.status == 400
 
 
 @pytest.mark.parametrize("name", ["", "a%2Fb"])
@@ -94,11 +96,13 @@ def test_a_file(server: Server, name: str) -> None:
     "/files/64k.bin%00", "/files/%00", "/files/64k.bin%00.txt", "/files/" + "x" * 300,
     "/files/64k.bin/x", "/files/..;/secret.bin"])
 def test_no_file(server: Server, path: str) -> None:
-    answer = server.ask("GET", path)
-    assert answer.status in (400, 403, 404), "refused, or not there"
-    assert b"a secret" not in answer.body and b"root:" not in answer.body
+    """It is refused, not there, or to be looked for elsewhere; or the connection is closed."""
+    answer = server.ask_in_vain("GET", path)
+    if answer is not None:
+        assert answer.status >= 300
+        assert b"a secret" not in answer.body and b"root:" not in answer.body
     if path == "/files/none.bin":
-        assert answer.status == 404
+        assert answer is not None and answer.status == 404
 
 
 @pytest.mark.parametrize("path", GETS)
@@ -110,16 +114,23 @@ def test_head(server: Server, path: str) -> None:
         assert head.header("content-type") == get.header("content-type")
         assert head.header("content-length") in (None, str(len(get.body)))
         assert connection.ask("GET", "/api").status == 200, "no byte of a body was sent"
-        assert connection.ask("HEAD", "/nothing").status == 404
-        assert connection.ask("HEAD", "/api/built?number=x").status == 400
-        assert connection.ask("GET", "/api").status == 200
+
+
+@pytest.mark.parametrize("path, status", [
+    ("/nothing", 404), ("/files/none.bin", 404), ("/api/built?number=x", 400)])
+def test_head_of_an_error(server: Server, path: str, status: int) -> None:
+    with server.connect() as connection:
+        assert connection.ask("HEAD", path, headers={"Connection": "close"}).status == status
+        assert connection.at_end()
 
 
 @pytest.mark.parametrize("path", ["/", "/nothing", "/apix", "/API", "/api/nothing", "/api/hello",
                                   "/api/hello/a/b", "/filesx", "/api/built/x", "/api/echo/x"])
 @pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
 def test_another_path(server: Server, method: str, path: str) -> None:
-    assert server.ask(method, path, b"{}" if method == "POST" else None).status == 404
+    """Is not found; a server that has only files there may say that it only gives them."""
+    status = server.ask(method, path, b"{}" if method == "POST" else None).status
+    assert status == 404 or method != "GET" and status == 405
 
 
 @pytest.mark.parametrize("path, allowed, methods", [
@@ -234,6 +245,12 @@ def test_the_date_advances(server: Server) -> None:
         first = connection.ask("GET", "/api").header("date")
         time.sleep(2.1)
         assert connection.ask("GET", "/api").header("date") != first
+
+
+@pytest.mark.parametrize("method, path, body", ALL)
+def test_the_length_is_told(server: Server, method: str, path: str, body: bytes | None) -> None:
+    answer = server.ask(method, path, body)
+    assert method == "HEAD" or answer.header("content-length") or answer.header("transfer-encoding")
 
 
 @pytest.mark.parametrize("method, path, body", ALL)

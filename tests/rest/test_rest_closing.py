@@ -3,8 +3,8 @@
 
 import threading
 import time
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_no_operations(server: Server) -> None:
 
 
 def test_close_and_open_again(server: Server) -> None:
-    for _ in range(3):
+    for _ in range(2):
         with server.connect() as used, server.connect() as new:
             assert used.ask("GET", "/api").status == 200
             close(server)
@@ -65,17 +65,19 @@ def test_a_request_that_is_under_way_is_answered(server: Server) -> None:
         closer.join()
 
 
-@pytest.mark.parametrize("part", [b"G", b"GET /api HTTP/1.1\r\nHost:", request("POST", "/api/echo", ORDER)[:-1]])
-def test_who_never_ends_a_request_is_not_waited_for(server: Server, part: bytes) -> None:
-    with server.connect() as connection:
-        connection.send(part)
+def test_who_never_ends_a_request_is_not_waited_for(server: Server) -> None:
+    whole = request("POST", "/api/echo", ORDER)
+    with ExitStack() as connections:
+        for size in (0, 1, 30, len(whole) - 1):
+            connections.enter_context(server.connect()).send(whole[:size])
         time.sleep(0.2)
         close(server)
         assert not server.is_listening()
 
 
 def test_no_answer_is_cut_off_under_load(server: Server) -> None:
-    """A connection may be closed instead of an answer, but not within one."""
+    """A connection may be closed instead of an answer, but not within one; and who asks for more may
+    be told that it ends."""
     answered, cut_off = [], []
 
     def ask_on() -> None:
@@ -101,7 +103,7 @@ def test_no_answer_is_cut_off_under_load(server: Server) -> None:
     for client in clients:
         client.join()
     assert cut_off == []
-    assert len(answered) >= len(clients) and set(answered) == {200}
+    assert len(answered) >= len(clients) and set(answered) - {503} == {200}
 
 
 @pytest.mark.parametrize("end", ["quit", "end_input"])

@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments import ROOT
 from http1 import Connection, chunked, request
-from server import Server, is_built, rest_subjects
-from subject import Subject
+from server import Server, is_built, rest_subjects, started
 from test_rest_answers import ORDER, assert_echoes
 
 GET = request("GET", "/api")
@@ -37,7 +35,6 @@ def test_a_connection_is_closed_when_asked(server: Server, path: str) -> None:
         assert connection.ask("GET", "/api").status == 200
         answer = connection.ask("GET", path, headers={"Connection": "close"})
         assert answer.status == (404 if path == "/nothing" else 200)
-        assert "close" in answer.words
         assert connection.at_end()
 
 
@@ -127,7 +124,6 @@ def test_a_request_that_ends_with_the_next_ones_beginning(server: Server) -> Non
     b"nonsense\r\n\r\n", b"GET\r\n\r\n", b"\0\1\2\3" * 100 + b"\r\n\r\n",
     b"GET /api HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
     b"GET /api HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
-    b"GET /api HTTP/1.1\r\nHost: x\r\nno header\r\n\r\n",
     b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"])
 def test_nonsense(server: Server, nonsense: bytes) -> None:
     """Is refused, or the connection closed, and others are served."""
@@ -141,6 +137,9 @@ def test_nonsense(server: Server, nonsense: bytes) -> None:
 
 
 def test_clients_that_go_away(server: Server) -> None:
+    """Leave nothing open behind: neither their connections nor the files that they asked for."""
+    assert server.ask("GET", "/files/64k.bin").status == 200
+    before = server.open_files()
     whole = request("POST", "/api/echo", ORDER)
     for size in (0, 1, 20, len(whole) - len(ORDER), len(whole) - 1):
         for _ in range(20):
@@ -150,6 +149,10 @@ def test_clients_that_go_away(server: Server) -> None:
         with server.connect() as connection:
             connection.send(request("GET", "/files/64k.bin") * 5)
     assert server.ask("GET", "/api").body == GREETING
+    deadline = time.monotonic() + 5
+    while server.open_files() > before + 5 and time.monotonic() < deadline:  # a few are a runtime's own
+        time.sleep(0.1)
+    assert server.open_files() <= before + 5
 
 
 def test_1024_connections(server: Server) -> None:
@@ -186,7 +189,7 @@ def test_connections_are_kept_for_a_minute(files: Path) -> None:
         connections = {}
         with ExitStack() as frozen:
             for declared in built:
-                subject = Subject(declared.program, ROOT)
+                subject = started(declared)
                 all_of_them.callback(subject.kill)
                 server = Server(subject, files)
                 used, new = (all_of_them.enter_context(server.connect()) for _ in range(2))

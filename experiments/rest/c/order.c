@@ -30,6 +30,86 @@ static void give_back(void *at)
     (void)at;
 }
 
+/* -- What cJSON lets pass ----------------------------------------------------------------- */
+
+/* Behind a character of UTF-8 of more than one byte (RFC 3629); NULL if it is malformed. */
+static const char *skip_character(const char *at, const char *end)
+{
+    unsigned char first = (unsigned char)*at;
+    int more = first < 0xc2 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : first < 0xf5 ? 3 : 0;
+    if (more == 0 || end - at <= more)
+        return NULL;
+    unsigned char second = (unsigned char)at[1];
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)
+        || (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
+        return NULL;
+    for (; more > 0; more--)
+        if (((unsigned char)*++at & 0xc0) != 0x80)
+            return NULL;
+    return at + 1;
+}
+
+/* Behind a string, from behind its first quote. A NUL would end it early. */
+static const char *skip_string(const char *at, const char *end)
+{
+    while (at != NULL && at < end && *at != '"') {
+        if (*at == '\\' && end - at > 6 && memcmp(at, "\\u0000", 6) == 0)
+            return NULL;
+        if (*at == '\\')
+            at += 2;
+        else if ((unsigned char)*at >= 0x80)
+            at = skip_character(at, end);
+        else if (*at++ < ' ')
+            return NULL;
+    }
+    return at != NULL && at < end ? at + 1 : NULL;
+}
+
+static const char *skip_digits(const char *at, const char *end)
+{
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at;
+}
+
+static const char *skip_number(const char *at, const char *end)
+{
+    const char *whole = at + (*at == '-');
+    at = skip_digits(whole, end);
+    if (at == whole || (*whole == '0' && at > whole + 1))
+        return NULL;
+    if (at < end && *at == '.') {
+        const char *fraction = at + 1;
+        at = skip_digits(fraction, end);
+        if (at == fraction)
+            return NULL;
+    }
+    if (at < end && (*at == 'e' || *at == 'E')) /* its digits may begin with zeros */
+        at = skip_digits(at + 1 + (end - at > 1 && (at[1] == '-' || at[1] == '+')), end);
+    return at;
+}
+
+/* Whether strings are UTF-8 without control characters, numbers begin with no further zero and have
+ * digits on both sides of their point, and what lies between is ASCII, as RFC 8259 has it. The rest
+ * is for cJSON to find out. */
+static bool is_strict(const char *json, size_t length)
+{
+    const char *end = json + length;
+    for (const char *at = json; at != NULL && at < end;) {
+        if (*at == '"')
+            at = skip_string(at + 1, end);
+        else if (*at == '-' || (*at >= '0' && *at <= '9'))
+            at = skip_number(at, end);
+        else if ((*at >= ' ' && *at < 0x7f) || *at == '\t' || *at == '\r' || *at == '\n')
+            at++;
+        else
+            at = NULL;
+        if (at == NULL)
+            return false;
+    }
+    return true;
+}
+
 /* -- Reading ------------------------------------------------------------------------------ */
 
 static bool read_text(const cJSON *value, const char **text)
@@ -124,7 +204,7 @@ bool order_read(const char *json, size_t length, order *order)
     taken = 0;
     cJSON_InitHooks(&hooks);
     const cJSON *document = cJSON_ParseWithLengthOpts(json, length, &end, false);
-    if (document == NULL)
+    if (document == NULL || !is_strict(json, length))
         return false;
     for (; end < json + length; end++) /* behind the document is nothing but space */
         if (strchr(" \t\r\n", *end) == NULL || *end == '\0')

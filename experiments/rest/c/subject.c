@@ -164,9 +164,10 @@ static void file(rest *rest, const request *request, slice segment, answer *answ
         answer_file(answer, "application/octet-stream", file, (size_t)status.st_size);
         return;
     }
+    bool busy = valid && file < 0 && (errno == EMFILE || errno == ENFILE);
     if (file >= 0)
         close(file);
-    answer_empty(answer, "404 Not Found", "");
+    answer_empty(answer, busy ? "503 Service Unavailable" : "404 Not Found", "");
 }
 
 /* -- Routes -------------------------------------------------------------------------------- */

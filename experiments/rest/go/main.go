@@ -15,12 +15,11 @@ import (
 	"benchlab/lab"
 )
 
-// The lab stops a subject while others have their turn: what is shorter would end connections that
-// were idle for no longer than that.
 const (
-	headerTimeout = time.Minute
-	idleTimeout   = 5 * time.Minute
-	closeTimeout  = 4 * time.Second
+	// The lab stops a subject for a minute while others have their turn, and does not want that to be
+	// taken for slow clients.
+	patience     = 5 * time.Minute
+	closeTimeout = 4 * time.Second
 )
 
 func main() {
@@ -45,8 +44,8 @@ func open(opening *lab.Opening) (lab.Case, error) {
 	}
 	server := &http.Server{
 		Handler:           routes(folder),
-		ReadHeaderTimeout: headerTimeout,
-		IdleTimeout:       idleTimeout,
+		ReadHeaderTimeout: patience,
+		IdleTimeout:       patience,
 	}
 	go server.Serve(listener)
 	opening.Report("url", "http://"+listener.Addr().String())

@@ -112,8 +112,17 @@ const fileOf = (folder) => async (request, response, argument) => {
   if (!file?.isFile()) throw new Refusal(404);
   response.writeHead(200, { 'Content-Type': 'application/octet-stream', 'Content-Length': file.size });
   if (request.method === 'HEAD') response.end();
-  else await pipeline(createReadStream(path), response);
+  else await stream(path, request, response);
 };
+
+/** Sends a file. A response that waits for others on its connection is not told that the client went
+ * away; its request is. */
+async function stream(path, request, response) {
+  if (request.destroyed) return;
+  const file = createReadStream(path);
+  request.once('close', () => file.destroy());
+  await pipeline(file, response);
+}
 
 // -- Bodies ------------------------------------------------------------------------------------
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a history keeps of a run: small, so that hundreds of runs can be read one after the other.
 
+use crate::content::load::failed;
 use crate::load;
 use lab_model::{Kind, Plan, Run, Subject, SubjectId};
 use lab_stats::Analysed;
 use lab_stats::analysis::{Analysis, Interval, Verdict};
+use lab_stats::load::analysis::LoadAnalysis;
 use std::collections::HashMap;
 
 /// One run, without its samples.
@@ -52,8 +54,31 @@ pub(super) struct Standing {
     pub ratio: Option<Interval>,
     /// Point by point.
     pub verdicts: Vec<Verdict>,
+    /// Of a load run.
+    pub load: Option<Served>,
     /// Why there are no verdicts, if there are none.
     pub missing: &'static str,
+}
+
+/// What users of a server got.
+#[derive(Clone, Debug)]
+pub(super) struct Served {
+    /// Of the response time, where the run has one point alone.
+    pub p99_ns: Option<Interval>,
+    /// Requests that failed, at all points.
+    pub failed: u64,
+}
+
+impl Served {
+    fn new(plan: &Plan, load: &LoadAnalysis, subject: SubjectId) -> Served {
+        let cells = || load.cells.iter().filter(|c| c.subject == subject);
+        let failed = cells().map(failed).fold(0, u64::saturating_add);
+        let p99 = cells().next().and_then(|cell| cell.response.p99_ns);
+        Served {
+            p99_ns: p99.filter(|_| plan.points.len() == 1),
+            failed,
+        }
+    }
 }
 
 impl Past {
@@ -63,7 +88,7 @@ impl Past {
         let whole = run.plan.as_ref()?;
         let facts = run.host.facts.iter();
         let decisive = |(name, _): &&(String, String)| ["cpu", "kernel"].contains(&name.as_str());
-        let (parts, _) = load::analyse(run);
+        let (parts, load) = load::analyse(run);
         let several = whole.targets.len() > 1;
         let parts = parts.iter();
         Some(Past {
@@ -72,7 +97,7 @@ impl Past {
             ended: run.ending.is_some(),
             host: facts.filter(decisive).cloned().collect(),
             parts: parts
-                .filter_map(|part| PastPart::new(part, hashes, several))
+                .filter_map(|part| PastPart::new(part, load.as_ref(), hashes, several))
                 .collect(),
         })
     }
@@ -95,6 +120,7 @@ impl Past {
 impl PastPart {
     fn new(
         Analysed { part, analysis }: &Analysed,
+        load: Option<&LoadAnalysis>,
         hashes: &HashMap<String, String>,
         several: bool,
     ) -> Option<PastPart> {
@@ -111,6 +137,7 @@ impl PastPart {
             subject: made(&plan.subjects[id]),
             ratio: ratio(plan, analysis, id),
             verdicts: verdicts(analysis, id),
+            load: load.map(|load| Served::new(plan, load, id)),
             missing: missing(&part.run, analysis, id),
         };
         let baseline = plan.subjects.get(plan.baseline)?;

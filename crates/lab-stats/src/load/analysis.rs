@@ -137,17 +137,30 @@ pub enum Metric {
     P999,
     /// CPU time of the server for each request served.
     ServerCpu,
+    /// Resident memory of the server. Between runs alone: it is no other from turn to turn.
+    ServerMemory,
 }
 
 impl Metric {
-    /// All of them, in the order in which they are shown.
-    pub const ALL: [Metric; 6] = [
+    /// Those in which servers are compared that take turns, in the order in which they are shown.
+    pub const IN_TURNS: [Metric; 6] = [
         Metric::Throughput,
         Metric::P50,
         Metric::P90,
         Metric::P99,
         Metric::P999,
         Metric::ServerCpu,
+    ];
+
+    /// Those in which two runs are compared.
+    pub const BETWEEN_RUNS: [Metric; 7] = [
+        Metric::Throughput,
+        Metric::P50,
+        Metric::P90,
+        Metric::P99,
+        Metric::P999,
+        Metric::ServerCpu,
+        Metric::ServerMemory,
     ];
 
     /// Of a percentile, how many in 10,000 requests do not exceed it.
@@ -157,7 +170,7 @@ impl Metric {
             Metric::P90 => Some(9000),
             Metric::P99 => Some(9900),
             Metric::P999 => Some(9990),
-            Metric::Throughput | Metric::ServerCpu => None,
+            Metric::Throughput | Metric::ServerCpu | Metric::ServerMemory => None,
         }
     }
 }

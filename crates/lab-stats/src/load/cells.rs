@@ -52,8 +52,9 @@ fn cell(
     let over_blocks = |value: fn(&Visit) -> Option<f64>| level(plan, blocks, value);
     let rate = |value: fn(&Visit) -> Option<f64>| over_blocks(value).map(|(_, interval)| interval);
     let (pace, served_per_s) = over_blocks(|v| Some(v.per_second(v.served)))?;
-    let (response, depending) = quantiles(plan, blocks, |s| &s.response);
-    let (lag, _) = quantiles(plan, blocks, |s| &s.lag);
+    let times = |of| quantiles(plan.seed, plan.measure.alpha, blocks, of);
+    let (response, depending) = times(|s| &s.response);
+    let (lag, _) = times(|s| &s.lag);
     let generator_busy = rate(|v| Some(v.busiest_cpu_ns as f64 / v.served_in_ns))?;
     let saturated = generator_busy.estimate > BUSY
         || load.arrivals != Arrivals::Closed && lag.p99_ns.is_some_and(|p| p.estimate > LATE_NS);
@@ -70,7 +71,7 @@ fn cell(
         connects: sum(|v| v.connects),
         drain_ns: blocks.iter().map(|v| v.drain_ns).max().unwrap_or(0),
         response,
-        service: quantiles(plan, blocks, |s| &s.service).0,
+        service: times(|s| &s.service).0,
         lag,
         generator_cpu_ns: rate(|v| v.per_request(v.cpu_ns as f64)),
         generator_busy,

@@ -44,7 +44,7 @@ fn compare_at(
 ) -> Vec<Pair> {
     let subjects = candidates(plan).filter(|&s| !refused(refusals, s, point));
     let respects: Vec<(SubjectId, Metric, Vec<f64>)> = subjects
-        .flat_map(|subject| Metric::ALL.map(|metric| (subject, metric)))
+        .flat_map(|subject| Metric::IN_TURNS.map(|metric| (subject, metric)))
         .filter_map(|(subject, metric)| {
             let logs = logs(plan, visits, subject, point, metric)?;
             Some((subject, metric, logs))
@@ -103,7 +103,7 @@ fn logs(
 }
 
 /// Whether errors take the place of what is compared.
-fn errors_hide(visits: &[&Visit], metric: Metric) -> bool {
+pub fn errors_hide(visits: &[&Visit], metric: Metric) -> bool {
     let sum = |part: fn(&Visit) -> u64| {
         let parts = visits.iter().map(|v| part(v));
         parts.fold(0, u64::saturating_add)
@@ -112,11 +112,13 @@ fn errors_hide(visits: &[&Visit], metric: Metric) -> bool {
     part.is_some_and(|part| hidden(sum(|v| v.failed()), sum(|v| v.served), part))
 }
 
-fn value(visit: &Visit, metric: Metric) -> Option<f64> {
+/// What a block says in some respect; `None`: nothing.
+pub fn value(visit: &Visit, metric: Metric) -> Option<f64> {
     match (metric, metric.per_10_000()) {
         // 0 lies below the clock's resolution, and has no logarithm.
         (_, Some(part)) => visit.response_ns(part).map(|ns| ns.max(1.0)),
         (Metric::ServerCpu, _) => visit.server_ns_per_request(),
+        (Metric::ServerMemory, _) => visit.server_bytes.map(|bytes| bytes.max(1) as f64),
         _ => visit.wall_ns_per_request(),
     }
 }

@@ -2,11 +2,12 @@
 //! What a load run's slices say: rates and costs, quantiles of all its requests, verdicts.
 
 pub mod analysis;
+pub mod between;
 mod cells;
 mod compare;
 mod quantiles;
 pub mod threshold;
-mod visits;
+pub(crate) mod visits;
 mod warnings;
 
 use crate::analysis::Scaling;

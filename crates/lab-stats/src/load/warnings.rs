@@ -114,7 +114,7 @@ impl Told<'_> {
     fn errors(&self) -> Option<String> {
         let failing = self.cells(|cell| errors(cell) > 0);
         let hides = |cell: &LoadCell| {
-            let parts = Metric::ALL.into_iter().filter_map(Metric::per_10_000);
+            let parts = Metric::IN_TURNS.into_iter().filter_map(Metric::per_10_000);
             let highest = parts.max();
             highest.is_some_and(|part| hidden(errors(cell), cell.served, part))
         };

@@ -7,17 +7,21 @@ mod routes;
 use axum::serve::ListenerExt;
 use lab_kit::{Closed, Failure, Opening, Subject};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use std::io;
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 /// How long the requests under way may take when the lab closes the case.
 const CLOSING: Duration = Duration::from_secs(4);
+/// How many connections may wait to be accepted.
+const WAITING: u32 = 4096;
 
-fn main() -> std::io::Result<()> {
+fn main() -> io::Result<()> {
     Subject::new("rust", env!("AXUM"))
         .case("serve", serve)
         .serve()
@@ -31,7 +35,7 @@ fn serve(mut opening: Opening) -> Result<Closed, Failure> {
     allow_many_connections()?;
     // A worker for each core that the process may use.
     let runtime = Builder::new_multi_thread().enable_all().build()?;
-    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
+    let listener = runtime.block_on(async { listen() })?;
     opening.setting("url", format!("http://{}", listener.local_addr()?));
     opening.setting("workers", 0); // the loops run the handlers
     opening.setting("loops", runtime.metrics().num_workers());
@@ -51,6 +55,13 @@ fn serve(mut opening: Opening) -> Result<Closed, Failure> {
     }
     runtime.shutdown_background();
     Ok(closing)
+}
+
+/// `TcpListener::bind` would let 128 connections wait to be accepted.
+fn listen() -> io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
+    socket.listen(WAITING)
 }
 
 /// A process may have 1,024 files unless it asks for more.

@@ -2,6 +2,7 @@
 //! What `experiments/rest/README.md` asks for.
 
 use crate::order::Order;
+use axum::extract::rejection::JsonRejection;
 use axum::extract::{DefaultBodyLimit, Path, Query};
 use axum::http::{StatusCode, header::CONTENT_TYPE};
 use axum::response::IntoResponse;
@@ -69,6 +70,11 @@ fn is_name(text: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b" .'\"-".contains(&b))
 }
 
-async fn echo(Json(order): Json<Order>) -> Json<Order> {
-    Json(order)
+/// JSON that is no order is answered as what is no JSON: serde finds out which it is only if it comes
+/// to the end.
+async fn echo(order: Result<Json<Order>, JsonRejection>) -> Result<Json<Order>, StatusCode> {
+    order.map_err(|rejection| match rejection {
+        JsonRejection::JsonDataError(_) => StatusCode::BAD_REQUEST,
+        other => other.status(),
+    })
 }
