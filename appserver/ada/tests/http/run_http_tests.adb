@@ -6,6 +6,8 @@ with AUnit.Test_Suites;
 with Document_Tests;
 with File_Tests;
 with JSON_Tests;
+with Parser_Fuzz_Tests;
+with Parser_Tests;
 with REST_Tests;
 with Run_Suite;
 
@@ -14,6 +16,8 @@ procedure Run_HTTP_Tests is
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
+      Result.Add_Test (Parser_Tests.Suite);
+      Result.Add_Test (Parser_Fuzz_Tests.Suite);
       Result.Add_Test (JSON_Tests.Suite);
       Result.Add_Test (Document_Tests.Suite);
       Result.Add_Test (File_Tests.Suite);
