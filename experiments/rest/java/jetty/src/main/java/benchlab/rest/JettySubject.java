@@ -53,7 +53,12 @@ final class JettySubject {
                 new GracefulHandler(
                         new ContextHandlerCollection(api(), files(ResourceFactory.of(server), files))));
         server.setStopTimeout(RestSubject.GRACE.toMillis());
-        server.start();
+        try {
+            server.start();
+        } catch (Exception e) { // Such as for a single worker: Jetty keeps one thread in reserve.
+            server.stop();
+            throw e;
+        }
         return new RunningServer(
                 connector.getLocalPort(), workers, ACCEPTORS + SELECTORS, server::stop);
     }
