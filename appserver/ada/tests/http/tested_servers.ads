@@ -39,6 +39,6 @@ package Tested_Servers is
    package One_Loop is new Tested_Server
      ("server, one loop", Workers - 1, Start_With_One, Stop_Server, Server_Port);
    package Two_Loops is new Tested_Server
-     ("server, two loops", Workers - 2, Start_With_Two, Stop_Server, Server_Port);
+     ("server, two loops", Workers - 1, Start_With_Two, Stop_Server, Server_Port);
 
 end Tested_Servers;
