@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What slow clients cost the others: a thousand connections that send a byte a second, beside a load on the same server.
 
-    benches/rest/slow_clients.py [--subject ada-server] [--slow 1000] [--rounds 8] [--output FILE]
+    benches/rest/slow_clients.py [--subject ada-server] [--slow 1000] [--rounds 10] [--output FILE]
 
 In each round the load has two turns with the slow clients and two without, in the order without, with, with, without. The slow
 clients share a core with the load generator, the server has the other one.
@@ -14,6 +14,7 @@ import socket
 import sys
 import threading
 import time
+from dataclasses import dataclass
 
 import profiles
 from profiles import Failure, Served, bench
@@ -77,46 +78,70 @@ class SlowClients:
             return self._count - len(selector.select(0))
 
 
-def turn(server: Served, args: argparse.Namespace, slow: bool, told: list[SlowClients]) -> float:
+@dataclass
+class Turn:
+    """What came of a load."""
+
+    rate: float
     """Requests per second."""
-    def loaded() -> float:
+    cpu_us: float
+    """Of the server, for each request."""
+
+
+def turn(server: Served, args: argparse.Namespace, slow: bool, told: list[SlowClients]) -> Turn:
+    def loaded() -> Turn:
         said = profiles.load(server, args.cores[0], args.connections, args.seconds)
         if said.errors:
             raise Failure(f"{said.errors} requests were not answered as they should be")
-        return said.served / args.seconds
+        return Turn(said.served / args.seconds, said.cpu_s / said.served * 1e6)
 
     if not slow:
         return loaded()
     with SlowClients(server, args.slow) as clients:
-        rate = loaded()
+        done = loaded()
         told.append(clients)
         if (left := clients.still_open()) < args.slow * 0.9:
             raise Failure(f"only {left} of {args.slow} slow clients were connected at the end of a turn")
-        return rate
+        return done
 
 
-def measure(server: Served, args: argparse.Namespace) -> tuple[list[tuple[float, float]], list[SlowClients]]:
-    """The rates without and with slow clients of each round."""
+@dataclass
+class Round:
+    """The means of two turns each."""
+
+    without: Turn
+    slow: Turn
+
+
+def measure(server: Served, args: argparse.Namespace) -> tuple[list[Round], list[SlowClients]]:
     rounds, told = [], []
     for number in range(args.rounds):
         print(f"\rround {number + 1} of {args.rounds}", end="", file=sys.stderr, flush=True)
-        rates = [turn(server, args, slow, told) for slow in (False, True, True, False)]
-        rounds.append(((rates[0] + rates[3]) / 2, (rates[1] + rates[2]) / 2))
+        a, b, c, d = (turn(server, args, slow, told) for slow in (False, True, True, False))
+        rounds.append(Round(mean(a, d), mean(b, c)))
     print(file=sys.stderr)
     return rounds, told
 
 
-def section(args: argparse.Namespace, rounds: list[tuple[float, float]], told: list[SlowClients]) -> str:
-    ratios = [with_slow / without for without, with_slow in rounds]
-    without, with_slow, ratio = (bench.median(values) for values in (*zip(*rounds), ratios))
-    table = bench.table(["", "requests/s"], [["without slow clients", without.text(0)], ["with them", with_slow.text(0)]])
+def mean(a: Turn, b: Turn) -> Turn:
+    return Turn((a.rate + b.rate) / 2, (a.cpu_us + b.cpu_us) / 2)
+
+
+def section(args: argparse.Namespace, rounds: list[Round], told: list[SlowClients]) -> str:
+    ratios = [r.slow.rate / r.without.rate for r in rounds]
+    ratio = bench.median(ratios)
+    table = bench.table(
+        ["", "requests/s", "the server's CPU time for a request, µs"],
+        [[name, bench.median(t.rate for t in turns).text(0), bench.median(t.cpu_us for t in turns).text(2)]
+         for name, turns in (("without slow clients", [r.without for r in rounds]), ("with them", [r.slow for r in rounds]))]
+        + [["with them, of that without", ratio.text(3), bench.median(r.slow.cpu_us / r.without.cpu_us for r in rounds).text(3)]])
     text = bench.paragraph(f"""Made by `benches/rest/slow_clients.py --subject {args.subject} --slow {args.slow} --rounds {args.rounds}`
         on {bench.machine()}: {args.connections} connections load `/api` in a closed loop for {args.seconds:g} s a turn, four turns a
         round, while {args.slow:,} other connections send a byte of a request each second, or none. The server has a core of its own.
         The slow clients sent {sum(clients.sent for clients in told):,} bytes, and were let go
         {sum(clients.let_go for clients in told):,} times. Medians over {args.rounds} rounds with their order-statistic intervals
-        ({100 * ratio.level:.1f} %); the ratios lie between {min(ratios):.3f} and {max(ratios):.3f}.""")
-    aim = bench.verdict(f"the rate with slow clients, of that without, {ratio.text(3)}", ratio.estimate, AT_LEAST, at_most=False, digits=3)
+        ({100 * ratio.level:.1f} %); the ratios of the rates lie between {min(ratios):.3f} and {max(ratios):.3f}.""")
+    aim = bench.verdict("the rate with slow clients, of that without", ratio.estimate, AT_LEAST, at_most=False, digits=3)
     return f"### Slow clients\n\n{text}\n\n{table}\n\n{aim}\n"
 
 
@@ -125,8 +150,8 @@ def main() -> None:
     parser.add_argument("--subject", default="ada-server")
     parser.add_argument("--slow", type=int, default=1000, help="slow connections")
     parser.add_argument("--connections", type=int, default=64, help="of the load")
-    parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("--seconds", type=float, default=3, help="of a turn")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=2, help="of a turn")
     profiles.add_options(parser)
     args = profiles.parse(parser, quick={"rounds": 1, "seconds": 1.0})
     busy = bench.busy()

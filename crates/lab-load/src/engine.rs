@@ -74,7 +74,9 @@ impl Engine {
         let threads = threads.collect::<io::Result<Vec<_>>>()?;
         let mut opening = Record::new();
         for thread in &threads {
-            opening.add(&thread.told.recv().map_err(|_| gone())?.record);
+            let Told { record, .. } = thread.told.recv().map_err(|_| gone())?;
+            opening.add(&record);
+            let _ = thread.spares.send(record);
         }
         Ok(Engine {
             threads,

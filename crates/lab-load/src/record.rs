@@ -5,8 +5,8 @@ use crate::expect::Expect;
 use hdrhistogram::Histogram;
 use lab_model::{Counts, ErrorKind, PointId, Slice, SubjectId};
 
-/// The longest time that is told apart from longer ones, ns: an hour.
-pub const LONGEST_NS: u64 = Counts::LONGEST_NS;
+/// Times and how often; no bucket of a slice reaches four thousand million requests.
+pub type Times = Histogram<u32>;
 
 /// What happened in a slice of load, in one thread or in all. Of constant size.
 #[derive(Clone, Debug)]
@@ -30,11 +30,11 @@ pub struct Record {
     /// CPU time of the busiest thread.
     pub busiest_cpu_ns: u64,
     /// From due (in a closed loop: from sent) to the end of the answer, ns, of those served.
-    pub response: Histogram<u64>,
+    pub response: Times,
     /// From sent to the end of the answer, ns, of those served.
-    pub service: Histogram<u64>,
+    pub service: Times,
     /// How much later than due the generator looked at a request, ns; in an open loop.
-    pub lag: Histogram<u64>,
+    pub lag: Times,
     /// The first error of each kind in words, where there is more to say than its kind.
     pub words: [Option<String>; ErrorKind::ALL.len()],
 }
@@ -43,7 +43,7 @@ impl Record {
     /// Of a time in which nothing happened.
     pub fn new() -> Record {
         let empty = || {
-            Histogram::new_with_bounds(1, LONGEST_NS, Counts::DIGITS)
+            Histogram::new_with_bounds(1, Counts::LONGEST_NS, Counts::DIGITS)
                 .expect("an hour has three digits")
         };
         Record {
@@ -113,9 +113,11 @@ impl Record {
     /// Back to a time in which nothing happened, without giving its memory back.
     pub fn clear(&mut self) {
         let [response, service, lag] = [&mut self.response, &mut self.service, &mut self.lag];
-        [response, service, lag]
+        // To reset one that is empty would touch all its pages.
+        let used = [response, service, lag]
             .into_iter()
-            .for_each(Histogram::reset);
+            .filter(|h| !h.is_empty());
+        used.for_each(Histogram::reset);
         self.words.iter_mut().for_each(|words| *words = None);
         (self.offered, self.served, self.errors) = (0, 0, Default::default());
         (self.wall_ns, self.drain_ns) = (0, 0);
@@ -153,7 +155,7 @@ impl Default for Record {
     }
 }
 
-fn counts(histogram: &Histogram<u64>) -> Counts {
+fn counts(histogram: &Times) -> Counts {
     let recorded = histogram.iter_recorded();
     let pairs = recorded.map(|v| (v.value_iterated_to(), v.count_since_last_iteration()));
     Counts(pairs.collect())

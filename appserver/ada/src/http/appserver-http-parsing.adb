@@ -132,6 +132,22 @@ package body Appserver.HTTP.Parsing is
                  and then (for all C of Text (Next + 1 .. Text'Last) => C in '0' .. '9'));
    end Is_Authority;
 
+   --  Without the spaces and tabs at its ends
+
+   procedure Trim (Self : Request; Text : in out Span) is
+
+      function Is_Space (Index : Positive) return Boolean is
+        (Self.Bytes (Index) in ' ' | ASCII.HT) with Inline;
+
+   begin
+      while Text.First <= Text.Last and then Is_Space (Text.First) loop
+         Text.First := Text.First + 1;
+      end loop;
+      while Text.Last >= Text.First and then Is_Space (Text.Last) loop
+         Text.Last := Text.Last - 1;
+      end loop;
+   end Trim;
+
    --  Where the first line end is from From on, or 0
 
    function Line_Feed (Self : Request; From : Positive) return Natural is
@@ -319,21 +335,22 @@ package body Appserver.HTTP.Parsing is
 
    --  Words between commas (RFC 9110, 7.6.1)
 
-   procedure Take_Connection (Found : in out Findings; Value : String) is
-      First : Positive := Value'First;
-      Last  : Natural;
+   procedure Take_Connection (Self : Request; Found : in out Findings; Value : Span) is
+      First : Positive := Value.First;
+      Word  : Span;
    begin
-      while First <= Value'Last loop
-         Last := First - 1;
-         while Last < Value'Last and then Value (Last + 1) not in ',' | ' ' | ASCII.HT loop
-            Last := Last + 1;
+      while First <= Value.Last loop
+         Word := (First, First - 1);
+         while Word.Last < Value.Last and then Self.Bytes (Word.Last + 1) /= ',' loop
+            Word.Last := Word.Last + 1;
          end loop;
-         if Is_Word (Value (First .. Last), "close") then
+         First := Word.Last + 2;
+         Trim (Self, Word);
+         if Is_Word (Self.Bytes (Word.First .. Word.Last), "close") then
             Found.Closes := True;
-         elsif Is_Word (Value (First .. Last), "keep-alive") then
+         elsif Is_Word (Self.Bytes (Word.First .. Word.Last), "keep-alive") then
             Found.Keeps := True;
          end if;
-         First := Last + 2;
       end loop;
    end Take_Connection;
 
@@ -367,7 +384,7 @@ package body Appserver.HTTP.Parsing is
             end if;
          when 10 =>
             if Is_Word (Name_Text, "connection") then
-               Take_Connection (Found, Value_Text);
+               Take_Connection (Self, Found, Value);
             end if;
          when 14 =>
             if Is_Word (Name_Text, "content-length") then
@@ -386,10 +403,7 @@ package body Appserver.HTTP.Parsing is
    --  (5.2), and a space before the colon would hide a name (5.1): neither is a token.
 
    procedure Find_Field
-     (Self : Request; Line : Span; Name, Value : out Span; Result : out Judgement)
-   is
-      function Is_Space (Index : Positive) return Boolean is
-        (Self.Bytes (Index) in ' ' | ASCII.HT) with Inline;
+     (Self : Request; Line : Span; Name, Value : out Span; Result : out Judgement) is
    begin
       Name  := (Line.First, Line.First - 1);
       Value := (1, 0);
@@ -405,12 +419,7 @@ package body Appserver.HTTP.Parsing is
          return;
       end if;
       Value := (Name.Last + 2, Line.Last);
-      while Value.First <= Value.Last and then Is_Space (Value.First) loop
-         Value.First := Value.First + 1;
-      end loop;
-      while Value.Last >= Value.First and then Is_Space (Value.Last) loop
-         Value.Last := Value.Last - 1;
-      end loop;
+      Trim (Self, Value);
       Result := Fine;
    end Find_Field;
 
@@ -580,13 +589,15 @@ package body Appserver.HTTP.Parsing is
          when 'A' .. 'F' => Character'Pos (C) - Character'Pos ('A') + 10,
          when others     => Character'Pos (C) - Character'Pos ('a') + 10);
 
-   --  "size", or "size;extension", which means nothing here (RFC 9112, 7.1)
+   --  "size", or "size;extension", which means nothing here (RFC 9112, 7.1). There may be spaces
+   --  before the semicolon.
 
    procedure Take_Size
      (Self : in out Request; Limits : Parsing.Limits; Line : Span; Result : out Judgement)
    is
-      Size  : Natural := 0;
-      Next  : Positive := Line.First;
+      Extension : Span;
+      Size      : Natural  := 0;
+      Next      : Positive := Line.First;
    begin
       while Next <= Line.Last
         and then Self.Bytes (Next) in '0' .. '9' | 'A' .. 'F' | 'a' .. 'f'
@@ -595,8 +606,13 @@ package body Appserver.HTTP.Parsing is
                   else Size * 16 + Digit (Self.Bytes (Next)));
          Next := Next + 1;
       end loop;
+      Extension := (Next, Line.Last);
+      if Next <= Line.Last then
+         Trim (Self, Extension);
+      end if;
       if Next = Line.First
-        or else (Next <= Line.Last and then Self.Bytes (Next) /= ';')
+        or else (Next <= Line.Last
+                 and then (Length (Extension) = 0 or else Self.Bytes (Extension.First) /= ';'))
         or else not (for all C of Self.Bytes (Next .. Line.Last) => In_Value (C))
       then
          Result := Bad;
@@ -647,6 +663,8 @@ package body Appserver.HTTP.Parsing is
             Take_Line (Self, Next, 2, 2, Line, Moved, Result);
             if Moved then
                Self.State.Step := In_Chunk_Size;
+            elsif Next <= Self.Last and then Self.Bytes (Next) /= ASCII.CR then
+               Result := Bad;
             end if;
          when In_Trailer =>
             Take_Line (Self, Next, Most_Overhead, 0, Line, Moved, Result);

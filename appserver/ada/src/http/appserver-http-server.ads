@@ -6,7 +6,8 @@
 --  There is a loop for each core, which holds connections and is served by one task at a time: that
 --  waits for what happens on them, reads, calls the handler, and sends. So a request costs what it
 --  costs in a program with a single thread. When handlers wait for something, other tasks go on
---  with their loop: one task watches, and takes over from one that is in a handler for long.
+--  with their loop: one task watches, and takes over from one that is in a handler for long. So
+--  handlers that wait do not stop others, as long as there is another task for each loop.
 --
 --     Server : HTTP.Server.Web_Server;
 --     …

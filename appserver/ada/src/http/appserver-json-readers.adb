@@ -235,42 +235,56 @@ package body Appserver.JSON.Readers is
       end case;
    end Scan_Escape;
 
+   --  Characters of a text that stand for themselves, and need not be looked at
+
+   Is_Plain : constant array (Character) of Boolean :=
+     ['"' | '\' => False, ' ' .. '!' | '#' .. '[' | ']' .. ASCII.DEL => True, others => False];
+
+   --  Passes over what stands at Next: an escape, or a character of several bytes
+
+   procedure Scan_Special (Self : in out Reader; Source : String; Next : in out Natural) is
+      Length : Natural;
+   begin
+      case At_Offset (Source, Next) is
+         when ASCII.NUL .. ASCII.US =>
+            Fail_At (Self, Next, Control_Character);
+         when '\' =>
+            Self.Escaped := True;
+            Scan_Escape (Self, Source, Next, Length);
+            Next := Next + Length;
+         when others =>
+            Length := UTF_8.Length_At (Source, Source'First + Next);
+            if Length = 0 then
+               Fail_At (Self, Next, Bad_UTF_8);
+            end if;
+            Next := Next + Length;
+      end case;
+   end Scan_Special;
+
    --  From the opening quote on
 
    procedure Scan_Text (Self : in out Reader; Source : String; Kind : Token_Kind) is
       Begins : constant Natural := Self.Consumed + 1;
       Next   : Natural := Begins;
-      Length : Natural;
    begin
       Self.Escaped := False;
-      while Has (Source, Next) loop
-         case At_Offset (Source, Next) is
-            when '"' =>
-               Accept_Token (Self, Kind, Begins, Next);
-               Self.Consumed := Next + 1;
-               return;
-            when ASCII.NUL .. ASCII.US =>
-               Fail_At (Self, Next, Control_Character);
-               return;
-            when '\' =>
-               Scan_Escape (Self, Source, Next, Length);
-               if Length = 0 then
-                  return;
-               end if;
-               Self.Escaped := True;
-               Next := Next + Length;
-            when ' ' .. '!' | '#' .. '[' | ']' .. ASCII.DEL =>
-               Next := Next + 1;
-            when Character'Val (16#80#) .. Character'Val (16#FF#) =>
-               Length := UTF_8.Length_At (Source, Source'First + Next);
-               if Length = 0 then
-                  Fail_At (Self, Next, Bad_UTF_8);
-                  return;
-               end if;
-               Next := Next + Length;
-         end case;
+      loop
+         while Has (Source, Next) and then Is_Plain (At_Offset (Source, Next)) loop
+            Next := Next + 1;
+         end loop;
+         if not Has (Source, Next) then
+            Fail_At (Self, Next, Unexpected_End);
+            return;
+         elsif At_Offset (Source, Next) = '"' then
+            Accept_Token (Self, Kind, Begins, Next);
+            Self.Consumed := Next + 1;
+            return;
+         end if;
+         Scan_Special (Self, Source, Next);
+         if Self.Has_Failed then
+            return;
+         end if;
       end loop;
-      Fail_At (Self, Next, Unexpected_End);
    end Scan_Text;
 
    procedure Scan_Member (Self : in out Reader; Source : String) is

@@ -10,6 +10,7 @@ with Appserver.HTTP.Trials;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
+with Dice;
 with GNAT.OS_Lib;
 
 package body File_Tests is
@@ -389,6 +390,47 @@ package body File_Tests is
       Gives ("", "200");
    end Ranges_Of_What_It_Was;
 
+   --  Whatever a client asks for, it gets one of the answers that there are
+
+   procedure Any_Request_Is_Answered (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      use Dice;
+
+      Paths  : constant Piece_List :=
+        [+"ten.txt", +"sub", +"inner.bin", +"/", +"..", +".", +"%2e", +"%2f", +"%5c", +"%00", +"up",
+         +"out", +"%", +"x", +"%ff", +"+", +"~", +"outside.txt"];
+      Values : constant Piece_List :=
+        [+"bytes=", +"0", +"9", +"-", +",", +" ", +"""", +"W/", +"*", +"99999999999999999999",
+         +Changed, +"Sun Nov  6 08:49:37 1994", +"Sunday, 06-Nov-94 08:49:37 GMT", +":", +"GMT",
+         +Field (Answer ("ten.txt"), "ETag")];
+      Names  : constant Piece_List :=
+        [+"Range", +"If-Range", +"If-Match", +"If-None-Match", +"If-Modified-Since",
+         +"If-Unmodified-Since"];
+
+      function Random_Field return String is
+        (Given (Names (Names'First + Next (Names'Length)).all, Joined (Values, 5)));
+
+   begin
+      for Round in 1 .. 5_000 loop
+         declare
+            Path : constant String := Joined (Paths, 6);
+            Text : constant String := Answer (Path);
+         begin
+            Assert (Status (Text) in "200" | "400" | "404", Path & ": " & Status (Text));
+            Assert (Content (Text) in "" | "0123456789" | "inner", Path & ": " & Content (Text));
+         end;
+         declare
+            Fields : constant String := Random_Field & Random_Field & Random_Field;
+            Text   : constant String := Answer ("ten.txt", Fields);
+         begin
+            Assert
+              (Status (Text) in "200" | "206" | "304" | "412" | "416",
+               Fields & ": " & Status (Text));
+         end;
+      end loop;
+   end Any_Request_Is_Answered;
+
    --------------------
    -- Dates and types --
    --------------------
@@ -472,6 +514,7 @@ package body File_Tests is
       Add ("tags change", Tags_Change'Access);
       Add ("ranges", Ranges'Access);
       Add ("ranges of what it was", Ranges_Of_What_It_Was'Access);
+      Add ("any request is answered", Any_Request_Is_Answered'Access);
       Add ("times are dates", Times_Are_Dates'Access);
       Add ("types", Types'Access);
       return Result;

@@ -7,6 +7,7 @@ with Appserver.Text_Sinks;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
+with Dice;
 with Interfaces;
 
 package body JSON_Tests is
@@ -15,7 +16,6 @@ package body JSON_Tests is
    use Appserver.JSON.Readers;
    use AUnit.Assertions;
    use type Interfaces.Integer_64;
-   use type Interfaces.Unsigned_64;
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
 
@@ -422,21 +422,6 @@ package body JSON_Tests is
    -- Fuzz --
    ----------
 
-   --  SplitMix64, so that a failure can be had again
-
-   Fuzz_State : Interfaces.Unsigned_64 := 7;
-
-   function Next_Random (Size : Positive) return Natural is
-      use Interfaces;
-
-      Value : Unsigned_64;
-   begin
-      Fuzz_State := Fuzz_State + 16#9E37_79B9_7F4A_7C15#;
-      Value := (Fuzz_State xor Shift_Right (Fuzz_State, 30)) * 16#BF58_476D_1CE4_E5B9#;
-      Value := (Value xor Shift_Right (Value, 27)) * 16#94D0_49BB_1331_11EB#;
-      return Natural ((Value xor Shift_Right (Value, 31)) mod Unsigned_64 (Size));
-   end Next_Random;
-
    procedure Ask_Anything (JSON_In : in out Reader; Source : String) is
       Into  : String (1 .. 3);
       Last  : Natural;
@@ -445,7 +430,7 @@ package body JSON_Tests is
       Real  : Long_Float;
       pragma Unreferenced (Taken, Whole, Real);
    begin
-      case Next_Random (11) is
+      case Dice.Next (11) is
          when 0      => JSON_In.Enter_Object (Source);
          when 1      => JSON_In.Enter_Array (Source);
          when 2      => Taken := JSON_In.Next_Element (Source);
@@ -468,11 +453,11 @@ package body JSON_Tests is
    begin
       for Round in 1 .. 100_000 loop
          declare
-            Text    : String := Bytes (Valid (Valid'First + Next_Random (Valid'Length)).all);
+            Text    : String := Bytes (Valid (Valid'First + Dice.Next (Valid'Length)).all);
             JSON_In : Reader;
          begin
-            for Change in 0 .. Next_Random (3) loop
-               Text (Text'First + Next_Random (Text'Length)) := Character'Val (Next_Random (256));
+            for Change in 0 .. Dice.Next (3) loop
+               Text (Text'First + Dice.Next (Text'Length)) := Character'Val (Dice.Next (256));
             end loop;
             Read_To_End (JSON_In, Text);
             JSON_In.Start;

@@ -6,6 +6,7 @@ with Appserver.HTTP.Trials;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
+with Dice;
 with Shop;
 
 package body REST_Tests is
@@ -144,6 +145,15 @@ package body REST_Tests is
          Declaration & "<document><name>&lt;Ada</name></document>", "content");
       Assert
         (Status (Answer ("/hello/Ada", "Accept: text/html" & New_Line)), "406", "neither");
+      Gives ("/constant", "{""pi"":3}");
+      Assert
+        (Content (Answer ("/constant", XML)), Declaration & "<constant><pi>3</pi></constant>",
+         "a constant in XML");
+      Assert (Field (Answer ("/constant", XML), "Content-Type"), "application/xml", "its type");
+      Assert (Field (Answer ("/constant"), "Vary"), "Accept", "a constant varies too");
+      Assert
+        (Status (Answer ("/constant", "Accept: text/html" & New_Line)), "406", "no constant");
+      Assert (Status (Answer ("/constant", Method => "POST")), "405", "POST of a constant");
       Assert (Status (Answer ("/plain", "Accept: text/html" & New_Line)), "200", "no document");
       Assert
         (Status (Answer
@@ -168,6 +178,26 @@ package body REST_Tests is
          & """detail"":""the parameter name is missing or invalid""}", "a parameter");
       Assert (Status (Answer ("/forgotten")), "500", "a document that does not end");
    end Tells_Why;
+
+   procedure Any_Path_Is_Answered (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      use Dice;
+
+      Pieces : constant Piece_List :=
+        [+"/", +"a", +"x", +"b", +"7", +"c", +"red", +"hello", +"nobody", +"ask", +"?", +"&", +"=",
+         +"amount", +"colour", +"%20", +"%2f", +"%00", +"%ff", +"%", +"+", +"rest", +"of", +"it",
+         +"amounts", +"slash", +"-", +"999999", +"//", +"/a/x/b/", +"/hello/", +"/ask?amount="];
+   begin
+      for Round in 1 .. 20_000 loop
+         declare
+            Path : constant String := "/" & Joined (Pieces, 10);
+            Text : constant String := Answer (Path);
+         begin
+            Assert (Status (Text) in "200" | "400" | "404" | "405", Path & ": " & Status (Text));
+         end;
+      end loop;
+   end Any_Path_Is_Answered;
 
    ------------
    -- Routes --
@@ -227,6 +257,7 @@ package body REST_Tests is
       Add ("knows methods", Knows_Methods'Access);
       Add ("writes as wanted", Writes_As_Wanted'Access);
       Add ("tells why", Tells_Why'Access);
+      Add ("any path is answered", Any_Path_Is_Answered'Access);
       Add ("refuses routes", Refuses_Routes'Access);
       return Result;
    end Suite;

@@ -176,7 +176,7 @@ impl Court<'_> {
         dialogue.send(&rendered("GET", missing, None, false))?;
         let answer = dialogue.answer(false)?;
         expect_status(&answer, 404, &format!("GET {missing}"))?;
-        self.alive(&answer, &format!("GET {missing}"))?;
+        self.anew_if_refused(dialogue, &answer)?;
         let loaded: Vec<Example> = self.loaded().cloned().collect();
         for example in loaded {
             let asked = format!("DELETE {}", example.path);
@@ -193,7 +193,7 @@ impl Court<'_> {
                     example.method
                 ));
             }
-            self.alive(&answer, &asked)?;
+            self.anew_if_refused(dialogue, &answer)?;
         }
         Ok(())
     }
@@ -279,12 +279,21 @@ impl Court<'_> {
         })
     }
 
-    /// One request and its answer, after which the connection must be kept.
+    /// One request and its answer, after which the connection must be kept, or after a refusal begun anew.
     fn exchange(&mut self, dialogue: &mut Dialogue, example: &Example) -> Result<Answer, String> {
         dialogue.send(&render(example, false))?;
         let answer = dialogue.answer(false)?;
         self.right(example, &answer, "")?;
+        self.anew_if_refused(dialogue, &answer)?;
         Ok(answer)
+    }
+
+    /// A server may close the connection with a refusal.
+    fn anew_if_refused(&mut self, dialogue: &mut Dialogue, answer: &Answer) -> Heard {
+        if answer.status >= 400 && answer.closes() {
+            *dialogue = Dialogue::open(self.address)?;
+        }
+        Ok(())
     }
 
     fn right(&mut self, example: &Example, answer: &Answer, how: &str) -> Heard {
@@ -293,7 +302,7 @@ impl Court<'_> {
     }
 
     fn alive(&mut self, answer: &Answer, asked: &str) -> Heard {
-        match answer.closes() {
+        match answer.closes() && answer.status < 400 {
             true => Err(format!(
                 "{asked}: the server closes the connection, which nobody asked it to"
             )),

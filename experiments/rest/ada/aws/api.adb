@@ -115,14 +115,20 @@ package body API is
       when Orders.Not_An_Order => return Refusal (Messages.S400);
    end Echo;
 
+   function Is_In_Folder (Name : String) return Boolean is
+     (Name'Length > 0
+      and then Name (Name'First) /= '.'
+      and then (for all C of Name => C not in '/' | '\' | Character'First .. Character'Pred (' ')));
+   --  AWS sees that a path does not leave "/"; that it does not leave the folder is ours to see
+
    function File (Request : Status.Data) return Response.Data is
       Root : constant String := Config.WWW_Root (Server.Config (Server.Get_Current.all));
       Name : constant String := Behind (Files_Prefix, Request);
-      Path : constant String := Root & Name;
    begin
-      return (if Resources.Is_Regular_File (Path)
-              then Response.File (MIME.Content_Type (Name), Path)
-              else Refusal (Messages.S404));
+      return
+        (if Is_In_Folder (Name) and then Resources.Is_Regular_File (Root & Name)
+         then Response.File (MIME.Content_Type (Name), Root & Name)
+         else Refusal (Messages.S404));
    end File;
 
    ------------------------
