@@ -8,6 +8,7 @@ SERVERS := cargo run --quiet --release --locked -p lab-services --example with_s
 PYTEST := build/tests/venv/bin/python -B -m pytest -q
 CLOSING := ^not ok|^\# (tests|pass|fail|skipped) |^ +(error|failureType):
 RUST_SUBJECT := --manifest-path experiments/sql/rust/Cargo.toml --target-dir build/sql/rust
+RUST_REST := --manifest-path experiments/rest/rust/Cargo.toml --target-dir build/rest/rust
 RUST_KIT := --manifest-path kits/rust/Cargo.toml --target-dir build/kits/rust
 
 .PHONY: test setup lint rust languages c ada java python go rust-subject node protocol
@@ -23,12 +24,15 @@ lint:
 	cargo fmt --all --check
 	cargo fmt --check --manifest-path kits/rust/Cargo.toml
 	cargo fmt --check --manifest-path experiments/sql/rust/Cargo.toml
+	cargo fmt --check --manifest-path experiments/rest/rust/Cargo.toml
 	cargo clippy --quiet --release --locked --workspace --all-targets -- -D warnings
 	cargo clippy --quiet --release --locked --all-targets $(RUST_KIT) -- -D warnings
 	cargo clippy --quiet --release --locked --all-targets $(RUST_SUBJECT) -- -D warnings
-	test -z "$$(gofmt -l kits/go experiments/sql/go)"
+	cargo clippy --quiet --release --locked --all-targets $(RUST_REST) -- -D warnings
+	test -z "$$(gofmt -l kits/go experiments/sql/go experiments/rest/go)"
 	go -C kits/go vet ./...
 	go -C experiments/sql/go vet ./...
+	go -C experiments/rest/go vet ./...
 
 rust:
 	cargo test --quiet --release --locked --workspace --no-fail-fast
@@ -39,10 +43,12 @@ languages: c ada java python go rust-subject node protocol
 
 c:
 	$(MAKE) -s --no-print-directory -C kits/c test
+	$(MAKE) -s --no-print-directory -C experiments/rest/c test
 
 ada:
 	$(MAKE) -s --no-print-directory -C kits/ada test
 	$(MAKE) -s --no-print-directory -C appserver/ada test
+	$(MAKE) -s --no-print-directory -C experiments/rest/ada test
 
 java:
 	mvn -B -ntp test | grep -E '^\[(INFO|WARNING|ERROR)\] +(Tests run|BUILD)|ERROR'
@@ -53,14 +59,17 @@ python:
 go:
 	go -C kits/go test ./...
 	go -C experiments/sql/go test -p 1 ./...
+	go -C experiments/rest/go test ./...
 
 rust-subject:
 	cargo test --quiet --release --locked $(RUST_KIT)
 	cargo test --quiet --release --locked $(RUST_SUBJECT)
+	cargo test --quiet --release --locked $(RUST_REST)
 
 node:
 	cd kits/node && node --test --test-reporter=tap | grep -E '$(CLOSING)'
 	cd experiments/sql/node && node --test --test-reporter=tap | grep -E '$(CLOSING)'
+	cd experiments/rest/node && node --test --test-reporter=tap | grep -E '$(CLOSING)'
 
 # Drives every subject of every experiment over the protocol.
 protocol:

@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 lacking=
-for package in libaunit22-dev libmariadb-dev libpq-dev libreoffice-calc-nogui python3-venv strace util-linux; do
+for package in libaunit22-dev libcjson-dev libmariadb-dev libpq-dev libreoffice-calc-nogui python3-venv strace util-linux; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || lacking="$lacking $package"
 done
 if [ -n "$lacking" ]; then

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE /* gettid */
 #include "lab_kit.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,11 +26,20 @@ typedef struct command {
     const char *end;
 } command;
 
+/* What was read of standard input and is not a line yet. */
+typedef struct buffer {
+    char bytes[4096];
+    size_t at;
+    size_t end;
+} buffer;
+
 struct lab {
     const lab_case *cases;
     size_t count;
     void *data;
+    buffer input;
     const lab_case *current; /* the open case, or NULL */
+    void (*wait)(void *data, int commands); /* what it does between commands, or NULL */
     command *opening;        /* the command that opened it */
     command *command;        /* the command being carried out */
     FILE *replies;
@@ -97,11 +107,32 @@ static void write_hello(FILE *replies, const char *subject, const char *library)
 
 typedef enum { LINE, TOO_LONG, END } input;
 
+/* Reads what there is of the input, once there is some; false at its end. */
+static bool fill(lab *lab)
+{
+    ssize_t count;
+    if (lab->wait != NULL)
+        lab->wait(lab->data, STDIN_FILENO);
+    while ((count = read(STDIN_FILENO, lab->input.bytes, sizeof lab->input.bytes)) < 0
+           && errno == EINTR) {
+    }
+    lab->input.at = 0;
+    lab->input.end = count > 0 ? (size_t)count : 0;
+    return count > 0;
+}
+
+static int next_byte(lab *lab)
+{
+    if (lab->input.at == lab->input.end && !fill(lab))
+        return EOF;
+    return (unsigned char)lab->input.bytes[lab->input.at++];
+}
+
 /* Reads a line without its LF; of one that is too long, the rest is skipped. */
-static input read_line(char line[LAB_LINE_MAX + 1], size_t *length)
+static input read_line(lab *lab, char line[LAB_LINE_MAX + 1], size_t *length)
 {
     int c;
-    for (*length = 0; (c = getc_unlocked(stdin)) != EOF && c != '\n'; ++*length)
+    for (*length = 0; (c = next_byte(lab)) != EOF && c != '\n'; ++*length)
         if (*length < LAB_LINE_MAX)
             line[*length] = (char)c;
     if (c == EOF && *length == 0)
@@ -235,6 +266,11 @@ void lab_setting(lab *lab, const char *key, const char *value)
     write_argument(lab->settings, key, value);
 }
 
+void lab_serve_while_waiting(lab *lab, void (*wait)(void *data, int commands))
+{
+    lab->wait = wait;
+}
+
 const uint64_t *lab_inputs(const lab *lab)
 {
     return lab->inputs;
@@ -285,6 +321,12 @@ static const lab_case *find_case(const lab *lab, const char *name)
     return NULL;
 }
 
+static void release(lab *lab, const lab_case *taken)
+{
+    taken->close(lab->data);
+    lab->wait = NULL;
+}
+
 static bool do_open(lab *lab)
 {
     const char *name;
@@ -312,7 +354,7 @@ static bool do_open(lab *lab)
         lab->current = found;
         fprintf(lab->replies, "@lab opened%s\n", settings);
     } else {
-        found->close(lab->data);
+        release(lab, found);
     }
     free(settings);
     return opened;
@@ -349,6 +391,9 @@ static bool do_batch(lab *lab, bool timed)
     lab_work work = {0};
     if (lab->current == NULL)
         return lab_fail(lab, LAB_USAGE, "no case is open");
+    if (lab->current->perform == NULL)
+        return lab_fail(lab, LAB_UNSUPPORTED, "the case %s serves, it does no operations",
+                        lab->current->name);
     if ((timed || find(lab->command, "operations") != NULL)
         && !find_integer(lab, lab->command, "operations", 1, LAB_OPERATIONS_MAX, &operations))
         return false;
@@ -378,7 +423,7 @@ static bool do_batch(lab *lab, bool timed)
 static void close_case(lab *lab)
 {
     if (lab->current != NULL)
-        lab->current->close(lab->data);
+        release(lab, lab->current);
     lab->current = NULL;
 }
 
@@ -408,7 +453,7 @@ static void serve(lab *lab)
 {
     for (;;) {
         size_t length;
-        input read = read_line(lab->command->line, &length);
+        input read = read_line(lab, lab->command->line, &length);
         if (read == END)
             return;
         const char *verb = lab->command->line;

@@ -36,7 +36,8 @@ typedef struct lab_case {
     /* Prepares the case. */
     bool (*open)(lab *lab, void *data);
     /* Does the given number of operations, from 1 to LAB_OPERATIONS_MAX, in a loop of its own:
-     * this is the measured part. Every call begins at the first input. */
+     * this is the measured part. Every call begins at the first input. NULL: the case is a server,
+     * which serves from its opening to its close and does no operations. */
     bool (*perform)(lab *lab, void *data, uint64_t operations, lab_work *work);
     /* Releases what open took, also after an open that failed half-way. */
     void (*close)(void *data);
@@ -60,6 +61,11 @@ bool lab_integer(lab *lab, const char *key, uint64_t least, uint64_t most, uint6
 
 /* Adds a setting, as the subject read it back, to the reply to open. */
 void lab_setting(lab *lab, const char *key, const char *value);
+
+/* For a server without a thread of its own, to be called from open: the kit calls `wait` whenever
+ * it would wait for the lab, until the case is closed. `wait` serves, and returns once the
+ * descriptor `commands` can be read. */
+void lab_serve_while_waiting(lab *lab, void (*wait)(void *data, int commands));
 
 /* The first LAB_INPUTS values of the sequence that the seed of the open case begins. */
 const uint64_t *lab_inputs(const lab *lab);

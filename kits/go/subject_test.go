@@ -148,6 +148,16 @@ func TestACrewSharesTheOperations(t *testing.T) {
 	}
 }
 
+func TestAServerDoesNoOperations(t *testing.T) {
+	_, replies, log := talk(t, "open case=server seed=7", "verify", "run operations=1", "close", "verify")
+	refused := failed("unsupported", "this case serves, it does no operations")
+	expect(t, replies, "@lab opened url=http://127.0.0.1:0", refused, refused, "@lab closed",
+		failed("usage", "no case is open"))
+	if strings.Count(log, "the server was closed") != 1 {
+		t.Error(log)
+	}
+}
+
 func TestFailedWorkIsReportedAndTheCaseStaysOpen(t *testing.T) {
 	_, replies, _ := talk(t, strings.Replace(openEcho, "fail_at=0", "fail_at=2", 1), "verify operations=2",
 		"run operations=2", "verify")

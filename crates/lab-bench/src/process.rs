@@ -417,7 +417,7 @@ impl Drop for Process {
 
 impl Fault {
     /// Where there is no process left to ask for its log, the last lines go behind the message.
-    fn with_log(self, process: &Process) -> Fault {
+    pub fn with_log(self, process: &Process) -> Fault {
         match (self, process.last_log.back()) {
             (Fault::Failed(kind, message), Some(_)) => {
                 let log: Vec<&str> = process.last_log.iter().map(String::as_str).collect();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One connection: which requests are under way on it, what of them is sent, and where its answers are.
 
+use crate::ledger::UnderWay;
 use crate::requests::Requests;
 use crate::response::{Answer, Malformed, Reader};
 use crate::stream::Stream;
@@ -26,17 +27,6 @@ pub struct Connection {
     pub failures: u32,
     /// Before then it is not opened again, ns.
     pub closed_until_ns: u64,
-}
-
-/// A request that is not answered yet.
-#[derive(Clone, Copy, Debug)]
-pub struct UnderWay {
-    /// When it was due, ns.
-    pub due_ns: u64,
-    /// When it was sent, or the opening of its connection began, ns.
-    pub sent_ns: u64,
-    /// Its place in the order of requests.
-    pub position: usize,
 }
 
 /// What came in.
@@ -149,18 +139,18 @@ impl Connection {
     }
 
     /// Reads what was received: how many bytes belong to the oldest request's answer, and the answer if
-    /// it is complete. Its body is kept up to `most_body` bytes.
+    /// it is complete. Its body is kept up to `body_room` bytes.
     pub fn read(
         &mut self,
         bytes: &[u8],
         requests: &Requests,
-        most_body: usize,
+        body_room: usize,
     ) -> Result<(usize, Option<Answer>), Malformed> {
         let oldest = self.under_way.front();
         let oldest = oldest.ok_or(Malformed("it answers what was not asked"))?;
         let (body, to_head) = (&mut self.body, requests.get(oldest.position).head);
         let (used, answer) = self.reader.read(bytes, to_head, |piece| {
-            let room = most_body.saturating_sub(body.len());
+            let room = body_room.saturating_sub(body.len());
             body.extend_from_slice(&piece[..piece.len().min(room)]);
         })?;
         let answered_whole = self.sent > 0;

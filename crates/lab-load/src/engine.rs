@@ -4,8 +4,9 @@
 use crate::clock::now_ns;
 use crate::http2::Http2Worker;
 use crate::job::Job;
+use crate::ledger::{Ears, Ledger, Order, Told};
 use crate::record::Record;
-use crate::worker::{Ears, Order, Told, Worker};
+use crate::worker::Worker;
 use lab_model::Protocol;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::io;
@@ -73,7 +74,9 @@ impl Engine {
         let threads = threads.collect::<io::Result<Vec<_>>>()?;
         let mut opening = Record::new();
         for thread in &threads {
-            opening.add(&thread.told.recv().map_err(|_| gone())?.record);
+            let Told { record, .. } = thread.told.recv().map_err(|_| gone())?;
+            opening.add(&record);
+            let _ = thread.spares.send(record);
         }
         Ok(Engine {
             threads,
@@ -158,15 +161,15 @@ impl Thread {
             spares: spared,
             tell,
         };
-        let (job, stop) = (job.clone(), stop.clone());
+        let ledger = Ledger::new(job.clone(), thread, stop.clone(), ears);
         let named = Builder::new().name(format!("load-{thread}"));
         let handle = match job.protocol {
             Protocol::Http1 => {
-                let worker = Worker::new(job, thread, stop, ears)?;
+                let worker = Worker::new(ledger)?;
                 named.spawn(|| worker.run())?
             }
             Protocol::Http2 => {
-                let worker = Http2Worker::new(job, thread, stop, ears)?;
+                let worker = Http2Worker::new(ledger)?;
                 named.spawn(|| worker.run())?
             }
         };

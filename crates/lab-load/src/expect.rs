@@ -41,23 +41,26 @@ impl Expect {
         self.shared.statuses.has(status)
     }
 
-    /// Bodies must be collected, for [`Expect::body`].
-    pub fn wants_body(&self) -> bool {
-        self.shared.body.is_some() || !self.shared.json.is_empty()
+    /// How many bytes of a body have to be kept for [`Expect::body`]: one more than the longest that can be
+    /// right has, by which a longer one is told apart; 0 where bodies are not looked at.
+    pub fn body_room(&self) -> usize {
+        match &self.shared.body {
+            Some(exact) => exact.len() + 1,
+            None if self.shared.json.is_empty() => 0,
+            None => MOST_BODY + 1,
+        }
     }
 
-    /// The longest body that can be right, bytes: once more has come, the rest need not be collected.
-    pub fn most_body(&self) -> usize {
-        let exact = self.shared.body.as_ref().map(Vec::len);
-        exact.unwrap_or(MOST_BODY)
-    }
-
-    /// A whole body is as expected.
+    /// A body is as expected, of which there are no fewer bytes than [`Expect::body_room`] or all.
     pub fn body(&self, body: &[u8]) -> bool {
         let Shared {
             body: exact, json, ..
         } = &*self.shared;
-        if body.len() > self.most_body() || exact.as_ref().is_some_and(|exact| exact != body) {
+        let room = self.body_room();
+        if room == 0 {
+            return true;
+        }
+        if body.len() >= room || exact.as_ref().is_some_and(|exact| exact != body) {
             return false;
         }
         if json.is_empty() {

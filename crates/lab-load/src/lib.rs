@@ -13,6 +13,7 @@ mod expect;
 mod guard;
 mod http2;
 mod job;
+mod ledger;
 mod pace;
 mod poll;
 mod ports;

@@ -3,9 +3,9 @@
 //! memory: their due times are reckoned once when they become due and once more when they are sent.
 
 use crate::job::Job;
+use crate::ledger::Order;
 use crate::pace::Schedule;
 use crate::record::Record;
-use crate::worker::Order;
 use lab_model::Arrivals;
 
 /// While requests are due so close together, they are sent on a tick of two of them: to wake for each, and
@@ -88,11 +88,6 @@ impl Queue {
     /// How many wait.
     pub fn waiting(&self) -> u64 {
         self.waiting
-    }
-
-    /// Nothing more becomes due.
-    pub fn end(&mut self) {
-        self.end_ns = 0;
     }
 
     /// How to wait for the next request.

@@ -5,14 +5,16 @@ use crate::expect::Expect;
 use hdrhistogram::Histogram;
 use lab_model::{Counts, ErrorKind, PointId, Slice, SubjectId};
 
-/// The longest time that is told apart from longer ones, ns: an hour.
-pub const LONGEST_NS: u64 = Counts::LONGEST_NS;
+/// Times and how often; no bucket of a slice reaches four thousand million requests.
+pub type Times = Histogram<u32>;
 
 /// What happened in a slice of load, in one thread or in all. Of constant size.
 #[derive(Clone, Debug)]
 pub struct Record {
     /// Its length.
     pub wall_ns: u64,
+    /// How long after a load's end its last answer came; in its last slice.
+    pub drain_ns: u64,
     /// Requests that were due in it; in a closed loop, that were sent.
     pub offered: u64,
     /// Requests that were answered as they should be.
@@ -28,11 +30,11 @@ pub struct Record {
     /// CPU time of the busiest thread.
     pub busiest_cpu_ns: u64,
     /// From due (in a closed loop: from sent) to the end of the answer, ns, of those served.
-    pub response: Histogram<u64>,
+    pub response: Times,
     /// From sent to the end of the answer, ns, of those served.
-    pub service: Histogram<u64>,
+    pub service: Times,
     /// How much later than due the generator looked at a request, ns; in an open loop.
-    pub lag: Histogram<u64>,
+    pub lag: Times,
     /// The first error of each kind in words, where there is more to say than its kind.
     pub words: [Option<String>; ErrorKind::ALL.len()],
 }
@@ -41,11 +43,12 @@ impl Record {
     /// Of a time in which nothing happened.
     pub fn new() -> Record {
         let empty = || {
-            Histogram::new_with_bounds(1, LONGEST_NS, Counts::DIGITS)
+            Histogram::new_with_bounds(1, Counts::LONGEST_NS, Counts::DIGITS)
                 .expect("an hour has three digits")
         };
         Record {
             wall_ns: 0,
+            drain_ns: 0,
             offered: 0,
             served: 0,
             errors: Default::default(),
@@ -70,7 +73,7 @@ impl Record {
     pub(crate) fn judge(&mut self, expect: &Expect, status: u16, body: &[u8], times: (u64, u64)) {
         if !expect.status(status) {
             self.error(ErrorKind::Status, || format!("status {status}"));
-        } else if expect.wants_body() && !expect.body(body) {
+        } else if !expect.body(body) {
             let length = body.len();
             let words = || format!("a body of {length} bytes that is not as expected");
             self.error(ErrorKind::Body, words);
@@ -84,6 +87,7 @@ impl Record {
     /// Adds what another thread did in the same time.
     pub fn add(&mut self, other: &Record) {
         self.wall_ns = self.wall_ns.max(other.wall_ns);
+        self.drain_ns = self.drain_ns.max(other.drain_ns);
         self.offered += other.offered;
         self.served += other.served;
         for (mine, theirs) in self.errors.iter_mut().zip(&other.errors) {
@@ -109,12 +113,15 @@ impl Record {
     /// Back to a time in which nothing happened, without giving its memory back.
     pub fn clear(&mut self) {
         let [response, service, lag] = [&mut self.response, &mut self.service, &mut self.lag];
-        [response, service, lag]
+        // To reset one that is empty would touch all its pages.
+        let used = [response, service, lag]
             .into_iter()
-            .for_each(Histogram::reset);
+            .filter(|h| !h.is_empty());
+        used.for_each(Histogram::reset);
         self.words.iter_mut().for_each(|words| *words = None);
         (self.offered, self.served, self.errors) = (0, 0, Default::default());
-        (self.wall_ns, self.connects, self.received_bytes) = (0, 0, 0);
+        (self.wall_ns, self.drain_ns) = (0, 0);
+        (self.connects, self.received_bytes) = (0, 0);
         (self.cpu_ns, self.busiest_cpu_ns) = (0, 0);
     }
 
@@ -126,6 +133,7 @@ impl Record {
             subject,
             pass,
             wall_ns: self.wall_ns,
+            drain_ns: self.drain_ns,
             offered: self.offered,
             served: self.served,
             errors: errors.filter(|(_, count)| *count > 0).collect(),
@@ -147,7 +155,7 @@ impl Default for Record {
     }
 }
 
-fn counts(histogram: &Histogram<u64>) -> Counts {
+fn counts(histogram: &Times) -> Counts {
     let recorded = histogram.iter_recorded();
     let pairs = recorded.map(|v| (v.value_iterated_to(), v.count_since_last_iteration()));
     Counts(pairs.collect())

@@ -42,6 +42,14 @@ impl Link {
         if !lower.starts_with("http://") && !lower.starts_with("https://") {
             return Err(JobError::new(not_http(text)));
         }
+        if let Some(zone) = zone(text) {
+            let zone = zone.escape_default();
+            let words = format!(
+                "has the zone `{zone}` in its address, which HTTP cannot carry; name an address without one: \
+                 `ip -6 address show dev {zone} scope global` lists those"
+            );
+            return Err(JobError::new(format!("the URL {} {words}", shown())));
+        }
         let url = Url::parse(text)
             .map_err(|error| JobError::new(format!("the URL {} is wrong: {error}", shown())))?;
         let origin = Origin::of(&url)
@@ -254,6 +262,16 @@ impl Family {
     fn has(self, address: IpAddr) -> bool {
         address.is_ipv4() == (self == Family::V4)
     }
+}
+
+/// The zone of an IPv6 address that is none without it (RFC 4007), also as RFC 6874 wants it written.
+fn zone(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let (_, address) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let (address, _) = address.strip_prefix('[')?.split_once(']')?;
+    let (_, zone) = address.split_once('%')?;
+    Some(zone.strip_prefix("25").unwrap_or(zone))
 }
 
 fn authorization(url: &Url) -> Option<String> {

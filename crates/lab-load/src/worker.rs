@@ -2,69 +2,27 @@
 //! A thread of the generator: its connections, and the load that it puts on over them.
 
 use crate::arrival;
-use crate::clock::{now_ns, sleep_until, thread_cpu_ns, wake_exactly};
-use crate::connection::{Connection, Received, UnderWay};
+use crate::clock::{now_ns, sleep_until, wake_exactly};
+use crate::connection::{Connection, Received};
 use crate::job::Job;
+use crate::ledger::{LOOK_NS, Ledger, MOST_OPENING, Order, UnderWay, retry_after_ns};
 use crate::poll::Poll;
-use crate::queue::{Queue, Wait};
-use crate::record::Record;
+use crate::queue::Wait;
 use crate::response::Answer;
 use crate::stream::Stream;
-use lab_model::{Arrivals, ErrorKind};
+use lab_model::ErrorKind;
 use std::collections::VecDeque;
 use std::fmt::{self, Display};
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, Sender};
 
 /// Bytes received at once.
 const ROOM: usize = 64 * 1024;
 
-/// Connections that are being opened at once, so that the server's queue of them does not overflow.
-const MOST_OPENING: usize = 100;
-
-/// How often requests are looked through for those that take too long, and the longest time without a
-/// look whether to stop.
-const LOOK_NS: u64 = 20_000_000;
-
-/// In a closed loop, a connection that could not be opened is tried again after this, and each further
-/// time after twice as long, seven times at the most.
-const RETRY_NS: u64 = 10_000_000;
-const MOST_DOUBLINGS: u32 = 7;
-
-/// Load from one time to another, ns, in slices.
-#[derive(Clone, Copy)]
-pub struct Order {
-    /// How many loads the generator has had with this one.
-    pub number: u64,
-    pub begin_ns: u64,
-    pub end_ns: u64,
-    pub slice_ns: u64,
-}
-
-/// What happened in a slice, or when the connections were opened.
-pub struct Told {
-    pub record: Record,
-    /// All answers are in or given up.
-    pub last: bool,
-}
-
-/// A worker's ends of its channels.
-pub struct Ears {
-    pub orders: Receiver<Order>,
-    /// Records that were read and can be used again.
-    pub spares: Receiver<Record>,
-    pub tell: Sender<Told>,
-}
-
 /// One thread's part of a job.
 pub struct Worker {
     job: Arc<Job>,
-    /// From 0.
-    thread: usize,
-    stop: Arc<AtomicBool>,
-    ears: Ears,
+    ledger: Ledger,
     poll: Poll,
     room: Box<[u8]>,
     connections: Vec<Connection>,
@@ -72,49 +30,28 @@ pub struct Worker {
     idle: VecDeque<usize>,
     /// Connections that could not be sent on.
     broken: Vec<usize>,
-    /// Requests under way on all of them.
-    under_way: usize,
     /// Connections being opened, while all are.
     opening: usize,
-    /// In the order of requests.
-    position: usize,
     /// How far the clock by which arrivals are noted is ahead.
     ahead_ns: u64,
-    /// Of the load that is on.
-    end_ns: u64,
-    /// In an open loop.
-    queue: Option<Queue>,
-    record: Record,
-    answered_ns: u64,
 }
 
 impl Worker {
     /// With a part of the job's connections, none of them open yet.
-    pub fn new(
-        job: Arc<Job>,
-        thread: usize,
-        stop: Arc<AtomicBool>,
-        ears: Ears,
-    ) -> io::Result<Worker> {
-        let connections = (thread..job.connections).step_by(job.threads).count();
+    pub fn new(ledger: Ledger) -> io::Result<Worker> {
+        let job = ledger.job.clone();
+        let connections = (ledger.thread..job.connections).step_by(job.threads);
+        let connections = connections.map(|_| Connection::default()).collect();
         Ok(Worker {
-            thread,
-            stop,
-            ears,
+            job,
+            ledger,
             poll: Poll::new()?,
             room: vec![0; ROOM].into(),
-            connections: (0..connections).map(|_| Connection::default()).collect(),
+            connections,
             idle: VecDeque::new(),
             broken: Vec::new(),
-            under_way: 0,
             opening: 0,
-            position: thread,
             ahead_ns: arrival::ahead_ns(),
-            end_ns: 0,
-            queue: None,
-            record: Record::new(),
-            answered_ns: 0,
-            job,
         })
     }
 
@@ -124,9 +61,9 @@ impl Worker {
         if self.job.keep_alive {
             self.open_all();
         }
-        let mut heard = self.tell(true);
+        let mut heard = self.ledger.tell(true);
         while heard.is_some()
-            && let Ok(order) = self.ears.orders.recv()
+            && let Some(order) = self.ledger.ordered()
         {
             heard = self.load(order);
         }
@@ -137,7 +74,10 @@ impl Worker {
         let mut coming = 0..self.connections.len();
         let deadline = |now: u64, job: &Job| now + job.timeout.as_nanos() as u64;
         let mut end = deadline(now_ns(), &self.job);
-        while (self.opening > 0 || !coming.is_empty()) && now_ns() < end && !self.stopped() {
+        while (self.opening > 0 || !coming.is_empty())
+            && now_ns() < end
+            && !self.ledger.is_stopped()
+        {
             while self.opening < MOST_OPENING
                 && let Some(next) = coming.next()
             {
@@ -155,121 +95,49 @@ impl Worker {
 
     /// `None`: nobody listens any more.
     fn load(&mut self, order: Order) -> Option<()> {
-        let Order {
-            begin_ns,
-            end_ns,
-            slice_ns,
-            ..
-        } = order;
         self.begin(order);
-        let mut cut_ns = begin_ns;
-        let mut cpu_ns = thread_cpu_ns();
-        let mut look_ns = begin_ns + LOOK_NS;
-        sleep_until(begin_ns);
-        let patience_ns = self.job.timeout.as_nanos() as u64;
+        sleep_until(order.begin_ns);
+        let mut look_ns = order.begin_ns + LOOK_NS;
         loop {
             let now = now_ns();
-            while now >= cut_ns + slice_ns && cut_ns + slice_ns < end_ns {
-                cut_ns += slice_ns;
-                self.close_record(slice_ns, &mut cpu_ns);
-                self.tell(false)?;
-            }
-            self.take_in(now);
-            if self.is_done(now) || now >= end_ns + patience_ns || self.stopped() {
+            self.ledger.cut(now)?;
+            self.ledger.look(now);
+            if self.ledger.is_over(now) {
                 break;
             }
             if now >= look_ns {
-                self.expire(now, patience_ns);
+                self.expire(now);
                 self.ahead_ns = arrival::ahead_ns();
                 look_ns = now + LOOK_NS;
             }
             self.give_work(now);
-            let next = if now < end_ns { end_ns } else { u64::MAX };
-            self.wait(next.min(cut_ns + slice_ns).min(look_ns));
+            self.wait(self.ledger.next_end_ns(now).min(look_ns));
             self.take_events();
         }
-        self.give_up();
-        // A closed loop's last slice lasts until its last answer, for these are served in it too.
-        let planned = end_ns.min(now_ns());
-        let last = match self.queue.take() {
-            None => planned.max(self.answered_ns),
-            Some(_) => planned,
-        };
-        self.close_record(last.saturating_sub(cut_ns), &mut cpu_ns);
-        self.tell(true)
+        for connection in &mut self.connections {
+            if !connection.under_way().is_empty() {
+                connection.close();
+                connection.give_up().for_each(drop);
+            }
+        }
+        self.ledger.end()
     }
 
     fn begin(&mut self, order: Order) {
         // Connections that the server has closed meanwhile.
         self.poll.wait(0);
         self.take_events();
-        self.record.clear();
-        (self.end_ns, self.answered_ns) = (order.end_ns, order.begin_ns);
         self.ahead_ns = arrival::ahead_ns();
         let all = 0..self.connections.len();
         self.idle = (0..self.job.pipeline).flat_map(|_| all.clone()).collect();
-        self.queue = Queue::new(&self.job, self.thread, order);
-    }
-
-    /// Whether everything that was offered is answered.
-    fn is_done(&self, now: u64) -> bool {
-        let waiting = self.queue.as_ref().map_or(0, Queue::waiting);
-        now >= self.end_ns && self.under_way == 0 && waiting == 0
-    }
-
-    fn stopped(&self) -> bool {
-        self.stop.load(Relaxed)
-    }
-
-    /// Takes in what has become due until now.
-    fn take_in(&mut self, now: u64) {
-        if let Some(queue) = &mut self.queue {
-            queue.look(now, &mut self.record);
-        }
-    }
-
-    /// What is not answered now will not be.
-    fn give_up(&mut self) {
-        self.take_in(now_ns());
-        if let Some(queue) = &mut self.queue {
-            queue.end();
-            for _ in 0..queue.waiting() {
-                let why = || "due, and never sent, for all connections were busy".to_owned();
-                self.record.error(ErrorKind::Unfinished, why);
-            }
-        }
-        for i in 0..self.connections.len() {
-            if !self.connections[i].under_way().is_empty() {
-                self.fail(
-                    i,
-                    ErrorKind::Unfinished,
-                    &"not answered when the load ended",
-                );
-            }
-        }
-    }
-
-    fn close_record(&mut self, wall_ns: u64, cpu_ns: &mut u64) {
-        let now = thread_cpu_ns();
-        let cpu = now - std::mem::replace(cpu_ns, now);
-        self.record.wall_ns = wall_ns;
-        (self.record.cpu_ns, self.record.busiest_cpu_ns) = (cpu, cpu);
-    }
-
-    /// Tells what the record holds, and begins a new one. `None`: nobody listens any more.
-    fn tell(&mut self, last: bool) -> Option<()> {
-        let mut new = self.ears.spares.try_recv().unwrap_or_default();
-        new.clear();
-        let record = std::mem::replace(&mut self.record, new);
-        self.ears.tell.send(Told { record, last }).ok()
+        self.ledger.begin(order);
     }
 
     fn wait(&mut self, until_ns: u64) {
         let now = now_ns();
-        let wait = match &self.queue {
-            _ if self.poll.is_full() || !self.broken.is_empty() => Wait::ForAnswers(now),
-            None => Wait::ForAnswers(until_ns),
-            Some(queue) => queue.wait(now),
+        let wait = match self.poll.is_full() || !self.broken.is_empty() {
+            true => Wait::ForAnswers(now),
+            false => self.ledger.wait(now),
         };
         match wait {
             Wait::ForAnswers(ns) => {
@@ -288,34 +156,19 @@ impl Worker {
             let Some(i) = self.idle.pop_front() else {
                 return;
             };
-            let due = match &mut self.queue {
-                Some(queue) => match queue.take(now) {
-                    Some(due) => due,
-                    None => return self.idle.push_front(i),
-                },
-                None if now >= self.end_ns => return,
-                None if now < self.connections[i].closed_until_ns => {
-                    self.idle.push_back(i);
-                    continue;
-                }
-                None => {
-                    self.record.offered += 1;
-                    now
-                }
-            };
-            self.ask(i, due, now);
+            if self.ledger.is_closed_loop() && now < self.connections[i].closed_until_ns {
+                self.idle.push_back(i);
+                continue;
+            }
+            match self.ledger.take(now) {
+                Some(request) => self.ask(i, request),
+                None => return self.idle.push_front(i),
+            }
         }
     }
 
     /// Puts a request under way.
-    fn ask(&mut self, i: usize, due_ns: u64, now: u64) {
-        let request = UnderWay {
-            due_ns,
-            sent_ns: now,
-            position: self.position,
-        };
-        self.position = self.position.wrapping_add(1);
-        self.under_way += 1;
+    fn ask(&mut self, i: usize, request: UnderWay) {
         let opened = match self.connections[i].is_there() {
             true => Ok(()),
             false => self.open(i),
@@ -329,7 +182,7 @@ impl Worker {
     }
 
     fn open(&mut self, i: usize) -> io::Result<()> {
-        let noted = matches!(self.job.arrivals, Arrivals::Open { .. });
+        let noted = !self.ledger.is_closed_loop();
         let stream = Stream::open(self.job.address, self.job.tls.as_ref(), noted)?;
         let connection = &mut self.connections[i];
         connection.begin(stream);
@@ -343,15 +196,13 @@ impl Worker {
     fn fail(&mut self, i: usize, kind: ErrorKind, why: &dyn Display) {
         let connection = &mut self.connections[i];
         if kind == ErrorKind::Connect {
-            let doublings = connection.failures.min(MOST_DOUBLINGS);
-            connection.closed_until_ns = now_ns() + (RETRY_NS << doublings);
+            connection.closed_until_ns = now_ns() + retry_after_ns(connection.failures);
             connection.failures += 1;
             self.opening = self.opening.saturating_sub(1);
         }
         connection.close();
         for _ in connection.give_up() {
-            self.record.error(kind, || why.to_string());
-            self.under_way -= 1;
+            self.ledger.failed(kind, || why.to_string());
             self.idle.push_back(i);
         }
     }
@@ -387,7 +238,7 @@ impl Worker {
             }
             Ok(true) => {
                 connection.failures = 0;
-                self.record.connects += 1;
+                self.ledger.record.connects += 1;
                 self.opening = self.opening.saturating_sub(1);
             }
             Ok(false) if !writable => return connection.is_open(),
@@ -416,7 +267,7 @@ impl Worker {
                     break;
                 }
             };
-            self.record.received_bytes += n as u64;
+            self.ledger.record.received_bytes += n as u64;
             self.read(i, &room[..n], self.came_ns(came_ns));
             if !more || self.connections[i].generation != generation {
                 break;
@@ -433,12 +284,9 @@ impl Worker {
 
     /// Reads what came in at some time.
     fn read(&mut self, i: usize, mut bytes: &[u8], now: u64) {
-        let most_body = match self.job.expect.wants_body() {
-            true => self.job.expect.most_body(),
-            false => 0,
-        };
+        let body_room = self.job.expect.body_room();
         while !bytes.is_empty() {
-            match self.connections[i].read(bytes, &self.job.requests, most_body) {
+            match self.connections[i].read(bytes, &self.job.requests, body_room) {
                 Ok((_, None)) => return,
                 Ok((used, Some(answer))) => {
                     bytes = &bytes[used..];
@@ -472,14 +320,7 @@ impl Worker {
         let Some((request, body)) = self.connections[i].answered() else {
             return true;
         };
-        self.under_way -= 1;
-        self.answered_ns = now;
-        let times = (
-            now.saturating_sub(request.due_ns),
-            now.saturating_sub(request.sent_ns),
-        );
-        let expect = &self.job.expect;
-        self.record.judge(expect, answer.status, &body, times);
+        self.ledger.answered(request, answer.status, &body, now);
         let stays = answer.keep_alive && self.job.keep_alive;
         if !stays {
             self.connections[i].close();
@@ -491,17 +332,20 @@ impl Worker {
                 self.fail(i, ErrorKind::Connect, &Words(error));
             }
         }
-        if self.queue.is_none() && now < self.end_ns {
-            self.record.offered += 1;
-            self.ask(i, now, now);
-        } else {
-            self.idle.push_back(i);
+        let next = match self.ledger.is_closed_loop() {
+            true => self.ledger.take(now),
+            false => None,
+        };
+        match next {
+            Some(request) => self.ask(i, request),
+            None => self.idle.push_back(i),
         }
         stays
     }
 
     /// Ends connections on which a request has been under way for too long.
-    fn expire(&mut self, now: u64, patience_ns: u64) {
+    fn expire(&mut self, now: u64) {
+        let patience_ns = self.job.timeout.as_nanos() as u64;
         for i in 0..self.connections.len() {
             let oldest = self.connections[i].under_way().front();
             if oldest.is_some_and(|request| now > request.sent_ns + patience_ns) {

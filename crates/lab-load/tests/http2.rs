@@ -3,299 +3,27 @@
 //! error, as over HTTP/1.1.
 
 mod authority;
+mod http2_server;
+mod loading;
 
 use authority::Authority;
-use bytes::Bytes;
-use h2::server::SendResponse;
-use h2::{Reason, RecvStream};
-use lab_load::{
-    Engine, Expect, Guard, Header, Job, Link, Record, Request, Requests, Statuses, Tls, Trust,
-    method,
-};
-use lab_model::{Arrivals, ErrorKind, Protocol, Stage};
-use rustls::ServerConfig;
+use http2_server::{Act, OK, Server};
+use lab_load::{Engine, Header, Job, Link, Record, Request, Tls, Trust, method};
+use lab_model::{ErrorKind, Protocol};
+use loading::{assert_fails, body, load, load_again, open_loop};
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
-use tokio::sync::oneshot;
-use tokio::time::timeout;
-use tokio_rustls::TlsAcceptor;
-
-/// What a server does with a request.
-#[derive(Clone, Copy, PartialEq)]
-enum Act {
-    /// Answers with this status and body.
-    Answer(u16, &'static [u8]),
-    /// Sends the request's body back.
-    Echo,
-    /// Answers in two parts with trailers.
-    Trailers,
-    /// Answers a millisecond later.
-    Later,
-    /// Ends the stream.
-    Reset,
-    /// Does nothing more about it.
-    Silence,
-    /// Answers, and says that the connection ends.
-    Goodbye,
-    /// Ends the connection.
-    Close,
-    /// Answers, and ends the connection when it has been idle for a while.
-    Idle,
-}
-
-const OK: Act = Act::Answer(200, b"hello");
-
-/// A server on a port of its own, until it is dropped.
-struct Server {
-    address: SocketAddr,
-    counts: Arc<Counts>,
-    end: Option<oneshot::Sender<()>>,
-    thread: Option<std::thread::JoinHandle<()>>,
-}
-
-#[derive(Default)]
-struct Counts {
-    connections: AtomicU64,
-    requests: AtomicU64,
-    at_once: AtomicU64,
-    most_at_once: AtomicU64,
-}
-
-impl Server {
-    /// Does what `act` says of a connection's request, counted from 0.
-    fn new(act: impl Fn(u64) -> Act + Send + Sync + 'static) -> Server {
-        Server::over(None, act)
-    }
-
-    fn over(
-        tls: Option<Arc<ServerConfig>>,
-        act: impl Fn(u64) -> Act + Send + Sync + 'static,
-    ) -> Server {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let counts = Arc::new(Counts::default());
-        let (end, ended) = oneshot::channel();
-        let (counted, act) = (counts.clone(), Arc::new(act));
-        let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .unwrap();
-            runtime.block_on(async move {
-                listener.set_nonblocking(true).unwrap();
-                let listener = TcpListener::from_std(listener).unwrap();
-                tokio::spawn(accept(listener, tls, counted, act));
-                let _ = ended.await;
-            });
-        });
-        Server {
-            address,
-            counts,
-            end: Some(end),
-            thread: Some(thread),
-        }
-    }
-
-    fn requests(&self) -> u64 {
-        self.counts.requests.load(SeqCst)
-    }
-
-    fn connections(&self) -> u64 {
-        self.counts.connections.load(SeqCst)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(self.end.take());
-        let _ = self.thread.take().map(std::thread::JoinHandle::join);
-    }
-}
-
-type Acts = Arc<dyn Fn(u64) -> Act + Send + Sync>;
-
-async fn accept(
-    listener: TcpListener,
-    tls: Option<Arc<ServerConfig>>,
-    counts: Arc<Counts>,
-    acts: Acts,
-) {
-    while let Ok((stream, _)) = listener.accept().await {
-        counts.connections.fetch_add(1, SeqCst);
-        let (tls, counts, acts) = (tls.clone(), counts.clone(), acts.clone());
-        tokio::spawn(async move {
-            match tls {
-                None => serve(stream, counts, acts).await,
-                Some(tls) => {
-                    if let Ok(stream) = TlsAcceptor::from(tls).accept(stream).await {
-                        serve(stream, counts, acts).await;
-                    }
-                }
-            }
-        });
-    }
-}
-
-async fn serve<S: AsyncRead + AsyncWrite + Unpin>(stream: S, counts: Arc<Counts>, acts: Acts) {
-    let Ok(mut connection) = h2::server::handshake(stream).await else {
-        return;
-    };
-    let (mut number, mut patience) = (0, Duration::from_secs(60));
-    while let Ok(Some(Ok((request, respond)))) = timeout(patience, connection.accept()).await {
-        counts.requests.fetch_add(1, SeqCst);
-        let act = acts(number);
-        number += 1;
-        match act {
-            Act::Close => return,
-            Act::Goodbye => connection.graceful_shutdown(),
-            Act::Idle => patience = Duration::from_millis(400),
-            _ => {}
-        }
-        let counts = counts.clone();
-        tokio::spawn(async move {
-            let at_once = counts.at_once.fetch_add(1, SeqCst) + 1;
-            counts.most_at_once.fetch_max(at_once, SeqCst);
-            let _ = perform(act, request, respond).await;
-            counts.at_once.fetch_sub(1, SeqCst);
-        });
-    }
-}
-
-async fn perform(
-    act: Act,
-    request: http::Request<RecvStream>,
-    mut respond: SendResponse<Bytes>,
-) -> Result<(), h2::Error> {
-    let answer = |status: u16| http::Response::builder().status(status).body(()).unwrap();
-    match act {
-        Act::Answer(status, body) => {
-            let none = body.is_empty() || request.method() == "HEAD";
-            let mut answer = answer(status);
-            answer
-                .headers_mut()
-                .insert("content-length", body.len().into());
-            let mut stream = respond.send_response(answer, none)?;
-            if !none {
-                stream.send_data(Bytes::from_static(body), true)?;
-            }
-        }
-        Act::Goodbye | Act::Idle => {
-            respond.send_response(answer(200), true)?;
-        }
-        Act::Later => {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-            respond.send_response(answer(200), true)?;
-        }
-        Act::Echo => {
-            let mut body = request.into_body();
-            let mut stream = respond.send_response(answer(200), false)?;
-            while let Some(bytes) = body.data().await {
-                let bytes = bytes?;
-                body.flow_control().release_capacity(bytes.len())?;
-                stream.send_data(bytes, false)?;
-            }
-            stream.send_data(Bytes::new(), true)?;
-        }
-        Act::Trailers => {
-            let mut stream = respond.send_response(answer(200), false)?;
-            stream.send_data(Bytes::from_static(b"hel"), false)?;
-            tokio::time::sleep(Duration::from_millis(1)).await;
-            stream.send_data(Bytes::from_static(b"lo"), false)?;
-            stream.send_trailers(http::HeaderMap::new())?;
-        }
-        Act::Reset => respond.send_reset(Reason::INTERNAL_ERROR),
-        Act::Silence => tokio::time::sleep(Duration::from_secs(60)).await,
-        Act::Close => {}
-    }
-    Ok(())
-}
 
 fn job(address: SocketAddr) -> Job {
     job_with(address, true, |request| request)
 }
 
 fn job_with(address: SocketAddr, keep_alive: bool, change: impl Fn(Request) -> Request) -> Job {
-    let link = Link::parse(&format!("http://{address}/")).unwrap();
-    assert_eq!(link.origin.address(None, &Guard::default()), Ok(address));
-    let requests = Requests::new(&[change(Request::new(link))], keep_alive, 1).unwrap();
     Job {
-        address,
-        tls: None,
-        requests: Arc::new(requests),
-        expect: Arc::new(Expect::default()),
-        connections: 4,
-        threads: 1,
         protocol: Protocol::Http2,
-        keep_alive,
-        pipeline: 1,
-        arrivals: Arrivals::Closed,
-        timeout: Duration::from_secs(5),
-        seed: 1,
+        ..loading::job(&format!("http://{address}/"), keep_alive, change)
     }
-}
-
-fn open_loop(rate: f64) -> Arrivals {
-    let stage = Stage {
-        from: rate,
-        to: rate,
-        length_ns: 1_000_000_000,
-    };
-    Arrivals::Open {
-        poisson: false,
-        stages: vec![stage],
-    }
-}
-
-fn body(text: &[u8]) -> Arc<Expect> {
-    Arc::new(Expect::new(
-        Statuses::default(),
-        Some(text.to_vec()),
-        vec![],
-    ))
-}
-
-/// A load of some milliseconds in slices of 50 ms, all of them together.
-#[track_caller]
-fn load(job: Job, ms: u64) -> Record {
-    load_again(&mut Engine::start(job).unwrap(), ms)
-}
-
-#[track_caller]
-fn load_again(engine: &mut Engine, ms: u64) -> Record {
-    let mut all = Record::new();
-    let slice = Duration::from_millis(50);
-    let each = &mut |record: &Record| {
-        all.add(record);
-        true
-    };
-    engine.load(Duration::from_millis(ms), slice, each).unwrap();
-    let errors: u64 = all.errors.iter().sum();
-    assert_eq!(all.offered, all.served + errors, "{:?}", all.errors);
-    assert_eq!(
-        (all.response.len(), all.service.len()),
-        (all.served, all.served)
-    );
-    all
-}
-
-/// All requests fail, in one way.
-#[track_caller]
-fn assert_fails(record: &Record, kind: ErrorKind, words: &str) {
-    let of_kind = record.errors[kind as usize];
-    assert!(of_kind > 0, "{:?} {:?}", record.errors, record.words);
-    assert_eq!(
-        record.errors.iter().sum::<u64>(),
-        of_kind,
-        "{:?}",
-        record.errors
-    );
-    assert_eq!(record.served, 0);
-    let said = record.words[kind as usize].as_deref().unwrap();
-    assert!(said.contains(words), "{said}");
 }
 
 #[test]
@@ -345,6 +73,21 @@ fn streams_are_under_way_at_once() {
     );
     assert_eq!((record.errors, server.connections()), ([0; 7], 1));
     assert_eq!(server.counts.most_at_once.load(SeqCst), 8);
+}
+
+/// As over HTTP/1.1.
+#[test]
+fn a_backlog_that_is_served_after_the_end_is_told() {
+    let server = Server::new(|_| Act::Later);
+    let job = Job {
+        connections: 1,
+        arrivals: open_loop(10_000.0),
+        ..job(server.address)
+    };
+    let record = load(job, 50);
+    assert_eq!((record.offered, record.served), (500, 500));
+    // Five hundred answers take no less than 500 ms, one after the other.
+    assert!(record.drain_ns >= 440_000_000, "{}", record.drain_ns);
 }
 
 #[test]

@@ -3,16 +3,16 @@
 //! not who they should be.
 
 mod authority;
+mod loading;
 mod servers;
 
 use authority::Authority;
-use lab_load::{Engine, Expect, Guard, Job, Link, Record, Request, Requests, Tls, Trust};
-use lab_model::{Arrivals, ErrorKind, Protocol, Stage};
+use lab_load::{Job, Link, Record, Tls, Trust};
+use lab_model::{Arrivals, ErrorKind, Protocol};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use servers::Server;
 use std::io::{Read, Write};
 use std::sync::Arc;
-use std::time::Duration;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 20000\r\n\r\n";
 
@@ -33,52 +33,24 @@ fn server(config: Arc<ServerConfig>) -> Server {
 }
 
 fn load(server: &Server, host: &str, trust: Trust, keep_alive: bool, arrivals: Arrivals) -> Record {
-    let link = Link::parse(&format!("https://{host}:{}/", server.address.port())).unwrap();
-    let origin = link.origin.clone();
-    let address = origin.address(None, &Guard::default()).unwrap();
-    let requests = Requests::new(&[Request::new(link)], keep_alive, 1).unwrap();
-    let mut engine = Engine::start(Job {
-        address,
+    let url = format!("https://{host}:{}/", server.address.port());
+    let origin = Link::parse(&url).unwrap().origin;
+    let job = Job {
         tls: Some(Tls::new(&origin, Protocol::Http1, &trust).unwrap()),
-        requests: Arc::new(requests),
-        expect: Arc::new(Expect::default()),
-        connections: 3,
-        threads: 1,
-        protocol: Protocol::Http1,
-        keep_alive,
-        pipeline: 1,
         arrivals,
-        timeout: Duration::from_secs(5),
-        seed: 1,
-    })
-    .unwrap();
-    let mut all = Record::new();
-    let each = &mut |record: &Record| {
-        all.add(record);
-        true
+        ..loading::job(&url, keep_alive, |request| request)
     };
-    let length = Duration::from_millis(300);
-    engine.load(length, length, each).unwrap();
-    assert_eq!(all.offered, all.served + all.errors.iter().sum::<u64>());
-    all
+    loading::load(job, 300)
 }
 
 #[test]
 fn requests_are_served_over_tls() {
     let authority = Authority::new();
     let server = server(authority.server("127.0.0.1", &[b"http/1.1"]));
-    let open = Arrivals::Open {
-        poisson: false,
-        stages: vec![Stage {
-            from: 100.0,
-            to: 100.0,
-            length_ns: 1_000_000_000,
-        }],
-    };
     for (keep_alive, arrivals) in [
         (true, Arrivals::Closed),
         (false, Arrivals::Closed),
-        (true, open),
+        (true, loading::open_loop(100.0)),
     ] {
         let trust = Trust::File(authority.file());
         let record = load(&server, "127.0.0.1", trust, keep_alive, arrivals);

@@ -151,8 +151,10 @@ pub struct Slice {
     pub subject: SubjectId,
     /// In which pass of the block.
     pub pass: u32,
-    /// Its length.
+    /// Its length, without what comes after the end of the load.
     pub wall_ns: u64,
+    /// How long after the end of the load its last answer came; 0 in slices before the last one of a visit.
+    pub drain_ns: u64,
     /// Requests that were due in it; in a closed loop, that were sent.
     pub offered: u64,
     /// Requests that were answered as they should be.
@@ -183,6 +185,21 @@ pub struct Slice {
     pub lag: Counts,
 }
 
+impl Slice {
+    /// How long it took to serve what was served in it, ns: its length and, after the end of the load, the
+    /// time until the last answer. In an open loop, where alone there is a lag, the last request takes its
+    /// service time however well the server keeps up: so only what exceeds the median of those counts, for
+    /// then there was a backlog.
+    pub fn served_in_ns(&self) -> u64 {
+        let usual = match self.lag.0.is_empty() {
+            true => 0,
+            false => self.service.median().unwrap_or(0),
+        };
+        self.wall_ns
+            .saturating_add(self.drain_ns.saturating_sub(usual))
+    }
+}
+
 /// A distribution of times: a value in ns, the highest of its bucket, and how many; ascending. The
 /// buckets are those of an HdrHistogram with three significant digits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -200,5 +217,16 @@ impl Counts {
         self.0
             .iter()
             .fold(0, |sum, (_, count)| sum.saturating_add(*count))
+    }
+
+    /// A value that half of them do not exceed.
+    pub fn median(&self) -> Option<u64> {
+        let half = self.total().div_ceil(2);
+        let mut passed = 0_u64;
+        let found = self.0.iter().find(|(_, count)| {
+            passed = passed.saturating_add(*count);
+            passed >= half
+        });
+        found.map(|(value, _)| *value)
     }
 }

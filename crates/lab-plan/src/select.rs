@@ -234,10 +234,7 @@ impl Selection {
     ) -> Result<Vec<Point>, PlanError> {
         let mut points = Vec::new();
         for factors in self.factor_choices(case, place)? {
-            for x in self.sweep_values(case)? {
-                if x.is_some_and(|x| self.thins(case, &factors, x)) {
-                    continue;
-                }
+            for x in self.measured_values(case, &factors)? {
                 points.push(Point {
                     target,
                     ..point(case, index, &factors, x)
@@ -264,28 +261,31 @@ impl Selection {
         })
     }
 
-    fn sweep_values(&self, case: &Case) -> Result<Vec<Option<u64>>, PlanError> {
+    /// The sweep values at which a choice of factors is measured. Where few are wanted, the first and the
+    /// last; of a choice that has neither, its own first and last.
+    fn measured_values(
+        &self,
+        case: &Case,
+        factors: &[(String, String)],
+    ) -> Result<Vec<Option<u64>>, PlanError> {
         let Some((name, values)) = &case.sweep else {
             return Ok(vec![None]);
         };
-        let Some(asked) = self.asked(name).filter(|a| *a != ["all"]) else {
-            let ends = [values[0], values[values.len() - 1]];
-            let few = self.few && self.asked(name).is_none();
-            let kept = values.iter().filter(|x| !few || ends.contains(x));
-            return Ok(kept.copied().map(Some).collect());
-        };
-        let mut numbers = Vec::new();
-        for word in asked {
-            let number = word.parse().ok().filter(|n| (1..=1_000_000).contains(n));
-            numbers.push(Some(number.ok_or_else(|| {
-                PlanError::asked(format!(
-                    "--set {name}={word}: a whole number from 1 to 1000000 is wanted"
-                ))
-            })?));
+        if let Some(asked) = self.asked(name).filter(|a| *a != ["all"]) {
+            return asked_values(name, asked);
         }
-        numbers.sort();
-        numbers.dedup();
-        Ok(numbers)
+        let thinned = |x: &&u64| !self.thins(case, factors, **x);
+        let kept: Vec<&u64> = values.iter().filter(thinned).collect();
+        let few = self.few && self.asked(name).is_none();
+        let ends = |of: &[&u64]| [of.first(), of.last()].map(|x| x.map(|x| **x));
+        let wanted = match ends(&values.iter().collect::<Vec<_>>()) {
+            ends if kept.iter().any(|x| ends.contains(&Some(**x))) => ends,
+            _ => ends(&kept),
+        };
+        let kept = kept
+            .into_iter()
+            .filter(|x| !few || wanted.contains(&Some(**x)));
+        Ok(kept.copied().map(Some).collect())
     }
 
     fn factor_choices(
@@ -332,6 +332,22 @@ impl Selection {
             .find(|(key, _)| key == name)
             .map(|(_, values)| values.as_slice())
     }
+}
+
+/// Values of a sweep in words, sorted, each once.
+fn asked_values(name: &str, asked: &[String]) -> Result<Vec<Option<u64>>, PlanError> {
+    let mut numbers = Vec::new();
+    for word in asked {
+        let number = word.parse().ok().filter(|n| (1..=1_000_000).contains(n));
+        numbers.push(Some(number.ok_or_else(|| {
+            PlanError::asked(format!(
+                "--set {name}={word}: a whole number from 1 to 1000000 is wanted"
+            ))
+        })?));
+    }
+    numbers.sort();
+    numbers.dedup();
+    Ok(numbers)
 }
 
 fn point(case: &Case, index: usize, factors: &[(String, String)], x: Option<u64>) -> Point {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A report on two runs of one experiment, in every format that can hold it.
 
+use crate::content::load::between::servers;
+use crate::content::load::metric_name;
 use crate::content::{Room, between as content};
 use crate::csv::Row;
 use crate::markdown::{heading, item, paragraph, tables};
@@ -154,6 +156,9 @@ fn to_markdown(report: &BetweenReport) -> String {
 }
 
 fn to_csv(report: &BetweenReport) -> Result<String, Error> {
+    if !report.between.metrics.is_empty() {
+        return csv::load_between::render(report);
+    }
     let levels = report.between.levels.iter();
     csv::write(&COLUMNS, levels.map(|level| row(report, level)))
 }
@@ -258,9 +263,52 @@ fn to_files(report: &BetweenReport) -> Result<Vec<File>, Error> {
     Ok(plot(report)?.into_iter().map(plot::Plot::alone).collect())
 }
 
+/// What changed in load runs: a row for each point and metric, a dot for each server.
+fn metric_plot(report: &BetweenReport) -> Result<Option<plot::Plot>, Error> {
+    let between = report.between;
+    let names = servers(report);
+    let several = content::points(report).len() > 1;
+    let mut rows: Vec<ForestRow> = Vec::new();
+    for change in between.metrics.iter().filter(|m| drawable(&m.change)) {
+        let metric = metric_name(change.metric);
+        let label = match several {
+            true => format!("{metric} at {}", change.point),
+            false => metric.to_string(),
+        };
+        let lane = names.iter().position(|name| *name == change.subject);
+        let mark = Mark {
+            lane: lane.unwrap_or(0),
+            interval: change.change,
+        };
+        match rows.iter_mut().find(|row| row.label == label) {
+            Some(row) => row.marks.push(mark),
+            None => rows.push(ForestRow {
+                label,
+                marks: vec![mark],
+            }),
+        }
+    }
+    plot::forest(Forest {
+        name: "changes".into(),
+        title: "What changed from the first run to the second".into(),
+        description: format!(
+            "Second / first, of times and costs, logarithmic; lines are intervals, simultaneous within a point; \
+             the band is the margin of {}, within which changes count as equivalent. Left is better.",
+            number::level(between.margin)
+        ),
+        axis: "time or cost in the second run / that in the first".into(),
+        margin: between.margin,
+        lanes: plot::numbered(&names),
+        rows,
+    })
+}
+
 /// The changes of the ratios, a row per point, if there are any.
 fn plot(report: &BetweenReport) -> Result<Option<plot::Plot>, Error> {
     let between = report.between;
+    if !between.metrics.is_empty() {
+        return metric_plot(report);
+    }
     let mut names: Vec<&str> = Vec::new();
     for change in &between.changes {
         if !names.contains(&alone(change)) {

@@ -3,6 +3,7 @@
 //! each imported figure. Cells that do not apply are empty.
 
 pub mod load;
+pub mod load_between;
 
 use crate::view::{Standing, View, verdict_word};
 use crate::{Error, Report};

@@ -12,7 +12,7 @@ pub enum Quantity {
     Size,
     /// A number without a unit.
     Ratio,
-    /// Operations per second, shown in /s, k/s or M/s.
+    /// Operations per second, written out: `41,200/s`.
     Rate,
 }
 
@@ -73,37 +73,44 @@ pub fn common_unit(quantity: Quantity, values: impl Iterator<Item = f64>) -> (f6
 
 /// An estimate and the wider half of its interval in percent of it: `12.3 µs ±0.4%`.
 pub fn short(quantity: Quantity, interval: &Interval) -> String {
-    let (scale, unit) = quantity.unit(interval.estimate);
-    short_in(scale, unit, interval)
+    short_as(quantity, quantity.unit(interval.estimate), interval, 4)
 }
 
-/// The same in a unit of the caller's: `scale` is what to divide by, `unit` what to write.
+/// The same of a time in a unit of the caller's: `scale` is what to divide by, `unit` what to write.
 pub fn short_in(scale: f64, unit: &str, interval: &Interval) -> String {
-    shortened(scale, unit, interval, 4)
+    short_as(Quantity::Time, (scale, unit), interval, 4)
 }
 
 /// The same to three significant digits at the most, where there is little room.
 pub fn brief_in(scale: f64, unit: &str, interval: &Interval) -> String {
-    shortened(scale, unit, interval, 3)
+    short_as(Quantity::Time, (scale, unit), interval, 3)
 }
 
-fn shortened(scale: f64, unit: &str, interval: &Interval, most: i32) -> String {
+fn short_as(
+    quantity: Quantity,
+    (scale, unit): (f64, &str),
+    interval: &Interval,
+    most: i32,
+) -> String {
     let estimate = interval.estimate / scale;
     let half = half_width(interval) / scale;
     if !bounded(interval) {
-        return format!("{}{unit} ±?", digits(estimate, significant(estimate, 3)));
+        return format!(
+            "{}{unit} ±?",
+            quantity.written(estimate, significant(estimate, 3))
+        );
     }
     if estimate <= 0.0 {
         let [estimate, low, high] = [interval.estimate, interval.low, interval.high]
-            .map(|value| digits(value / scale, supported(half)));
+            .map(|value| quantity.written(value / scale, places(half)));
         return format!("{estimate} [{low}, {high}]{unit}");
     }
     let decimals = if half > 0.0 {
-        (-half.log10().floor()).clamp(0.0, 9.0) as usize
+        -half.log10().floor() as i32
     } else {
         significant(estimate, 3)
     };
-    let estimated = digits(estimate, decimals.min(significant(estimate, most)));
+    let estimated = quantity.written(estimate, decimals.min(significant(estimate, most)));
     format!("{estimated}{unit} ±{}", percent(half / estimate))
 }
 
@@ -116,10 +123,7 @@ pub fn alone(quantity: Quantity, interval: &Interval) -> String {
 /// A rate in a sentence, written out: `41,230 requests/s (40,900 to 41,500)`.
 pub fn per_second(what: &str, rate: &Interval) -> String {
     if !bounded(rate) {
-        let estimate = grouped(
-            rate.estimate,
-            2 - rate.estimate.abs().log10().floor() as i32,
-        );
+        let estimate = grouped(rate.estimate, significant(rate.estimate, 3));
         return format!("{estimate} {what}/s (no interval)");
     }
     // Never less than two digits, however wide the interval is.
@@ -165,7 +169,7 @@ pub fn single(quantity: Quantity, value: f64) -> String {
     let (scale, unit) = quantity.unit(value);
     format!(
         "{}{unit}",
-        digits(value / scale, significant(value / scale, 3))
+        quantity.written(value / scale, significant(value / scale, 3))
     )
 }
 
@@ -208,10 +212,18 @@ impl Quantity {
                 (1.0, " B"),
             ],
             Quantity::Ratio => &[(1.0, "")],
-            Quantity::Rate => &[(1e6, " M/s"), (1e3, " k/s"), (1.0, " /s")],
+            Quantity::Rate => &[(1.0, "/s")],
         };
         let fits = units.iter().find(|(scale, _)| value.abs() >= *scale);
         *fits.unwrap_or(&units[units.len() - 1])
+    }
+
+    /// A number in one of its units. Rates are rounded before the point, too, where decimals are negative.
+    fn written(self, value: f64, decimals: i32) -> String {
+        match self {
+            Quantity::Rate => grouped(value, decimals),
+            _ => digits(value, decimals.clamp(0, 9) as usize),
+        }
     }
 }
 
@@ -231,14 +243,14 @@ impl Shown {
         let estimate = interval.estimate / scale;
         let half = half_width(interval) / scale;
         let decimals = if bounded && half > 0.0 {
-            supported(half).min(significant(estimate, 6))
+            places(half).min(significant(estimate, 6))
         } else {
             significant(estimate, 3)
         };
         Shown {
-            estimate: digits(estimate, decimals),
-            low: digits(interval.low / scale, decimals),
-            high: digits(interval.high / scale, decimals),
+            estimate: quantity.written(estimate, decimals),
+            low: quantity.written(interval.low / scale, decimals),
+            high: quantity.written(interval.high / scale, decimals),
             unit,
             bounded,
         }
@@ -255,12 +267,7 @@ fn half_width(interval: &Interval) -> f64 {
 }
 
 /// Decimals that keep one significant digit of a half-width, or two where the first is 1 or 2
-/// (the rule of the Particle Data Group, simplified).
-fn supported(half: f64) -> usize {
-    places(half).clamp(0, 9) as usize
-}
-
-/// The same, negative where even whole numbers are too fine.
+/// (the rule of the Particle Data Group, simplified); negative where even whole numbers are too fine.
 fn places(half: f64) -> i32 {
     if half <= 0.0 {
         return 0;
@@ -270,12 +277,12 @@ fn places(half: f64) -> i32 {
     -exponent as i32 + i32::from(first < 2.95)
 }
 
-/// Decimals that show a number to `n` significant digits.
-fn significant(value: f64, n: i32) -> usize {
+/// Decimals that show a number to `n` significant digits; negative where whole numbers have more.
+fn significant(value: f64, n: i32) -> i32 {
     if value == 0.0 || !value.is_finite() {
         return 0;
     }
-    (n - 1 - value.abs().log10().floor() as i32).clamp(0, 9) as usize
+    n - 1 - value.abs().log10().floor() as i32
 }
 
 /// A number with that many decimals, never `-0`.
@@ -359,6 +366,10 @@ mod tests {
             "41,200 requests/s (no interval)"
         );
         assert_eq!([whole(0), whole(999), whole(1_000)], ["0", "999", "1,000"]);
+        assert_eq!(short(Quantity::Rate, &rate), "41,200/s ±0.8%");
+        assert_eq!(full(Quantity::Rate, &rate), "41,200 [40,900, 41,500]/s");
+        assert_eq!(alone(Quantity::Rate, &low), "10.02/s");
+        assert_eq!(single(Quantity::Rate, 1_234_567.0), "1,230,000/s");
     }
 
     #[test]

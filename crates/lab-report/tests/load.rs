@@ -185,7 +185,7 @@ fn what_limits_the_figures_stands_beside_them_in_every_text() {
     assert!(!text(Format::Html, &load::plain(10)).contains("box failed\""));
     let sweep = text(Format::Terminal, &load::sweep(10));
     assert!(
-        sweep.contains("connections=256  35.8 k/s ±1.1% !"),
+        sweep.contains("connections=256  35,800/s ±1.1% !"),
         "{sweep}"
     );
 }
@@ -418,7 +418,7 @@ fn the_workbook_has_numbers_as_numbers() {
     );
     let mut two = sheets(&load::two(12));
     let compared = two.worksheet_range("Compared").expect("comparisons");
-    assert_eq!(compared.height(), 1 + Metric::ALL.len());
+    assert_eq!(compared.height(), 1 + Metric::IN_TURNS.len());
     assert!(compared.rows().skip(1).all(|row| number(&row[3])));
 }
 
@@ -440,5 +440,22 @@ fn a_history_has_the_throughput_of_load_runs() {
     assert!(
         (ns * rate / 1e9 - 1.0).abs() < 1e-9,
         "the time per request served"
+    );
+    let second = &analysis(&run).cells[1];
+    let p99: f64 = row["p99_ns"].parse().expect("a time");
+    assert_eq!(p99, second.response.p99_ns.expect("known").estimate);
+    let errors: u64 = second.errors.iter().map(|(_, n)| n).sum();
+    assert_eq!(row["failed"], errors.to_string());
+    let shown = render_history(
+        Format::Terminal,
+        "load",
+        &[Past::new(&run, &HashMap::new()).expect("a load run")],
+        &[],
+        Terminal::default(),
+    );
+    let shown = shown.expect("a history");
+    assert!(
+        shown.contains(" p99 ") && shown.contains(" errors "),
+        "{shown}"
     );
 }

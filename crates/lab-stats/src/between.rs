@@ -9,6 +9,9 @@
 use crate::analysis::{Interval, Refusal, Verdict, Warning};
 use crate::change::change;
 use crate::differing::{self, Differing};
+use crate::load;
+use crate::load::between::MetricChange;
+use crate::load::visits::Visits;
 use crate::ratio::{Level, Ratio, ratio};
 use crate::refusals::{self, refused};
 use crate::table::{Table, Time, Visit, sound_plan};
@@ -50,6 +53,8 @@ pub struct Between {
     /// Of the times, by point, then subject. Each interval holds by itself, and they have no
     /// verdict: the machine's speed is in them.
     pub levels: Vec<LevelChange>,
+    /// Of load runs, in place of these: by point, then server, then metric. The machine's speed is in them.
+    pub metrics: Vec<MetricChange>,
     /// What is in one run alone, or was not compared in one of them: a sentence each.
     pub apart: Vec<String>,
     /// What differs between the runs.
@@ -181,7 +186,8 @@ pub fn between(first: Recorded, second: Recorded) -> Result<Between, Incomparabl
         [sound(first.run)?, sound(second.run)?],
         [first.run, second.run],
     )?;
-    let parts = [first, second].map(|recorded| parts(recorded.run));
+    let mut parts = [first, second].map(|recorded| parts(recorded.run));
+    give_one_name(&mut parts);
     let common = common_parts(&parts);
     let several = common.len() > 1;
     let mut found: Option<Between> = None;
@@ -208,6 +214,20 @@ fn common_parts([first, second]: &[Vec<Part>; 2]) -> Vec<[&Part; 2]> {
     let twin = |part: &Part| second.iter().find(|other| other.kind == part.kind);
     let both = first.iter().filter_map(|part| Some([part, twin(part)?]));
     both.collect()
+}
+
+/// A server that a load run has alone is the same as the other's, wherever it listened: its requests are.
+fn give_one_name(parts: &mut [Vec<Part>; 2]) {
+    let [first, second] = parts.each_mut().map(|parts| match parts.as_mut_slice() {
+        [only] => only.run.plan.as_mut().filter(|plan| plan.load.is_some()),
+        _ => None,
+    });
+    let (Some(first), Some(second)) = (first, second) else {
+        return;
+    };
+    if let ([server], [other]) = (&first.subjects[..], &mut second.subjects[..]) {
+        other.name = server.name.clone();
+    }
 }
 
 /// The targets that one run alone has.
@@ -239,6 +259,7 @@ impl Between {
         self.changes.extend(other.changes);
         self.controls.extend(other.controls);
         self.levels.extend(other.levels);
+        self.metrics.extend(other.metrics);
         self.apart.extend(other.apart);
         self.differences.extend(other.differences);
         for reservation in other.reservations {
@@ -252,8 +273,8 @@ impl Between {
 /// What changed on one target; nothing if nothing is common.
 fn between_parts(runs: &[Side; 2]) -> Option<Between> {
     let points = common_points(runs);
-    let levels = levels(runs, &points);
-    if levels.is_empty() {
+    let (levels, metrics) = (levels(runs, &points), metrics(runs, &points));
+    if levels.is_empty() && metrics.is_empty() {
         return None;
     }
     let baseline = runs.each_ref().map(|run| run.baseline().name.as_str());
@@ -271,6 +292,7 @@ fn between_parts(runs: &[Side; 2]) -> Option<Between> {
         changes,
         controls,
         levels,
+        metrics,
         apart: apart(runs, &points),
         differences: differing::on_target(runs),
         reservations: Vec::new(),
@@ -398,10 +420,14 @@ fn sound(run: &Run) -> Result<&Plan, Incomparable> {
 
 /// Errors: another experiment, or the very same run.
 fn one_experiment([a, b]: [&Plan; 2], runs: [&Run; 2]) -> Result<(), Incomparable> {
-    if a.experiment != b.experiment || a.commands.is_some() != b.commands.is_some() {
-        let name = |plan: &Plan| match plan.commands {
-            Some(_) => format!("{} (whole commands)", plan.experiment),
-            None => plan.experiment.clone(),
+    // A load run is named for where the server listens, which is not what was asked of it.
+    let alike = (a.load.is_some() && b.load.is_some()) || a.experiment == b.experiment;
+    let kind = |plan: &Plan| (plan.commands.is_some(), plan.load.is_some());
+    if !alike || kind(a) != kind(b) {
+        let name = |plan: &Plan| match kind(plan) {
+            (true, _) => format!("{} (whole commands)", plan.experiment),
+            (_, true) => format!("{} (a load)", plan.experiment),
+            _ => plan.experiment.clone(),
         };
         return Err(Incomparable::Experiments(name(a), name(b)));
     }
@@ -575,6 +601,30 @@ fn levels(runs: &[Side; 2], points: &[Common]) -> Vec<LevelChange> {
         .flat_map(|&point| common.iter().map(move |&subjects| (subjects, point)))
         .filter_map(|(subjects, point)| level_change(runs, subjects, point))
         .collect()
+}
+
+/// What changed for the servers of load runs.
+fn metrics(runs: &[Side; 2], points: &[Common]) -> Vec<MetricChange> {
+    if runs.iter().any(|side| side.plan.load.is_none()) {
+        return Vec::new();
+    }
+    let visits = runs.each_ref().map(|side| Visits::new(side.run, side.plan));
+    let subjects = 0..runs[0].plan.subjects.len();
+    let common: Vec<_> = subjects.filter_map(|subject| both(runs, subject)).collect();
+    let at = |&point: &Common| {
+        let able = common.iter().filter(|&&subjects| {
+            (0..2).all(|i| !refusals::failed(runs[i].run, subjects[i], point[i]))
+        });
+        let pairs = able.map(|subjects| load::between::Pair {
+            subject: runs[0].plan.subjects[subjects[0]].name.clone(),
+            point: runs[0].label(point[0]),
+            visits: [0, 1].map(|i| visits[i].of(subjects[i], point[i]).flatten().collect()),
+        });
+        let pairs: Vec<_> = pairs.collect();
+        let (seed, margin) = (runs[0].plan.seed, margin(runs));
+        load::between::changes(&pairs, seed, alpha(runs), by_itself(runs).alpha, margin)
+    };
+    points.iter().flat_map(at).collect()
 }
 
 fn level_change(runs: &[Side; 2], subjects: [SubjectId; 2], point: Common) -> Option<LevelChange> {

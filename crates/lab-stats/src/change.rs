@@ -46,7 +46,7 @@ pub fn change(first: &[f64], second: &[f64], level: Level) -> Option<Ratio> {
 ///
 /// Source: Zou & Donner, *Construction of confidence limits about effect measures: a general
 /// approach*, Statistics in Medicine 27 (2008).
-fn quotient(first: &Interval, second: &Interval) -> Interval {
+pub(crate) fn quotient(first: &Interval, second: &Interval) -> Interval {
     let log = |value: f64| value.max(f64::MIN_POSITIVE).ln();
     let below = |i: &Interval| log(i.estimate) - log(i.low);
     let above = |i: &Interval| log(i.high) - log(i.estimate);

@@ -4,7 +4,8 @@
 
 use crate::between::Side;
 use lab_model::{
-    BlockState, Case, Ending, Plan, PointId, Run, Service, Subject, SubjectId, Target,
+    Arrivals, Asked, BlockState, Case, Ending, Load, Plan, PointId, Protocol, Run, Service, Stage,
+    Subject, SubjectId, Target,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -78,6 +79,7 @@ pub fn work(first: &Plan, second: &Plan) -> Vec<Differing> {
         let mut facts: Facts = plan.targets.iter().flat_map(target).collect();
         let input = plan.commands.iter().flat_map(|c| c.input.clone());
         facts.extend(input.map(|file| ("the input file".into(), file)));
+        facts.extend(plan.load.iter().flat_map(asked));
         facts
     };
     unequal(facts(first), facts(second))
@@ -92,7 +94,76 @@ pub fn same_work(first: &Plan, a: PointId, second: &Plan, b: PointId) -> bool {
         (work, unit, empty, case.check.clone())
     };
     let (x, y) = (&first.points[a], &second.points[b]);
-    work(first.case(a)) == work(second.case(b)) && x.params == y.params && x.writes == y.writes
+    // What a load's case says has the server's address in it; what was asked is compared for itself.
+    let asked = first.load.is_some() && second.load.is_some();
+    (asked || work(first.case(a)) == work(second.case(b)))
+        && x.params == y.params
+        && x.writes == y.writes
+}
+
+/// What a load asks of its servers, wherever they listen, and how much of it.
+fn asked(load: &Load) -> Facts {
+    let path = |url: &str| match url.split_once("://") {
+        Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]).to_string(),
+        None => url.to_string(),
+    };
+    let request = |r: &Asked| match r.weight {
+        0 | 1 => format!("{} {}", r.method, path(&r.url)),
+        weight => format!("{} {} ({weight} times as often)", r.method, path(&r.url)),
+    };
+    let all = load.requests.iter().flatten().map(request);
+    let distinct: BTreeSet<String> = all.collect();
+    let distinct: Vec<String> = distinct.into_iter().collect();
+    vec![
+        ("what was asked".into(), distinct.join(", ")),
+        ("when".into(), arrivals(&load.arrivals)),
+    ]
+}
+
+fn arrivals(arrivals: &Arrivals) -> String {
+    let Arrivals::Open { poisson, stages } = arrivals else {
+        return "as soon as the last one was answered".into();
+    };
+    let stage = |stage: &Stage| {
+        let Stage { from, to, .. } = stage;
+        format!("from {from} to {to}/s in {}", seconds(stage.length_ns))
+    };
+    let rates = match (&stages[..], arrivals.changes()) {
+        ([first, ..], false) => format!("{}/s", first.from),
+        (stages, _) => stages.iter().map(stage).collect::<Vec<_>>().join(", "),
+    };
+    match poisson {
+        true => format!("{rates} at random"),
+        false => rates,
+    }
+}
+
+/// How a load was put on.
+fn putting_on(load: &Load) -> Facts {
+    let yes = |yes: bool| if yes { "yes" } else { "no" }.to_string();
+    let urls = load.requests.iter().flatten().map(|r| r.url.as_str());
+    let origin = |url: &str| url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
+    let origins: BTreeSet<String> = urls.map(origin).collect();
+    let origins: Vec<String> = origins.into_iter().collect();
+    let protocol = match load.protocol {
+        Protocol::Http1 => "HTTP/1.1",
+        Protocol::Http2 => "HTTP/2",
+    };
+    [
+        ("server", origins.join(", ")),
+        ("protocol", protocol.to_string()),
+        ("connections kept", yes(load.keep_alive)),
+        (
+            "requests at once on a connection",
+            load.pipeline.to_string(),
+        ),
+        ("threads of the generator", load.threads.to_string()),
+        ("timeout", seconds(load.timeout_ns)),
+        ("an answer counts if", load.expected.join(" and ")),
+        ("length of a visit", seconds(load.stretch_ns)),
+    ]
+    .map(|(what, value)| (what.to_string(), value))
+    .into()
 }
 
 fn target(target: &Target) -> Facts {
@@ -207,15 +278,14 @@ fn measure(plan: &Plan) -> Facts {
         ),
         ("time limit", seconds(m.time_limit_ns)),
         ("most warm-up batches", m.max_warmup.to_string()),
-        (
-            "baseline",
-            plan.subjects
-                .get(plan.baseline)
-                .map_or(String::new(), |s| s.name.clone()),
-        ),
     ]
     .map(|(what, value)| (what.to_string(), value))
     .into();
+    // The server that a load run has alone is named for where it listens.
+    if plan.load.is_none() || plan.subjects.len() > 1 {
+        let name = plan.subjects.get(plan.baseline).map(|s| s.name.clone());
+        facts.push(("baseline".into(), name.unwrap_or_default()));
+    }
     if let Some(commands) = &plan.commands {
         let yes = |yes: bool| if yes { "yes" } else { "no" }.to_string();
         let cores = commands
@@ -225,6 +295,7 @@ fn measure(plan: &Plan) -> Facts {
         facts.push(("failures ignored".into(), yes(commands.ignore_failure)));
         facts.push(("cores".into(), cores.unwrap_or("found by the pilot".into())));
     }
+    facts.extend(plan.load.iter().flat_map(putting_on));
     facts
 }
 

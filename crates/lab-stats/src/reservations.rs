@@ -3,7 +3,7 @@
 
 use crate::analysis::{Verdict, Warning};
 use crate::between::{Between, Change, Program, Side, blocks_needed};
-use crate::{compare, differing};
+use crate::{compare, differing, load};
 use lab_model::Ending;
 use std::collections::BTreeSet;
 
@@ -16,6 +16,8 @@ pub(crate) fn reservations(between: &Between, runs: &[Side; 2]) -> Vec<Warning> 
             text,
         }));
     };
+    reserve("generator", generator(runs));
+    reserve("machine", machine(between));
     reserve("nothing-relative", nothing_relative(between, runs));
     reserve("baseline", baseline(between));
     reserve("host", host(runs));
@@ -31,7 +33,36 @@ pub(crate) fn reservations(between: &Between, runs: &[Side; 2]) -> Vec<Warning> 
     all
 }
 
+/// Of load runs.
+fn machine(between: &Between) -> Option<String> {
+    (!between.metrics.is_empty()).then(|| {
+        "The two loads did not take turns, so what the machine did at either time is in every change, and so \
+         is what differs from one start of the server to the next. `benchlab compare URL URL` lets both \
+         servers take turns."
+            .to_string()
+    })
+}
+
+/// Load runs whose figures are the generator's own.
+fn generator(runs: &[Side; 2]) -> Option<String> {
+    let limited = |side: &&Side| {
+        let cells = load::load(side.run).map_or(Vec::new(), |found| found.cells);
+        cells.iter().any(|cell| cell.saturated)
+    };
+    let names = runs.iter().filter(limited).map(|side| &side.run.name[..]);
+    let names: Vec<&str> = names.collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "The generator, not the server, was the limit somewhere in {}: what changed there can be its own.",
+            names.join(" and ")
+        )
+    })
+}
+
 fn nothing_relative(between: &Between, runs: &[Side; 2]) -> Option<String> {
+    if !between.metrics.is_empty() {
+        return None;
+    }
     let [first, second] = runs.each_ref().map(|run| run.baseline().name.as_str());
     if first != second {
         return Some(format!(
@@ -77,8 +108,10 @@ fn settings(runs: &[Side; 2]) -> Option<String> {
 }
 
 fn measuring(runs: &[Side; 2]) -> Option<String> {
-    // How long a run may last, and when it looks, does not change what a block measures.
-    const HARMLESS: [&str; 7] = [
+    // How long a run may last, when it looks, and where a server listens do not change what a block measures.
+    const HARMLESS: [&str; 9] = [
+        "length of a visit",
+        "server",
         "time for measuring",
         "most blocks",
         "looks after blocks",
@@ -97,18 +130,30 @@ fn measuring(runs: &[Side; 2]) -> Option<String> {
 
 fn few_blocks(between: &Between, runs: &[Side; 2]) -> Option<String> {
     let points: BTreeSet<&str> = between.changes.iter().map(|c| c.point.as_str()).collect();
-    let at = |point: &&str| between.changes.iter().filter(|c| c.point == *point).count();
+    let of_metrics = between.metrics.iter().map(|m| m.point.as_str());
+    let points: BTreeSet<&str> = points.into_iter().chain(of_metrics).collect();
+    let at = |point: &&str| {
+        let changes = between.changes.iter().filter(|c| c.point == *point);
+        let metrics = between.metrics.iter().filter(|m| m.point == *point);
+        changes.count() + metrics.count()
+    };
     let needed = blocks_needed(runs, points.iter().map(at).max().unwrap_or(1))?;
     let below = |level: f64, asked: f64| level < asked - 1e-9;
     let changes = between.changes.iter();
     let levels = between.levels.iter();
+    let metrics = between.metrics.iter();
     let few = changes.map(|c| below(c.change.level, between.level));
+    let few = few.chain(metrics.map(|m| below(m.change.level, between.level)));
     let mut few = few.chain(levels.map(|l| below(l.change.level, between.times_level)));
     let [first, second] = between.blocks;
+    let how = match between.metrics.is_empty() {
+        true => format!("`--blocks {needed}` makes such a run."),
+        false => "`--for` gives a run more time.".into(),
+    };
     few.any(|few| few).then(|| {
         format!(
             "{first} and {second} blocks are too few: {needed} of each run are needed for intervals \
-             of the level asked for. `--blocks {needed}` makes such a run."
+             of the level asked for. {how}"
         )
     })
 }
@@ -157,9 +202,12 @@ fn unfinished(run: &Side) -> Option<String> {
         Some(_) => return None,
     };
     let name = &run.run.name;
-    Some(format!(
-        "{name} {how}: what it has is used. `benchlab resume {name}` goes on."
-    ))
+    let goes_on = match run.plan.load {
+        // A load is not gone on with.
+        Some(_) => String::new(),
+        None => format!(" `benchlab resume {name}` goes on."),
+    };
+    Some(format!("{name} {how}: what it has is used.{goes_on}"))
 }
 
 fn unfit(run: &Side) -> Option<String> {

@@ -102,7 +102,7 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
 /// Of 200 runs of servers that cost the same no more name a winner than say so.
 #[test]
 fn equal_servers_have_no_winner() {
-    const RUNS: u64 = 200;
+    const RUNS: u64 = 400;
     let wrong = |seed: &u64| {
         let world = World {
             // So much that no interval fits into the margin.

@@ -30,7 +30,7 @@ pub fn hlog(run: &Run) -> Result<String, String> {
     for block in run.complete_blocks() {
         let mut begin = seconds(block.started_unix_s - run.started_unix_s);
         for slice in &block.slices {
-            let length = Duration::from_nanos(slice.wall_ns);
+            let length = Duration::from_nanos(slice.wall_ns.saturating_add(slice.drain_ns));
             for (kind, counts) in [("response", &slice.response), ("service", &slice.service)] {
                 let tag = tag(run.plan.as_ref(), slice, kind);
                 let histogram = histogram::histogram(counts)?;

@@ -334,12 +334,16 @@ fn slices(
     index: &HashMap<i64, usize>,
     blocks: &mut [Block],
 ) -> rusqlite::Result<()> {
-    let sql = "SELECT block, point, subject, pass, wall_ns, offered, served, connects, received_bytes, cpu_ns,
-                      busiest_cpu_ns, server_cpu_ns, server_bytes, server_threads, response, service, lag, id
-               FROM slice";
+    let drain_ns = optional(db, "slice", "drain_ns")?;
+    let sql = format!(
+        "SELECT block, point, subject, pass, wall_ns, offered, served, connects, received_bytes, cpu_ns,
+                busiest_cpu_ns, server_cpu_ns, server_bytes, server_threads, response, service, lag,
+                coalesce({drain_ns}, 0), id
+         FROM slice"
+    );
     let mut places = HashMap::new();
-    fill(db, sql, index, |i, r| {
-        places.insert(r.get::<_, i64>(17)?, (i, blocks[i].slices.len()));
+    fill(db, &sql, index, |i, r| {
+        places.insert(r.get::<_, i64>(18)?, (i, blocks[i].slices.len()));
         blocks[i].slices.push(slice(r)?);
         Ok(())
     })?;
@@ -375,6 +379,7 @@ fn slice(r: &Row) -> rusqlite::Result<Slice> {
         response: counts(r, 14)?,
         service: counts(r, 15)?,
         lag: counts(r, 16)?,
+        drain_ns: r.get(17)?,
     })
 }
 

@@ -38,7 +38,8 @@ CREATE TABLE exit (block INTEGER, point INTEGER, subject INTEGER, pass INTEGER, 
 CREATE TABLE slice (id INTEGER PRIMARY KEY, block INTEGER, point INTEGER, subject INTEGER, pass INTEGER,
                     wall_ns INTEGER, offered INTEGER, served INTEGER, connects INTEGER,
                     received_bytes INTEGER, cpu_ns INTEGER, busiest_cpu_ns INTEGER, server_cpu_ns INTEGER,
-                    server_bytes INTEGER, server_threads INTEGER, response BLOB, service BLOB, lag BLOB);
+                    server_bytes INTEGER, server_threads INTEGER, response BLOB, service BLOB, lag BLOB,
+                    drain_ns INTEGER);
 CREATE TABLE slice_error (slice INTEGER, kind TEXT, count INTEGER);
 CREATE TABLE look (blocks INTEGER);
 CREATE TABLE failure (subject INTEGER, point INTEGER, block INTEGER, kind TEXT, message TEXT, log TEXT);

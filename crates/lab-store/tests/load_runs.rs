@@ -57,6 +57,7 @@ fn slice(subject: SubjectId, pass: u32) -> Slice {
         subject,
         pass,
         wall_ns: 1_000_000_007,
+        drain_ns: 31_000_001,
         offered: 20,
         served: 12,
         errors: vec![(ErrorKind::Connect, 3), (ErrorKind::Unfinished, 5)],
@@ -98,6 +99,23 @@ fn slices_come_out_in_their_order() {
     let run = load(&path).unwrap();
     assert_eq!(run.plan, Some(plan));
     assert_eq!(run.blocks[0].slices, slices);
+}
+
+/// Of a lab that counted what came after the end into the last slice's length.
+#[test]
+fn a_file_without_the_time_after_the_end_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    written(&path, &plan(&["a"], &["1"]), &[slice(0, 0)]);
+    let db = Connection::open(&path).unwrap();
+    db.execute("ALTER TABLE slice DROP COLUMN drain_ns", [])
+        .unwrap();
+    drop(db);
+    let earlier = Slice {
+        drain_ns: 0,
+        ..slice(0, 0)
+    };
+    assert_eq!(load(&path).unwrap().blocks[0].slices, [earlier]);
 }
 
 #[test]
@@ -310,7 +328,9 @@ fn the_log_has_every_slice() {
             "#[BaseTime: 100.000 (seconds since epoch)]",
         ]
     );
-    let (ms, second, first) = (1_000_000, 1_000_000_000, slice(0, 0));
+    let (ms, first) = (1_000_000, slice(0, 0));
+    // With what was answered after the end.
+    let whole = 1031 * ms;
     let interval = |tag: &str, begin, length, counts: &Counts| {
         (tag.to_string(), begin, length, counts.clone())
     };
@@ -318,10 +338,10 @@ fn the_log_has_every_slice() {
     assert_eq!(
         intervals(&log),
         [
-            interval("response", 1500 * ms, second, &first.response),
-            interval("service", 1500 * ms, second, &first.service),
-            interval("response", 2500 * ms, 250 * ms, &none),
-            interval("service", 2500 * ms, 250 * ms, &none),
+            interval("response", 1500 * ms, whole, &first.response),
+            interval("service", 1500 * ms, whole, &first.service),
+            interval("response", 2531 * ms, 250 * ms, &none),
+            interval("service", 2531 * ms, 250 * ms, &none),
         ]
     );
     // In ms, as the format's tools show it.

@@ -35,6 +35,20 @@ package Benchlab.Cases is
    --  Of all operations of the latest Perform. The batch lasts from the first start to the last
    --  end.
 
+   type Serving_Case is limited interface and Subject_Case;
+   --  A server: it serves from Open, which adds the setting "url" and others, to Close, which ends
+   --  it gracefully. It is loaded by others, and never asked to perform.
+
+   overriding procedure Perform
+     (Self       : in out Serving_Case;
+      Operations : Operation_Count;
+      Check      : out Check_Value;
+      Units      : out Unit_Count) is null;
+
+   procedure Wait (Self : in out Serving_Case; Commands : Natural) is null;
+   --  Called while the next command is waited for. A server that has no task of its own serves in
+   --  it, until there is input on the descriptor Commands; for any other there is nothing to do.
+
    type Case_Reference is access Subject_Case'Class;
 
    type Case_Maker is not null access function (Name : String) return Case_Reference;

@@ -1,33 +1,55 @@
 --  SPDX-License-Identifier: Apache-2.0
 
 with Ada.IO_Exceptions;
+with Interfaces.C;
+with System;
 
 package body Benchlab.Lines is
 
    use Interfaces.C_Streams;
    use type size_t;
 
+   --  read(2) of Linux
+
+   function C_Read (File : int; Into : System.Address; Count : size_t) return Interfaces.C.long
+     with Import, Convention => C, External_Name => "read";
+
+   procedure Fill (Self : in out Line_Reader) is
+   begin
+      Self.First := 1;
+      Self.Last  := Natural
+        (Interfaces.C.long'Max
+           (C_Read (int (Self.File), Self.Buffer'Address, Self.Buffer'Length), 0));
+   end Fill;
+
    procedure Read
-     (From   : FILEs;
+     (From   : in out Line_Reader;
       Line   : out Line_Buffer;
       Length : out Line_Length;
       Result : out Outcome)
    is
-      Byte : int;
+      Byte : Character;
    begin
       Length := 0;
       Result := Complete;
       loop
-         Byte := fgetc (From);
-         if Byte = EOF and then Length = 0 and then Result = Complete then
-            Result := End_Of_Input;
+         if Is_Empty (From) then
+            Fill (From);
          end if;
-         exit when Byte = EOF or else Byte = Character'Pos (ASCII.LF);
+         if Is_Empty (From) then
+            if Length = 0 and then Result = Complete then
+               Result := End_Of_Input;
+            end if;
+            exit;
+         end if;
+         Byte := From.Buffer (From.First);
+         From.First := From.First + 1;
+         exit when Byte = ASCII.LF;
          if Length = Longest then
             Result := Too_Long;
          else
             Length := Length + 1;
-            Line (Length) := Character'Val (Byte);
+            Line (Length) := Byte;
          end if;
       end loop;
    end Read;

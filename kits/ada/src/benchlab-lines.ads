@@ -14,15 +14,33 @@ package Benchlab.Lines is
    subtype Line_Length is Natural range 0 .. Longest;
    subtype Line_Buffer is String (1 .. Longest);
 
+   Standard_Input : constant := 0;
+
+   type Line_Reader (File : Natural) is limited private;
+   --  File is a descriptor of the operating system
+
    procedure Read
-     (From   : Interfaces.C_Streams.FILEs;
+     (From   : in out Line_Reader;
       Line   : out Line_Buffer;
       Length : out Line_Length;
       Result : out Outcome);
    --  The next line, without its LF, which the last one may lack. One that is too long is read to
    --  its end, and lost.
 
+   function Is_Empty (From : Line_Reader) return Boolean;
+   --  Whether it holds nothing, so that the next line is still to come out of its file
+
    procedure Write (To : Interfaces.C_Streams.FILEs; Line : String);
    --  Adds the LF and sends it off. Ada.IO_Exceptions.Device_Error if nobody takes it.
+
+private
+
+   type Line_Reader (File : Natural) is limited record
+      First  : Positive := 1;
+      Last   : Natural  := 0;
+      Buffer : String (1 .. 4_096) := [others => ' '];
+   end record;
+
+   function Is_Empty (From : Line_Reader) return Boolean is (From.First > From.Last);
 
 end Benchlab.Lines;

@@ -111,6 +111,13 @@ package body Benchlab.Sessions is
 
    Most_Operations : constant Unsigned_64 := Unsigned_64 (Operation_Count'Last);
 
+   procedure Need_Work (Self : Session) is
+   begin
+      if Self.Current.all in Cases.Serving_Case'Class then
+         raise Unsupported_Error with "it serves, for others to load it";
+      end if;
+   end Need_Work;
+
    function Verify
      (Self : Session; Arguments : Fields.Field_List) return Fields.Field_List
    is
@@ -149,6 +156,17 @@ package body Benchlab.Sessions is
       end return;
    end Run;
 
+   -------------
+   -- Serving --
+   -------------
+
+   procedure Wait (Self : in out Session; Commands : Natural) is
+   begin
+      if Self.Current /= null and then Self.Current.all in Cases.Serving_Case'Class then
+         Cases.Serving_Case'Class (Self.Current.all).Wait (Commands);
+      end if;
+   end Wait;
+
    --------------
    -- Commands --
    --------------
@@ -170,9 +188,11 @@ package body Benchlab.Sessions is
          return Reply ("opened", Open (Self, Arguments));
       elsif Verb = "verify" then
          Need_Case (Self, Open => True);
+         Need_Work (Self);
          return Reply ("verified", Verify (Self, Arguments));
       elsif Verb = "run" then
          Need_Case (Self, Open => True);
+         Need_Work (Self);
          return Reply ("ran", Run (Self, Arguments));
       elsif Verb = "close" then
          Need_Case (Self, Open => True);

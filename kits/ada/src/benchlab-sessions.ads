@@ -18,6 +18,10 @@ package Benchlab.Sessions is
      with Pre => not Self.Is_Over;
    --  Carries the command out. The reply, without its LF; empty after "quit", which has none.
 
+   procedure Wait (Self : in out Session; Commands : Natural);
+   --  Lets a server that is open serve, if it has no task of its own, until there is a command to
+   --  be read from the descriptor Commands
+
    function Is_Over (Self : Session) return Boolean;
    --  Whether the lab said "quit"
 

@@ -10,13 +10,17 @@ package body Benchlab.Subjects is
 
    procedure Serve (Name, Library : String; New_Case : Cases.Case_Maker) is
       Session : Sessions.Session (New_Case);
+      Input   : Lines.Line_Reader (Lines.Standard_Input);
       Line    : Lines.Line_Buffer;
       Length  : Lines.Line_Length;
       Result  : Lines.Outcome;
    begin
       Lines.Write (stdout, Sessions.Hello (Name, Library));
       while not Session.Is_Over loop
-         Lines.Read (stdin, Line, Length, Result);
+         if Lines.Is_Empty (Input) then
+            Session.Wait (Lines.Standard_Input);
+         end if;
+         Lines.Read (Input, Line, Length, Result);
          case Result is
             when Lines.End_Of_Input =>
                exit;

@@ -5,6 +5,7 @@
 #include "lab_kit.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,9 +127,37 @@ static void latency_close(void *data)
     (void)data;
 }
 
+/* -- A server ----------------------------------------------------------------------------- */
+
+static int waits;
+
+/* Serves nobody, and counts how often it was called. */
+static void server_wait(void *data, int commands)
+{
+    (void)data;
+    poll(&(struct pollfd){.fd = commands, .events = POLLIN}, 1, -1);
+    waits++;
+}
+
+static bool server_open(lab *lab, void *data)
+{
+    (void)data;
+    waits = 0;
+    lab_setting(lab, "url", "http://127.0.0.1:0");
+    lab_serve_while_waiting(lab, server_wait);
+    return lab_integer(lab, "workers", 1, 64, &(uint64_t){0});
+}
+
+static void server_close(void *data)
+{
+    (void)data;
+    fprintf(stderr, "waited %d times\n", waits);
+}
+
 int main(void)
 {
     static const lab_case cases[] = {
+        {"server", server_open, NULL, server_close},
         {"echo", echo_open, echo_perform, echo_close},
         {"crew", crew_open, crew_perform, crew_close},
         {"latency", latency_open, latency_perform, latency_close},

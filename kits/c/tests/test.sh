@@ -217,6 +217,38 @@ verify operations=4
 close
 END
 
+no_operations='@lab error code=unsupported message=the%20case%20server%20serves,%20it%20does%20no%20operations'
+expect 'a server' '@lab opened url=http://127.0.0.1:0' "$no_operations" "$no_operations" '@lab closed' \
+    "$(missing workers)" '@lab opened' '@lab verified operations=1 units=1 check=1' <<END
+open case=server seed=7 workers=8
+verify
+run operations=1
+close
+open case=server seed=7
+open case=noop seed=7
+verify
+END
+
+# Commands that come when the one before is answered, and one of them in two pieces.
+answered() { until grep -q "$1" "$scratch.out"; do sleep 0.01; done; }
+: >"$scratch.out"
+seen=$({
+    echo 'open case=server seed=7 workers=1'
+    answered opened
+    printf ver
+    sleep 0.05
+    echo ify
+    answered error
+    printf 'close\nopen case=noop seed=7\n'
+} | "$subject" 2>&1 >"$scratch.out")
+case $seen in
+'waited 2 times' | 'waited 3 times') passed=$((passed + 1)) ;;
+*)
+    failed=$((failed + 1))
+    printf 'FAILED: a server serves while the kit waits\nseen:\n%s\n' "$seen"
+    ;;
+esac
+
 printf 'verify\0\n%s\n' "$open" >"$scratch.in"
 expect 'a NUL' '@lab error code=usage message=the%20line%20holds%20a%20NUL' "$opened" <"$scratch.in"
 

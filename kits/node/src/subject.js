@@ -19,10 +19,11 @@ import { Opening } from './opening.js';
 
 /**
  * A case that was opened. `perform` does the given number of operations, from 1 to 2^53, in a loop
- * of its own: this is the measured part. Every call begins at the first input. `settings` are what
- * the subject read back, for the reply; `close` releases what opening took.
+ * of its own: this is the measured part. Every call begins at the first input. A case without it is
+ * one that serves, until it is closed. `settings` are what the subject read back, for the reply;
+ * `close` releases what opening took.
  * @typedef {{
- *   perform: (operations: number) => Work | Promise<Work>,
+ *   perform?: (operations: number) => Work | Promise<Work>,
  *   close?: () => unknown,
  *   settings?: Record<string, unknown>,
  * }} OpenCase
@@ -126,7 +127,7 @@ class Session {
 
   /** @param {import('./lines.js').Arguments} values */
   async #verify(values) {
-    const { perform } = this.#opened();
+    const perform = this.#performer();
     const operations = values.has('operations') ? operationsOf(values) : 1;
     const { check, units } = await perform(operations);
     return reply('verified', { check: checkOf(check), operations, units });
@@ -134,7 +135,7 @@ class Session {
 
   /** @param {import('./lines.js').Arguments} values */
   async #run(values) {
-    const { perform } = this.#opened();
+    const perform = this.#performer();
     const operations = operationsOf(values);
     const start = process.hrtime.bigint(); // on Linux, this is CLOCK_MONOTONIC
     const { check, units, latencies } = await perform(operations);
@@ -149,6 +150,13 @@ class Session {
     this.#open = null;
     await close?.();
     return reply('closed');
+  }
+
+  /** What performs the open case's operations. */
+  #performer() {
+    const { perform } = this.#opened();
+    if (perform === undefined) throw new UnsupportedError('this case serves: it has no operations');
+    return perform;
   }
 
   #opened() {

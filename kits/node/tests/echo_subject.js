@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A subject whose case echo shows what the kit gave it, and prints what it should not; its case
-// wait does several operations at once.
+// wait does several operations at once, and its case greet serves.
 
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 
@@ -49,4 +51,14 @@ function wait(opening) {
   };
 }
 
-serve('echo', 'no library 1.0', { echo, wait });
+/** @type {import('../src/subject.js').Case} */
+async function greet() {
+  const server = createServer((socket) => socket.end('hello')).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    settings: { port: server.address().port },
+    close: () => new Promise((closed) => server.close(closed)),
+  };
+}
+
+serve('echo', 'no library 1.0', { echo, wait, greet });

@@ -3,7 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import process from 'node:process';
+import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -73,6 +76,34 @@ test('a case that does several operations at once tells the latency of each', ()
   assert.equal(counts.reduce((sum, count) => sum + count), 10);
   assert(BigInt(end) - BigInt(start) >= 4n * 4_900_000n, 'connection 0 waits four times, in turn');
 });
+
+test('a case without operations serves until it is closed', async () => {
+  const subject = spawn(process.execPath, [SUBJECT], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const replies = createInterface(subject.stdout)[Symbol.asyncIterator]();
+  const ask = async (command) => {
+    subject.stdin.write(`${command}\n`);
+    return (await replies.next()).value;
+  };
+  await replies.next();
+  for (const round of [1, 2]) {
+    const [, port] = (await ask('open case=greet seed=7')).match(/^@lab opened port=(\d+)$/);
+    assert.equal(await greeting(port), 'hello', `round ${round}`);
+    for (const command of ['verify', 'run operations=1']) {
+      assert.equal(await ask(command), error('unsupported', 'this case serves: it has no operations'));
+    }
+    assert.equal(await greeting(port), 'hello', 'it still serves');
+    assert.equal(await ask('close'), '@lab closed');
+    await assert.rejects(greeting(port), { code: 'ECONNREFUSED' });
+  }
+  subject.stdin.end('open case=greet seed=7\n');
+  assert.deepEqual(await once(subject, 'exit'), [0, null], 'the end of the input closes it, too');
+});
+
+async function greeting(port) {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  return String((await socket.toArray())[0]);
+}
 
 test('failed work is reported and logged, and the case stays open', () => {
   const { replies, log } = talk(OPEN.replace('fail_at=0', 'fail_at=2'), 'verify operations=2', 'verify');

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A subject whose case echo shows what the kit gave it, and prints what it should not; its case crew
-does its operations in threads."""
+does its operations in threads, and its case greet serves."""
 
 import os
+import socketserver
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Thread
 
 from lab_kit import (Latencies, Opening, Perform, Share, UnsupportedError, Work, crew,
                      serve)
@@ -49,4 +51,21 @@ def crew_of(opening: Opening) -> Iterator[Perform]:
     print("crew was closed", file=sys.stderr, flush=True)
 
 
-serve("echo", "no library 1.0", {"echo": echo, "crew": crew_of})
+class Greeter(socketserver.BaseRequestHandler):
+    def handle(self) -> None:
+        self.request.sendall(b"hello")
+
+
+@contextmanager
+def greet(opening: Opening) -> Iterator[None]:
+    with socketserver.TCPServer(("127.0.0.1", 0), Greeter) as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        opening.settings["port"] = server.server_address[1]
+        yield
+        server.shutdown()
+        thread.join()
+
+
+serve("echo", "no library 1.0", {"echo": echo, "crew": crew_of, "greet": greet},
+      one_thread="threads" not in sys.argv)

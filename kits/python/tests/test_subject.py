@@ -3,6 +3,7 @@
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -79,6 +80,38 @@ def test_a_crew_of_which_a_member_fails_works_again() -> None:
     assert talk("open case=crew seed=7 fail_at=5 threads=3", "run operations=10",
                 "verify operations=4")[0][1:] == [
         error("failed", "operation 5 failed"), "@lab verified check=6 operations=4 units=4"]
+
+
+def test_a_case_without_operations_serves_until_it_is_closed() -> None:
+    with subprocess.Popen(
+            [sys.executable, "-B", HERE / "echo_subject.py", "threads"], text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(HERE.parent / "src")}) as subject:
+        def ask(command: str) -> str:
+            subject.stdin.write(command + "\n")
+            subject.stdin.flush()
+            return subject.stdout.readline().removesuffix("\n")
+
+        assert " thread=0 " in subject.stdout.readline()
+        for _ in range(2):
+            opened = re.fullmatch(r"@lab opened port=(\d+)", ask("open case=greet seed=7"))
+            assert opened
+            assert greeting(opened[1]) == b"hello"
+            for command in ("verify", "run operations=1"):
+                assert ask(command) == error(
+                    "unsupported", "this case serves: it has no operations")
+            assert greeting(opened[1]) == b"hello", "it still serves"
+            assert ask("close") == "@lab closed"
+            with pytest.raises(ConnectionRefusedError):
+                greeting(opened[1])
+        assert ask("close") == error("usage", "no case is open")
+        ask("open case=greet seed=7")
+    assert subject.returncode == 0, "the end of the input closes it, too"
+
+
+def greeting(port: str) -> bytes:
+    with socket.create_connection(("127.0.0.1", int(port)), timeout=60) as connection:
+        return connection.recv(100)
 
 
 @pytest.mark.parametrize("end", ["close", "quit", ""])

@@ -170,6 +170,15 @@ impl Opening<'_> {
         }
         Closed(())
     }
+
+    /// Answers that the case is open, and waits until it is closed: for a server, which serves
+    /// meanwhile in threads or tasks of its own and does no operations.
+    pub fn wait(self) -> Closed {
+        self.serve(|_| {
+            let message = "this case serves, it does no operations";
+            Err(Failure::unsupported(message))
+        })
+    }
 }
 
 type Perform<'a> = &'a mut dyn FnMut(u64) -> Result<Work, Failure>;

@@ -57,6 +57,12 @@ fn at_once(opening: Opening) -> Result<Closed, Failure> {
     }))
 }
 
+/// A server that serves nobody.
+fn server(mut opening: Opening) -> Result<Closed, Failure> {
+    opening.setting("url", "http://127.0.0.1:0");
+    Ok(opening.wait())
+}
+
 /// An error like a driver's: the words that matter are its cause's.
 #[derive(Debug)]
 struct Full;
@@ -103,6 +109,7 @@ fn answers(input: &[u8]) -> Vec<String> {
     Subject::new("echo", "no library 1.0")
         .case("echo", echo)
         .case("at_once", at_once)
+        .case("server", server)
         .sqlstate(|error| error.is::<DiskFull>().then(|| "53100".to_owned()))
         .serve_on(Cursor::new(input.to_owned()), replies.clone())
         .unwrap();
@@ -296,6 +303,27 @@ fn says_what_it_does_not_have() {
         "this%20text%20is%20not%20supported",
     ];
     assert_eq!(answers, wanted.map(unsupported));
+}
+
+#[test]
+fn a_server_does_no_operations() {
+    let answers = replies(&[
+        "open case=server seed=7",
+        "verify",
+        "run operations=1",
+        "close",
+        "close",
+    ]);
+    let none =
+        "@lab error code=unsupported message=this%20case%20serves,%20it%20does%20no%20operations";
+    let wanted = [
+        "@lab opened url=http://127.0.0.1:0",
+        none,
+        none,
+        "@lab closed",
+        &refused("no case is open"),
+    ];
+    assert_eq!(answers, wanted);
 }
 
 #[test]

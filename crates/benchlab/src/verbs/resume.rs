@@ -22,7 +22,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
             "{file} holds no plan: there is nothing to go on with"
         )));
     };
-    if plan.load.is_some() {
+    if plan.load.is_some() && plan.serving().is_none() {
         return Err(Exit::wrong(format!(
             "{file} holds a load, which is not gone on with: a server is another one after a pause. \
              `benchlab report {file}` shows what was measured; start the load again for more"

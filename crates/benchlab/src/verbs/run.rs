@@ -7,8 +7,11 @@ use crate::measuring;
 use crate::ready::ready;
 use crate::services;
 use crate::verbs::{project, report, runs_folder};
-use lab_bench::{Scratch, Servers, Subjects, interrupt, unix_seconds};
-use lab_model::{Failure, Host, Kind, Measure, Plan, Subject};
+use lab_bench::{
+    Method, Scratch, Servers, Servings, Subjects, allowed_cores, generator_threads, interrupt,
+    unix_seconds,
+};
+use lab_model::{Failure, Host, Kind, Load, Measure, Plan, Subject};
 use lab_plan::{Experiment, Project, Selection};
 use lab_store::RunWriter;
 use std::process::ExitCode;
@@ -19,8 +22,17 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let project = project(cli)?;
     let experiment = Experiment::read(&project, &args.experiment)?;
     let mut plan = selection(args)?.plan(&experiment)?;
-    plan.measure.budget_ns = budget_ns(args, plan.targets.len());
-    plan.measure.block_ns = block_ns(args, plan.targets.len());
+    match &mut plan.load {
+        None => {
+            plan.measure.budget_ns = budget_ns(args, plan.targets.len());
+            plan.measure.block_ns = block_ns(args, plan.targets.len());
+        }
+        Some(load) => {
+            let cores = allowed_cores().map_or(1, |cores| cores.len());
+            load.threads = generator_threads(cores) as u32;
+            plan.measure = measure_servers(args, load);
+        }
+    }
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let Prepared { hashes, failures } = prepare(&project, &experiment, &plan, args.install)?;
     let host = measuring::fit_host(args.strict)?;
@@ -50,8 +62,17 @@ pub fn carry_out(
 ) -> Result<ExitCode, Exit> {
     let path = writer.path().to_path_buf();
     let run = writer.load()?;
-    let subjects = Subjects::new(plan, project.folder(), &run, scratch, servers)?;
-    let ending = measuring::measure(plan, writer, run, Box::new(subjects))?;
+    let method: Box<dyn Method> = match plan.serving() {
+        None => {
+            let subjects = Subjects::new(plan, project.folder(), &run, scratch, servers)?;
+            Box::new(subjects)
+        }
+        Some(serving) => {
+            let servings = Servings::new(plan, serving, project.folder(), &run, scratch)?;
+            Box::new(servings)
+        }
+    };
+    let ending = measuring::measure(plan, writer, run, method)?;
     report::after_run(&path)?;
     measuring::ended(ending)
 }
@@ -156,6 +177,21 @@ fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     let seconds = if args.quick { 3 } else { 8 };
     let usual = Duration::from_secs(seconds) * targets.max(1) as u32;
     args.pairs.is_none().then_some(usual.as_nanos() as u64)
+}
+
+/// Servers take turns of a visit each, in one mirrored pair of passes, for as many blocks as intervals need
+/// that hold for all of them together.
+fn measure_servers(args: &RunArgs, load: &Load) -> Measure {
+    let blocks = args.blocks.unwrap_or(if args.quick { 3 } else { 12 });
+    Measure {
+        pairs: args.pairs.unwrap_or(1),
+        turn_ns: load.stretch_ns,
+        max_blocks: blocks,
+        budget_ns: args.budget.and_then(|b| b.0).map(|b| b.as_nanos() as u64),
+        looks: Vec::new(),
+        max_warmup: if args.quick { 80 } else { 320 },
+        ..measure(args)
+    }
 }
 
 fn measure(args: &RunArgs) -> Measure {

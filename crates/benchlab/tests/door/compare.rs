@@ -837,7 +837,7 @@ fn alive(marker: &str) -> bool {
 }
 
 #[track_caller]
-fn assert_nobody_left(marker: &str) {
+pub fn assert_nobody_left(marker: &str) {
     std::thread::sleep(Duration::from_millis(20));
     assert!(!alive(marker), "a command is still there");
 }

@@ -15,3 +15,4 @@ mod servers;
 mod servers_faults;
 mod stopping;
 mod two_runs;
+mod web_servers;

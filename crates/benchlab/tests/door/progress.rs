@@ -2,7 +2,7 @@
 //! Progress is one line on a terminal, redrawn and cleared at the end; elsewhere there are notes alone.
 
 use crate::project::{BENCHLAB, Project, SHORT_RUN};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 
 #[test]
 fn without_a_terminal_there_are_notes_alone() {
@@ -54,6 +54,15 @@ fn on_a_terminal_one_line_is_redrawn_and_cleared() {
 
 /// What a call writes to a terminal on standard error, and its exit code.
 pub fn on_terminal(command: &Command, variables: &[(&str, &str)]) -> (String, Option<i32>) {
+    at_terminal(command, variables, |_| ())
+}
+
+/// The same with somebody at the keyboard.
+pub fn at_terminal(
+    command: &Command,
+    variables: &[(&str, &str)],
+    types: impl FnOnce(&mut ChildStdin),
+) -> (String, Option<i32>) {
     let words: Vec<_> = command
         .get_args()
         .map(|a| format!("'{}'", a.to_str().expect("UTF-8")))
@@ -65,10 +74,13 @@ pub fn on_terminal(command: &Command, variables: &[(&str, &str)]) -> (String, Op
         .args(["-qefc", &line, "/dev/null"])
         .env("TERM", "xterm")
         .envs(variables.iter().copied())
-        .stdin(Stdio::null());
-    let output = terminal
-        .output()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut terminal = terminal
+        .spawn()
         .expect("`script` (util-linux) gives a terminal");
+    types(terminal.stdin.as_mut().expect("a keyboard"));
+    let output = terminal.wait_with_output().expect("it ends");
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     (shown, output.status.code())
 }

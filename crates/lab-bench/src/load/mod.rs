@@ -19,7 +19,7 @@ use lab_plan::Schedule;
 use lab_store::{RunWriter, StoreError};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
-use watch::{Reading, Watch};
+pub(crate) use watch::{Reading, Watch};
 
 /// What puts load on one server at one point: the engine of lab-load, with its connections.
 pub trait Generator {
@@ -356,7 +356,7 @@ impl<'a> Site<'a> {
     }
 }
 
-fn with_server(slice: Slice, before: Option<Reading>, now: Option<Reading>) -> Slice {
+pub(crate) fn with_server(slice: Slice, before: Option<Reading>, now: Option<Reading>) -> Slice {
     let used = |(now, before): (Reading, Reading)| now.cpu_ns.saturating_sub(before.cpu_ns);
     Slice {
         server_cpu_ns: now.zip(before).map(used),

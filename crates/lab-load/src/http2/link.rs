@@ -161,16 +161,11 @@ impl Link {
             stream.send_data(request.body.clone(), true)?;
         }
         let (head, mut stream) = answer.await?.into_parts();
-        // One byte too many says that it is too long.
-        let most = match job.expect.wants_body() {
-            true => job.expect.most_body() + 1,
-            false => 0,
-        };
         let mut body = Vec::new();
         while let Some(bytes) = stream.data().await {
             let bytes = bytes?;
             stream.flow_control().release_capacity(bytes.len())?;
-            let room = most - body.len();
+            let room = job.expect.body_room() - body.len();
             body.extend_from_slice(&bytes[..bytes.len().min(room)]);
         }
         Ok(Answer {

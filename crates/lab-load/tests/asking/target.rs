@@ -49,7 +49,7 @@ fn what_is_no_url_of_http_says_what_to_do() {
         ("http://localhost/a\r\nX: y", "control character"),
         ("http://localhost/a\0", "control character"),
         ("http://12}/", "invalid uri character"),
-        ("http://[fe80::1%25eth0]/", "invalid IPv6"),
+        ("http://[fe80::1%25eth0]/", "has the zone `eth0`"),
         ("", "is no URL"),
     ];
     for (url, words) in cases {

@@ -3,7 +3,7 @@
 //! changes, and sentences on what differs and what that leaves open.
 
 use super::cases::tone;
-use super::{Room, count};
+use super::{Room, count, load};
 use crate::between::BetweenReport;
 use crate::number::{self, Quantity, full, short};
 use crate::table::{Cell, Column, Table};
@@ -22,6 +22,15 @@ pub fn answer(report: &BetweenReport) -> String {
     let between = report.between;
     let mut sentences = Vec::new();
     match &between.baseline {
+        _ if !between.metrics.is_empty() => {
+            sentences.push(format!(
+                "From the first run ({}) to the second ({}), the machine's speed included:",
+                count(between.blocks[0] as usize, "block"),
+                count(between.blocks[1] as usize, "block"),
+            ));
+            sentences.extend(load::between::standings(report));
+            sentences.extend(undecided(report));
+        }
         Some(baseline) if !between.changes.is_empty() => {
             sentences.push(format!(
                 "From the first run ({}) to the second ({}), by the ratio to {baseline}:",
@@ -41,9 +50,11 @@ pub fn answer(report: &BetweenReport) -> String {
 /// Points in the order of the report, each with what changed there.
 pub fn points<'a>(report: &BetweenReport<'a>) -> Vec<&'a str> {
     let mut points: Vec<&str> = Vec::new();
-    for level in &report.between.levels {
-        if points.last() != Some(&level.point.as_str()) {
-            points.push(&level.point);
+    let levels = report.between.levels.iter().map(|level| &level.point);
+    let metrics = report.between.metrics.iter().map(|metric| &metric.point);
+    for point in levels.chain(metrics) {
+        if points.last() != Some(&point.as_str()) {
+            points.push(point);
         }
     }
     points
@@ -54,6 +65,7 @@ pub fn point_tables(report: &BetweenReport, point: &str, room: Room) -> Vec<Tabl
     let tables = [
         ratio_table(report, point, room),
         time_table(report, point, room),
+        load::between::change_table(report, point, room),
     ];
     tables.into_iter().filter(|t| !t.rows.is_empty()).collect()
 }
@@ -96,14 +108,21 @@ pub fn run_table(report: &BetweenReport) -> Table {
 /// How it was computed, and how far apart the runs are.
 pub fn method(report: &BetweenReport) -> String {
     let between = report.between;
-    format!(
-        "The second run began {} the first. Changes are second / first: Hodges-Lehmann estimates over \
-         the blocks of both; those of ratios are simultaneous within a point, asked for: {}, margin {}; \
-         those of times hold one by one.",
-        distance(report.runs[1].started_unix_s - report.runs[0].started_unix_s),
-        number::level(between.level),
-        number::level(between.margin),
-    )
+    let distance = distance(report.runs[1].started_unix_s - report.runs[0].started_unix_s);
+    let (level, margin) = (number::level(between.level), number::level(between.margin));
+    match between.metrics.is_empty() {
+        true => format!(
+            "The second run began {distance} the first. Changes are second / first: Hodges-Lehmann estimates \
+             over the blocks of both; those of ratios are simultaneous within a point, asked for: {level}, \
+             margin {margin}; those of times hold one by one."
+        ),
+        false => format!(
+            "The second run began {distance} the first. Changes are second / first, of times and costs, so that \
+             below 1 is better: of rates, CPU time and memory Hodges-Lehmann estimates over the blocks of both; \
+             of percentiles, which are those of all requests of a run, with bootstrap intervals over whole \
+             blocks. They are simultaneous within a point, asked for: {level}, margin {margin}."
+        ),
+    }
 }
 
 /// Whether a subject is the same program in both runs, in words.
@@ -263,7 +282,9 @@ fn moved(verdict: &Verdict) -> bool {
 }
 
 fn undecided(report: &BetweenReport) -> Option<String> {
-    let needed = report.between.changes.iter().map(|c| match c.verdict {
+    let verdicts = report.between.changes.iter().map(|c| c.verdict);
+    let verdicts = verdicts.chain(report.between.metrics.iter().map(|m| m.verdict));
+    let needed = verdicts.map(|verdict| match verdict {
         Verdict::Inconclusive { blocks_needed } => blocks_needed,
         _ => None,
     });

@@ -35,7 +35,14 @@ const PLACE: [&str; 8] = [
     "blocks",
 ];
 
-const COUNTS: [&str; 5] = ["offered", "served", "failed", "connects", "saturated"];
+const COUNTS: [&str; 6] = [
+    "offered",
+    "served",
+    "failed",
+    "connects",
+    "drain_ns",
+    "saturated",
+];
 
 const ERRORS: [&str; 7] = [
     "errors_connect",
@@ -275,6 +282,7 @@ fn figures(row: &mut Row, cell: &LoadCell) {
     row.set("served", cell.served);
     row.set("failed", failed(cell));
     row.set("connects", cell.connects);
+    row.set("drain_ns", cell.drain_ns);
     row.set("saturated", cell.saturated);
     for (column, kind) in ERRORS.into_iter().zip(ErrorKind::ALL) {
         let found = cell.errors.iter().find(|(k, _)| *k == kind);

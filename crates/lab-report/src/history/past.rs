@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a history keeps of a run: small, so that hundreds of runs can be read one after the other.
 
+use crate::content::load::failed;
 use crate::load;
 use lab_model::{Kind, Plan, Run, Subject, SubjectId};
 use lab_stats::Analysed;
 use lab_stats::analysis::{Analysis, Interval, Verdict};
-use lab_stats::load::analysis::LoadAnalysis;
+use lab_stats::load::analysis::{LoadAnalysis, LoadCell};
 use std::collections::HashMap;
 
 /// One run, without its samples.
@@ -55,8 +56,31 @@ pub(super) struct Standing {
     pub ratio: Option<Interval>,
     /// Point by point.
     pub verdicts: Vec<Verdict>,
+    /// Of a load run.
+    pub load: Option<Served>,
     /// Why there are no verdicts, if there are none.
     pub missing: &'static str,
+}
+
+/// What users of a server got.
+#[derive(Clone, Debug)]
+pub(super) struct Served {
+    /// Of the response time, where the run has one point alone.
+    pub p99_ns: Option<Interval>,
+    /// Requests that failed, at all points.
+    pub failed: u64,
+}
+
+impl Served {
+    fn new(plan: &Plan, load: &LoadAnalysis, subject: SubjectId) -> Served {
+        let cells = || load.cells.iter().filter(|c| c.subject == subject);
+        let failed = cells().map(failed).fold(0, u64::saturating_add);
+        let p99 = cells().next().and_then(|cell| cell.response.p99_ns);
+        Served {
+            p99_ns: p99.filter(|_| plan.points.len() == 1),
+            failed,
+        }
+    }
 }
 
 impl Past {
@@ -70,7 +94,7 @@ impl Past {
         let several = whole.targets.len() > 1;
         let mut past: Vec<PastPart> = parts
             .iter()
-            .filter_map(|part| PastPart::new(part, hashes, several))
+            .filter_map(|part| PastPart::new(part, load.as_ref(), hashes, several))
             .collect();
         if let (Some(load), [only]) = (load.filter(|_| whole.serving().is_some()), past.as_slice())
         {
@@ -104,6 +128,7 @@ impl Past {
 impl PastPart {
     fn new(
         Analysed { part, analysis }: &Analysed,
+        load: Option<&LoadAnalysis>,
         hashes: &HashMap<String, String>,
         several: bool,
     ) -> Option<PastPart> {
@@ -120,6 +145,7 @@ impl PastPart {
             subject: made(&plan.subjects[id]),
             ratio: ratio(plan, analysis, id),
             verdicts: verdicts(analysis, id),
+            load: load.map(|load| Served::new(plan, load, id)),
             missing: missing(&part.run, analysis, id),
         };
         let baseline = plan.subjects.get(plan.baseline)?;
@@ -165,9 +191,19 @@ fn by_case(plan: &Plan, load: &LoadAnalysis, whole: &PastPart) -> Vec<PastPart> 
         };
         let standing = |standing: &Standing| {
             let found = overall(&standing.subject.name);
+            let mine = |c: &&LoadCell| {
+                let subject = plan.subjects.get(c.subject);
+                let in_case = plan.points.get(c.point).is_some_and(|p| p.case == case);
+                in_case && subject.is_some_and(|s| s.name == standing.subject.name)
+            };
+            let failures = load.cells.iter().filter(mine).map(failed);
             Standing {
                 ratio: found.map(|o| o.ratio),
                 verdicts: found.map(|o| o.verdict).into_iter().collect(),
+                load: Some(Served {
+                    p99_ns: None,
+                    failed: failures.fold(0, u64::saturating_add),
+                }),
                 ..standing.clone()
             }
         };

@@ -41,6 +41,10 @@ pub struct Record<'a> {
     pub other_points: bool,
     pub ended: bool,
     pub target: Option<&'static str>,
+    pub p99_ns: Option<f64>,
+    pub p99_low_ns: Option<f64>,
+    pub p99_high_ns: Option<f64>,
+    pub failed: Option<u64>,
     pub case: Option<&'a str>,
     /// It is the baseline itself, with nothing to compare.
     #[serde(skip)]
@@ -51,6 +55,9 @@ pub struct Record<'a> {
     /// What the baseline's columns hold.
     #[serde(skip)]
     pub shown_time: Option<Interval>,
+    /// What the columns of p99 hold.
+    #[serde(skip)]
+    pub shown_p99: Option<Interval>,
     /// Point by point.
     #[serde(skip)]
     pub verdicts: &'a [Verdict],
@@ -81,6 +88,8 @@ fn record<'a>(
 ) -> Record<'a> {
     let ratio = standing.ratio.filter(bounded);
     let time = part.baseline_wall_ns.filter(bounded);
+    let load = standing.load.as_ref();
+    let p99 = load.and_then(|load| load.p99_ns).filter(bounded);
     let verdicts = standing.verdicts.as_slice();
     let counts = VerdictCounts::of(verdicts);
     let name = &standing.subject.name;
@@ -126,10 +135,15 @@ fn record<'a>(
         other_points: later().next().is_some_and(|l| l.points != part.points),
         ended: past.ended,
         target,
+        p99_ns: p99.map(|t| t.estimate),
+        p99_low_ns: p99.map(|t| t.low),
+        p99_high_ns: p99.map(|t| t.high),
+        failed: load.map(|load| load.failed),
         case: part.case.as_deref(),
         alone: *name == part.baseline.name,
         shown_ratio: ratio,
         shown_time: time,
+        shown_p99: p99,
         verdicts,
     }
 }

@@ -4,7 +4,7 @@
 use super::Known;
 use super::record::Record;
 use crate::content::{MARKS, Room, count, mark, minute, tone};
-use crate::number::{Quantity, brief_in, full, range, short};
+use crate::number::{Quantity, brief_in, full, range, short, whole};
 use crate::spark;
 use crate::table::{Cell, Table, Tone};
 use lab_stats::analysis::Interval;
@@ -112,15 +112,17 @@ fn table(records: &[&Record], room: Room) -> Table {
         "ratio",
         "verdict",
         "baseline",
+        "p99",
+        "errors",
         "blocks",
         "mark",
     ];
     let mut table = Table::new(title(records), columns.map(String::from));
-    for text in [1, 3, 6] {
+    for text in [1, 3, 8] {
         table.columns[text].numeric = false;
     }
     table.rows = records.iter().map(|r| row(r, room)).collect();
-    for optional in [6, 4, 1] {
+    for optional in [8, 6, 5, 4, 1] {
         let empty = |row: &Vec<Cell>| ["", NONE].contains(&row[optional].text.as_str());
         if table.rows.iter().all(empty) {
             table.columns.remove(optional);
@@ -236,12 +238,23 @@ fn row(record: &Record, room: Room) -> Vec<Cell> {
         interval(Quantity::Ratio, &record.shown_ratio).into(),
         verdict(record),
         interval(Quantity::Time, &record.shown_time).into(),
+        interval(Quantity::Time, &record.shown_p99).into(),
+        errors(record),
         record.blocks.to_string().into(),
         remarks
             .map(|(letter, ..)| letter)
             .collect::<String>()
             .into(),
     ]
+}
+
+/// How many requests of a load failed.
+fn errors(record: &Record) -> Cell {
+    match record.failed {
+        None => NONE.into(),
+        Some(0) => "0".into(),
+        Some(failed) => Cell::from(whole(failed)).tone(Tone::Alarm),
+    }
 }
 
 /// In a word, or with several points how many of each kind: `12> 2=`.

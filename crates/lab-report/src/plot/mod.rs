@@ -18,7 +18,7 @@ mod sweep;
 pub use colour::style_sheet;
 pub use forest::{Forest, ForestRow, Mark, plot as forest};
 
-use crate::number::Quantity;
+use crate::number::{self, Quantity};
 use crate::view::{Group, View};
 use crate::{Error, File, Report};
 use lab_model::{PointId, SubjectId};
@@ -153,10 +153,12 @@ fn plain_time(ns: f64) -> String {
     format!("{}{unit}", canvas::tick(ns / scale))
 }
 
-/// `20 k/s`.
+/// `20,000/s`.
 fn rate_tick(rate: f64) -> String {
-    let (scale, unit) = Quantity::Rate.unit(rate * 1.0001);
-    format!("{}{unit}", canvas::tick(rate / scale))
+    match rate >= 1000.0 {
+        true => format!("{}/s", number::whole(rate.round() as u64)),
+        false => format!("{}/s", canvas::tick(rate)),
+    }
 }
 
 /// Letters, digits and `-` only, for names that come from experiments.

@@ -5,11 +5,20 @@ use super::sheet::{Sheet, Value};
 use super::sheets::{bounds, leveled};
 use crate::between::BetweenReport;
 use crate::content::between::{answer, method, program_word, run_table, title};
+use crate::content::load::metric_name;
+use crate::csv::load_between::unit;
 use crate::view::verdict_word;
 
 /// Names and sheets, in order.
-pub fn sheets(report: &BetweenReport) -> [(&'static str, Sheet); 4] {
-    [
+pub fn sheets(report: &BetweenReport) -> Vec<(&'static str, Sheet)> {
+    if !report.between.metrics.is_empty() {
+        return vec![
+            ("Summary", summary(report)),
+            ("Changes", metrics(report)),
+            ("Differences", differences(report)),
+        ];
+    }
+    vec![
         ("Summary", summary(report)),
         ("Changes", changes(report)),
         ("Times", times(report)),
@@ -75,6 +84,41 @@ fn changes(report: &BetweenReport) -> Sheet {
         row.extend(leveled(&change.change));
         row.extend(change.ratios.iter().flat_map(bounds));
         row.push(change.margin.into());
+        sheet.rows.push(row);
+    }
+    sheet
+}
+
+/// Of load runs.
+fn metrics(report: &BetweenReport) -> Sheet {
+    let headings = [
+        "Server",
+        "Point",
+        "Metric",
+        "Verdict",
+        "Second / first",
+        "low",
+        "high",
+        "level",
+        "In the first",
+        "low",
+        "high",
+        "In the second",
+        "low",
+        "high",
+        "Unit",
+    ];
+    let mut sheet = Sheet::new(&headings, 3);
+    for change in &report.between.metrics {
+        let mut row: Vec<Value> = vec![
+            change.subject.as_str().into(),
+            change.point.as_str().into(),
+            metric_name(change.metric).into(),
+            verdict_word(&change.verdict).into(),
+        ];
+        row.extend(leveled(&change.change));
+        row.extend(change.values.iter().flat_map(bounds));
+        row.push(unit(change.metric).into());
         sheet.rows.push(row);
     }
     sheet

@@ -101,6 +101,7 @@ pub fn figures(view: &LoadView) -> Sheet {
     let errors = ErrorKind::ALL.map(|kind| format!("Errors: {}", kind.name()));
     let further = [
         "Connections opened",
+        "Longest wait for the last answer (ns)",
         "The generator was the limit",
         "Server's threads",
     ];
@@ -148,6 +149,7 @@ fn figure_row(view: &LoadView, cell: &LoadCell) -> Vec<Value> {
         counted(found.map_or(0, |(_, n)| *n))
     }));
     row.push(counted(cell.connects));
+    row.push(counted(cell.drain_ns));
     row.push(if cell.saturated { "yes" } else { "no" }.into());
     row.push(cell.server_threads.map_or(Value::Blank, Value::from));
     row.extend(FIGURES.iter().flat_map(|(_, of)| maybe(of(cell))));

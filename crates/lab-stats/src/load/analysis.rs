@@ -58,12 +58,15 @@ pub struct LoadCell {
     pub errors: Vec<(ErrorKind, u64)>,
     /// Requests due per second.
     pub offered_per_s: Interval,
-    /// Requests served per second.
+    /// Requests served per second, until the last of them was: what a visit leaves behind at its end is
+    /// part of it.
     pub served_per_s: Interval,
     /// Bytes received per second.
     pub received_bytes_per_s: Interval,
     /// Connections opened.
     pub connects: u64,
+    /// The longest time from the end of a visit to its last answer, ns: a reading.
+    pub drain_ns: u64,
     /// From due (in a closed loop: from sent) to answered, of those served.
     pub response: Quantiles,
     /// From sent to answered, of those served.
@@ -222,17 +225,30 @@ pub enum Metric {
     P999,
     /// CPU time of the server for each request served.
     ServerCpu,
+    /// Resident memory of the server. Between runs alone: it is no other from turn to turn.
+    ServerMemory,
 }
 
 impl Metric {
-    /// All of them, in the order in which they are shown.
-    pub const ALL: [Metric; 6] = [
+    /// Those in which servers are compared that take turns, in the order in which they are shown.
+    pub const IN_TURNS: [Metric; 6] = [
         Metric::Throughput,
         Metric::P50,
         Metric::P90,
         Metric::P99,
         Metric::P999,
         Metric::ServerCpu,
+    ];
+
+    /// Those in which two runs are compared.
+    pub const BETWEEN_RUNS: [Metric; 7] = [
+        Metric::Throughput,
+        Metric::P50,
+        Metric::P90,
+        Metric::P99,
+        Metric::P999,
+        Metric::ServerCpu,
+        Metric::ServerMemory,
     ];
 
     /// In few words.
@@ -244,6 +260,7 @@ impl Metric {
             Metric::P99 => "p99",
             Metric::P999 => "p99.9",
             Metric::ServerCpu => "server CPU per request",
+            Metric::ServerMemory => "server memory",
         }
     }
 
@@ -254,7 +271,7 @@ impl Metric {
             Metric::P90 => Some(9000),
             Metric::P99 => Some(9900),
             Metric::P999 => Some(9990),
-            Metric::Throughput | Metric::ServerCpu => None,
+            Metric::Throughput | Metric::ServerCpu | Metric::ServerMemory => None,
         }
     }
 }

@@ -46,15 +46,16 @@ fn cell(plan: &Plan, blocks: &[&Visit], subject: SubjectId, point: PointId) -> O
     let over_blocks = |value: fn(&Visit) -> Option<f64>| level(plan, blocks, value);
     let rate = |value: fn(&Visit) -> Option<f64>| over_blocks(value).map(|(_, interval)| interval);
     let (pace, served_per_s) = over_blocks(|v| Some(v.per_second(v.served)))?;
-    let (response, depending) = quantiles(plan, blocks, |s| &s.response);
+    let times = |of| quantiles(plan.seed, plan.measure.alpha, blocks, of);
+    let (response, depending) = times(|s| &s.response);
     // In a closed loop a request is due when it is sent.
     let same = blocks.iter().all(|block| block.waits_for_nothing());
     let service = match same {
         true => response.clone(),
-        false => quantiles(plan, blocks, |s| &s.service).0,
+        false => times(|s| &s.service).0,
     };
-    let (lag, _) = quantiles(plan, blocks, |s| &s.lag);
-    let generator_busy = rate(|v| Some(v.busiest_cpu_ns as f64 / v.wall_ns))?;
+    let (lag, _) = times(|s| &s.lag);
+    let generator_busy = rate(|v| Some(v.busiest_cpu_ns as f64 / v.served_in_ns))?;
     let saturated = generator_busy.estimate > BUSY
         || plan.is_open(point) && lag.p99_ns.is_some_and(|p| p.estimate > LATE_NS);
     let cell = LoadCell {
@@ -64,17 +65,18 @@ fn cell(plan: &Plan, blocks: &[&Visit], subject: SubjectId, point: PointId) -> O
         offered: sum(|v| v.offered),
         served: sum(|v| v.served),
         errors: errors(blocks),
-        offered_per_s: rate(|v| Some(v.per_second(v.offered)))?,
+        offered_per_s: rate(|v| Some(v.offered_per_second()))?,
         served_per_s,
         received_bytes_per_s: rate(|v| Some(v.per_second(v.received_bytes)))?,
         connects: sum(|v| v.connects),
+        drain_ns: blocks.iter().map(|v| v.drain_ns).max().unwrap_or(0),
         response,
         service,
         lag,
         generator_cpu_ns: rate(|v| v.per_request(v.cpu_ns as f64)),
         generator_busy,
         server_cpu_ns: rate(|v| v.server_ns_per_request()),
-        server_cores: rate(|v| Some(v.server_cpu_ns? as f64 / v.wall_ns)),
+        server_cores: rate(|v| Some(v.server_cpu_ns? as f64 / v.served_in_ns)),
         server_bytes: rate(|v| Some(v.server_bytes? as f64)),
         server_threads: blocks.iter().filter_map(|v| v.server_threads).max(),
         saturated,

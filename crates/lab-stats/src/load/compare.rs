@@ -66,7 +66,7 @@ pub fn compare(
 /// who stalls is asked less, their response times do not.
 fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
     match (plan.serving(), plan.is_open(point)) {
-        (None, _) => &Metric::ALL,
+        (None, _) => &Metric::IN_TURNS,
         (Some(_), true) => &[Metric::P50, Metric::P90, Metric::P99],
         (Some(_), false) => &[Metric::Throughput, Metric::ServerCpu],
     }
@@ -174,7 +174,7 @@ impl Respects {
         let both = self.0.iter().zip(&other.0);
         let both = both.filter_map(|(a, b)| Some((a.as_ref()?, b.as_ref()?)));
         let (mine, theirs): (Vec<&Block>, Vec<&Block>) = both.unzip();
-        if mine.is_empty() || errors_hide(&mine, metric) || errors_hide(&theirs, metric) {
+        if mine.is_empty() || any_hides(&mine, metric) || any_hides(&theirs, metric) {
             return None;
         }
         let pairs = mine.into_iter().zip(theirs);
@@ -192,20 +192,30 @@ impl Block {
 }
 
 /// Whether errors take the place of what is compared.
-fn errors_hide(blocks: &[&Block], metric: Metric) -> bool {
-    let sum = |part: fn(&Block) -> u64| {
-        let parts = blocks.iter().map(|block| part(block));
-        parts.fold(0, u64::saturating_add)
-    };
-    let part = metric.per_10_000();
-    part.is_some_and(|part| hidden(sum(|b| b.failed), sum(|b| b.served), part))
+pub fn errors_hide(visits: &[&Visit], metric: Metric) -> bool {
+    let counts = visits.iter().map(|v| (v.failed(), v.served));
+    too_many(counts, metric)
 }
 
-fn value(visit: &Visit, metric: Metric) -> Option<f64> {
+fn any_hides(blocks: &[&Block], metric: Metric) -> bool {
+    too_many(blocks.iter().map(|b| (b.failed, b.served)), metric)
+}
+
+/// Whether so many failed, beside those served, that a percentile is hidden.
+fn too_many(counts: impl Iterator<Item = (u64, u64)>, metric: Metric) -> bool {
+    let add = |a: (u64, u64), b: (u64, u64)| (a.0.saturating_add(b.0), a.1.saturating_add(b.1));
+    let (failed, served) = counts.fold((0, 0), add);
+    let part = metric.per_10_000();
+    part.is_some_and(|part| hidden(failed, served, part))
+}
+
+/// What a block says in some respect; `None`: nothing.
+pub fn value(visit: &Visit, metric: Metric) -> Option<f64> {
     match (metric, metric.per_10_000()) {
         // 0 lies below the clock's resolution, and has no logarithm.
         (_, Some(part)) => visit.response_ns(part).map(|ns| ns.max(1.0)),
         (Metric::ServerCpu, _) => visit.server_ns_per_request(),
+        (Metric::ServerMemory, _) => visit.server_bytes.map(|bytes| bytes.max(1) as f64),
         _ => visit.wall_ns_per_request(),
     }
 }

@@ -2,13 +2,14 @@
 //! What a load run's slices say: rates and costs, quantiles of all its requests, verdicts.
 
 pub mod analysis;
+pub mod between;
 mod cells;
 mod compare;
 mod judge;
 mod quantiles;
 mod served;
 pub mod threshold;
-mod visits;
+pub(crate) mod visits;
 mod warnings;
 
 use crate::analysis::Scaling;

@@ -9,7 +9,6 @@ use super::visits::{Distribution, Visit};
 use crate::analysis::Interval;
 use crate::dependence::{self, Merged};
 use crate::{bootstrap, family};
-use lab_model::Plan;
 
 /// Quantiles that are given, of 10,000.
 const PARTS: [u32; 6] = [5000, 7500, 9000, 9900, 9990, 9999];
@@ -17,8 +16,14 @@ const PARTS: [u32; 6] = [5000, 7500, 9000, 9900, 9990, 9999];
 /// More blocks than this are drawn in groups of neighbours: it bounds the work.
 const MOST_GROUPS: usize = 100;
 
-/// The quantiles of a distribution over all of `blocks`, and how the blocks depend on each other in it.
-pub fn quantiles(plan: &Plan, blocks: &[&Visit], of: Distribution) -> (Quantiles, Option<Merged>) {
+/// The quantiles of a distribution over all of `blocks`, each interval at a level of `1 - alpha`, and how the
+/// blocks depend on each other in it.
+pub fn quantiles(
+    seed: u64,
+    alpha: f64,
+    blocks: &[&Visit],
+    of: Distribution,
+) -> (Quantiles, Option<Merged>) {
     let counted = Counted::new(blocks, of);
     let Some(&max) = counted.values.last() else {
         return (Quantiles::default(), None);
@@ -27,13 +32,13 @@ pub fn quantiles(plan: &Plan, blocks: &[&Visit], of: Distribution) -> (Quantiles
     let total = all.total(&[1.0]);
     let found = all.quantiles(&[1.0]);
     let limits = [0, 3].map(|i| found.map(|values| values[i]));
-    let depending = dependence(plan, &counted, limits);
+    let depending = dependence(alpha, &counted, limits);
     let width = depending.as_ref().map_or(1, |m| m.width as usize);
     let pooled = Pooled::new(&counted, width.max(blocks.len().div_ceil(MOST_GROUPS)));
-    let intervals = pooled.intervals(plan);
+    let intervals = pooled.intervals(seed, alpha);
     let part = |i: usize| {
-        let beyond = total * f64::from(10_000 - PARTS[i]);
-        intervals.filter(|_| beyond >= 10_000.0).map(|all| all[i])
+        let given = intervals.filter(|_| is_given(total, PARTS[i]));
+        given.map(|all| all[i])
     };
     let quantiles = Quantiles {
         count: total as u64,
@@ -48,10 +53,15 @@ pub fn quantiles(plan: &Plan, blocks: &[&Visit], of: Distribution) -> (Quantiles
     (quantiles, depending)
 }
 
+/// Whether at least one of so many values exceeds the quantile that `per_10_000` do not.
+pub fn is_given(total: f64, per_10_000: u32) -> bool {
+    total * f64::from(10_000 - per_10_000) >= 10_000.0
+}
+
 /// How the blocks depend on each other in the part of their requests that exceed a limit, which is what
 /// moves a quantile: of several limits, that which asks for the widest groups.
-fn dependence(plan: &Plan, counted: &Counted, limits: [Option<f64>; 2]) -> Option<Merged> {
-    let enough = family::blocks_needed(plan.measure.alpha, 1).unwrap_or(u32::MAX);
+fn dependence(alpha: f64, counted: &Counted, limits: [Option<f64>; 2]) -> Option<Merged> {
+    let enough = family::blocks_needed(alpha, 1).unwrap_or(u32::MAX);
     let beyond = |limit: f64| {
         let part = |block: &Vec<(u64, u64)>| {
             let (mut all, mut over) = (0.0, 0.0);
@@ -155,8 +165,8 @@ impl Pooled<'_> {
     }
 
     /// Whole groups are drawn again; what is computed from a draw is the quantiles of all its requests.
-    fn intervals(&self, plan: &Plan) -> Option<[Interval; PARTS.len()]> {
-        bootstrap::intervals(self.groups, plan.seed, plan.measure.alpha, |draws| {
+    fn intervals(&self, seed: u64, alpha: f64) -> Option<[Interval; PARTS.len()]> {
+        bootstrap::intervals(self.groups, seed, alpha, |draws| {
             let weights: Vec<f64> = draws.iter().map(|n| f64::from(*n)).collect();
             self.quantiles(&weights)
         })

@@ -17,8 +17,12 @@ pub struct Visits<'r> {
 #[derive(Clone, Debug, Default)]
 pub struct Visit<'r> {
     slices: Vec<&'r Slice>,
-    /// The length of them all, at least 1.
+    /// The length of them all, ns, at least 1.
     pub wall_ns: f64,
+    /// How long it took to serve what was served, ns, at least 1.
+    pub served_in_ns: f64,
+    /// The longest time from the end of a load to its last answer, ns.
+    pub drain_ns: u64,
     /// Requests that were due, or sent.
     pub offered: u64,
     /// Requests that were served.
@@ -85,6 +89,8 @@ impl<'r> Visit<'r> {
         let server = slices.iter().map(|s| s.server_cpu_ns);
         let visit = Visit {
             wall_ns: sum(|s| s.wall_ns).max(1) as f64,
+            served_in_ns: sum(Slice::served_in_ns).max(1) as f64,
+            drain_ns: slices.iter().map(|s| s.drain_ns).max().unwrap_or(0),
             offered: sum(|s| s.offered),
             served: sum(|s| s.served),
             errors,
@@ -100,9 +106,14 @@ impl<'r> Visit<'r> {
         (!visit.slices.is_empty()).then_some(visit)
     }
 
-    /// So many things per second.
+    /// Requests due per second.
+    pub fn offered_per_second(&self) -> f64 {
+        self.offered as f64 * 1e9 / self.wall_ns
+    }
+
+    /// So many things per second, that come of requests served.
     pub fn per_second(&self, count: u64) -> f64 {
-        count as f64 * 1e9 / self.wall_ns
+        count as f64 * 1e9 / self.served_in_ns
     }
 
     /// So much time for each request served; `None`: none was.
@@ -112,7 +123,7 @@ impl<'r> Visit<'r> {
 
     /// Wall time for each request served, ns: 1 / throughput.
     pub fn wall_ns_per_request(&self) -> Option<f64> {
-        self.per_request(self.wall_ns)
+        self.per_request(self.served_in_ns)
     }
 
     /// CPU time of the server, at least 1 ns, for each request served, ns.

@@ -114,7 +114,7 @@ impl Told<'_> {
     fn errors(&self) -> Option<String> {
         let failing = self.cells(|cell| errors(cell) > 0);
         let hides = |cell: &LoadCell| {
-            let parts = Metric::ALL.into_iter().filter_map(Metric::per_10_000);
+            let parts = Metric::IN_TURNS.into_iter().filter_map(Metric::per_10_000);
             let highest = parts.max();
             highest.is_some_and(|part| hidden(errors(cell), cell.served, part))
         };
@@ -166,7 +166,15 @@ impl Told<'_> {
         let short = self.cells(|cell| self.open() && undelivered(cell));
         let rates = self.each(&short, |cell| {
             let [served, offered] = [cell.served_per_s, cell.offered_per_s];
-            format!("{:.0} of {:.0}", served.estimate, offered.estimate)
+            let rates = format!("{:.0} of {:.0}", served.estimate, offered.estimate);
+            // What is under way at the end of every visit is not worth a word.
+            match cell.drain_ns as f64 > (1.0 - DELIVERED) * self.load.stretch_ns as f64 {
+                true => {
+                    let late_s = cell.drain_ns as f64 / 1e9;
+                    format!("{rates}, until {late_s:.2} s after the end")
+                }
+                false => rates,
+            }
         });
         (!short.is_empty()).then(|| {
             format!(

@@ -195,13 +195,14 @@ package body Protocol_Tests is
 
       Longest  : constant String (1 .. Lines.Longest) := [others => 'x'];
       File     : constant FILEs := tmpfile;
+      Input    : Lines.Line_Reader (Natural (fileno (File)));
       Line     : Lines.Line_Buffer;
       Length   : Lines.Line_Length;
       Result   : Lines.Outcome;
 
       procedure Reads (Expected : Lines.Outcome; Text : String) is
       begin
-         Lines.Read (File, Line, Length, Result);
+         Lines.Read (Input, Line, Length, Result);
          Assert (Result = Expected, "outcome " & Result'Image & " instead of " & Expected'Image);
          Assert (Result /= Lines.Complete or else Line (1 .. Length) = Text, "the bytes");
       end Reads;
@@ -216,7 +217,9 @@ package body Protocol_Tests is
       Lines.Write (File, All_Bytes (12 .. 256));
       Assert (fwrite (Unended'Address, 1, Unended'Length, File) = Unended'Length, "written");
       rewind (File);
+      Assert (Lines.Is_Empty (Input), "nothing was read");
       Reads (Lines.Complete, Longest);
+      Assert (not Lines.Is_Empty (Input), "the beginning of a line was read with the one before");
       Reads (Lines.Too_Long, "");
       Reads (Lines.Complete, "");
       Reads (Lines.Complete, All_Bytes (12 .. 256));

@@ -8,6 +8,7 @@ with Benchlab.Fields;
 with Benchlab.Kernel;
 with Benchlab.Sessions;
 with Interfaces;
+with Serving;
 with Tally;
 
 package body Session_Tests is
@@ -172,6 +173,26 @@ package body Session_Tests is
       Assert (Tally.Alive = 0, "released at the end of the input");
    end Left_Open;
 
+   --  A server is never asked to perform, and is told while a command is waited for
+
+   procedure Serves (T : in out Fixture) is
+      Session : Sessions.Session (Serving.New_Case'Access);
+
+      pragma Unreferenced (T);
+   begin
+      Session.Wait (7);
+      Answers (Session, "open case=serve seed=1", "@lab opened url=http://127.0.0.1:1");
+      Assert (Serving.Waits = 0, "no wait without a case");
+      Session.Wait (7);
+      Assert (Serving.Waits = 1 and then Serving.Commands = 7, "a wait for commands");
+      Answers (Session, "run operations=1", Unsupported);
+      Answers (Session, "verify", Unsupported);
+      Answers (Session, "close", "@lab closed");
+      Answers (Session, "open case=noop seed=1", "@lab opened");
+      Session.Wait (7);
+      Assert (Serving.Waits = 1, "noop is no server");
+   end Serves;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -185,6 +206,7 @@ package body Session_Tests is
       Result.Add_Test (Caller.Create ("unknown cases and choices", Unknown'Access));
       Result.Add_Test (Caller.Create ("failures of the work", Failing'Access));
       Result.Add_Test (Caller.Create ("a case left open", Left_Open'Access));
+      Result.Add_Test (Caller.Create ("a server", Serves'Access));
       return Result;
    end Suite;
 

@@ -17,7 +17,7 @@ func main() {
 		Name:      "echo",
 		Library:   "no library 1.0",
 		OneThread: len(os.Args) > 1,
-		Cases:     map[string]lab.Open{"echo": openEcho, "crew": openCrew},
+		Cases:     map[string]lab.Open{"echo": openEcho, "crew": openCrew, "server": openServer},
 	})
 }
 
@@ -82,4 +82,13 @@ func openCrew(opening *lab.Opening) (lab.Case, error) {
 func (c crew) Close() error {
 	c.Crew.Close()
 	return nil
+}
+
+// openServer opens a server that serves nobody.
+func openServer(opening *lab.Opening) (lab.Case, error) {
+	opening.Report("url", "http://127.0.0.1:0")
+	return lab.Serving(func() error {
+		_, err := fmt.Fprintln(os.Stderr, "the server was closed")
+		return err
+	}), nil
 }

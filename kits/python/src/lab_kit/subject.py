@@ -20,21 +20,23 @@ _OPERATIONS_MAX = 2**53
 _CHECK_MODULUS = 2**64
 _MESSAGE_MAX = 1000
 
-Case = Callable[[Opening], AbstractContextManager[Perform]]
+Case = Callable[[Opening], AbstractContextManager[Perform | None]]
 """Opens a case for a `with` block, which closes it: `contextlib.contextmanager` makes one of a
-function that prepares the case, yields its `Perform` and releases what it took."""
+function that prepares the case, yields its `Perform` and releases what it took. One that yields None
+serves, until it is closed, and has no operations."""
 
 
-def serve(subject: str, library: str, cases: Mapping[str, Case]) -> None:
+def serve(subject: str, library: str, cases: Mapping[str, Case], *, one_thread: bool = True) -> None:
     """Says hello and serves the cases, and the built-in case noop, until quit or the end of input.
 
-    `library` names the driver or library under test with its version. From here on, what the
+    `library` names the driver or library under test with its version; `one_thread` says whether the
+    thread that calls this does the work, or threads that the cases start. From here on, what the
     program prints to standard output goes to standard error, so that no reply is torn.
     """
     with os.fdopen(os.dup(1), "wb") as replies, ExitStack() as case:
         sys.stdout = sys.stderr
         os.dup2(2, 1)
-        replies.write(_hello(subject, library))
+        replies.write(_hello(subject, library, threading.get_native_id() if one_thread else 0))
         replies.flush()
         session = _Session({**cases, "noop": _noop}, case)
         for line in lines.read_lines(sys.stdin.buffer):
@@ -50,11 +52,11 @@ def _noop(_: Opening) -> Iterator[Perform]:
     yield lambda operations: Work(operations, operations)
 
 
-def _hello(subject: str, library: str) -> bytes:
+def _hello(subject: str, library: str, thread: int) -> bytes:
     return lines.reply("hello", {
         "protocol": 1,
         "subject": subject,
-        "thread": threading.get_native_id(),
+        "thread": thread,
         "runtime": f"{platform.python_implementation()} {platform.python_version()}",
         "library": library,
     })
@@ -98,10 +100,11 @@ class _Session:
     def __init__(self, cases: Mapping[str, Case], case: ExitStack) -> None:
         self._cases = cases
         self._case = case
+        self._is_open = False
         self._perform: Perform | None = None
 
     def open(self, arguments: Mapping[str, str]) -> bytes:
-        if self._perform is not None:
+        if self._is_open:
             raise UsageError("a case is still open")
         name = lines.text(arguments, "case")
         opening = Opening(arguments)
@@ -109,17 +112,18 @@ class _Session:
         if case is None:
             raise UnsupportedError(f"there is no case {name}")
         self._perform = self._case.enter_context(case(opening))
+        self._is_open = True
         return lines.reply("opened", opening.settings)
 
     def verify(self, arguments: Mapping[str, str]) -> bytes:
-        perform = self._open_case()
+        perform = self._performer()
         operations = _operations({"operations": "1", **arguments})
         check, units, _ = perform(operations)
         return lines.reply("verified", {
             "check": check % _CHECK_MODULUS, "operations": operations, "units": units})
 
     def run(self, arguments: Mapping[str, str]) -> bytes:
-        perform = self._open_case()
+        perform = self._performer()
         operations = _operations(arguments)
         start = monotonic_ns()
         check, units, latencies = perform(operations)
@@ -133,15 +137,21 @@ class _Session:
             "operations": operations, "units": units, "check": check % _CHECK_MODULUS, **more})
 
     def close(self) -> bytes:
-        self._open_case()
-        self._perform = None
+        self._must_be_open()
+        self._is_open = False
         self._case.close()
         return lines.reply("closed", {})
 
-    def _open_case(self) -> Perform:
+    def _performer(self) -> Perform:
+        """What performs the open case's operations."""
+        self._must_be_open()
         if self._perform is None:
-            raise UsageError("no case is open")
+            raise UnsupportedError("this case serves: it has no operations")
         return self._perform
+
+    def _must_be_open(self) -> None:
+        if not self._is_open:
+            raise UsageError("no case is open")
 
 
 def _operations(arguments: Mapping[str, str]) -> int:

@@ -42,8 +42,14 @@ impl Sending {
         let tls = origin.secure();
         let tls = tls.then(|| Tls::new(&origin, self.protocol(), &self.trust()));
         let tls = tls.transpose()?;
-        let requests = Arc::new(Requests::new(&list, !self.no_keep_alive, seed)?);
         let expect = Arc::new(self.expect()?);
+        if expect.body_room() > 0 && list.iter().any(|r| r.method.as_str() == "HEAD") {
+            return Err(Exit::wrong(
+                "the answer to HEAD has no body that --expect-body or --expect-json could look at: ask with GET, \
+                 or leave them out",
+            ));
+        }
+        let requests = Arc::new(Requests::new(&list, !self.no_keep_alive, seed)?);
         let asked = |family| {
             let server = LoadedServer {
                 address: origin.address(family, &guard)?,

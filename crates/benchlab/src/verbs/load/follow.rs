@@ -80,7 +80,7 @@ impl<'a> Follower<'a> {
         };
         eprintln!(
             "benchlab: {seconds:.0} s{whom}  {}  p50 {}  p99 {}  {}",
-            rate(sum.per_second(sum.served)),
+            rate(sum.served_per_second()),
             time(sum.quantile(0.5)),
             time(sum.quantile(0.99)),
             sum.errors()

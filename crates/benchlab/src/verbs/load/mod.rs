@@ -14,7 +14,7 @@ use crate::verbs::compare::{exports, sweep};
 use crate::verbs::{report, runs_folder};
 pub use asked::Asked;
 use follow::Follower;
-use lab_bench::{LoadRun, LoadedServers, interrupt, unix_seconds};
+use lab_bench::{LoadRun, LoadedServers, give_back, interrupt, unix_seconds};
 use lab_load::Ports;
 use lab_model::host::Finding;
 use lab_model::{Arrivals, Ending, Host, Plan};
@@ -114,6 +114,7 @@ impl Errand<'_> {
             self.loading.load.server_pid = Some(one);
         }
         let plan = self.loading.plan()?;
+        give_back();
         interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
         let loopback = self.servers.iter().all(|s| s.server.is_here());
         ports(&plan, loopback);
@@ -126,6 +127,7 @@ impl Errand<'_> {
         writer.host(&host)?;
         writer.plan(&plan)?;
         let mut follower = Follower::new(&plan);
+        give_back();
         let run = LoadRun::new(&plan, writer, &servers, &self.processes);
         let ending = run.measure(&mut |progress| follower.step(progress));
         follower.end();

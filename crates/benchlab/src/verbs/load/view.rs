@@ -158,8 +158,8 @@ impl Seen<'_> {
     }
 
     fn rates(&self, last: &Sum) -> Line<'static> {
-        let served = rate(last.per_second(last.served));
-        let offered = rate(last.per_second(last.offered));
+        let served = rate(last.served_per_second());
+        let offered = rate(last.offered_per_second());
         Line::from(vec![
             label("served"),
             Span::from(format!("{served:<14}")).bold(),
@@ -176,7 +176,7 @@ impl Seen<'_> {
     }
 
     fn uses(&self, last: &Sum) -> Line<'static> {
-        let cores = |ns: u64| format!("{:.2} cores", ns as f64 / last.wall_ns.max(1) as f64);
+        let cores = |ns: u64| format!("{:.2} cores", ns as f64 / last.served_in_ns.max(1) as f64);
         let newest = self.last.back();
         let server = newest.filter(|s| s.server_cpu_ns.is_some()).map(|slice| {
             let memory = slice.server_bytes.map(|bytes| format!(", {}", size(bytes)));

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
     pub wall_ns: u64,
+    /// In which what was served was served.
+    pub served_in_ns: u64,
     pub offered: u64,
     pub served: u64,
     pub errors: BTreeMap<ErrorKind, u64>,
@@ -24,6 +26,7 @@ impl Sum {
     /// Adds a slice.
     pub fn add(&mut self, slice: &Slice) {
         self.wall_ns += slice.wall_ns;
+        self.served_in_ns += slice.served_in_ns();
         self.offered += slice.offered;
         self.served += slice.served;
         for &(kind, count) in &slice.errors {
@@ -48,9 +51,14 @@ impl Sum {
         self.times.iter().find(reached).map(|(ns, _)| *ns)
     }
 
-    /// So many per second.
-    pub fn per_second(&self, count: u64) -> f64 {
-        count as f64 * 1e9 / self.wall_ns.max(1) as f64
+    /// Requests due per second.
+    pub fn offered_per_second(&self) -> f64 {
+        self.offered as f64 * 1e9 / self.wall_ns.max(1) as f64
+    }
+
+    /// Requests served per second.
+    pub fn served_per_second(&self) -> f64 {
+        self.served as f64 * 1e9 / self.served_in_ns.max(1) as f64
     }
 
     /// `no errors`, or `3 timeout, 1 reset`.
@@ -164,7 +172,7 @@ mod tests {
         let quantiles = [0.0, 0.375, 0.5, 0.875, 1.0].map(|q| sum.quantile(q).unwrap());
         assert_eq!(quantiles, [10, 10, 20, 20, 40]);
         assert_eq!(
-            (sum.per_second(sum.served), sum.errors()),
+            (sum.served_per_second(), sum.errors()),
             (8.0, "2 timeout".into())
         );
     }

@@ -36,6 +36,14 @@ fn options_that_are_wrong_say_what_is_right() {
         (&["--expect-status", "99"], "is no status"),
         (&["--expect-json", "a.b"], "has no `=`"),
         (
+            &["--method", "HEAD", "--expect-body", "x"],
+            "the answer to HEAD has no body that --expect-body",
+        ),
+        (
+            &["--method", "HEAD", "--expect-json", "a=1"],
+            "ask with GET",
+        ),
+        (
             &["--fail-if", "p98>1ms"],
             "`p98` is not known; known are p50",
         ),
@@ -58,6 +66,12 @@ fn options_that_are_wrong_say_what_is_right() {
         place.load(&[&url], options).expect(2).says(&[says]);
     }
     place.0.call(&["load"]).expect(2).says(&["<URL>"]);
+    for url in ["http://[fe80::1%eth0]:80/", "http://[fe80::1%25eth0]/"] {
+        place
+            .load(&[url], &[])
+            .expect(2)
+            .says(&["has the zone `eth0`", "ip -6 address show dev eth0"]);
+    }
     place
         .load(&["127.0.0.1:80"], &[])
         .expect(2)

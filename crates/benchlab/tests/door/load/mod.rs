@@ -4,7 +4,9 @@
 mod asked;
 mod faults;
 mod stopped;
+mod tls;
 mod turns;
+mod two_loads;
 mod web;
 
 use crate::project::{Ended, Project};

@@ -2,11 +2,16 @@
 //! A load that is stopped or killed: what was measured until then is kept.
 
 use super::{Manner, Place, Web, sums};
+use crate::progress::{at_terminal, screen};
 use crate::project::{ended, wait_until};
 use lab_model::{Ending, ErrorKind};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use std::io::Write;
 use std::process::Child;
+
+/// What a terminal takes as the wish to interrupt (termios(3), VINTR).
+const CTRL_C: u8 = 3;
 
 /// Slices of 1 s; waits until some are in the file.
 fn begun(place: &Place, words: &[&str]) -> Child {
@@ -53,6 +58,45 @@ fn ctrl_c_ends_a_load_with_a_report() {
         "holds a load, which is not gone on with",
         "start the load again",
     ]);
+}
+
+/// The keys go to the terminal, and the view leaves it as it was.
+#[test]
+fn ctrl_c_at_a_terminal_clears_the_view() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let load = place
+        .0
+        .command(&["load", &web.url("/"), "--for", "60s", "-c", "2"]);
+    let kept =
+        || lab_store::load(&place.0.file()).is_ok_and(|run| run.complete_blocks().count() >= 2);
+    let (shown, code) = at_terminal(&load, &[], |keyboard| {
+        wait_until("two slices", || !place.0.files().is_empty() && kept());
+        keyboard.write_all(&[CTRL_C]).unwrap();
+        keyboard.flush().unwrap();
+        wait_until("the end", || {
+            lab_store::load(&place.0.file()).is_ok_and(|run| run.ending.is_some())
+        });
+    });
+    assert_eq!(code, Some(130), "{shown}");
+    assert!(shown.contains("last second"), "the view was there: {shown}");
+    let screen = screen(&shown);
+    // The terminal itself shows which key was hit.
+    let left = screen.iter().map(|line| line.trim_start_matches("^C"));
+    let left: Vec<&str> = left
+        .filter(|line| !line.is_empty() && !line.starts_with("benchlab: "))
+        .collect();
+    assert!(left.is_empty(), "{screen:#?}");
+    assert!(
+        screen
+            .iter()
+            .any(|line| line.contains("stopped; what was measured")),
+        "{screen:#?}"
+    );
+    let hidden = shown.matches("\u{1b}[?25l").count();
+    assert_eq!(shown.matches("\u{1b}[?25h").count(), hidden, "the cursor");
+    let run = place.0.load();
+    assert_eq!(run.ending, Some(Ending::Interrupted));
+    assert!(sums(&run).0 > 0);
 }
 
 /// Also in turns, whose block is not whole then.

@@ -64,6 +64,7 @@ pub fn metric_name(metric: Metric) -> &'static str {
         Metric::P99 => "p99 of the response time",
         Metric::P999 => "p99.9 of the response time",
         Metric::ServerCpu => "server's CPU time per request",
+        Metric::ServerMemory => "server's memory",
     }
 }
 
@@ -166,7 +167,7 @@ fn ratios(view: &LoadView, subject: SubjectId) -> Option<String> {
         .collect();
     let first = mine.first()?;
     let one = mine.iter().all(|c| c.point == first.point);
-    let metrics = Metric::ALL.into_iter().filter_map(|metric| {
+    let metrics = Metric::IN_TURNS.into_iter().filter_map(|metric| {
         let of: Vec<&LoadComparison> = mine
             .iter()
             .copied()
@@ -191,7 +192,7 @@ fn verdict(view: &LoadView, comparison: &LoadComparison) -> String {
         false => comparison.ratio,
     };
     let times = at_level(spoken(Quantity::Ratio, &ratio), &ratio, view.analysis.level);
-    let word = word(view, comparison.metric, &comparison.verdict);
+    let word = word(view.analysis.margin, comparison.metric, &comparison.verdict);
     match comparison.verdict {
         Verdict::Inconclusive {
             blocks_needed: Some(blocks),
@@ -200,7 +201,8 @@ fn verdict(view: &LoadView, comparison: &LoadComparison) -> String {
     }
 }
 
-fn word(view: &LoadView, metric: Metric, verdict: &Verdict) -> String {
+/// Which way a metric went.
+pub(super) fn word(margin: f64, metric: Metric, verdict: &Verdict) -> String {
     let up = metric == Metric::Throughput;
     let (less, more) = if up {
         ("higher", "lower")
@@ -212,7 +214,7 @@ fn word(view: &LoadView, metric: Metric, verdict: &Verdict) -> String {
         Verdict::Slower => more.into(),
         Verdict::SmallButReal { faster: true } => format!("a little {less}"),
         Verdict::SmallButReal { faster: false } => format!("a little {more}"),
-        Verdict::Equivalent => format!("equivalent within {}", number::level(view.analysis.margin)),
+        Verdict::Equivalent => format!("equivalent within {}", number::level(margin)),
         Verdict::Inconclusive { .. } => "not decided".into(),
     }
 }
@@ -221,7 +223,7 @@ fn word(view: &LoadView, metric: Metric, verdict: &Verdict) -> String {
 fn counted(view: &LoadView, all: &[&LoadComparison]) -> String {
     let mut kinds: Vec<(String, Vec<PointId>)> = Vec::new();
     for comparison in all {
-        let word = word(view, comparison.metric, &comparison.verdict);
+        let word = word(view.analysis.margin, comparison.metric, &comparison.verdict);
         match kinds.iter_mut().find(|(known, _)| *known == word) {
             Some((_, points)) => points.push(comparison.point),
             None => kinds.push((word, vec![comparison.point])),
@@ -234,7 +236,7 @@ fn counted(view: &LoadView, all: &[&LoadComparison]) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-fn inverse(ratio: &Interval) -> Interval {
+pub(super) fn inverse(ratio: &Interval) -> Interval {
     Interval {
         estimate: 1.0 / ratio.estimate,
         low: 1.0 / ratio.high,
@@ -244,7 +246,7 @@ fn inverse(ratio: &Interval) -> Interval {
 }
 
 /// An interval that holds at a lower level than was asked for says so.
-fn at_level(text: String, interval: &Interval, asked: f64) -> String {
+pub(super) fn at_level(text: String, interval: &Interval, asked: f64) -> String {
     if interval.level >= asked - 1e-9 || !number::bounded(interval) {
         return text;
     }

@@ -3,6 +3,7 @@
 
 mod answer;
 mod asked;
+pub mod between;
 mod tables;
 mod times;
 mod trouble;

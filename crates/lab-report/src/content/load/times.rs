@@ -34,7 +34,8 @@ pub struct Moment {
 pub fn moments(series: &Series) -> Vec<Moment> {
     let mut begin = 0.0;
     let moment = |slice: &&lab_model::Slice| {
-        let length = slice.wall_ns.max(1) as f64 / 1e9;
+        let [length, served_in] =
+            [slice.wall_ns, slice.served_in_ns()].map(|ns| ns.max(1) as f64 / 1e9);
         let from_s = begin;
         begin += length;
         let errors = slice.errors.iter().map(|(_, n)| *n as f64).sum::<f64>();
@@ -43,7 +44,7 @@ pub fn moments(series: &Series) -> Vec<Moment> {
             from_s,
             to_s: begin,
             offered: slice.offered as f64 / length,
-            served: slice.served as f64 / length,
+            served: slice.served as f64 / served_in,
             errors: errors / length,
             p50_ns: at(0.5),
             p99_ns: at(0.99),

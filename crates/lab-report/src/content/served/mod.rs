@@ -150,12 +150,19 @@ fn by_case(
 
 /// The unit that suits all of a table's figures, and how its title names it where there is little room.
 fn unit(quantity: Quantity, room: Room, known: impl Iterator<Item = f64>) -> (f64, String) {
+    if room == Room::Wide {
+        return (1.0, String::new());
+    }
+    if quantity == Quantity::Rate {
+        // Written out elsewhere.
+        let least = known.fold(f64::INFINITY, f64::min);
+        return match least >= 1e3 && least.is_finite() {
+            true => (1e3, ", k".into()),
+            false => (1.0, String::new()),
+        };
+    }
     let (scale, unit) = number::common_unit(quantity, known);
-    let named = match room {
-        Room::Narrow => format!(",{unit}"),
-        Room::Wide => String::new(),
-    };
-    (scale, named)
+    (scale, format!(",{unit}"))
 }
 
 /// Where a server has no figure.

@@ -22,7 +22,8 @@ pub fn peak_table(view: &ServedView, room: Room) -> Table {
     let peaks = peaks.filter_map(|(subject, case)| view.peak(subject, case, keep_alive));
     let (scale, in_unit) = unit(Quantity::Rate, room, peaks.map(|c| c.served_per_s.estimate));
     let title = format!(
-        "Most requests per second, over {}{in_unit}",
+        "Most requests per second{}, over {}",
+        in_unit.replace(", k", " in thousands"),
         view.connections(None, keep_alive)
     );
     let mut table = by_case(view, title, &cases, |subject, case| {

@@ -181,9 +181,13 @@ fn cost_note(view: &ServedView, room: Room) -> String {
         false => "; new conn.: how many times as much CPU time a connection for each request costs"
             .into(),
     };
+    let most = match room {
+        Room::Narrow => "requests per second over any number of them (k: thousands)",
+        Room::Wide => "requests per second over any number of them",
+    };
     format!(
         "CPU ratio: the server's CPU time per request as a multiple of {}'s, over {}{all}{marks}; CPU: of {} over {} \
-         connections; most: over any number of them{new}.",
+         connections; most: {most}{new}.",
         view.common().baseline(),
         view.connections(view.whole(), view.usual()),
         view.case_name(Some(case)),

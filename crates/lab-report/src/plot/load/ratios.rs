@@ -23,7 +23,11 @@ pub fn plot(view: &LoadView) -> Result<Option<Plot>, Error> {
         .filter(|&s| s != view.view.plan.baseline);
     let others: Vec<SubjectId> = others.collect();
     let points = view.view.plan.points.len();
-    let metrics: &[Metric] = if points > MANY { &MAIN } else { &Metric::ALL };
+    let metrics: &[Metric] = if points > MANY {
+        &MAIN
+    } else {
+        &Metric::IN_TURNS
+    };
     let rows = (0..points).flat_map(|p| metrics.iter().map(move |m| (p, *m)));
     let rows = rows.map(|(point, metric)| row(view, point, metric, &others));
     let lane = |&s: &SubjectId| (view.view.name(s).to_string(), of_subject(&view.view, s));

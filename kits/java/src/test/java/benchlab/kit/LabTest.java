@@ -114,6 +114,22 @@ class LabTest {
     }
 
     @Test
+    void asksNothingOfAServer() throws Exception {
+        String refused =
+                "@lab error code=unsupported"
+                        + " message=this%20case%20serves:%20it%20has%20no%20operations";
+        assertEquals(
+                List.of(
+                        "@lab opened url=http://127.0.0.1:40123 workers=8 loops=2",
+                        refused,
+                        refused,
+                        "@lab closed"),
+                Conversation.with(
+                        probe, "open case=serves seed=7", "verify", "run operations=2", "close"));
+        assertEquals(0, probe.open);
+    }
+
+    @Test
     void beginsTheInputsAnewInEveryBatch() throws Exception {
         // The sum of the three reference values of docs/protocol.md, modulo 2^64.
         String sum = "@lab verified operations=3 units=3 check=5670136646593388021";

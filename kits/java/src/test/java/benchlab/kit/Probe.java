@@ -2,6 +2,7 @@
 // A subject whose cases show what the kit hands to them, and how it takes their failures.
 package benchlab.kit;
 
+import java.net.URI;
 import java.sql.SQLException;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -28,6 +29,7 @@ final class Probe implements Subject {
                     case "echo" -> new Echo(arguments);
                     case "sum" -> new Sum(arguments.sequence());
                     case "crowd" -> new Crowd(arguments.sequence());
+                    case "serves" -> new Serves();
                     case "fails" -> new Fails(arguments.text("when"), arguments.text("message"));
                     default -> throw Refusal.unsupported("there is no case " + name);
                 };
@@ -101,6 +103,24 @@ final class Probe implements Subject {
         public void close() throws Exception {
             workers.close();
             super.close();
+        }
+    }
+
+    /** Says that it serves. */
+    private final class Serves extends Counted implements Serving {
+        @Override
+        public URI url() {
+            return URI.create("http://127.0.0.1:40123");
+        }
+
+        @Override
+        public int workers() {
+            return 8;
+        }
+
+        @Override
+        public int loops() {
+            return 2;
         }
     }
 

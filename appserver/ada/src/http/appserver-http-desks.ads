@@ -1,0 +1,76 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What a task needs to answer requests, of which it has one for all its connections: the bytes
+--  of a request, a draft, and the answers that are to be sent.
+
+with Appserver.HTTP.Dates;
+
+private package Appserver.HTTP.Desks is
+
+   --  What is sent behind the bytes of an answer from where it is: a part of a file, or text that
+   --  is as old as the program
+
+   type Tail is record
+      File   : Descriptor    := No_File;
+      Text   : Constant_Text := null;
+      Offset : Byte_Count    := 0;
+      Length : Byte_Count    := 0;
+      --  Of what is still to be sent
+   end record;
+
+   No_Tail : constant Tail := (others => <>);
+
+   procedure Drop (Self : in out Tail);
+   --  Closes the file; there is nothing to be sent any more
+
+   Longest_Header : constant := Fields_Capacity + 512;
+   --  Of an answer
+
+   type Desk
+     (Request_Capacity, Output_Capacity : Positive;
+      Draft : not null access Answer_Draft;
+      Owner : Natural)
+   is limited record
+      Request : HTTP.Request (Request_Capacity, Draft);
+      Tail    : Desks.Tail;
+      First   : Positive := 1;
+      Last    : Natural  := 0;
+      Output  : String (1 .. Output_Capacity);
+      --  What is to be sent is in First .. Last
+   end record
+     with Dynamic_Predicate => Desk.Output_Capacity >= Desk.Draft.Capacity + Longest_Header;
+
+   function Has_Output (Self : Desk) return Boolean is
+     (Self.Last >= Self.First or else Self.Tail.Length > 0);
+
+   function Has_Room (Self : Desk) return Boolean is
+     (Self.Tail.Length = 0
+      and then Self.Output_Capacity - Self.Last >= Self.Draft.Capacity + Longest_Header);
+   --  For any answer
+
+   function Called (Handle : Handler; Self : Desk) return Response;
+   --  The handler's response to the desk's request. Raises no exception.
+
+   procedure Put_Answer
+     (Self   : in out Desk;
+      Answer : Response;
+      Date   : Dates.Date_Text;
+      Closes : Boolean)
+     with Pre => Has_Room (Self);
+   --  Adds the answer to the desk's request, as what the handler left in the draft has it
+
+   procedure Put_Server_Answer
+     (Self : in out Desk; Date : Dates.Date_Text; Closes : Boolean)
+     with Pre => Has_Room (Self);
+   --  To OPTIONS *
+
+   procedure Put_Refusal
+     (Self : in out Desk; Status : Status_Code; Date : Dates.Date_Text)
+     with Pre => Has_Room (Self);
+   --  To what is no request, or not one that is taken. The connection is to be closed then.
+
+   procedure Put_Continue (Self : in out Desk)
+     with Pre => Has_Room (Self);
+   --  100: go on with the content
+
+end Appserver.HTTP.Desks;

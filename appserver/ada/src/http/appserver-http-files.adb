@@ -1,0 +1,319 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Appserver.HTTP.Byte_Ranges;
+with Appserver.HTTP.Conditions;
+with Appserver.HTTP.Dates;
+with Appserver.HTTP.Linux;
+with Appserver.HTTP.Linux_Files;
+with Interfaces;
+
+package body Appserver.HTTP.Files is
+
+   use type Linux_Files.Failure;
+
+   ----------------
+   -- The folder --
+   ----------------
+
+   procedure Open (Self : in out Folder; Path : String) is
+      Result : Linux_Files.Failure;
+   begin
+      if not Linux_Files.Refuses_Links then
+         raise Folder_Error with "this system's flags of openat(2) are not known";
+      end if;
+      Linux_Files.Open_Folder (Path, Self.File, Result);
+      if Result /= Linux_Files.None then
+         raise Folder_Error with "no folder: " & Path;
+      end if;
+   end Open;
+
+   procedure Close (Self : in out Folder) is
+   begin
+      if Self.Is_Open then
+         Linux.Close (Self.File);
+         Self.File := No_File;
+      end if;
+   end Close;
+
+   overriding procedure Finalize (Self : in out Folder) is
+   begin
+      Self.Close;
+   end Finalize;
+
+   -----------
+   -- Paths --
+   -----------
+
+   --  A name of the path as it is there, decoded. It is not decoded again.
+
+   function Is_Plain (Name : String) return Boolean is
+     (Name'Length in 1 .. 255
+      and then Name (Name'First) /= '.'
+      and then (for all C of Name => C not in '/' | '\' | ASCII.NUL));
+
+   --  Opens the file that Path, percent-encoded, leads to from the folder on, a folder at a time.
+   --  Folders below Self's are closed again.
+
+   procedure Open_Below
+     (Self   : Folder;
+      Path   : String;
+      File   : out Descriptor;
+      Result : out Linux_Files.Failure)
+   is
+      Within : Descriptor := Self.File;
+      Inner  : Descriptor;
+      First  : Positive := Path'First;
+      Last   : Natural;
+
+      procedure Leave is
+      begin
+         if Within /= Self.File then
+            Linux.Close (Within);
+         end if;
+      end Leave;
+
+   begin
+      File   := No_File;
+      Result := Linux_Files.Not_There;
+      loop
+         Last := First - 1;
+         while Last < Path'Last and then Path (Last + 1) /= '/' loop
+            Last := Last + 1;
+         end loop;
+         declare
+            Name : constant String := Decoded (Path (First .. Last));
+         begin
+            exit when not Is_Plain (Name);
+            if Last = Path'Last then
+               Linux_Files.Open_File_In (Within, Name, File, Result);
+               exit;
+            end if;
+            Linux_Files.Open_Folder_In (Within, Name, Inner, Result);
+         end;
+         exit when Result /= Linux_Files.None;
+         Leave;
+         Within := Inner;
+         First  := Last + 2;
+         Result := Linux_Files.Not_There;
+      end loop;
+      Leave;
+   end Open_Below;
+
+   ----------------
+   -- Validators --
+   ----------------
+
+   function Hexadecimal (Value : Long_Long_Integer) return String is
+      Digit_Texts : constant String := "0123456789abcdef";
+      Result      : String (1 .. 16);
+      First       : Positive := Result'Last + 1;
+      Rest        : Long_Long_Integer := Value;
+   begin
+      loop
+         First := First - 1;
+         Result (First) := Digit_Texts (Natural (Rest mod 16) + 1);
+         Rest := Rest / 16;
+         exit when Rest = 0;
+      end loop;
+      return Result (First .. Result'Last);
+   end Hexadecimal;
+
+   --  Of the time of the last change, to the nanosecond, and the size
+
+   function Tag_Of (Facts : Linux_Files.File_Facts) return String is
+     ('"' & Hexadecimal (abs Long_Long_Integer (Facts.Changed)) & '.'
+      & Hexadecimal (Long_Long_Integer (Facts.Fraction)) & '-' & Hexadecimal (Facts.Size) & '"');
+
+   function Time_Of (Facts : Linux_Files.File_Facts) return Dates.Common_Time is
+     (Dates.Common_Time
+        (Interfaces.Integer_64'Max
+           (0, Interfaces.Integer_64'Min (Facts.Changed, Dates.Last_Year))));
+
+   -------------
+   -- Answers --
+   -------------
+
+   function Image (Value : Byte_Count) return String is
+      Text : constant String := Value'Image;
+   begin
+      return Text (2 .. Text'Last);
+   end Image;
+
+   --  The open file, or a part of it. It is the draft's from here on, or closed.
+
+   function Part_Answer
+     (Request : HTTP.Request;
+      File    : Descriptor;
+      Facts   : Linux_Files.File_Facts;
+      Tag     : String;
+      Kind    : not null Constant_Text) return Response
+   is
+      use type Byte_Ranges.Wish;
+
+      Draft       : Answer_Draft renames Request.Draft.all;
+      Wanted      : Byte_Ranges.Wish := Byte_Ranges.Whole;
+      First, Last : Byte_Count;
+   begin
+      if Request.Has_Field ("Range")
+        and then not Request.Is_Head
+        and then Conditions.Range_Holds (Request, Tag, Time_Of (Facts))
+      then
+         Byte_Ranges.Read (Request.Field ("Range"), Facts.Size, Wanted, First, Last);
+      end if;
+      case Wanted is
+         when Byte_Ranges.Unsatisfiable =>
+            Linux.Close (File);
+            Draft.Add_Field ("Content-Range", "bytes */" & Image (Facts.Size));
+            return Empty (Range_Not_Satisfiable);
+         when Byte_Ranges.Whole =>
+            Draft.Attach (File, 0, Facts.Size);
+         when Byte_Ranges.Part =>
+            Draft.Attach (File, First, Last - First + 1);
+            Draft.Add_Field
+              ("Content-Range",
+               "bytes " & Image (First) & "-" & Image (Last) & "/" & Image (Facts.Size));
+      end case;
+      Draft.Add_Field ("Accept-Ranges", "bytes");
+      Draft.Add_Field ("ETag", Tag);
+      Draft.Add_Field ("Last-Modified", Dates.Image (Time_Of (Facts)));
+      return File_Part (Kind, (if Wanted = Byte_Ranges.Part then Partial_Content else OK));
+   end Part_Answer;
+
+   function Answer_With
+     (Request : HTTP.Request;
+      File    : Descriptor;
+      Facts   : Linux_Files.File_Facts;
+      Kind    : not null Constant_Text) return Response
+   is
+      Tag : constant String := Tag_Of (Facts);
+   begin
+      case Conditions.Verdict_On (Request, Tag, Time_Of (Facts)) is
+         when Conditions.Go_On =>
+            return Part_Answer (Request, File, Facts, Tag, Kind);
+         when Conditions.Is_Not_Modified =>
+            Linux.Close (File);
+            Request.Draft.Add_Field ("ETag", Tag);
+            return Empty (Not_Modified);
+         when Conditions.Has_Failed =>
+            Linux.Close (File);
+            return Empty (Precondition_Failed);
+      end case;
+   end Answer_With;
+
+   function Answer
+     (Self : Folder; Request : HTTP.Request; Prefix : String) return Response
+   is
+      Path   : String renames
+        Request.Bytes (Request.Target.First + Prefix'Length .. Request.Target.Last);
+      File   : Descriptor;
+      Facts  : Linux_Files.File_Facts;
+      Result : Linux_Files.Failure;
+   begin
+      if Request.Method /= Get then
+         return Not_Allowed (Request, "GET, HEAD, OPTIONS");
+      end if;
+      Open_Below (Self, Path, File, Result);
+      if Result = Linux_Files.None then
+         Linux_Files.Look (File, Facts, Result);
+         if Result = Linux_Files.None and then Facts.Is_Regular then
+            return Answer_With (Request, File, Facts, Media_Type_Of (Path));
+         end if;
+         Linux.Close (File);
+      end if;
+      return Empty
+        (if Result = Linux_Files.Not_Now then Service_Unavailable else Not_Found);
+   end Answer;
+
+   -----------
+   -- Types --
+   -----------
+
+   HTML_Text   : aliased constant String := "text/html; charset=utf-8";
+   CSS_Text    : aliased constant String := "text/css; charset=utf-8";
+   CSV_Text    : aliased constant String := "text/csv; charset=utf-8";
+   Markdown    : aliased constant String := "text/markdown; charset=utf-8";
+   JavaScript  : aliased constant String := "text/javascript; charset=utf-8";
+   Web_Program : aliased constant String := "application/wasm";
+   Manifest    : aliased constant String := "application/manifest+json";
+   PDF         : aliased constant String := "application/pdf";
+   Zip         : aliased constant String := "application/zip";
+   Gzip        : aliased constant String := "application/gzip";
+   PNG         : aliased constant String := "image/png";
+   JPEG        : aliased constant String := "image/jpeg";
+   GIF         : aliased constant String := "image/gif";
+   SVG         : aliased constant String := "image/svg+xml";
+   WebP        : aliased constant String := "image/webp";
+   AVIF        : aliased constant String := "image/avif";
+   Icon        : aliased constant String := "image/vnd.microsoft.icon";
+   MP3         : aliased constant String := "audio/mpeg";
+   MP4         : aliased constant String := "video/mp4";
+   WebM        : aliased constant String := "video/webm";
+   WOFF        : aliased constant String := "font/woff";
+   WOFF_2      : aliased constant String := "font/woff2";
+
+   Longest_Ending : constant := 11;
+
+   type Known_Type is record
+      Ending : String (1 .. Longest_Ending);
+      Kind   : not null Constant_Text := Octet_Stream'Access;
+   end record;
+
+   Known_Types : constant array (Positive range <>) of Known_Type :=
+     [("html       ", HTML_Text'Access),
+      ("htm        ", HTML_Text'Access),
+      ("css        ", CSS_Text'Access),
+      ("js         ", JavaScript'Access),
+      ("mjs        ", JavaScript'Access),
+      ("json       ", JSON_Text'Access),
+      ("map        ", JSON_Text'Access),
+      ("webmanifest", Manifest'Access),
+      ("xml        ", XML_Text'Access),
+      ("txt        ", Plain_Text'Access),
+      ("csv        ", CSV_Text'Access),
+      ("md         ", Markdown'Access),
+      ("wasm       ", Web_Program'Access),
+      ("pdf        ", PDF'Access),
+      ("zip        ", Zip'Access),
+      ("gz         ", Gzip'Access),
+      ("png        ", PNG'Access),
+      ("jpg        ", JPEG'Access),
+      ("jpeg       ", JPEG'Access),
+      ("gif        ", GIF'Access),
+      ("svg        ", SVG'Access),
+      ("webp       ", WebP'Access),
+      ("avif       ", AVIF'Access),
+      ("ico        ", Icon'Access),
+      ("mp3        ", MP3'Access),
+      ("mp4        ", MP4'Access),
+      ("webm       ", WebM'Access),
+      ("woff       ", WOFF'Access),
+      ("woff2      ", WOFF_2'Access)];
+
+   function Media_Type_Of (Name : String) return not null Constant_Text is
+      Ending : String (1 .. Longest_Ending) := [others => ' '];
+      Dot    : Natural := 0;
+   begin
+      for K in reverse Name'Range loop
+         exit when Name (K) = '/';
+         if Name (K) = '.' then
+            Dot := K;
+            exit;
+         end if;
+      end loop;
+      if Dot > 0 and then Name'Last - Dot in 1 .. Longest_Ending then
+         for K in 1 .. Name'Last - Dot loop
+            Ending (K) :=
+              (if Name (Dot + K) in 'A' .. 'Z'
+               then Character'Val (Character'Pos (Name (Dot + K)) + 32)
+               else Name (Dot + K));
+         end loop;
+         for Known of Known_Types loop
+            if Known.Ending = Ending then
+               return Known.Kind;
+            end if;
+         end loop;
+      end if;
+      return Octet_Stream'Access;
+   end Media_Type_Of;
+
+end Appserver.HTTP.Files;

@@ -1,0 +1,49 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Files of a folder, as the answers to GET: with their type, their time and an entity tag,
+--  conditional requests (RFC 9110, section 13) and ranges (section 14). The kernel sends them; they
+--  are not read.
+--
+--  A path leads to a regular file below the folder, or to 404: one with an empty name in it, a name
+--  that begins with a dot, as ".." does, a backslash, or a byte that is zero, encoded or not, leads
+--  nowhere, and no symbolic link is followed. There are no listings of folders.
+
+private with Ada.Finalization;
+
+package Appserver.HTTP.Files is
+
+   Folder_Error : exception;
+   --  There is no such folder; the message says which
+
+   type Folder is tagged limited private;
+   --  Closed at first. Any number of tasks may answer from one that is open.
+
+   procedure Open (Self : in out Folder; Path : String)
+     with Pre => not Self.Is_Open, Post => Self.Is_Open;
+   --  Path may be a symbolic link, and the folder may be renamed after it
+
+   procedure Close (Self : in out Folder)
+     with Post => not Self.Is_Open;
+
+   function Is_Open (Self : Folder) return Boolean;
+
+   function Answer
+     (Self : Folder; Request : HTTP.Request; Prefix : String) return Response
+     with Pre => Self.Is_Open and then Request.Path_Starts_With (Prefix);
+   --  The file that the request's path has behind Prefix, as in "/files/". Of several ranges that
+   --  are asked for at once the whole file is sent.
+
+   function Media_Type_Of (Name : String) return not null Constant_Text;
+   --  By what follows the last dot of it; application/octet-stream if that says nothing
+
+private
+
+   type Folder is new Ada.Finalization.Limited_Controlled with record
+      File : Descriptor := No_File;
+   end record;
+
+   overriding procedure Finalize (Self : in out Folder);
+
+   function Is_Open (Self : Folder) return Boolean is (Self.File /= No_File);
+
+end Appserver.HTTP.Files;

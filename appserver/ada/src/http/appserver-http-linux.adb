@@ -1,0 +1,566 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Interfaces.C.Strings;
+with System.Storage_Elements;
+
+package body Appserver.HTTP.Linux is
+
+   use Interfaces.C;
+
+   --  Of <errno.h>, <sys/socket.h>, <sys/epoll.h> and so on, for all of Linux's architectures but
+   --  Alpha, MIPS, PA-RISC and SPARC
+
+   Interrupted    : constant := 4;
+   Again          : constant := 11;
+   No_Memory      : constant := 12;
+   Table_Overflow : constant := 23;
+   Too_Many_Files : constant := 24;
+   No_Buffers     : constant := 105;
+
+   AF_INET      : constant := 2;
+   AF_INET6     : constant := 10;
+   Stream       : constant := 1;
+   Nonblock     : constant := 8#4000#;
+   Close_On_Exec : constant := 8#2000000#;
+   SOL_SOCKET   : constant := 1;
+   Reuse_Address : constant := 2;
+   IPPROTO_TCP  : constant := 6;
+   TCP_NODELAY  : constant := 1;
+   MSG_NOSIGNAL : constant := 16#4000#;
+   MSG_MORE     : constant := 16#8000#;
+   SHUT_WR      : constant := 1;
+   SIGPIPE      : constant := 13;
+
+   EPOLLIN        : constant := 16#0000_0001#;
+   EPOLLOUT       : constant := 16#0000_0004#;
+   EPOLLEXCLUSIVE : constant := 16#1000_0000#;
+
+   --  errno of the calling thread, as GNAT's own library has it
+
+   function Last_Error return int
+     with Import, Convention => C, External_Name => "__get_errno";
+
+   function Outcome_Of (Error : int) return Outcome is
+     (if Error = Again then Would_Block else Failed);
+
+   -----------
+   -- Files --
+   -----------
+
+   function C_Close (File : int) return int
+     with Import, Convention => C, External_Name => "close";
+
+   procedure Close (File : Descriptor) is
+      Ignored : constant int := C_Close (int (File));
+   begin
+      null;
+   end Close;
+
+   function C_Pread (File : int; Into : System.Address; Count : size_t; Offset : long) return long
+     with Import, Convention => C, External_Name => "pread";
+
+   procedure Read_File
+     (File : Descriptor; Offset : Byte_Count; Into : out String; Count : out Natural)
+   is
+      Result : constant long := C_Pread (int (File), Into'Address, Into'Length, long (Offset));
+   begin
+      Count := Natural (long'Max (Result, 0));
+   end Read_File;
+
+   -------------
+   -- Sockets --
+   -------------
+
+   function C_Socket (Domain, Kind, Protocol : int) return int
+     with Import, Convention => C, External_Name => "socket";
+
+   function C_Setsockopt
+     (Socket, Level, Name : int; Value : System.Address; Length : unsigned) return int
+     with Import, Convention => C, External_Name => "setsockopt";
+
+   function C_Bind (Socket : int; Address : System.Address; Length : unsigned) return int
+     with Import, Convention => C, External_Name => "bind";
+
+   function C_Listen (Socket, Backlog : int) return int
+     with Import, Convention => C, External_Name => "listen";
+
+   function C_Getsockname
+     (Socket : int; Address : System.Address; Length : access unsigned) return int
+     with Import, Convention => C, External_Name => "getsockname";
+
+   function C_Accept4
+     (Socket : int; Address, Length : System.Address; Flags : int) return int
+     with Import, Convention => C, External_Name => "accept4";
+
+   function C_Recv (Socket : int; Into : System.Address; Count : size_t; Flags : int) return long
+     with Import, Convention => C, External_Name => "recv";
+
+   function C_Send (Socket : int; From : System.Address; Count : size_t; Flags : int) return long
+     with Import, Convention => C, External_Name => "send";
+
+   function C_Sendfile
+     (Socket, File : int; Offset : access long; Count : size_t) return long
+     with Import, Convention => C, External_Name => "sendfile64";
+
+   function C_Shutdown (Socket, How : int) return int
+     with Import, Convention => C, External_Name => "shutdown";
+
+   function C_Signal (Signal : int; Handler : System.Address) return System.Address
+     with Import, Convention => C, External_Name => "signal";
+
+   function C_Inet_Pton (Family : int; Text : char_array; Into : System.Address) return int
+     with Import, Convention => C, External_Name => "inet_pton";
+
+   function C_Strerror (Error : int) return Strings.chars_ptr
+     with Import, Convention => C, External_Name => "strerror";
+
+   --  struct sockaddr_in6, the beginning of which is that of struct sockaddr_in too
+
+   type Octets is array (Positive range <>) of Unsigned_8 with Convention => C;
+
+   type Socket_Address is record
+      Family : unsigned_short := 0;
+      Port   : Octets (1 .. 2) := [0, 0];
+      IPv4   : Octets (1 .. 4) := [others => 0];
+      IPv6   : Octets (1 .. 16) := [others => 0];
+      Scope  : unsigned := 0;
+   end record with Convention => C;
+
+   IPv4_Length : constant := 16;
+   IPv6_Length : constant := 28;
+
+   procedure Fail (What : String) with No_Return;
+
+   procedure Fail (What : String) is
+   begin
+      raise Network_Error with What & ": " & Strings.Value (C_Strerror (Last_Error));
+   end Fail;
+
+   function Address_Of (Text : String; Port : Port_Number) return Socket_Address is
+      Number : constant Unsigned_16 := Unsigned_16 (Port);
+   begin
+      return Result : Socket_Address do
+         Result.Port := [Unsigned_8 (Number / 256), Unsigned_8 (Number mod 256)];
+         if C_Inet_Pton (AF_INET, To_C (Text), Result.IPv4'Address) = 1 then
+            Result.Family := AF_INET;
+         elsif C_Inet_Pton (AF_INET6, To_C (Text), Result.IPv6'Address) = 1 then
+            Result.Family := AF_INET6;
+            Result.IPv4   := [others => 0];
+         else
+            raise Network_Error with Text & " is not an IPv4 or IPv6 address";
+         end if;
+      end return;
+   end Address_Of;
+
+   procedure Switch_On (Socket, Level, Option : int) is
+      One : aliased constant int := 1;
+   begin
+      if C_Setsockopt (Socket, Level, Option, One'Address, int'Size / 8) /= 0 then
+         Fail ("setsockopt");
+      end if;
+   end Switch_On;
+
+   function Listening_Socket
+     (Address : String; Port : Port_Number; Backlog : Positive) return Descriptor
+   is
+      Place  : constant Socket_Address := Address_Of (Address, Port);
+      Socket : constant int :=
+        C_Socket (int (Place.Family), Stream + Nonblock + Close_On_Exec, 0);
+   begin
+      if Socket < 0 then
+         Fail ("socket");
+      end if;
+      Switch_On (Socket, SOL_SOCKET, Reuse_Address);
+      Switch_On (Socket, IPPROTO_TCP, TCP_NODELAY);
+      if C_Bind
+           (Socket, Place'Address,
+            (if Place.Family = AF_INET then IPv4_Length else IPv6_Length)) /= 0
+        or else C_Listen (Socket, int (Backlog)) /= 0
+      then
+         Fail (Address & " port" & Port'Image);
+      end if;
+      return Descriptor (Socket);
+   exception
+      when others =>
+         Close (Descriptor (Socket));
+         raise;
+   end Listening_Socket;
+
+   function Port_Of (Socket : Descriptor) return Port_Number is
+      Place  : Socket_Address;
+      Length : aliased unsigned := IPv6_Length;
+   begin
+      if C_Getsockname (int (Socket), Place'Address, Length'Access) /= 0 then
+         Fail ("getsockname");
+      end if;
+      return Port_Number (Place.Port (1)) * 256 + Port_Number (Place.Port (2));
+   end Port_Of;
+
+   procedure Accept_Connection
+     (Listener : Descriptor; Socket : out Descriptor; Result : out Outcome)
+   is
+      New_Socket : constant int := C_Accept4
+        (int (Listener), System.Null_Address, System.Null_Address, Nonblock + Close_On_Exec);
+   begin
+      Socket := Descriptor (int'Max (New_Socket, -1));
+      Result :=
+        (if New_Socket >= 0 then Done
+         elsif Last_Error in Table_Overflow | Too_Many_Files | No_Memory | No_Buffers then Failed
+         else Would_Block);
+   end Accept_Connection;
+
+   procedure Receive
+     (Socket : Descriptor; Into : out String; Count : out Natural; Result : out Outcome)
+   is
+      Got : long;
+   begin
+      loop
+         Got := C_Recv (int (Socket), Into'Address, Into'Length, 0);
+         exit when Got >= 0 or else Last_Error /= Interrupted;
+      end loop;
+      Count  := Natural (long'Max (Got, 0));
+      Result := (if Got >= 0 then Done else Outcome_Of (Last_Error));
+   end Receive;
+
+   procedure Send
+     (Socket      : Descriptor;
+      Bytes       : String;
+      More_Follow : Boolean;
+      Count       : out Natural;
+      Result      : out Outcome)
+   is
+      Sent : long;
+   begin
+      loop
+         Sent := C_Send
+           (int (Socket), Bytes'Address, Bytes'Length,
+            MSG_NOSIGNAL + (if More_Follow then MSG_MORE else 0));
+         exit when Sent >= 0 or else Last_Error /= Interrupted;
+      end loop;
+      Count  := Natural (long'Max (Sent, 0));
+      Result := (if Sent >= 0 then Done else Outcome_Of (Last_Error));
+   end Send;
+
+   procedure Send_File
+     (Socket : Descriptor;
+      File   : Descriptor;
+      Offset : Byte_Count;
+      Length : Byte_Count;
+      Count  : out Byte_Count;
+      Result : out Outcome)
+   is
+      Place : aliased long := long (Offset);
+      Sent  : long;
+   begin
+      loop
+         Sent := C_Sendfile (int (Socket), int (File), Place'Access, size_t (Length));
+         exit when Sent >= 0 or else Last_Error /= Interrupted;
+      end loop;
+      Count  := Byte_Count (long'Max (Sent, 0));
+      Result := (if Sent > 0 then Done elsif Sent = 0 then Failed else Outcome_Of (Last_Error));
+   end Send_File;
+
+   procedure End_Sending (Socket : Descriptor) is
+      Ignored : constant int := C_Shutdown (int (Socket), SHUT_WR);
+   begin
+      null;
+   end End_Sending;
+
+   procedure Ignore_Broken_Pipes is
+      Ignore  : constant System.Address :=
+        System.Storage_Elements.To_Address (1);
+      --  SIG_IGN
+      Ignored : constant System.Address := C_Signal (SIGPIPE, Ignore);
+   begin
+      null;
+   end Ignore_Broken_Pipes;
+
+   -----------
+   -- Epoll --
+   -----------
+
+   function C_Epoll_Create1 (Flags : int) return int
+     with Import, Convention => C, External_Name => "epoll_create1";
+
+   function C_Epoll_Ctl (Set, Operation, File : int; Event : System.Address) return int
+     with Import, Convention => C, External_Name => "epoll_ctl";
+
+   function C_Epoll_Wait
+     (Set : int; Events : System.Address; Most, Milliseconds : int) return int
+     with Import, Convention => C, External_Name => "epoll_wait";
+
+   Ctl_Add : constant := 1;
+   Ctl_Del : constant := 2;
+   Ctl_Mod : constant := 3;
+
+   function New_Set return Descriptor is
+      Set : constant int := C_Epoll_Create1 (Close_On_Exec);
+   begin
+      if Set < 0 then
+         Fail ("epoll_create1");
+      end if;
+      return Descriptor (Set);
+   end New_Set;
+
+   function Controlled
+     (Set, File : Descriptor; Operation : int; Wanted : Interest; Key : Linux.Key) return Boolean
+   is
+      Events : constant Unsigned_32 :=
+        (case Wanted is
+            when Input        => EPOLLIN,
+            when Shared_Input => EPOLLIN + EPOLLEXCLUSIVE,
+            when Output       => EPOLLOUT);
+      Event  : constant Word_Array (1 .. Event_Words) :=
+        (if Is_x86_64 then [Events, Unsigned_32 (Key), 0, 0]
+         else [Events, 0, Unsigned_32 (Key), 0]);
+   begin
+      return C_Epoll_Ctl (int (Set), Operation, int (File), Event'Address) = 0;
+   end Controlled;
+
+   procedure Control
+     (Set, File : Descriptor; Operation : int; Wanted : Interest; Key : Linux.Key) is
+   begin
+      if not Controlled (Set, File, Operation, Wanted, Key) then
+         Fail ("epoll_ctl");
+      end if;
+   end Control;
+
+   function Can_Be_Waited_For (Set, File : Descriptor) return Boolean is
+     (Controlled (Set, File, Ctl_Add, Input, 0)
+      and then Controlled (Set, File, Ctl_Del, Input, 0));
+
+   procedure Add (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key) is
+   begin
+      Control (Set, File, Ctl_Add, Wanted, Key);
+   end Add;
+
+   procedure Change (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key) is
+   begin
+      Control (Set, File, Ctl_Mod, Wanted, Key);
+   end Change;
+
+   procedure Remove (Set, File : Descriptor) is
+   begin
+      Control (Set, File, Ctl_Del, Input, 0);
+   end Remove;
+
+   procedure Wait
+     (Set          : Descriptor;
+      Events       : in out Event_List;
+      Milliseconds : Integer;
+      Count        : out Natural) is
+   begin
+      --  Interrupted by a signal, it has no events either
+      Count := Natural
+        (int'Max
+           (C_Epoll_Wait (int (Set), Events.Words'Address, Most_Events, int (Milliseconds)), 0));
+   end Wait;
+
+   type Poll_Entry is record
+      File   : int;
+      Wanted : short;
+      Seen   : short;
+   end record with Convention => C;
+
+   type Poll_List is array (Positive range <>) of Poll_Entry with Convention => C;
+
+   function C_Poll (List : System.Address; Count : unsigned_long; Milliseconds : int) return int
+     with Import, Convention => C, External_Name => "poll";
+
+   POLLIN : constant := 1;
+
+   procedure Wait_For_Any
+     (Files : Descriptor_List; Milliseconds : Integer; Ready : out Natural)
+   is
+      List    : aliased Poll_List :=
+        [for File of Files => (int (File), Wanted => POLLIN, Seen => 0)];
+      Ignored : constant int := C_Poll (List'Address, List'Length, int (Milliseconds));
+   begin
+      Ready := 0;
+      for K in reverse List'Range loop
+         if List (K).Seen /= 0 then
+            Ready := Files'First + (K - List'First);
+         end if;
+      end loop;
+   end Wait_For_Any;
+
+   ---------------------
+   -- Waking a thread --
+   ---------------------
+
+   function C_Eventfd (Value : unsigned; Flags : int) return int
+     with Import, Convention => C, External_Name => "eventfd";
+
+   function C_Write (File : int; From : System.Address; Count : size_t) return long
+     with Import, Convention => C, External_Name => "write";
+
+   function C_Read (File : int; Into : System.Address; Count : size_t) return long
+     with Import, Convention => C, External_Name => "read";
+
+   function New_Bell return Descriptor is
+      Bell : constant int := C_Eventfd (0, Nonblock + Close_On_Exec);
+   begin
+      if Bell < 0 then
+         Fail ("eventfd");
+      end if;
+      return Descriptor (Bell);
+   end New_Bell;
+
+   procedure Ring (Bell : Descriptor) is
+      One     : aliased constant Unsigned_64 := 1;
+      Ignored : constant long := C_Write (int (Bell), One'Address, 8);
+   begin
+      null;
+   end Ring;
+
+   procedure Hush (Bell : Descriptor) is
+      Count   : aliased Unsigned_64 := 0;
+      Ignored : constant long := C_Read (int (Bell), Count'Address, 8);
+   begin
+      null;
+   end Hush;
+
+   function C_Syscall
+     (Number : long;
+      Place  : System.Address;
+      Operation, Value : long;
+      Time   : System.Address) return long
+     with Import, Convention => C_Variadic_1, External_Name => "syscall";
+
+   Futex_Number : constant long :=
+     (if Is_x86_64 then 202 else 98);
+   --  98 on the architectures that share a table: ARM64, RISC-V, LoongArch
+   Wait_Private : constant := 128;
+   Wake_Private : constant := 129;
+
+   procedure Sleep_While (Place : aliased in out Word; Value : Word) is
+      Ignored : constant long := C_Syscall
+        (Futex_Number, Place'Address, Wait_Private, long (Value), System.Null_Address);
+   begin
+      null;
+   end Sleep_While;
+
+   procedure Wake_One (Place : aliased in out Word) is
+      Ignored : constant long := C_Syscall
+        (Futex_Number, Place'Address, Wake_Private, 1, System.Null_Address);
+   begin
+      null;
+   end Wake_One;
+
+   ----------
+   -- Time --
+   ----------
+
+   type Timespec is record
+      Seconds : long;
+      Nanos   : long;
+   end record with Convention => C;
+
+   procedure C_Clock_Gettime (Clock : int; Now : out Timespec)
+     with Import, Convention => C, External_Name => "clock_gettime";
+
+   Monotonic        : constant := 1;
+   Realtime_Coarse  : constant := 5;
+   Monotonic_Coarse : constant := 6;
+
+   function Milliseconds return Byte_Count is
+      Now : Timespec;
+   begin
+      C_Clock_Gettime (Monotonic_Coarse, Now);
+      return Byte_Count (Now.Seconds) * 1_000 + Byte_Count (Now.Nanos / 1_000_000);
+   end Milliseconds;
+
+   function Nanoseconds return Byte_Count is
+      Now : Timespec;
+   begin
+      C_Clock_Gettime (Monotonic, Now);
+      return Byte_Count (Now.Seconds) * 1_000_000_000 + Byte_Count (Now.Nanos);
+   end Nanoseconds;
+
+   function Unix_Time return Byte_Count is
+      Now : Timespec;
+   begin
+      C_Clock_Gettime (Realtime_Coarse, Now);
+      return Byte_Count (Now.Seconds);
+   end Unix_Time;
+
+   ------------
+   -- Limits --
+   ------------
+
+   type Limit_Pair is record
+      Soft, Hard : unsigned_long;
+   end record with Convention => C;
+
+   function C_Getrlimit (Resource : int; Limit : out Limit_Pair) return int
+     with Import, Convention => C, External_Name => "getrlimit";
+
+   function C_Setrlimit (Resource : int; Limit : Limit_Pair) return int
+     with Import, Convention => C, External_Name => "setrlimit";
+
+   Open_Files : constant := 7;
+
+   procedure Allow_Files (Count : Positive) is
+      Wanted  : constant unsigned_long := unsigned_long (Count);
+      Limit   : Limit_Pair;
+      Ignored : int;
+   begin
+      if C_Getrlimit (Open_Files, Limit) = 0 and then Limit.Soft < Wanted then
+         Limit.Soft := unsigned_long'Min (Limit.Hard, Wanted);
+         Ignored := C_Setrlimit (Open_Files, Limit);
+      end if;
+   end Allow_Files;
+
+   function C_Madvise (Place : System.Address; Size : size_t; Advice : int) return int
+     with Import, Convention => C, External_Name => "madvise";
+
+   Not_Needed    : constant := 4;
+   No_Huge_Pages : constant := 15;
+   Page_Size     : constant := 4_096;
+
+   procedure Use_Small_Pages (Place : System.Address; Size : Byte_Count) is
+      use System.Storage_Elements;
+
+      Before  : constant Storage_Offset := Place mod Page_Size;
+      Ignored : constant int :=
+        C_Madvise (Place - Before, size_t (Size) + size_t (Before), No_Huge_Pages);
+   begin
+      null;
+   end Use_Small_Pages;
+
+   --  The linker knows where the code begins and ends. It is never written to, so nothing is lost.
+
+   Code_First : constant Character
+     with Import, Convention => C, External_Name => "__executable_start";
+   Code_Last  : constant Character
+     with Import, Convention => C, External_Name => "etext";
+
+   procedure Unmap_Code is
+      use System.Storage_Elements;
+
+      Size    : constant Storage_Offset := Code_Last'Address - Code_First'Address;
+      Ignored : constant int := C_Madvise
+        (Code_First'Address, size_t (Size - Size mod Page_Size), Not_Needed);
+   begin
+      null;
+   end Unmap_Code;
+
+   type Core_Set is array (0 .. 1_023) of Boolean with Pack;
+
+   function C_Sched_Getaffinity
+     (Thread : int; Size : size_t; Cores : access Core_Set) return int
+     with Import, Convention => C, External_Name => "sched_getaffinity";
+
+   function Usable_Cores return Positive is
+      Cores : aliased Core_Set := [others => False];
+      Count : Natural := 0;
+   begin
+      if C_Sched_Getaffinity (0, Core_Set'Size / 8, Cores'Access) = 0 then
+         for Is_Usable of Cores loop
+            Count := Count + Boolean'Pos (Is_Usable);
+         end loop;
+      end if;
+      return Natural'Max (Count, 1);
+   end Usable_Cores;
+
+end Appserver.HTTP.Linux;

@@ -1,0 +1,177 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  The few calls of Linux that the servers are made of. What they do is in section 2 of its manual
+--  pages; here they take Ada's types, and say what they could do as an outcome.
+
+with Interfaces;
+with System;
+
+private package Appserver.HTTP.Linux is
+
+   type Outcome is (Done, Would_Block, Failed);
+
+   -----------
+   -- Files --
+   -----------
+
+   procedure Close (File : Descriptor);
+
+   procedure Read_File
+     (File : Descriptor; Offset : Byte_Count; Into : out String; Count : out Natural);
+   --  pread. Count is 0 at the end, and after an error.
+
+   -------------
+   -- Sockets --
+   -------------
+
+   function Listening_Socket
+     (Address : String; Port : Port_Number; Backlog : Positive) return Descriptor;
+   --  Of an IPv4 or IPv6 address. Neither it nor what is accepted from it ever blocks.
+   --  Network_Error if it cannot be.
+
+   function Port_Of (Socket : Descriptor) return Port_Number;
+
+   procedure Accept_Connection
+     (Listener : Descriptor; Socket : out Descriptor; Result : out Outcome);
+   --  Failed if the system has no room for it now
+
+   procedure Receive
+     (Socket : Descriptor; Into : out String; Count : out Natural; Result : out Outcome)
+     with Pre => Into'Length > 0;
+   --  Count is 0 when the other side has ended
+
+   procedure Send
+     (Socket      : Descriptor;
+      Bytes       : String;
+      More_Follow : Boolean;
+      Count       : out Natural;
+      Result      : out Outcome);
+   --  Result is Done even if Count is less than there are bytes
+
+   procedure Send_File
+     (Socket : Descriptor;
+      File   : Descriptor;
+      Offset : Byte_Count;
+      Length : Byte_Count;
+      Count  : out Byte_Count;
+      Result : out Outcome);
+   --  Failed if the file ends before Offset
+
+   procedure End_Sending (Socket : Descriptor);
+   --  The other side sees an end, and may go on sending
+
+   procedure Ignore_Broken_Pipes;
+   --  SIGPIPE, which sendfile has no flag against, would end the program
+
+   -----------
+   -- Epoll --
+   -----------
+
+   --  What is waited for has a key, which its events carry
+
+   type Key is new Interfaces.Unsigned_32;
+
+   type Interest is (Input, Shared_Input, Output);
+   --  Shared_Input: of several threads or sets that wait for it, not all are woken
+
+   Most_Events : constant := 128;
+
+   type Event_List is limited private;
+
+   function Key_Of (Events : Event_List; Index : Positive) return Key
+     with Inline, Pre => Index <= Most_Events;
+
+   function New_Set return Descriptor;
+
+   function Can_Be_Waited_For (Set, File : Descriptor) return Boolean;
+   --  A regular file cannot
+
+   procedure Add (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key);
+   procedure Change (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key);
+   procedure Remove (Set, File : Descriptor);
+
+   Forever : constant := -1;
+
+   procedure Wait
+     (Set          : Descriptor;
+      Events       : in out Event_List;
+      Milliseconds : Integer;
+      Count        : out Natural);
+   --  Until there are events, which is at once if Milliseconds is 0. Count is 0 when they are over.
+
+   type Descriptor_List is array (Positive range <>) of Descriptor;
+
+   procedure Wait_For_Any
+     (Files : Descriptor_List; Milliseconds : Integer; Ready : out Natural)
+     with Pre => Files'Length > 0;
+   --  Until there is input on one of them; sets have input when they have events. Ready is the
+   --  index of the first that has; 0 if none has in time.
+
+   ---------------------
+   -- Waking a thread --
+   ---------------------
+
+   function New_Bell return Descriptor;
+   --  An eventfd: has input after it was rung
+
+   procedure Ring (Bell : Descriptor);
+   procedure Hush (Bell : Descriptor);
+
+   type Word is mod 2 ** 32 with Size => 32, Atomic;
+
+   procedure Sleep_While (Place : aliased in out Word; Value : Word);
+   --  Until it is woken, but not at all if Place is not Value. It may return early.
+
+   procedure Wake_One (Place : aliased in out Word);
+
+   ----------
+   -- Time --
+   ----------
+
+   function Milliseconds return Byte_Count;
+   --  That never goes back, as exact as the kernel's ticks (CLOCK_MONOTONIC_COARSE)
+
+   function Nanoseconds return Byte_Count;
+   --  That never goes back (CLOCK_MONOTONIC)
+
+   function Unix_Time return Byte_Count;
+   --  Seconds since 1970
+
+   ------------
+   -- Limits --
+   ------------
+
+   procedure Allow_Files (Count : Positive);
+   --  Raises the limit on open files to that, or as far as this process may
+
+   procedure Use_Small_Pages (Place : System.Address; Size : Byte_Count);
+   --  Memory of which little may be needed does not get huge pages where it is touched
+
+   procedure Unmap_Code;
+   --  Gives back the pages of the program's code, which is in its file: those that are needed from
+   --  here on are mapped again. Those that only the beginning needed are not resident any more.
+
+   function Usable_Cores return Positive;
+   --  By the affinity of the calling thread
+
+private
+
+   use Interfaces;
+
+   --  struct epoll_event is packed on x86-64 and nowhere else: its parts are found as words
+
+   Target      : constant String  := Standard'Target_Name;
+   Is_x86_64   : constant Boolean := Target (Target'First .. Target'First + 5) = "x86_64";
+   Event_Words : constant := 4;
+   --  At most
+
+   type Word_Array is array (Positive range <>) of Unsigned_32 with Convention => C;
+
+   type Event_List is limited record
+      Words : aliased Word_Array (1 .. Event_Words * Most_Events);
+   end record;
+
+   function Key_Of (Events : Event_List; Index : Positive) return Key is
+     (Key (Events.Words (if Is_x86_64 then 3 * Index - 1 else 4 * Index - 1)));
+
+end Appserver.HTTP.Linux;

@@ -1,0 +1,775 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+package body Appserver.HTTP.Loops is
+
+   use type Linux.Key;
+   use type Linux.Outcome;
+
+   --  Keys of the loop's own descriptors; those of connections are the indices of their slots
+
+   Listener_Key : constant Linux.Key := Linux.Key'Last;
+   Bell_Key     : constant Linux.Key := Linux.Key'Last - 1;
+   Watched_Key  : constant Linux.Key := Linux.Key'Last - 2;
+
+   --  Milliseconds
+
+   Between_Sweeps : constant := 1_000;
+   When_Stopping  : constant := 50;
+   Longest_Stop   : constant := 4_000;
+   For_Lingering  : constant := 2_000;
+
+   Most_Accepted  : constant := 64;
+   --  At a time, before other events have their turn
+   Most_Sent      : constant := 2 ** 20;
+   --  Bytes of a file at a time
+
+   function To_Milliseconds (Time : Duration) return Byte_Count is
+     (Byte_Count (Time * 1_000));
+
+   ----------
+   -- Time --
+   ----------
+
+   --  The time in which the process was stopped, or had no work, does not count: it is not the
+   --  client's
+
+   procedure Note_Time (Self : in out Event_Loop) is
+      Clock : constant Byte_Count := Linux.Milliseconds;
+   begin
+      Self.Now   := Self.Now + Byte_Count'Min (Clock - Self.Clock, 2 * Between_Sweeps);
+      Self.Clock := Clock;
+   end Note_Time;
+
+   procedure Note_Date (Self : in out Event_Loop) is
+      Time : constant Byte_Count := Linux.Unix_Time;
+   begin
+      if Time /= Self.Date_Time then
+         Self.Date      := Dates.Image (Dates.Common_Time (Time));
+         Self.Date_Time := Time;
+      end if;
+   end Note_Date;
+
+   --------------------------
+   -- Opening and stopping --
+   --------------------------
+
+   procedure Listen (Self : in out Event_Loop) is
+   begin
+      Linux.Add
+        (Self.Set, Self.Listener,
+         (if Self.Is_Shared then Linux.Shared_Input else Linux.Input), Listener_Key);
+      Self.Is_Listening := True;
+   end Listen;
+
+   procedure Pause_Listening (Self : in out Event_Loop) is
+   begin
+      if Self.Is_Listening then
+         Linux.Remove (Self.Set, Self.Listener);
+         Self.Is_Listening := False;
+      end if;
+   end Pause_Listening;
+
+   procedure Stop_Listening (Self : in out Event_Loop; Is_Last : out Boolean) is
+   begin
+      Pause_Listening (Self);
+      Is_Last := True;
+   end Stop_Listening;
+
+   procedure Open
+     (Self      : in out Event_Loop;
+      Listener  : Descriptor;
+      Is_Shared : Boolean;
+      Handle    : Handler;
+      Limits    : Parsing.Limits;
+      Times     : Time_Limits) is
+   begin
+      Linux.Use_Small_Pages (Self'Address, Event_Loop'Class (Self)'Size / 8);
+      Self.Handle      := Handler_Reference (Handle);
+      Self.Limits      := Limits;
+      Self.Patience    :=
+        [A_Request => To_Milliseconds (Times.Idle),
+         A_Header  => To_Milliseconds (Times.Header),
+         A_Content => To_Milliseconds (Times.Content)];
+      Self.For_Sending := To_Milliseconds (Times.Sending);
+      Self.For_Closing := To_Milliseconds (Times.Closing);
+      Self.Listener    := Listener;
+      Self.Is_Shared   := Is_Shared;
+      Self.Clock       := Linux.Milliseconds;
+      Self.Stop_Asked  := False;
+      Self.Is_Stopping := False;
+      Self.Event_Count := 0;
+      Self.Set  := Linux.New_Set;
+      Self.Bell := Linux.New_Bell;
+      Linux.Add (Self.Set, Self.Bell, Linux.Input, Bell_Key);
+      Listen (Self);
+   exception
+      when others =>
+         Self.Close;
+         raise;
+   end Open;
+
+   procedure Wake (Self : Event_Loop) is
+   begin
+      Linux.Ring (Self.Bell);
+   end Wake;
+
+   procedure Ask_To_Stop (Self : in out Event_Loop) is
+   begin
+      Self.Stop_Asked := True;
+      Self.Wake;
+   end Ask_To_Stop;
+
+   procedure Watch (Self : in out Event_Loop; File : Descriptor) is
+   begin
+      if Self.Watched /= File then
+         if Self.Watched /= No_File then
+            Linux.Remove (Self.Set, Self.Watched);
+            Self.Watched := No_File;
+         end if;
+         if File /= No_File and then Linux.Can_Be_Waited_For (Self.Set, File) then
+            Linux.Add (Self.Set, File, Linux.Input, Watched_Key);
+            Self.Watched := File;
+         end if;
+      end if;
+      Self.Has_Input := Self.Watched /= File;
+   end Watch;
+
+   -----------
+   -- Slots --
+   -----------
+
+   --  Closing it takes it out of the set
+
+   procedure Release (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Linux.Close (Connection.Socket);
+      Blocks.Drop (Self.Pool, Connection.Input);
+      Blocks.Drop (Self.Pool, Connection.Output);
+      Desks.Drop (Connection.Tail);
+      Connection.State := Free;
+      Connection.Next  := Self.Free_Slot;
+      Self.Free_Slot := Slot;
+      Self.Count     := Self.Count - 1;
+   end Release;
+
+   procedure Adopt (Self : in out Event_Loop; Socket : Descriptor) is
+      Slot : Slot_Index;
+   begin
+      if Self.Free_Slot /= 0 then
+         Slot := Self.Free_Slot;
+         Self.Free_Slot := Self.Connections (Slot).Next;
+      else
+         Self.Used := Self.Used + 1;
+         Slot := Self.Used;
+      end if;
+      Self.Count := Self.Count + 1;
+      Self.Connections (Slot) :=
+        (State    => Reading,
+         Awaits   => A_Request,
+         Socket   => Socket,
+         Deadline => Self.Now
+                     + (if Self.Is_Stopping then Self.For_Closing else Self.Patience (A_Request)),
+         Input    => Blocks.Empty,
+         Output   => Blocks.Empty,
+         Progress => (others => <>),
+         Tail     => Desks.No_Tail,
+         Next     => 0,
+         others   => False);
+      Linux.Add (Self.Set, Socket, Linux.Input, Linux.Key (Slot));
+   exception
+      when Network_Error =>
+         --  The system has no room for it
+         Release (Self, Slot);
+   end Adopt;
+
+   procedure Close (Self : in out Event_Loop) is
+      procedure Close (File : in out Descriptor) is
+      begin
+         if File /= No_File then
+            Linux.Close (File);
+            File := No_File;
+         end if;
+      end Close;
+   begin
+      for Slot in 1 .. Self.Used loop
+         if Self.Connections (Slot).State /= Free then
+            Release (Self, Slot);
+         end if;
+      end loop;
+      Close (Self.Set);
+      Close (Self.Bell);
+      Self.Watched := No_File;
+   end Close;
+
+   -------------
+   -- Sending --
+   -------------
+
+   procedure Send_Bytes (Socket : Descriptor; Desk : in out Desks.Desk; Result : out Linux.Outcome)
+   is
+      Count : Natural;
+   begin
+      Result := Linux.Done;
+      while Desk.First <= Desk.Last loop
+         Linux.Send
+           (Socket, Desk.Output (Desk.First .. Desk.Last),
+            More_Follow => Desk.Tail.Length > 0, Count => Count, Result => Result);
+         exit when Result /= Linux.Done;
+         Desk.First := Desk.First + Count;
+      end loop;
+      if Desk.First > Desk.Last then
+         Desk.First := 1;
+         Desk.Last  := 0;
+      end if;
+   end Send_Bytes;
+
+   procedure Send_Part
+     (Socket : Descriptor; Tail : Desks.Tail; Count : out Byte_Count; Result : out Linux.Outcome)
+   is
+      Wanted : constant Byte_Count := Byte_Count'Min (Tail.Length, Most_Sent);
+   begin
+      if Tail.File /= No_File then
+         Linux.Send_File (Socket, Tail.File, Tail.Offset, Wanted, Count, Result);
+      else
+         declare
+            First : constant Positive := Tail.Text'First + Natural (Tail.Offset);
+            Sent  : Natural;
+         begin
+            Linux.Send
+              (Socket, Tail.Text (First .. First + Natural (Wanted) - 1),
+               More_Follow => False, Count => Sent, Result => Result);
+            Count := Byte_Count (Sent);
+         end;
+      end if;
+   end Send_Part;
+
+   procedure Send_Tail (Socket : Descriptor; Tail : in out Desks.Tail; Result : out Linux.Outcome)
+   is
+      Count : Byte_Count;
+      Sent  : Byte_Count := 0;
+   begin
+      Result := Linux.Done;
+      while Tail.Length > 0 loop
+         if Sent >= Most_Sent then
+            --  Others have their turn; this one has it again at once
+            Result := Linux.Would_Block;
+         else
+            Send_Part (Socket, Tail, Count, Result);
+         end if;
+         exit when Result /= Linux.Done;
+         Tail.Offset := Tail.Offset + Count;
+         Tail.Length := Tail.Length - Count;
+         Sent := Sent + Count;
+      end loop;
+      if Tail.Length = 0 then
+         Desks.Drop (Tail);
+      end if;
+   end Send_Tail;
+
+   --  Sends what the desk has for a connection. What cannot be sent yet leaves the desk.
+
+   procedure Send
+     (Self   : in out Event_Loop;
+      Slot   : Slot_Index;
+      Desk   : in out Desks.Desk;
+      Result : out Linux.Outcome)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Has_Room   : Boolean;
+   begin
+      Send_Bytes (Connection.Socket, Desk, Result);
+      if Result = Linux.Done and then Desk.Tail.Length > 0 then
+         Send_Tail (Connection.Socket, Desk.Tail, Result);
+      end if;
+      if Result = Linux.Would_Block then
+         Blocks.Put
+           (Self.Pool, Desk.Output (Desk.First .. Desk.Last), Connection.Output, Has_Room);
+         if Has_Room then
+            Connection.Tail := Desk.Tail;
+            Desk.Tail := Desks.No_Tail;
+         else
+            Result := Linux.Failed;
+         end if;
+      end if;
+      if Result /= Linux.Done then
+         Desk.First := 1;
+         Desk.Last  := 0;
+         Desks.Drop (Desk.Tail);
+      end if;
+   end Send;
+
+   procedure Await_Room (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      if Connection.State /= Sending then
+         Connection.State := Sending;
+         Linux.Change (Self.Set, Connection.Socket, Linux.Output, Linux.Key (Slot));
+      end if;
+      Connection.Deadline := Self.Now + Self.For_Sending;
+   end Await_Room;
+
+   --  All was sent, and the connection is to be closed
+
+   procedure Finish (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      if Connection.Lingers then
+         if Connection.State = Sending then
+            Linux.Change (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
+         end if;
+         Linux.End_Sending (Connection.Socket);
+         Connection.State    := Lingering;
+         Connection.Deadline := Self.Now + For_Lingering;
+      else
+         Release (Self, Slot);
+      end if;
+   end Finish;
+
+   -----------
+   -- Input --
+   -----------
+
+   procedure Load_Input (Self : in out Event_Loop; Slot : Slot_Index; Desk : in out Desks.Desk) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Size       : constant Natural := Blocks.Length (Connection.Input);
+   begin
+      Parsing.Clear (Desk.Request);
+      if Size > 0 then
+         Blocks.Take (Self.Pool, Connection.Input, Desk.Request.Bytes (1 .. Size));
+         Desk.Request.Last  := Size;
+         Desk.Request.State := Connection.Progress;
+      end if;
+   end Load_Input;
+
+   --  The beginning of a request leaves the desk, and its end is awaited
+
+   procedure Save_Input
+     (Self     : in out Event_Loop;
+      Slot     : Slot_Index;
+      Desk     : in out Desks.Desk;
+      Has_Room : out Boolean)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Awaited    : Next_Thing;
+   begin
+      if Parsing.Is_Empty (Desk.Request) then
+         Awaited  := A_Request;
+         Has_Room := True;
+      else
+         Parsing.Make_Room (Desk.Request);
+         Connection.Progress := Desk.Request.State;
+         Awaited := (if Desk.Request.State.Step = In_Header then A_Header else A_Content);
+         Blocks.Put
+           (Self.Pool, Desk.Request.Bytes (1 .. Desk.Request.Last), Connection.Input, Has_Room);
+      end if;
+      if Awaited = A_Request or else Awaited /= Connection.Awaits then
+         Connection.Deadline := Self.Now + Self.Patience (Awaited);
+         Connection.Awaits   := Awaited;
+      end if;
+   end Save_Input;
+
+   ---------------
+   -- Answering --
+   ---------------
+
+   --  Whether the request at the desk is the connection's last one. A server that stops still
+   --  answers those that were sent before: that are behind this one, or can be read.
+
+   procedure Judge_Last
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Request    : HTTP.Request renames Desk.Request;
+      Count      : Natural;
+      Result     : Linux.Outcome;
+   begin
+      Connection.Is_Last := Parsing.Is_Last (Request);
+      if Self.Is_Stopping
+        and then not Connection.Is_Last
+        and then Request.Last = Request.State.Content_Last
+        and then Request.Last < Request.Capacity
+      then
+         Linux.Receive
+           (Connection.Socket, Request.Bytes (Request.Last + 1 .. Request.Capacity), Count,
+            Result);
+         Request.Last := Request.Last + Count;
+         Connection.Is_Last := Count = 0;
+      end if;
+   end Judge_Last;
+
+   --  Others may serve the loop while the handler is at work
+
+   procedure Ask_Handler
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Connection.State := Busy;
+      Self.Leave (Desk, Handling);
+      declare
+         Answer : constant Response := Desks.Called (Handler (Self.Handle), Desk);
+      begin
+         Self.Come_Back (Desk, Handling);
+         Connection.State := Reading;
+         if Connection.Is_Deaf then
+            Connection.Is_Deaf := False;
+            Linux.Add (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
+         end if;
+         Note_Date (Event_Loop (Self));
+         Judge_Last (Self, Slot, Desk);
+         Desks.Put_Answer (Desk, Answer, Self.Date, Connection.Is_Last);
+      end;
+   end Ask_Handler;
+
+   procedure Answer
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Connection.Awaits := A_Request;
+      if Parsing.Is_For_Server (Desk.Request) then
+         Note_Date (Event_Loop (Self));
+         Judge_Last (Self, Slot, Desk);
+         Desks.Put_Server_Answer (Desk, Self.Date, Connection.Is_Last);
+      else
+         Ask_Handler (Self, Slot, Desk);
+      end if;
+   end Answer;
+
+   procedure Refuse
+     (Self   : in out Event_Loop;
+      Slot   : Slot_Index;
+      Desk   : in out Desks.Desk;
+      Status : Status_Code)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Note_Date (Self);
+      Desks.Put_Refusal (Desk, Status, Self.Date);
+      Connection.Is_Last := True;
+      Connection.Lingers := True;
+   end Refuse;
+
+   --  Answers the requests that are at the desk as a whole, as far as there is room at it. Goes_On
+   --  is False if nothing more is to be done with them.
+
+   procedure Answer_Some
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Desk    : in out Desks.Desk;
+      Goes_On : out Boolean)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Result     : Parsing.Outcome;
+      Status     : Status_Code;
+   begin
+      Goes_On := True;
+      while Goes_On and then Desks.Has_Room (Desk) loop
+         Parsing.Parse (Desk.Request, Self.Limits, Result, Status);
+         case Result is
+            when Parsing.Complete =>
+               Answer (Self, Slot, Desk);
+               Parsing.Next (Desk.Request);
+               Goes_On := not Connection.Is_Last and then not Parsing.Is_Empty (Desk.Request);
+               Connection.Lingers :=
+                 Connection.Is_Last and then not Parsing.Is_Empty (Desk.Request);
+            when Parsing.Refused =>
+               Refuse (Event_Loop (Self), Slot, Desk, Status);
+               Goes_On := False;
+            when Parsing.Incomplete =>
+               if Parsing.Wants_Continue (Desk.Request) then
+                  Desks.Put_Continue (Desk);
+                  Parsing.Note_Continue (Desk.Request);
+               end if;
+               Goes_On := False;
+         end case;
+      end loop;
+   end Answer_Some;
+
+   --  Answers all requests that are at the desk, sends the answers, and clears the desk
+
+   procedure Answer_All
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Goes_On    : Boolean;
+      Has_Room   : Boolean       := True;
+      Result     : Linux.Outcome := Linux.Done;
+   begin
+      loop
+         Answer_Some (Self, Slot, Desk, Goes_On);
+         if Desks.Has_Output (Desk) then
+            Send (Event_Loop (Self), Slot, Desk, Result);
+         end if;
+         exit when not Goes_On or else Result /= Linux.Done;
+      end loop;
+      if Result /= Linux.Failed and then not Connection.Is_Last then
+         Save_Input (Event_Loop (Self), Slot, Desk, Has_Room);
+      end if;
+      if Result = Linux.Failed then
+         Release (Event_Loop (Self), Slot);
+      elsif not Has_Room then
+         Refuse (Event_Loop (Self), Slot, Desk, Service_Unavailable);
+         Send (Event_Loop (Self), Slot, Desk, Result);
+         Finish (Event_Loop (Self), Slot);
+      elsif Result = Linux.Would_Block then
+         Await_Room (Event_Loop (Self), Slot);
+      elsif Connection.Is_Last then
+         Finish (Event_Loop (Self), Slot);
+      end if;
+   end Answer_All;
+
+   procedure Read
+     (Self      : in out Event_Loop'Class;
+      Slot      : Slot_Index;
+      Desk      : in out Desks.Desk;
+      Is_Urgent : Boolean := False)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Request    : HTTP.Request renames Desk.Request;
+      Count      : Natural;
+      Result     : Linux.Outcome;
+      Has_Room   : Boolean;
+   begin
+      Load_Input (Event_Loop (Self), Slot, Desk);
+      Linux.Receive
+        (Connection.Socket, Request.Bytes (Request.Last + 1 .. Request.Capacity), Count, Result);
+      if Result = Linux.Done and then Count > 0 then
+         Request.Last := Request.Last + Count;
+         Answer_All (Self, Slot, Desk);
+      elsif Result = Linux.Would_Block and then not Is_Urgent then
+         Save_Input (Event_Loop (Self), Slot, Desk, Has_Room);
+      else
+         Release (Event_Loop (Self), Slot);
+      end if;
+   end Read;
+   --  Is_Urgent: if there is nothing to be read, the connection is closed
+
+   procedure Go_On_Sending
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Result     : Linux.Outcome;
+   begin
+      Desk.First := 1;
+      Desk.Last  := Blocks.Length (Connection.Output);
+      Blocks.Take (Self.Pool, Connection.Output, Desk.Output (1 .. Desk.Last));
+      Desk.Tail := Connection.Tail;
+      Connection.Tail := Desks.No_Tail;
+      Send (Event_Loop (Self), Slot, Desk, Result);
+      case Result is
+         when Linux.Failed =>
+            Release (Event_Loop (Self), Slot);
+         when Linux.Would_Block =>
+            Await_Room (Event_Loop (Self), Slot);
+         when Linux.Done =>
+            if Connection.Is_Last then
+               Finish (Event_Loop (Self), Slot);
+            else
+               Connection.State := Reading;
+               Linux.Change (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
+               Load_Input (Event_Loop (Self), Slot, Desk);
+               Answer_All (Self, Slot, Desk);
+            end if;
+      end case;
+   end Go_On_Sending;
+
+   procedure Linger (Self : in out Event_Loop; Slot : Slot_Index; Desk : in out Desks.Desk) is
+      Count  : Natural;
+      Result : Linux.Outcome;
+   begin
+      Linux.Receive (Self.Connections (Slot).Socket, Desk.Output, Count, Result);
+      if Result = Linux.Failed or else (Result = Linux.Done and then Count = 0) then
+         Release (Self, Slot);
+      end if;
+   end Linger;
+
+   ---------------
+   -- Listening --
+   ---------------
+
+   procedure Place (Self : in out Event_Loop; Desk : Desks.Desk; Socket : Descriptor) is
+      pragma Unreferenced (Desk);
+   begin
+      Self.Adopt (Socket);
+   end Place;
+
+   --  Where there is no room for a connection, those that follow wait to be accepted until there
+   --  is again
+
+   procedure Accept_Some
+     (Self : in out Event_Loop'Class; Desk : Desks.Desk; Most : Positive := Most_Accepted)
+   is
+      Socket : Descriptor;
+      Result : Linux.Outcome;
+   begin
+      for K in 1 .. Most loop
+         if not Has_Free_Slot (Event_Loop (Self)) then
+            Pause_Listening (Event_Loop (Self));
+            exit;
+         end if;
+         Linux.Accept_Connection (Self.Listener, Socket, Result);
+         if Result = Linux.Failed then
+            Pause_Listening (Event_Loop (Self));
+         end if;
+         exit when Result /= Linux.Done;
+         Self.Place (Desk, Socket);
+      end loop;
+   end Accept_Some;
+
+   --  Who waits to be accepted is served. Who comes then is refused by the system, at once.
+
+   procedure Begin_To_Stop (Self : in out Event_Loop'Class; Desk : Desks.Desk) is
+      Is_Last : Boolean;
+   begin
+      if not Self.Is_Stopping then
+         Self.Stop_Listening (Is_Last);
+         if Is_Last then
+            Accept_Some (Self, Desk, Most => Positive'Last);
+            Linux.Close (Self.Listener);
+         end if;
+         Self.Listener    := No_File;
+         Self.Is_Stopping := True;
+         Self.Give_Up     := Self.Now + Longest_Stop;
+         Self.Next_Sweep  := Self.Now;
+         for Connection of Self.Connections (1 .. Self.Used) loop
+            if Connection.State = Reading and then Connection.Awaits = A_Request then
+               Connection.Deadline := Self.Now + Self.For_Closing;
+            end if;
+         end loop;
+      end if;
+   end Begin_To_Stop;
+
+   --------------
+   -- Sweeping --
+   --------------
+
+   --  A client was waited for long enough
+
+   procedure Time_Out
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Result     : Linux.Outcome;
+   begin
+      if Connection.State = Reading and then Connection.Awaits = A_Request then
+         Read (Self, Slot, Desk, Is_Urgent => True);
+      elsif Connection.State = Reading then
+         Parsing.Clear (Desk.Request);
+         Refuse (Event_Loop (Self), Slot, Desk, Request_Timeout);
+         Send (Event_Loop (Self), Slot, Desk, Result);
+         if Result = Linux.Done then
+            Finish (Event_Loop (Self), Slot);
+         else
+            Release (Event_Loop (Self), Slot);
+         end if;
+      else
+         Release (Event_Loop (Self), Slot);
+      end if;
+   end Time_Out;
+
+   procedure Sweep (Self : in out Event_Loop'Class; Desk : in out Desks.Desk) is
+      Is_Last : constant Boolean := Self.Is_Stopping and then Self.Now >= Self.Give_Up;
+   begin
+      for Slot in 1 .. Self.Used loop
+         if Self.Connections (Slot).State not in Free | Busy then
+            if Is_Last then
+               Release (Event_Loop (Self), Slot);
+            elsif Self.Connections (Slot).Deadline <= Self.Now then
+               Time_Out (Self, Slot, Desk);
+            end if;
+         end if;
+      end loop;
+      if not Self.Is_Listening
+        and then not Self.Is_Stopping
+        and then Has_Free_Slot (Event_Loop (Self))
+      then
+         Listen (Event_Loop (Self));
+      end if;
+      Self.Next_Sweep :=
+        Self.Now + (if Self.Is_Stopping then When_Stopping else Between_Sweeps);
+   end Sweep;
+
+   -------------
+   -- Serving --
+   -------------
+
+   procedure Take_Event
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      case Connection.State is
+         when Free =>
+            null;
+         when Busy =>
+            Linux.Remove (Self.Set, Connection.Socket);
+            Connection.Is_Deaf := True;
+         when Reading =>
+            Read (Self, Slot, Desk);
+         when Sending =>
+            Go_On_Sending (Self, Slot, Desk);
+         when Lingering =>
+            Linger (Event_Loop (Self), Slot, Desk);
+      end case;
+   exception
+      when others =>
+         --  Nothing here should raise; if it does, it is one connection that pays for it
+         Desk.Draft.Clear;
+         Desks.Drop (Desk.Tail);
+         Desk.First := 1;
+         Desk.Last  := 0;
+         if Connection.State not in Free | Busy then
+            Release (Event_Loop (Self), Slot);
+         end if;
+   end Take_Event;
+
+   procedure Take_Next (Self : in out Event_Loop'Class; Desk : in out Desks.Desk) is
+      Key : constant Linux.Key := Linux.Key_Of (Self.Events, Self.Next_Event);
+   begin
+      Self.Next_Event := Self.Next_Event + 1;
+      case Key is
+         when Listener_Key =>
+            Accept_Some (Self, Desk);
+         when Bell_Key =>
+            Linux.Hush (Self.Bell);
+         when Watched_Key =>
+            Self.Has_Input := True;
+         when others =>
+            Take_Event (Self, Slot_Index (Key), Desk);
+      end case;
+   end Take_Next;
+
+   procedure Wait (Self : in out Event_Loop'Class; Desk : Desks.Desk) is
+      Time : Integer :=
+        (if Self.Count = 0 and then Self.Is_Listening then Linux.Forever
+         else Integer (Byte_Count'Max (Self.Next_Sweep - Self.Now, 1)));
+   begin
+      Self.Leave (Desk, Waiting);
+      Self.Look_Around (Desk, Time);
+      Linux.Wait (Self.Set, Self.Events, Time, Self.Event_Count);
+      Self.Come_Back (Desk, Waiting);
+      Self.Next_Event := 1;
+      Note_Time (Event_Loop (Self));
+   end Wait;
+
+   procedure Serve (Self : in out Event_Loop'Class; Desk : in out Desks.Desk) is
+   begin
+      while Self.Is_Served (Desk) loop
+         if Self.Next_Event <= Self.Event_Count then
+            Take_Next (Self, Desk);
+         else
+            if Self.Stop_Asked then
+               Begin_To_Stop (Self, Desk);
+            end if;
+            if Self.Now >= Self.Next_Sweep then
+               Sweep (Self, Desk);
+            end if;
+            exit when Self.Has_Input or else Is_Over (Event_Loop (Self));
+            Wait (Self, Desk);
+         end if;
+      end loop;
+   end Serve;
+
+end Appserver.HTTP.Loops;

@@ -1,0 +1,87 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  The parser of requests: bytes in, however they are cut, a request out. It is strict where
+--  servers that read a request differently could be led apart (request smuggling): what RFC 9112
+--  allows to be tolerated is refused.
+--
+--  It decides line by line, when a line has ended or is too long, so that the outcome does not
+--  depend on how the bytes arrived.
+
+package Appserver.HTTP.Parsing is
+
+   type Limits is record
+      Request_Line : Positive := 8_192;
+      --  Bytes with its CR LF; a longer one is refused with 414. RFC 9112, 3 asks for 8,000.
+      Header       : Positive := 16_384;
+      --  Bytes with the request line; a longer one is refused with 431, as are more than 100 lines
+      Content      : Natural  := 65_536;
+      --  Bytes; more is refused with 413
+   end record;
+
+   Slack : constant := 8_192;
+   --  What a request's capacity must have above its limits: for the sizes of chunks that are not
+   --  yet taken out, and for the beginnings of further requests
+
+   procedure Clear (Self : in out Request);
+   --  No bytes
+
+   procedure Add (Self : in out Request; Bytes : String)
+     with Pre => Bytes'Length <= Available (Self);
+   --  Adds bytes that have arrived
+
+   function Available (Self : Request) return Natural;
+   --  How many bytes can be added
+
+   procedure Make_Room (Self : in out Request);
+   --  Moves the bytes to the front, so that what can be added follows them as one piece
+
+   type Outcome is (Incomplete, Complete, Refused);
+
+   procedure Parse
+     (Self   : in out Request;
+      Limits : Parsing.Limits;
+      Result : out Outcome;
+      Status : out Status_Code)
+     with Pre => Limits.Request_Line <= Limits.Header
+                   and then Self.Capacity - Slack >= Limits.Header
+                   and then Self.Capacity - Slack - Limits.Header >= Limits.Content;
+   --  Looks at what was added. A complete request can be handed to a handler. After Refused, Status
+   --  says why, and the bytes behind it have no meaning: the connection is to be closed.
+
+   function Wants_Continue (Self : Request) return Boolean;
+   --  Whether the client waits to be told to go on with the content of a request that is Incomplete
+
+   procedure Note_Continue (Self : in out Request);
+   --  The client was told to go on
+
+   procedure Next (Self : in out Request);
+   --  Forgets the request that was complete; the bytes behind it are the beginning of another one
+
+   function Is_Empty (Self : Request) return Boolean;
+   --  Whether there is no byte of a request
+
+   function Is_Last (Self : Request) return Boolean;
+   --  Whether the connection is to be closed after the answer
+
+   function Is_Old (Self : Request) return Boolean;
+   --  Whether the client is one of HTTP/1.0, which is to be told if the connection is kept
+
+   function Is_For_Server (Self : Request) return Boolean;
+   --  Whether it asks for no resource, but for the server: OPTIONS *
+
+private
+
+   function Available (Self : Request) return Natural is
+     (Self.Capacity - Self.Last + (Self.First - 1));
+   function Is_Empty (Self : Request) return Boolean is (Self.Last < Self.First);
+   function Is_Last (Self : Request) return Boolean is (Self.Is_Last);
+   function Is_Old (Self : Request) return Boolean is (Self.Minor_Version = 0);
+   function Is_For_Server (Self : Request) return Boolean is
+     (Self.Kind = Options and then Self.Path_Is ("*"));
+   function Wants_Continue (Self : Request) return Boolean is
+     (Self.Expects
+      and then not Self.State.Continued
+      and then Self.State.Step in In_Content | In_Chunk_Size
+      and then Self.Last = Self.State.Header_Last);
+
+end Appserver.HTTP.Parsing;

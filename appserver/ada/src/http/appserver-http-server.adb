@@ -1,0 +1,679 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Ada.Unchecked_Deallocation;
+with Appserver.HTTP.Blocks;
+with Appserver.HTTP.Desks;
+with Appserver.HTTP.Linux;
+with Appserver.HTTP.Locks;
+with Appserver.HTTP.Loops;
+
+package body Appserver.HTTP.Server is
+
+   use type Linux.Word;
+   use type HTTP.Loops.Slot_Count;
+
+   Backlog   : constant := 4_096;
+   Few_Files : constant := 64;
+   --  Besides those of connections
+
+   --  How it is found out that handlers wait, and what is done about it
+
+   Tick       : constant Duration := 0.01;
+   --  Between two looks at the loops
+   Slow_Turns : constant := 20;
+   --  A loop whose task is seen in a handler, and which called no more of them in a tick, has
+   --  handlers that wait. Then the next task goes on with the loop before a handler is called.
+   Slow_Time  : constant := 500_000;
+   --  Nanoseconds: so long for as long as a handler takes that
+   Slow_While : constant := 2_000;
+   --  Milliseconds: and for so long after the last one that did
+   Quiet_Ticks : constant := 50;
+   --  Nobody watches loops that did nothing for so many ticks
+
+   -----------
+   -- Staff --
+   -----------
+
+   type Duty is (To_Serve, To_Watch, To_Leave);
+
+   type Loop_Flags is array (Positive range <>) of Boolean;
+
+   --  Says to tasks what to do. A loop is vacant when nobody serves it.
+
+   protected type Staff (Count : Positive) is
+
+      entry Get_Duty (What : out Duty; Where : out Positive);
+      --  When there is one
+
+      entry Get_Vacancy (What : out Duty; Where : out Positive);
+      --  For the one who watches: when there is a vacancy, or it is time to leave
+
+      entry Sleep (What : out Duty; Where : out Positive);
+      --  The same, or when woken: What is To_Watch then
+
+      procedure Announce (Where : Positive; Is_Noticed : out Boolean);
+      --  A vacancy. Is_Noticed is False if all tasks are at work.
+
+      procedure Claim (Where : Positive; Is_Vacant : out Boolean);
+      --  Takes a vacancy, if it is one
+
+      function Vacant_Loops return Loop_Flags;
+
+      procedure End_Watch;
+      procedure Wake_Watch;
+
+      procedure Note_Deaf (Is_Last : out Boolean);
+      --  A loop listens no more; whether it is the last one that did
+
+      procedure Note_Over (Where : Positive);
+      --  That loop needs nobody any more. When this is so for all, it is time to leave.
+
+   private
+      Vacant     : Loop_Flags (1 .. Count) := [others => True];
+      Vacancies  : Natural := Count;
+      Listening  : Natural := Count;
+      Over       : Loop_Flags (1 .. Count) := [others => False];
+      Is_Watched : Boolean := False;
+      Is_Woken   : Boolean := False;
+      All_Over   : Boolean := False;
+   end Staff;
+
+   protected body Staff is
+
+      procedure Choose (What : out Duty; Where : out Positive) is
+      begin
+         Where := 1;
+         if All_Over then
+            What := To_Leave;
+         elsif Vacancies > 0 then
+            What := To_Serve;
+            while not Vacant (Where) loop
+               Where := Where + 1;
+            end loop;
+            Vacant (Where) := False;
+            Vacancies := Vacancies - 1;
+         else
+            What := To_Watch;
+         end if;
+      end Choose;
+
+      entry Get_Duty (What : out Duty; Where : out Positive)
+        when All_Over or else Vacancies > 0 or else not Is_Watched is
+      begin
+         Choose (What, Where);
+         Is_Watched := Is_Watched or else What = To_Watch;
+      end Get_Duty;
+
+      entry Get_Vacancy (What : out Duty; Where : out Positive)
+        when All_Over or else Vacancies > 0 is
+      begin
+         Choose (What, Where);
+      end Get_Vacancy;
+
+      entry Sleep (What : out Duty; Where : out Positive)
+        when All_Over or else Vacancies > 0 or else Is_Woken is
+      begin
+         Choose (What, Where);
+         Is_Woken := False;
+      end Sleep;
+
+      procedure Announce (Where : Positive; Is_Noticed : out Boolean) is
+      begin
+         if not Vacant (Where) then
+            Vacant (Where) := True;
+            Vacancies := Vacancies + 1;
+         end if;
+         Is_Noticed := Is_Watched or else Get_Duty'Count > 0;
+      end Announce;
+
+      procedure Claim (Where : Positive; Is_Vacant : out Boolean) is
+      begin
+         Is_Vacant := Vacant (Where);
+         if Is_Vacant then
+            Vacant (Where) := False;
+            Vacancies := Vacancies - 1;
+         end if;
+      end Claim;
+
+      function Vacant_Loops return Loop_Flags is (Vacant);
+
+      procedure End_Watch is
+      begin
+         Is_Watched := False;
+      end End_Watch;
+
+      procedure Wake_Watch is
+      begin
+         Is_Woken := True;
+      end Wake_Watch;
+
+      procedure Note_Deaf (Is_Last : out Boolean) is
+      begin
+         Listening := Listening - 1;
+         Is_Last   := Listening = 0;
+      end Note_Deaf;
+
+      procedure Note_Over (Where : Positive) is
+      begin
+         Over (Where) := True;
+         All_Over := (for all Is_Over of Over => Is_Over);
+      end Note_Over;
+
+   end Staff;
+
+   -----------
+   -- Loops --
+   -----------
+
+   Nobody : constant := 0;
+
+   type Phase is (Working, Waiting, Handling);
+   --  What the task that serves a loop does
+
+   type Nanoseconds_List is array (Positive range <>) of Byte_Count;
+
+   --  What is Volatile is looked at by the task that watches, which does not need to see it at once
+
+   type Shared_Loop
+     (Slots   : HTTP.Loops.Slot_Index;
+      Waiting : Blocks.Block_Count;
+      Engine  : not null Engine_Reference;
+      Number  : Positive;
+      Workers : Positive)
+   is new HTTP.Loops.Event_Loop (Slots, Waiting) with record
+      Lock       : Locks.Lock;
+      Server     : Natural := Nobody;
+      --  The task that serves it
+      Now_In     : Phase := Working with Volatile;
+      Turns      : Linux.Word := 0;
+      --  Handlers that were called
+      Hands_On   : Boolean := False;
+      --  Another task goes on with the loop before a handler is called
+      Slow_Until : Byte_Count := 0;
+      Left_At    : Nanoseconds_List (1 .. Workers) := [others => 0];
+      --  When each task went to a handler and had another one go on; 0 if it did not
+      Is_Done    : Boolean := False;
+   end record;
+
+   overriding procedure Leave
+     (Self : in out Shared_Loop; Desk : Desks.Desk; Why : HTTP.Loops.Absence);
+   overriding procedure Come_Back
+     (Self : in out Shared_Loop; Desk : Desks.Desk; Why : HTTP.Loops.Absence);
+   overriding procedure Look_Around
+     (Self : in out Shared_Loop; Desk : Desks.Desk; Milliseconds : in out Integer);
+   overriding function Is_Served (Self : Shared_Loop; Desk : Desks.Desk) return Boolean;
+   overriding procedure Stop_Listening (Self : in out Shared_Loop; Is_Last : out Boolean);
+   overriding procedure Place
+     (Self : in out Shared_Loop; Desk : Desks.Desk; Socket : Descriptor);
+
+   type Loop_Reference is access Shared_Loop;
+   type Loop_List is array (Positive range <>) of Loop_Reference;
+
+   -------------
+   -- Workers --
+   -------------
+
+   task type Worker (Engine : not null Engine_Reference; Number, Stack : Positive)
+     with Storage_Size => Stack;
+
+   type Worker_Reference is access Worker;
+   type Worker_List is array (Positive range <>) of Worker_Reference;
+
+   type Goal_List is array (Positive range <>) of Natural;
+
+   Nowhere : constant := 0;
+
+   type Engine (Loop_Count, Worker_Count : Positive) is limited record
+      Options      : Settings;
+      Listener     : Descriptor := No_File;
+      Staff        : Server.Staff (Loop_Count);
+      Watch_Sleeps : Boolean := False with Atomic;
+      Is_Watched   : Boolean := False with Atomic;
+      --  Some task is the one that watches
+      Has_Vacancy  : Boolean := False with Atomic;
+      --  Some loop may be vacant
+      Goes_To      : Goal_List (1 .. Worker_Count) := [others => Nowhere];
+      --  The loop that each task is to serve next
+      Loops        : Loop_List (1 .. Loop_Count);
+      Workers      : Worker_List (1 .. Worker_Count);
+   end record;
+
+   -----------------------------
+   -- Leaving and coming back --
+   -----------------------------
+
+   overriding function Is_Served (Self : Shared_Loop; Desk : Desks.Desk) return Boolean is
+     (Self.Server = Desk.Owner and then Self.Engine.Goes_To (Desk.Owner) = Nowhere);
+
+   --  Makes a loop vacant. If all tasks are at work, one that waits in another loop is told.
+
+   procedure Vacate (Self : in out Shared_Loop) is
+      Is_Noticed : Boolean;
+   begin
+      Self.Server := Nobody;
+      Self.Engine.Staff.Announce (Self.Number, Is_Noticed);
+      Self.Engine.Has_Vacancy := True;
+      if not Is_Noticed then
+         for Other of Self.Engine.Loops loop
+            if Other.Now_In = Waiting then
+               Other.Wake;
+               exit;
+            end if;
+         end loop;
+      end if;
+   end Vacate;
+
+   --  Whether another task is to go on with the loop before a handler is called
+
+   function Is_To_Hand_On (Self : Shared_Loop) return Boolean is
+     (Self.Hands_On
+      or else (not Self.Engine.Is_Watched
+               and then Self.Engine.Worker_Count > Self.Engine.Loop_Count));
+
+   procedure Leave_For_Handler (Self : in out Shared_Loop; Desk : Desks.Desk) is
+   begin
+      Self.Now_In := Handling;
+      Self.Turns  := Self.Turns + 1;
+      if Is_To_Hand_On (Self) then
+         Self.Hands_On := Self.Now < Self.Slow_Until;
+         Self.Left_At (Desk.Owner) := Linux.Nanoseconds;
+         Vacate (Self);
+      elsif Self.Engine.Watch_Sleeps then
+         Self.Engine.Watch_Sleeps := False;
+         Self.Engine.Staff.Wake_Watch;
+      end if;
+   end Leave_For_Handler;
+
+   overriding procedure Leave
+     (Self : in out Shared_Loop; Desk : Desks.Desk; Why : HTTP.Loops.Absence) is
+   begin
+      Self.Left_At (Desk.Owner) := 0;
+      if Self.Server = Desk.Owner then
+         case Why is
+            when HTTP.Loops.Waiting  => Self.Now_In := Waiting;
+            when HTTP.Loops.Handling => Leave_For_Handler (Self, Desk);
+         end case;
+      end if;
+      Locks.Release (Self.Lock);
+   end Leave;
+
+   overriding procedure Come_Back
+     (Self : in out Shared_Loop; Desk : Desks.Desk; Why : HTTP.Loops.Absence)
+   is
+      pragma Unreferenced (Why);
+   begin
+      Locks.Acquire (Self.Lock);
+      if Self.Left_At (Desk.Owner) > 0
+        and then Linux.Nanoseconds - Self.Left_At (Desk.Owner) > Slow_Time
+      then
+         Self.Slow_Until := Self.Now + Slow_While;
+      end if;
+      if Self.Server = Nobody then
+         Self.Server := Desk.Owner;
+      end if;
+      if Self.Server = Desk.Owner then
+         Self.Now_In := Working;
+      end if;
+   end Come_Back;
+
+   overriding procedure Stop_Listening (Self : in out Shared_Loop; Is_Last : out Boolean) is
+   begin
+      HTTP.Loops.Event_Loop (Self).Stop_Listening (Is_Last);
+      Self.Engine.Staff.Note_Deaf (Is_Last);
+      if Is_Last then
+         Self.Engine.Listener := No_File;
+      end if;
+   end Stop_Listening;
+
+   --  A task that waits looks after loops that are vacant, too, and goes to the first one that has
+   --  something to do if its own has not
+
+   overriding procedure Look_Around
+     (Self : in out Shared_Loop; Desk : Desks.Desk; Milliseconds : in out Integer) is
+   begin
+      if not Self.Engine.Has_Vacancy then
+         return;
+      end if;
+      Self.Engine.Has_Vacancy := False;
+      declare
+         Vacant  : constant Loop_Flags := Self.Engine.Staff.Vacant_Loops;
+         Sets    : Linux.Descriptor_List (1 .. Vacant'Length) := [others => Self.Events_Of];
+         Numbers : Goal_List (Sets'Range) := [others => Nowhere];
+         Last    : Positive := 1;
+         Ready   : Natural;
+      begin
+         for K in Vacant'Range loop
+            if Vacant (K) and then K /= Self.Number then
+               Last := Last + 1;
+               Sets (Last)    := Self.Engine.Loops (K).Events_Of;
+               Numbers (Last) := K;
+            end if;
+         end loop;
+         if Last > 1 then
+            Self.Engine.Has_Vacancy := True;
+            Linux.Wait_For_Any (Sets (1 .. Last), Milliseconds, Ready);
+            if Ready > 1 then
+               Self.Engine.Goes_To (Desk.Owner) := Numbers (Ready);
+            end if;
+            Milliseconds := 0;
+         end if;
+      end;
+   end Look_Around;
+
+   --  A connection is given to the loop that has the fewest, if this one has clearly more. Loops
+   --  are not held both at once, so that none waits for another that waits for it.
+
+   overriding procedure Place
+     (Self : in out Shared_Loop; Desk : Desks.Desk; Socket : Descriptor)
+   is
+      pragma Unreferenced (Desk);
+
+      Other    : not null Loop_Reference := Self.Engine.Loops (1);
+      Is_Taken : Boolean := False;
+   begin
+      for Candidate of Self.Engine.Loops loop
+         if Candidate.Connections < Other.Connections then
+            Other := Candidate;
+         end if;
+      end loop;
+      if Self.Connections > Other.Connections + Other.Connections / 4 + 1 then
+         Locks.Release (Self.Lock);
+         Locks.Acquire (Other.Lock);
+         if Other.Has_Free_Slot and then not Other.Is_Stopping then
+            Other.Adopt (Socket);
+            Other.Wake;
+            Is_Taken := True;
+         end if;
+         Locks.Release (Other.Lock);
+         Locks.Acquire (Self.Lock);
+      end if;
+      if not Is_Taken then
+         Self.Adopt (Socket);
+      end if;
+   end Place;
+
+   -------------
+   -- Serving --
+   -------------
+
+   --  With the loop's lock, which is released in the end
+
+   procedure Serve (Self : in out Shared_Loop; Desk : in out Desks.Desk) is
+      Is_Over : Boolean := False;
+   begin
+      Self.Server := Desk.Owner;
+      Self.Now_In := Working;
+      HTTP.Loops.Serve (Self, Desk);
+      if Self.Server = Desk.Owner then
+         if Self.Is_Over then
+            Is_Over      := True;
+            Self.Is_Done := True;
+            Self.Server  := Nobody;
+         else
+            Vacate (Self);
+         end if;
+      end if;
+      Locks.Release (Self.Lock);
+      if Is_Over then
+         Self.Engine.Staff.Note_Over (Self.Number);
+      end if;
+   end Serve;
+
+   procedure Fill_Vacancy (Self : in out Shared_Loop; Desk : in out Desks.Desk) is
+   begin
+      Locks.Acquire (Self.Lock);
+      if Self.Server = Nobody and then not Self.Is_Done then
+         Serve (Self, Desk);
+      else
+         --  The task that left it came back
+         Locks.Release (Self.Lock);
+      end if;
+   end Fill_Vacancy;
+
+   --  To where a task has seen something to do, as long as it sees such
+
+   procedure Go_Round (Self : in out Engine; Desk : in out Desks.Desk) is
+      Goal      : Natural;
+      Is_Vacant : Boolean;
+   begin
+      loop
+         Goal := Self.Goes_To (Desk.Owner);
+         exit when Goal = Nowhere;
+         Self.Goes_To (Desk.Owner) := Nowhere;
+         Self.Staff.Claim (Goal, Is_Vacant);
+         if Is_Vacant then
+            Fill_Vacancy (Self.Loops (Goal).all, Desk);
+         end if;
+      end loop;
+   end Go_Round;
+
+   --------------
+   -- Watching --
+   --------------
+
+   type Turn_List is array (Positive range <>) of Linux.Word;
+
+   --  What is seen of a loop from one tick to the next. If it Is_Stuck, its lock was taken, and it
+   --  is to be served.
+
+   procedure Look_At
+     (Self         : in out Shared_Loop;
+      Turns        : in out Linux.Word;
+      Was_Handling : in out Boolean;
+      Is_Quiet     : in out Boolean;
+      Is_Stuck     : out Boolean)
+   is
+      Turns_Now   : constant Linux.Word := Self.Turns;
+      Is_Handling : constant Boolean := Self.Now_In = Handling;
+      Is_Slow     : constant Boolean :=
+        Was_Handling and then Is_Handling and then Turns_Now - Turns < Slow_Turns;
+   begin
+      Is_Stuck := False;
+      if Is_Slow then
+         Locks.Acquire (Self.Lock);
+         Self.Hands_On   := True;
+         Self.Slow_Until := Self.Now + Slow_While;
+         Is_Stuck := Self.Now_In = Handling and then Self.Turns = Turns
+           and then Self.Server /= Nobody;
+         if not Is_Stuck then
+            Locks.Release (Self.Lock);
+         end if;
+      end if;
+      Is_Quiet     := Is_Quiet and then not Is_Handling and then Turns_Now = Turns;
+      Was_Handling := Is_Handling;
+      Turns        := Turns_Now;
+   end Look_At;
+
+   procedure End_Watch (Self : in out Engine) is
+   begin
+      Self.Is_Watched := False;
+      Self.Staff.End_Watch;
+   end End_Watch;
+
+   procedure Watch (Self : in out Engine; Desk : in out Desks.Desk) is
+      Turns        : Turn_List (1 .. Self.Loop_Count) := [others => 0];
+      Was_Handling : Loop_Flags (1 .. Self.Loop_Count) := [others => False];
+      Quiet        : Natural := 0;
+      Is_Quiet     : Boolean;
+      Is_Stuck     : Boolean;
+      What         : Duty;
+      Where        : Positive;
+   begin
+      Self.Is_Watched := True;
+      loop
+         What := To_Watch;
+         if Quiet < Quiet_Ticks then
+            select
+               Self.Staff.Get_Vacancy (What, Where);
+            or
+               delay Tick;
+            end select;
+         else
+            Self.Watch_Sleeps := True;
+            if not (for some Each of Self.Loops => Each.Now_In = Handling) then
+               Self.Staff.Sleep (What, Where);
+            end if;
+            Self.Watch_Sleeps := False;
+            Quiet := 0;
+         end if;
+         if What /= To_Watch then
+            End_Watch (Self);
+            if What = To_Serve then
+               Fill_Vacancy (Self.Loops (Where).all, Desk);
+            end if;
+            return;
+         end if;
+         Is_Quiet := True;
+         for K in Self.Loops'Range loop
+            Look_At (Self.Loops (K).all, Turns (K), Was_Handling (K), Is_Quiet, Is_Stuck);
+            if Is_Stuck then
+               End_Watch (Self);
+               Serve (Self.Loops (K).all, Desk);
+               return;
+            end if;
+         end loop;
+         Quiet := (if Is_Quiet then Quiet + 1 else 0);
+      end loop;
+   end Watch;
+
+   task body Worker is
+      Options : Settings renames Engine.Options;
+      Draft   : aliased Answer_Draft (Options.Answer_Content);
+      Desk    : Desks.Desk
+        (Request_Capacity => Options.Limits.Header + Options.Limits.Content + Parsing.Slack,
+         Output_Capacity  => Options.Answer_Content + Desks.Longest_Header,
+         Draft            => Draft'Access,
+         Owner            => Number);
+      What    : Duty;
+      Where   : Positive;
+   begin
+      loop
+         Engine.Staff.Get_Duty (What, Where);
+         case What is
+            when To_Serve =>
+               Fill_Vacancy (Engine.Loops (Where).all, Desk);
+            when To_Watch =>
+               Watch (Engine.all, Desk);
+            when To_Leave =>
+               exit;
+         end case;
+         Go_Round (Engine.all, Desk);
+      end loop;
+   end Worker;
+
+   ---------------------------
+   -- Starting and stopping --
+   ---------------------------
+
+   procedure Free is new Ada.Unchecked_Deallocation (Shared_Loop, Loop_Reference);
+   procedure Free is new Ada.Unchecked_Deallocation (Worker, Worker_Reference);
+   procedure Free is new Ada.Unchecked_Deallocation (Engine, Engine_Reference);
+
+   procedure Open_Loops (Engine : not null Engine_Reference; Handle : Handler) is
+
+      function Share (Total : Positive) return Positive is
+        ((Total + Engine.Loop_Count - 1) / Engine.Loop_Count);
+
+      Options : Settings renames Engine.Options;
+   begin
+      for K in Engine.Loops'Range loop
+         Engine.Loops (K) := new Shared_Loop
+           (Slots   => HTTP.Loops.Slot_Index (Share (Options.Connections)),
+            Waiting => Blocks.Block_Count (Share (Options.Waiting_Memory) / Blocks.Block_Size + 1),
+            Engine  => Engine,
+            Number  => K,
+            Workers => Engine.Worker_Count);
+         Engine.Loops (K).Open
+           (Engine.Listener, Engine.Loop_Count > 1, Handle, Options.Limits, Options.Times);
+      end loop;
+   end Open_Loops;
+
+   procedure Start_Workers (Engine : not null Engine_Reference) is
+      Options : Settings renames Engine.Options;
+   begin
+      for K in Engine.Workers'Range loop
+         Engine.Workers (K) := new Worker
+           (Engine => Engine,
+            Number => K,
+            Stack  =>
+              Options.Handler_Stack + Options.Limits.Header + Options.Limits.Content
+              + Parsing.Slack + 2 * (Options.Answer_Content + Desks.Longest_Header));
+      end loop;
+   end Start_Workers;
+
+   procedure Await_Workers (Engine : in out Server.Engine) is
+   begin
+      for Worker of Engine.Workers loop
+         while Worker /= null and then not Worker'Terminated loop
+            delay 0.001;
+         end loop;
+         Free (Worker);
+      end loop;
+   end Await_Workers;
+
+   procedure Close (Engine : in out Engine_Reference) is
+   begin
+      for Each of Engine.Loops loop
+         if Each /= null then
+            Each.Close;
+            Free (Each);
+         end if;
+      end loop;
+      if Engine.Listener /= No_File then
+         Linux.Close (Engine.Listener);
+      end if;
+      Free (Engine);
+   end Close;
+
+   procedure Start
+     (Self    : in out Web_Server;
+      Handle  : Handler;
+      Address : String := "127.0.0.1";
+      Port    : Port_Number := 0;
+      Options : Settings := (others => <>))
+   is
+      Loop_Count : constant Positive :=
+        (if Options.Loops > 0 then Options.Loops
+         else Positive'Min (Linux.Usable_Cores, (Options.Workers + 1) / 2));
+   begin
+      Linux.Ignore_Broken_Pipes;
+      Linux.Allow_Files (Options.Connections + Few_Files);
+      Self.Engine := new Engine (Loop_Count, Options.Workers);
+      Self.Engine.Options  := Options;
+      Self.Engine.Listener := Linux.Listening_Socket (Address, Port, Backlog);
+      Open_Loops (Self.Engine, Handle);
+      Start_Workers (Self.Engine);
+   exception
+      when others =>
+         --  Workers that began to work may be there if not all could begin
+         for K in Self.Engine.Loops'Range loop
+            Self.Engine.Staff.Note_Over (K);
+         end loop;
+         Await_Workers (Self.Engine.all);
+         Close (Self.Engine);
+         raise;
+   end Start;
+
+   procedure Stop (Self : in out Web_Server) is
+   begin
+      if Self.Engine /= null then
+         for Each of Self.Engine.Loops loop
+            Each.Ask_To_Stop;
+         end loop;
+         Await_Workers (Self.Engine.all);
+         Close (Self.Engine);
+      end if;
+   end Stop;
+
+   overriding procedure Finalize (Self : in out Web_Server) is
+   begin
+      Self.Stop;
+   end Finalize;
+
+   function Port (Self : Web_Server) return Port_Number is
+     (Linux.Port_Of (Self.Engine.Listener));
+
+   function Loops (Self : Web_Server) return Positive is
+     (Self.Engine.Loop_Count);
+
+end Appserver.HTTP.Server;

@@ -1,0 +1,11 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What a server would answer, without a server: for the tests of handlers.
+
+package Appserver.HTTP.Trials is
+
+   function Answers (Handle : Handler; Bytes : String) return String;
+   --  To the requests in Bytes, with the limits that servers have. Their Date is that of the
+   --  beginning of 1970. What is not a whole request at the end of Bytes is not answered.
+
+end Appserver.HTTP.Trials;

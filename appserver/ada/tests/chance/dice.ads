@@ -1,0 +1,18 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Random numbers and texts, the same in each run, so that a failure can be had again.
+
+package Dice is
+
+   function Next (Size : Positive) return Natural
+     with Post => Next'Result < Size;
+
+   type Piece is access constant String;
+   type Piece_List is array (Positive range <>) of not null Piece;
+
+   function "+" (Text : String) return not null Piece is (new String'(Text));
+
+   function Joined (Pieces : Piece_List; Most : Natural) return String;
+   --  Up to Most of them, in any order
+
+end Dice;

@@ -1,0 +1,23 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Ada.Strings.Fixed;
+
+package body Answer_Texts is
+
+   use Ada.Strings.Fixed;
+
+   function Field (Answer, Name : String) return String is
+      Header : constant String :=
+        Answer (Answer'First .. Index (Answer, New_Line & New_Line) + 1);
+      First  : constant Natural := Index (Header, New_Line & Name & ": ");
+      Begins : constant Natural := First + Name'Length + 4;
+   begin
+      return
+        (if First = 0 then "-"
+         else Header (Begins .. Index (Header, New_Line, Begins) - 1));
+   end Field;
+
+   function Content (Answer : String) return String is
+     (Answer (Index (Answer, New_Line & New_Line) + 4 .. Answer'Last));
+
+end Answer_Texts;

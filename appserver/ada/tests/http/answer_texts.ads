@@ -1,0 +1,25 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Taking apart what a server would answer, and making requests.
+
+package Answer_Texts is
+
+   New_Line : constant String := ASCII.CR & ASCII.LF;
+
+   function Request_Text
+     (Line : String; Fields : String := ""; Content : String := "") return String is
+     (Line & " HTTP/1.1" & New_Line & "Host: localhost" & New_Line
+      & (if Content = "" then "" else "Content-Length:" & Content'Length'Image & New_Line)
+      & Fields & New_Line & Content);
+   --  Each of Fields ends with New_Line
+
+   function Status (Answer : String) return String is
+     (Answer (Answer'First + 9 .. Answer'First + 11));
+
+   function Field (Answer, Name : String) return String;
+   --  "-" if there is none; Name as it is written
+
+   function Content (Answer : String) return String;
+   --  Of the first answer, to the end of the text
+
+end Answer_Texts;

@@ -1,0 +1,4 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+function Escaped (Text : String) return String;
+--  With \r, \n, \t, \0 and \\ in Text for what they stand for in C

@@ -1,0 +1,11 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  The parser of requests, sentence by sentence of RFC 9112 and RFC 9110.
+
+with AUnit.Test_Suites;
+
+package Parser_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+end Parser_Tests;

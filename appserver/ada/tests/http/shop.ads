@@ -1,0 +1,83 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  A service that the tests of REST ask.
+
+with Appserver.Documents;
+with Appserver.HTTP.REST;
+
+package Shop is
+
+   use Appserver;
+   use Appserver.HTTP;
+
+   Routes : constant REST.Route_List;
+
+   function Handle (Request : HTTP.Request) return HTTP.Response;
+
+private
+
+   package Named is
+      function Is_Valid (Text : String) return Boolean is
+        (Text'Length in 1 .. 32
+         and then (for all C of Text => C in 'A' .. 'Z' | 'a' .. 'z' | ' ' | '"' | '<' | '%'));
+   end Named;
+
+   type Amount is range -10 .. 999_999;
+   type Colour is (Red, Green, Dark_Blue);
+
+   package Names is new REST.Text_Parameters ("name", Is_Valid => Named.Is_Valid);
+   package Amounts is new REST.Integer_Parameters (Amount, "amount");
+   package Colours is new REST.Choice_Parameters (Colour, "colour");
+   package Asked_Amounts is new REST.Integer_Parameters (Amount, "amount", REST.In_Query);
+   package Asked_Colours is new REST.Choice_Parameters
+     (Colour, "colour", REST.In_Query, Default => "green");
+
+   procedure Show_Root (Answer : in out REST.Document_Answer);
+   procedure Show_Name (Name : String; Answer : in out REST.Document_Answer);
+   procedure Show_Amount (Value : Amount; Answer : in out REST.Document_Answer);
+   procedure Show_Two
+     (Value : Amount; Paint : Colour; Answer : in out REST.Document_Answer);
+   procedure Show_Three
+     (Name : String; Value : Amount; Paint : Colour; Answer : in out REST.Document_Answer);
+   procedure Show_Nothing (Answer : in out REST.Document_Answer);
+   procedure Create (Answer : in out REST.Document_Answer);
+   procedure Refuse (Answer : in out REST.Document_Answer);
+   procedure Forget (Answer : in out REST.Document_Answer);
+
+   procedure Write_Constant (Document : in out Documents.Writer);
+
+   procedure Name_Route is new REST.With_Parameter (Names.Parameter, Show_Name);
+   procedure Amount_Route is new REST.With_Parameter (Amounts.Parameter, Show_Amount);
+   procedure Two_Route is new REST.With_Two_Parameters
+     (Asked_Amounts.Parameter, Asked_Colours.Parameter, Show_Two);
+   procedure Three_Route is new REST.With_Three_Parameters
+     (Names.Parameter, Amounts.Parameter, Colours.Parameter, Show_Three);
+
+   Text : aliased constant String := "always the same";
+
+   function Plain (Request : HTTP.Request) return HTTP.Response is
+     (if Request.Method = Get then Fixed (Plain_Text'Access, Text'Access)
+      else Empty (Not_Implemented));
+
+   use REST;
+
+   Routes : constant Route_List :=
+     [Route (Get, "/", Show_Root'Access),
+      Route (Get, "/hello/{name}", Name_Route'Access),
+      Route (Get, "/hello/nobody", Show_Root'Access),
+      Route (Post, "/hello/{name}", Create'Access),
+      Route (Delete, "/hello/nobody", Show_Nothing'Access),
+      Route (Get, "/amounts/{amount}", Amount_Route'Access),
+      Route (Get, "/ask", Two_Route'Access),
+      Route (Get, "/a/{name}/b/{amount}/c/{colour}", Three_Route'Access),
+      Route (Get, "/a/x/b/y", Show_Root'Access),
+      Route (Get, "/slash/", Show_Root'Access),
+      Route (Put, "/nothing", Show_Nothing'Access),
+      Route (Get, "/refused", Refuse'Access),
+      Route (Get, "/forgotten", Forget'Access),
+      Route (Get, "/plain", Plain'Access),
+      Constant_Route ("/constant", Write_Constant'Access),
+      Route (Get, "/rest/{name...}", Name_Route'Access),
+      Route (Get, "/rest/of/it", Show_Root'Access)];
+
+end Shop;

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asks an example of HTTP.md or REST.md what that asks it, and compares: python3 http_example.py REST.md PROGRAM"""
+
+import re
+import shlex
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+SHOWN = "http://127.0.0.1:8080"
+
+
+def asked(command, url):
+    """What curl prints, of which these options are understood: -s, -H FIELD, -d CONTENT"""
+    words = iter(shlex.split(command)[1:])
+    request = urllib.request.Request(SHOWN)
+    for word in words:
+        match word:
+            case "-s":
+                pass
+            case "-H":
+                request.add_header(*next(words).split(": ", 1))
+            case "-d":
+                request.data = next(words).encode()
+            case _:
+                request.full_url = word.replace(SHOWN, url)
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.read().decode()
+    except urllib.error.HTTPError as answer:
+        return answer.read().decode()
+
+
+def main(readme, program):
+    with open(readme, encoding="utf-8") as file:
+        console = re.search(r"^```console\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL).group(1)
+    server = subprocess.Popen([program, "0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        url = server.stdout.readline().strip()
+        shown = console.splitlines()
+        for command, expected in zip(shown[::2], shown[1::2], strict=True):
+            answer = asked(command.removeprefix("$ "), url)
+            assert answer == expected, f"{command}\n{answer}\nin place of\n{expected}"
+    finally:
+        server.stdin.close()
+        status = server.wait(timeout=10)
+    assert status == 0, status
+    print(f"the example of {readme}: {len(shown) // 2} answers are as shown")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What memory a server takes: at its start, with 512 busy connections, with as many that are idle, and when they have left.
+
+    benches/rest/memory.py [--subjects ada-embedded,ada-server,ada-rest] [--connections 512] [--output FILE]
+"""
+
+import argparse
+import socket
+import sys
+import threading
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import profiles
+from profiles import PROFILES, Failure, Served, bench
+
+MOST_MB = {"ada-embedded": 1, "ada-server": 4, "ada-rest": 4}
+REQUEST = b"GET /api HTTP/1.1\r\nHost: localhost\r\n\r\n"
+PATHS = ("/api", "/api/built?number=17", "/api/hello/Ada", "/files/64k.bin")
+
+
+@dataclass
+class Taken:
+    """Resident memory, in bytes."""
+
+    start: int
+    busy: int
+    """The most that was seen of it while it was loaded."""
+    idle: int
+    left: int
+    own: int
+    """At the end, of no file."""
+    threads: int
+    errors: int
+
+
+def resident(server: Served) -> int:
+    return bench.memory_of(server.pid)[0]
+
+
+def take(server: Served, args: argparse.Namespace) -> Taken:
+    start = resident(server)
+    errors, most = 0, 0
+    for path in PATHS:
+        said, seen = loaded(server, args, path)
+        errors, most = errors + said.errors, max(most, seen)
+    with ExitStack() as stack:
+        for _ in range(args.connections):
+            client = stack.enter_context(socket.create_connection(server.address))
+            client.sendall(REQUEST)
+            if not client.recv(4096).startswith(b"HTTP/1.1 200"):
+                raise Failure("a request was not answered")
+        idle, threads = resident(server), server.threads
+    time.sleep(0.5)
+    left, _, own = bench.memory_of(server.pid)
+    return Taken(start, most, idle, left, own, threads, errors)
+
+
+def loaded(server: Served, args: argparse.Namespace, path: str) -> tuple[profiles.Said, int]:
+    """What the load says, and the most memory that was seen during it."""
+    seen = [resident(server)]
+    ended = threading.Event()
+
+    def look() -> None:
+        while not ended.wait(0.02):
+            seen.append(resident(server))
+
+    watching = threading.Thread(target=look)
+    watching.start()
+    try:
+        return profiles.load(server, args.cores[0], args.connections, args.seconds, path), max(seen)
+    finally:
+        ended.set()
+        watching.join()
+
+
+def section(args: argparse.Namespace, taken: dict[str, Taken]) -> str:
+    def mb(size: int) -> str:
+        return f"{size / 1e6:.2f}"
+
+    table = bench.table(
+        ["subject", "at its start", f"{args.connections} busy", f"{args.connections} idle", "they have left", "of no file", "threads",
+         "errors"],
+        [[name, mb(t.start), mb(t.busy), mb(t.idle), mb(t.left), mb(t.own), str(t.threads), f"{t.errors:,}"]
+         for name, t in taken.items()])
+    text = bench.paragraph(f"""Made by `benches/rest/memory.py --connections {args.connections}` on {bench.machine()}. Resident memory in
+        MB of a server with {args.workers} workers: when it has started; the most that was seen while {args.connections} connections loaded
+        {', '.join(f'`{path}`' for path in PATHS)} for {args.seconds:g} s each; with as many connections that are idle after a request;
+        and when these have left, in all and without what is mapped from files.""")
+    aims = [bench.verdict(f"{name}, resident at most", max(t.start, t.busy, t.idle) / 1e6, MOST_MB[name], " MB")
+            for name, t in taken.items() if name in MOST_MB]
+    return "\n".join(["### Memory", "", text, "", table, "", *aims, ""])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--subjects", type=lambda text: text.split(","), default=list(PROFILES))
+    parser.add_argument("--connections", type=int, default=512)
+    parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=3, help="of load for each of the paths")
+    profiles.add_options(parser)
+    args = profiles.parse(parser, quick={"seconds": 0.5})
+    taken = {}
+    for name in args.subjects:
+        print(name, file=sys.stderr)
+        with profiles.serving(name, args.cores[1], args.workers) as server:
+            taken[name] = take(server, args)
+    bench.publish(args, section(args, taken))
+
+
+if __name__ == "__main__":
+    bench.run(main)

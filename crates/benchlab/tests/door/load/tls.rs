@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Over TLS and HTTP/2, from the command line: who is believed, and what is spoken.
+
+#[path = "../../../../lab-load/tests/authority/mod.rs"]
+mod authority;
+#[path = "../../../../lab-load/tests/http2_server/mod.rs"]
+mod http2_server;
+#[path = "../../../../lab-load/tests/servers/mod.rs"]
+mod servers;
+
+use super::{Place, sums};
+use authority::Authority;
+use http2_server::OK;
+use lab_model::Protocol;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
+/// Answers every request over TLS with `hello`, and counts them.
+fn secure(config: Arc<ServerConfig>) -> (servers::Server, Arc<AtomicU64>) {
+    let asked = Arc::new(AtomicU64::new(0));
+    let counted = asked.clone();
+    let server = servers::Server::raw(move |stream| {
+        let session = ServerConnection::new(config.clone()).unwrap();
+        let mut tls = StreamOwned::new(session, stream.try_clone().unwrap());
+        let mut room = [0; 1000];
+        while let Ok(n) = tls.read(&mut room)
+            && n > 0
+            && tls
+                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+                .is_ok()
+        {
+            counted.fetch_add(1, SeqCst);
+        }
+    });
+    (server, asked)
+}
+
+#[test]
+fn a_server_is_believed_if_its_authority_is_or_everybody() {
+    let authority = Authority::new();
+    let (server, asked) = secure(authority.server("127.0.0.1", &[b"http/1.1"]));
+    let url = format!("https://{}/", server.address);
+    let (own, other) = (authority.file(), Authority::new());
+    let (own, strange) = (own.to_str().unwrap(), other.file());
+    for trust in [&["--ca", own][..], &["--insecure"]] {
+        let place = Place::new();
+        place
+            .load(&[&url], &[trust, &["--expect-body", "hello"]].concat())
+            .expect(0);
+        let run = place.0.load();
+        let (served, errors) = sums(&run);
+        assert!(served > 0 && errors.is_empty(), "{errors:?}");
+        let load = run.plan.unwrap().load.unwrap();
+        assert_eq!(load.protocol, Protocol::Http1);
+        assert_eq!(load.requests[0][0].url, url);
+    }
+    // Nobody is loaded who may be somebody else.
+    let before = asked.load(SeqCst);
+    assert!(before > 0);
+    for trust in [&[][..], &["--ca", strange.to_str().unwrap()]] {
+        let place = Place::new();
+        place
+            .load(&[&url], trust)
+            .expect(1)
+            .says(&["does not answer: connect: ", "certificate"]);
+        assert_eq!(place.0.files().len(), 0, "nothing was measured");
+    }
+    assert_eq!(asked.load(SeqCst), before);
+    Place::new()
+        .load(&[&url], &["--ca", "/none.pem"])
+        .expect(2)
+        .says(&["/none.pem"]);
+}
+
+#[test]
+fn http2_is_spoken_over_tls_and_without() {
+    let authority = Authority::new();
+    let ca = authority.file();
+    let config = authority.server("127.0.0.1", &[b"h2"]);
+    let secure = http2_server::Server::over(Some(config), |_| OK);
+    let plain = http2_server::Server::new(|_| OK);
+    for (server, scheme) in [(&secure, "https"), (&plain, "http")] {
+        for rate in [&[][..], &["--rate", "200"]] {
+            let place = Place::new();
+            let asked = server.requests();
+            let url = format!("{scheme}://{}/", server.address);
+            let options = [
+                "--http2",
+                "--ca",
+                ca.to_str().unwrap(),
+                "--expect-body",
+                "hello",
+            ];
+            let ended = place.load(&[&url], &[&options[..], rate].concat());
+            ended.expect(0);
+            assert!(ended.stdout.contains("HTTP/2"), "{}", ended.stdout);
+            let run = place.0.load();
+            let (served, errors) = sums(&run);
+            assert_eq!(errors, []);
+            assert_eq!(server.requests() - asked, served + 1);
+            assert_eq!(run.plan.unwrap().load.unwrap().protocol, Protocol::Http2);
+        }
+    }
+}
+
+#[test]
+fn a_server_that_does_not_agree_on_http2_is_told_of() {
+    let authority = Authority::new();
+    let (server, _) = secure(authority.server("127.0.0.1", &[b"http/1.1"]));
+    let (url, ca) = (format!("https://{}/", server.address), authority.file());
+    let place = Place::new();
+    let ended = place.load(&[&url], &["--http2", "--ca", ca.to_str().unwrap()]);
+    ended.expect(1).says(&["does not answer: connect: "]);
+    // A server that knows no protocol in common may end the handshake itself.
+    let said = |text: &str| ended.stderr.contains(text);
+    assert!(said("ALPN") || said("NoApplicationProtocol"), "{ended:?}");
+}

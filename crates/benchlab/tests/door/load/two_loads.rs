@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab compare A.lab B.lab` of two load runs: what became of a server from one to the other.
+
+use super::{Manner, Place, Web};
+use crate::project::Ended;
+
+/// Loads each server by itself, and has the runs compared.
+fn compared(urls: [&str; 2], more: &[&str]) -> (Place, Ended) {
+    let place = Place::new();
+    for (url, name) in urls.into_iter().zip(["before", "after"]) {
+        place.load(&[url], &["--as", name]).expect(0);
+    }
+    let file = |name: &str| {
+        let mut files = place.0.files().into_iter();
+        let named = |file: &std::path::PathBuf| file.to_string_lossy().contains(name);
+        files.find(named).unwrap().to_str().unwrap().to_string()
+    };
+    let files = [file("before"), file("after")];
+    let ended = place
+        .0
+        .call(&[&["compare", &files[0], &files[1]], more].concat());
+    (place, ended)
+}
+
+#[test]
+fn two_loads_are_compared_and_shown_in_every_form() {
+    let (fast, slow) = (Web::new(Manner::Honest), Web::new(Manner::Slow(5)));
+    let folder = tempfile::tempdir().unwrap();
+    let file = |ending: &str| folder.path().join(format!("two.{ending}"));
+    let endings = ["md", "csv", "json", "html", "xlsx", "txt"];
+    let files: Vec<String> = endings
+        .iter()
+        .map(|ending| file(ending).to_str().unwrap().to_string())
+        .collect();
+    let exports: Vec<&str> = files.iter().flat_map(|f| ["--export", f]).collect();
+    let (_place, ended) = compared([&fast.url("/a"), &slow.url("/a")], &exports);
+    let shown = &ended.expect(0).stdout;
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in [
+        "throughput lower, 0.",
+        "the machine's speed included",
+        "median response time",
+        "The two loads did not take turns",
+        &format!(
+            "server: http://{} in the first, http://{}",
+            fast.address, slow.address
+        ),
+    ] {
+        assert!(words.contains(text), "{text}: {words}");
+    }
+    let csv = std::fs::read_to_string(file("csv")).unwrap();
+    let rows: Vec<csv::StringRecord> = csv::Reader::from_reader(csv.as_bytes())
+        .records()
+        .map(Result::unwrap)
+        .collect();
+    assert!(rows.len() >= 3, "{csv}");
+    assert!(rows[0].iter().any(|cell| cell == "slower"), "{csv}");
+    let json = std::fs::read_to_string(file("json")).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let metrics = json["between"]["metrics"].as_array().unwrap();
+    assert_eq!(metrics.len(), rows.len());
+    for (ending, text) in [("md", "| time per request |"), ("html", "<svg")] {
+        let page = std::fs::read_to_string(file(ending)).unwrap();
+        assert!(page.contains(text), "{page}");
+    }
+    assert!(std::fs::read(file("xlsx")).unwrap().starts_with(b"PK"));
+}
+
+#[test]
+fn loads_of_other_requests_are_not_compared() {
+    let web = Web::new(Manner::Honest);
+    let (_place, ended) = compared([&web.url("/a"), &web.url("/b")], &[]);
+    ended.expect(2).says(&[
+        "did not do the same work",
+        "GET /a in the first and GET /b in the second",
+    ]);
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Servers as subjects: what they answer is proven before load is put on them; what fails is shown with
+//! its transcript, and the honest ones are measured to the end.
+
+use crate::compare::assert_nobody_left;
+use crate::project::{Project, blocks_of, ended, rows, subject, wait_until};
+use lab_model::{ErrorKind, Run, Slice};
+use std::process::Command;
+
+const HEAD: &str = r#"
+[experiment]
+title = "Tried out"
+question = "Does it serve?"
+baseline = "honest"
+
+[server]
+workers = 3
+missing = "/nothing"
+files = { "some.bin" = 1000 }
+"#;
+
+const CASES: &str = r#"
+[[case]]
+name = "json"
+work = "a constant"
+unit = "request"
+sweep.connections = [1, 4, 8]
+factor.keep_alive = ["yes", "no"]
+factor.load = ["closed", "50%"]
+thin = { keep_alive = [4], load = [4] }
+[[case.request]]
+request = "GET /api"
+text = '{"greeting":"Hello World!"}'
+
+[[case]]
+name = "built"
+work = "built for each request"
+unit = "request"
+sweep.connections = [4]
+[[case.request]]
+request = "GET /api/built?number=17"
+json = '{ "number" : 17.0 }'
+[[case.request]]
+request = "GET /api/built?number=4"
+json = '{"number":4}'
+[[case.request]]
+request = "GET /api/built?number=x"
+status = 400
+
+[[case]]
+name = "echo"
+work = "parsed and written"
+unit = "request"
+sweep.connections = [4]
+[[case.request]]
+request = "POST /api/echo"
+body = "value.json"
+echo = true
+[[case.request]]
+request = "POST /api/echo"
+body = "torn.json"
+status = 400
+
+[[case]]
+name = "file"
+work = "from a folder"
+unit = "request"
+sweep.connections = [4]
+[[case.request]]
+request = "GET /files/some.bin"
+file = "some.bin"
+"#;
+
+fn project(variants: &[&str]) -> Project {
+    let subjects = variants.iter().map(|v| subject(v, &["web.py", v]));
+    let project = Project::with_text(&(HEAD.to_owned() + CASES + &subjects.collect::<String>()));
+    let write = |name: &str, text: &str| {
+        std::fs::write(project.join("experiments/t").join(name), text).unwrap();
+    };
+    write("value.json", r#"{ "a": [1, 2.5, "\u0041", null, true] }"#);
+    write("torn.json", r#"{ "a": [1, "#);
+    project
+}
+
+fn measured(project: &Project, more: &[&str]) -> Run {
+    project.run_blocks("1", "1", more).expect(0);
+    project.load()
+}
+
+fn slices<'r>(run: &'r Run, subject: &str) -> Vec<&'r Slice> {
+    let plan = run.plan.as_ref().expect("a plan");
+    let id = plan.subjects.iter().position(|s| s.name == subject);
+    let all = run.complete_blocks().flat_map(|block| &block.slices);
+    all.filter(|slice| Some(slice.subject) == id).collect()
+}
+
+#[test]
+fn who_does_other_work_is_not_measured() {
+    let wrong = [
+        ("no-date", "the answer has no `Date`"),
+        ("frozen-date", "`Date`"),
+        (
+            "html",
+            "Content-Type is `text/html` in place of `application/json`",
+        ),
+        (
+            "prepared",
+            "GET /api/built?number=4: the JSON is not of the value",
+        ),
+        (
+            "raw-echo",
+            "byte for byte, what was sent: it was not parsed",
+        ),
+        ("takes-all", "POST /api/echo: status 200 in place of 400"),
+        ("other-file", "the body is not the file some.bin"),
+        (
+            "closes",
+            "the server closes the connection, which nobody asked it to",
+        ),
+        (
+            "stays-open",
+            "after `Connection: close` the connection stays open",
+        ),
+        ("talking-head", "an answer is not HTTP/1.1"),
+        ("finds-all", "GET /nothing: status 200 in place of 404"),
+        ("no-allow", "DELETE /api: `Allow` is ``"),
+        ("whole-only", "a part of a request cannot be sent"),
+        ("drops-pipelined", "no answer within 5 s"),
+        ("few-connections", "no answer within 5 s"),
+    ];
+    let names: Vec<&str> = wrong.iter().map(|(name, _)| *name).collect();
+    let project = project(&[&["honest", "second"], &names[..]].concat());
+    let run = measured(&project, &["--cases", "json,built,echo,file"]);
+    let failures = wrong.map(|(name, why)| (name, "proof", why));
+    let failed: Vec<_> = run.failures.iter().map(|f| f.subject).collect();
+    assert_eq!(failed.len(), wrong.len(), "each fails once");
+    for (name, kind, why) in failures {
+        let id = run
+            .plan
+            .as_ref()
+            .unwrap()
+            .subjects
+            .iter()
+            .position(|s| s.name == name);
+        let failure = run.failures.iter().find(|f| Some(f.subject) == id);
+        let failure = failure.unwrap_or_else(|| panic!("{name} did not fail"));
+        assert_eq!(failure.kind, kind, "{name}");
+        assert!(failure.message.contains(why), "{name}: {}", failure.message);
+        let sent = failure.log.iter().any(|line| line.starts_with("> "));
+        assert!(sent, "{name}: no transcript in {:#?}", failure.log);
+        assert_eq!(
+            slices(&run, name),
+            Vec::<&Slice>::new(),
+            "{name} was measured"
+        );
+    }
+    assert!(!slices(&run, "honest").is_empty());
+}
+
+#[test]
+fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
+    let project = project(&["honest", "second"]);
+    let run = measured(&project, &["--set", "connections=all"]);
+    assert_failures_of_servers(&run);
+    let plan = run.plan.as_ref().unwrap();
+    for name in ["honest", "second"] {
+        let slices = slices(&run, name);
+        assert_eq!(
+            slices.len(),
+            2 * plan.points.len(),
+            "two passes over every point"
+        );
+        for slice in &slices {
+            let label = plan.label(slice.point);
+            assert!(slice.served > 0, "{name} at {label}");
+            assert_eq!(
+                (slice.offered, &slice.errors),
+                (slice.served, &Vec::new()),
+                "{label}"
+            );
+            assert!(slice.server_cpu_ns.is_some_and(|ns| ns > 0), "{label}");
+            assert!(
+                slice.server_bytes.is_some_and(|bytes| bytes > 1_000_000),
+                "{label}"
+            );
+            let connects = match plan.keeps_alive(slice.point) {
+                true => 0..=plan.connections(slice.point) as u64,
+                false => slice.served..=u64::MAX,
+            };
+            assert!(
+                connects.contains(&slice.connects),
+                "{label}: {}",
+                slice.connects
+            );
+        }
+        halves_are_halves(&run, &slices);
+    }
+    let settings = |key: &str| {
+        let known = run.settings.iter().filter(|s| s.key == key);
+        known.map(|s| s.value.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(settings("loops"), ["1", "1"]);
+    assert_eq!(settings("server cores").len(), 2);
+    assert!(
+        settings("proven answers")
+            .iter()
+            .all(|n| n.parse::<u32>().unwrap() > 150)
+    );
+}
+
+/// At half of the peak half as many requests were due as were served at the most in the first block.
+#[track_caller]
+fn halves_are_halves(run: &Run, slices: &[&Slice]) {
+    let plan = run.plan.as_ref().unwrap();
+    let rate = |of: fn(&Slice) -> u64, point: usize| {
+        let here: Vec<_> = slices.iter().filter(|s| s.point == point).collect();
+        let count: u64 = here.iter().map(|s| of(s)).sum();
+        count as f64 * 1e9 / here.iter().map(|s| s.wall_ns).sum::<u64>() as f64
+    };
+    let halves = (0..plan.points.len()).filter(|&p| plan.part_of_peak(p).is_some());
+    let mut seen = 0;
+    for half in halves {
+        let peak = plan
+            .peak_points(half)
+            .map(|p| rate(|s| s.served, p))
+            .fold(0.0, f64::max);
+        let offered = rate(|s| s.offered, half);
+        // A visit is cut to whole requests, and lasts a little longer than its arrivals.
+        assert!(
+            (0.4..0.6).contains(&(offered / peak)),
+            "{offered} of {peak}"
+        );
+        seen += 1;
+    }
+    assert_eq!(seen, 6, "each number of connections, kept alive and not");
+}
+
+#[track_caller]
+fn assert_failures_of_servers(run: &Run) {
+    assert!(run.failures.is_empty(), "{:#?}", run.failures);
+}
+
+#[test]
+fn a_server_that_turns_or_dies_under_load_is_seen() {
+    let project = project(&["honest", "second", "turns", "dies", "elsewhere"]);
+    let run = measured(&project, &["--cases", "json", "--set", "load=closed"]);
+    let plan = run.plan.as_ref().unwrap();
+    let failure = |name: &str| {
+        let id = plan.subjects.iter().position(|s| s.name == name);
+        run.failures.iter().find(|f| Some(f.subject) == id)
+    };
+    let dead = failure("dies").expect("it died");
+    assert!(["crash", "load"].contains(&dead.kind.as_str()), "{dead:#?}");
+    let elsewhere = failure("elsewhere").expect("it is not on this machine");
+    assert!(
+        elsewhere
+            .message
+            .contains("a subject listens on this machine alone")
+    );
+    assert!(
+        failure("turns").is_none(),
+        "a wrong answer is counted, and no failure"
+    );
+    let wrong: u64 = slices(&run, "turns")
+        .iter()
+        .flat_map(|s| &s.errors)
+        .map(|(_, n)| n)
+        .sum();
+    assert!(wrong > 0);
+    let kinds = slices(&run, "turns");
+    let mut kinds = kinds.iter().flat_map(|s| &s.errors).map(|(kind, _)| *kind);
+    assert!(kinds.all(|kind| kind == ErrorKind::Body));
+    assert!(slices(&run, "honest").iter().all(|s| s.errors.is_empty()));
+}
+
+#[test]
+fn what_only_servers_have_is_refused_elsewhere_and_the_other_way_round() {
+    let refused = |text: String, why: &str| {
+        let project = Project::with_text(&(text + &subject("honest", &["web.py", "honest"])));
+        project.run_blocks("1", "1", &[]).expect(2).says(&[why]);
+    };
+    let without_server = HEAD.split("[server]").next().unwrap().to_owned() + CASES;
+    refused(without_server, "a request needs `[server]`");
+    let case = "[[case]]\nname = \"a\"\nwork = \"w\"\nunit = \"request\"\n";
+    let with = |more: &str| format!("{HEAD}{case}{more}");
+    refused(
+        with("sweep.connections = [1]\n"),
+        "needs a `[[case.request]]`",
+    );
+    let get = "[[case.request]]\nrequest = \"GET /api\"\n";
+    refused(with(get), "a case of servers has `sweep.connections`");
+    let swept = |more: &str| with(&format!("sweep.connections = [1]\n{more}{get}"));
+    refused(
+        swept("factor.load = [\"closed\", \"fast\"]\n"),
+        "`fast` is not known of servers",
+    );
+    refused(swept("") + "json = '{'\n", "not JSON");
+    refused(
+        swept("") + "file = \"none.bin\"\n",
+        "`none.bin` is not among `server.files`",
+    );
+    refused(
+        swept("") + "body = \"none.json\"\n",
+        "`none.json`: No such file",
+    );
+    refused(
+        swept("") + "text = 'a'\njson = '1'\n",
+        "one of `text`, `json`, `file` and `echo`",
+    );
+    refused(
+        swept("").replace("GET /api", "get api"),
+        "`request` is a method and a path",
+    );
+    refused(
+        HEAD.replace("some.bin", "../some.bin") + case + "sweep.connections = [1]\n" + get,
+        "a name without folder",
+    );
+}
+
+#[test]
+fn a_part_of_a_peak_needs_the_load_that_finds_it() {
+    let project = project(&["honest"]);
+    let ended = project.run_blocks("1", "1", &["--cases", "json", "--set", "load=50%"]);
+    ended.expect(2).says(&["ask for `load=closed` too"]);
+}
+
+#[test]
+fn nothing_is_left_after_ctrl_c_and_the_run_goes_on_later() {
+    let project = project(&["honest", "second"]);
+    // One more word that marks its process.
+    let marker = project.path().display().to_string();
+    project.append(&subject("marked", &["web.py", "marked", &marker]));
+    let mut words = blocks_of("3", "1").to_vec();
+    words.extend(["--cases", "json"]);
+    let child = project.start(&words);
+    wait_until("a slice is in the run file", || {
+        let files = project.files();
+        let has = |file, sql: &str| !rows(file, sql).is_empty();
+        files.first().is_some_and(|file| {
+            has(file, "SELECT 1 FROM sqlite_master WHERE name = 'slice'")
+                && has(file, "SELECT 1 FROM slice")
+        })
+    });
+    let stopped = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(stopped.unwrap().success());
+    let ended = ended(child.wait_with_output().unwrap());
+    ended.expect(130).says(&["go on with `benchlab resume"]);
+    assert_nobody_left(&marker);
+    let file = project.file();
+    let resumed = project.call(&["resume", file.to_str().unwrap()]);
+    resumed.expect(0);
+    let run = project.load();
+    assert_eq!(run.complete_blocks().count(), 3);
+    assert_failures_of_servers(&run);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What each server served at the most, as the first block of a run found it: the rates of the run are
+//! parts of it.
+
+use lab_model::{Plan, PointId, Run, Slice, SubjectId};
+use std::collections::HashMap;
+
+/// Requests per second.
+#[derive(Debug, Default)]
+pub struct Peaks {
+    /// By subject, case, and whether connections are kept alive; and the point at which it was.
+    highest: HashMap<(SubjectId, usize, bool), f64>,
+}
+
+impl Peaks {
+    /// Those of a run, from its first block, if that is complete.
+    pub fn of(plan: &Plan, run: &Run) -> Peaks {
+        let mut peaks = Peaks::default();
+        if let Some(first) = run.complete_blocks().next() {
+            peaks.see_all(plan, &first.slices);
+        }
+        peaks
+    }
+
+    /// None is known yet.
+    pub fn is_empty(&self) -> bool {
+        self.highest.is_empty()
+    }
+
+    /// Of a server that is asked for what it is at a point.
+    pub fn at(&self, plan: &Plan, subject: SubjectId, point: PointId) -> Option<f64> {
+        self.highest.get(&key(plan, subject, point)).copied()
+    }
+
+    /// Takes what a first block found; later ones change nothing, so that the rates stay what they are.
+    pub fn get_or_keep(&mut self, found: Peaks) {
+        if self.is_empty() {
+            *self = found;
+        }
+    }
+
+    /// Looks at all slices of one point, or of several.
+    pub fn see_all(&mut self, plan: &Plan, slices: &[Slice]) {
+        for point in 0..plan.points.len() {
+            let here = slices.iter().filter(|slice| slice.point == point);
+            self.see(plan, &here.cloned().collect::<Vec<_>>());
+        }
+    }
+
+    /// Looks at the slices of one point.
+    pub fn see(&mut self, plan: &Plan, slices: &[Slice]) {
+        let mut sums: HashMap<SubjectId, (PointId, u64, u64)> = HashMap::new();
+        let closed = |slice: &&Slice| !plan.is_open(slice.point);
+        for slice in slices.iter().filter(closed) {
+            let sum = sums.entry(slice.subject).or_insert((slice.point, 0, 0));
+            sum.1 += slice.served;
+            sum.2 += slice.wall_ns;
+        }
+        for (subject, (point, served, wall_ns)) in sums {
+            let rate = served as f64 * 1e9 / wall_ns.max(1) as f64;
+            let highest = self.highest.entry(key(plan, subject, point)).or_insert(0.0);
+            *highest = highest.max(rate);
+        }
+        self.highest.retain(|_, rate| *rate > 0.0);
+    }
+}
+
+fn key(plan: &Plan, subject: SubjectId, point: PointId) -> (SubjectId, usize, bool) {
+    (subject, plan.points[point].case, plan.keeps_alive(point))
+}

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The proof that a server does the work: before it is measured it is asked everything that it must be
+//! able to answer, in all the ways in which a request may arrive.
+
+use super::dialogue::{Answer, Dialogue};
+use super::files::ServedFiles;
+use super::sockets::established;
+use lab_model::{Content, Example, Serving};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant, SystemTime};
+
+/// Between two bytes of a request that is sent in pieces.
+const BETWEEN_BYTES: Duration = Duration::from_micros(200);
+
+/// A server's clock may differ so much from the lab's, which is that of the same machine: `Date` has whole
+/// seconds, and servers renew it about once in a second.
+const CLOCK: Duration = Duration::from_secs(3);
+
+/// Within this time `Date` must have advanced.
+const SECOND: Duration = Duration::from_millis(2_500);
+
+/// Connections that are open at once, besides those of the proof itself.
+const TOGETHER: usize = 64;
+
+/// Within this time connections that were closed are gone.
+const SETTLING: Duration = Duration::from_secs(2);
+
+/// What a proof yields.
+#[derive(Debug, Default)]
+pub struct Proven {
+    /// By case: the bytes of the answer that load is put on for.
+    pub bodies: Vec<Vec<u8>>,
+    /// From connecting to the end of the very first answer.
+    pub first_ns: u64,
+    /// Answers that were as they must be.
+    pub answers: u32,
+}
+
+/// What is not as it must be, and what was said.
+#[derive(Debug)]
+pub struct Refuted {
+    /// In a sentence.
+    pub why: String,
+    /// The last connection's.
+    pub transcript: Vec<String>,
+}
+
+/// Asks a server everything.
+pub fn prove(
+    address: SocketAddr,
+    serving: &Serving,
+    files: &ServedFiles,
+) -> Result<Proven, Box<Refuted>> {
+    let mut court = Court {
+        address,
+        serving,
+        files,
+        proven: Proven::default(),
+        transcript: Vec::new(),
+    };
+    match court.hear() {
+        Ok(()) => Ok(court.proven),
+        Err(why) => Err(Box::new(Refuted {
+            why,
+            transcript: court.transcript,
+        })),
+    }
+}
+
+struct Court<'a> {
+    address: SocketAddr,
+    serving: &'a Serving,
+    files: &'a ServedFiles,
+    proven: Proven,
+    transcript: Vec<String>,
+}
+
+type Heard = Result<(), String>;
+
+impl Court<'_> {
+    fn hear(&mut self) -> Heard {
+        let began = Instant::now();
+        let first_date = self.first()?;
+        self.over_one_connection(Self::examples)?;
+        self.over_one_connection(Self::heads)?;
+        self.over_one_connection(Self::refusals)?;
+        self.over_one_connection(Self::split)?;
+        self.over_one_connection(Self::pipelined)?;
+        self.over_one_connection(Self::closing)?;
+        self.together()?;
+        self.advancing(began, first_date)
+    }
+
+    /// The very first request, timed.
+    fn first(&mut self) -> Result<SystemTime, String> {
+        let began = Instant::now();
+        let example = self.loaded().next().ok_or("there is no case")?.clone();
+        let mut date = None;
+        self.over_one_connection(|court, dialogue| {
+            let answer = court.exchange(dialogue, &example)?;
+            court.proven.first_ns = began.elapsed().as_nanos() as u64;
+            date = Some(self::date(&answer)?);
+            Ok(())
+        })?;
+        Ok(date.expect("it was read, or there was an error"))
+    }
+
+    fn over_one_connection(
+        &mut self,
+        what: impl FnOnce(&mut Self, &mut Dialogue) -> Heard,
+    ) -> Heard {
+        let mut dialogue = Dialogue::open(self.address)?;
+        let heard = what(self, &mut dialogue);
+        if heard.is_err() {
+            self.transcript = dialogue.transcript();
+        }
+        heard
+    }
+
+    /// The examples that load is put on with: one of each case.
+    fn loaded(&self) -> impl Iterator<Item = &Example> {
+        self.serving.examples.iter().filter_map(|case| case.first())
+    }
+
+    /// Every example of every case, one after the other over one connection.
+    fn examples(&mut self, dialogue: &mut Dialogue) -> Heard {
+        let mut bodies = Vec::new();
+        for case in &self.serving.examples {
+            let mut first = None;
+            for example in case {
+                let answer = self.exchange(dialogue, example)?;
+                first.get_or_insert(answer.body);
+            }
+            bodies.push(first.unwrap_or_default());
+        }
+        self.proven.bodies = bodies;
+        Ok(())
+    }
+
+    /// HEAD says what GET says, and sends no body: the next answer on the connection is whole.
+    fn heads(&mut self, dialogue: &mut Dialogue) -> Heard {
+        let gets: Vec<Example> = self
+            .loaded()
+            .filter(|e| e.method == "GET")
+            .cloned()
+            .collect();
+        for example in gets {
+            let got = self.exchange(dialogue, &example)?;
+            dialogue.send(&rendered("HEAD", &example.path, None, false))?;
+            let head = dialogue.answer(true)?;
+            let path = &example.path;
+            if head.status != got.status {
+                return Err(format!(
+                    "HEAD {path}: status {}, and GET {}",
+                    head.status, got.status
+                ));
+            }
+            for name in ["content-type", "content-length"] {
+                let [head, got] = [&head, &got].map(|answer| answer.header(name));
+                if head != got && !(name == "content-length" && head.is_none()) {
+                    return Err(format!(
+                        "HEAD {path}: {name} is {head:?}, and of GET {got:?}"
+                    ));
+                }
+            }
+            self.alive(&head, &format!("HEAD {path}"))?;
+        }
+        Ok(())
+    }
+
+    /// A path that is not there, and methods that paths do not have.
+    fn refusals(&mut self, dialogue: &mut Dialogue) -> Heard {
+        let missing = &self.serving.missing;
+        dialogue.send(&rendered("GET", missing, None, false))?;
+        let answer = dialogue.answer(false)?;
+        expect_status(&answer, 404, &format!("GET {missing}"))?;
+        self.anew_if_refused(dialogue, &answer)?;
+        let loaded: Vec<Example> = self.loaded().cloned().collect();
+        for example in loaded {
+            let asked = format!("DELETE {}", example.path);
+            dialogue.send(&rendered("DELETE", &example.path, None, false))?;
+            let answer = dialogue.answer(false)?;
+            expect_status(&answer, 405, &asked)?;
+            let allowed = answer.header("allow").unwrap_or("");
+            if !allowed
+                .split(',')
+                .any(|method| method.trim() == example.method)
+            {
+                return Err(format!(
+                    "{asked}: `Allow` is `{allowed}`, which has no {} (RFC 9110, 15.5.6)",
+                    example.method
+                ));
+            }
+            self.anew_if_refused(dialogue, &answer)?;
+        }
+        Ok(())
+    }
+
+    /// A request arrives in whatever pieces the network makes of it.
+    fn split(&mut self, dialogue: &mut Dialogue) -> Heard {
+        let loaded: Vec<Example> = self.loaded().cloned().collect();
+        for example in loaded {
+            dialogue.send_split(&render(&example, false), BETWEEN_BYTES)?;
+            let answer = dialogue.answer(false)?;
+            self.right(&example, &answer, "sent a byte at a time")?;
+        }
+        Ok(())
+    }
+
+    /// Several requests in one piece are answered in their order.
+    fn pipelined(&mut self, dialogue: &mut Dialogue) -> Heard {
+        let loaded: Vec<Example> = self.loaded().cloned().collect();
+        let twice = || loaded.iter().chain(&loaded);
+        let all: Vec<u8> = twice().flat_map(|example| render(example, false)).collect();
+        dialogue.send(&all)?;
+        for example in twice() {
+            let answer = dialogue.answer(false)?;
+            self.right(example, &answer, "pipelined")?;
+        }
+        Ok(())
+    }
+
+    /// Whoever asks for the end of the connection gets it, after the answer.
+    fn closing(&mut self, dialogue: &mut Dialogue) -> Heard {
+        let example = self.loaded().next().expect("there is a case").clone();
+        dialogue.send(&render(&example, true))?;
+        let answer = dialogue.answer(false)?;
+        self.fitting(&example, &answer, "with Connection: close")?;
+        match dialogue.ends() {
+            true => Ok(()),
+            false => Err("after `Connection: close` the connection stays open".into()),
+        }
+    }
+
+    /// Many connections at once, each of which the kernel says the server has, and which all are kept.
+    fn together(&mut self) -> Heard {
+        let example = self.loaded().next().expect("there is a case").clone();
+        let mut dialogues = Vec::new();
+        for _ in 0..TOGETHER {
+            dialogues.push(Dialogue::open(self.address)?);
+        }
+        for _ in 0..2 {
+            for i in 0..dialogues.len() {
+                if let Err(why) = self.exchange(&mut dialogues[i], &example) {
+                    self.transcript = dialogues.swap_remove(i).transcript();
+                    return Err(why);
+                }
+            }
+        }
+        // Those of before may still be about to end.
+        let deadline = Instant::now() + SETTLING;
+        while let Some(seen) = established(self.address).filter(|&seen| seen != TOGETHER) {
+            if Instant::now() > deadline {
+                return Err(format!(
+                    "of {TOGETHER} connections that are open and were used twice, the server has {seen}"
+                ));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// `Date` is another one a second later.
+    fn advancing(&mut self, began: Instant, first: SystemTime) -> Heard {
+        let example = self.loaded().next().expect("there is a case").clone();
+        self.over_one_connection(|court, dialogue| {
+            loop {
+                let answer = court.exchange(dialogue, &example)?;
+                if date(&answer)? > first {
+                    return Ok(());
+                }
+                if began.elapsed() > SECOND {
+                    return Err("`Date` does not advance".into());
+                }
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        })
+    }
+
+    /// One request and its answer, after which the connection must be kept, or after a refusal begun anew.
+    fn exchange(&mut self, dialogue: &mut Dialogue, example: &Example) -> Result<Answer, String> {
+        dialogue.send(&render(example, false))?;
+        let answer = dialogue.answer(false)?;
+        self.right(example, &answer, "")?;
+        self.anew_if_refused(dialogue, &answer)?;
+        Ok(answer)
+    }
+
+    /// A server may close the connection with a refusal.
+    fn anew_if_refused(&mut self, dialogue: &mut Dialogue, answer: &Answer) -> Heard {
+        if answer.status >= 400 && answer.closes() {
+            *dialogue = Dialogue::open(self.address)?;
+        }
+        Ok(())
+    }
+
+    fn right(&mut self, example: &Example, answer: &Answer, how: &str) -> Heard {
+        self.fitting(example, answer, how)?;
+        self.alive(answer, &asked(example, how))
+    }
+
+    fn alive(&mut self, answer: &Answer, asked: &str) -> Heard {
+        match answer.closes() && answer.status < 400 {
+            true => Err(format!(
+                "{asked}: the server closes the connection, which nobody asked it to"
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Status, body and header are what they must be.
+    fn fitting(&mut self, example: &Example, answer: &Answer, how: &str) -> Heard {
+        let asked = asked(example, how);
+        expect_status(answer, example.status, &asked)?;
+        let date = date(answer).map_err(|why| format!("{asked}: {why}"))?;
+        let now = SystemTime::now();
+        let off = now
+            .duration_since(date)
+            .or_else(|_| date.duration_since(now));
+        if off.is_ok_and(|off| off > CLOCK) {
+            return Err(format!("{asked}: `Date` is not the time of this machine"));
+        }
+        let wanted = match example.answer {
+            Content::Any => None,
+            Content::Text(_) | Content::Json(_) => Some("application/json"),
+            Content::File(_) => Some("application/octet-stream"),
+        };
+        let sent = answer.header("content-type").unwrap_or("");
+        let sent = sent.split(';').next().unwrap_or("").trim();
+        if wanted.is_some_and(|wanted| !sent.eq_ignore_ascii_case(wanted)) {
+            let wanted = wanted.unwrap_or_default();
+            return Err(format!(
+                "{asked}: Content-Type is `{sent}` in place of `{wanted}`"
+            ));
+        }
+        self.body(example, answer)
+            .map_err(|why| format!("{asked}: {why}"))?;
+        self.proven.answers += 1;
+        Ok(())
+    }
+
+    fn body(&self, example: &Example, answer: &Answer) -> Heard {
+        let body = &answer.body;
+        match &example.answer {
+            Content::Any => Ok(()),
+            Content::Text(text) if body == text.as_bytes() => Ok(()),
+            Content::Text(_) => Err("the body is not, byte for byte, what it must be".into()),
+            Content::File(name) if body == self.files.content(name) => Ok(()),
+            Content::File(name) => Err(format!("the body is not the file {name}")),
+            Content::Json(json) => same_json(json, body, example.body.as_deref()),
+        }
+    }
+}
+
+fn same_json(wanted: &str, body: &[u8], sent: Option<&str>) -> Heard {
+    let found: Value = serde_json::from_slice(body).map_err(|e| format!("not JSON: {e}"))?;
+    let wanted: Value = serde_json::from_str(wanted).map_err(|e| e.to_string())?;
+    if !same_value(&wanted, &found) {
+        return Err("the JSON is not of the value that it must be".into());
+    }
+    match sent.is_some_and(|sent| sent.as_bytes() == body) {
+        true => Err("the body is, byte for byte, what was sent: it was not parsed".into()),
+        false => Ok(()),
+    }
+}
+
+/// Of the same value: 12.5 and 1.25e1 are, 2 and 2.0 too.
+fn same_value(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            let others: HashMap<_, _> = b.iter().collect();
+            let same = |(key, value): (&String, &Value)| {
+                others
+                    .get(key)
+                    .is_some_and(|other| same_value(value, other))
+            };
+            a.len() == b.len() && a.iter().all(same)
+        }
+        (a, b) => a == b,
+    }
+}
+
+fn asked(example: &Example, how: &str) -> String {
+    match how {
+        "" => format!("{} {}", example.method, example.path),
+        how => format!("{} {}, {how}", example.method, example.path),
+    }
+}
+
+fn expect_status(answer: &Answer, wanted: u16, asked: &str) -> Heard {
+    match answer.status == wanted {
+        true => Ok(()),
+        false => Err(format!(
+            "{asked}: status {} in place of {wanted}",
+            answer.status
+        )),
+    }
+}
+
+fn date(answer: &Answer) -> Result<SystemTime, String> {
+    let date = answer.header("date").ok_or("the answer has no `Date`")?;
+    httpdate::parse_http_date(date)
+        .map_err(|_| format!("`Date: {date}` is no date (RFC 9110, 5.6.7)"))
+}
+
+fn render(example: &Example, closing: bool) -> Vec<u8> {
+    let Example {
+        method, path, body, ..
+    } = example;
+    rendered(method, path, body.as_deref(), closing)
+}
+
+fn rendered(method: &str, path: &str, body: Option<&str>, closing: bool) -> Vec<u8> {
+    let mut text = format!("{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: */*\r\n");
+    if closing {
+        text += "Connection: close\r\n";
+    }
+    if let Some(body) = body {
+        text += &format!(
+            "Content-Type: application/json\r\nContent-Length: {}\r\n",
+            body.len()
+        );
+    }
+    (text + "\r\n" + body.unwrap_or("")).into_bytes()
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A server that is a subject: its process, where it listens, and the load that is put on it.
+
+use super::files::ServedFiles;
+use super::proof::{Proven, prove};
+use crate::interrupt;
+use crate::load::{Reading, Watch};
+use crate::process::{Answer, Fault, Process};
+use crate::protocol::Reply;
+use crate::sys;
+use lab_load::{Engine, Expect, Job, Link, Record, Request, Requests, Statuses, method};
+use lab_model::{Arrivals, Example, Plan, PointId, Serving, Stage, SubjectId};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What servers are started with.
+pub struct Ground<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// What it says of servers.
+    pub serving: &'a Serving,
+    /// The project's folder.
+    pub folder: &'a Path,
+    /// What they serve.
+    pub files: ServedFiles,
+}
+
+/// A server that runs.
+pub struct Site {
+    /// Its process.
+    pub process: Process,
+    address: SocketAddr,
+    watch: Watch,
+}
+
+impl Ground<'_> {
+    /// Starts a server on some cores: it, and what it said of itself.
+    pub fn start(&self, subject: SubjectId, cores: &[usize]) -> Answer<(Site, Reply)> {
+        let limit = Duration::from_nanos(self.plan.measure.time_limit_ns);
+        let mut process = Process::start(&self.plan.subjects[subject], self.folder, limit)?;
+        let opened = self
+            .open(&mut process, cores)
+            .map_err(|f| f.with_log(&process))?;
+        let site = Site {
+            address: address(&opened)?,
+            watch: Watch::new(process.pid().as_raw()),
+            process,
+        };
+        Ok((site, opened))
+    }
+
+    fn open(&self, process: &mut Process, cores: &[usize]) -> Answer<Reply> {
+        keep_on(process, cores)?;
+        let files = self.files.folder().to_string_lossy();
+        let (workers, seed) = (self.serving.workers.to_string(), self.plan.seed.to_string());
+        process.open([
+            ("case", "serve"),
+            ("workers", workers.as_str()),
+            ("files", &files),
+            ("seed", &seed),
+        ])
+    }
+
+    /// Has a server prove that it does the work.
+    pub fn prove(&self, site: &Site) -> Answer<Proven> {
+        prove(site.address, self.serving, &self.files).map_err(|refuted| {
+            let transcript = refuted.transcript.join("\n");
+            Fault::Failed("proof", format!("{}\n{transcript}", refuted.why))
+        })
+    }
+
+    /// A generator for a server at a point, its connections open. `body`: what the server was proven to
+    /// answer; `rate`: requests per second, in an open loop.
+    pub fn generator(
+        &self,
+        site: &Site,
+        point: PointId,
+        body: &[u8],
+        rate: Option<f64>,
+    ) -> Answer<Engine> {
+        let job = self.job(site, point, body, rate);
+        let job = job.map_err(|why| Fault::Failed("load", why))?;
+        let engine = Engine::start(job).map_err(|e| Fault::Failed("load", e.to_string()));
+        let mut engine = engine?;
+        engine.stop_when(interrupt::requested);
+        Ok(engine)
+    }
+
+    fn job(
+        &self,
+        site: &Site,
+        point: PointId,
+        body: &[u8],
+        rate: Option<f64>,
+    ) -> Result<Job, String> {
+        let how = self
+            .plan
+            .load
+            .as_ref()
+            .expect("a plan with servers has a load");
+        let example = self.plan.example(point).ok_or("the case has no request")?;
+        let (keep_alive, connections) =
+            (self.plan.keeps_alive(point), self.plan.connections(point));
+        let words = |e: lab_load::JobError| e.to_string();
+        let request = request(site.address, example).map_err(words)?;
+        let status = Statuses::parse(&example.status.to_string()).map_err(words)?;
+        Ok(Job {
+            address: site.address,
+            tls: None,
+            requests: Requests::new(&[request], keep_alive, self.plan.seed)
+                .map_err(words)?
+                .into(),
+            expect: Arc::new(Expect::new(status, Some(body.to_vec()), Vec::new())),
+            connections,
+            threads: (how.threads as usize).min(connections),
+            protocol: how.protocol,
+            keep_alive,
+            pipeline: how.pipeline as usize,
+            arrivals: rate.map_or(Arrivals::Closed, |rate| arrivals(rate, how.stretch_ns)),
+            timeout: Duration::from_nanos(how.timeout_ns),
+            seed: self.plan.seed,
+        })
+    }
+}
+
+impl Site {
+    /// Keeps all of its threads on some cores.
+    pub fn keep_on(&self, cores: &[usize]) -> Answer<()> {
+        keep_on(&self.process, cores)
+    }
+
+    /// What its processes have used by now, and hold.
+    pub fn read(&mut self) -> Answer<Reading> {
+        self.watch.read().map_err(|_| {
+            let gone = Fault::Failed("crash", "it ended while it served".into());
+            gone.with_log(&self.process)
+        })
+    }
+
+    /// Puts load on for a length, and yields what came of it: one record.
+    pub fn load(&mut self, engine: &mut Engine, length: Duration) -> Answer<Record> {
+        let mut came = Record::new();
+        let loaded = engine.load(length, length, &mut |record| {
+            came.add(record);
+            !interrupt::requested()
+        });
+        loaded.map_err(|e| Fault::Failed("load", e.to_string()))?;
+        match interrupt::requested() {
+            true => Err(Fault::Interrupted),
+            false => Ok(came),
+        }
+    }
+
+    /// Has it end as it should: it finishes what is under way, and exits.
+    pub fn leave(mut self) -> Answer<()> {
+        self.process.wake()?;
+        self.process
+            .close()
+            .map_err(|fault| fault.with_log(&self.process))?;
+        self.process.quit()
+    }
+}
+
+fn keep_on(process: &Process, cores: &[usize]) -> Answer<()> {
+    sys::pin_all(process.pid(), cores).map_err(|e| {
+        let why = format!("its threads cannot be kept on cores {cores:?}: {e}");
+        Fault::Failed("start", why)
+    })
+}
+
+fn address(opened: &Reply) -> Answer<SocketAddr> {
+    let nonsense = |why: String| Fault::Failed("nonsense", why);
+    let url = opened.get("url").map_err(nonsense)?;
+    let place = url
+        .strip_prefix("http://")
+        .map(|place| place.trim_end_matches('/'));
+    let address = place.and_then(|place| place.parse::<SocketAddr>().ok());
+    match address.filter(|address| address.ip().is_loopback()) {
+        Some(address) => Ok(address),
+        None => Err(nonsense(format!(
+            "`url={url}` is not http://127.0.0.1:PORT: a subject listens on this machine alone"
+        ))),
+    }
+}
+
+fn request(address: SocketAddr, example: &Example) -> Result<Request, lab_load::JobError> {
+    let mut request = Request::new(Link::parse(&format!("http://{address}{}", example.path))?);
+    request.method = method(&example.method)?;
+    if let Some(body) = &example.body {
+        request.body = body.clone().into_bytes().into();
+        let typed = lab_load::Header::parse("Content-Type: application/json")?;
+        request.headers.push(typed);
+    }
+    Ok(request)
+}
+
+fn arrivals(rate: f64, length_ns: u64) -> Arrivals {
+    Arrivals::Open {
+        poisson: false,
+        stages: vec![Stage {
+            from: rate,
+            to: rate,
+            length_ns,
+        }],
+    }
+}

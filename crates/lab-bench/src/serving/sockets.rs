@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The connections that a server has, as the kernel tells (proc(5), `/proc/net/tcp`).
+
+use std::collections::HashSet;
+use std::net::{IpAddr, SocketAddr};
+
+/// `ESTABLISHED` in `/proc/net/tcp`.
+const ESTABLISHED: &str = "01";
+
+/// How many connections a server at an address of this machine has; `None`: it cannot be read. A server may
+/// listen with a socket of IPv6, which takes connections of IPv4, too.
+pub fn established(server: SocketAddr) -> Option<usize> {
+    let IpAddr::V4(address) = server.ip() else {
+        return None;
+    };
+    let read = |table: &str| std::fs::read_to_string(format!("/proc/net/{table}"));
+    let tables = [read("tcp").ok()?, read("tcp6").unwrap_or_default()];
+    // The address is one number in the machine's order of bytes; in IPv6 the last of four.
+    let number = u32::from_ne_bytes(address.octets());
+    let mapped = u32::from_ne_bytes([0, 0, 0xFF, 0xFF]);
+    let port = server.port();
+    let wanted = [
+        format!("{number:08X}:{port:04X}"),
+        format!("{:016X}{mapped:08X}{number:08X}:{port:04X}", 0),
+    ];
+    // While connections come and go elsewhere, a line may be read twice.
+    let peer = |line: &'_ str| {
+        let mut words = line.split_whitespace().skip(1);
+        let mine = words
+            .next()
+            .is_some_and(|local| wanted.iter().any(|w| w == local));
+        let peer = words.next()?.to_owned();
+        (mine && words.next() == Some(ESTABLISHED)).then_some(peer)
+    };
+    let lines = tables.iter().flat_map(|table| table.lines());
+    let peers: HashSet<String> = lines.filter_map(peer).collect();
+    Some(peers.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn connections_are_seen_whatever_the_server_s_socket_is() {
+        for (listens, loaded) in [("127.0.0.1:0", "127.0.0.1"), ("[::]:0", "127.0.0.1")] {
+            let Ok(listener) = TcpListener::bind(listens) else {
+                // A machine without IPv6.
+                continue;
+            };
+            let port = listener.local_addr().unwrap().port();
+            let address = SocketAddr::new(loaded.parse().unwrap(), port);
+            assert_eq!(established(address), Some(0));
+            let clients: Vec<_> = (0..3)
+                .map(|_| TcpStream::connect(address).unwrap())
+                .collect();
+            let served: Vec<_> = (0..3).map(|_| listener.accept().unwrap()).collect();
+            assert_eq!(established(address), Some(3), "{listens}");
+            drop((clients, served));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How the machine's cores are divided between a server and the load generator.
+
+use lab_plan::Schedule;
+
+/// Who runs where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// The server's cores.
+    pub server: Vec<usize>,
+    /// The generator's: others, unless there is only one.
+    pub generator: Vec<usize>,
+}
+
+impl Split {
+    /// Of a block: half of the cores for each, other ones in the next block; an odd one is the server's.
+    pub fn of(cores: &[usize], seed: u64, block: u32) -> Split {
+        let mut turned = cores.to_vec();
+        turned.rotate_left(Schedule::new(seed, block).core(cores.len()));
+        match generator_cores(cores.len()) {
+            0 => Split {
+                server: turned.clone(),
+                generator: turned,
+            },
+            generator => Split {
+                generator: turned.split_off(turned.len() - generator),
+                server: turned,
+            },
+        }
+    }
+}
+
+/// How many cores are the generator's own.
+fn generator_cores(cores: usize) -> usize {
+    cores / 2
+}
+
+/// How many threads the generator has.
+pub fn generator_threads(cores: usize) -> usize {
+    generator_cores(cores).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn server_and_generator_share_a_core_only_where_there_is_no_other() {
+        for count in 2..9 {
+            let cores: Vec<usize> = (4..4 + count).collect();
+            for block in 0..20 {
+                let Split {
+                    mut server,
+                    generator,
+                } = Split::of(&cores, 7, block);
+                assert!(server.len() == generator.len() || server.len() == generator.len() + 1);
+                assert_eq!(generator.len(), generator_threads(count));
+                server.extend(generator);
+                server.sort_unstable();
+                assert_eq!(server, cores);
+            }
+        }
+        let alone = Split::of(&[3], 7, 0);
+        assert_eq!((alone.server, alone.generator), (vec![3], vec![3]));
+    }
+
+    #[test]
+    fn they_change_places_from_block_to_block() {
+        let [first, second] = [0, 1].map(|block| Split::of(&[0, 1], 7, block));
+        assert_eq!(
+            (first.server, first.generator),
+            (second.generator, second.server)
+        );
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is said of two load runs that did not take turns: of servers whose truth is known, in every respect
+//! that both have, and of nothing else.
+
+mod simulator;
+
+use lab_model::*;
+use lab_stats::analysis::Verdict;
+use lab_stats::between::{Between, Incomparable, Recorded, between};
+use lab_stats::load::analysis::Metric;
+use lab_stats::load::between::MetricChange;
+use simulator::Random;
+use simulator::load::{add, counts, run, second, times};
+use std::collections::HashMap;
+
+/// Seconds in which a server answers 400 requests with times around `median` ns.
+fn loaded(name: &str, seed: u64, median: f64, blocks: usize, change: impl Fn(&mut Slice)) -> Run {
+    let mut run = run(&[name], &[64], seed);
+    run.started_unix_s = seed as f64;
+    let asked = Asked {
+        method: "GET".into(),
+        url: format!("http://{name}:80/a?b"),
+        weight: 1,
+    };
+    run.plan.as_mut().unwrap().load.as_mut().unwrap().requests = vec![vec![asked]];
+    let mut random = Random(seed);
+    for _ in 0..blocks {
+        let mut slice = second(0, 0, counts(times(&mut random, 400, median, 0.3)));
+        slice.wall_ns = (400.0 * median * (0.01 * random.normal()).exp()) as u64;
+        slice.server_cpu_ns = Some((200.0 * median * (0.01 * random.normal()).exp()) as u64);
+        slice.server_bytes = Some(1 << 20);
+        change(&mut slice);
+        add(&mut run, vec![slice]);
+    }
+    run
+}
+
+fn compared(first: &Run, second: &Run) -> Result<Between, Incomparable> {
+    let hashes = &HashMap::new();
+    let [first, second] = [first, second].map(|run| Recorded { run, hashes });
+    between(first, second)
+}
+
+fn of(between: &Between, metric: Metric) -> &MetricChange {
+    let found = between.metrics.iter().find(|c| c.metric == metric);
+    found.unwrap_or_else(|| panic!("{metric:?} in {:?}", between.metrics))
+}
+
+#[test]
+fn a_server_that_became_slower_is_slower_in_every_respect() {
+    let first = loaded("a", 1, 1e6, 12, |_| ());
+    let second = loaded("b", 2, 1.5e6, 12, |s| s.server_bytes = Some(3 << 20));
+    let found = compared(&first, &second).unwrap();
+    assert_eq!(found.blocks, [12, 12]);
+    let metrics: Vec<Metric> = found.metrics.iter().map(|c| c.metric).collect();
+    // 4,800 requests do not suffice for p99.99, and all others are there.
+    assert_eq!(metrics, Metric::BETWEEN_RUNS);
+    for change in &found.metrics {
+        let truth = match change.metric {
+            Metric::ServerMemory => 3.0,
+            _ => 1.5,
+        };
+        let interval = change.change;
+        assert!(
+            interval.low <= truth * 1.000_001 && truth <= interval.high * 1.000_001,
+            "{change:?}"
+        );
+        let [first, second] = change.values.map(|i| i.estimate);
+        assert!((second / first / interval.estimate - 1.0).abs() < 0.05);
+        // Of the last one in a thousand little is known.
+        if change.metric != Metric::P999 {
+            assert_eq!(change.verdict, Verdict::Slower, "{change:?}");
+        }
+    }
+    let kinds: Vec<&str> = found.reservations.iter().map(|r| &r.kind[..]).collect();
+    assert_eq!(kinds, ["machine"]);
+    let differing: Vec<&str> = found.differences.iter().map(|d| &d.what[..]).collect();
+    assert_eq!(differing, ["server"], "the name is no difference");
+    assert!(found.apart.is_empty(), "{:?}", found.apart);
+}
+
+/// What nine blocks in ten know nothing of is in the percentile all the same.
+#[test]
+fn a_stall_in_one_block_is_in_the_percentile_of_all() {
+    let first = loaded("a", 1, 1e6, 20, |_| ());
+    let mut second = loaded("a", 2, 1e6, 20, |_| ());
+    for block in [4, 14] {
+        let slice = &mut second.blocks[block].slices[0];
+        slice.response = counts((0..400).map(|i| 1e6 + 1e6 * f64::from(i)));
+    }
+    let found = compared(&first, &second).unwrap();
+    let p99 = of(&found, Metric::P99);
+    assert!(p99.values[1].estimate > 2e8, "{p99:?}");
+    assert!(p99.change.estimate > 50.0, "{p99:?}");
+    assert!(of(&found, Metric::P50).change.estimate < 1.1);
+}
+
+/// Of equal servers few are told apart: the level holds for all that is said at once.
+#[test]
+fn equal_servers_are_seldom_told_apart() {
+    let (mut wrong, pairs) = (0, 60);
+    for pair in 0..pairs {
+        let first = loaded("a", 2 * pair + 1, 1e6, 12, |_| ());
+        let second = loaded("a", 2 * pair + 2, 1e6, 12, |_| ());
+        let found = compared(&first, &second).unwrap();
+        let excludes = |c: &MetricChange| c.change.low > 1.0 || c.change.high < 1.0;
+        wrong += u64::from(found.metrics.iter().any(excludes));
+    }
+    // 5 % would be 3; more than 9 of 60 has a chance of 0.1 %.
+    assert!(wrong <= 9, "{wrong} of {pairs}");
+}
+
+#[test]
+fn what_a_run_does_not_have_is_not_compared() {
+    let first = loaded("a", 1, 1e6, 12, |_| ());
+    let failing = |s: &mut Slice| {
+        s.server_cpu_ns = None;
+        s.errors = vec![(ErrorKind::Timeout, 8)];
+        s.offered += 8;
+    };
+    let second = loaded("a", 2, 1e6, 12, failing);
+    let found = compared(&first, &second).unwrap();
+    let metrics: Vec<Metric> = found.metrics.iter().map(|c| c.metric).collect();
+    // More failed than lie beyond p99.
+    let known = [
+        Metric::Throughput,
+        Metric::P50,
+        Metric::P90,
+        Metric::ServerMemory,
+    ];
+    assert_eq!(metrics, known);
+    let few = compared(&first, &loaded("a", 2, 1e6, 4, |_| ())).unwrap();
+    assert!(few.reservations.iter().any(|r| r.kind == "few-blocks"));
+    let open = |c: &MetricChange| matches!(c.verdict, Verdict::Inconclusive { .. });
+    assert!(few.metrics.iter().all(open), "{:?}", few.metrics);
+}
+
+#[test]
+fn loads_that_asked_for_something_else_are_refused() {
+    let first = loaded("a", 1, 1e6, 12, |_| ());
+    let other = |change: &dyn Fn(&mut Load)| {
+        let mut second = loaded("a", 2, 1e6, 12, |_| ());
+        change(second.plan.as_mut().unwrap().load.as_mut().unwrap());
+        compared(&first, &second)
+    };
+    let path = other(&|load| load.requests[0][0].url = "http://a:80/other".into());
+    let why = path.unwrap_err().to_string();
+    assert!(
+        why.contains("GET /a?b in the first and GET /other"),
+        "{why}"
+    );
+    let stage = Stage {
+        from: 500.0,
+        to: 500.0,
+        length_ns: 1,
+    };
+    let rate = other(&|load| {
+        load.arrivals = Arrivals::Open {
+            poisson: true,
+            stages: vec![stage],
+        }
+    });
+    let why = rate.unwrap_err().to_string();
+    assert!(why.contains("500/s at random in the second"), "{why}");
+    let settings = other(&|load| (load.threads, load.protocol) = (4, Protocol::Http2)).unwrap();
+    let differing: Vec<&str> = settings.differences.iter().map(|d| &d.what[..]).collect();
+    assert_eq!(differing, ["protocol", "threads of the generator"]);
+    assert!(settings.reservations.iter().any(|r| r.kind == "measuring"));
+    let mut plain = loaded("a", 2, 1e6, 12, |_| ());
+    plain.plan.as_mut().unwrap().load = None;
+    assert!(matches!(
+        compared(&first, &plain),
+        Err(Incomparable::Experiments(..))
+    ));
+}

@@ -1,0 +1,14 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What does the smallest web server in Ada serve?
+
+with Benchlab.Subjects;
+with Embedded_Case;
+
+procedure Subject is
+begin
+   Benchlab.Subjects.Serve
+     (Name     => "ada-embedded",
+      Library  => "Appserver.HTTP.Embedded",
+      New_Case => Embedded_Case.New_Case'Access);
+end Subject;

@@ -1,0 +1,22 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What greetings are made of, as clients may send it.
+
+with Interfaces;
+
+package Greetings is
+
+   function Is_Number (Text : String) return Boolean is
+     (Text'Length in 1 .. 6 and then (for all C of Text => C in '0' .. '9'));
+   --  From 0 to 999999
+
+   function Number_Of (Text : String) return Interfaces.Integer_64 is
+     (Interfaces.Integer_64'Value (Text))
+     with Pre => Is_Number (Text);
+
+   function Is_Name (Text : String) return Boolean is
+     (Text'Length in 1 .. 32
+      and then (for all C of Text =>
+                  C in 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | ' ' | '.' | ''' | '"' | '-'));
+
+end Greetings;

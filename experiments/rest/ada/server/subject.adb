@@ -1,0 +1,14 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What does a web server in Ada serve?
+
+with Benchlab.Subjects;
+with Pooled_Case;
+
+procedure Subject is
+begin
+   Benchlab.Subjects.Serve
+     (Name     => "ada-server",
+      Library  => "Appserver.HTTP.Server",
+      New_Case => Pooled_Case.New_Case'Access);
+end Subject;

@@ -1,0 +1,22 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What the servers' subjects share: the settings that they are opened with, and those that they
+--  tell.
+
+with Appserver.HTTP;
+with Benchlab.Fields;
+
+package Settings is
+
+   use Benchlab;
+
+   function Times (Arguments : Fields.Field_List) return Appserver.HTTP.Time_Limits;
+   --  As the server has them, but for those that tests shorten: head_timeout, body_timeout,
+   --  idle_timeout and send_timeout, in seconds
+
+   procedure Add
+     (To             : in out Fields.Field_List;
+      Port           : Appserver.HTTP.Port_Number;
+      Workers, Loops : Natural);
+
+end Settings;

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// REST with the standard library: net/http, its ServeMux, encoding/json.
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"benchlab/lab"
+)
+
+const (
+	// The lab stops a subject for a minute while others have their turn, and does not want that to be
+	// taken for slow clients.
+	patience     = 5 * time.Minute
+	closeTimeout = 4 * time.Second
+)
+
+func main() {
+	lab.Serve(lab.Subject{
+		Name:    "go",
+		Library: "net/http " + strings.TrimPrefix(runtime.Version(), "go"),
+		Cases:   map[string]lab.Open{"serve": open},
+	})
+}
+
+func open(opening *lab.Opening) (lab.Case, error) {
+	folder, err := opening.Text("files")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.ReadDir(folder); err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	server := &http.Server{
+		Handler:           routes(folder),
+		ReadHeaderTimeout: patience,
+		IdleTimeout:       patience,
+	}
+	go server.Serve(listener)
+	opening.Report("url", "http://"+listener.Addr().String())
+	opening.Report("workers", 0) // goroutines run the handlers, on the threads that poll the network
+	opening.Report("loops", runtime.GOMAXPROCS(0))
+	return lab.Serving(func() error { return shutDown(server) }), nil
+}
+
+// shutDown lets the requests under way finish, for as long as the lab waits.
+func shutDown(server *http.Server) error {
+	deadline, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	if err := server.Shutdown(deadline); err != nil {
+		return server.Close()
+	}
+	return nil
+}

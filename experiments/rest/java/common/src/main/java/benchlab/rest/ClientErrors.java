@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests that are wrong are answered so, and no more: RESTEasy would log each with its stack trace.
+package benchlab.rest;
+
+import jakarta.ws.rs.ClientErrorException;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.ext.ExceptionMapper;
+
+public final class ClientErrors implements ExceptionMapper<ClientErrorException> {
+    @Override
+    public Response toResponse(ClientErrorException exception) {
+        return exception.getResponse();
+    }
+}

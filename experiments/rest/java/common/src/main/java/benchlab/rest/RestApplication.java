@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JAX-RS application: its resource, and the providers that it has of its own.
+package benchlab.rest;
+
+import jakarta.ws.rs.ApplicationPath;
+import jakarta.ws.rs.core.Application;
+import java.util.Map;
+import java.util.Set;
+
+@ApplicationPath("api")
+public final class RestApplication extends Application {
+
+    @Override
+    public Set<Class<?>> getClasses() {
+        return Set.of(
+                Api.class,
+                MapperResolver.class,
+                BodyLimit.class,
+                ClientErrors.class,
+                MalformedJson.class);
+    }
+
+    /** Jersey would describe the API to whoever asks, in a format that nobody reads any more. */
+    @Override
+    public Map<String, Object> getProperties() {
+        return Map.of("jersey.config.server.wadl.disableWadl", true);
+    }
+}

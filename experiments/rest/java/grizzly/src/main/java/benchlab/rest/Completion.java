@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Grizzly's answers lack: the header Date, and 400 for a path that it does not decode, which is 500 to it.
+package benchlab.rest;
+
+import static org.glassfish.grizzly.http.HttpServerFilter.RESPONSE_COMPLETE_EVENT;
+
+import java.io.CharConversionException;
+import java.io.IOException;
+import org.glassfish.grizzly.filterchain.BaseFilter;
+import org.glassfish.grizzly.filterchain.FilterChainBuilder;
+import org.glassfish.grizzly.filterchain.FilterChainContext;
+import org.glassfish.grizzly.filterchain.NextAction;
+import org.glassfish.grizzly.http.HttpContent;
+import org.glassfish.grizzly.http.HttpRequestPacket;
+import org.glassfish.grizzly.http.HttpResponsePacket;
+import org.glassfish.grizzly.http.server.AddOn;
+import org.glassfish.grizzly.http.server.HttpServerFilter;
+import org.glassfish.grizzly.http.server.NetworkListener;
+import org.glassfish.grizzly.http.util.FastHttpDateFormat;
+import org.glassfish.grizzly.http.util.Header;
+import org.glassfish.grizzly.http.util.HttpStatus;
+
+/**
+ * A filter before Grizzly's handlers. Grizzly 4.0 adds the header Date itself, but only after it has declared that
+ * from now on headers are trailers, for which that name is forbidden.
+ */
+final class Completion extends BaseFilter implements AddOn {
+    @Override
+    public void setup(NetworkListener listener, FilterChainBuilder chain) {
+        chain.add(chain.indexOfType(HttpServerFilter.class), this);
+    }
+
+    /** Is called for each piece of a body, too. */
+    @Override
+    public NextAction handleRead(FilterChainContext context) throws IOException {
+        HttpContent content = context.getMessage();
+        var request = (HttpRequestPacket) content.getHttpHeader();
+        HttpResponsePacket response = request.getResponse();
+        if (!response.containsHeader(Header.Date)) {
+            response.setHeader(Header.Date, FastHttpDateFormat.getCurrentDate());
+        }
+        try {
+            request.getRequestURIRef().getDecodedRequestURIBC(false);
+            return context.getInvokeAction();
+        } catch (CharConversionException | IllegalArgumentException e) {
+            HttpStatus.BAD_REQUEST_400.setValues(response);
+            context.write(HttpContent.builder(response).last(true).build());
+            context.notifyDownstream(RESPONSE_COMPLETE_EVENT);
+            return context.getStopAction();
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The API for the JDK's server: what benchlab.rest.Api is for JAX-RS.
+package benchlab.rest;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.sun.net.httpserver.HttpExchange;
+import java.io.IOException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+
+final class JdkApi {
+    private JdkApi() {}
+
+    static void greeting(HttpExchange exchange) throws IOException {
+        Answer.json(exchange, Greetings.WORLD.getBytes(StandardCharsets.UTF_8));
+    }
+
+    static void built(HttpExchange exchange) throws IOException {
+        send(exchange, Greetings.built(parameter(exchange, "number")));
+    }
+
+    static void hello(HttpExchange exchange) throws IOException {
+        send(exchange, Greetings.hello(Route.name(exchange)));
+    }
+
+    static void echo(HttpExchange exchange) throws IOException {
+        byte[] body = exchange.getRequestBody().readNBytes(RestSubject.LARGEST_BODY + 1);
+        if (body.length > RestSubject.LARGEST_BODY) {
+            Answer.send(exchange, 413);
+            return;
+        }
+        Optional<Order> order;
+        try {
+            order = Optional.ofNullable(Json.MAPPER.readValue(body, Order.class));
+        } catch (JsonProcessingException e) {
+            order = Optional.empty();
+        }
+        send(exchange, order);
+    }
+
+    /** The value as JSON; without one, the request was wrong. */
+    private static void send(HttpExchange exchange, Optional<?> value) throws IOException {
+        if (value.isPresent()) {
+            Answer.json(exchange, Json.MAPPER.writeValueAsBytes(value.get()));
+        } else {
+            Answer.send(exchange, 400);
+        }
+    }
+
+    /** A parameter of the query, decoded; null if there is none. */
+    private static String parameter(HttpExchange exchange, String name) {
+        String query = exchange.getRequestURI().getRawQuery();
+        if (query != null) {
+            for (String pair : query.split("&")) {
+                if (pair.startsWith(name + "=")) {
+                    return URLDecoder.decode(
+                            pair.substring(name.length() + 1), StandardCharsets.UTF_8);
+                }
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JDK's own server, com.sun.net.httpserver.
+package benchlab.rest;
+
+import benchlab.kit.Serving;
+import com.sun.net.httpserver.HttpServer;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadPoolExecutor;
+
+final class JdkSubject {
+    /** One thread accepts connections and waits for requests. */
+    private static final int LOOPS = 1;
+
+    private JdkSubject() {}
+
+    /** What is set here has no other place: the server reads it when it is loaded. */
+    public static void main(String[] arguments) throws Exception {
+        System.setProperty("sun.net.httpserver.nodelay", "true"); // Else answers wait for 40 ms.
+        System.setProperty("sun.net.httpserver.maxIdleConnections", "10000"); // It is 200.
+        System.setProperty(
+                "sun.net.httpserver.idleInterval", Long.toString(RestSubject.IDLE.toSeconds()));
+        RestSubject.serve(
+                "java-jdk", "com.sun.net.httpserver " + Runtime.version().feature(), JdkSubject::open);
+    }
+
+    private static Serving open(int workers, Path files) throws Exception {
+        var address = new InetSocketAddress(RestSubject.HOST, 0);
+        HttpServer server = HttpServer.create(address, RestSubject.BACKLOG);
+        server.createContext("/", exchange -> Answer.send(exchange, 404));
+        server.createContext("/api", Route.get(JdkApi::greeting));
+        server.createContext("/api/built", Route.get(JdkApi::built));
+        server.createContext("/api/hello/", Route.getEach(JdkApi::hello));
+        server.createContext("/api/echo", Route.post(JdkApi::echo));
+        server.createContext("/files/", Route.getEach(new FileHandler(files)));
+        var pool = (ThreadPoolExecutor) Executors.newFixedThreadPool(workers);
+        server.setExecutor(pool);
+        server.start();
+        return new RunningServer(
+                server.getAddress().getPort(), workers, LOOPS, () -> stop(server, pool));
+    }
+
+    /**
+     * The server's own stop accepts no more and then waits, but does not reliably see that nothing is under way: not
+     * at all in older releases, and in newer ones not if a client closes its connection just then. So the pool is
+     * looked at, and the waiting ended.
+     */
+    private static void stop(HttpServer server, ThreadPoolExecutor pool)
+            throws InterruptedException {
+        var waiting = new Thread(() -> server.stop((int) RestSubject.GRACE.toSeconds()));
+        waiting.start();
+        do {
+            waiting.join(10);
+        } while (waiting.isAlive() && pool.getActiveCount() + pool.getQueue().size() > 0);
+        server.stop(0);
+        waiting.join();
+        pool.shutdown();
+    }
+}

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An HTTP/1.1 client that sends what it is told, byte by byte, and reads answers with h11. It holds every
+answer to what the RFCs ask of all answers."""
+
+import json
+import re
+import select
+import socket
+import struct
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import h11
+
+TIMEOUT_S = 5
+"""Within this time a server answers, or it never will."""
+
+CLOCK_S = 2
+"""So much may Date lie before the request or behind the answer by this machine's clock, which is the server's too: its seconds
+are whole, and a server may write it once a second."""
+
+_DATE = re.compile(
+    rb"(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} "
+    rb"\d\d:\d\d:\d\d GMT")
+
+
+class NoAnswer(AssertionError):
+    """The server closed the connection before the end of an answer."""
+
+
+class Reset(NoAnswer):
+    """The server reset the connection."""
+
+
+class Malformed(AssertionError):
+    """The answer is not as the RFCs have it."""
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    """Names in lower case."""
+    body: bytes
+    interim: list[int] = field(default_factory=list)
+    """The status of each 1xx before it."""
+
+    def all(self, name: str) -> list[str]:
+        return [value.decode("latin-1") for key, value in self.headers if key == name.lower().encode()]
+
+    def get(self, name: str) -> str | None:
+        """The values of a field, as one."""
+        return ", ".join(self.all(name)) if self.all(name) else None
+
+    def words(self, name: str) -> set[str]:
+        """Of a field that is a list, in lower case."""
+        return {word.strip().lower() for word in (self.get(name) or "").split(",")} - {""}
+
+    @property
+    def closes(self) -> bool:
+        """Whether it says that the connection ends with it."""
+        return "close" in self.words("Connection")
+
+    @property
+    def json(self) -> Any:
+        assert self.get("Content-Type") in ("application/json", "application/json; charset=utf-8",
+                                            "application/json;charset=utf-8"), self
+        return json.loads(self.body)
+
+
+class Connection:
+    """One TCP connection."""
+
+    def __init__(self, address: tuple[str, int], timeout_s: float = TIMEOUT_S,
+                 receive_buffer: int | None = None, forgiving: bool = False) -> None:
+        """A forgiving one lets errors have no Date: many servers leave it out where they could not read the request."""
+        self.socket = socket.socket()
+        self.socket.settimeout(timeout_s)
+        if receive_buffer is not None:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket.connect(address)
+        self._unread = b""
+        self._at_end = False
+        self._forgiving = forgiving
+        self._asked_at = time.time()
+        self._answered = False
+
+    def __enter__(self) -> "Connection":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+
+    def send(self, data: bytes) -> "Connection":
+        """A server that has answered and closed need not take it all: what it answered tells."""
+        if self._answered:
+            self._asked_at, self._answered = time.time(), False
+        try:
+            self.socket.sendall(data)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        return self
+
+    def send_in_pieces(self, pieces: Iterable[bytes], pause_s: float = 0.001) -> "Connection":
+        """Each after a pause in which the server reads what came before."""
+        for piece in pieces:
+            self.send(piece)
+            time.sleep(pause_s)
+        return self
+
+    def end_sending(self) -> None:
+        """The server sees the end of the client's bytes; the client can read on."""
+        try:
+            self.socket.shutdown(socket.SHUT_WR)
+        except OSError:  # the server was faster, and has reset it: reading tells
+            pass
+
+    def reset(self) -> None:
+        """Goes away as a client does that crashes."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.socket.close()
+
+    def interim(self) -> int:
+        """Reads one 1xx answer, and no more; returns its status."""
+        while b"\r\n\r\n" not in self._unread:
+            if not (read := self._receive()):
+                raise NoAnswer(f"closed after {self._unread!r}")
+            self._unread += read
+        head, _, self._unread = self._unread.partition(b"\r\n\r\n")
+        if not (status := re.match(rb"HTTP/1\.1 (1\d\d) [^\r\n]*(\r\n|$)", head)):
+            raise Malformed(f"no interim answer: {head!r}")
+        return int(status[1])
+
+    def is_interim(self) -> bool:
+        """Whether the next answer is a 1xx."""
+        while len(self._unread) < len("HTTP/1.1 1") and (read := self._receive()):
+            self._unread += read
+        return self._unread.startswith(b"HTTP/1.1 1")
+
+    def answer(self, method: str = "GET", version: str = "1.1") -> Answer:
+        """Reads the answer to a request of this method and version, and no byte more."""
+        parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=1 << 20)
+        parser.send(h11.Request(method=method, target="/", headers=[("Host", "any")]))
+        parser.send(h11.EndOfMessage())
+        read = self._unread
+        if read:
+            parser.receive_data(read)
+        try:
+            answer, done = None, False
+            interim, body = [], bytearray()
+            while not done:
+                match parser.next_event():
+                    case h11.NEED_DATA:
+                        more = self._receive()
+                        if not more and answer is None and not parser.trailing_data[0]:
+                            raise NoAnswer("closed without an answer")
+                        read += more
+                        parser.receive_data(more)
+                    case h11.InformationalResponse(status_code=status):
+                        interim.append(status)
+                    case h11.Response() as head:
+                        answer = Answer(head.status_code, list(head.headers), b"", interim)
+                        http_version = head.http_version
+                    case h11.Data(data=data):
+                        body += data
+                    case h11.EndOfMessage():
+                        done = True
+                    case h11.ConnectionClosed():
+                        raise NoAnswer("closed without an answer")
+        except h11.RemoteProtocolError as error:
+            if self._at_end:
+                raise NoAnswer(f"closed in an answer: {error}: {read[:2000]!r}") from error
+            raise Malformed(f"{error}: {read[:2000]!r}") from error
+        self._unread = parser.trailing_data[0]
+        answer.body = bytes(body)
+        _hold(answer, http_version, read, method, version)
+        if answer.status < (400 if self._forgiving else 500):
+            _hold_date(answer, self._asked_at)
+        self._answered = True
+        return answer
+
+    def must_end(self) -> None:
+        """The server closes the connection, without a further byte and without a reset."""
+        rest = self._unread
+        while not self._at_end:
+            rest += self._receive()
+        assert not rest, f"more came before the end: {rest[:500]!r}"
+
+    def is_open(self, within_s: float = 0.1) -> bool:
+        """Whether the server neither sends nor closes within this time."""
+        poll = select.poll()
+        poll.register(self.socket, select.POLLIN)
+        return not self._unread and not poll.poll(within_s * 1000)
+
+    def everything(self) -> bytes:
+        """What comes until the server closes."""
+        while not self._at_end:
+            self._unread += self._receive()
+        everything, self._unread = self._unread, b""
+        return everything
+
+    def _receive(self) -> bytes:
+        """Nothing at the end."""
+        if self._at_end:
+            return b""
+        try:
+            data = self.socket.recv(65_536)
+        except ConnectionResetError as error:
+            raise Reset("the server reset the connection") from error
+        except TimeoutError as error:
+            raise AssertionError(
+                f"neither a byte nor the end within {self.socket.gettimeout()} s") from error
+        self._at_end = not data
+        return data
+
+
+def _hold(answer: Answer, http_version: bytes, read: bytes, method: str, version: str) -> None:
+    """What every answer must be; RFC 9110 and 9112."""
+    must = _Must(answer)
+    head = _final_head(read)
+    must(http_version == b"1.1" or version == "1.0", "9110 2.5: the version of an answer is that of its sender")
+    must(re.fullmatch(rb"[^\r\n]*(\r\n[^\r\n]+)*", head) is not None,
+         "9112 2.2: lines end with CRLF")
+    must(re.match(rb"HTTP/1\.[01] \d{3} ", head) is not None, "9112 4: the status line has two spaces")
+    lengths, codings = answer.all("Content-Length"), answer.all("Transfer-Encoding")
+    must(len(re.findall(rb"(?i)\ncontent-length:", head)) <= 1, "9110 8.6: one Content-Length")
+    must(not (lengths and codings), "9112 6.2: Content-Length or Transfer-Encoding")
+    must(version == "1.1" or not codings, "9112 6.1: Transfer-Encoding is for HTTP/1.1")
+    if answer.status in (204, 304) or method == "HEAD":
+        must(not answer.body, "9110 6.4.1: no body")
+        must(answer.status != 204 or not lengths, "9110 8.6: no Content-Length in a 204")
+    elif version == "1.1":
+        must(bool(lengths or codings or answer.closes), "9112 6.3: an answer has an end")
+    must(answer.status != 405 or bool(answer.all("Allow")), "9110 15.5.6: 405 has Allow")
+    must(answer.status != 206 or answer.get("Content-Range") is not None
+         or (answer.get("Content-Type") or "").startswith("multipart/byteranges"),
+         "9110 15.3.7: 206 says what it holds")
+
+
+def _hold_date(answer: Answer, asked_at: float) -> None:
+    must = _Must(answer)
+    dates = [value for name, value in answer.headers if name == b"date"]
+    must(len(dates) == 1, "9110 6.6.1: one Date")
+    must(_DATE.fullmatch(dates[0]) is not None, "9110 5.6.7: Date is an IMF-fixdate")
+    date = parsedate_to_datetime(dates[0].decode())
+    must(asked_at - CLOCK_S < date.timestamp() < time.time() + CLOCK_S, "9110 6.6.1: Date is now")
+    must(f"{date:%a, %d %b %Y %H:%M:%S} GMT".encode() == dates[0], "9110 5.6.7: the weekday is right")
+
+
+@dataclass
+class _Must:
+    answer: Answer
+
+    def __call__(self, condition: bool, what: str) -> None:
+        if not condition:
+            raise Malformed(f"{what}: {self.answer.status} {self.answer.headers}")
+
+
+def _final_head(read: bytes) -> bytes:
+    """The head of the first answer that is no 1xx, without its empty line."""
+    while re.match(rb"HTTP/1\.1 1\d\d", read):
+        read = read.partition(b"\r\n\r\n")[2]
+    return read.partition(b"\r\n\r\n")[0]
+
+
+def request(method: str = "GET", target: str = "/api", *headers: str, body: bytes | None = None,
+            version: str = "1.1") -> bytes:
+    """A well-formed request, with the length of its body."""
+    lines = [f"{method} {target} HTTP/{version}", "Host: localhost", *headers]
+    if body is not None:
+        lines.append(f"Content-Length: {len(body)}")
+    return "\r\n".join([*lines, "", ""]).encode("latin-1") + (body or b"")

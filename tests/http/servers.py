@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The servers that are tested: subjects of the experiment `rest`, started as the lab starts them, or whatever serves the
+same at a URL."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from client import Answer, Connection, request
+from experiments import ROOT, Declared, declared_subjects
+from subject import Subject
+
+PROFILES = ("ada-embedded", "ada-server", "ada-rest")
+"""The profiles of the HTTP server in appserver/ada. Where the RFCs leave a choice, these keep what their library promises."""
+
+FILES = {
+    "64k.bin": bytes(range(256)) * 256,
+    "empty.bin": b"",
+    "one.bin": b"1",
+    "a name.bin": b"with a space",
+    "é.bin": "in UTF-8".encode(),
+    "100%.bin": b"with a percent sign",
+    ".hidden": b"begins with a dot",
+    "..two": b"begins with two dots",
+}
+SECRET = b"nobody may read this"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is tested: a subject, or a URL."""
+
+    name: str
+    declared: Declared | None = None
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def promises(self) -> bool:
+        return self.name in PROFILES
+
+
+def targets() -> list[Target]:
+    """The three profiles, or what BENCHLAB_TEST_SERVERS names: subjects and URLs, separated by commas."""
+    subjects = {subject.name: Target(subject.name, subject)
+                for subject in declared_subjects() if subject.experiment == "rest"}
+    wanted = os.environ.get("BENCHLAB_TEST_SERVERS")
+    if wanted is None:
+        return [subjects[name] for name in PROFILES if name in subjects]
+    names = wanted.split(",")
+    if unknown := [name for name in names if "://" not in name and name not in subjects]:
+        raise LookupError(f"BENCHLAB_TEST_SERVERS: no URL, and no subject of the experiment rest: {', '.join(unknown)}")
+    return [Target(name) if "://" in name else subjects[name] for name in names]
+
+
+class Server:
+    """One that runs."""
+
+    def __init__(self, target: Target, url: str, subject: Subject | None = None) -> None:
+        self.target = target
+        self.promises = target.promises
+        self.subject = subject
+        parts = urlsplit(url)
+        self.address = (parts.hostname, parts.port or 80)
+
+    def connect(self, **settings: object) -> Connection:
+        return Connection(self.address, forgiving=not self.promises, **settings)
+
+    def get(self, path: str = "/api", *headers: str, method: str = "GET") -> Answer:
+        """Asks over a connection of its own."""
+        with self.connect() as connection:
+            return connection.send(request(method, path, *headers)).answer(method)
+
+    def post(self, path: str, body: bytes, *headers: str) -> Answer:
+        with self.connect() as connection:
+            return connection.send(request("POST", path, *headers, body=body)).answer("POST")
+
+    def must_serve(self) -> None:
+        assert self.get("/api").json == {"greeting": "Hello World!"}
+
+    @property
+    def open_files(self) -> int:
+        return len(os.listdir(f"/proc/{self.subject.pid}/fd"))
+
+    @property
+    def is_usable(self) -> bool:
+        return self.subject is None or self.subject.is_usable
+
+    def close(self) -> None:
+        if self.subject is not None:
+            self.subject.kill()
+
+
+def start(target: Target, folder: Path | None, *arguments: str, prefix: Sequence[str] = ()) -> Server:
+    """With further arguments of `open`, and a command that starts the subject in its own way."""
+    if target.declared is None:
+        return Server(target, target.name)
+    program = target.declared.program
+    if not (ROOT / program[0]).exists():
+        build = "\n".join(" ".join(command) for command in target.declared.build)
+        raise FileNotFoundError(f"{program[0]} is not there; build it with\n{build}")
+    subject = Subject([*prefix, *program], ROOT)
+    try:
+        opened = open_case(subject, folder, *arguments)
+    except BaseException:
+        subject.kill()
+        raise
+    return Server(target, opened, subject)
+
+
+def open_case(subject: Subject, folder: Path, *arguments: str) -> str:
+    """The URL of what it serves then."""
+    words = ["open", "case=serve", "workers=8", f"files={quote(str(folder), safe='/-._~:,+')}", "seed=7", *arguments]
+    return subject.ask_for("opened", " ".join(words)).arguments["url"]
+
+
+def make_files(folder: Path) -> Path:
+    """The folder that is served; what is beside it is not."""
+    served = folder / "files"
+    served.mkdir()
+    for name, content in FILES.items():
+        (served / name).write_bytes(content)
+    (served / "folder").mkdir()
+    os.mkfifo(served / "pipe")
+    (folder / "secret").write_bytes(SECRET)
+    (folder / "files-not").mkdir()
+    (folder / "files-not" / "secret").write_bytes(SECRET)
+    return served

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many connections: idle ones by the thousand, 512 busy ones, and more than there is room for."""
+
+import resource
+import selectors
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from client import Connection, request
+from servers import Server
+from test_bodies import DOCUMENT, ORDER
+
+AT_LEAST = 1024
+"""Connections that the experiment wants to be open."""
+
+
+def hello(name: str) -> bytes:
+    return request("GET", f"/api/hello/{name}")
+
+
+@contextmanager
+def connections(server: Server, count: int) -> Iterator[list[Connection]]:
+    if count + 100 > resource.getrlimit(resource.RLIMIT_NOFILE)[0]:
+        pytest.skip("this user may not have so many open files")
+    with ExitStack() as stack:
+        yield [stack.enter_context(server.connect()) for _ in range(count)]
+
+
+@pytest.mark.parametrize("count", [1000, 4000])
+def test_idle_connections(server: Server, count: int) -> None:
+    """All are open, none costs the others anything, and each is served when its turn comes."""
+    if count > AT_LEAST and server.target.name not in ("ada-server", "ada-rest"):
+        pytest.skip("the experiment asks for 1,024 only")
+    with connections(server, count) as idle:
+        for connection in idle[::10]:
+            assert connection.send(request()).answer().status == 200
+        server.must_serve()
+        for i in range(0, count, 7):
+            assert idle[i].send(hello(f"N{i}")).answer().json == {"greeting": f"Hello N{i}!"}
+        assert all(connection.is_open(0) for connection in idle)
+
+
+def test_512_busy_connections(server: Server) -> None:
+    """Each has a request under way all the time; each gets its own answers, in its own order."""
+    rounds = 12
+    with connections(server, 512) as busy, selectors.DefaultSelector() as selector:
+        turns = dict.fromkeys(range(len(busy)), 0)
+        for i, connection in enumerate(busy):
+            selector.register(connection.socket, selectors.EVENT_READ, i)
+            connection.send(hello(f"N{i}-0"))
+        while turns:
+            ready = selector.select(timeout=5)
+            assert ready, f"{len(turns)} connections wait for an answer"
+            for key, _ in ready:
+                i = key.data
+                assert busy[i].answer().json == {"greeting": f"Hello N{i}-{turns[i]}!"}
+                turns[i] += 1
+                if turns[i] == rounds:
+                    selector.unregister(key.fileobj)
+                    del turns[i]
+                else:
+                    busy[i].send(hello(f"N{i}-{turns[i]}"))
+
+
+def test_512_bodies_at_once(server: Server) -> None:
+    """In two pieces each, so that all have a body under way. The embedded profile has memory for some of them, and tells the
+    others so."""
+    sent = request("POST", "/api/echo", body=ORDER)
+    with connections(server, 512) as busy:
+        for connection in busy:
+            connection.send(sent[:600])
+        server.must_serve()
+        for connection in busy:
+            connection.send(sent[600:])
+        answers = [connection.answer("POST") for connection in busy]
+        served = [answer for answer in answers if answer.status == 200]
+        assert all(answer.json == DOCUMENT for answer in served)
+        if server.target.name == "ada-embedded":
+            assert len(served) >= 64 and {answer.status for answer in answers} <= {200, 503}
+        else:
+            assert len(served) == len(answers)
+
+
+def test_a_thousand_wait_to_be_accepted(server: Server) -> None:
+    """They connect and ask before any answer is read."""
+    with connections(server, 1000) as waiting:
+        for connection in waiting:
+            connection.send(request("GET", "/api", "Connection: close"))
+        for connection in waiting:
+            assert connection.answer().status == 200
+            connection.must_end()
+
+
+def test_more_than_there_is_room_for(server: Server) -> None:
+    """Those that are too many wait, and are served when others have left."""
+    with connections(server, AT_LEAST + 300) as some:
+        last = some[-1].send(request())
+        if last.is_open(0.3):
+            for connection in some[:400]:
+                connection.socket.close()
+        assert last.answer().status == 200
+    server.must_serve()
+
+
+@pytest.mark.promised
+def test_no_open_files_left(start: Callable[..., Server]) -> None:
+    """Connections that cannot be accepted wait: they end nothing, and keep no core busy."""
+    server = start(prefix=["prlimit", "--nofile=120:120"])
+    with connections(server, 200) as some:
+        some[0].send(request())
+        assert some[0].answer().status == 200
+        before = sum(server.subject.cpu_time_by_thread().values())
+        time.sleep(0.5)
+        used = sum(server.subject.cpu_time_by_thread().values()) - before
+        assert used < 250_000_000, f"{used / 1e6} ms of CPU time in 500 ms without work"
+        assert some[0].send(request()).answer().status == 200
+    server.must_serve()

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests begin with: a subject that serves."""
+
+import random
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from experiments import Declared
+from server import Server, is_built, rest_subjects, started
+
+FILES = {"64k.bin": 65_536, "short.bin": 100, "empty.bin": 0}
+
+
+def pytest_configure() -> None:
+    """As many connections as the system lets this process have."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Each subject in turn, all tests of one before the next is started."""
+    if "declared" in metafunc.fixturenames:
+        metafunc.parametrize("declared", rest_subjects(), ids=str, scope="session")
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that is served; beside it is one that must not be."""
+    folder = tmp_path_factory.mktemp("rest")
+    (folder / "secret.bin").write_text("a secret")
+    files = folder / "files"
+    files.mkdir()
+    numbers = random.Random(1)
+    for name, size in FILES.items():
+        (files / name).write_bytes(numbers.randbytes(size))
+    return files
+
+
+@pytest.fixture(scope="session")
+def running(declared: Declared, files: Path) -> Iterator[list[Server]]:
+    """The subject's process, of which there is one for all tests unless one of them ends it."""
+    servers: list[Server] = []
+    yield servers
+    for server in servers:
+        server.subject.kill()
+
+
+@pytest.fixture
+def server(declared: Declared, files: Path, running: list[Server]) -> Server:
+    """The subject, and it serves."""
+    if not is_built(declared):
+        pytest.skip("it is not built: " + "; ".join(" ".join(command) for command in declared.build))
+    if not running or not running[-1].subject.is_usable:
+        running.append(Server(started(declared), files))
+    elif not running[-1].is_listening():
+        running[-1].open()
+    return running[-1]

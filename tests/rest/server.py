@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The subjects that serve, and one that runs."""
+
+import os
+import re
+import resource
+import shutil
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from experiments import ROOT, Declared, declared_subjects
+from http1 import Answer, Connection, request
+from subject import ProtocolError, Reply, Subject
+
+CLOSE_S = 5
+"""So long a server takes at most to end."""
+
+
+def rest_subjects() -> list[Declared]:
+    return [subject for subject in declared_subjects() if subject.experiment == "rest"]
+
+
+def is_built(declared: Declared) -> bool:
+    """Whether its program is there, and all that the words after it name of what is built: Java
+    has a path of several folders."""
+    program, *words = declared.program
+    built = [path.removesuffix("/*") for word in words for path in word.split(":")
+             if path.startswith("build/")]
+    return all((ROOT / path).exists() for path in built) and (
+        (ROOT / program).exists() or shutil.which(program) is not None)
+
+
+def started(declared: Declared) -> Subject:
+    """The subject, which may have as many files and connections open as it sees to itself: from a
+    shell it usually has 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, soft), hard))
+    try:
+        return Subject(declared.program, ROOT)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+class Server:
+    """A running subject whose case `serve` is open."""
+
+    def __init__(self, subject: Subject, files: Path) -> None:
+        self.subject = subject
+        self.files = files
+        self.open()
+
+    def open(self) -> Reply:
+        self.opened = self.subject.ask_for(
+            "opened", f"open case=serve workers=8 files={self.files} seed=7")
+        url = re.fullmatch(r"http://127\.0\.0\.1:([1-9][0-9]*)", self.opened.arguments["url"])
+        if url is None:
+            raise ProtocolError(f"this is not where it was asked to serve: {self.opened}")
+        self.port = int(url[1])
+        return self.opened
+
+    def connect(self) -> Connection:
+        return Connection(self.port)
+
+    def ask(self, method: str, path: str, body: bytes | None = None,
+            headers: Mapping[str, str] = {}) -> Answer:
+        """Asks over a connection of its own."""
+        with self.connect() as connection:
+            return connection.ask(method, path, body, headers)
+
+    def ask_in_vain(self, method: str, path: str) -> Answer | None:
+        """Asks for what is no request to some servers: they close the connection."""
+        with self.connect() as connection:
+            connection.send(request(method, path))
+            return connection.answer(method) if connection.has_more() else None
+
+    def open_files(self) -> int:
+        """How many files and connections its process has open."""
+        return len(list(Path(f"/proc/{self.subject.pid}/fd").iterdir()))
+
+    def is_listening(self) -> bool:
+        try:
+            self.connect().close()
+        except ConnectionRefusedError:
+            return False
+        return True
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """As the lab stops a subject that has no turn."""
+        os.kill(self.subject.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self.subject.pid, signal.SIGCONT)
