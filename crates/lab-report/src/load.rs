@@ -7,7 +7,7 @@ use crate::plot::load as to_files;
 use crate::served::{self, ServedView};
 use crate::view::View;
 use crate::{Error, Format, Rendered, Report, Terminal, html, json, markdown, terminal, xlsx};
-use lab_model::{Arrivals, Block, Load, PointId, Run, Slice, SubjectId};
+use lab_model::{Arrivals, Block, BlockState, Load, PointId, Run, Slice, SubjectId};
 use lab_stats::analysis::{Analysis, Cell, Comparison, Interval, Warning};
 use lab_stats::load::analysis::{LoadAnalysis, LoadCell, LoadComparison, Metric, Quantiles};
 use lab_stats::{Analysed, analyse_parts};
@@ -156,6 +156,8 @@ pub fn analyse(run: &Run) -> (Vec<Analysed>, Option<LoadAnalysis>) {
     };
     if let (Some(load), [only]) = (&load, parts.as_mut_slice()) {
         only.analysis = in_common(load);
+        let disturbed = |b: &&Block| b.state == BlockState::Disturbed;
+        only.analysis.disturbed_blocks = run.blocks.iter().filter(disturbed).count() as u32;
         // One server alone is compared with nothing.
         let compares = run.plan.iter().any(|plan| plan.compared().nth(1).is_some());
         only.analysis.refusals.retain(|_| compares);

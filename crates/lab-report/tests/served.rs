@@ -105,11 +105,11 @@ fn overall(run: &Run, name: &str) -> LoadOverall {
     mine.next().expect("compared")
 }
 
-/// A run in which a server costs just what the baseline does, give or take so much.
-fn twin(mut run: Run, name: &str, scatter: f64) -> Run {
-    let (baseline, twin) = (0, id(&run, name));
+/// A run in which a server costs just what another does, give or take so much.
+fn twin(mut run: Run, name: &str, other: &str, scatter: f64) -> Run {
+    let (other, twin) = (id(&run, other), id(&run, name));
     for (number, block) in run.blocks.iter_mut().enumerate() {
-        let own = block.slices.iter().filter(|s| s.subject == baseline);
+        let own = block.slices.iter().filter(|s| s.subject == other);
         let own: HashMap<_, _> = own
             .map(|s| {
                 (
@@ -201,7 +201,7 @@ fn the_conclusion_says_what_the_ratios_are() {
 
 #[test]
 fn an_equivalent_is_no_winner() {
-    let run = twin(SMALL.clone(), "ada-rest", 0.002);
+    let run = twin(SMALL.clone(), "ada-rest", "ada-server", 0.002);
     assert_eq!(overall(&run, "ada-rest").verdict, Verdict::Equivalent);
     let text = said(&run);
     let cpu = text
@@ -220,13 +220,39 @@ fn an_equivalent_is_no_winner() {
     let terminal = text_of_row(&run, "ada-rest");
     assert!(terminal.contains('='), "{terminal}");
     // So noisy that the interval neither excludes 1 nor fits into the margin.
-    let noisy = twin(SMALL.clone(), "ada-rest", 0.2);
+    let noisy = twin(SMALL.clone(), "ada-rest", "ada-server", 0.2);
     assert!(matches!(
         overall(&noisy, "ada-rest").verdict,
         Verdict::Inconclusive { .. }
     ));
     let said = said(&noisy);
     assert!(said.contains("Not decided: ada-rest"), "{said}");
+}
+
+#[test]
+fn who_cannot_be_told_apart_is_first_together() {
+    let two = said(&twin(SMALL.clone(), "ada-embedded", "c", 0.002));
+    let together = "most are served by these, which are not told apart: ";
+    let names = two.split(together).nth(1).expect("two are first");
+    let names = names.split(" times as many").next().expect("their names");
+    assert!(
+        names.contains("ada-embedded") && names.contains("c, which shows"),
+        "{two}"
+    );
+    assert!(!two.contains("Also ahead"), "{two}");
+    // Nobody is ahead, and one is equal.
+    let mut run = SMALL.clone();
+    for name in ["c", "ada-embedded", "ada-rest"] {
+        run = twin(run, name, "ada-server", 0.002);
+    }
+    let said = said(&run);
+    let equal =
+        "most are served by ada-server, and by those that are equivalent to it within 2 %: ";
+    assert!(said.contains(equal), "{said}");
+    // The limit is no rival.
+    let first =
+        "By case, first besides the limit: ada-server, ada-embedded and ada-rest (not told apart)";
+    assert!(said.contains(first), "{said}");
 }
 
 /// The row of a server in the table of costs.
@@ -245,15 +271,33 @@ fn text_of_row(run: &Run, name: &str) -> String {
 
 #[test]
 fn few_blocks_name_no_winner() {
-    let few = run(&small(4));
-    let said = said(&few);
-    assert!(
-        said.contains("no server is shown to serve more than ada-server"),
-        "{said}"
-    );
-    assert!(!said.contains("ada-server serves"), "{said}");
-    assert!(said.contains("blocks, and there are 4"), "{said}");
-    assert!(!said.contains("By case, first"), "{said}");
+    for blocks in 1..=4 {
+        let said = said(&run(&small(blocks)));
+        let none = "no server is shown to serve more than ada-server";
+        assert!(said.contains(none), "{said}");
+        let winners = ["most are served by", "ada-server serves", "By case, first"];
+        assert!(
+            winners.iter().all(|winner| !said.contains(winner)),
+            "{said}"
+        );
+        let limit = format!("there are {blocks}");
+        assert!(said.contains(&limit), "{said}");
+        assert!(
+            !said.contains("no interval"),
+            "what has none is not said: {said}"
+        );
+    }
+}
+
+#[test]
+fn what_is_not_installed_has_not_failed() {
+    let mut run = failing(SMALL.clone(), "go");
+    run.failures[0].kind = "missing".into();
+    run.failures[0].message = "not here: its library".into();
+    let said = said(&run);
+    assert!(said.contains("Not on this machine: go."), "{said}");
+    assert!(!said.contains("Failed, and not compared"), "{said}");
+    assert!(text(Format::Terminal, &run).contains("not here"));
 }
 
 #[test]

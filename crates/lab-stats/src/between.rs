@@ -622,7 +622,9 @@ fn metrics(runs: &[Side; 2], points: &[Common]) -> Vec<MetricChange> {
         });
         let pairs: Vec<_> = pairs.collect();
         let (seed, margin) = (runs[0].plan.seed, margin(runs));
-        load::between::changes(&pairs, seed, alpha(runs), by_itself(runs).alpha, margin)
+        let respects = load::between::respects(runs[0].plan, point[0]);
+        let alone = by_itself(runs).alpha;
+        load::between::changes(&pairs, respects, seed, alpha(runs), alone, margin)
     };
     points.iter().flat_map(at).collect()
 }

@@ -135,10 +135,9 @@ fn servers(view: &ServedView) -> Sheet {
         let mut pilots = common.run.pilots.iter();
         let pilot = pilots.find(|p| p.subject == subject);
         row.push(pilot.map_or(Value::Blank, |p| (p.cold_ns as f64).into()));
-        row.push(match served::failure(view, subject) {
-            Some(failure) => format!("failed: {}", failure.kind).into(),
-            None if print.is_none() => "not measured".into(),
-            None => "measured".into(),
+        row.push(match print {
+            Some(_) => "measured".into(),
+            None => served::why_not(view, subject).into(),
         });
         sheet.rows.push(row);
     }

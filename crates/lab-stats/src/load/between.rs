@@ -6,7 +6,7 @@
 //! other blocks have.
 
 use super::analysis::{Metric, Quantiles};
-use super::compare::{errors_hide, value};
+use super::compare::{errors_hide, metrics, value};
 use super::quantiles::{self, quantiles};
 use super::visits::Visit;
 use crate::analysis::{Interval, Verdict};
@@ -15,6 +15,7 @@ use crate::dependence::Merged;
 use crate::ratio::{Level, Ratio};
 use crate::verdict::verdict;
 use crate::{family, order};
+use lab_model::{Plan, PointId};
 use serde::Serialize;
 
 /// What changed for a server at a point in one respect.
@@ -45,10 +46,21 @@ pub(crate) struct Pair<'r> {
     pub visits: [Vec<&'r Visit<'r>>; 2],
 }
 
-/// What changed at one point for all servers, by server, then metric, at a level of `1 - alpha` for all that
+/// The respects in which two runs are compared at a point: of servers that the lab starts, those in which they
+/// are compared with each other there, and their memory.
+pub(crate) fn respects(plan: &Plan, point: PointId) -> &'static [Metric] {
+    match (plan.serving(), plan.is_open(point)) {
+        (None, _) => &Metric::BETWEEN_RUNS,
+        (Some(_), true) => metrics(plan, point),
+        (Some(_), false) => &[Metric::Throughput, Metric::ServerCpu, Metric::ServerMemory],
+    }
+}
+
+/// What changed at one point for all servers in such respects, by server, then metric, at a level of `1 - alpha` for all that
 /// is compared there together (Bonferroni). `by_itself`: the same of a single figure.
 pub(crate) fn changes(
     pairs: &[Pair],
+    metrics: &[Metric],
     seed: u64,
     alpha: f64,
     by_itself: f64,
@@ -56,7 +68,7 @@ pub(crate) fn changes(
 ) -> Vec<MetricChange> {
     let respects: Vec<(&Pair, Metric)> = pairs
         .iter()
-        .flat_map(|pair| Metric::BETWEEN_RUNS.map(|metric| (pair, metric)))
+        .flat_map(|pair| metrics.iter().map(move |metric| (pair, *metric)))
         .filter(|(pair, metric)| pair.visits.iter().all(|visits| has(visits, *metric)))
         .collect();
     let level = Level {

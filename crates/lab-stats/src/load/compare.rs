@@ -64,7 +64,7 @@ pub fn compare(
 /// The respects in which servers are compared at a point. Those that the lab starts are each offered a rate
 /// of its own in an open loop, so that their throughputs say nothing there; and in a closed loop, in which
 /// who stalls is asked less, their response times do not.
-fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
+pub fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
     match (plan.serving(), plan.is_open(point)) {
         (None, _) => &Metric::IN_TURNS,
         (Some(_), true) => &[Metric::P50, Metric::P90, Metric::P99],

@@ -10,10 +10,19 @@ use lab_stats::analysis::Verdict;
 use lab_stats::load::analysis::Metric;
 use lab_stats::load::between::MetricChange;
 
+/// Above so many servers there is a sentence for each metric, not for each server.
+const MANY: usize = 3;
+
 /// What changed for each server: a sentence for its only point, or one over all.
 pub fn standings(report: &BetweenReport) -> Vec<String> {
     let changes = &report.between.metrics;
     let servers = servers(report);
+    if servers.len() > MANY {
+        return Metric::BETWEEN_RUNS
+            .into_iter()
+            .filter_map(|metric| of_many(report, metric))
+            .collect();
+    }
     let standing = |server: &str| {
         let of = |metric| {
             let here = |c: &&MetricChange| c.subject == server && c.metric == metric;
@@ -24,6 +33,44 @@ pub fn standings(report: &BetweenReport) -> Vec<String> {
         format!("{server}: {}.", said.join("; "))
     };
     servers.into_iter().map(standing).collect()
+}
+
+/// `throughput: higher for go (3 of 14 points), lower for c (1 of 14); nothing else is shown to have changed.`
+fn of_many(report: &BetweenReport, metric: Metric) -> Option<String> {
+    let changes = report.between.metrics.iter().filter(|c| c.metric == metric);
+    let changes: Vec<&MetricChange> = changes.collect();
+    let words = [Verdict::Faster, Verdict::Slower];
+    let parts = words.iter().filter_map(|verdict| {
+        let is = |c: &&&MetricChange| {
+            let less = matches!(
+                c.verdict,
+                Verdict::Faster | Verdict::SmallButReal { faster: true }
+            );
+            let more = matches!(
+                c.verdict,
+                Verdict::Slower | Verdict::SmallButReal { faster: false }
+            );
+            if *verdict == Verdict::Faster {
+                less
+            } else {
+                more
+            }
+        };
+        let servers = servers(report).into_iter().filter_map(|server| {
+            let mine: Vec<&&MetricChange> =
+                changes.iter().filter(|c| c.subject == server).collect();
+            let n = mine.iter().filter(|c| is(c)).count();
+            (n > 0).then(|| format!("{server} ({n} of {})", count(mine.len(), "point")))
+        });
+        let servers: Vec<String> = servers.collect();
+        let word = word(report.between.margin, metric, verdict);
+        (!servers.is_empty()).then(|| format!("{word} for {}", servers.join(", ")))
+    });
+    let parts: Vec<String> = parts.collect();
+    (!changes.is_empty()).then(|| match parts.is_empty() {
+        true => format!("{}: nothing is shown to have changed.", metric.name()),
+        false => format!("{}: {}.", metric.name(), parts.join("; ")),
+    })
 }
 
 /// Those with changes, in the order of the report.

@@ -3,7 +3,7 @@
 //! compare with the baseline, what they hold, what users feel, and what limits all this.
 
 use super::method::list;
-use super::{failure, ranked, transcript};
+use super::{MISSING, failure, ranked, transcript};
 use crate::content::{count, load::alarms};
 use crate::load::QUANTILES;
 use crate::number::{self, Quantity, per_second, spoken};
@@ -17,21 +17,20 @@ const P99: usize = 3;
 
 /// Paragraphs with their names.
 pub fn answer(view: &ServedView) -> Vec<(&'static str, String)> {
-    let missing = missing(view);
+    let limits = limits(view).map(|text| ("Limits", text));
+    let rest = missing(view).into_iter().chain(limits);
     if view.load.analysis.cells.is_empty() {
         let none = "There is no answer yet: no server has a complete block.".into();
-        return [Some(("", none)), missing].into_iter().flatten().collect();
+        return std::iter::once(("", none)).chain(rest).collect();
     }
-    let all = [
+    let said = [
         cpu(view).map(|text| ("Requests per CPU second", text)),
         rates(view).map(|text| ("Requests per second", text)),
         memory(view).map(|text| ("Memory", text)),
         latency(view).map(|text| ("Response time", text)),
         reconnects(view).map(|text| ("A connection for each request", text)),
-        missing,
-        limits(view).map(|text| ("Limits", text)),
     ];
-    all.into_iter().flatten().collect()
+    said.into_iter().flatten().chain(rest).collect()
 }
 
 /// The same as one text.
@@ -53,6 +52,8 @@ struct Standings {
     behind: Vec<(SubjectId, Interval)>,
     equivalent: Vec<SubjectId>,
     open: Vec<(SubjectId, Interval)>,
+    /// Too few blocks for an interval.
+    unknown: Vec<SubjectId>,
 }
 
 impl Standings {
@@ -67,7 +68,10 @@ impl Standings {
                     standings.behind.push((subject, ratio));
                 }
                 Verdict::Equivalent => standings.equivalent.push(subject),
-                Verdict::Inconclusive { .. } => standings.open.push((subject, ratio)),
+                Verdict::Inconclusive { .. } if number::bounded(&ratio) => {
+                    standings.open.push((subject, ratio));
+                }
+                Verdict::Inconclusive { .. } => standings.unknown.push(subject),
             }
         }
         let by = |a: &(SubjectId, Interval), b: &(SubjectId, Interval)| {
@@ -124,28 +128,7 @@ fn cpu(view: &ServedView) -> Option<String> {
         ),
         false => view.common().name(subject).to_string(),
     };
-    match standings.ahead.split_first() {
-        Some(((first, ratio), others)) => {
-            text.push(format!(
-                "{over}, most are served by {}: {} times as many as by {base}.",
-                what(*first),
-                times(view, ratio)
-            ));
-            let others: Vec<String> = others
-                .iter()
-                .map(|(s, ratio)| format!("{} {}", what(*s), times(view, ratio)))
-                .collect();
-            if !others.is_empty() {
-                text.push(format!("Also ahead of {base}: {}.", list(&others)));
-            }
-        }
-        None if standings.open.is_empty() => {
-            text.push(format!("{over}, most are served by {base}."))
-        }
-        None => text.push(format!(
-            "{over}, no server is shown to serve more than {base}."
-        )),
-    }
+    text.push(format!("{over}, {}", first(view, &standings, what)));
     if !standings.behind.is_empty() {
         let behind = standings.behind.iter().enumerate();
         let behind: Vec<String> = behind
@@ -156,10 +139,68 @@ fn cpu(view: &ServedView) -> Option<String> {
             .collect();
         text.push(format!("{base} serves {}.", list(&behind)));
     }
-    text.extend(equivalent(view, &standings));
+    if !standings.ahead.is_empty() {
+        text.extend(equivalent(view, &standings));
+    }
     text.extend(undecided(view, &standings));
+    text.extend(unknown(view, &standings));
     text.extend(leaders(view, &overall));
     Some(text.join(" "))
+}
+
+/// Who serves most, as far as the intervals tell, and who else is ahead of the baseline.
+fn first(view: &ServedView, standings: &Standings, what: impl Fn(SubjectId) -> String) -> String {
+    let base = view.common().baseline();
+    let open = !standings.open.is_empty() || !standings.unknown.is_empty();
+    let said = |all: &[&(SubjectId, Interval)]| {
+        let one =
+            |(s, ratio): &&(SubjectId, Interval)| format!("{} {}", what(*s), times(view, ratio));
+        list(&all.iter().map(one).collect::<Vec<_>>())
+    };
+    let Some((leader, others)) = standings.ahead.split_first() else {
+        let equals: Vec<String> = standings.equivalent.iter().map(|&s| what(s)).collect();
+        let margin = number::level(view.load.analysis.margin);
+        return match (open, equals.is_empty()) {
+            (true, true) => format!("no server is shown to serve more than {base}."),
+            (true, false) => format!(
+                "no server is shown to serve more than {base}, and equivalent to it within {margin}: {}.",
+                list(&equals)
+            ),
+            (false, true) => format!("most are served by {base}."),
+            (false, false) => format!(
+                "most are served by {base}, and by those that are equivalent to it within {margin}: {}.",
+                list(&equals)
+            ),
+        };
+    };
+    let reach = leader.1.low;
+    let (ties, behind): (Vec<_>, Vec<_>) = others.iter().partition(|(_, r)| r.high >= reach);
+    let mut text = match ties.is_empty() {
+        true => format!(
+            "most are served by {}: {} times as many as by {base}.",
+            what(leader.0),
+            times(view, &leader.1)
+        ),
+        false => {
+            let together: Vec<_> = std::iter::once(leader).chain(ties).collect();
+            format!(
+                "most are served by these, which are not told apart: {} times as many as by {base}.",
+                said(&together)
+            )
+        }
+    };
+    let may = standings
+        .open
+        .iter()
+        .filter(|(_, cost)| inverted(cost).high >= reach);
+    let may: Vec<String> = may.map(|(s, _)| what(*s)).collect();
+    if !may.is_empty() {
+        text += &format!(" {} may serve as many.", list(&may));
+    }
+    if !behind.is_empty() {
+        text += &format!(" Also ahead of {base}: {}.", said(&behind));
+    }
+    text
 }
 
 fn equivalent(view: &ServedView, standings: &Standings) -> Option<String> {
@@ -173,6 +214,13 @@ fn equivalent(view: &ServedView, standings: &Standings) -> Option<String> {
             list(&names)
         )
     })
+}
+
+/// Who has no interval.
+fn unknown(view: &ServedView, standings: &Standings) -> Option<String> {
+    let names = standings.unknown.iter();
+    let names: Vec<String> = names.map(|&s| view.common().name(s).to_string()).collect();
+    (!names.is_empty()).then(|| format!("Too few blocks for an interval: {}.", list(&names)))
 }
 
 /// Ratios of costs, for nobody is ahead.
@@ -203,7 +251,16 @@ fn leaders<'a>(
         let others = others.iter().filter(|o| !view.is_limit(o.subject));
         let asked = view.load.analysis.level - 1e-9;
         let others = others.filter(|o| number::bounded(&o.ratio) && o.ratio.level >= asked);
-        let mut all: Vec<(SubjectId, Interval)> = others.map(|o| (o.subject, o.ratio)).collect();
+        let range = |o: &&LoadOverall| match o.verdict {
+            // What is equivalent to the baseline is a tie with it.
+            Verdict::Equivalent => Interval {
+                low: o.ratio.low.min(1.0),
+                high: o.ratio.high.max(1.0),
+                ..o.ratio
+            },
+            _ => o.ratio,
+        };
+        let mut all: Vec<(SubjectId, Interval)> = others.map(|o| (o.subject, range(o))).collect();
         if all.is_empty() {
             continue;
         }
@@ -212,11 +269,8 @@ fn leaders<'a>(
         }
         all.sort_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
         let reach = all[0].1.high;
-        let mut leaders: Vec<SubjectId> = all
-            .iter()
-            .take_while(|(_, ratio)| ratio.low <= reach)
-            .map(|(s, _)| *s)
-            .collect();
+        let leaders = all.iter().filter(|(_, ratio)| ratio.low <= reach);
+        let mut leaders: Vec<SubjectId> = leaders.map(|(s, _)| *s).collect();
         leaders.sort_unstable();
         let name = view.case_name(Some(case)).to_string();
         match first.iter_mut().find(|(known, _)| *known == leaders) {
@@ -266,8 +320,10 @@ fn rates(view: &ServedView) -> Option<String> {
             .collect();
         peaks.sort_by(|a, b| b.served_per_s.estimate.total_cmp(&a.served_per_s.estimate));
         let (first, others) = peaks.split_first()?;
-        let bounded =
-            number::bounded(&first.served_per_s) && first.served_per_s.level >= asked - 1e-9;
+        if !number::bounded(&first.served_per_s) {
+            return None;
+        }
+        let bounded = first.served_per_s.level >= asked - 1e-9;
         let reach = |c: &&&LoadCell| bounded && c.served_per_s.high >= first.served_per_s.low;
         let same: Vec<String> = others
             .iter()
@@ -300,7 +356,7 @@ fn rates(view: &ServedView) -> Option<String> {
 fn memory(view: &ServedView) -> Option<String> {
     let plan = view.common().plan;
     let own = view.footprint(plan.baseline)?;
-    let bytes = own.bytes.as_ref()?;
+    let bytes = own.bytes.as_ref().filter(|b| number::bounded(b))?;
     let base = view.common().baseline();
     let mut text = vec![format!(
         "After the load over {} {base} holds {}.",
@@ -338,6 +394,7 @@ fn memory(view: &ServedView) -> Option<String> {
     if !open.is_empty() {
         text.push(format!("Not decided: {} times as much.", list(&open)));
     }
+    text.extend(unknown(view, &standings));
     Some(text.join(" "))
 }
 
@@ -357,7 +414,10 @@ fn latency(view: &ServedView) -> Option<String> {
     let baseline = view.common().plan.baseline;
     let own = view.load.cell(baseline, here);
     let (_, _, p99) = QUANTILES[P99];
-    let own = own.and_then(|cell| p99(&cell.response)).map(|time| {
+    let own = own
+        .and_then(|cell| p99(&cell.response))
+        .filter(number::bounded);
+    let own = own.map(|time| {
         let time = spoken(Quantity::Time, &time);
         format!(
             "{base} answers 99 % of {} within {time}. ",
@@ -420,8 +480,8 @@ fn latency(view: &ServedView) -> Option<String> {
 fn reconnects(view: &ServedView) -> Option<String> {
     let effect =
         |s: SubjectId| Some((s, view.reconnect(s, view.whole(), Metric::ServerCpu)?.ratio));
-    let mut all: Vec<(SubjectId, Interval)> =
-        view.measured().into_iter().filter_map(effect).collect();
+    let all = view.measured().into_iter().filter_map(effect);
+    let mut all: Vec<(SubjectId, Interval)> = all.filter(|(_, r)| number::bounded(r)).collect();
     all.sort_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
     let baseline = view.common().plan.baseline;
     let own = all
@@ -457,28 +517,32 @@ fn reconnects(view: &ServedView) -> Option<String> {
 }
 
 /// Who is not in the answer, or not everywhere.
-fn missing(view: &ServedView) -> Option<(&'static str, String)> {
+fn missing(view: &ServedView) -> Vec<(&'static str, String)> {
     let common = view.common();
-    let mut said: Vec<String> = Vec::new();
+    let (mut absent, mut failed) = (Vec::new(), Vec::new());
     for subject in common.shown() {
-        if let Some(failure) = failure(view, subject) {
-            let name = common.name(subject);
-            let (first, _) = transcript(failure);
-            said.push(format!("{name} ({}: {first})", failure.kind));
-            continue;
-        }
-        let points =
-            (0..common.plan.points.len()).filter(|&p| common.refusal(subject, p).is_some());
-        let points = points.count();
-        if points > 0 {
-            said.push(format!(
-                "{} at {}",
-                common.name(subject),
-                count(points, "point")
-            ));
+        let name = common.name(subject);
+        let points = 0..common.plan.points.len();
+        let points = points
+            .filter(|&p| common.refusal(subject, p).is_some())
+            .count();
+        match failure(view, subject) {
+            Some(failure) if failure.kind == MISSING => absent.push(name.to_string()),
+            Some(failure) => {
+                let (first, _) = transcript(failure);
+                failed.push(format!("{name} ({}: {first})", failure.kind));
+            }
+            None if points > 0 => failed.push(format!("{name} at {}", count(points, "point"))),
+            None => {}
         }
     }
-    (!said.is_empty()).then(|| ("Failed, and not compared", format!("{}.", said.join("; "))))
+    let failed = (!failed.is_empty()).then(|| format!("{}.", failed.join("; ")));
+    let absent = (!absent.is_empty()).then(|| format!("{}.", list(&absent)));
+    let all = [
+        failed.map(|text| ("Failed, and not compared", text)),
+        absent.map(|text| ("Not on this machine", text)),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// What limits all this: the warnings that must stand beside the figures, and too few blocks.

@@ -73,6 +73,18 @@ pub fn failure<'a>(view: &ServedView<'_, 'a>, subject: SubjectId) -> Option<&'a 
     failures.find(|f| f.subject == subject && f.point.is_none())
 }
 
+/// Why a server has no figure at all, in few words.
+pub fn why_not(view: &ServedView, subject: SubjectId) -> String {
+    match failure(view, subject) {
+        Some(failure) if failure.kind == MISSING => "not here".into(),
+        Some(failure) => format!("failed: {}", failure.kind),
+        None => "not measured".into(),
+    }
+}
+
+/// The kind of failure of what is not installed.
+const MISSING: &str = "missing";
+
 /// An interval as there is room for it: on a page below its estimate, for many stand side by side.
 fn figure(quantity: Quantity, interval: &Interval, room: Room) -> Cell {
     match room {
@@ -155,8 +167,7 @@ fn unit(quantity: Quantity, room: Room, known: impl Iterator<Item = f64>) -> (f6
     }
     if quantity == Quantity::Rate {
         // Written out elsewhere.
-        let least = known.fold(f64::INFINITY, f64::min);
-        return match least >= 1e3 && least.is_finite() {
+        return match known.fold(0.0, f64::max) >= 1e4 {
             true => (1e3, ", k".into()),
             false => (1.0, String::new()),
         };

@@ -3,7 +3,7 @@
 
 use super::costs::usual_point;
 use super::rates::limited;
-use super::{MARKS, all, failure, figure, figure_in, judged, ranked, unit};
+use super::{MARKS, all, figure, figure_in, judged, ranked, unit, why_not};
 use crate::content::load::failed;
 use crate::content::{Room, conditions, count};
 use crate::number::{Quantity, alone, percent, single, whole};
@@ -211,11 +211,7 @@ fn memory(view: &ServedView, subject: SubjectId, room: Room) -> Cell {
             (Some(bytes), Room::Wide) => figure(Quantity::Size, bytes, room),
             (None, _) => NONE.into(),
         },
-        None => {
-            let failure = failure(view, subject);
-            let why = failure.map_or("not measured".into(), |f| format!("failed: {}", f.kind));
-            Cell::from(why).tone(Tone::Alarm)
-        }
+        None => Cell::from(why_not(view, subject)).tone(Tone::Alarm),
     }
 }
 
