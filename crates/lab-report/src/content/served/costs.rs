@@ -49,7 +49,10 @@ pub fn cost_table(view: &ServedView, room: Room) -> Table {
         let shown = figure_in(Quantity::Time, scale, &cost, room);
         match room {
             Room::Narrow => shown,
-            Room::Wide => beside(shown, &alone(Quantity::Rate, &per_cpu_second(&cost))),
+            Room::Wide => {
+                let rate = alone(Quantity::Rate, &per_cpu_second(&cost));
+                beside(shown, &format!("{} per CPU s", rate.trim_end_matches("/s")))
+            }
         }
     })
 }
