@@ -48,6 +48,7 @@ c:
 ada:
 	$(MAKE) -s --no-print-directory -C kits/ada test
 	$(MAKE) -s --no-print-directory -C appserver/ada test
+	$(MAKE) -s --no-print-directory -C experiments/rest/ada test
 
 java:
 	mvn -B -ntp test | grep -E '^\[(INFO|WARNING|ERROR)\] +(Tests run|BUILD)|ERROR'

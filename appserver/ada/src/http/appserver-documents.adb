@@ -214,15 +214,19 @@ package body Appserver.Documents is
    -- Entities and lists --
    ------------------------
 
+   --  Names take their room in JSON too, so that what fits does not depend on who asks. Only XML
+   --  writes them again.
+
    procedure Keep (Self : in out Writer; Name : String; Kept : out Name_Range) is
    begin
       Kept := (Self.Used + 1, Self.Used + Name'Length);
-      Self.Names (Kept.First .. Kept.Last) := Name;
       Self.Used := Kept.Last;
+      if Self.Form = As_XML then
+         Self.Names (Kept.First .. Kept.Last) := Name;
+      end if;
    end Keep;
 
-   procedure Open (Self : in out Writer; Part : Open_Part) is
-      Name : String renames Self.Names (Part.Name.First .. Part.Name.Last);
+   procedure Open (Self : in out Writer; Name : String; Part : Open_Part) is
    begin
       case Self.Form is
          when As_JSON =>
@@ -263,7 +267,7 @@ package body Appserver.Documents is
       Part.Below := Self.Used;
       Keep (Self, Name, Part.Name);
       Keep (Self, Each, Part.Each);
-      Open (Self, Part);
+      Open (Self, Name, Part);
    end Start_Part;
 
    --  An item has its name from its list
@@ -275,7 +279,7 @@ package body Appserver.Documents is
       Part.Below := Self.Used;
       Part.Name  := Self.Parts (Self.Depth).Each;
       Keep (Self, Each, Part.Each);
-      Open (Self, Part);
+      Open (Self, Self.Names (Part.Name.First .. Part.Name.Last), Part);
    end Start_Item_Part;
 
    procedure Start_Document (Self : in out Writer; Name : String := "document") is

@@ -356,6 +356,34 @@ package body Appserver.HTTP.Linux is
            (C_Epoll_Wait (int (Set), Events.Words'Address, Most_Events, int (Milliseconds)), 0));
    end Wait;
 
+   type Poll_Entry is record
+      File   : int;
+      Wanted : short;
+      Seen   : short;
+   end record with Convention => C;
+
+   type Poll_List is array (Positive range <>) of Poll_Entry with Convention => C;
+
+   function C_Poll (List : System.Address; Count : unsigned_long; Milliseconds : int) return int
+     with Import, Convention => C, External_Name => "poll";
+
+   POLLIN : constant := 1;
+
+   procedure Wait_For_Any
+     (Files : Descriptor_List; Milliseconds : Integer; Ready : out Natural)
+   is
+      List    : aliased Poll_List :=
+        [for File of Files => (int (File), Wanted => POLLIN, Seen => 0)];
+      Ignored : constant int := C_Poll (List'Address, List'Length, int (Milliseconds));
+   begin
+      Ready := 0;
+      for K in reverse List'Range loop
+         if List (K).Seen /= 0 then
+            Ready := Files'First + (K - List'First);
+         end if;
+      end loop;
+   end Wait_For_Any;
+
    ---------------------
    -- Waking a thread --
    ---------------------

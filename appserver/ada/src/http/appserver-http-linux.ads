@@ -99,6 +99,14 @@ private package Appserver.HTTP.Linux is
       Count        : out Natural);
    --  Until there are events, which is at once if Milliseconds is 0. Count is 0 when they are over.
 
+   type Descriptor_List is array (Positive range <>) of Descriptor;
+
+   procedure Wait_For_Any
+     (Files : Descriptor_List; Milliseconds : Integer; Ready : out Natural)
+     with Pre => Files'Length > 0;
+   --  Until there is input on one of them; sets have input when they have events. Ready is the
+   --  index of the first that has; 0 if none has in time.
+
    ---------------------
    -- Waking a thread --
    ---------------------

@@ -373,6 +373,31 @@ package body Appserver.HTTP.Loops is
    -- Answering --
    ---------------
 
+   --  Whether the request at the desk is the connection's last one. A server that stops still
+   --  answers those that were sent before: that are behind this one, or can be read.
+
+   procedure Judge_Last
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Request    : HTTP.Request renames Desk.Request;
+      Count      : Natural;
+      Result     : Linux.Outcome;
+   begin
+      Connection.Is_Last := Parsing.Is_Last (Request);
+      if Self.Is_Stopping
+        and then not Connection.Is_Last
+        and then Request.Last = Request.State.Content_Last
+        and then Request.Last < Request.Capacity
+      then
+         Linux.Receive
+           (Connection.Socket, Request.Bytes (Request.Last + 1 .. Request.Capacity), Count,
+            Result);
+         Request.Last := Request.Last + Count;
+         Connection.Is_Last := Count = 0;
+      end if;
+   end Judge_Last;
+
    --  Others may serve the loop while the handler is at work
 
    procedure Ask_Handler
@@ -392,7 +417,7 @@ package body Appserver.HTTP.Loops is
             Linux.Add (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
          end if;
          Note_Date (Event_Loop (Self));
-         Connection.Is_Last := Parsing.Is_Last (Desk.Request) or else Self.Is_Stopping;
+         Judge_Last (Self, Slot, Desk);
          Desks.Put_Answer (Desk, Answer, Self.Date, Connection.Is_Last);
       end;
    end Ask_Handler;
@@ -405,7 +430,7 @@ package body Appserver.HTTP.Loops is
       Connection.Awaits := A_Request;
       if Parsing.Is_For_Server (Desk.Request) then
          Note_Date (Event_Loop (Self));
-         Connection.Is_Last := Parsing.Is_Last (Desk.Request) or else Self.Is_Stopping;
+         Judge_Last (Self, Slot, Desk);
          Desks.Put_Server_Answer (Desk, Self.Date, Connection.Is_Last);
       else
          Ask_Handler (Self, Slot, Desk);
@@ -717,11 +742,12 @@ package body Appserver.HTTP.Loops is
    end Take_Next;
 
    procedure Wait (Self : in out Event_Loop'Class; Desk : Desks.Desk) is
-      Time : constant Integer :=
+      Time : Integer :=
         (if Self.Count = 0 and then Self.Is_Listening then Linux.Forever
          else Integer (Byte_Count'Max (Self.Next_Sweep - Self.Now, 1)));
    begin
       Self.Leave (Desk, Waiting);
+      Self.Look_Around (Desk, Time);
       Linux.Wait (Self.Set, Self.Events, Time, Self.Event_Count);
       Self.Come_Back (Desk, Waiting);
       Self.Next_Event := 1;

@@ -76,6 +76,14 @@ private package Appserver.HTTP.Loops is
    --  Between them the loop may be served from another desk. It is not in an instant in which it
    --  may not be left.
 
+   procedure Look_Around
+     (Self : in out Event_Loop; Desk : Desks.Desk; Milliseconds : in out Integer) is null;
+   --  Called between them when there is nothing to do here: waits, for so long, for something to do
+   --  here or elsewhere. Milliseconds is then how long is still to be waited here.
+
+   function Events_Of (Self : Event_Loop) return Descriptor;
+   --  Has input when there is something to do
+
    function Is_Served (Self : Event_Loop; Desk : Desks.Desk) return Boolean is (True);
    --  Whether it is still Desk's to serve
 
@@ -162,6 +170,7 @@ private
    end record;
 
    function Connections (Self : Event_Loop) return Slot_Count is (Self.Count);
+   function Events_Of (Self : Event_Loop) return Descriptor is (Self.Set);
    function Has_Free_Slot (Self : Event_Loop) return Boolean is (Self.Count < Self.Slots);
    function Is_Stopping (Self : Event_Loop) return Boolean is (Self.Is_Stopping);
    function Is_Over (Self : Event_Loop) return Boolean is

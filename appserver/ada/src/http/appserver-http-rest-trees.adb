@@ -124,11 +124,13 @@ package body Appserver.HTTP.REST.Trees is
    -- Finding --
    -------------
 
-   --  A segment as it was sent may have characters encoded that need not be
+   --  What is percent-encoded in the path stands for itself in a pattern
 
    function Is_Text (Segment, Text : String) return Boolean is
      (Segment = Text
-      or else ((for some C of Segment => C = '%') and then Decoded (Segment) = Text));
+      or else (Segment'Length > Text'Length
+               and then (for some C of Segment => C = '%')
+               and then Decoded (Segment) = Text));
 
    procedure Note (Found : in out Match; Name : String; Value : Span) is
    begin

@@ -80,19 +80,29 @@ package body Appserver.HTTP.REST is
 
    end Choice_Parameters;
 
-   procedure Read_Decoded
-     (Text          : String;
-      Plus_Is_Space : Boolean;
-      Read          : not null access procedure (Text : String; Is_Text : Boolean)) is
+   --  A path is known to be well encoded, a query is not
+
+   procedure Read_From_Path
+     (Text : String; Read : not null access procedure (Text : String; Is_Text : Boolean)) is
    begin
-      if (for all C of Text => C /= '%' and then (C /= '+' or else not Plus_Is_Space)) then
+      if (for some C of Text => C = '%') then
+         Read (Decoded (Text), True);
+      else
+         Read (Text, True);
+      end if;
+   end Read_From_Path;
+
+   procedure Read_From_Query
+     (Text : String; Read : not null access procedure (Text : String; Is_Text : Boolean)) is
+   begin
+      if (for all C of Text => C not in '%' | '+') then
          Read (Text, True);
       elsif Is_Encoded (Text) then
-         Read (Decoded (Text, Plus_Is_Space), True);
+         Read (Decoded (Text, Plus_Is_Space => True), True);
       else
          Read ("", False);
       end if;
-   end Read_Decoded;
+   end Read_From_Query;
 
    --  Where the value of the first parameter of that name is in the query, behind its "="
 
@@ -142,8 +152,7 @@ package body Appserver.HTTP.REST is
          when In_Path =>
             for Capture of Self.Captured (1 .. Self.Capture_Count) loop
                if Capture.Name (1 .. Capture.Name_Length) = Name then
-                  Read_Decoded
-                    (Request.Bytes (Capture.First .. Capture.Last), False, Read);
+                  Read_From_Path (Request.Bytes (Capture.First .. Capture.Last), Read);
                   return;
                end if;
             end loop;
@@ -152,7 +161,7 @@ package body Appserver.HTTP.REST is
             Value := Value_In_Query
               (Request.Bytes (Request.Query_Part.First .. Request.Query_Part.Last), Name, Found);
             if Found then
-               Read_Decoded (Request.Bytes (Value.First .. Value.Last), True, Read);
+               Read_From_Query (Request.Bytes (Value.First .. Value.Last), Read);
             else
                Read (Default, True);
             end if;
@@ -266,6 +275,29 @@ package body Appserver.HTTP.REST is
      (Method : Route_Method; Pattern : String; Handle : Handler) return Path_Route is
      (Route (Method, Pattern, (Plain, Plain_Reference (Handle))));
 
+   Longest_Constant : constant := 65_536;
+
+   function Constant_Route
+     (Pattern : String; Write : not null access procedure (Document : in out Documents.Writer))
+      return Path_Route
+   is
+      Texts : Constant_Texts;
+   begin
+      for Form in Documents.Format loop
+         declare
+            Buffer   : aliased Text_Sinks.Text_Buffer (Longest_Constant);
+            Document : Documents.Writer (Buffer'Access, Form);
+         begin
+            Write (Document);
+            if Buffer.Is_Cut or else not Document.Is_Complete then
+               raise Route_Error with "the document is too long, or not ended: " & Pattern;
+            end if;
+            Texts (Form) := new String'(Buffer.Content);
+         end;
+      end loop;
+      return Route (Get, Pattern, (Constant_Document, Texts));
+   end Constant_Route;
+
    function Service_Of (Routes : Route_List) return Service is
       Segments : Natural := 1;
       Bytes    : Natural := 0;
@@ -360,6 +392,15 @@ package body Appserver.HTTP.REST is
         (Request.Bytes (Request.Lines (Found).Value.First .. Request.Lines (Found).Value.Last));
    end Chosen;
 
+   function Constant_Response (Request : HTTP.Request; Texts : Constant_Texts) return Response is
+      Choice : constant Documents.Choice := Chosen (Request);
+   begin
+      Add_Vary (Request.Draft.all);
+      return
+        (if Choice.Is_Possible then Fixed (Media_Type (Choice.Form), Texts (Choice.Form))
+         else Empty (Not_Acceptable));
+   end Constant_Response;
+
    function Document_Response
      (Request : HTTP.Request;
       Handle  : not null Document_Reference;
@@ -401,9 +442,14 @@ package body Appserver.HTTP.REST is
          Route  : Target renames Routes (Request.Method);
       begin
          case Route.Kind is
-            when None     => return Not_Allowed (Request, Allow_Of (Routes));
-            when Plain    => return Route.Plain (Request);
-            when Document => return Document_Response (Request, Route.Document, Found);
+            when None =>
+               return Not_Allowed (Request, Allow_Of (Routes));
+            when Plain =>
+               return Route.Plain (Request);
+            when Constant_Document =>
+               return Constant_Response (Request, Route.Texts);
+            when Document =>
+               return Document_Response (Request, Route.Document, Found);
          end case;
       end;
    end Answer;

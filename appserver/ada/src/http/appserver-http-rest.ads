@@ -165,6 +165,13 @@ package Appserver.HTTP.REST is
      with Pre => Pattern'Length <= Longest_Pattern;
    --  For answers that are not documents: files, texts that are always the same
 
+   function Constant_Route
+     (Pattern : String; Write : not null access procedure (Document : in out Documents.Writer))
+      return Path_Route
+     with Pre => Pattern'Length <= Longest_Pattern;
+   --  To GET, with a document that is always the same: it is written once, here, in each format,
+   --  and takes memory from the heap for good. It may have 65,536 bytes.
+
    type Route_List is array (Positive range <>) of Path_Route;
 
    type Service (<>) is tagged limited private;
@@ -235,13 +242,16 @@ private
    type Document_Reference is access procedure (Answer : in out Document_Answer);
    type Plain_Reference is access function (Request : HTTP.Request) return Response;
 
-   type Target_Kind is (None, Document, Plain);
+   type Target_Kind is (None, Document, Plain, Constant_Document);
+
+   type Constant_Texts is array (Documents.Format) of Constant_Text;
 
    type Target (Kind : Target_Kind := None) is record
       case Kind is
-         when None     => null;
-         when Document => Document : Document_Reference;
-         when Plain    => Plain    : Plain_Reference;
+         when None              => null;
+         when Document          => Document : Document_Reference;
+         when Plain             => Plain : Plain_Reference;
+         when Constant_Document => Texts : Constant_Texts;
       end case;
    end record;
 

@@ -51,8 +51,13 @@ package body Appserver.HTTP.Server is
       entry Sleep (What : out Duty; Where : out Positive);
       --  The same, or when woken: What is To_Watch then
 
-      procedure Announce (Where : Positive);
-      --  A vacancy
+      procedure Announce (Where : Positive; Is_Noticed : out Boolean);
+      --  A vacancy. Is_Noticed is False if all tasks are at work.
+
+      procedure Claim (Where : Positive; Is_Vacant : out Boolean);
+      --  Takes a vacancy, if it is one
+
+      function Vacant_Loops return Loop_Flags;
 
       procedure End_Watch;
       procedure Wake_Watch;
@@ -112,13 +117,25 @@ package body Appserver.HTTP.Server is
          Is_Woken := False;
       end Sleep;
 
-      procedure Announce (Where : Positive) is
+      procedure Announce (Where : Positive; Is_Noticed : out Boolean) is
       begin
          if not Vacant (Where) then
             Vacant (Where) := True;
             Vacancies := Vacancies + 1;
          end if;
+         Is_Noticed := Is_Watched or else Get_Duty'Count > 0;
       end Announce;
+
+      procedure Claim (Where : Positive; Is_Vacant : out Boolean) is
+      begin
+         Is_Vacant := Vacant (Where);
+         if Is_Vacant then
+            Vacant (Where) := False;
+            Vacancies := Vacancies - 1;
+         end if;
+      end Claim;
+
+      function Vacant_Loops return Loop_Flags is (Vacant);
 
       procedure End_Watch is
       begin
@@ -182,8 +199,9 @@ package body Appserver.HTTP.Server is
      (Self : in out Shared_Loop; Desk : Desks.Desk; Why : HTTP.Loops.Absence);
    overriding procedure Come_Back
      (Self : in out Shared_Loop; Desk : Desks.Desk; Why : HTTP.Loops.Absence);
-   overriding function Is_Served (Self : Shared_Loop; Desk : Desks.Desk) return Boolean is
-     (Self.Server = Desk.Owner);
+   overriding procedure Look_Around
+     (Self : in out Shared_Loop; Desk : Desks.Desk; Milliseconds : in out Integer);
+   overriding function Is_Served (Self : Shared_Loop; Desk : Desks.Desk) return Boolean;
    overriding procedure Stop_Listening (Self : in out Shared_Loop; Is_Last : out Boolean);
    overriding procedure Place
      (Self : in out Shared_Loop; Desk : Desks.Desk; Socket : Descriptor);
@@ -201,11 +219,21 @@ package body Appserver.HTTP.Server is
    type Worker_Reference is access Worker;
    type Worker_List is array (Positive range <>) of Worker_Reference;
 
+   type Goal_List is array (Positive range <>) of Natural;
+
+   Nowhere : constant := 0;
+
    type Engine (Loop_Count, Worker_Count : Positive) is limited record
       Options      : Settings;
       Listener     : Descriptor := No_File;
       Staff        : Server.Staff (Loop_Count);
       Watch_Sleeps : Boolean := False with Atomic;
+      Is_Watched   : Boolean := False with Atomic;
+      --  Some task is the one that watches
+      Has_Vacancy  : Boolean := False with Atomic;
+      --  Some loop may be vacant
+      Goes_To      : Goal_List (1 .. Worker_Count) := [others => Nowhere];
+      --  The loop that each task is to serve next
       Loops        : Loop_List (1 .. Loop_Count);
       Workers      : Worker_List (1 .. Worker_Count);
    end record;
@@ -214,28 +242,57 @@ package body Appserver.HTTP.Server is
    -- Leaving and coming back --
    -----------------------------
 
+   overriding function Is_Served (Self : Shared_Loop; Desk : Desks.Desk) return Boolean is
+     (Self.Server = Desk.Owner and then Self.Engine.Goes_To (Desk.Owner) = Nowhere);
+
+   --  Makes a loop vacant. If all tasks are at work, one that waits in another loop is told.
+
+   procedure Vacate (Self : in out Shared_Loop) is
+      Is_Noticed : Boolean;
+   begin
+      Self.Server := Nobody;
+      Self.Engine.Staff.Announce (Self.Number, Is_Noticed);
+      Self.Engine.Has_Vacancy := True;
+      if not Is_Noticed then
+         for Other of Self.Engine.Loops loop
+            if Other.Now_In = Waiting then
+               Other.Wake;
+               exit;
+            end if;
+         end loop;
+      end if;
+   end Vacate;
+
+   --  Whether another task is to go on with the loop before a handler is called
+
+   function Is_To_Hand_On (Self : Shared_Loop) return Boolean is
+     (Self.Hands_On
+      or else (not Self.Engine.Is_Watched
+               and then Self.Engine.Worker_Count > Self.Engine.Loop_Count));
+
+   procedure Leave_For_Handler (Self : in out Shared_Loop; Desk : Desks.Desk) is
+   begin
+      Self.Now_In := Handling;
+      Self.Turns  := Self.Turns + 1;
+      if Is_To_Hand_On (Self) then
+         Self.Hands_On := Self.Now < Self.Slow_Until;
+         Self.Left_At (Desk.Owner) := Linux.Nanoseconds;
+         Vacate (Self);
+      elsif Self.Engine.Watch_Sleeps then
+         Self.Engine.Watch_Sleeps := False;
+         Self.Engine.Staff.Wake_Watch;
+      end if;
+   end Leave_For_Handler;
+
    overriding procedure Leave
-     (Self : in out Shared_Loop; Desk : Desks.Desk; Why : HTTP.Loops.Absence)
-   is
-      use type HTTP.Loops.Absence;
+     (Self : in out Shared_Loop; Desk : Desks.Desk; Why : HTTP.Loops.Absence) is
    begin
       Self.Left_At (Desk.Owner) := 0;
       if Self.Server = Desk.Owner then
-         if Why = HTTP.Loops.Waiting then
-            Self.Now_In := Waiting;
-         else
-            Self.Now_In := Handling;
-            Self.Turns  := Self.Turns + 1;
-            if Self.Hands_On then
-               Self.Hands_On := Self.Now < Self.Slow_Until;
-               Self.Server   := Nobody;
-               Self.Left_At (Desk.Owner) := Linux.Nanoseconds;
-               Self.Engine.Staff.Announce (Self.Number);
-            elsif Self.Engine.Watch_Sleeps then
-               Self.Engine.Watch_Sleeps := False;
-               Self.Engine.Staff.Wake_Watch;
-            end if;
-         end if;
+         case Why is
+            when HTTP.Loops.Waiting  => Self.Now_In := Waiting;
+            when HTTP.Loops.Handling => Leave_For_Handler (Self, Desk);
+         end case;
       end if;
       Locks.Release (Self.Lock);
    end Leave;
@@ -268,6 +325,41 @@ package body Appserver.HTTP.Server is
       end if;
    end Stop_Listening;
 
+   --  A task that waits looks after loops that are vacant, too, and goes to the first one that has
+   --  something to do if its own has not
+
+   overriding procedure Look_Around
+     (Self : in out Shared_Loop; Desk : Desks.Desk; Milliseconds : in out Integer) is
+   begin
+      if not Self.Engine.Has_Vacancy then
+         return;
+      end if;
+      Self.Engine.Has_Vacancy := False;
+      declare
+         Vacant  : constant Loop_Flags := Self.Engine.Staff.Vacant_Loops;
+         Sets    : Linux.Descriptor_List (1 .. Vacant'Length) := [others => Self.Events_Of];
+         Numbers : Goal_List (Sets'Range) := [others => Nowhere];
+         Last    : Positive := 1;
+         Ready   : Natural;
+      begin
+         for K in Vacant'Range loop
+            if Vacant (K) and then K /= Self.Number then
+               Last := Last + 1;
+               Sets (Last)    := Self.Engine.Loops (K).Events_Of;
+               Numbers (Last) := K;
+            end if;
+         end loop;
+         if Last > 1 then
+            Self.Engine.Has_Vacancy := True;
+            Linux.Wait_For_Any (Sets (1 .. Last), Milliseconds, Ready);
+            if Ready > 1 then
+               Self.Engine.Goes_To (Desk.Owner) := Numbers (Ready);
+            end if;
+            Milliseconds := 0;
+         end if;
+      end;
+   end Look_Around;
+
    --  A connection is given to the loop that has the fewest, if this one has clearly more. Loops
    --  are not held both at once, so that none waits for another that waits for it.
 
@@ -276,7 +368,7 @@ package body Appserver.HTTP.Server is
    is
       pragma Unreferenced (Desk);
 
-      Other    : Loop_Reference := Self.Engine.Loops (1);
+      Other    : not null Loop_Reference := Self.Engine.Loops (1);
       Is_Taken : Boolean := False;
    begin
       for Candidate of Self.Engine.Loops loop
@@ -307,15 +399,19 @@ package body Appserver.HTTP.Server is
    --  With the loop's lock, which is released in the end
 
    procedure Serve (Self : in out Shared_Loop; Desk : in out Desks.Desk) is
-      Is_Over : Boolean;
+      Is_Over : Boolean := False;
    begin
       Self.Server := Desk.Owner;
       Self.Now_In := Working;
       HTTP.Loops.Serve (Self, Desk);
-      Is_Over := Self.Server = Desk.Owner;
-      if Is_Over then
-         Self.Is_Done := True;
-         Self.Server  := Nobody;
+      if Self.Server = Desk.Owner then
+         if Self.Is_Over then
+            Is_Over      := True;
+            Self.Is_Done := True;
+            Self.Server  := Nobody;
+         else
+            Vacate (Self);
+         end if;
       end if;
       Locks.Release (Self.Lock);
       if Is_Over then
@@ -333,6 +429,23 @@ package body Appserver.HTTP.Server is
          Locks.Release (Self.Lock);
       end if;
    end Fill_Vacancy;
+
+   --  To where a task has seen something to do, as long as it sees such
+
+   procedure Go_Round (Self : in out Engine; Desk : in out Desks.Desk) is
+      Goal      : Natural;
+      Is_Vacant : Boolean;
+   begin
+      loop
+         Goal := Self.Goes_To (Desk.Owner);
+         exit when Goal = Nowhere;
+         Self.Goes_To (Desk.Owner) := Nowhere;
+         Self.Staff.Claim (Goal, Is_Vacant);
+         if Is_Vacant then
+            Fill_Vacancy (Self.Loops (Goal).all, Desk);
+         end if;
+      end loop;
+   end Go_Round;
 
    --------------
    -- Watching --
@@ -371,6 +484,12 @@ package body Appserver.HTTP.Server is
       Turns        := Turns_Now;
    end Look_At;
 
+   procedure End_Watch (Self : in out Engine) is
+   begin
+      Self.Is_Watched := False;
+      Self.Staff.End_Watch;
+   end End_Watch;
+
    procedure Watch (Self : in out Engine; Desk : in out Desks.Desk) is
       Turns        : Turn_List (1 .. Self.Loop_Count) := [others => 0];
       Was_Handling : Loop_Flags (1 .. Self.Loop_Count) := [others => False];
@@ -380,6 +499,7 @@ package body Appserver.HTTP.Server is
       What         : Duty;
       Where        : Positive;
    begin
+      Self.Is_Watched := True;
       loop
          What := To_Watch;
          if Quiet < Quiet_Ticks then
@@ -397,7 +517,7 @@ package body Appserver.HTTP.Server is
             Quiet := 0;
          end if;
          if What /= To_Watch then
-            Self.Staff.End_Watch;
+            End_Watch (Self);
             if What = To_Serve then
                Fill_Vacancy (Self.Loops (Where).all, Desk);
             end if;
@@ -407,7 +527,7 @@ package body Appserver.HTTP.Server is
          for K in Self.Loops'Range loop
             Look_At (Self.Loops (K).all, Turns (K), Was_Handling (K), Is_Quiet, Is_Stuck);
             if Is_Stuck then
-               Self.Staff.End_Watch;
+               End_Watch (Self);
                Serve (Self.Loops (K).all, Desk);
                return;
             end if;
@@ -437,6 +557,7 @@ package body Appserver.HTTP.Server is
             when To_Leave =>
                exit;
          end case;
+         Go_Round (Engine.all, Desk);
       end loop;
    end Worker;
 
@@ -513,7 +634,7 @@ package body Appserver.HTTP.Server is
    is
       Loop_Count : constant Positive :=
         (if Options.Loops > 0 then Options.Loops
-         else Positive'Min (Linux.Usable_Cores, Options.Workers));
+         else Positive'Min (Linux.Usable_Cores, (Options.Workers + 1) / 2));
    begin
       Linux.Ignore_Broken_Pipes;
       Linux.Allow_Files (Options.Connections + Few_Files);

@@ -6,7 +6,8 @@
 --  There is a loop for each core, which holds connections and is served by one task at a time: that
 --  waits for what happens on them, reads, calls the handler, and sends. So a request costs what it
 --  costs in a program with a single thread. When handlers wait for something, other tasks go on
---  with their loop: one task watches, and takes over from one that is in a handler for long.
+--  with their loop: one task watches, and takes over from one that is in a handler for long. One
+--  that has nothing to do in its loop goes to where there is something to do and nobody to do it.
 --
 --     Server : HTTP.Server.Web_Server;
 --     …
@@ -24,7 +25,8 @@ package Appserver.HTTP.Server is
       Workers        : Positive := 8;
       --  Tasks, which run handlers
       Loops          : Natural  := 0;
-      --  At most Workers; 0: as many as cores the caller of Start may use
+      --  At most Workers; 0: as many as cores that the caller of Start may use, but not more than
+      --  half as many as tasks, so that some are there for those that wait
       Connections    : Positive := 10_000;
       --  At a time; others wait to be accepted. The limit on open files is raised to that, where
       --  it may be.

@@ -145,6 +145,15 @@ package body REST_Tests is
          Declaration & "<document><name>&lt;Ada</name></document>", "content");
       Assert
         (Status (Answer ("/hello/Ada", "Accept: text/html" & New_Line)), "406", "neither");
+      Gives ("/constant", "{""pi"":3}");
+      Assert
+        (Content (Answer ("/constant", XML)), Declaration & "<constant><pi>3</pi></constant>",
+         "a constant in XML");
+      Assert (Field (Answer ("/constant", XML), "Content-Type"), "application/xml", "its type");
+      Assert (Field (Answer ("/constant"), "Vary"), "Accept", "a constant varies too");
+      Assert
+        (Status (Answer ("/constant", "Accept: text/html" & New_Line)), "406", "no constant");
+      Assert (Status (Answer ("/constant", Method => "POST")), "405", "POST of a constant");
       Assert (Status (Answer ("/plain", "Accept: text/html" & New_Line)), "200", "no document");
       Assert
         (Status (Answer

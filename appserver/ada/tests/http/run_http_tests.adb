@@ -2,6 +2,7 @@
 --
 --  The tests of the HTTP servers. Its argument is a directory to write files to.
 
+with Ada.Command_Line;
 with AUnit.Test_Suites;
 with Document_Tests;
 with File_Tests;
@@ -10,8 +11,11 @@ with Parser_Fuzz_Tests;
 with Parser_Tests;
 with REST_Tests;
 with Run_Suite;
+with Server_Suites;
 
 procedure Run_HTTP_Tests is
+
+   Folder : constant String := Ada.Command_Line.Argument (1);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
@@ -22,6 +26,9 @@ procedure Run_HTTP_Tests is
       Result.Add_Test (Document_Tests.Suite);
       Result.Add_Test (File_Tests.Suite);
       Result.Add_Test (REST_Tests.Suite);
+      Result.Add_Test (Server_Suites.On_Embedded.Suite (Folder));
+      Result.Add_Test (Server_Suites.On_One_Loop.Suite (Folder));
+      Result.Add_Test (Server_Suites.On_Two_Loops.Suite (Folder));
       return Result;
    end Suite;
 

@@ -1,7 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
 
-with Appserver.Documents;
-
 package body Shop is
 
    procedure Show_Root (Answer : in out REST.Document_Answer) is
@@ -63,6 +61,13 @@ package body Shop is
    begin
       Answer.Start_Document;
    end Forget;
+
+   procedure Write_Constant (Document : in out Documents.Writer) is
+   begin
+      Document.Start_Document ("constant");
+      Document.Write_Entity ("pi", 3);
+      Document.End_Document;
+   end Write_Constant;
 
    Service : constant REST.Service := REST.Service_Of (Routes);
 

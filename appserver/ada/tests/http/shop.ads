@@ -2,6 +2,7 @@
 --
 --  A service that the tests of REST ask.
 
+with Appserver.Documents;
 with Appserver.HTTP.REST;
 
 package Shop is
@@ -43,6 +44,8 @@ private
    procedure Refuse (Answer : in out REST.Document_Answer);
    procedure Forget (Answer : in out REST.Document_Answer);
 
+   procedure Write_Constant (Document : in out Documents.Writer);
+
    procedure Name_Route is new REST.With_Parameter (Names.Parameter, Show_Name);
    procedure Amount_Route is new REST.With_Parameter (Amounts.Parameter, Show_Amount);
    procedure Two_Route is new REST.With_Two_Parameters
@@ -73,6 +76,7 @@ private
       Route (Get, "/refused", Refuse'Access),
       Route (Get, "/forgotten", Forget'Access),
       Route (Get, "/plain", Plain'Access),
+      Constant_Route ("/constant", Write_Constant'Access),
       Route (Get, "/rest/{name...}", Name_Route'Access),
       Route (Get, "/rest/of/it", Show_Root'Access)];
 

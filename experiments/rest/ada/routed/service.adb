@@ -27,11 +27,11 @@ package body Service is
    -- Greetings --
    ---------------
 
-   procedure Greet (Answer : in out Document_Answer) is
+   procedure Greet (Document : in out Documents.Writer) is
    begin
-      Answer.Start_Document;
-      Answer.Write_Entity ("greeting", "Hello World!");
-      Answer.End_Document;
+      Document.Start_Document;
+      Document.Write_Entity ("greeting", "Hello World!");
+      Document.End_Document;
    end Greet;
 
    type Greeting_Number is range 0 .. 999_999;
@@ -92,7 +92,7 @@ package body Service is
    procedure Name_Route is new With_Parameter (Names.Parameter, Greet_By_Name);
 
    API : constant REST.Service := Service_Of
-     ([Route (Get,  "/api",              Greet'Access),
+     ([Constant_Route ("/api",           Greet'Access),
        Route (Get,  "/api/built",        Number_Route'Access),
        Route (Get,  "/api/hello/{name}", Name_Route'Access),
        Route (Post, "/api/echo",         Echo'Access),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks the example of REST.md what REST.md asks it, and compares: python3 rest_example.py REST.md PROGRAM"""
+"""Asks an example of HTTP.md or REST.md what that asks it, and compares: python3 http_example.py REST.md PROGRAM"""
 
 import re
 import shlex

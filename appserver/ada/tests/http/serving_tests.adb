@@ -1,0 +1,650 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Ada.Calendar;
+with Ada.Strings.Fixed;
+with Ada.Strings.Unbounded;
+with Answer_Texts;
+with Appserver.HTTP;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with GNAT.Directory_Operations;
+with Test_Clients;
+with Test_Service;
+
+package body Serving_Tests is
+
+   use Ada.Calendar;
+   use Ada.Strings.Fixed;
+   use Ada.Strings.Unbounded;
+   use Answer_Texts;
+   use Appserver;
+   use AUnit.Assertions;
+   use Test_Clients;
+
+   End_Line : String renames Test_Clients.New_Line;
+
+   Impatient : constant HTTP.Time_Limits :=
+     (Idle => 0.3, Header => 0.3, Content => 0.3, Sending => 0.3, Closing => 0.1);
+   Patient   : constant HTTP.Time_Limits := (Closing => 0.1, others => <>);
+
+   File_Size : constant := 2 ** 23;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
+
+   overriding procedure Set_Up (T : in out Fixture);
+   overriding procedure Tear_Down (T : in out Fixture);
+
+   overriding procedure Set_Up (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      Tested.Start (Patient);
+   end Set_Up;
+
+   overriding procedure Tear_Down (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      Test_Service.Gate.Open;
+      Tested.Stop;
+   end Tear_Down;
+
+   procedure Restart (Times : HTTP.Time_Limits) is
+   begin
+      Tested.Stop;
+      Tested.Start (Times);
+   end Restart;
+
+   --------------
+   -- Checking --
+   --------------
+
+   procedure Has_Status (Answer, Status : String) is
+   begin
+      Assert (Answer'Length > 12, "an answer: " & Answer);
+      Assert (Answer_Texts.Status (Answer), Status, "status of " & Answer);
+      Assert (Field (Answer, "Date")'Length = 29, "a date in " & Answer);
+   end Has_Status;
+
+   procedure Is_Answered
+     (From : in out Client; Path : String; Status : String := "200"; Content : String := "")
+   is
+   begin
+      From.Ask (Path);
+      declare
+         Answer : constant String := From.Answer;
+      begin
+         Has_Status (Answer, Status);
+         Assert (Answer_Texts.Content (Answer), Content, Path);
+      end;
+   end Is_Answered;
+
+   Short : constant String := "always the same";
+
+   procedure Serves_On is
+      Another : Client;
+   begin
+      Another.Connect (Tested.Port);
+      Is_Answered (Another, "/fixed", Content => Short);
+   end Serves_On;
+
+   -------------
+   -- Manners --
+   -------------
+
+   procedure Kept (T : in out Fixture) is
+      From : Client;
+
+      pragma Unreferenced (T);
+   begin
+      From.Connect (Tested.Port);
+      for K in 1 .. 100 loop
+         Is_Answered (From, "/written?size=" & Trim (K'Image, Ada.Strings.Left),
+                      Content => Test_Service.Pattern (0, K));
+      end loop;
+      Is_Answered (From, "/nothing", "404");
+      Is_Answered (From, "/long", Content => Test_Service.Pattern (0, 2 ** 18));
+      From.Ask ("/fields");
+      declare
+         Answer : constant String := From.Answer;
+      begin
+         Has_Status (Answer, "204");
+         Assert (Field (Answer, "X-One"), "1", "a field");
+         Assert (Field (Answer, "X-Two"), "", "an empty field");
+         Assert (Field (Answer, "Content-Length"), "-", "204 has no length");
+      end;
+   end Kept;
+
+   procedure Pipelined (T : in out Fixture) is
+      From     : Client;
+      Requests : Unbounded_String;
+
+      pragma Unreferenced (T);
+   begin
+      From.Connect (Tested.Port);
+      for K in 1 .. 500 loop
+         Append (Requests, "GET /written?size=" & Trim (K'Image, Ada.Strings.Left) & " HTTP/1.1"
+                 & End_Line & "Host: h" & End_Line & End_Line);
+      end loop;
+      From.Send (To_String (Requests));
+      for K in 1 .. 500 loop
+         Assert (Content (From.Answer), Test_Service.Pattern (0, K), "in order");
+      end loop;
+      From.Send
+        (Request_Text ("GET /fixed")
+         & Request_Text ("POST /echo", "Connection: close" & End_Line, "x")
+         & Request_Text ("GET /fixed"));
+      Assert (Content (From.Answer), Short, "the first one");
+      declare
+         Last : constant String := From.Rest;
+      begin
+         Has_Status (Last, "200");
+         Assert (Field (Last, "Connection"), "close", "told");
+         Assert (Content (Last), "x", "nothing behind it");
+      end;
+   end Pipelined;
+
+   procedure In_Pieces (T : in out Fixture) is
+      From : Client;
+
+      procedure Dribble (Bytes : String; Piece : Positive) is
+         Next : Positive := Bytes'First;
+      begin
+         while Next <= Bytes'Last loop
+            From.Send (Bytes (Next .. Natural'Min (Bytes'Last, Next + Piece - 1)));
+            Next := Next + Piece;
+            delay 0.000_1;
+         end loop;
+      end Dribble;
+
+      Long    : constant String := Test_Service.Pattern (5, 60_000);
+      Chunked : constant String :=
+        "POST /echo HTTP/1.1" & End_Line & "Host: h" & End_Line & "Transfer-Encoding: chunked"
+        & End_Line & End_Line & "3" & End_Line & "abc" & End_Line & "A" & End_Line & "0123456789"
+        & End_Line & "0" & End_Line & End_Line;
+
+      pragma Unreferenced (T);
+   begin
+      From.Connect (Tested.Port);
+      Dribble (Request_Text ("POST /echo", Content => "hello"), 1);
+      Assert (Content (From.Answer), "hello", "a byte at a time");
+      Dribble (Chunked & Chunked, 1);
+      Assert (Content (From.Answer), "abc0123456789", "chunks, a byte at a time");
+      Assert (Content (From.Answer), "abc0123456789", "and again");
+      Dribble (Request_Text ("POST /echo", Content => Long), 4_001);
+      Assert (Content (From.Answer), Long, "a long one in pieces");
+   end In_Pieces;
+
+   procedure Heads (T : in out Fixture) is
+      From : Client;
+
+      procedure Has_Length (Path, Length : String) is
+      begin
+         From.Ask (Path, "HEAD");
+         Assert (Field (From.Answer (Has_Content => False), "Content-Length"), Length, Path);
+      end Has_Length;
+
+      pragma Unreferenced (T);
+   begin
+      From.Connect (Tested.Port);
+      Has_Length ("/fixed", "15");
+      Has_Length ("/long", "262144");
+      Has_Length ("/written?size=7", "7");
+      Has_Length ("/file?first=3&length=70000", "70000");
+      Has_Length ("/nothing", "0");
+      Is_Answered (From, "/fixed", Content => Short);
+      From.Ask ("*", "OPTIONS");
+      Has_Status (From.Answer, "204");
+      Is_Answered (From, "/fixed", Content => Short);
+   end Heads;
+
+   procedure Old_Clients (T : in out Fixture) is
+      From : Client;
+
+      pragma Unreferenced (T);
+   begin
+      From.Connect (Tested.Port);
+      From.Send ("GET /fixed HTTP/1.0" & End_Line & "Connection: keep-alive" & End_Line & End_Line);
+      Assert (Field (From.Answer, "Connection"), "keep-alive", "told");
+      From.Send ("GET /fixed HTTP/1.0" & End_Line & End_Line);
+      declare
+         Last : constant String := From.Rest;
+      begin
+         Assert (Field (Last, "Connection"), "close", "told");
+         Assert (Content (Last), Short, "and closed");
+      end;
+   end Old_Clients;
+
+   procedure Told_To_Continue (T : in out Fixture) is
+      From : Client;
+
+      Head : constant String :=
+        "POST /echo HTTP/1.1" & End_Line & "Host: h" & End_Line & "Expect: 100-continue" & End_Line;
+
+      pragma Unreferenced (T);
+   begin
+      From.Connect (Tested.Port);
+      From.Send (Head & "Content-Length: 3" & End_Line & End_Line);
+      Assert (From.Answer, "HTTP/1.1 100 Continue" & End_Line & End_Line, "go on");
+      From.Send ("a");
+      delay 0.01;
+      From.Send ("bc");
+      Assert (Content (From.Answer), "abc", "answered");
+      From.Send (Head & "Transfer-Encoding: chunked" & End_Line & End_Line);
+      Assert (From.Answer, "HTTP/1.1 100 Continue" & End_Line & End_Line, "go on");
+      From.Send ("1" & End_Line & "x" & End_Line & "0" & End_Line & End_Line);
+      Assert (Content (From.Answer), "x", "answered");
+      From.Send (Head & "Content-Length: 3" & End_Line & End_Line & "abc");
+      Assert (Content (From.Answer), "abc", "not told, as it went on by itself");
+      From.Send (Head & "Content-Length: 100000000" & End_Line & End_Line);
+      Has_Status (From.Rest, "413");
+   end Told_To_Continue;
+
+   --  The answer is read although much is sent behind what is refused (RFC 9112, 9.6)
+
+   procedure Refused (T : in out Fixture) is
+
+      procedure Is_Refused (Bytes, Status : String) is
+         From : Client;
+      begin
+         From.Connect (Tested.Port);
+         From.Send (Bytes & Test_Service.Pattern (0, 100_000));
+         declare
+            Answer : constant String := From.Rest;
+         begin
+            Has_Status (Answer, Status);
+            Assert (Field (Answer, "Connection"), "close", "told");
+            Assert (Content (Answer), "", "nothing behind it");
+         end;
+      end Is_Refused;
+
+      pragma Unreferenced (T);
+   begin
+      Is_Refused ("GET /fixed" & End_Line, "400");
+      Is_Refused ("GET / HTTP/1.1" & End_Line & End_Line, "400");
+      Is_Refused ("BREW /fixed HTTP/1.1" & End_Line, "501");
+      Is_Refused ("GET /fixed HTTP/3.0" & End_Line, "505");
+      Is_Refused (Request_Text ("POST /echo", "Content-Length: 70000" & End_Line), "413");
+      Is_Refused ("GET /" & 20_000 * 'a', "414");
+      Is_Refused ("GET / HTTP/1.1" & End_Line & "A: " & 20_000 * 'a', "431");
+      Serves_On;
+   end Refused;
+
+   procedure Mistakes (T : in out Fixture) is
+      From : Client;
+
+      pragma Unreferenced (T);
+   begin
+      From.Connect (Tested.Port);
+      Is_Answered (From, "/raise", "500");
+      Is_Answered (From, "/full", "500");
+      Is_Answered (From, "/missing", "500");
+      Is_Answered (From, "/written?size=x", "500");
+      Is_Answered (From, "/file?first=0&length=1&raise", "500");
+      Is_Answered (From, "/fixed", Content => Short);
+   end Mistakes;
+
+   -----------
+   -- Files --
+   -----------
+
+   procedure Files (T : in out Fixture) is
+      From : Client;
+
+      procedure Is_Sent (First, Length : Natural) is
+      begin
+         Is_Answered
+           (From,
+            "/file?first=" & Trim (First'Image, Ada.Strings.Left)
+            & "&length=" & Trim (Length'Image, Ada.Strings.Left),
+            Content => Test_Service.Pattern (First, Length));
+      end Is_Sent;
+
+      pragma Unreferenced (T);
+   begin
+      From.Connect (Tested.Port);
+      Is_Sent (0, 65_536);
+      Is_Sent (1, 1);
+      Is_Sent (7, 0);
+      Is_Sent (100, 3_000_000);
+      Is_Sent (File_Size - 10, 10);
+      --  One that is shorter than was said: its connection ends
+      From.Ask ("/file?first=" & Integer'Image (-(10 - File_Size)) (2 .. 8) & "&length=20");
+      Assert (Content (From.Rest)'Length = 10, "as far as it goes");
+      Serves_On;
+   end Files;
+
+   function Open_Files return Natural is
+      use GNAT.Directory_Operations;
+
+      Folder : Dir_Type;
+      Name   : String (1 .. 20);
+      Last   : Natural;
+   begin
+      return Count : Natural := 0 do
+         Open (Folder, "/proc/self/fd");
+         loop
+            Read (Folder, Name, Last);
+            exit when Last = 0;
+            Count := Count + 1;
+         end loop;
+         Close (Folder);
+      end return;
+   end Open_Files;
+
+   procedure Nothing_Left_Open (T : in out Fixture) is
+      Before : constant Natural := Open_Files;
+
+      pragma Unreferenced (T);
+   begin
+      for K in 1 .. 20 loop
+         declare
+            From : Client;
+         begin
+            From.Connect (Tested.Port);
+            From.Ask ("/file?first=0&length=70000", (if K mod 2 = 0 then "HEAD" else "GET"));
+            From.Ask ("/file?first=0&length=1&raise");
+            From.Ask ("/file?first=0&length=8000000");
+            if K > 5 then
+               From.Send ("GET / HT");
+               Has_Status (From.Answer (Has_Content => K mod 2 = 1), "200");
+            end if;
+         end;
+      end loop;
+      Serves_On;
+      delay 0.1;
+      Assert (Open_Files <= Before, "files that are open:" & Open_Files'Image & Before'Image);
+   end Nothing_Left_Open;
+
+   --------------
+   -- Patience --
+   --------------
+
+   procedure Timeouts (T : in out Fixture) is
+      Idle, Begun, Stuck : Client;
+
+      pragma Unreferenced (T);
+   begin
+      Restart (Impatient);
+      Idle.Connect (Tested.Port);
+      Is_Answered (Idle, "/fixed", Content => Short);
+      Begun.Connect (Tested.Port);
+      Begun.Send ("GET /fixed HTTP/1.1" & End_Line);
+      Stuck.Connect (Tested.Port);
+      Stuck.Send (Request_Text ("POST /echo", "Content-Length: 3" & End_Line) & "ab");
+      Assert (Idle.Rest, "", "closed without a word");
+      Has_Status (Begun.Rest, "408");
+      Has_Status (Stuck.Rest, "408");
+      Serves_On;
+   end Timeouts;
+
+   --  Whoever goes on sending bytes of a header does not get more time by that
+
+   procedure Slow_Header (T : in out Fixture) is
+      From  : Client;
+      Begin_Time : constant Time := Clock;
+
+      pragma Unreferenced (T);
+   begin
+      Restart (Impatient);
+      From.Connect (Tested.Port);
+      From.Send ("GET / HTTP/1.1" & End_Line);
+      begin
+         for K in 1 .. 100 loop
+            From.Send ("X");
+            delay 0.05;
+         end loop;
+      exception
+         when others => null;
+      end;
+      Assert (Clock - Begin_Time < 6.0, "ended");
+      Serves_On;
+   end Slow_Header;
+
+   procedure Slow_Readers (T : in out Fixture) is
+      File, Text, Patient_One : Client;
+      Begin_Time : Time;
+
+      pragma Unreferenced (T);
+   begin
+      --  They are waited for, and others are served in the meantime
+      File.Connect (Tested.Port, Receive_Buffer => 4_096);
+      Text.Connect (Tested.Port, Receive_Buffer => 4_096);
+      File.Ask ("/file?first=0&length=8000000");
+      for K in 1 .. 3 loop
+         Text.Ask ("/long");
+         Text.Ask ("/written?size=60000");
+      end loop;
+      delay 0.1;
+      Serves_On;
+      Assert (Content (File.Answer), Test_Service.Pattern (0, 8_000_000), "a file");
+      for K in 1 .. 3 loop
+         Assert (Content (Text.Answer), Test_Service.Pattern (0, 2 ** 18), "constant text");
+         Assert (Content (Text.Answer), Test_Service.Pattern (0, 60_000), "written text");
+      end loop;
+      --  But not for ever
+      Restart (Impatient);
+      Begin_Time := Clock;
+      Patient_One.Connect (Tested.Port, Receive_Buffer => 4_096);
+      Patient_One.Ask ("/file?first=0&length=8000000");
+      delay 3.0;
+      begin
+         Assert (Content (Patient_One.Rest)'Length < 8_000_000, "cut off");
+      exception
+         when others =>
+            Assert (Clock - Begin_Time < 20.0, "reset");
+      end;
+      Serves_On;
+   end Slow_Readers;
+
+   ----------
+   -- Many --
+   ----------
+
+   procedure Many (T : in out Fixture) is
+      From : array (1 .. 300) of Client;
+
+      pragma Unreferenced (T);
+   begin
+      for Each of From loop
+         Each.Connect (Tested.Port);
+      end loop;
+      for Round in 1 .. 3 loop
+         for Each of From loop
+            Each.Ask ("/written?size=100");
+         end loop;
+         for Each of From loop
+            Assert (Content (Each.Answer), Test_Service.Pattern (0, 100), "answered");
+         end loop;
+      end loop;
+   end Many;
+
+   --  There is memory for a quarter of them to wait
+
+   procedure Too_Many_Wait (T : in out Fixture) is
+      From    : array (1 .. 200) of Client;
+      Part    : constant String :=
+        Request_Text ("POST /echo", "Content-Length: 6000" & End_Line) & 5_000 * 'x';
+      Refused : Natural := 0;
+
+      pragma Unreferenced (T);
+   begin
+      for Each of From loop
+         Each.Connect (Tested.Port);
+         Each.Send (Part);
+      end loop;
+      delay 0.1;
+      Serves_On;
+      for Each of From loop
+         begin
+            Each.Send (1_000 * 'x');
+            declare
+               Answer : constant String := Each.Answer;
+            begin
+               if Status (Answer) = "503" then
+                  Refused := Refused + 1;
+               else
+                  Assert (Content (Answer), 6_000 * 'x', "answered");
+               end if;
+            end;
+         end;
+      end loop;
+      Assert (Refused in 100 .. 180, "refused:" & Refused'Image);
+      for Each of From (1 .. 20) loop
+         Each.Connect (Tested.Port);
+         Each.Send (Part);
+      end loop;
+      delay 0.05;
+      for Each of From (1 .. 20) loop
+         Each.Send (1_000 * 'x');
+         Assert (Content (Each.Answer), 6_000 * 'x', "there is memory again");
+      end loop;
+   end Too_Many_Wait;
+
+   -----------
+   -- Tasks --
+   -----------
+
+   procedure Await_Waiting (Count : Natural) is
+   begin
+      for K in 1 .. 2_000 loop
+         exit when Test_Service.Gate.Waiting = Count;
+         delay 0.001;
+      end loop;
+      Assert (Test_Service.Gate.Waiting = Count, "handlers wait");
+   end Await_Waiting;
+
+   --  Handlers that wait do not stop others, as long as one task does not wait
+
+   procedure Slow_Handlers (T : in out Fixture) is
+      From : array (1 .. Tested_Servers.Workers + 2) of Client;
+
+      pragma Unreferenced (T);
+   begin
+      for Round in 1 .. (if Tested.Spare > 0 then 3 else 0) loop
+         Test_Service.Gate.Shut;
+         for Each of From loop
+            Each.Connect (Tested.Port);
+         end loop;
+         for K in 1 .. Tested.Spare loop
+            From (K).Ask ("/wait");
+            --  What follows a request has to wait for it
+            From (K).Ask ("/fixed");
+            Await_Waiting (K);
+            for Each of From (Tested.Spare + 1 .. From'Last) loop
+               Is_Answered (Each, "/fixed", Content => Short);
+            end loop;
+         end loop;
+         --  Now the last task is needed too, and what is asked for besides has to wait
+         for Each of From (Tested.Spare + 1 .. From'Last) loop
+            Each.Ask ("/wait");
+         end loop;
+         Await_Waiting (Tested_Servers.Workers);
+         delay 0.05;
+         Test_Service.Gate.Open;
+         for Each of From loop
+            Assert (Content (Each.Answer), Short, "answered");
+         end loop;
+         for Each of From (1 .. Tested.Spare) loop
+            Assert (Content (Each.Answer), Short, "and what followed");
+         end loop;
+      end loop;
+   end Slow_Handlers;
+
+   --------------
+   -- Stopping --
+   --------------
+
+   --  Stops the server while it is asked to wait by a client
+
+   procedure Stopping (T : in out Fixture) is
+      Port                 : constant Natural := Tested.Port;
+      Idle, Waiting, Begun : Client;
+
+      task Stopper is
+         entry Stop;
+         entry Has_Stopped;
+      end Stopper;
+
+      task body Stopper is
+      begin
+         select
+            accept Stop;
+         or
+            terminate;
+         end select;
+         Tested.Stop;
+         select
+            accept Has_Stopped;
+         or
+            terminate;
+         end select;
+      end Stopper;
+
+      pragma Unreferenced (T);
+   begin
+      Test_Service.Gate.Shut;
+      Idle.Connect (Port);
+      Is_Answered (Idle, "/fixed", Content => Short);
+      Begun.Connect (Port);
+      Begun.Send ("GET /fixed HTTP/1.1" & End_Line);
+      delay 0.05;
+      Waiting.Connect (Port);
+      Waiting.Ask ("/wait");
+      Await_Waiting (1);
+      Stopper.Stop;
+      delay 0.02;
+      Begun.Send ("Host: h" & End_Line & End_Line);
+      if Tested.Spare = 0 then
+         Test_Service.Gate.Open;
+      end if;
+      declare
+         Answer : constant String := Begun.Rest;
+      begin
+         Assert (Content (Answer), Short, "what was under way is answered");
+         Assert (Field (Answer, "Connection"), "close", "told");
+      end;
+      Assert (Idle.Rest, "", "who asked for nothing is told nothing");
+      Test_Service.Gate.Open;
+      declare
+         Answer : constant String := Waiting.Rest;
+      begin
+         Assert (Content (Answer), Short, "a handler is waited for");
+      end;
+      Stopper.Has_Stopped;
+      Assert (not Can_Connect (Port), "the port is free");
+      Tested.Start (Patient);
+      Serves_On;
+   end Stopping;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite (Folder : String) return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+
+      procedure Add (Name : String; Test : Caller.Test_Method) is
+      begin
+         Result.Add_Test (Caller.Create (Tested.Name & ": " & Name, Test));
+      end Add;
+   begin
+      Test_Service.Make_File (Folder & "/served.bin", File_Size);
+      Add ("a connection that is kept", Kept'Access);
+      Add ("pipelined requests", Pipelined'Access);
+      Add ("requests in pieces", In_Pieces'Access);
+      Add ("HEAD and OPTIONS", Heads'Access);
+      Add ("clients of HTTP/1.0", Old_Clients'Access);
+      Add ("100 continue", Told_To_Continue'Access);
+      Add ("what is refused", Refused'Access);
+      Add ("mistakes of handlers", Mistakes'Access);
+      Add ("parts of files", Files'Access);
+      Add ("files and sockets are closed", Nothing_Left_Open'Access);
+      Add ("timeouts", Timeouts'Access);
+      Add ("a header that does not end", Slow_Header'Access);
+      Add ("slow readers", Slow_Readers'Access);
+      Add ("many connections", Many'Access);
+      Add ("more than there is memory for", Too_Many_Wait'Access);
+      Add ("handlers that wait", Slow_Handlers'Access);
+      Add ("a graceful stop", Stopping'Access);
+      return Result;
+   end Suite;
+
+end Serving_Tests;

@@ -1,0 +1,15 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  A server, asked by clients: of good and of bad manners, slow ones, and many.
+
+with AUnit.Test_Suites;
+with Tested_Servers;
+
+generic
+   with package Tested is new Tested_Servers.Tested_Server (<>);
+package Serving_Tests is
+
+   function Suite (Folder : String) return AUnit.Test_Suites.Access_Test_Suite;
+   --  Folder is one to write files to
+
+end Serving_Tests;

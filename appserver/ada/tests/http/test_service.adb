@@ -1,0 +1,115 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Ada.Strings.Unbounded;
+with GNAT.OS_Lib;
+
+package body Test_Service is
+
+   use Ada.Strings.Unbounded;
+   use GNAT.OS_Lib;
+   use HTTP;
+
+   protected body Gate is
+
+      procedure Shut is
+      begin
+         Is_Open := False;
+      end Shut;
+
+      procedure Open is
+      begin
+         Is_Open := True;
+      end Open;
+
+      entry Pass when Is_Open is
+      begin
+         null;
+      end Pass;
+
+      function Waiting return Natural is (Pass'Count);
+
+   end Gate;
+
+   function Byte (Offset : Natural) return Character is
+     (Character'Val (32 + Offset mod 95));
+
+   function Pattern (Offset, Length : Natural) return String is
+     ([for K in 1 .. Length => Byte (Offset + K - 1)]);
+
+   Short_Text : aliased constant String := "always the same";
+   Long_Text  : aliased constant String := Pattern (0, 2 ** 18);
+
+   -----------
+   -- Files --
+   -----------
+
+   File_Name : Unbounded_String;
+
+   procedure Make_File (Name : String; Size : Natural) is
+      File  : constant File_Descriptor := Create_File (Name, Binary);
+      Bytes : constant String := Pattern (0, Size);
+   begin
+      if Write (File, Bytes'Address, Size) /= Size then
+         raise Program_Error with "the file cannot be written: " & Name;
+      end if;
+      Close (File);
+      File_Name := To_Unbounded_String (Name);
+   end Make_File;
+
+   function File (Request : HTTP.Request) return Response is
+   begin
+      Request.Draft.Attach
+        (Descriptor (Open_Read (To_String (File_Name), Binary)),
+         Offset => Byte_Count'Value (Request.Parameter ("first")),
+         Length => Byte_Count'Value (Request.Parameter ("length")));
+      if Request.Has_Parameter ("raise") then
+         raise Program_Error;
+      end if;
+      return File_Part (Octet_Stream'Access);
+   end File;
+
+   -------------
+   -- Answers --
+   -------------
+
+   function Text (Request : HTTP.Request; Content : String) return Response is
+   begin
+      Request.Draft.Append (Content);
+      return Written (Plain_Text'Access);
+   end Text;
+
+   function With_Fields (Request : HTTP.Request) return Response is
+   begin
+      Request.Draft.Add_Field ("X-One", "1");
+      Request.Draft.Add_Field ("X-Two", "");
+      return Empty (No_Content);
+   end With_Fields;
+
+   function Waited return Response is
+   begin
+      Gate.Pass;
+      return Fixed (Plain_Text'Access, Short_Text'Access);
+   end Waited;
+
+   function Raised return Response is
+     (raise Constraint_Error with "asked for");
+
+   function Answer (Request : HTTP.Request) return Response is
+      Path : constant String := Request.Path;
+   begin
+      return
+        (if Path = "/fixed" then Fixed (Plain_Text'Access, Short_Text'Access)
+         elsif Path = "/long" then Fixed (Plain_Text'Access, Long_Text'Access)
+         elsif Path = "/written" then
+           Text (Request, Pattern (0, Natural'Value (Request.Parameter ("size"))))
+         elsif Path = "/echo" then Text (Request, Request.Content)
+         elsif Path = "/file" then File (Request)
+         elsif Path = "/fields" then With_Fields (Request)
+         elsif Path = "/wait" then Waited
+         elsif Path = "/raise" then Raised
+         elsif Path = "/full" then Text (Request, [1 .. 65_537 => 'x'])
+         elsif Path = "/missing" then File_Part (Octet_Stream'Access)
+         else Empty (Not_Found));
+   end Answer;
+
+end Test_Service;

@@ -1,0 +1,31 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  A handler that does what tests ask it for.
+
+with Appserver.HTTP;
+
+package Test_Service is
+
+   use Appserver;
+
+   --  Handlers of /wait are kept here until they may go on
+
+   protected Gate is
+      procedure Shut;
+      procedure Open;
+      entry Pass;
+      function Waiting return Natural;
+   private
+      Is_Open : Boolean := True;
+   end Gate;
+
+   procedure Make_File (Name : String; Size : Natural);
+   --  That /file is from: its bytes are those of Pattern
+
+   function Pattern (Offset, Length : Natural) return String;
+
+   function Answer (Request : HTTP.Request) return HTTP.Response;
+   --  /fixed, /long (256 KiB), /written?size=N, /echo, /file?first=N&length=N, /fields, /wait,
+   --  /raise, /full, /missing; else 404
+
+end Test_Service;
