@@ -12,6 +12,7 @@ from servers import Server, Target
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "files: needs the folder that is served")
     config.addinivalue_line("markers", "promised: what the RFCs leave to a server, and the library in appserver/ada promises")
 
 
@@ -44,9 +45,12 @@ def running() -> Iterator[dict[Target, Server]]:
 
 
 @pytest.fixture(autouse=True)
-def promised(request: pytest.FixtureRequest, target: Target) -> None:
+def possible(request: pytest.FixtureRequest, target: Target) -> None:
+    """Skips what cannot be asked of the target."""
     if request.node.get_closest_marker("promised") and not target.promises:
         pytest.skip("the RFCs leave it to a server")
+    if request.node.get_closest_marker("files") and target.declared is None:
+        pytest.skip("what a server at a URL has in its folder is not known")
 
 
 @pytest.fixture

@@ -221,6 +221,7 @@ def test_a_body_that_ends_early_is_not_complete(server: Server, sent: bytes) -> 
 
 @pytest.mark.parametrize("path, statuses", [("/api", {200}), ("/api/hello/Ada", {200}), ("/files/64k.bin", {200}),
                                              ("/nothing", {404})])
+@pytest.mark.files
 def test_the_body_of_a_get_is_no_request(server: Server, path: str, statuses: set[int]) -> None:
     """RFC 9110 9.3.1, 9112 6.3."""
     inside = request("GET", "/api/hello/smuggled")

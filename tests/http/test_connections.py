@@ -92,6 +92,7 @@ def test_pipelined_answers_are_in_order(server: Server) -> None:
         assert connection.is_open()
 
 
+@pytest.mark.files
 def test_all_kinds_are_pipelined(server: Server) -> None:
     kinds = [("GET", request()), ("HEAD", request("HEAD", "/files/64k.bin")), ("GET", request("GET", "/files/64k.bin")),
              ("POST", request("POST", "/api/echo", body=ORDER)), ("GET", request("GET", "/nothing")),
@@ -140,6 +141,7 @@ def test_pipelined_in_pieces(server: Server) -> None:
 # -- Clients that go away ----------------------------------------------------------------------
 
 
+@pytest.mark.files
 def test_a_half_closed_connection_is_answered(server: Server) -> None:
     """RFC 9112 9.6: a client may end its own direction first."""
     with server.connect() as connection:
@@ -189,6 +191,7 @@ def must_fall_to(server: Server, open_files: int) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.files
 def test_a_client_that_does_not_read(server: Server) -> None:
     """The server stops reading from it, serves the others, and remembers where it was."""
     times = 400  # 26 MB, more than the kernel takes for it
@@ -213,6 +216,7 @@ def resident(server: Server) -> int:
     return 1024 * int(re.search(r"VmRSS:\s+(\d+) kB", status)[1])
 
 
+@pytest.mark.files
 def test_a_client_that_reads_slowly(server: Server) -> None:
     with server.connect(receive_buffer=4096) as connection:
         connection.send(request("GET", "/files/64k.bin", "Connection: close"))

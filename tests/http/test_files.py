@@ -15,6 +15,8 @@ from client import Answer, request
 from exchange import SECOND
 from servers import FILES, SECRET, Server
 
+pytestmark = pytest.mark.files
+
 PATH = "/files/64k.bin"
 FILE = FILES["64k.bin"]
 SIZE = len(FILE)

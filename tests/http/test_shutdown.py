@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`close` under load: what was asked before it is answered, connections end cleanly, and the port is free."""
 
+import os
+import signal
 import socket
 import threading
 import time
@@ -94,7 +96,7 @@ def must_be_free(server: Server) -> None:
 def test_none_is_lost_under_load(start: Callable[..., Server], folder: Path, keep_alive: bool) -> None:
     """Clients cannot know when a server closes: what they send at that moment may come too late, but is never half answered."""
     server = start()
-    for _ in range(4):
+    for _ in range(2):
         with Load(server, keep_alive, count=24) as load:
             time.sleep(0.25)
             load.closing_at = time.monotonic()
@@ -110,18 +112,25 @@ def test_none_is_lost_under_load(start: Callable[..., Server], folder: Path, kee
 
 
 def test_what_was_asked_is_answered(start: Callable[..., Server]) -> None:
-    """Requests that lie in the server's buffers, and on connections that it has not accepted yet."""
+    """Requests that lie in the server's buffers, and on connections that it has not accepted yet. It is stopped meanwhile, so that
+    it finds them and the end at the same time."""
     server = start()
     kept = [server.connect() for _ in range(50)]
     for connection in kept:
         assert connection.send(request()).answer().status == 200
     new = []
+    os.kill(server.subject.pid, signal.SIGSTOP)
     for connection in kept:
         connection.send(request() * 10 + request("GET", "/files/64k.bin"))
         new.append(server.connect().send(request("GET", "/api/hello/New")))
+    threading.Timer(0.1, os.kill, (server.subject.pid, signal.SIGCONT)).start()
     assert close(server) < LIMIT_S
     for connection in kept:
-        assert [connection.answer().status for _ in range(11)] == [200] * 11
+        answers = []
+        while len(answers) < 11:
+            answers.append(connection.answer())
+            assert answers[-1].status == 200
+            assert not answers[-1].closes or len(answers) == 11, f"closed after {len(answers)} of 11 answers"
         connection.must_end()
     for connection in new:
         assert connection.answer().json == {"greeting": "Hello New!"}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from databases import SERVERS, Database, Server, SQLite, server_uri
-from experiments import ROOT, Declared, tables
+from experiments import ROOT, Declared, missing_library, tables
 from subject import Subject
 
 
@@ -69,6 +69,8 @@ def subject(declared: Declared, running: Callable[[Declared], Subject]) -> Itera
     """The running subject, without an open case; a program that is not built is an error."""
     program = declared.program[0]
     if not (ROOT / program).exists() and not shutil.which(program):
+        if missing := missing_library(declared):
+            pytest.skip(f"not here: {missing}")
         build = "\n".join(" ".join(command) for command in declared.build)
         raise FileNotFoundError(f"{program} is not there; build it with\n{build}")
     subject = running(declared)

@@ -3,6 +3,7 @@
 
 import itertools
 import os
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ class Declared:
     target: str | None
     program: tuple[str, ...]
     build: tuple[tuple[str, ...], ...]
+    needs: tuple[str, ...]
     without: frozenset[str]
     """The parameters that its driver cannot do, as `key=value`."""
 
@@ -62,7 +64,21 @@ def _declared(experiment: str, subject: dict[str, Any], target: str | None) -> D
     """What stands in the target's table overrides what stands in the subject's."""
     keys = subject if target is None else {**subject, **subject[target]}
     return Declared(experiment, subject["name"], target, tuple(keys["program"]),
-                    tuple(map(tuple, keys.get("build", []))), frozenset(keys.get("without", [])))
+                    tuple(map(tuple, keys.get("build", []))), tuple(keys.get("needs", [])), frozenset(keys.get("without", [])))
+
+
+def missing_library(declared: Declared) -> str | None:
+    """What a subject needs that no package of Debian brings, where its programs are there and the
+    library is not: its title. Such a subject is left out of the tests."""
+    toolchains = tomllib.loads((EXPERIMENTS / "toolchains.toml").read_text())
+    for need in declared.needs:
+        toolchain = toolchains[need]
+        if "debian" in toolchain:
+            continue
+        for probe in toolchain.get("probes", []):
+            if subprocess.run(probe, cwd=ROOT, capture_output=True).returncode != 0:
+                return toolchain["title"]
+    return None
 
 
 def tables(declared: Declared) -> dict[str, Any]:

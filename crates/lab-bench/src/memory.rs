@@ -4,8 +4,7 @@
 use nix::sys::mman::{MmapAdvise, madvise};
 use std::ffi::c_void;
 use std::fs;
-use std::num::NonZeroUsize;
-use std::ptr::NonNull;
+use std::ptr::{NonNull, without_provenance_mut};
 
 /// Gives back what only the getting ready needed: memory that was freed, and the pages of program and
 /// libraries. Of those that are still needed each comes again from the system's cache of files when it is
@@ -41,13 +40,8 @@ fn begin(line: &str) -> Option<Option<Mapping>> {
     let (begin, end) = (number(begin)?, number(end)?);
     let (rights, file) = (words.next()?, words.nth(3));
     let of_file = ["r--p", "r-xp"].contains(&rights) && file.is_some_and(|f| f.starts_with('/'));
-    let begin = NonZeroUsize::new(begin).filter(|_| of_file);
-    Some(begin.map(|at| {
-        (
-            NonNull::without_provenance(at),
-            end.saturating_sub(at.get()),
-        )
-    }))
+    let mapping = NonNull::new(without_provenance_mut(begin)).filter(|_| of_file);
+    Some(mapping.map(|at| (at, end.saturating_sub(begin))))
 }
 
 #[cfg(test)]

@@ -84,6 +84,8 @@ pub struct Subject {
     pub model: lab_model::Subject,
     /// Whether it runs without being asked for.
     pub default: bool,
+    /// Where what it needs is not there, nobody misses it.
+    pub optional: bool,
     /// How it is made.
     pub recipe: Recipe,
 }
@@ -573,6 +575,7 @@ impl Reader<'_> {
                 ..lab_model::Subject::default()
             },
             default: subject.default,
+            optional: subject.optional,
             recipe: Recipe {
                 needs: words(needs),
                 services: words(services),

@@ -160,6 +160,8 @@ pub struct Subject {
     pub role: Option<Role>,
     #[serde(default = "yes")]
     pub default: bool,
+    #[serde(default)]
+    pub optional: bool,
     pub driver: Option<String>,
     pub statements: Option<String>,
     pub needs: Option<Vec<Spanned<String>>>,

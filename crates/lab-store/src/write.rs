@@ -89,6 +89,8 @@ impl RunWriter {
             self.db.pragma_update(None, "journal_mode", "wal")?;
             // A commit survives the death of this process; a block's end survives that of the machine.
             self.db.pragma_update(None, "synchronous", "normal")?;
+            // KiB: rows are added at the ends of tables, and the lab's memory is not to grow with its file.
+            self.db.pragma_update(None, "cache_size", -128)?;
             // The log is moved into the file between blocks only, never between two samples.
             self.db.pragma_update(None, "wal_autocheckpoint", 0)
         };

@@ -20,7 +20,9 @@ pub fn build(cli: &Cli, args: &BuildArgs) -> Result<ExitCode, Exit> {
         let experiment = Experiment::read(&project, &name)?;
         let subjects: Vec<_> = experiment.subjects.iter().collect();
         let outcomes = ready(&project, &experiment, &subjects, args.install, &[])?;
-        unready += outcomes.iter().filter(|o| o.is_err()).count();
+        let missed = subjects.iter().zip(&outcomes);
+        let missed = missed.filter(|(subject, outcome)| outcome.is_err() && !subject.optional);
+        unready += missed.count();
     }
     match unready {
         0 => Ok(ExitCode::SUCCESS),

@@ -292,7 +292,9 @@ impl Bench<'_, '_> {
         Ok(())
     }
 
+    /// What a server compiles meanwhile, it may compile on all cores; how many loops it has is settled.
     fn warm_up(&mut self, subject: SubjectId, site: &mut Site) -> Answer<()> {
+        site.process.free()?;
         for (case, body) in self.proven[&subject].bodies.iter().enumerate() {
             let Some(pilot) = self.pilots.get(&(subject, case)) else {
                 continue;
@@ -308,6 +310,7 @@ impl Bench<'_, '_> {
             let slices = pilot.warmup_batches;
             site.load(&mut engine, pilot::SLICE * slices)?;
         }
+        site.keep_on(&self.split.server)?;
         site.process.freeze()
     }
 

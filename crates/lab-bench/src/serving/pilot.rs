@@ -4,7 +4,7 @@
 use super::site::{Ground, Site};
 use crate::process::Answer;
 use lab_model::{Batch, Pilot, Plan, PointId};
-use lab_stats::warmup;
+use lab_stats::{order, warmup};
 use std::time::Duration;
 
 /// The pilot and the warm-up are counted in slices of this length.
@@ -12,6 +12,10 @@ pub const SLICE: Duration = Duration::from_millis(50);
 
 /// Slices after which the pilot looks whether the server is steady; then at twice as many, and so on.
 const FIRST_LOOK: usize = 20;
+
+/// A virtual machine compiles what it runs for many seconds, in steps that are small beside the noise of a
+/// slice: as long as a third of the slices costs less than this part of the third before, it still does.
+const STILL_FALLING: f64 = 0.97;
 
 /// Connections with which servers are warmed up, or as near to it as the plan has points.
 const CONNECTIONS: usize = 64;
@@ -46,14 +50,19 @@ pub fn pilot(ground: &Ground, site: &mut Site, point: PointId, body: &[u8]) -> A
         });
         if batches.len() >= next_look {
             next_look *= 2;
-            let steady = warmup::classify(&times(&batches)).steady_from;
-            if steady.is_some_and(|from| from <= batches.len() / 2) {
+            let times = times(&batches);
+            let steady = warmup::classify(&times).steady_from;
+            if steady.is_some_and(|from| from <= times.len() / 2) && !falling(&times) {
                 break;
             }
         }
     }
-    let found = warmup::classify(&times(&batches));
-    let steady_from = found.steady_from.unwrap_or(batches.len());
+    let times = times(&batches);
+    let found = warmup::classify(&times);
+    let steady_from = match falling(&times) {
+        true => times.len(),
+        false => found.steady_from.unwrap_or(times.len()),
+    };
     Ok(Pilot {
         subject: 0,
         point,
@@ -63,6 +72,14 @@ pub fn pilot(ground: &Ground, site: &mut Site, point: PointId, body: &[u8]) -> A
         cold_ns: 0,
         batches,
     })
+}
+
+/// The last third of the times is lower than the one before.
+fn falling(times: &[f64]) -> bool {
+    let third = times.len() / 3;
+    let [middle, last] = [third..2 * third, times.len() - third..times.len()]
+        .map(|part| order::median(&times[part]).unwrap_or(0.0));
+    last < STILL_FALLING * middle
 }
 
 /// CPU time for each request: a server's rate is the machine's too, its cost is its own.

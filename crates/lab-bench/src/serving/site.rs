@@ -52,10 +52,7 @@ impl Ground<'_> {
     }
 
     fn open(&self, process: &mut Process, cores: &[usize]) -> Answer<Reply> {
-        sys::pin_all(process.pid(), cores).map_err(|e| {
-            let why = format!("its threads cannot be kept on cores {cores:?}: {e}");
-            Fault::Failed("start", why)
-        })?;
+        keep_on(process, cores)?;
         let files = self.files.folder().to_string_lossy();
         let (workers, seed) = (self.serving.workers.to_string(), self.plan.seed.to_string());
         process.open([
@@ -129,6 +126,11 @@ impl Ground<'_> {
 }
 
 impl Site {
+    /// Keeps all of its threads on some cores.
+    pub fn keep_on(&self, cores: &[usize]) -> Answer<()> {
+        keep_on(&self.process, cores)
+    }
+
     /// What its processes have used by now, and hold.
     pub fn read(&mut self) -> Answer<Reading> {
         self.watch.read().map_err(|_| {
@@ -159,6 +161,13 @@ impl Site {
             .map_err(|fault| fault.with_log(&self.process))?;
         self.process.quit()
     }
+}
+
+fn keep_on(process: &Process, cores: &[usize]) -> Answer<()> {
+    sys::pin_all(process.pid(), cores).map_err(|e| {
+        let why = format!("its threads cannot be kept on cores {cores:?}: {e}");
+        Fault::Failed("start", why)
+    })
 }
 
 fn address(opened: &Reply) -> Answer<SocketAddr> {

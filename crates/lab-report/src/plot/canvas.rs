@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What all plots share: a drawing area with a quarter pixel's resolution, text, and ticks.
 
-use super::colour::{INK, MUTED, PAPER};
+use super::colour::{GRID, INK, MUTED, PAPER};
 use crate::Error;
 use plotters::coord::Shift;
+use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -103,6 +104,41 @@ pub fn below() -> TextStyle<'static> {
 pub fn text(area: &Area, text: &str, kind: Type, side: Side, at: (i32, i32)) -> Drawn<()> {
     area.draw(&Text::new(text.to_string(), at, style(kind, side)))
         .map_err(words)
+}
+
+/// What a chart with numbers on both axes is drawn on.
+pub type Chart<'a, X, Y> = ChartContext<'a, SVGBackend<'a>, Cartesian2d<X, Y>>;
+
+/// The axes with so many lines across at the most, their numbers written by `x` and `y`.
+pub fn axes<'a, X, Y>(
+    chart: &mut Chart<'a, X, Y>,
+    lines: usize,
+    x: impl Fn(f64) -> String,
+    y: impl Fn(f64) -> String,
+) -> Drawn<()>
+where
+    X: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    Y: Ranged<ValueType = f64> + ValueFormatter<f64>,
+{
+    chart
+        .configure_mesh()
+        .bold_line_style(GRID.stroke_width(UNIT as u32))
+        .light_line_style(TRANSPARENT)
+        .axis_style(GRID.stroke_width(UNIT as u32))
+        .y_labels(lines)
+        .set_all_tick_mark_size(5 * UNIT)
+        .x_label_style(below())
+        .y_label_style(style(Type::Small, Side::Left))
+        .x_label_formatter(&|value| x(*value))
+        .y_label_formatter(&|value| y(*value))
+        .draw()
+        .map_err(words)
+}
+
+/// What the numbers below the axis are, in the middle between two places on a picture of that height.
+pub fn name_below(area: &Area, name: &str, (left, right): (i32, i32), height: i32) -> Drawn<()> {
+    let place = ((left + right) / 2 * UNIT, (height - 12) * UNIT);
+    text(area, name, Type::Small, Side::Middle, place)
 }
 
 /// Dots with names, side by side at the top, from that place on in pixels.

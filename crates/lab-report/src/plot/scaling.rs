@@ -2,8 +2,8 @@
 //! Throughput over connections: a dot with its interval for each point, and the curve of the Universal
 //! Scalability Law where the points follow it.
 
-use super::canvas::{self, Area, Drawn, Side, Type, UNIT, words};
-use super::colour::{GRID, of_subject};
+use super::canvas::{self, Area, Drawn, UNIT, words};
+use super::colour::of_subject;
 use super::{Plot, name_of, rate_tick, title_of};
 use crate::Error;
 use crate::content::{LAW, scaling_of, throughput};
@@ -109,22 +109,9 @@ fn draw(area: &Area, view: &View, lines: &[Line], sweep: &str) -> Drawn<()> {
             0.0..top,
         )
         .map_err(words)?;
-    chart
-        .configure_mesh()
-        .bold_line_style(GRID.stroke_width(UNIT as u32))
-        .light_line_style(TRANSPARENT)
-        .axis_style(GRID.stroke_width(UNIT as u32))
-        .y_labels(7)
-        .set_all_tick_mark_size(5 * UNIT)
-        .x_label_style(canvas::below())
-        .y_label_style(canvas::style(Type::Small, Side::Left))
-        .x_label_formatter(&|x| canvas::tick(*x))
-        .y_label_formatter(&|y| rate_tick(*y))
-        .draw()
-        .map_err(words)?;
+    canvas::axes(&mut chart, 7, canvas::tick, rate_tick)?;
     let (width, height) = (SIZE.0 - right, SIZE.1);
-    let place = ((70 + width) / 2 * UNIT, (height - 12) * UNIT);
-    canvas::text(area, sweep, Type::Small, Side::Middle, place)?;
+    canvas::name_below(area, sweep, (70, width), height)?;
     for line in lines {
         let colour = of_subject(view, line.subject);
         let (path, thick) = match line.law {

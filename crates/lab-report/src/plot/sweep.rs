@@ -2,7 +2,7 @@
 //! Time over a sweep, one line per subject, both axes logarithmic, intervals as bands.
 
 use super::canvas::{self, Area, Drawn, Side, Type, UNIT, words};
-use super::colour::{GRID, of_subject};
+use super::colour::of_subject;
 use super::{Plot, plain_time};
 use crate::Error;
 use crate::number::{self, Quantity};
@@ -134,26 +134,9 @@ fn draw(area: &Area, lines: &[Line], sweep: &str) -> Drawn<()> {
                 .with_key_points(canvas::log_ticks(y0, y1)),
         )
         .map_err(words)?;
-    chart
-        .configure_mesh()
-        .bold_line_style(GRID.stroke_width(UNIT as u32))
-        .light_line_style(TRANSPARENT)
-        .axis_style(GRID.stroke_width(UNIT as u32))
-        .set_all_tick_mark_size(5 * UNIT)
-        .x_label_style(canvas::below())
-        .y_label_style(canvas::style(Type::Small, Side::Left))
-        .x_label_formatter(&|x| canvas::tick(*x))
-        .y_label_formatter(&|y| plain_time(*y))
-        .draw()
-        .map_err(words)?;
+    canvas::axes(&mut chart, 10, canvas::tick, plain_time)?;
     let (width, height) = (SIZE.0 - right, SIZE.1);
-    canvas::text(
-        area,
-        sweep,
-        Type::Small,
-        Side::Middle,
-        ((70 + width) / 2 * UNIT, (height - 12) * UNIT),
-    )?;
+    canvas::name_below(area, sweep, (70, width), height)?;
     for line in lines {
         let colour = line.colour;
         for stretch in stretches(&line.places, &values) {

@@ -88,7 +88,9 @@ package body API is
    function Hello (Request : Status.Data) return Response.Data is
       Name : constant String := Behind (Hello_Prefix, Request);
    begin
-      if Name'Length not in Name_Length or else (for some C of Name => C not in Name_Character)
+      if (for some C of Name => C = '/') then
+         return Refusal (Messages.S404);
+      elsif Name'Length not in Name_Length or else (for some C of Name => C not in Name_Character)
       then
          return Refusal (Messages.S400);
       end if;
@@ -113,6 +115,8 @@ package body API is
       end;
    exception
       when Orders.Not_An_Order => return Refusal (Messages.S400);
+      when Storage_Error       => return Refusal (Messages.S400);
+      --  The parser is recursive: a text of nothing but brackets is too deep for a worker's stack
    end Echo;
 
    function Is_In_Folder (Name : String) return Boolean is

@@ -4,6 +4,7 @@ with API;
 with AWS.Config.Set;
 with AWS.Server.Status;
 with Interfaces;
+with Open_Files;
 
 package body Serving is
 
@@ -22,6 +23,8 @@ package body Serving is
       Workers : constant Interfaces.Unsigned_64 := Arguments.Number ("workers", 1, 1_000);
       Config  : AWS.Config.Object := AWS.Config.Get_Current;
    begin
+      Open_Files.Raise_Limit;
+
       AWS.Config.Set.Server_Host (Config, "127.0.0.1");
       AWS.Config.Set.Server_Port (Config, 0);
       AWS.Config.Set.WWW_Root (Config, Arguments.Text ("files"));
@@ -30,10 +33,10 @@ package body Serving is
       AWS.Server.Start (Self.Server, API.Dispatcher, Config);
 
       --  A worker of this server is a task that waits for connections, reads a request and runs its
-      --  handler: one of those that are free waits for all connections.
+      --  handler: one at a time waits for all connections that are idle
       Settings.Add ("url", AWS.Server.Status.Local_URL (Self.Server));
       Settings.Add ("workers", Workers);
-      Settings.Add ("loops", 0);
+      Settings.Add ("loops", 1);
    end Open;
 
    -----------

@@ -8,8 +8,7 @@ use crate::Error;
 use crate::content::load::merged;
 use crate::load::{LoadView, QUANTILES, Series};
 use crate::number;
-use crate::plot::canvas::{self, Area, Drawn, Side, Type, UNIT, words};
-use crate::plot::colour::GRID;
+use crate::plot::canvas::{self, Area, Drawn, UNIT, words};
 use crate::plot::{Plot, plain_time};
 use plotters::prelude::*;
 
@@ -153,18 +152,7 @@ fn draw(area: &Area, curves: &[Curve]) -> Drawn<()> {
                 .with_key_points(canvas::log_ticks(low, high)),
         )
         .map_err(words)?;
-    chart
-        .configure_mesh()
-        .bold_line_style(GRID.stroke_width(UNIT as u32))
-        .light_line_style(TRANSPARENT)
-        .axis_style(GRID.stroke_width(UNIT as u32))
-        .set_all_tick_mark_size(5 * UNIT)
-        .x_label_style(canvas::below())
-        .y_label_style(canvas::style(Type::Small, Side::Left))
-        .x_label_formatter(&|x| percentile(*x))
-        .y_label_formatter(&|y| plain_time(*y))
-        .draw()
-        .map_err(words)?;
+    canvas::axes(&mut chart, 10, percentile, plain_time)?;
     for curve in curves {
         let thick = curve.colour.stroke_width(2 * UNIT as u32);
         let line = LineSeries::new(curve.response.iter().copied(), thick);
@@ -182,14 +170,8 @@ fn draw(area: &Area, curves: &[Curve]) -> Drawn<()> {
     }
     let names: Vec<_> = curves.iter().map(|c| (c.name.clone(), c.colour)).collect();
     canvas::legend(area, &names, LEFT + 8)?;
-    let place = ((LEFT + SIZE.0) / 2 * UNIT, (SIZE.1 - 12) * UNIT);
-    canvas::text(
-        area,
-        "part of the requests served that took no longer",
-        Type::Small,
-        Side::Middle,
-        place,
-    )
+    let below = "part of the requests served that took no longer";
+    canvas::name_below(area, below, (LEFT, SIZE.0), SIZE.1)
 }
 
 /// `99.9 %` for 1000.

@@ -6,8 +6,8 @@ use super::colour;
 use crate::Error;
 use crate::content::load::{Moment, moments};
 use crate::load::{LoadView, Series};
-use crate::plot::canvas::{self, Area, Drawn, Side, Type, UNIT, words};
-use crate::plot::colour::{GRID, MUTED};
+use crate::plot::canvas::{self, Area, Drawn, UNIT, words};
+use crate::plot::colour::MUTED;
 use crate::plot::{Plot, rate_tick};
 use plotters::prelude::*;
 
@@ -86,19 +86,8 @@ fn panel(area: &Area, title: &str, lines: &[Line], rate: Rate, behind: Option<Ra
         .y_label_area_size(LEFT * UNIT)
         .build_cartesian_2d(0.0..end, 0.0..top)
         .map_err(words)?;
-    chart
-        .configure_mesh()
-        .bold_line_style(GRID.stroke_width(UNIT as u32))
-        .light_line_style(TRANSPARENT)
-        .axis_style(GRID.stroke_width(UNIT as u32))
-        .y_labels(5)
-        .set_all_tick_mark_size(5 * UNIT)
-        .x_label_style(canvas::below())
-        .y_label_style(canvas::style(Type::Small, Side::Left))
-        .x_label_formatter(&|x| format!("{} s", canvas::tick(*x)))
-        .y_label_formatter(&|y| rate_tick(*y))
-        .draw()
-        .map_err(words)?;
+    let seconds = |s| format!("{} s", canvas::tick(s));
+    canvas::axes(&mut chart, 5, seconds, rate_tick)?;
     if let Some(behind) = behind {
         for line in lines {
             let style = MUTED.stroke_width(UNIT as u32);
@@ -113,14 +102,8 @@ fn panel(area: &Area, title: &str, lines: &[Line], rate: Rate, behind: Option<Ra
             .draw_series(LineSeries::new(steps(line, rate), style))
             .map_err(words)?;
     }
-    let place = ((LEFT + WIDTH) / 2 * UNIT, (HEIGHT - 12) * UNIT);
-    canvas::text(
-        area,
-        &format!("{title}, over the time under load"),
-        Type::Small,
-        Side::Middle,
-        place,
-    )
+    let below = format!("{title}, over the time under load");
+    canvas::name_below(area, &below, (LEFT, WIDTH), HEIGHT)
 }
 
 fn steps(line: &Line, rate: Rate) -> Vec<(f64, f64)> {

@@ -5,7 +5,9 @@ package benchlab.rest;
 import benchlab.kit.Serving;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.glassfish.grizzly.Grizzly;
@@ -51,10 +53,16 @@ final class GrizzlySubject {
         listener.getKeepAlive().setMaxRequestsCount(-1); // It is 256.
         listener.getKeepAlive().setIdleTimeoutInSeconds((int) RestSubject.IDLE.toSeconds());
         server.start();
-        return new RunningServer(
-                listener.getPort(),
-                workers,
-                loops,
-                () -> server.shutdown(RestSubject.GRACE.toSeconds(), TimeUnit.SECONDS).get());
+        return new RunningServer(listener.getPort(), workers, loops, () -> stop(server));
+    }
+
+    /** Grizzly could end the waiting itself, but not the threads that waited. */
+    private static void stop(HttpServer server) throws Exception {
+        Future<HttpServer> stopped = server.shutdown();
+        try {
+            stopped.get(RestSubject.GRACE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            server.shutdownNow();
+        }
     }
 }

@@ -66,6 +66,7 @@ final class TomcatSubject {
     /** A context that does not look, when it is stopped, for what an undeployed application left behind. */
     private static Context context(Tomcat tomcat, String path, String folder) {
         var context = (StandardContext) tomcat.addContext(path, folder);
+        context.setUnloadDelay(100); // In ms: the connector has waited already for what is under way.
         context.setClearReferencesRmiTargets(false);
         context.setClearReferencesThreadLocals(false);
         return context;
