@@ -5,6 +5,7 @@ use crate::Report;
 use crate::content::{self, count};
 use crate::load::LoadView;
 use crate::number::{Quantity, full};
+use crate::served::ServedView;
 use crate::view::View;
 use lab_model::SubjectId;
 use lab_stats::analysis::{Comparison, Overall, Verdict};
@@ -13,7 +14,10 @@ use std::collections::BTreeSet;
 /// The answer: who is ahead where, where it is a tie, what is open, and what limits all this.
 pub fn answer(report: &Report) -> String {
     if let Some(view) = LoadView::of(report) {
-        return content::load::answer(&view);
+        return match ServedView::of(&view) {
+            Some(served) => content::served::joined(&served),
+            None => content::load::answer(&view),
+        };
     }
     let views = View::all(report);
     let Some(view) = views.first().filter(|_| views.len() == 1) else {

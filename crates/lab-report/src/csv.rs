@@ -355,13 +355,16 @@ fn figures(row: &mut Row, cell: &Cell) {
         "cold_ns",
         cell.cold_ns.map_or(String::new(), |ns| ns.to_string()),
     );
-    let class = cell.warm_up.map_or("", |class| match class {
+    row.set("warm_up", cell.warm_up.map_or("", warm_up));
+}
+
+fn warm_up(class: WarmUp) -> &'static str {
+    match class {
         WarmUp::Flat => "flat",
         WarmUp::Warming => "warming",
         WarmUp::Slowing => "slowing",
         WarmUp::NoSteadyState => "no-steady-state",
-    });
-    row.set("warm_up", class);
+    }
 }
 
 fn compared(row: &mut Row, comparison: &Comparison) {

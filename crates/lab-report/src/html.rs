@@ -3,9 +3,11 @@
 //! on paper and on a phone. All text from a run is escaped by the template.
 
 mod load;
+mod served;
 mod targets;
 
 pub use load::render as load;
+pub use served::render as served;
 
 use crate::answer::{answer, conclusions};
 use crate::between::BetweenReport;

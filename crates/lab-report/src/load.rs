@@ -4,9 +4,10 @@
 
 use crate::csv::load as to_csv;
 use crate::plot::load as to_files;
+use crate::served::{self, ServedView};
 use crate::view::View;
 use crate::{Error, Format, Rendered, Report, Terminal, html, json, markdown, terminal, xlsx};
-use lab_model::{Arrivals, Load, PointId, Run, Slice, SubjectId};
+use lab_model::{Arrivals, Block, Load, PointId, Run, Slice, SubjectId};
 use lab_stats::analysis::{Analysis, Cell, Comparison, Interval, Warning};
 use lab_stats::load::analysis::{LoadAnalysis, LoadCell, LoadComparison, Metric, Quantiles};
 use lab_stats::{Analysed, analyse_parts};
@@ -45,6 +46,9 @@ pub struct Series<'a> {
 
 /// Renders a load run.
 pub fn render(format: Format, view: &LoadView, terminal: Terminal) -> Result<Rendered, Error> {
+    if let Some(served) = ServedView::of(view) {
+        return served::render(format, &served, terminal);
+    }
     Ok(match format {
         Format::Terminal => Rendered::Text(terminal::load(view, terminal)),
         Format::Markdown => Rendered::Text(markdown::load(view)),
@@ -93,7 +97,12 @@ impl<'a> LoadView<'a> {
     /// All slices by server and point, in the order of the cells.
     pub fn series(&self) -> Vec<Series<'a>> {
         let slices = |cell: &LoadCell| {
-            let all = self.view.run.complete_blocks().flat_map(|b| &b.slices);
+            let all = self
+                .view
+                .report
+                .run
+                .complete_blocks()
+                .flat_map(|b| &b.slices);
             all.filter(|s| (s.subject, s.point) == (cell.subject, cell.point))
                 .collect()
         };
@@ -104,8 +113,12 @@ impl<'a> LoadView<'a> {
         self.analysis.cells.iter().map(of).collect()
     }
 
-    /// A point's parameters: `connections=64 family=4`.
+    /// A point's parameters: `connections=64 family=4`; behind its case, where that does not go without
+    /// saying.
     pub fn point(&self, point: PointId) -> String {
+        if !self.view.plan.has_one_case() && point < self.view.plan.points.len() {
+            return self.view.plan.label(point);
+        }
         let params = self.view.plan.points.get(point).map(|p| &p.params);
         let words = params.into_iter().flatten();
         let words = words.map(|(key, value)| format!("{key}={value}"));
@@ -135,8 +148,12 @@ impl<'a> LoadView<'a> {
 /// The analysis of a run's parts; of a load run also its own, of which the part holds what it has in
 /// common with any run.
 pub fn analyse(run: &Run) -> (Vec<Analysed>, Option<LoadAnalysis>) {
-    let mut parts = analyse_parts(run);
     let load = lab_stats::load::load(run);
+    let mut parts = match &load {
+        // They stay in the run itself, of which there is one part: they can be many.
+        Some(_) => analyse_parts(&without_slices(run)),
+        None => analyse_parts(run),
+    };
     if let (Some(load), [only]) = (&load, parts.as_mut_slice()) {
         only.analysis = in_common(load);
         // One server alone is compared with nothing.
@@ -144,6 +161,34 @@ pub fn analyse(run: &Run) -> (Vec<Analysed>, Option<LoadAnalysis>) {
         only.analysis.refusals.retain(|_| compares);
     }
     (parts, load)
+}
+
+/// A copy, but of what its slices hold.
+fn without_slices(run: &Run) -> Run {
+    let block = |block: &Block| Block {
+        slices: Vec::new(),
+        processes: block.processes.clone(),
+        resources: block.resources.clone(),
+        samples: block.samples.clone(),
+        exits: block.exits.clone(),
+        latencies: block.latencies.clone(),
+        ..*block
+    };
+    Run {
+        name: run.name.clone(),
+        lab_version: run.lab_version.clone(),
+        plan: run.plan.clone(),
+        host: run.host.clone(),
+        pilots: run.pilots.clone(),
+        blocks: run.blocks.iter().map(block).collect(),
+        looks: run.looks.clone(),
+        settings: run.settings.clone(),
+        failures: run.failures.clone(),
+        log: run.log.clone(),
+        imports: run.imports.clone(),
+        services: run.services.clone(),
+        ..*run
+    }
 }
 
 /// What any run says, of a load run: the typical time is that for each request served, of the wall and of

@@ -2,8 +2,10 @@
 //! A report as GitHub's Markdown, for issues and wikis.
 
 mod load;
+mod served;
 
 pub use load::render as load;
+pub use served::render as served;
 
 use crate::Report;
 use crate::answer::{answer, conclusions};
@@ -47,7 +49,7 @@ fn one(text: &mut String, view: &View) {
     view.groups().iter().for_each(|g| case(text, view, g));
     let overheads = content::overheads(view);
     overheads.iter().for_each(|o| paragraph(text, o));
-    served(text, view, 2);
+    on_server(text, view, 2);
     costs(text, view, 2);
     let resources = content::resource_table(view, Room::Wide);
     tables(text, "Resources", &[resources]);
@@ -74,7 +76,7 @@ fn several(text: &mut String, views: &[View]) {
         let shown = content::side_by_side(view, Room::Wide);
         shown.iter().for_each(|t| table(text, t));
         trouble(text, view);
-        served(text, view, 3);
+        on_server(text, view, 3);
         costs(text, view, 3);
         tables_at(text, 3, "Verdicts", &[content::overall_table(view)]);
     }
@@ -85,7 +87,7 @@ fn several(text: &mut String, views: &[View]) {
 }
 
 /// Where the time goes on a server, and what many connections bring.
-fn served(text: &mut String, view: &View, level: usize) {
+fn on_server(text: &mut String, view: &View, level: usize) {
     if view.serves() {
         let splits = content::split_tables(view, Room::Wide);
         tables_at(text, level, "Where the time goes", &splits);

@@ -73,15 +73,25 @@ pub fn common_unit(quantity: Quantity, values: impl Iterator<Item = f64>) -> (f6
 
 /// An estimate and the wider half of its interval in percent of it: `12.3 µs ±0.4%`.
 pub fn short(quantity: Quantity, interval: &Interval) -> String {
-    short_as(quantity, quantity.unit(interval.estimate), interval)
+    short_as(quantity, quantity.unit(interval.estimate), interval, 4)
 }
 
 /// The same of a time in a unit of the caller's: `scale` is what to divide by, `unit` what to write.
 pub fn short_in(scale: f64, unit: &str, interval: &Interval) -> String {
-    short_as(Quantity::Time, (scale, unit), interval)
+    short_as(Quantity::Time, (scale, unit), interval, 4)
 }
 
-fn short_as(quantity: Quantity, (scale, unit): (f64, &str), interval: &Interval) -> String {
+/// The same to three significant digits at the most, where there is little room.
+pub fn brief_in(scale: f64, unit: &str, interval: &Interval) -> String {
+    short_as(Quantity::Time, (scale, unit), interval, 3)
+}
+
+fn short_as(
+    quantity: Quantity,
+    (scale, unit): (f64, &str),
+    interval: &Interval,
+    most: i32,
+) -> String {
     let estimate = interval.estimate / scale;
     let half = half_width(interval) / scale;
     if !bounded(interval) {
@@ -100,7 +110,7 @@ fn short_as(quantity: Quantity, (scale, unit): (f64, &str), interval: &Interval)
     } else {
         significant(estimate, 3)
     };
-    let estimated = quantity.written(estimate, decimals.min(significant(estimate, 4)));
+    let estimated = quantity.written(estimate, decimals.min(significant(estimate, most)));
     format!("{estimated}{unit} ±{}", percent(half / estimate))
 }
 

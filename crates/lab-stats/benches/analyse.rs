@@ -31,6 +31,20 @@ fn main() {
         println!("{blocks:6}  {samples:7}  {analyse:11.0}  {stop:8.0}");
     }
     load();
+    served();
+}
+
+/// The whole experiment `rest` and more: 15 servers over two cases whose slices have some hundred different
+/// times each, as many points as make the experiment's.
+fn served() {
+    println!("served: servers  slices  blocks  analyse, ms (median of 5)");
+    for (servers, blocks) in [(2, 12), (15, 12), (15, 40)] {
+        let world = simulator::served::World::new(&vec![1.5; servers - 2]);
+        let run = world.run(1, blocks);
+        let slices: usize = run.blocks.iter().map(|block| block.slices.len()).sum();
+        let analyse = milliseconds(|| lab_stats::load(&run).map_or(0, |a| a.cells.len()));
+        println!("{servers:15}  {slices:6}  {blocks:6}  {analyse:11.0}");
+    }
 }
 
 /// Slices of a load run, each with some 500 different times.

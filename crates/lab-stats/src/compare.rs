@@ -55,24 +55,53 @@ fn control(plan: &Plan, table: &Table, refusals: &[Refusal], point: PointId) -> 
     let subject = plan
         .control()
         .filter(|&subject| !refused(refusals, subject, point))?;
+    let logs = table.log_ratios(subject, plan.baseline, point, Time::Typical);
+    let floor = noise_floor(&present(logs), plan)?;
+    Some(Control {
+        point,
+        ratio: floor.ratio.interval,
+        met: floor.met,
+        margin: floor.margin,
+    })
+}
+
+/// What a second copy of the baseline says of a run's noise.
+pub(crate) struct NoiseFloor {
+    /// Its ratio, individually at the plan's level; the truth is 1.
+    pub ratio: Ratio,
+    /// How sure it was asked to be.
+    pub level: Level,
+    /// The interval contains 1, or the blocks are too few to say.
+    pub met: bool,
+    /// The plan's margin, or the interval's far end where that is not met.
+    pub margin: f64,
+}
+
+impl NoiseFloor {
+    /// What the control's ratio supports with a margin; the truth is that the two are equivalent.
+    pub fn verdict(&self, margin: f64) -> Verdict {
+        verdict(&self.ratio, self.level, margin)
+    }
+}
+
+/// What the logarithms of the control's ratios say, by block. `None` without any.
+pub(crate) fn noise_floor(logs: &[f64], plan: &Plan) -> Option<NoiseFloor> {
     let level = Level {
         alpha: plan.measure.alpha,
         family: 1,
     };
-    let logs = table.log_ratios(subject, plan.baseline, point, Time::Typical);
-    let found = ratio(&present(logs), level)?;
-    let interval = found.interval;
+    let ratio = ratio(logs, level)?;
+    let interval = ratio.interval;
     // With too few blocks for the level an interval that excludes 1 says nothing yet.
-    let met = !found.sufficient || (interval.low <= 1.0 && interval.high >= 1.0);
+    let met = !ratio.sufficient || (interval.low <= 1.0 && interval.high >= 1.0);
     let bound = (interval.high - 1.0).max(1.0 - interval.low);
-    let margin = if met {
-        plan.measure.margin
-    } else {
-        plan.measure.margin.max(bound)
+    let margin = match met {
+        true => plan.measure.margin,
+        false => plan.measure.margin.max(bound),
     };
-    Some(Control {
-        point,
-        ratio: interval,
+    Some(NoiseFloor {
+        ratio,
+        level,
         met,
         margin,
     })

@@ -29,6 +29,7 @@ pub fn fits(run: &Run, plan: &Plan, table: &Table) -> Vec<Fit> {
 }
 
 /// The points of a case that differ only in what is swept.
+#[derive(Clone)]
 pub(crate) struct Sweep {
     /// Index into the plan's cases.
     pub case: usize,

@@ -15,6 +15,7 @@ pub mod method;
 mod resources;
 mod scaling;
 mod sentences;
+pub mod served;
 mod split;
 mod summary;
 mod targets;

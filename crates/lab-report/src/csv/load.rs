@@ -5,6 +5,7 @@ use super::{Row, trouble, write};
 use crate::Error;
 use crate::content::load::failed;
 use crate::load::LoadView;
+use crate::served::ServedView;
 use crate::view::verdict_word;
 use lab_model::{ErrorKind, PointId, SubjectId};
 use lab_stats::analysis::{Interval, Verdict};
@@ -138,15 +139,105 @@ pub fn columns() -> Vec<&'static str> {
     all.chain(times).chain(ratios).collect()
 }
 
+/// What servers that the lab starts have besides, behind the role: what they are, and the point's parameters.
+const SERVED_PLACE: [&str; 8] = [
+    "language",
+    "driver",
+    "case",
+    "keep_alive",
+    "load",
+    "workers",
+    "loops",
+    "part_of_peak",
+];
+
+/// At the end: the same of the server, whatever the point.
+const SERVED_WHOLE: [&str; 9] = [
+    "memory_ratio",
+    "memory_ratio_low",
+    "memory_ratio_high",
+    "memory_verdict",
+    "startup_ns",
+    "startup_low_ns",
+    "startup_high_ns",
+    "cold_ns",
+    "warm_up",
+];
+
+/// The columns of servers that the lab starts, in order: those of any load run, and further ones.
+pub fn served_columns() -> Vec<&'static str> {
+    let mut columns = columns();
+    let behind = columns
+        .iter()
+        .position(|c| *c == "role")
+        .map_or(0, |i| i + 1);
+    columns.splice(behind..behind, SERVED_PLACE);
+    columns.extend(SERVED_WHOLE);
+    columns
+}
+
 /// The report as CSV.
 pub fn render(view: &LoadView) -> Result<String, Error> {
-    let plan = view.view.plan;
-    let subjects = || 0..plan.subjects.len();
-    let pairs = (0..plan.points.len()).flat_map(|point| subjects().map(move |s| (s, point)));
-    write(
-        &columns(),
-        pairs.map(|(subject, point)| row(view, subject, point)),
-    )
+    let rows = pairs(view).map(|(subject, point)| row(view, subject, point));
+    write(&columns(), rows)
+}
+
+/// That of servers that the lab started.
+pub fn served(view: &ServedView) -> Result<String, Error> {
+    let rows = pairs(view.load).map(|(subject, point)| served_row(view, subject, point));
+    write(&served_columns(), rows)
+}
+
+fn pairs(view: &LoadView) -> impl Iterator<Item = (SubjectId, PointId)> {
+    let (subjects, points) = (view.view.plan.subjects.len(), view.view.plan.points.len());
+    (0..points).flat_map(move |point| (0..subjects).map(move |subject| (subject, point)))
+}
+
+fn served_row(view: &ServedView, subject: SubjectId, point: PointId) -> Row {
+    let mut row = row(view.load, subject, point);
+    let plan = view.common().plan;
+    let server = &plan.subjects[subject];
+    row.set("language", &server.language);
+    row.set("driver", &server.driver);
+    row.set("case", &plan.case(point).name);
+    row.set("keep_alive", plan.keeps_alive(point));
+    row.set(
+        "load",
+        if plan.is_open(point) {
+            "open"
+        } else {
+            "closed"
+        },
+    );
+    if let Some(part) = plan.part_of_peak(point) {
+        row.number("part_of_peak", part);
+    }
+    for key in ["workers", "loops"] {
+        if let Some(said) = view.setting(subject, key) {
+            row.set(key, said);
+        }
+    }
+    if let Some(print) = view.footprint(subject) {
+        let columns = ["memory_ratio", "memory_ratio_low", "memory_ratio_high"];
+        print.ratio.iter().for_each(|r| row.interval(columns, r));
+        let verdict = print.verdict.as_ref().map_or("", verdict_word);
+        row.set("memory_verdict", verdict);
+        let columns = ["startup_ns", "startup_low_ns", "startup_high_ns"];
+        print
+            .startup_ns
+            .iter()
+            .for_each(|i| row.interval(columns, i));
+    }
+    let case = plan.points[point].case;
+    let mut pilots = view.common().run.pilots.iter();
+    let pilot = pilots.find(|p| {
+        p.subject == subject && plan.points.get(p.point).is_some_and(|of| of.case == case)
+    });
+    if let Some(pilot) = pilot {
+        row.set("cold_ns", pilot.cold_ns);
+        row.set("warm_up", super::warm_up(pilot.class));
+    }
+    row
 }
 
 fn row(view: &LoadView, subject: SubjectId, point: PointId) -> Row {
@@ -154,9 +245,11 @@ fn row(view: &LoadView, subject: SubjectId, point: PointId) -> Row {
     let plan = view.view.plan;
     row.set("run", &view.view.run.name);
     row.set("subject", view.view.name(subject));
-    let role = match subject == plan.baseline {
-        true => "baseline",
-        false => "subject",
+    let role = match &plan.subjects[subject] {
+        _ if subject == plan.baseline => "baseline",
+        control if control.control_of.is_some() => "control",
+        limit if limit.limit => "limit",
+        _ => "subject",
     };
     row.set("role", role);
     row.set("point", view.point(point));

@@ -6,7 +6,7 @@ use crate::load;
 use lab_model::{Kind, Plan, Run, Subject, SubjectId};
 use lab_stats::Analysed;
 use lab_stats::analysis::{Analysis, Interval, Verdict};
-use lab_stats::load::analysis::LoadAnalysis;
+use lab_stats::load::analysis::{LoadAnalysis, LoadCell};
 use std::collections::HashMap;
 
 /// One run, without its samples.
@@ -17,7 +17,7 @@ pub struct Past {
     pub(super) ended: bool,
     /// The facts of the host that decide how fast it is.
     pub(super) host: Vec<(String, String)>,
-    /// What was done on each target.
+    /// What was done on each target; of servers that the lab started, in each case.
     pub(super) parts: Vec<PastPart>,
 }
 
@@ -26,6 +26,8 @@ pub struct Past {
 pub(super) struct PastPart {
     /// The target, if it has one.
     pub kind: Option<Kind>,
+    /// The case, where each stands for itself: ratios are those of the server's CPU time per request then.
+    pub case: Option<String>,
     pub blocks: u32,
     /// The level that was asked for.
     pub level: f64,
@@ -90,15 +92,20 @@ impl Past {
         let decisive = |(name, _): &&(String, String)| ["cpu", "kernel"].contains(&name.as_str());
         let (parts, load) = load::analyse(run);
         let several = whole.targets.len() > 1;
-        let parts = parts.iter();
+        let mut past: Vec<PastPart> = parts
+            .iter()
+            .filter_map(|part| PastPart::new(part, load.as_ref(), hashes, several))
+            .collect();
+        if let (Some(load), [only]) = (load.filter(|_| whole.serving().is_some()), past.as_slice())
+        {
+            past = by_case(whole, &load, only);
+        }
         Some(Past {
             run: run.name.clone(),
             started_unix_s: run.started_unix_s,
             ended: run.ending.is_some(),
             host: facts.filter(decisive).cloned().collect(),
-            parts: parts
-                .filter_map(|part| PastPart::new(part, load.as_ref(), hashes, several))
-                .collect(),
+            parts: past,
         })
     }
 
@@ -111,9 +118,10 @@ impl Past {
         names.into_iter()
     }
 
-    /// The part on a target.
-    pub(super) fn on(&self, kind: Option<Kind>) -> Option<&PastPart> {
-        self.parts.iter().find(|part| part.kind == kind)
+    /// The part that stands for the same as another run's.
+    pub(super) fn like(&self, other: &PastPart) -> Option<&PastPart> {
+        let mut parts = self.parts.iter();
+        parts.find(|part| part.kind == other.kind && part.case == other.case)
     }
 }
 
@@ -147,6 +155,7 @@ impl PastPart {
         }
         Some(PastPart {
             kind: part.kind,
+            case: None,
             blocks: analysis.blocks,
             level: analysis.level,
             points: (0..plan.points.len()).map(|p| plan.label(p)).collect(),
@@ -160,6 +169,53 @@ impl PastPart {
         let mut subjects = self.standings.iter().map(|s| &s.subject);
         subjects.find(|subject| subject.name == name)
     }
+}
+
+/// A part for each case of servers that the lab started.
+fn by_case(plan: &Plan, load: &LoadAnalysis, whole: &PastPart) -> Vec<PastPart> {
+    let alive = (0..plan.points.len()).any(|point| plan.keeps_alive(point));
+    let here = |case: usize| {
+        let points = 0..plan.points.len();
+        let closed = points.filter(move |&p| plan.points[p].case == case && !plan.is_open(p));
+        closed.filter(move |&p| plan.keeps_alive(p) == alive)
+    };
+    let cases = (0..plan.cases.len()).filter(|&case| here(case).next().is_some());
+    let part = |case: usize| {
+        let overall = |name: &str| {
+            let mut all = load.overall.iter();
+            all.find(|o| {
+                let subject = plan.subjects.get(o.subject);
+                (o.case, o.keep_alive) == (Some(case), alive)
+                    && subject.is_some_and(|s| s.name == name)
+            })
+        };
+        let standing = |standing: &Standing| {
+            let found = overall(&standing.subject.name);
+            let mine = |c: &&LoadCell| {
+                let subject = plan.subjects.get(c.subject);
+                let in_case = plan.points.get(c.point).is_some_and(|p| p.case == case);
+                in_case && subject.is_some_and(|s| s.name == standing.subject.name)
+            };
+            let failures = load.cells.iter().filter(mine).map(failed);
+            Standing {
+                ratio: found.map(|o| o.ratio),
+                verdicts: found.map(|o| o.verdict).into_iter().collect(),
+                load: Some(Served {
+                    p99_ns: None,
+                    failed: failures.fold(0, u64::saturating_add),
+                }),
+                ..standing.clone()
+            }
+        };
+        PastPart {
+            case: Some(plan.cases[case].name.clone()),
+            points: here(case).map(|p| plan.label(p)).collect(),
+            baseline_wall_ns: None,
+            standings: whole.standings.iter().map(standing).collect(),
+            ..whole.clone()
+        }
+    };
+    cases.map(part).collect()
 }
 
 impl Made {

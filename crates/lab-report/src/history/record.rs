@@ -9,7 +9,7 @@ use lab_model::Kind;
 use lab_stats::analysis::{Interval, Verdict};
 use serde::Serialize;
 
-/// A run and a subject. The fields up to `failed` are columns, documented in docs/reports.md.
+/// A run and a subject. The fields up to `case` are columns, documented in docs/reports.md.
 #[derive(Clone, Debug, Serialize)]
 pub struct Record<'a> {
     pub run: &'a str,
@@ -45,6 +45,7 @@ pub struct Record<'a> {
     pub p99_low_ns: Option<f64>,
     pub p99_high_ns: Option<f64>,
     pub failed: Option<u64>,
+    pub case: Option<&'a str>,
     /// It is the baseline itself, with nothing to compare.
     #[serde(skip)]
     pub alone: bool,
@@ -65,7 +66,9 @@ pub struct Record<'a> {
 /// The rows of runs, the oldest first; what is other is so in comparison with the latest. Where some
 /// run has several targets, the target is in every subject's name.
 pub fn records<'a>(runs: &'a [Past], subjects: &[String]) -> Vec<Record<'a>> {
-    let several = runs.iter().any(|past| past.parts.len() > 1);
+    let several = runs
+        .iter()
+        .any(|past| past.parts.iter().filter(|p| p.kind.is_some()).count() > 1);
     let wanted = |s: &&Standing| subjects.is_empty() || subjects.contains(&s.subject.name);
     let mut records = Vec::new();
     for past in runs {
@@ -90,7 +93,7 @@ fn record<'a>(
     let verdicts = standing.verdicts.as_slice();
     let counts = VerdictCounts::of(verdicts);
     let name = &standing.subject.name;
-    let later = || runs.iter().rev().filter_map(|run| run.on(part.kind));
+    let later = || runs.iter().rev().filter_map(|run| run.like(part));
     let subject = later().find_map(|r| r.subject(name));
     let mut baselines = later().map(|r| &r.baseline);
     let baseline = baselines.find(|b| b.name == part.baseline.name);
@@ -136,6 +139,7 @@ fn record<'a>(
         p99_low_ns: p99.map(|t| t.low),
         p99_high_ns: p99.map(|t| t.high),
         failed: load.map(|load| load.failed),
+        case: part.case.as_deref(),
         alone: *name == part.baseline.name,
         shown_ratio: ratio,
         shown_time: time,

@@ -4,7 +4,7 @@
 use super::Known;
 use super::record::Record;
 use crate::content::{MARKS, Room, count, mark, minute, tone};
-use crate::number::{Quantity, full, range, short, whole};
+use crate::number::{Quantity, brief_in, full, range, short, whole};
 use crate::spark;
 use crate::table::{Cell, Table, Tone};
 use lab_stats::analysis::Interval;
@@ -66,7 +66,11 @@ pub fn history(name: &str, records: &[Record], room: Room) -> Sheet {
         let mine = records
             .iter()
             .filter(|r| (r.subject.as_str(), r.baseline) == *pair);
-        table(&mine.collect::<Vec<_>>(), room)
+        let mine: Vec<&Record> = mine.collect();
+        match mine.iter().any(|r| r.case.is_some()) {
+            true => case_table(&mine, room),
+            false => table(&mine, room),
+        }
     };
     let mut runs: Vec<&str> = records.iter().map(|r| r.run).collect();
     runs.dedup();
@@ -129,6 +133,70 @@ fn table(records: &[&Record], room: Room) -> Table {
         }
     }
     table
+}
+
+/// The runs of one server, whose cases stand side by side.
+fn case_table(records: &[&Record], room: Room) -> Table {
+    let mut cases: Vec<&str> = Vec::new();
+    let mut runs: Vec<&str> = Vec::new();
+    for record in records {
+        let case = record.case.unwrap_or_default();
+        if !cases.contains(&case) {
+            cases.push(case);
+        }
+        if !runs.contains(&record.run) {
+            runs.push(record.run);
+        }
+    }
+    let columns = ["began (UTC)"].into_iter().chain(cases.iter().copied());
+    let columns = columns.chain(["blocks", "mark"]);
+    let title = format!(
+        "{}, CPU time of a request / {}'s",
+        records[0].subject, records[0].baseline
+    );
+    let mut table = Table::new(title, columns.map(String::from));
+    for run in runs {
+        let mine: Vec<&&Record> = records.iter().filter(|r| r.run == run).collect();
+        let ratio = |case: &&str| {
+            let record = mine.iter().find(|r| r.case.unwrap_or_default() == *case);
+            record.map_or(NONE.into(), |record| case_cell(record, room))
+        };
+        let first = mine[0];
+        let remarks = REMARKS
+            .iter()
+            .filter(|(_, is, _)| mine.iter().any(|r| is(r)));
+        let mut row = vec![Cell::from(minute(first.started_unix_s.unwrap_or_default()))];
+        row.extend(cases.iter().map(ratio));
+        row.push(first.blocks.to_string().into());
+        row.push(
+            remarks
+                .map(|(letter, ..)| letter)
+                .collect::<String>()
+                .into(),
+        );
+        table.rows.push(row);
+    }
+    if table
+        .rows
+        .iter()
+        .all(|row| row.last().is_none_or(|cell| cell.text.is_empty()))
+    {
+        table.drop_columns(&["mark"]);
+    }
+    table
+}
+
+/// A ratio with the mark of its verdict, or why there is none.
+fn case_cell(record: &Record, room: Room) -> Cell {
+    let (Some(ratio), Some(verdict)) = (&record.shown_ratio, record.verdicts.first()) else {
+        let missing = record.verdict.filter(|_| record.verdicts.is_empty());
+        return Cell::from(missing.unwrap_or(NONE)).tone(Tone::Alarm);
+    };
+    let ratio = match room {
+        Room::Narrow => brief_in(1.0, "", ratio),
+        Room::Wide => full(Quantity::Ratio, ratio),
+    };
+    Cell::from(format!("{ratio}{}", mark(verdict))).tone(tone(verdict))
 }
 
 /// `java, ratio to c: ▃▄▃▇ (1.38 to 1.52)`; the range is that of the intervals, so that noise is
@@ -211,7 +279,14 @@ fn notes(records: &[Record]) -> Vec<String> {
          the host's speed changes too."
             .to_string(),
     ];
-    if records.iter().any(|r| r.points > 1) {
+    if records.iter().any(|r| r.case.is_some()) {
+        notes.push(
+            "Servers are compared by the CPU time of a request, a geometric mean over the numbers of connections: \
+             below 1 is more requests per CPU second. < less, > more, = equivalent, ~ small but real, ? inconclusive."
+                .into(),
+        );
+    }
+    if records.iter().any(|r| r.points > 1 && r.case.is_none()) {
         notes.push(format!(
             "Over several points, ratios are geometric means, and verdicts are counted: {MARKS}. Times are \
              in the reports of the runs."

@@ -61,6 +61,11 @@ pub const fn numbered(i: usize) -> RGBColor {
     PAIRS[FIRST + i % (PAIRS.len() - FIRST)].light
 }
 
+/// The colour of what shows the machine's limit, beside those of languages.
+pub const fn limit() -> RGBColor {
+    BASELINE
+}
+
 /// The rules that turn plots dark, and their type.
 pub fn style_sheet() -> String {
     let mut css = String::from(

@@ -11,6 +11,7 @@ mod forest;
 pub mod load;
 mod ratios;
 mod scaling;
+pub mod served;
 mod split;
 mod sweep;
 

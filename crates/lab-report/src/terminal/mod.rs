@@ -5,6 +5,7 @@
 mod commands;
 mod load;
 mod page;
+mod served;
 mod targets;
 
 use crate::answer::answer;
@@ -17,6 +18,7 @@ use lab_model::Failure;
 pub use load::render as load;
 pub use page::Page;
 pub use page::clean;
+pub use served::render as served;
 
 /// The report as text; every line ends with a line feed.
 pub fn render(report: &Report, terminal: Terminal) -> String {

@@ -4,8 +4,8 @@
 use crate::view::{Group, View};
 use lab_model::SubjectId;
 use rust_xlsxwriter::{
-    Chart, ChartErrorBars, ChartErrorBarsType, ChartLegendPosition, ChartLine, ChartMarker,
-    ChartMarkerType, ChartRange, ChartSolidFill, ChartType, Color,
+    Chart, ChartErrorBars, ChartErrorBarsType, ChartLegendPosition, ChartLine, ChartLineDashType,
+    ChartMarker, ChartMarkerType, ChartRange, ChartSolidFill, ChartType, Color,
 };
 
 pub fn sweep_chart(view: &View, group: &Group, subjects: &[SubjectId], begin: u32) -> Chart {
@@ -76,7 +76,7 @@ fn add_lines(
         let series = chart.add_series().set_name(view.name(subject));
         series.set_categories(range(0)).set_values(range(column));
         series
-            .set_format(ChartLine::new().set_color(colour).set_width(1.75))
+            .set_format(line(view, subject).set_width(1.75))
             .set_marker(&marker);
         series.set_y_error_bars(ChartErrorBars::new().set_type(bars));
     }
@@ -124,7 +124,28 @@ pub fn bar_chart(title: &str, unit: &str) -> Chart {
     chart
 }
 
+/// A subject's line: of servers that the lab started, the dashes tell those of one language apart.
+pub fn line(view: &View, subject: SubjectId) -> ChartLine {
+    const DASHES: [ChartLineDashType; 5] = [
+        ChartLineDashType::Solid,
+        ChartLineDashType::Dash,
+        ChartLineDashType::SquareDot,
+        ChartLineDashType::RoundDot,
+        ChartLineDashType::DashDot,
+    ];
+    let mut line = ChartLine::new();
+    line.set_color(colour(view, subject));
+    if view.plan.serving().is_some() {
+        let (_, dash) = crate::plot::served::look_of(view, subject);
+        line.set_dash_type(DASHES[dash % DASHES.len()]);
+    }
+    line
+}
+
 pub fn colour(view: &View, subject: SubjectId) -> Color {
-    let (r, g, b) = crate::plot::colour_of(view, subject);
+    let (r, g, b) = match view.plan.serving() {
+        Some(_) => crate::plot::served::look_of(view, subject).0,
+        None => crate::plot::colour_of(view, subject),
+    };
     Color::RGB(u32::from(r) << 16 | u32::from(g) << 8 | u32::from(b))
 }

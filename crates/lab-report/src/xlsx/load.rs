@@ -88,7 +88,8 @@ const TIMES: [Times; 3] = [
     ("Lag", |c| &c.lag),
 ];
 
-fn figures(view: &LoadView) -> Sheet {
+/// A row for each server and point.
+pub fn figures(view: &LoadView) -> Sheet {
     let place = [
         "Server",
         "Point",

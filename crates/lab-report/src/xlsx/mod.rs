@@ -6,12 +6,14 @@ mod between;
 mod charts;
 mod commands;
 mod load;
+mod served;
 mod sheet;
 mod sheets;
 mod targets;
 
 use crate::between::BetweenReport;
 use crate::load::LoadView;
+use crate::served::ServedView;
 use crate::view::View;
 use crate::{Error, Report};
 use lab_model::Run;
@@ -106,6 +108,15 @@ fn sheets(view: &View) -> Vec<(&'static str, Sheet)> {
 pub(crate) fn load(view: &LoadView) -> Result<Vec<u8>, Error> {
     let mut workbook = workbook_of(view.view.run);
     for (name, sheet) in load::sheets(view) {
+        sheet.write(&mut workbook, name)?;
+    }
+    Ok(workbook.save_to_buffer()?)
+}
+
+/// The workbook of servers that the lab started.
+pub(crate) fn served(view: &ServedView) -> Result<Vec<u8>, Error> {
+    let mut workbook = workbook_of(view.common().run);
+    for (name, sheet) in served::sheets(view) {
         sheet.write(&mut workbook, name)?;
     }
     Ok(workbook.save_to_buffer()?)

@@ -18,8 +18,20 @@ pub struct LoadAnalysis {
     pub cells: Vec<LoadCell>,
     /// Every server but the baseline against it, by point, then subject, then metric.
     pub comparisons: Vec<LoadComparison>,
+    /// The second copy of the baseline against it, where there is one, by point, then metric.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub controls: Vec<LoadControl>,
     /// What more connections bring, where there is a sweep over them.
     pub scalings: Vec<Scaling>,
+    /// Of servers that the lab starts: over the points of a case, and over all cases.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overall: Vec<LoadOverall>,
+    /// Of servers that the lab starts: what a connection for each request costs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reconnects: Vec<Reconnect>,
+    /// Of servers that the lab starts: memory, threads, start-up.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub footprints: Vec<ServerFootprint>,
     /// What was not compared.
     pub refusals: Vec<Refusal>,
     /// What to know.
@@ -121,6 +133,82 @@ pub struct LoadComparison {
     pub verdict: Verdict,
 }
 
+/// The second copy of the baseline against the baseline, at one point in one respect.
+#[derive(Clone, Debug, Serialize)]
+pub struct LoadControl {
+    /// What.
+    pub point: PointId,
+    /// In which respect.
+    pub metric: Metric,
+    /// Its ratio, individually at the plan's level; the truth is 1.
+    pub ratio: Interval,
+    /// The interval contains 1, or the blocks are too few to say.
+    pub met: bool,
+    /// The margin used there: the plan's, or the control's bound where that is not met.
+    pub margin: f64,
+}
+
+/// A server's CPU time per request against the baseline's over all points of a case at which it is asked
+/// as fast as it answers; or over those of all cases.
+#[derive(Clone, Debug, Serialize)]
+pub struct LoadOverall {
+    /// Who; the second copy of the baseline is among them, and its interval is its own.
+    pub subject: SubjectId,
+    /// Index into the plan's cases; `None`: over all of them.
+    pub case: Option<usize>,
+    /// Connections serve one request after the other; else each request has one of its own.
+    pub keep_alive: bool,
+    /// How many points went into it.
+    pub points: u32,
+    /// Per block the geometric mean of the ratios over the points; over blocks as
+    /// [`LoadComparison::ratio`], simultaneous over the servers.
+    pub ratio: Interval,
+    /// Holm-adjusted p-value of ratio = 1 over the servers.
+    pub p: f64,
+    /// What the ratio supports.
+    pub verdict: Verdict,
+    /// The margin used: the plan's, or the control's bound where its noise floor was not met.
+    pub margin: f64,
+}
+
+/// What it costs one server that each request has a connection of its own: the same with one that serves
+/// one request after the other is 1.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reconnect {
+    /// Who.
+    pub subject: SubjectId,
+    /// Index into the plan's cases; `None`: over all of them.
+    pub case: Option<usize>,
+    /// In which respect: the time or the server's CPU time per request.
+    pub metric: Metric,
+    /// How many pairs of points went into it.
+    pub points: u32,
+    /// Per block the geometric mean over the pairs of points; over blocks as [`LoadComparison::ratio`],
+    /// individually at the plan's level.
+    pub ratio: Interval,
+}
+
+/// What a server holds, and how long it takes to start.
+#[derive(Clone, Debug, Serialize)]
+pub struct ServerFootprint {
+    /// Who; the second copy of the baseline is among them.
+    pub subject: SubjectId,
+    /// The most connections of any point: where its memory was read.
+    pub connections: u32,
+    /// Resident memory after the load there: the most in a block, over blocks the median, bytes.
+    pub bytes: Option<Interval>,
+    /// The same as a multiple of the baseline's: as [`LoadOverall::ratio`].
+    pub ratio: Option<Interval>,
+    /// What the ratio supports.
+    pub verdict: Option<Verdict>,
+    /// The margin used: the plan's, or the control's bound where its noise floor was not met.
+    pub margin: f64,
+    /// Most threads seen.
+    pub threads: Option<u32>,
+    /// From the program's start to its hello, ns.
+    pub startup_ns: Option<Interval>,
+}
+
 /// A respect in which servers are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -162,6 +250,19 @@ impl Metric {
         Metric::ServerCpu,
         Metric::ServerMemory,
     ];
+
+    /// In few words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::Throughput => "throughput",
+            Metric::P50 => "p50",
+            Metric::P90 => "p90",
+            Metric::P99 => "p99",
+            Metric::P999 => "p99.9",
+            Metric::ServerCpu => "server CPU per request",
+            Metric::ServerMemory => "server memory",
+        }
+    }
 
     /// Of a percentile, how many in 10,000 requests do not exceed it.
     pub fn per_10_000(self) -> Option<u32> {

@@ -7,7 +7,7 @@ use super::visits::{Visit, Visits};
 use crate::analysis::Interval;
 use crate::dependence::{self, Merged};
 use crate::{family, order};
-use lab_model::{Arrivals, ErrorKind, Load, Plan, PointId, SubjectId};
+use lab_model::{ErrorKind, Plan, PointId, SubjectId};
 use std::collections::BTreeMap;
 
 /// The generator is the limit where its busiest thread has a core for more than this part of the time.
@@ -27,24 +27,18 @@ pub struct Measured {
 }
 
 /// Every server at every point where load was put on it, by point, then subject.
-pub fn cells(plan: &Plan, load: &Load, visits: &Visits) -> Vec<Measured> {
+pub fn cells(plan: &Plan, visits: &Visits) -> Vec<Measured> {
     let points = 0..plan.points.len();
     points
         .flat_map(|point| (0..plan.subjects.len()).map(move |subject| (subject, point)))
         .filter_map(|(subject, point)| {
             let blocks: Vec<&Visit> = visits.of(subject, point).flatten().collect();
-            cell(plan, load, &blocks, subject, point)
+            cell(plan, &blocks, subject, point)
         })
         .collect()
 }
 
-fn cell(
-    plan: &Plan,
-    load: &Load,
-    blocks: &[&Visit],
-    subject: SubjectId,
-    point: PointId,
-) -> Option<Measured> {
+fn cell(plan: &Plan, blocks: &[&Visit], subject: SubjectId, point: PointId) -> Option<Measured> {
     let sum = |part: fn(&Visit) -> u64| {
         let parts = blocks.iter().map(|block| part(block));
         parts.fold(0, u64::saturating_add)
@@ -54,10 +48,16 @@ fn cell(
     let (pace, served_per_s) = over_blocks(|v| Some(v.per_second(v.served)))?;
     let times = |of| quantiles(plan.seed, plan.measure.alpha, blocks, of);
     let (response, depending) = times(|s| &s.response);
+    // In a closed loop a request is due when it is sent.
+    let same = blocks.iter().all(|block| block.waits_for_nothing());
+    let service = match same {
+        true => response.clone(),
+        false => times(|s| &s.service).0,
+    };
     let (lag, _) = times(|s| &s.lag);
     let generator_busy = rate(|v| Some(v.busiest_cpu_ns as f64 / v.served_in_ns))?;
     let saturated = generator_busy.estimate > BUSY
-        || load.arrivals != Arrivals::Closed && lag.p99_ns.is_some_and(|p| p.estimate > LATE_NS);
+        || plan.is_open(point) && lag.p99_ns.is_some_and(|p| p.estimate > LATE_NS);
     let cell = LoadCell {
         subject,
         point,
@@ -71,7 +71,7 @@ fn cell(
         connects: sum(|v| v.connects),
         drain_ns: blocks.iter().map(|v| v.drain_ns).max().unwrap_or(0),
         response,
-        service: times(|s| &s.service).0,
+        service,
         lag,
         generator_cpu_ns: rate(|v| v.per_request(v.cpu_ns as f64)),
         generator_busy,

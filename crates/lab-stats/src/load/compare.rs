@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Every server against the baseline at every point, in every respect that both have.
 
-use super::analysis::{LoadComparison, Metric};
+use super::analysis::{LoadComparison, LoadControl, Metric};
+use super::cells::Measured;
 use super::hidden;
+use super::judge::judge;
 use super::visits::{Visit, Visits};
-use crate::analysis::Refusal;
-use crate::compare::candidates;
-use crate::family;
-use crate::ratio::{Level, Ratio, ratio};
+use crate::analysis::{Refusal, Verdict};
+use crate::compare::{candidates, noise_floor};
+use crate::ratio::{Level, Ratio};
 use crate::refusals::{self, refused};
-use crate::verdict::verdict;
 use lab_model::{Plan, PointId, Run, SubjectId};
+use std::collections::HashSet;
+
+/// All comparisons of a load run.
+#[derive(Default)]
+pub struct Compared {
+    /// By point, then subject, then metric.
+    pub pairs: Vec<Pair>,
+    /// By point, then metric.
+    pub controls: Vec<LoadControl>,
+}
 
 /// A comparison and what it rests on.
 pub struct Pair {
@@ -28,88 +38,175 @@ pub struct Pair {
 /// Each block yields, for each metric, the logarithm of subject / baseline of all its slices together:
 /// passes are mirrored, so drift cancels. A percentile is compared where every block has enough requests
 /// for it: blocks that have too few are the slow ones, and without them a server would look fast.
-pub fn compare(plan: &Plan, visits: &Visits, refusals: &[Refusal], alpha: f64) -> Vec<Pair> {
-    let points = 0..plan.points.len();
-    points
-        .flat_map(|point| compare_at(plan, visits, refusals, point, alpha))
-        .collect()
-}
-
-fn compare_at(
+pub fn compare(
     plan: &Plan,
     visits: &Visits,
+    measured: &[Measured],
     refusals: &[Refusal],
-    point: PointId,
     alpha: f64,
-) -> Vec<Pair> {
-    let subjects = candidates(plan).filter(|&s| !refused(refusals, s, point));
-    let respects: Vec<(SubjectId, Metric, Vec<f64>)> = subjects
-        .flat_map(|subject| Metric::IN_TURNS.map(|metric| (subject, metric)))
-        .filter_map(|(subject, metric)| {
-            let logs = logs(plan, visits, subject, point, metric)?;
-            Some((subject, metric, logs))
-        })
-        .collect();
-    let level = Level {
+) -> Compared {
+    let limited = measured.iter().map(|m| &m.cell);
+    let limited = limited.filter(|cell| cell.saturated && plan.serving().is_some());
+    let comparing = Comparing {
+        plan,
+        visits,
+        refusals,
+        limited: limited.map(|cell| (cell.subject, cell.point)).collect(),
         alpha,
-        family: respects.len(),
     };
-    let compared = respects.into_iter().filter_map(|(subject, metric, logs)| {
-        let ratio = ratio(&logs, level)?;
-        let comparison = LoadComparison {
-            subject,
-            point,
-            metric,
-            blocks: ratio.values,
-            ratio: ratio.interval,
-            p: ratio.p,
-            verdict: verdict(&ratio, level, plan.measure.margin),
-        };
-        Some(Pair {
-            comparison,
-            ratio,
-            level,
-        })
-    });
-    let mut pairs: Vec<Pair> = compared.collect();
-    let p: Vec<f64> = pairs.iter().map(|pair| pair.ratio.p).collect();
-    let adjusted = pairs.iter_mut().zip(family::holm(&p));
-    adjusted.for_each(|(pair, p)| pair.comparison.p = p);
-    pairs
+    let mut compared = Compared::default();
+    for point in 0..plan.points.len() {
+        comparing.at(point, &mut compared);
+    }
+    compared
 }
 
-/// For each block with both servers the logarithm of subject / baseline. `None` where some block lacks
-/// the metric, or where errors take the place of a percentile.
-fn logs(
-    plan: &Plan,
-    visits: &Visits,
-    subject: SubjectId,
-    point: PointId,
-    metric: Metric,
-) -> Option<Vec<f64>> {
-    let both = visits
-        .of(subject, point)
-        .zip(visits.of(plan.baseline, point));
-    let both: Vec<(&Visit, &Visit)> = both.filter_map(|(a, b)| Some((a?, b?))).collect();
-    let sides = both
-        .iter()
-        .copied()
-        .unzip::<_, _, Vec<&Visit>, Vec<&Visit>>();
-    if both.is_empty() || [&sides.0, &sides.1].iter().any(|v| errors_hide(v, metric)) {
-        return None;
+/// The respects in which servers are compared at a point. Those that the lab starts are each offered a rate
+/// of its own in an open loop, so that their throughputs say nothing there; and in a closed loop, in which
+/// who stalls is asked less, their response times do not.
+fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
+    match (plan.serving(), plan.is_open(point)) {
+        (None, _) => &Metric::IN_TURNS,
+        (Some(_), true) => &[Metric::P50, Metric::P90, Metric::P99],
+        (Some(_), false) => &[Metric::Throughput, Metric::ServerCpu],
     }
-    let log = |(a, b): &(&Visit, &Visit)| Some((value(a, metric)? / value(b, metric)?).ln());
-    both.iter().map(log).collect()
+}
+
+/// What comparing needs to know.
+struct Comparing<'a, 'r> {
+    plan: &'a Plan,
+    visits: &'a Visits<'r>,
+    refusals: &'a [Refusal],
+    /// Where the generator was the limit, not the server; of servers that the lab starts.
+    limited: HashSet<(SubjectId, PointId)>,
+    alpha: f64,
+}
+
+impl Comparing<'_, '_> {
+    fn at(&self, point: PointId, compared: &mut Compared) {
+        let metrics = metrics(self.plan, point);
+        let taken = |&subject: &SubjectId| !refused(self.refusals, subject, point);
+        let respects = |subject| Respects::new(self.visits, subject, point, metrics);
+        let baseline = respects(self.plan.baseline);
+        let mut floors: Vec<LoadControl> = Vec::new();
+        if let Some(control) = self.plan.control().filter(taken) {
+            let control = respects(control);
+            let floor = |&metric: &Metric| {
+                let floor = noise_floor(&control.against(&baseline, metric)?, self.plan)?;
+                Some(LoadControl {
+                    point,
+                    metric,
+                    ratio: floor.ratio.interval,
+                    met: floor.met,
+                    margin: floor.margin,
+                })
+            };
+            floors.extend(metrics.iter().filter_map(floor));
+        }
+        let margin = |(_, metric): &(SubjectId, Metric)| {
+            let floor = floors.iter().find(|floor| floor.metric == *metric);
+            floor.map_or(self.plan.measure.margin, |floor| floor.margin)
+        };
+        let mut all = Vec::new();
+        for subject in candidates(self.plan).filter(taken) {
+            let mine = respects(subject);
+            let against = |&metric| Some(((subject, metric), mine.against(&baseline, metric)?));
+            all.extend(metrics.iter().filter_map(against));
+        }
+        let judged = judge(all, self.alpha, margin).into_iter();
+        let pairs = judged.map(|((subject, metric), judged)| Pair {
+            comparison: LoadComparison {
+                subject,
+                point,
+                metric,
+                blocks: judged.ratio.values,
+                ratio: judged.ratio.interval,
+                p: judged.p,
+                verdict: judged.verdict,
+            },
+            ratio: judged.ratio,
+            level: judged.level,
+        });
+        compared
+            .pairs
+            .extend(pairs.filter(|pair| self.is_the_servers(&pair.comparison)));
+        compared.controls.extend(floors);
+    }
+
+    /// Whether a throughput says something of the servers. Where the generator was the limit of the one
+    /// that is ahead, the difference is at least as great, and the verdict holds; otherwise it is the
+    /// generator that was compared.
+    fn is_the_servers(&self, comparison: &LoadComparison) -> bool {
+        let limited = |subject| self.limited.contains(&(subject, comparison.point));
+        match (limited(self.plan.baseline), limited(comparison.subject)) {
+            _ if comparison.metric != Metric::Throughput => true,
+            (false, false) => true,
+            (true, false) => comparison.verdict == Verdict::Slower,
+            (false, true) => comparison.verdict == Verdict::Faster,
+            (true, true) => false,
+        }
+    }
+}
+
+/// What a server has in every respect, by block.
+struct Respects(Vec<Option<Block>>);
+
+struct Block {
+    served: u64,
+    failed: u64,
+    values: Vec<(Metric, Option<f64>)>,
+}
+
+impl Respects {
+    fn new(visits: &Visits, subject: SubjectId, point: PointId, metrics: &[Metric]) -> Respects {
+        let block = |visit: &Visit| Block {
+            served: visit.served,
+            failed: visit.failed(),
+            values: metrics.iter().map(|&m| (m, value(visit, m))).collect(),
+        };
+        let blocks = visits.of(subject, point);
+        Respects(blocks.map(|visit| visit.map(block)).collect())
+    }
+
+    /// For each block with both servers the logarithm of this one's / the other's. `None` where some block
+    /// lacks the metric, or where errors take the place of a percentile.
+    fn against(&self, other: &Respects, metric: Metric) -> Option<Vec<f64>> {
+        let both = self.0.iter().zip(&other.0);
+        let both = both.filter_map(|(a, b)| Some((a.as_ref()?, b.as_ref()?)));
+        let (mine, theirs): (Vec<&Block>, Vec<&Block>) = both.unzip();
+        if mine.is_empty() || any_hides(&mine, metric) || any_hides(&theirs, metric) {
+            return None;
+        }
+        let pairs = mine.into_iter().zip(theirs);
+        pairs
+            .map(|(a, b)| Some((a.value(metric)? / b.value(metric)?).ln()))
+            .collect()
+    }
+}
+
+impl Block {
+    fn value(&self, metric: Metric) -> Option<f64> {
+        let found = self.values.iter().find(|(known, _)| *known == metric);
+        found.and_then(|(_, value)| *value)
+    }
 }
 
 /// Whether errors take the place of what is compared.
 pub fn errors_hide(visits: &[&Visit], metric: Metric) -> bool {
-    let sum = |part: fn(&Visit) -> u64| {
-        let parts = visits.iter().map(|v| part(v));
-        parts.fold(0, u64::saturating_add)
-    };
+    let counts = visits.iter().map(|v| (v.failed(), v.served));
+    too_many(counts, metric)
+}
+
+fn any_hides(blocks: &[&Block], metric: Metric) -> bool {
+    too_many(blocks.iter().map(|b| (b.failed, b.served)), metric)
+}
+
+/// Whether so many failed, beside those served, that a percentile is hidden.
+fn too_many(counts: impl Iterator<Item = (u64, u64)>, metric: Metric) -> bool {
+    let add = |a: (u64, u64), b: (u64, u64)| (a.0.saturating_add(b.0), a.1.saturating_add(b.1));
+    let (failed, served) = counts.fold((0, 0), add);
     let part = metric.per_10_000();
-    part.is_some_and(|part| hidden(sum(|v| v.failed()), sum(|v| v.served), part))
+    part.is_some_and(|part| hidden(failed, served, part))
 }
 
 /// What a block says in some respect; `None`: nothing.

@@ -30,7 +30,8 @@ pub fn quantiles(
     };
     let all = Pooled::new(&counted, blocks.len());
     let total = all.total(&[1.0]);
-    let limits = [PARTS[0], PARTS[3]].map(|part| all.quantile(&[1.0], part));
+    let found = all.quantiles(&[1.0]);
+    let limits = [0, 3].map(|i| found.map(|values| values[i]));
     let depending = dependence(alpha, &counted, limits);
     let width = depending.as_ref().map_or(1, |m| m.width as usize);
     let pooled = Pooled::new(&counted, width.max(blocks.len().div_ceil(MOST_GROUPS)));
@@ -142,31 +143,32 @@ impl Pooled<'_> {
         last.map_or(0.0, |row| self.counted(row, weights))
     }
 
-    /// The least value that so many in 10,000 do not exceed; `None` of nothing.
-    fn quantile(&self, weights: &[f64], per_10_000: u32) -> Option<f64> {
+    /// For each of [`PARTS`] the least value that so many in 10,000 do not exceed; `None` of nothing.
+    fn quantiles(&self, weights: &[f64]) -> Option<[f64; PARTS.len()]> {
         let total = self.total(weights);
-        let rank = (total * f64::from(per_10_000) / 10_000.0).ceil().max(1.0);
-        let (mut low, mut high) = (0, self.values.len());
-        while low < high {
-            let middle = (low + high) / 2;
-            match self.counted(middle, weights) < rank {
-                true => low = middle + 1,
-                false => high = middle,
+        let mut found = [0.0; PARTS.len()];
+        // They ascend, and so do the parts: none lies before the one before.
+        let mut low = 0;
+        for (value, part) in found.iter_mut().zip(PARTS) {
+            let rank = (total * f64::from(part) / 10_000.0).ceil().max(1.0);
+            let mut high = self.values.len();
+            while low < high {
+                let middle = (low + high) / 2;
+                match self.counted(middle, weights) < rank {
+                    true => low = middle + 1,
+                    false => high = middle,
+                }
             }
+            *value = *self.values.get(low)? as f64;
         }
-        let value = self.values.get(low).map(|value| *value as f64);
-        value.filter(|_| total > 0.0)
+        (total > 0.0).then_some(found)
     }
 
     /// Whole groups are drawn again; what is computed from a draw is the quantiles of all its requests.
     fn intervals(&self, seed: u64, alpha: f64) -> Option<[Interval; PARTS.len()]> {
         bootstrap::intervals(self.groups, seed, alpha, |draws| {
             let weights: Vec<f64> = draws.iter().map(|n| f64::from(*n)).collect();
-            let mut found = [0.0; PARTS.len()];
-            for (value, part) in found.iter_mut().zip(PARTS) {
-                *value = self.quantile(&weights, part)?;
-            }
-            Some(found)
+            self.quantiles(&weights)
         })
     }
 }

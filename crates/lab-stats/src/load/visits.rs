@@ -136,6 +136,11 @@ impl<'r> Visit<'r> {
         self.errors.values().copied().fold(0, add)
     }
 
+    /// Whether every request was sent when it was due.
+    pub fn waits_for_nothing(&self) -> bool {
+        self.slices.iter().all(|s| s.response == s.service)
+    }
+
     /// The buckets of a distribution, of one slice after the other: values come several times.
     pub fn buckets(&self, of: Distribution) -> impl Iterator<Item = (u64, u64)> {
         self.slices

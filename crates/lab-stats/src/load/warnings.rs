@@ -56,7 +56,7 @@ pub fn warnings(
     warnings
 }
 
-fn interrupted(run: &Run) -> Option<String> {
+pub(super) fn interrupted(run: &Run) -> Option<String> {
     let how = match run.ending {
         Some(Ending::Interrupted) => "was stopped by hand",
         None => "has not ended",
@@ -163,11 +163,7 @@ impl Told<'_> {
     }
 
     fn not_delivered(&self) -> Option<String> {
-        let short = |cell: &LoadCell| {
-            (cell.served as f64) < DELIVERED * cell.offered as f64
-                || cell.served_per_s.high < DELIVERED * cell.offered_per_s.estimate
-        };
-        let short = self.cells(|cell| self.open() && short(cell));
+        let short = self.cells(|cell| self.open() && undelivered(cell));
         let rates = self.each(&short, |cell| {
             let [served, offered] = [cell.served_per_s, cell.offered_per_s];
             let rates = format!("{:.0} of {:.0}", served.estimate, offered.estimate);
@@ -282,13 +278,20 @@ impl Told<'_> {
     }
 }
 
+/// Whether not all that was due at a point was served. What is served after the end is counted in the last
+/// slice: then all of them together say nothing, but most of them do.
+pub(super) fn undelivered(cell: &LoadCell) -> bool {
+    (cell.served as f64) < DELIVERED * cell.offered as f64
+        || cell.served_per_s.high < DELIVERED * cell.offered_per_s.estimate
+}
+
 /// Parts in whole percent.
-fn whole(part: f64) -> f64 {
+pub(super) fn whole(part: f64) -> f64 {
     (100.0 * part).round() / 100.0
 }
 
 /// `2.1 %`, and never 0 % of something.
-fn percent_of_errors(share: f64) -> String {
+pub(super) fn percent_of_errors(share: f64) -> String {
     match share {
         share if share < 0.0001 => "less than 0.01 %".to_string(),
         share => percent(share),

@@ -5,6 +5,7 @@
 #![allow(dead_code)] // Each test uses a part of it.
 
 pub mod load;
+pub mod served;
 
 use lab_model::*;
 use lab_stats::analysis::Verdict;

@@ -175,25 +175,13 @@ fn ratios(view: &LoadView, subject: SubjectId) -> Option<String> {
             .collect();
         match of.as_slice() {
             [] => None,
-            [only] if one => Some(format!("{} {}", short_name(metric), verdict(view, only))),
-            many => Some(format!("{} {}", short_name(metric), counted(view, many))),
+            [only] if one => Some(format!("{} {}", metric.name(), verdict(view, only))),
+            many => Some(format!("{} {}", metric.name(), counted(view, many))),
         }
     });
     let metrics: Vec<String> = metrics.collect();
     let (b, a) = (view.view.name(subject), view.view.baseline());
     Some(format!("{b} against {a}: {}.", metrics.join("; ")))
-}
-
-pub(super) fn short_name(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Throughput => "throughput",
-        Metric::P50 => "p50",
-        Metric::P90 => "p90",
-        Metric::P99 => "p99",
-        Metric::P999 => "p99.9",
-        Metric::ServerCpu => "server CPU per request",
-        Metric::ServerMemory => "server memory",
-    }
 }
 
 /// `higher, 1.25 (1.22 to 1.28) times`; `equivalent within 2 %, 1.002 (0.995 to 1.009) times`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a report on two load runs says: what changed in which respect, in sentences and tables.
 
-use super::answer::{at_level, inverse, metric_name, short_name, word};
+use super::answer::{at_level, inverse, metric_name, word};
 use crate::between::BetweenReport;
 use crate::content::{Room, cases::tone, count};
 use crate::number::{Quantity, full, short, spoken};
@@ -40,7 +40,7 @@ pub fn servers<'a>(report: &BetweenReport<'a>) -> Vec<&'a str> {
 /// `throughput higher, 1.25 (1.22 to 1.28) times`; `p99 lower at 3 of 4 points, equivalent within 2 % at 1 of 4 points`.
 fn said(report: &BetweenReport, metric: Metric, all: &[&MetricChange]) -> Option<String> {
     let margin = report.between.margin;
-    let name = short_name(metric);
+    let name = metric.name();
     if let [only] = all {
         let change = match metric {
             Metric::Throughput => inverse(&only.change),

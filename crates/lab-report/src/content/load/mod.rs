@@ -10,6 +10,6 @@ mod trouble;
 
 pub use answer::{answer, metric_name, said};
 pub use asked::{asked, method, request_table};
-pub use tables::{comparison_table, cost_table, error_table, rate_table};
+pub use tables::{comparison_table, cost_table, error_table, errors, rate_table};
 pub use times::{Moment, merged, moments, time_table};
 pub use trouble::{alarms, failed};

@@ -19,7 +19,7 @@ const LEFT: i32 = 70;
 const NEAR: f64 = 0.01;
 
 /// A line's points: 1 / (1 - part), and the time in ns.
-type Path = Vec<(f64, f64)>;
+pub type Path = Vec<(f64, f64)>;
 
 struct Curve {
     name: String,
@@ -98,7 +98,7 @@ fn name(view: &LoadView, series: &Series) -> String {
 }
 
 /// Steps: a value holds from the part of those below it to the part of those up to it.
-fn path(counts: &[(u64, u64)]) -> Path {
+pub fn path(counts: &[(u64, u64)]) -> Path {
     let total: f64 = counts.iter().map(|(_, n)| *n as f64).sum();
     let mut path: Path = Vec::new();
     let mut below = 0.0;
@@ -175,7 +175,7 @@ fn draw(area: &Area, curves: &[Curve]) -> Drawn<()> {
 }
 
 /// `99.9 %` for 1000.
-fn percentile(x: f64) -> String {
+pub fn percentile(x: f64) -> String {
     let decimals = (x.log10().round() as usize).saturating_sub(2);
     format!("{:.decimals$} %", 100.0 * (1.0 - 1.0 / x))
 }

@@ -7,6 +7,8 @@ mod over_time;
 mod ratios;
 mod sweep;
 
+pub use curve::{Path, path, percentile};
+
 use super::{Plot, scaling};
 use crate::load::{LoadView, Series};
 use crate::plot::colour::{numbered, of_subject};

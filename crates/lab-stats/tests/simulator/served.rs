@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Runs of servers that the lab started and that were never measured: their true costs are known.
+
+use super::load::{add, counts, times};
+use super::{Random, empty_run, subject};
+use lab_model::*;
+
+/// Servers whose costs are those of the baseline times so much. The first is the baseline, the second its copy.
+pub struct World {
+    /// CPU time of a request / the baseline's.
+    pub costs: Vec<f64>,
+    /// What a connection for each request costs, times a request over one that is kept alive.
+    pub reconnect: f64,
+    /// Memory / the baseline's.
+    pub memory: Vec<f64>,
+    /// Scatter of a block: the standard deviation of logarithms.
+    pub scatter: f64,
+    /// Response times are drawn, too, which takes longer than anything else.
+    pub timed: bool,
+}
+
+/// Connections over which servers are swept.
+pub const CONNECTIONS: [u32; 4] = [1, 8, 64, 512];
+
+/// The baseline's CPU time of a request, ns.
+pub const COST: f64 = 10_000.0;
+
+impl World {
+    /// Servers with these costs, the baseline and its copy not among them.
+    pub fn new(costs: &[f64]) -> World {
+        let all: Vec<f64> = [1.0, 1.0].iter().chain(costs).copied().collect();
+        World {
+            memory: all.clone(),
+            costs: all,
+            reconnect: 3.0,
+            scatter: 0.02,
+            timed: true,
+        }
+    }
+
+    /// A run of two cases with so many blocks.
+    pub fn run(&self, seed: u64, blocks: u32) -> Run {
+        let servers = (0..self.costs.len()).map(|i| match i {
+            0 => subject("base", None),
+            1 => subject("base-control", Some(0)),
+            i => subject(&format!("s{i}"), None),
+        });
+        let mut run = empty_run(servers.collect(), points(), seed, 1);
+        let plan = run.plan.as_mut().unwrap();
+        plan.cases = ["json", "echo"].map(case).into();
+        plan.measure.looks = Vec::new();
+        plan.load = Some(Load {
+            keep_alive: true,
+            serving: Some(Serving::default()),
+            ..Load::default()
+        });
+        run.ending = Some(Ending::Blocks);
+        let mut random = Random(seed);
+        (0..blocks).for_each(|_| self.block(&mut run, &mut random));
+        run
+    }
+
+    fn block(&self, run: &mut Run, random: &mut Random) {
+        let plan = run.plan.clone().unwrap();
+        let speed = (0.1 * random.normal()).exp();
+        let mut slices = Vec::new();
+        for point in 0..plan.points.len() {
+            let mut order: Vec<SubjectId> = (0..self.costs.len()).collect();
+            random.shuffle(&mut order);
+            let luck: Vec<f64> = order
+                .iter()
+                .map(|_| (self.scatter * random.normal()).exp())
+                .collect();
+            for pass in 0..2 {
+                for &subject in &order {
+                    let cost = speed * luck[subject] * self.costs[subject];
+                    slices.push(Slice {
+                        pass,
+                        ..self.slice(&plan, (subject, point), cost, random)
+                    });
+                }
+                order.reverse();
+            }
+        }
+        add(run, slices);
+        let processes = (0..self.costs.len()).map(|subject| Process {
+            subject,
+            startup_ns: 2_000_000 + subject as u64,
+            startup_cpu_ns: 1_000_000,
+        });
+        run.blocks.last_mut().unwrap().processes = processes.collect();
+    }
+
+    fn slice(
+        &self,
+        plan: &Plan,
+        (subject, point): (SubjectId, PointId),
+        cost: f64,
+        random: &mut Random,
+    ) -> Slice {
+        let alive = if plan.keeps_alive(point) {
+            1.0
+        } else {
+            self.reconnect
+        };
+        let connections = plan.connections(point) as f64;
+        // Each connection waits while the others are served.
+        let ns = COST * cost * alive * (1.0 + 2.0 / connections);
+        let part = plan.part_of_peak(point);
+        let served = (50e6 / ns * part.unwrap_or(1.0)) as usize;
+        let timed = if self.timed { served } else { 0 };
+        let response = counts(times(random, timed, 3.0 * ns, 0.3));
+        let memory = 4e6 * self.memory[subject] * (self.scatter * random.normal()).exp();
+        Slice {
+            subject,
+            point,
+            wall_ns: 50_000_000,
+            offered: served as u64,
+            served: served as u64,
+            cpu_ns: 10_000_000,
+            busiest_cpu_ns: 10_000_000,
+            server_cpu_ns: Some((COST * cost * alive * served as f64) as u64),
+            server_bytes: Some((memory * connections.sqrt()) as u64),
+            server_threads: Some(2),
+            service: response.clone(),
+            response,
+            lag: match part {
+                Some(_) => Counts(vec![(10_000, served as u64)]),
+                None => Counts::default(),
+            },
+            ..Slice::default()
+        }
+    }
+}
+
+fn case(name: &str) -> Case {
+    Case {
+        name: name.into(),
+        sweep: Some("connections".into()),
+        ..Case::default()
+    }
+}
+
+fn points() -> Vec<Point> {
+    let mut points = Vec::new();
+    for case in 0..2 {
+        for (keep_alive, load) in [("yes", "closed"), ("no", "closed"), ("yes", "50%")] {
+            for n in CONNECTIONS
+                .into_iter()
+                .filter(|n| load == "closed" || *n == 64)
+            {
+                let params = [
+                    ("connections", n.to_string()),
+                    ("keep_alive", keep_alive.to_string()),
+                    ("load", load.to_string()),
+                ];
+                points.push(Point {
+                    case,
+                    params: params.map(|(key, value)| (key.to_string(), value)).into(),
+                    x: Some(f64::from(n)),
+                    ..Point::default()
+                });
+            }
+        }
+    }
+    points
+}
