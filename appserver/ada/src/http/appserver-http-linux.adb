@@ -209,6 +209,42 @@ package body Appserver.HTTP.Linux is
          else Would_Block);
    end Accept_Connection;
 
+   --  A filter of packets, as Linux's networking/filter.rst has it: it sees them from their
+   --  TCP header on
+
+   type Instruction is record
+      Code   : Unsigned_16;
+      If_So  : Unsigned_8;
+      If_Not : Unsigned_8;
+      Value  : Unsigned_32;
+   end record with Convention => C;
+
+   type Instructions is array (Positive range <>) of Instruction with Convention => C;
+
+   type Filter is record
+      Length : unsigned_short;
+      First  : System.Address;
+   end record with Convention => C;
+
+   Load_Byte     : constant := 16#30#;
+   Jump_If_Set   : constant := 16#45#;
+   End_With      : constant := 16#06#;
+   Attach_Filter : constant := 26;
+
+   procedure Ignore_New_Connections (Listener : Descriptor) is
+      Without_SYN : aliased constant Instructions :=
+        [(Load_Byte,   0, 0, 13),
+         (Jump_If_Set, 0, 1, 2),
+         (End_With,    0, 0, 0),
+         (End_With,    0, 0, Unsigned_32'Last)];
+      --  Byte 13 has the flags, of which SYN is 2 (RFC 9293, 3.1). 0 drops a packet.
+      Program     : aliased constant Filter := (Without_SYN'Length, Without_SYN'Address);
+      Ignored     : constant int := C_Setsockopt
+        (int (Listener), SOL_SOCKET, Attach_Filter, Program'Address, Filter'Size / 8);
+   begin
+      null;
+   end Ignore_New_Connections;
+
    procedure Receive
      (Socket : Descriptor; Into : out String; Count : out Natural; Result : out Outcome)
    is

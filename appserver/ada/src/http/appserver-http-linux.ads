@@ -35,6 +35,10 @@ private package Appserver.HTTP.Linux is
      (Listener : Descriptor; Socket : out Descriptor; Result : out Outcome);
    --  Failed if the system has no room for it now
 
+   procedure Ignore_New_Connections (Listener : Descriptor);
+   --  Those that begin from here on are not answered: a client tries again, a second later. Those
+   --  that have begun are still to be accepted.
+
    procedure Receive
      (Socket : Descriptor; Into : out String; Count : out Natural; Result : out Outcome)
      with Pre => Into'Length > 0;

@@ -14,7 +14,8 @@ package body Appserver.HTTP.Loops is
    --  Milliseconds
 
    Between_Sweeps : constant := 1_000;
-   When_Stopping  : constant := 50;
+   When_Stopping  : constant := 10;
+   For_Connecting : constant := 20;
    Longest_Stop   : constant := 4_000;
    For_Lingering  : constant := 2_000;
 
@@ -618,28 +619,33 @@ package body Appserver.HTTP.Loops is
       end loop;
    end Accept_Some;
 
-   --  Who waits to be accepted is served. Who comes then is refused by the system, at once.
+   --  Who has begun to connect is served, if that does not take long. Who comes later is refused by
+   --  the system.
 
-   procedure Begin_To_Stop (Self : in out Event_Loop'Class; Desk : Desks.Desk) is
+   procedure Begin_To_Stop (Self : in out Event_Loop) is
+   begin
+      Linux.Ignore_New_Connections (Self.Listener);
+      Self.Is_Stopping  := True;
+      Self.Listen_Until := Self.Now + For_Connecting;
+      Self.Give_Up      := Self.Now + Longest_Stop;
+      Self.Next_Sweep   := Self.Now + When_Stopping;
+      for Connection of Self.Connections (1 .. Self.Used) loop
+         if Connection.State = Reading and then Connection.Awaits = A_Request then
+            Connection.Deadline := Self.Now + Self.For_Closing;
+         end if;
+      end loop;
+   end Begin_To_Stop;
+
+   procedure End_Listening (Self : in out Event_Loop'Class; Desk : Desks.Desk) is
       Is_Last : Boolean;
    begin
-      if not Self.Is_Stopping then
-         Self.Stop_Listening (Is_Last);
-         if Is_Last then
-            Accept_Some (Self, Desk, Most => Positive'Last);
-            Linux.Close (Self.Listener);
-         end if;
-         Self.Listener    := No_File;
-         Self.Is_Stopping := True;
-         Self.Give_Up     := Self.Now + Longest_Stop;
-         Self.Next_Sweep  := Self.Now;
-         for Connection of Self.Connections (1 .. Self.Used) loop
-            if Connection.State = Reading and then Connection.Awaits = A_Request then
-               Connection.Deadline := Self.Now + Self.For_Closing;
-            end if;
-         end loop;
+      Self.Stop_Listening (Is_Last);
+      if Is_Last then
+         Accept_Some (Self, Desk, Most => Positive'Last);
+         Linux.Close (Self.Listener);
       end if;
-   end Begin_To_Stop;
+      Self.Listener := No_File;
+   end End_Listening;
 
    --------------
    -- Sweeping --
@@ -681,10 +687,11 @@ package body Appserver.HTTP.Loops is
             end if;
          end if;
       end loop;
-      if not Self.Is_Listening
-        and then not Self.Is_Stopping
-        and then Has_Free_Slot (Event_Loop (Self))
-      then
+      if Self.Is_Stopping then
+         if Self.Listener /= No_File and then Self.Now >= Self.Listen_Until then
+            End_Listening (Self, Desk);
+         end if;
+      elsif not Self.Is_Listening and then Has_Free_Slot (Event_Loop (Self)) then
          Listen (Event_Loop (Self));
       end if;
       Self.Next_Sweep :=
@@ -743,7 +750,8 @@ package body Appserver.HTTP.Loops is
 
    procedure Wait (Self : in out Event_Loop'Class; Desk : Desks.Desk) is
       Time : Integer :=
-        (if Self.Count = 0 and then Self.Is_Listening then Linux.Forever
+        (if Self.Count = 0 and then Self.Is_Listening and then not Self.Is_Stopping
+         then Linux.Forever
          else Integer (Byte_Count'Max (Self.Next_Sweep - Self.Now, 1)));
    begin
       Self.Leave (Desk, Waiting);
@@ -760,8 +768,8 @@ package body Appserver.HTTP.Loops is
          if Self.Next_Event <= Self.Event_Count then
             Take_Next (Self, Desk);
          else
-            if Self.Stop_Asked then
-               Begin_To_Stop (Self, Desk);
+            if Self.Stop_Asked and then not Self.Is_Stopping then
+               Begin_To_Stop (Event_Loop (Self));
             end if;
             if Self.Now >= Self.Next_Sweep then
                Sweep (Self, Desk);

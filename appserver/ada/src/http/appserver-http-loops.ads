@@ -149,6 +149,7 @@ private
 
       Stop_Asked   : Boolean := False with Atomic;
       Is_Stopping  : Boolean := False;
+      Listen_Until : Byte_Count := 0;
       Give_Up      : Byte_Count := 0;
 
       Clock        : Byte_Count := 0;
@@ -174,7 +175,7 @@ private
    function Has_Free_Slot (Self : Event_Loop) return Boolean is (Self.Count < Self.Slots);
    function Is_Stopping (Self : Event_Loop) return Boolean is (Self.Is_Stopping);
    function Is_Over (Self : Event_Loop) return Boolean is
-     (Self.Is_Stopping and then Self.Count = 0);
+     (Self.Is_Stopping and then Self.Listener = No_File and then Self.Count = 0);
    function Now (Self : Event_Loop) return Byte_Count is (Self.Now);
 
 end Appserver.HTTP.Loops;
