@@ -4,4 +4,6 @@
 
 package Appserver with Pure is
 
+   Version : constant String := "0.1.0";
+
 end Appserver;

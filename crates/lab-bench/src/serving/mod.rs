@@ -125,6 +125,8 @@ impl<'a> Servings<'a> {
         progress: &mut dyn FnMut(Progress),
     ) -> Answer<(Proven, Vec<Pilot>)> {
         let proven = self.ground.prove(site)?;
+        // As in the warm-up of a block.
+        site.process.free()?;
         let plan = self.ground.plan;
         let mut pilots = Vec::new();
         for (case, body) in proven.bodies.iter().enumerate() {

@@ -14,7 +14,7 @@ pub const SLICE: Duration = Duration::from_millis(50);
 const FIRST_LOOK: usize = 20;
 
 /// A virtual machine compiles what it runs for many seconds, in steps that are small beside the noise of a
-/// slice: as long as a third of the slices costs less than this part of the third before, it still does.
+/// slice: as long as the second half of the slices costs less than this part of the first, it still does.
 const STILL_FALLING: f64 = 0.97;
 
 /// Connections with which servers are warmed up, or as near to it as the plan has points.
@@ -74,12 +74,11 @@ pub fn pilot(ground: &Ground, site: &mut Site, point: PointId, body: &[u8]) -> A
     })
 }
 
-/// The last third of the times is lower than the one before.
+/// The second half of the times is lower than the first.
 fn falling(times: &[f64]) -> bool {
-    let third = times.len() / 3;
-    let [middle, last] = [third..2 * third, times.len() - third..times.len()]
-        .map(|part| order::median(&times[part]).unwrap_or(0.0));
-    last < STILL_FALLING * middle
+    let (first, second) = times.split_at(times.len() / 2);
+    let [first, second] = [first, second].map(|half| order::median(half).unwrap_or(0.0));
+    second < STILL_FALLING * first
 }
 
 /// CPU time for each request: a server's rate is the machine's too, its cost is its own.

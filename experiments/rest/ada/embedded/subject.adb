@@ -2,6 +2,7 @@
 --
 --  What does the smallest web server in Ada serve?
 
+with Appserver;
 with Benchlab.Subjects;
 with Embedded_Case;
 
@@ -9,6 +10,6 @@ procedure Subject is
 begin
    Benchlab.Subjects.Serve
      (Name     => "ada-embedded",
-      Library  => "Appserver.HTTP.Embedded",
+      Library  => "appserver " & Appserver.Version & ", profile embedded",
       New_Case => Embedded_Case.New_Case'Access);
 end Subject;

@@ -54,10 +54,13 @@ package body Service is
 
    function Greet_By_Name (Request : HTTP.Request) return Response is
       Path : constant String := Request.Path;
-      Name : constant String := Decoded (Path (Path'First + Hello_Path'Length .. Path'Last));
+      Last : constant String := Path (Path'First + Hello_Path'Length .. Path'Last);
+      Name : constant String := Decoded (Last);
       JSON : Appserver.JSON.Writers.Writer (Request.Draft);
    begin
-      if Request.Method /= Get then
+      if (for some C of Last => C = '/') then
+         return Empty (Not_Found);
+      elsif Request.Method /= Get then
          return Not_Allowed (Request, "GET, HEAD");
       elsif not Greetings.Is_Name (Name) then
          return Empty (Bad_Request);

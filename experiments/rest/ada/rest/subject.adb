@@ -2,6 +2,7 @@
 --
 --  What do routes with typed parameters and documents cost, on the web server in Ada?
 
+with Appserver;
 with Benchlab.Subjects;
 with Pooled_Case;
 
@@ -9,6 +10,6 @@ procedure Subject is
 begin
    Benchlab.Subjects.Serve
      (Name     => "ada-rest",
-      Library  => "Appserver.HTTP.REST",
+      Library  => "appserver " & Appserver.Version & ", profile rest",
       New_Case => Pooled_Case.New_Case'Access);
 end Subject;

@@ -2,6 +2,7 @@
 --
 --  What does a web server in Ada serve?
 
+with Appserver;
 with Benchlab.Subjects;
 with Pooled_Case;
 
@@ -9,6 +10,6 @@ procedure Subject is
 begin
    Benchlab.Subjects.Serve
      (Name     => "ada-server",
-      Library  => "Appserver.HTTP.Server",
+      Library  => "appserver " & Appserver.Version & ", profile server",
       New_Case => Pooled_Case.New_Case'Access);
 end Subject;

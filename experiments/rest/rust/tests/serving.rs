@@ -273,7 +273,8 @@ fn closes_and_opens_again() {
     }
     let mut idle = subject.connect();
     assert_eq!(subject.ask("close"), "@lab closed");
-    assert_eq!(idle.read(&mut [0]).unwrap(), 0);
+    // One that was not accepted yet is reset.
+    assert!(matches!(idle.read(&mut [0]), Ok(0) | Err(_)));
     assert!(TcpStream::connect(&subject.address).is_err());
     let usage = subject.ask("open case=serve workers=8 seed=7");
     assert!(usage.starts_with("@lab error code=usage "), "{usage}");
