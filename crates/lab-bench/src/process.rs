@@ -149,6 +149,14 @@ impl Process {
         })
     }
 
+    /// Keeps all of its threads on some cores. Those that it starts from now on begin there, too.
+    pub fn keep_all_on(&self, cores: &[usize]) -> Answer<()> {
+        sys::pin_all(self.group, cores).map_err(|e| {
+            let why = format!("its threads cannot be kept on cores {cores:?}: {e}");
+            Fault::Failed("start", why)
+        })
+    }
+
     /// Gives all of its threads all cores.
     pub fn free(&self) -> Answer<()> {
         let cores = sys::allowed_cores();

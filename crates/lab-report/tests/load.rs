@@ -10,10 +10,10 @@ use lab_report::{
     render_history, xml,
 };
 use lab_stats::load::analysis::{LoadAnalysis, Metric};
-use scraper::{Html, Selector};
 use std::collections::{BTreeSet, HashMap};
 use std::io::Cursor;
 use support::load;
+use support::page::{assert_markdown_keeps_its_tables, assert_page_is_whole};
 use unicode_width::UnicodeWidthStr;
 
 fn all() -> Vec<Run> {
@@ -292,50 +292,14 @@ fn the_json_has_plan_and_analysis() {
 fn the_page_is_whole_and_nothing_in_it_is_markup_from_a_run() {
     for run in all() {
         let html = text(Format::Html, &run);
-        let document = Html::parse_document(&html);
-        let select = |css: &str| Selector::parse(css).expect("a selector");
-        let bad = "script, img, iframe, link, [onload], [onerror], [src], [style], body style";
-        assert_eq!(document.select(&select(bad)).count(), 0);
-        let mut ids = BTreeSet::new();
-        for element in document.select(&select("[id]")) {
-            let id = element.value().attr("id").expect("an id");
-            assert!(ids.insert(id.to_string()), "{id} is there twice");
-        }
-        for anchor in document.select(&select("a")) {
-            let target = anchor.value().attr("href").expect("a target");
-            assert!(ids.contains(target.trim_start_matches('#')), "{target}");
-        }
-        let all = select("h1, h2, h3");
-        let levels = document.select(&all);
-        let levels: Vec<u8> = levels.map(|h| h.value().name().as_bytes()[1]).collect();
-        assert!(levels.windows(2).all(|l| l[1] <= l[0] + 1));
-        for table in document.select(&select("table")) {
-            let columns = table.select(&select("thead th")).count();
-            for row in table.select(&select("tbody tr")) {
-                assert_eq!(row.select(&select("th, td")).count(), columns);
-            }
-        }
-        for svg in document.select(&select("svg.plot")) {
-            assert_eq!(svg.value().attr("role"), Some("img"));
-            assert!(svg.value().attr("aria-labelledby").is_some());
-        }
-        assert!(!html.contains("url(") && !html.contains("@import"));
+        assert_page_is_whole(&html);
     }
 }
 
 #[test]
 fn markdown_keeps_its_tables_whatever_a_name_holds() {
     let text = text(Format::Markdown, &load::hostile());
-    let prose = text.lines().filter(|line| !line.starts_with("      "));
-    for line in prose {
-        let unescaped = line.replace("\\<", "").replace("<br>", "");
-        assert!(!unescaped.contains('<'), "{line}");
-    }
-    for block in text.split("\n\n").filter(|b| b.starts_with('|')) {
-        let bars = |line: &str| line.replace("\\|", "").matches('|').count();
-        let first = bars(block.lines().next().expect("a heading"));
-        assert!(block.lines().all(|line| bars(line) == first), "{block}");
-    }
+    assert_markdown_keeps_its_tables(&text);
 }
 
 #[test]

@@ -312,7 +312,7 @@ impl Bench<'_, '_> {
             let slices = pilot.warmup_batches;
             site.load(&mut engine, pilot::SLICE * slices)?;
         }
-        site.keep_on(&self.split.server)?;
+        site.process.keep_all_on(&self.split.server)?;
         site.process.freeze()
     }
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// Requests per second.
 #[derive(Debug, Default)]
 pub struct Peaks {
-    /// By subject, case, and whether connections are kept alive; and the point at which it was.
+    /// By subject, case, and whether connections are kept alive.
     highest: HashMap<(SubjectId, usize, bool), f64>,
 }
 
@@ -17,7 +17,7 @@ impl Peaks {
     pub fn of(plan: &Plan, run: &Run) -> Peaks {
         let mut peaks = Peaks::default();
         if let Some(first) = run.complete_blocks().next() {
-            peaks.see_all(plan, &first.slices);
+            peaks.see(plan, &first.slices);
         }
         peaks
     }
@@ -39,24 +39,16 @@ impl Peaks {
         }
     }
 
-    /// Looks at all slices of one point, or of several.
-    pub fn see_all(&mut self, plan: &Plan, slices: &[Slice]) {
-        for point in 0..plan.points.len() {
-            let here = slices.iter().filter(|slice| slice.point == point);
-            self.see(plan, &here.cloned().collect::<Vec<_>>());
-        }
-    }
-
-    /// Looks at the slices of one point.
+    /// Looks at all slices of some points: those of a point together make one rate.
     pub fn see(&mut self, plan: &Plan, slices: &[Slice]) {
-        let mut sums: HashMap<SubjectId, (PointId, u64, u64)> = HashMap::new();
+        let mut sums: HashMap<(SubjectId, PointId), (u64, u64)> = HashMap::new();
         let closed = |slice: &&Slice| !plan.is_open(slice.point);
         for slice in slices.iter().filter(closed) {
-            let sum = sums.entry(slice.subject).or_insert((slice.point, 0, 0));
-            sum.1 += slice.served;
-            sum.2 += slice.wall_ns;
+            let (served, wall_ns) = sums.entry((slice.subject, slice.point)).or_default();
+            *served += slice.served;
+            *wall_ns += slice.wall_ns;
         }
-        for (subject, (point, served, wall_ns)) in sums {
+        for ((subject, point), (served, wall_ns)) in sums {
             let rate = served as f64 * 1e9 / wall_ns.max(1) as f64;
             let highest = self.highest.entry(key(plan, subject, point)).or_insert(0.0);
             *highest = highest.max(rate);

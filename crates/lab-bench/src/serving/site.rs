@@ -7,7 +7,6 @@ use crate::interrupt;
 use crate::load::{Reading, Watch};
 use crate::process::{Answer, Fault, Process};
 use crate::protocol::Reply;
-use crate::sys;
 use lab_load::{Engine, Expect, Job, Link, Record, Request, Requests, Statuses, method};
 use lab_model::{Arrivals, Example, Plan, PointId, Serving, Stage, SubjectId};
 use std::net::SocketAddr;
@@ -52,7 +51,7 @@ impl Ground<'_> {
     }
 
     fn open(&self, process: &mut Process, cores: &[usize]) -> Answer<Reply> {
-        keep_on(process, cores)?;
+        process.keep_all_on(cores)?;
         let files = self.files.folder().to_string_lossy();
         let (workers, seed) = (self.serving.workers.to_string(), self.plan.seed.to_string());
         process.open([
@@ -126,11 +125,6 @@ impl Ground<'_> {
 }
 
 impl Site {
-    /// Keeps all of its threads on some cores.
-    pub fn keep_on(&self, cores: &[usize]) -> Answer<()> {
-        keep_on(&self.process, cores)
-    }
-
     /// What its processes have used by now, and hold.
     pub fn read(&mut self) -> Answer<Reading> {
         self.watch.read().map_err(|_| {
@@ -161,13 +155,6 @@ impl Site {
             .map_err(|fault| fault.with_log(&self.process))?;
         self.process.quit()
     }
-}
-
-fn keep_on(process: &Process, cores: &[usize]) -> Answer<()> {
-    sys::pin_all(process.pid(), cores).map_err(|e| {
-        let why = format!("its threads cannot be kept on cores {cores:?}: {e}");
-        Fault::Failed("start", why)
-    })
 }
 
 fn address(opened: &Reply) -> Answer<SocketAddr> {

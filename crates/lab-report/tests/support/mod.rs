@@ -7,6 +7,7 @@
 
 pub mod commands;
 pub mod load;
+pub mod page;
 pub mod served;
 pub mod targets;
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What every page and every Markdown text must be, whatever names a run has.
+
+use scraper::{Html, Selector};
+use std::collections::BTreeSet;
+
+/// The page loads nothing, has nothing that runs, its links lead to places of its own, its headings skip no
+/// level, and its rows have as many cells as the head of their table.
+#[track_caller]
+pub fn assert_page_is_whole(html: &str) {
+    let document = Html::parse_document(html);
+    let select = |css: &str| Selector::parse(css).expect("a selector");
+    let bad = "script, img, iframe, link, [onload], [onerror], [src], [style], body style";
+    assert_eq!(document.select(&select(bad)).count(), 0);
+    let mut ids = BTreeSet::new();
+    for element in document.select(&select("[id]")) {
+        let id = element.value().attr("id").expect("an id");
+        assert!(ids.insert(id.to_string()), "{id} is there twice");
+    }
+    for anchor in document.select(&select("a")) {
+        let target = anchor.value().attr("href").expect("a target");
+        assert!(ids.contains(target.trim_start_matches('#')), "{target}");
+    }
+    let all = select("h1, h2, h3");
+    let levels = document.select(&all);
+    let levels: Vec<u8> = levels.map(|h| h.value().name().as_bytes()[1]).collect();
+    assert!(levels.windows(2).all(|l| l[1] <= l[0] + 1));
+    for table in document.select(&select("table")) {
+        let columns = table.select(&select("thead th")).count();
+        for row in table.select(&select("tbody tr")) {
+            assert_eq!(row.select(&select("th, td")).count(), columns);
+        }
+    }
+    for svg in document.select(&select("svg.plot")) {
+        assert_eq!(svg.value().attr("role"), Some("img"));
+        assert!(svg.value().attr("aria-labelledby").is_some());
+    }
+    assert!(!html.contains("url(") && !html.contains("@import"));
+}
+
+/// Nothing in it is markup but the tables', each of which has as many cells in every line.
+#[track_caller]
+pub fn assert_markdown_keeps_its_tables(text: &str) {
+    let prose = text.lines().filter(|line| !line.starts_with("      "));
+    for line in prose {
+        let unescaped = line.replace("\\<", "").replace("<br>", "");
+        assert!(!unescaped.contains('<'), "{line}");
+    }
+    for block in text.split("\n\n").filter(|b| b.starts_with('|')) {
+        let bars = |line: &str| line.replace("\\|", "").matches('|').count();
+        let first = bars(block.lines().next().expect("a heading"));
+        assert!(block.lines().all(|line| bars(line) == first), "{block}");
+    }
+}
