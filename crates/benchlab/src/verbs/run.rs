@@ -189,7 +189,7 @@ fn measure_servers(args: &RunArgs, load: &Load) -> Measure {
         max_blocks: blocks,
         budget_ns: args.budget.and_then(|b| b.0).map(|b| b.as_nanos() as u64),
         looks: Vec::new(),
-        max_warmup: if args.quick { 80 } else { 640 },
+        max_warmup: if args.quick { 20 } else { 160 },
         ..measure(args)
     }
 }

@@ -22,6 +22,7 @@ use lab_load::Engine;
 use lab_model::{Pilot, Plan, PointId, Run, Serving, Setting, Slice, SubjectId};
 use lab_plan::Schedule;
 use peaks::Peaks;
+use pilot::Warming;
 use proof::Proven;
 use site::{Ground, Site};
 use split::Split;
@@ -308,9 +309,8 @@ impl Bench<'_, '_> {
                 done: 0,
                 of: self.ground.plan.points.len(),
             });
-            let mut engine = self.ground.generator(site, pilot.point, body, None)?;
-            let slices = pilot.warmup_batches;
-            site.load(&mut engine, pilot::SLICE * slices)?;
+            let mut warming = Warming::new(self.ground, site, pilot.point, body)?;
+            warming.go_on(site, pilot.warmup_batches as usize)?;
         }
         site.process.keep_all_on(&self.split.server)?;
         site.process.freeze()

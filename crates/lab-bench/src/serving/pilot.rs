@@ -1,23 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The pilot of a server: how long it takes until it is steady.
+//! The warm-up of a server, and its pilot: how long it takes until it is steady.
 
 use super::site::{Ground, Site};
 use crate::process::Answer;
+use lab_load::Engine;
 use lab_model::{Batch, Pilot, Plan, PointId};
-use lab_stats::{order, warmup};
+use lab_stats::warmup;
+use std::thread;
 use std::time::Duration;
 
-/// The pilot and the warm-up are counted in slices of this length.
-pub const SLICE: Duration = Duration::from_millis(50);
+/// The part of a round that is judged: as many connections as servers are compared with.
+const CROWDED: Duration = Duration::from_millis(50);
 
-/// Slices after which the pilot looks whether the server is steady; then at twice as many, and so on.
+/// The part of a round before: one connection, kept alive, and then a new one for each request, as far as the
+/// case has both. A virtual machine compiles what it runs in threads that compete with those that serve. Under
+/// full load they get so little of a core that it takes a minute what else takes ten seconds.
+const ALONE: Duration = Duration::from_millis(120);
+
+/// The end of a round: nothing is asked. Who computes now still compiles. (It is shorter than the 50 ms after
+/// which HotSpot forgets to compile what is not called any more.)
+const IDLE: Duration = Duration::from_millis(30);
+
+/// A server that uses more than this part of a core while nothing is asked is at work on something else.
+const BUSY: f64 = 0.2;
+
+/// It has done with it after so many rounds in turn in which it did not.
+const QUIET: usize = 8;
+
+/// Rounds after which the pilot looks whether the server is steady; then at twice as many, and so on.
 const FIRST_LOOK: usize = 20;
 
-/// A virtual machine compiles what it runs for many seconds, in steps that are small beside the noise of a
-/// slice: as long as the second half of the slices costs less than this part of the first, it still does.
-const STILL_FALLING: f64 = 0.97;
+/// The most rounds for a server that is quiet: what still changes is not its own doing.
+const ENOUGH: usize = 40;
 
-/// Connections with which servers are warmed up, or as near to it as the plan has points.
+/// Connections of the crowded part, or as near to it as the plan has points.
 const CONNECTIONS: usize = 64;
 
 /// Where a case is piloted: over connections that are kept alive if there are such, as fast as it goes.
@@ -32,57 +48,105 @@ pub fn point(plan: &Plan, case: usize) -> Option<PointId> {
     })
 }
 
-/// Puts load on a fresh server until it is steady, or the most slices are spent.
-pub fn pilot(ground: &Ground, site: &mut Site, point: PointId, body: &[u8]) -> Answer<Pilot> {
-    let mut engine = ground.generator(site, point, body, None)?;
-    let most = (ground.plan.measure.max_warmup as usize).max(FIRST_LOOK);
-    let mut batches: Vec<Batch> = Vec::new();
-    let mut next_look = FIRST_LOOK;
-    while batches.len() < most {
+/// The warming up of a server for a case.
+pub struct Warming {
+    alone: Vec<Engine>,
+    crowded: Engine,
+    /// Of each round, what its crowded part cost.
+    rounds: Vec<Batch>,
+    /// The last round in which the server was busy while nothing was asked, from 1; 0: none was.
+    busy: usize,
+    most: usize,
+}
+
+impl Warming {
+    /// Opens its connections. `point`: see [`point`].
+    pub fn new(ground: &Ground, site: &Site, point: PointId, body: &[u8]) -> Answer<Warming> {
+        let plan = ground.plan;
+        let case = plan.points[point].case;
+        let of_case = |kept: bool| {
+            let mut points = 0..plan.points.len();
+            points.find(|&p| plan.points[p].case == case && plan.keeps_alive(p) == kept)
+        };
+        let alone = [true, false].into_iter().filter_map(of_case);
+        let alone = alone.map(|point| ground.lone_connection(site, point, body));
+        Ok(Warming {
+            alone: alone.collect::<Answer<_>>()?,
+            crowded: ground.generator(site, point, body, None)?,
+            rounds: Vec::new(),
+            busy: 0,
+            most: (plan.measure.max_warmup as usize).max(FIRST_LOOK),
+        })
+    }
+
+    /// At least so many rounds, and more until the server is quiet, or the most are spent.
+    pub fn go_on(&mut self, site: &mut Site, least: usize) -> Answer<()> {
+        while self.rounds.len() < least || !(self.is_quiet() || self.is_over()) {
+            self.round(site)?;
+        }
+        Ok(())
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.busy == 0 || self.rounds.len() >= self.busy + QUIET
+    }
+
+    fn is_over(&self) -> bool {
+        self.rounds.len() >= self.most
+    }
+
+    fn round(&mut self, site: &mut Site) -> Answer<()> {
+        let each = ALONE / self.alone.len() as u32;
+        for alone in &mut self.alone {
+            site.load(alone, each)?;
+        }
         let before = site.read()?;
-        let record = site.load(&mut engine, SLICE)?;
+        let record = site.load(&mut self.crowded, CROWDED)?;
         let after = site.read()?;
-        batches.push(Batch {
+        thread::sleep(IDLE);
+        let idle = site.read()?;
+        self.rounds.push(Batch {
             operations: record.served.max(1),
             wall_ns: record.wall_ns,
             cpu_ns: after.cpu_ns.saturating_sub(before.cpu_ns),
             server_cpu_ns: None,
         });
-        if batches.len() >= next_look {
-            next_look *= 2;
-            let times = times(&batches);
-            let steady = warmup::classify(&times).steady_from;
-            if steady.is_some_and(|from| from <= times.len() / 2) && !falling(&times) {
-                break;
-            }
+        let idle_ns = idle.cpu_ns.saturating_sub(after.cpu_ns);
+        if idle_ns as f64 > BUSY * IDLE.as_nanos() as f64 {
+            self.busy = self.rounds.len();
         }
+        Ok(())
     }
-    let times = times(&batches);
-    let found = warmup::classify(&times);
-    let steady_from = match falling(&times) {
-        true => times.len(),
-        false => found.steady_from.unwrap_or(times.len()),
+
+    /// CPU time for each request: a server's rate is the machine's too, its cost is its own.
+    fn times(&self) -> Vec<f64> {
+        let cost = |b: &Batch| b.cpu_ns.max(1) as f64 / b.operations as f64;
+        self.rounds.iter().map(cost).collect()
+    }
+}
+
+/// Warms a fresh server up until it is steady, or the most rounds are spent.
+pub fn pilot(ground: &Ground, site: &mut Site, point: PointId, body: &[u8]) -> Answer<Pilot> {
+    let mut warming = Warming::new(ground, site, point, body)?;
+    let mut look = FIRST_LOOK;
+    let (rounds, found) = loop {
+        warming.go_on(site, look)?;
+        let rounds = warming.rounds.len();
+        let found = warmup::classify(&warming.times());
+        let steady = found.steady_from.is_some_and(|from| from <= rounds / 2);
+        if steady || warming.is_quiet() && rounds >= ENOUGH || warming.is_over() {
+            break (rounds, found);
+        }
+        look *= 2;
     };
+    let steady_from = found.steady_from.unwrap_or(rounds);
     Ok(Pilot {
         subject: 0,
         point,
-        operations: batches.last().map_or(1, |last| last.operations),
+        operations: warming.rounds.last().map_or(1, |last| last.operations),
         warmup_batches: (steady_from as u32).max(1),
         class: found.class,
         cold_ns: 0,
-        batches,
+        batches: warming.rounds,
     })
-}
-
-/// The second half of the times is lower than the first.
-fn falling(times: &[f64]) -> bool {
-    let (first, second) = times.split_at(times.len() / 2);
-    let [first, second] = [first, second].map(|half| order::median(half).unwrap_or(0.0));
-    second < STILL_FALLING * first
-}
-
-/// CPU time for each request: a server's rate is the machine's too, its cost is its own.
-fn times(batches: &[Batch]) -> Vec<f64> {
-    let cost = |b: &Batch| b.cpu_ns.max(1) as f64 / b.operations as f64;
-    batches.iter().map(cost).collect()
 }

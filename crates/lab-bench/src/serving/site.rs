@@ -79,30 +79,30 @@ impl Ground<'_> {
         body: &[u8],
         rate: Option<f64>,
     ) -> Answer<Engine> {
-        let job = self.job(site, point, body, rate);
-        let job = job.map_err(|why| Fault::Failed("load", why))?;
-        let engine = Engine::start(job).map_err(|e| Fault::Failed("load", e.to_string()));
-        let mut engine = engine?;
-        engine.stop_when(interrupt::requested);
-        Ok(engine)
+        begin(self.job(site, point, body, rate)?)
     }
 
-    fn job(
-        &self,
-        site: &Site,
-        point: PointId,
-        body: &[u8],
-        rate: Option<f64>,
-    ) -> Result<Job, String> {
+    /// A generator like that of a point, over one connection as fast as it goes.
+    pub fn lone_connection(&self, site: &Site, point: PointId, body: &[u8]) -> Answer<Engine> {
+        begin(Job {
+            connections: 1,
+            threads: 1,
+            ..self.job(site, point, body, None)?
+        })
+    }
+
+    fn job(&self, site: &Site, point: PointId, body: &[u8], rate: Option<f64>) -> Answer<Job> {
         let how = self
             .plan
             .load
             .as_ref()
             .expect("a plan with servers has a load");
-        let example = self.plan.example(point).ok_or("the case has no request")?;
+        let failed = |why: String| Fault::Failed("load", why);
+        let example = self.plan.example(point);
+        let example = example.ok_or_else(|| failed("the case has no request".into()))?;
         let (keep_alive, connections) =
             (self.plan.keeps_alive(point), self.plan.connections(point));
-        let words = |e: lab_load::JobError| e.to_string();
+        let words = |e: lab_load::JobError| failed(e.to_string());
         let request = request(site.address, example).map_err(words)?;
         let status = Statuses::parse(&example.status.to_string()).map_err(words)?;
         Ok(Job {
@@ -155,6 +155,13 @@ impl Site {
             .map_err(|fault| fault.with_log(&self.process))?;
         self.process.quit()
     }
+}
+
+fn begin(job: Job) -> Answer<Engine> {
+    let engine = Engine::start(job).map_err(|e| Fault::Failed("load", e.to_string()));
+    let mut engine = engine?;
+    engine.stop_when(interrupt::requested);
+    Ok(engine)
 }
 
 fn address(opened: &Reply) -> Answer<SocketAddr> {

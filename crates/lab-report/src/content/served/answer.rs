@@ -469,7 +469,7 @@ fn latency(view: &ServedView) -> Option<String> {
         ),
     };
     let text = format!(
-        "At {} of its own peak, {}{against}",
+        "At {} of its own peak: {}{against}",
         percent_of_peak(part),
         own.unwrap_or_default()
     );
