@@ -11,7 +11,7 @@ RUST_SUBJECT := --manifest-path experiments/sql/rust/Cargo.toml --target-dir bui
 RUST_REST := --manifest-path experiments/rest/rust/Cargo.toml --target-dir build/rest/rust
 RUST_KIT := --manifest-path kits/rust/Cargo.toml --target-dir build/kits/rust
 
-.PHONY: test setup lint rust languages c ada java python go rust-subject node protocol
+.PHONY: test setup lint rust languages c ada java python go rust-subject node protocol http
 
 test: setup lint rust
 	$(SERVERS) $(MAKE) --no-print-directory languages
@@ -39,7 +39,8 @@ rust:
 
 # What follows finds the servers in LAB_POSTGRESQL and LAB_MARIADB; without them it leaves out what
 # needs them.
-languages: c ada java python go rust-subject node protocol
+languages: c ada java python go rust-subject node
+	$(MAKE) --no-print-directory --jobs=2 --output-sync protocol http
 
 c:
 	$(MAKE) -s --no-print-directory -C kits/c test
@@ -71,6 +72,11 @@ node:
 	cd experiments/sql/node && node --test --test-reporter=tap | grep -E '$(CLOSING)'
 	cd experiments/rest/node && node --test --test-reporter=tap | grep -E '$(CLOSING)'
 
-# Drives every subject of every experiment over the protocol.
+# Drives every subject of every experiment over the protocol. What waits for databases and what waits for
+# sockets do not disturb each other.
 protocol:
-	$(PYTEST) tests
+	$(PYTEST) tests/protocol
+
+# Asks every server, over sockets.
+http:
+	$(PYTEST) tests/http tests/rest

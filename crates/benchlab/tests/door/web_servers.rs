@@ -274,6 +274,20 @@ fn a_server_that_turns_or_dies_under_load_is_seen() {
 }
 
 #[test]
+fn a_server_has_no_turn_while_it_still_computes_by_itself() {
+    let project = project(&["honest"]);
+    let marker = project.join("begun");
+    let compiles = ["web.py", "compiles", marker.to_str().unwrap()];
+    project.append(&subject("compiles", &compiles));
+    let load = ["--set", "load=closed", "--set", "connections=4"];
+    measured(&project, &[&["--cases", "json"], &load[..]].concat());
+    let said = rows(&project.file(), "SELECT line FROM log ORDER BY rowid");
+    let at = |words: &str| said.iter().position(|line| line.contains(words));
+    let (compiled, turn) = (at("compiled"), at("has its first turn"));
+    assert!(compiled.is_some() && compiled < turn, "{said:#?}");
+}
+
+#[test]
 fn what_only_servers_have_is_refused_elsewhere_and_the_other_way_round() {
     let refused = |text: String, why: &str| {
         let project = Project::with_text(&(text + &subject("honest", &["web.py", "honest"])));

@@ -4,6 +4,7 @@
 import email.utils
 import json
 import os
+import signal
 import socket
 import sys
 import threading
@@ -102,6 +103,27 @@ def route(method, path, body, files):
     return (200, content, "application/octet-stream", [])
 
 
+def compile_later(marker):
+    """All processes but the first compute for a while, which nobody asked them to."""
+    if not os.path.exists(marker):
+        open(marker, "w").close()
+        return
+    threading.Thread(target=compute, daemon=True).start()
+    signal.signal(signal.SIGCONT, first_turn)
+
+
+def compute():
+    until = time.monotonic() + 3
+    while time.monotonic() < until:
+        pass
+    print("compiled", file=sys.stderr, flush=True)
+
+
+def first_turn(number, _):
+    signal.signal(number, signal.SIG_DFL)
+    print("has its first turn", file=sys.stderr, flush=True)
+
+
 def accept(listener, files):
     while True:
         if VARIANT == "few-connections":
@@ -117,6 +139,8 @@ def accept(listener, files):
 def main():
     print(f"@lab hello protocol=1 subject={VARIANT} thread=0 runtime=CPython library=socket", flush=True)
     listener = None
+    if VARIANT == "compiles":
+        compile_later(sys.argv[2])
     for line in sys.stdin:
         verb, *words = line.split()
         arguments = dict(word.split("=", 1) for word in words)

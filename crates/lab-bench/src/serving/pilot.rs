@@ -12,9 +12,10 @@ use std::time::Duration;
 /// The part of a round that is judged: as many connections as servers are compared with.
 const CROWDED: Duration = Duration::from_millis(50);
 
-/// The part of a round before: one connection, kept alive, and then a new one for each request, as far as the
+/// The part of a round behind: one connection, kept alive, and then a new one for each request, as far as the
 /// case has both. A virtual machine compiles what it runs in threads that compete with those that serve. Under
-/// full load they get so little of a core that it takes a minute what else takes ten seconds.
+/// full load they get so little of a core that it takes a minute what else takes ten seconds. It is long enough
+/// for what was under way in the crowd to be answered.
 const ALONE: Duration = Duration::from_millis(120);
 
 /// The end of a round: nothing is asked. Who computes now still compiles. (It is shorter than the 50 ms after
@@ -96,22 +97,22 @@ impl Warming {
     }
 
     fn round(&mut self, site: &mut Site) -> Answer<()> {
+        let before = site.read()?;
+        let record = site.load(&mut self.crowded, CROWDED)?;
+        let after = site.read()?;
         let each = ALONE / self.alone.len() as u32;
         for alone in &mut self.alone {
             site.load(alone, each)?;
         }
-        let before = site.read()?;
-        let record = site.load(&mut self.crowded, CROWDED)?;
-        let after = site.read()?;
+        let last = site.read()?;
         thread::sleep(IDLE);
-        let idle = site.read()?;
+        let idle_ns = site.read()?.cpu_ns.saturating_sub(last.cpu_ns);
         self.rounds.push(Batch {
             operations: record.served.max(1),
             wall_ns: record.wall_ns,
             cpu_ns: after.cpu_ns.saturating_sub(before.cpu_ns),
             server_cpu_ns: None,
         });
-        let idle_ns = idle.cpu_ns.saturating_sub(after.cpu_ns);
         if idle_ns as f64 > BUSY * IDLE.as_nanos() as f64 {
             self.busy = self.rounds.len();
         }
