@@ -130,23 +130,24 @@ impl Warming {
 pub fn pilot(ground: &Ground, site: &mut Site, point: PointId, body: &[u8]) -> Answer<Pilot> {
     let mut warming = Warming::new(ground, site, point, body)?;
     let mut look = FIRST_LOOK;
-    let (rounds, found) = loop {
+    let (steady_from, class) = loop {
         warming.go_on(site, look)?;
         let rounds = warming.rounds.len();
         let found = warmup::classify(&warming.times());
-        let steady = found.steady_from.is_some_and(|from| from <= rounds / 2);
-        if steady || warming.is_quiet() && rounds >= ENOUGH || warming.is_over() {
-            break (rounds, found);
+        let early = found.steady_from.filter(|from| *from <= rounds / 2);
+        match early {
+            Some(from) => break (from, found.class),
+            None if warming.is_quiet() && rounds >= ENOUGH => break (warming.busy, found.class),
+            None if warming.is_over() => break (rounds, found.class),
+            None => look *= 2,
         }
-        look *= 2;
     };
-    let steady_from = found.steady_from.unwrap_or(rounds);
     Ok(Pilot {
         subject: 0,
         point,
         operations: warming.rounds.last().map_or(1, |last| last.operations),
         warmup_batches: (steady_from as u32).max(1),
-        class: found.class,
+        class,
         cold_ns: 0,
         batches: warming.rounds,
     })
