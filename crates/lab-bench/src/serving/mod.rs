@@ -111,8 +111,9 @@ impl<'a> Servings<'a> {
                 .try_for_each(|setting| ledger.setting(setting))?;
         }
         self.proven.insert(subject, proven);
+        let closed = site.close();
         keep_log(&ledger.writer, &mut site.process, subject, None)?;
-        match site.leave() {
+        match closed.and_then(|()| site.quit()) {
             Ok(()) => Ok(()),
             Err(fault) => self.refuse(fault, subject, None, ledger, progress),
         }
@@ -418,9 +419,10 @@ impl Bench<'_, '_> {
     /// Has all servers end as they should.
     fn leave(&mut self, sites: Sites) -> Result<(), Stop> {
         for (subject, mut site) in sites {
+            let closed = site.close();
             let block = Some(self.desk.block.number);
             keep_log(self.desk.run, &mut site.process, subject, block)?;
-            if let Err(fault) = site.leave() {
+            if let Err(fault) = closed.and_then(|()| site.quit()) {
                 self.desk.fail(fault, subject, None, None)?;
             }
         }

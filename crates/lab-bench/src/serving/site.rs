@@ -147,12 +147,15 @@ impl Site {
         }
     }
 
-    /// Has it end as it should: it finishes what is under way, and exits.
-    pub fn leave(mut self) -> Answer<()> {
+    /// Has it close as it should: it finishes what is under way. What it logged is known then.
+    pub fn close(&mut self) -> Answer<()> {
         self.process.wake()?;
-        self.process
-            .close()
-            .map_err(|fault| fault.with_log(&self.process))?;
+        let closed = self.process.close();
+        closed.map_err(|fault| fault.with_log(&self.process))
+    }
+
+    /// Has it exit.
+    pub fn quit(self) -> Answer<()> {
         self.process.quit()
     }
 }
