@@ -96,7 +96,7 @@ impl<'a> Servings<'a> {
             Err(fault) => return self.refuse(fault, subject, None, ledger, progress),
         };
         let known = ledger.run.settings.iter().any(|s| s.subject == subject);
-        let (proven, pilots) = match self.get_to_know(subject, &mut site, progress) {
+        let (proven, pilots) = match self.get_to_know(subject, &mut site, &split, progress) {
             Ok(found) => found,
             Err(fault) => return self.refuse(fault, subject, Some(site), ledger, progress),
         };
@@ -124,11 +124,10 @@ impl<'a> Servings<'a> {
         &self,
         subject: SubjectId,
         site: &mut Site,
+        split: &Split,
         progress: &mut dyn FnMut(Progress),
     ) -> Answer<(Proven, Vec<Pilot>)> {
         let proven = self.ground.prove(site)?;
-        // As in the warm-up of a block.
-        site.process.free()?;
         let plan = self.ground.plan;
         let mut pilots = Vec::new();
         for (case, body) in proven.bodies.iter().enumerate() {
@@ -145,7 +144,7 @@ impl<'a> Servings<'a> {
                 pilots.push(Pilot {
                     subject,
                     cold_ns: proven.first_ns,
-                    ..pilot::pilot(&self.ground, site, point, body)?
+                    ..pilot::pilot(&self.ground, site, &split.server, point, body)?
                 });
             }
         }
@@ -298,7 +297,6 @@ impl Bench<'_, '_> {
 
     /// What a server compiles meanwhile, it may compile on all cores; how many loops it has is settled.
     fn warm_up(&mut self, subject: SubjectId, site: &mut Site) -> Answer<()> {
-        site.process.free()?;
         for (case, body) in self.proven[&subject].bodies.iter().enumerate() {
             let Some(pilot) = self.pilots.get(&(subject, case)) else {
                 continue;
@@ -310,7 +308,8 @@ impl Bench<'_, '_> {
                 done: 0,
                 of: self.ground.plan.points.len(),
             });
-            let mut warming = Warming::new(self.ground, site, pilot.point, body)?;
+            let mut warming =
+                Warming::new(self.ground, site, &self.split.server, pilot.point, body)?;
             warming.go_on(site, pilot.warmup_batches as usize)?;
         }
         site.process.keep_all_on(&self.split.server)?;

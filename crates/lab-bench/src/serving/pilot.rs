@@ -25,8 +25,9 @@ const IDLE: Duration = Duration::from_millis(30);
 /// A server that uses more than this part of a core while nothing is asked is at work on something else.
 const BUSY: f64 = 0.2;
 
-/// It has done with it after so many rounds in turn in which it did not, and after as many as came before: what
-/// is called less often is compiled later, in pieces that no round shows. (Servers in Java were seen to be
+/// It has done with it after so many rounds in turn in which it did not. Then it is kept on its own cores and
+/// given as many rounds as before: what is called less often is compiled later, in pieces that no round shows,
+/// and where threads wait for each other on one core other code is hot. (Servers in Java were seen to be
 /// busy for 23 to 31 rounds, and to get cheaper until the 50th.)
 const QUIET: usize = 8;
 
@@ -52,7 +53,9 @@ pub fn point(plan: &Plan, case: usize) -> Option<PointId> {
 }
 
 /// The warming up of a server for a case.
-pub struct Warming {
+pub struct Warming<'a> {
+    /// Those that are the server's in a block.
+    cores: &'a [usize],
     alone: Vec<Engine>,
     crowded: Engine,
     /// Of each round, what its crowded part cost.
@@ -63,9 +66,17 @@ pub struct Warming {
     most: usize,
 }
 
-impl Warming {
-    /// Opens its connections. `point`: see [`point`].
-    pub fn new(ground: &Ground, site: &Site, point: PointId, body: &[u8]) -> Answer<Warming> {
+impl<'a> Warming<'a> {
+    /// Opens its connections, and lets the server use all cores. `cores`: those that it has in a block;
+    /// `point`: see [`point`].
+    pub fn new(
+        ground: &Ground,
+        site: &Site,
+        cores: &'a [usize],
+        point: PointId,
+        body: &[u8],
+    ) -> Answer<Warming<'a>> {
+        site.process.free()?;
         let plan = ground.plan;
         let case = plan.points[point].case;
         let of_case = |kept: bool| {
@@ -75,6 +86,7 @@ impl Warming {
         let alone = [true, false].into_iter().filter_map(of_case);
         let alone = alone.map(|point| ground.lone_connection(site, point, body));
         Ok(Warming {
+            cores,
             alone: alone.collect::<Answer<_>>()?,
             crowded: ground.generator(site, point, body, None)?,
             rounds: Vec::new(),
@@ -87,12 +99,16 @@ impl Warming {
     pub fn go_on(&mut self, site: &mut Site, least: usize) -> Answer<()> {
         while self.rounds.len() < least || !(self.is_quiet() || self.is_over()) {
             self.round(site)?;
+            if self.rounds.len() == self.busy + QUIET {
+                site.process.keep_all_on(self.cores)?;
+            }
         }
         Ok(())
     }
 
     fn is_quiet(&self) -> bool {
-        self.busy == 0 || self.rounds.len() >= self.busy + self.busy.max(QUIET)
+        let free = self.busy + QUIET;
+        self.busy == 0 || self.rounds.len() >= 2 * free
     }
 
     fn is_over(&self) -> bool {
@@ -132,8 +148,14 @@ impl Warming {
 }
 
 /// Warms a fresh server up until it is steady, or the most rounds are spent.
-pub fn pilot(ground: &Ground, site: &mut Site, point: PointId, body: &[u8]) -> Answer<Pilot> {
-    let mut warming = Warming::new(ground, site, point, body)?;
+pub fn pilot(
+    ground: &Ground,
+    site: &mut Site,
+    cores: &[usize],
+    point: PointId,
+    body: &[u8],
+) -> Answer<Pilot> {
+    let mut warming = Warming::new(ground, site, cores, point, body)?;
     let mut look = FIRST_LOOK;
     let (steady_from, class) = loop {
         warming.go_on(site, look)?;
