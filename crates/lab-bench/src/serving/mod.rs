@@ -21,6 +21,7 @@ use files::ServedFiles;
 use lab_load::Engine;
 use lab_model::{Pilot, Plan, PointId, Run, Serving, Setting, Slice, SubjectId};
 use lab_plan::Schedule;
+use lab_store::{RunWriter, StoreError};
 use peaks::Peaks;
 use pilot::Warming;
 use proof::Proven;
@@ -111,9 +112,7 @@ impl<'a> Servings<'a> {
                 .try_for_each(|setting| ledger.setting(setting))?;
         }
         self.proven.insert(subject, proven);
-        let closed = site.close();
-        keep_log(&ledger.writer, &mut site.process, subject, None)?;
-        match closed.and_then(|()| site.quit()) {
+        match leave(site, &ledger.writer, subject, None)? {
             Ok(()) => Ok(()),
             Err(fault) => self.refuse(fault, subject, None, ledger, progress),
         }
@@ -295,7 +294,7 @@ impl Bench<'_, '_> {
         Ok(())
     }
 
-    /// What a server compiles meanwhile, it may compile on all cores; how many loops it has is settled.
+    /// Case after case, as the pilot did.
     fn warm_up(&mut self, subject: SubjectId, site: &mut Site) -> Answer<()> {
         for (case, body) in self.proven[&subject].bodies.iter().enumerate() {
             let Some(pilot) = self.pilots.get(&(subject, case)) else {
@@ -417,16 +416,26 @@ impl Bench<'_, '_> {
 
     /// Has all servers end as they should.
     fn leave(&mut self, sites: Sites) -> Result<(), Stop> {
-        for (subject, mut site) in sites {
-            let closed = site.close();
+        for (subject, site) in sites {
             let block = Some(self.desk.block.number);
-            keep_log(self.desk.run, &mut site.process, subject, block)?;
-            if let Err(fault) = closed.and_then(|()| site.quit()) {
+            if let Err(fault) = leave(site, self.desk.run, subject, block)? {
                 self.desk.fail(fault, subject, None, None)?;
             }
         }
         Ok(())
     }
+}
+
+/// Has a server end as it should, and keeps what it logged.
+fn leave(
+    mut site: Site,
+    run: &RunWriter,
+    subject: SubjectId,
+    block: Option<u32>,
+) -> Result<Answer<()>, StoreError> {
+    let closed = site.close();
+    keep_log(run, &mut site.process, subject, block)?;
+    Ok(closed.and_then(|()| site.quit()))
 }
 
 /// The generator's threads run where the thread does that starts them.

@@ -14,8 +14,7 @@ const CROWDED: Duration = Duration::from_millis(50);
 
 /// The part of a round behind: one connection, kept alive, and then a new one for each request, as far as the
 /// case has both. A virtual machine compiles what it runs in threads that compete with those that serve. Under
-/// full load they get so little of a core that it takes a minute what else takes ten seconds. It is long enough
-/// for what was under way in the crowd to be answered.
+/// full load they get so little of a core that it takes a minute what else takes ten seconds.
 const ALONE: Duration = Duration::from_millis(120);
 
 /// The end of a round: nothing is asked. Who computes now still compiles. (It is shorter than the 50 ms after
