@@ -312,7 +312,7 @@ impl Bench<'_, '_> {
             warming.go_on(site, pilot.warmup_batches as usize)?;
         }
         site.process.keep_all_on(&self.split.server)?;
-        site.process.freeze()
+        site.rest()
     }
 
     /// All servers at a point, in mirrored passes. Connections are kept from one pass to the other.
@@ -356,7 +356,7 @@ impl Bench<'_, '_> {
     fn dismiss(&mut self, fault: Fault, sites: &mut Sites, place: Place) -> Result<(), Stop> {
         let Place { subject, point, .. } = place;
         if let (Fault::Failed("load", _), Some(site)) = (&fault, sites.get_mut(&subject))
-            && site.process.freeze().is_ok()
+            && site.rest().is_ok()
         {
             let process = Some(&mut site.process);
             return self.desk.fail(fault, subject, Some(point), process);
@@ -388,7 +388,7 @@ impl Bench<'_, '_> {
         let before = site.read()?;
         let record = site.load(&mut engine, stretch)?;
         let after = site.read()?;
-        site.process.freeze()?;
+        site.rest()?;
         let slice = record.slice(point, subject, pass);
         Ok((engine, with_server(slice, Some(before), Some(after))))
     }

@@ -6,7 +6,6 @@ use crate::process::Answer;
 use lab_load::Engine;
 use lab_model::{Batch, Pilot, Plan, PointId};
 use lab_stats::warmup;
-use std::thread;
 use std::time::Duration;
 
 /// The part of a round that is judged: as many connections as servers are compared with.
@@ -20,9 +19,6 @@ const ALONE: Duration = Duration::from_millis(120);
 /// The end of a round: nothing is asked. Who computes now still compiles. (It is shorter than the 50 ms after
 /// which HotSpot forgets to compile what is not called any more.)
 const IDLE: Duration = Duration::from_millis(30);
-
-/// A server that uses more than this part of a core while nothing is asked is at work on something else.
-const BUSY: f64 = 0.2;
 
 /// It has done with it after so many rounds in turn in which it did not. Then it is kept on its own cores and
 /// given as many rounds as before: what is called less often is compiled later, in pieces that no round shows,
@@ -122,16 +118,13 @@ impl<'a> Warming<'a> {
         for alone in &mut self.alone {
             site.load(alone, each)?;
         }
-        let last = site.read()?;
-        thread::sleep(IDLE);
-        let idle_ns = site.read()?.cpu_ns.saturating_sub(last.cpu_ns);
+        let busy = site.is_busy(IDLE)?;
         self.rounds.push(Batch {
             operations: record.served.max(1),
             wall_ns: record.wall_ns,
             cpu_ns: after.cpu_ns.saturating_sub(before.cpu_ns),
             server_cpu_ns: None,
         });
-        let busy = idle_ns as f64 > BUSY * IDLE.as_nanos() as f64;
         let round = self.rounds.len();
         if busy && (self.busy == 0 || round <= self.busy + QUIET) {
             self.busy = round;

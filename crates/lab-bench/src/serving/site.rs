@@ -12,7 +12,16 @@ use lab_model::{Arrivals, Example, Plan, PointId, Serving, Stage, SubjectId};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
+
+/// A server that uses more than this part of a core while nothing is asked is at work on something else.
+const BUSY: f64 = 0.2;
+
+/// How long a server is looked at after its turn, and how often at most until it is quiet: it may have
+/// connections to close.
+const LOOK: Duration = Duration::from_millis(1);
+const LOOKS: usize = 10;
 
 /// What servers are started with.
 pub struct Ground<'a> {
@@ -131,6 +140,26 @@ impl Site {
             let gone = Fault::Failed("crash", "it ended while it served".into());
             gone.with_log(&self.process)
         })
+    }
+
+    /// Whether it computes although nothing is asked: a collector or a compiler is at work. Looks for so long.
+    pub fn is_busy(&mut self, length: Duration) -> Answer<bool> {
+        let before = self.read()?.cpu_ns;
+        thread::sleep(length);
+        let used_ns = self.read()?.cpu_ns.saturating_sub(before);
+        Ok(used_ns as f64 > BUSY * length.as_nanos() as f64)
+    }
+
+    /// Ends its turn. A server that goes on computing is stopped, so that it does not do so in the turn of
+    /// another. A quiet one is left alone: being stopped and woken again makes all its threads compete for
+    /// the next connection that is ready, which is dearer than what users see.
+    pub fn rest(&mut self) -> Answer<()> {
+        for _ in 0..LOOKS {
+            if !self.is_busy(LOOK)? {
+                return Ok(());
+            }
+        }
+        self.process.freeze()
     }
 
     /// Puts load on for a length, and yields what came of it: one record.
