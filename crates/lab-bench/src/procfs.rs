@@ -77,6 +77,28 @@ fn times(stat: &str) -> (u64, u64) {
     (time(11), time(12))
 }
 
+/// Whether one of its threads runs, or waits for a core.
+pub fn is_runnable(pid: Pid) -> bool {
+    let threads = fs::read_dir(format!("/proc/{pid}/task"));
+    let mut threads = threads.into_iter().flatten().flatten();
+    threads.any(|thread| {
+        let stat = fs::read_to_string(thread.path().join("stat"));
+        stat.is_ok_and(|stat| fields(&stat).first() == Some(&"R"))
+    })
+}
+
+/// All processes that this one may see.
+pub fn all() -> Vec<Pid> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+    entries.filter_map(number).map(Pid::from_raw).collect()
+}
+
+/// The name of its program, or of what the kernel does in it; empty: it is gone.
+pub fn name(pid: Pid) -> String {
+    fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default()
+}
+
 /// The children of this process.
 pub fn children() -> Vec<Pid> {
     let mut children = Vec::new();

@@ -349,6 +349,7 @@ impl<'a> Session<'a> {
             exits: Vec::new(),
             latencies: Vec::new(),
             slices: Vec::new(),
+            redone_visits: 0,
         };
         let mut failures = Vec::new();
         let filled = self.method.block(Desk {

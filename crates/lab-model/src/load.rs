@@ -175,6 +175,9 @@ pub struct Slice {
     pub server_bytes: Option<u64>,
     /// Threads of the server's processes at the end.
     pub server_threads: Option<u32>,
+    /// CPU time that the busiest of all other processes used meanwhile, where the generator and the server have
+    /// all cores.
+    pub foreign_ns: Option<u64>,
     /// From the moment when a request was due (in a closed loop: sent) to the end of its answer, of
     /// those served.
     pub response: Counts,

@@ -66,6 +66,10 @@ pub struct Block {
     /// Of a load run, in place of samples: what came of it, in the order of time.
     #[serde(default)]
     pub slices: Vec<Slice>,
+    /// How many visits of servers were made again because other processes disturbed them. Their slices are
+    /// in the run file, but not here.
+    #[serde(default)]
+    pub redone_visits: u32,
 }
 
 /// The latencies of a batch's operations, as the subject counted them (docs/protocol.md).

@@ -262,6 +262,7 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
             exits: Vec::new(),
             latencies: Vec::new(),
             slices: Vec::new(),
+            redone_visits: 0,
         };
         Ok((r.get::<_, i64>(0)?, block))
     })?;
@@ -334,16 +335,25 @@ fn slices(
     index: &HashMap<i64, usize>,
     blocks: &mut [Block],
 ) -> rusqlite::Result<()> {
-    let drain_ns = optional(db, "slice", "drain_ns")?;
+    let column = |name| optional(db, "slice", name);
+    let (drain_ns, foreign_ns, redone) = (
+        column("drain_ns")?,
+        column("foreign_ns")?,
+        column("redone")?,
+    );
     let sql = format!(
         "SELECT block, point, subject, pass, wall_ns, offered, served, connects, received_bytes, cpu_ns,
                 busiest_cpu_ns, server_cpu_ns, server_bytes, server_threads, response, service, lag,
-                coalesce({drain_ns}, 0), id
+                coalesce({drain_ns}, 0), {foreign_ns}, coalesce({redone}, 0), id
          FROM slice"
     );
     let mut places = HashMap::new();
     fill(db, &sql, index, |i, r| {
-        places.insert(r.get::<_, i64>(18)?, (i, blocks[i].slices.len()));
+        if r.get(19)? {
+            blocks[i].redone_visits += 1;
+            return Ok(());
+        }
+        places.insert(r.get::<_, i64>(20)?, (i, blocks[i].slices.len()));
         blocks[i].slices.push(slice(r)?);
         Ok(())
     })?;
@@ -380,6 +390,7 @@ fn slice(r: &Row) -> rusqlite::Result<Slice> {
         service: counts(r, 15)?,
         lag: counts(r, 16)?,
         drain_ns: r.get(17)?,
+        foreign_ns: r.get(18)?,
     })
 }
 

@@ -39,7 +39,7 @@ CREATE TABLE slice (id INTEGER PRIMARY KEY, block INTEGER, point INTEGER, subjec
                     wall_ns INTEGER, offered INTEGER, served INTEGER, connects INTEGER,
                     received_bytes INTEGER, cpu_ns INTEGER, busiest_cpu_ns INTEGER, server_cpu_ns INTEGER,
                     server_bytes INTEGER, server_threads INTEGER, response BLOB, service BLOB, lag BLOB,
-                    drain_ns INTEGER);
+                    drain_ns INTEGER, foreign_ns INTEGER, redone INTEGER);
 CREATE TABLE slice_error (slice INTEGER, kind TEXT, count INTEGER);
 CREATE TABLE look (blocks INTEGER);
 CREATE TABLE failure (subject INTEGER, point INTEGER, block INTEGER, kind TEXT, message TEXT, log TEXT);

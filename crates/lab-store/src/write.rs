@@ -356,12 +356,21 @@ impl BlockWriter<'_> {
     /// Keeps a slice of load and its errors, both or neither. Errors: besides the file's, a time or a
     /// number of requests that no histogram can hold.
     pub fn slice(&self, s: &Slice) -> Result<()> {
+        self.keep(s, false)
+    }
+
+    /// Keeps a slice that is made again and does not count.
+    pub fn redone_slice(&self, s: &Slice) -> Result<()> {
+        self.keep(s, true)
+    }
+
+    fn keep(&self, s: &Slice, redone: bool) -> Result<()> {
         let beyond = |why| StoreError::Other(self.run.path.clone(), why);
         let blob = |counts| histogram::encode(counts).map_err(beyond);
         let [response, service, lag] = [blob(&s.response)?, blob(&s.service)?, blob(&s.lag)?];
         self.run.in_transaction(|db| {
             let mut insert = db.prepare_cached(
-                "INSERT INTO slice VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO slice VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             )?;
             let slice = insert.insert(params![
                 self.id,
@@ -381,7 +390,9 @@ impl BlockWriter<'_> {
                 response,
                 service,
                 lag,
-                s.drain_ns
+                s.drain_ns,
+                s.foreign_ns,
+                redone
             ])?;
             let mut insert = db.prepare_cached("INSERT INTO slice_error VALUES (?, ?, ?)")?;
             for (kind, count) in &s.errors {

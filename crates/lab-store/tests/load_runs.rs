@@ -58,6 +58,7 @@ fn slice(subject: SubjectId, pass: u32) -> Slice {
         pass,
         wall_ns: 1_000_000_007,
         drain_ns: 31_000_001,
+        foreign_ns: Some(1_234_567),
         offered: 20,
         served: 12,
         errors: vec![(ErrorKind::Connect, 3), (ErrorKind::Unfinished, 5)],
@@ -101,18 +102,45 @@ fn slices_come_out_in_their_order() {
     assert_eq!(run.blocks[0].slices, slices);
 }
 
-/// Of a lab that counted what came after the end into the last slice's length.
 #[test]
-fn a_file_without_the_time_after_the_end_is_read() {
+fn slices_that_were_made_again_are_kept_and_do_not_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    let run = RunWriter::create(&path, "1", 100.0).unwrap();
+    run.plan(&plan(&["a"], &["1"])).unwrap();
+    let block = run.begin_block(0, 0, 0, 101.5).unwrap();
+    block.redone_slice(&slice(0, 1)).unwrap();
+    block.slice(&slice(0, 0)).unwrap();
+    let calm = Disturbance::default();
+    block.finish(BlockState::Complete, 99, &calm).unwrap();
+    drop(run);
+    let block = &load(&path).unwrap().blocks[0];
+    assert_eq!(
+        (&block.slices, block.redone_visits),
+        (&vec![slice(0, 0)], 1)
+    );
+    let db = Connection::open(&path).unwrap();
+    let kept = db.query_row("SELECT count(*), sum(redone) FROM slice", [], |r| {
+        Ok((r.get(0)?, r.get(1)?))
+    });
+    assert_eq!(kept, Ok((2, 1)));
+}
+
+/// Of a lab that counted what came after the end into the last slice's length, and did not look at others.
+#[test]
+fn a_file_of_an_earlier_lab_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.lab");
     written(&path, &plan(&["a"], &["1"]), &[slice(0, 0)]);
     let db = Connection::open(&path).unwrap();
-    db.execute("ALTER TABLE slice DROP COLUMN drain_ns", [])
-        .unwrap();
+    for column in ["drain_ns", "foreign_ns", "redone"] {
+        db.execute(&format!("ALTER TABLE slice DROP COLUMN {column}"), [])
+            .unwrap();
+    }
     drop(db);
     let earlier = Slice {
         drain_ns: 0,
+        foreign_ns: None,
         ..slice(0, 0)
     };
     assert_eq!(load(&path).unwrap().blocks[0].slices, [earlier]);

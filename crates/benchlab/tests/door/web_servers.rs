@@ -5,7 +5,12 @@
 use crate::compare::assert_nobody_left;
 use crate::project::{Project, blocks_of, ended, rows, subject, wait_until};
 use lab_model::{ErrorKind, Run, Slice};
+use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 const HEAD: &str = r#"
 [experiment]
@@ -281,13 +286,88 @@ fn a_server_has_no_turn_while_it_still_computes_by_itself() {
     project.append(&subject("compiles", &compiles));
     // A quick run would not wait for so long.
     let words = "run t --blocks 1 --cases json --set load=closed --set connections=4";
-    project
-        .call(&words.split(' ').collect::<Vec<_>>())
-        .expect(0);
-    let said = rows(&project.file(), "SELECT line FROM log ORDER BY rowid");
-    let at = |words: &str| said.iter().position(|line| line.contains(words));
-    let (compiled, turn) = (at("compiled"), at("has its first turn"));
-    assert!(compiled.is_some() && compiled < turn, "{said:#?}");
+    let child = project.start(&words.split(' ').collect::<Vec<_>>());
+    wait_until("a slice is in the run file", || has_slices(&project));
+    let compiled = marker.with_extension("done").exists();
+    ended(child.wait_with_output().unwrap()).expect(0);
+    assert!(compiled, "it had a turn before");
+    let said = rows(&project.file(), "SELECT line FROM log");
+    assert!(
+        said.iter().any(|line| line.contains("compiled")),
+        "{said:#?}"
+    );
+}
+
+fn has_slices(project: &Project) -> bool {
+    let files = project.files();
+    let has = |file, sql: &str| !rows(file, sql).is_empty();
+    files.first().is_some_and(|file| {
+        has(file, "SELECT 1 FROM sqlite_master WHERE name = 'slice'")
+            && has(file, "SELECT 1 FROM slice")
+    })
+}
+
+#[test]
+fn who_computes_after_a_turn_is_stopped_and_who_is_quiet_is_not() {
+    let project = project(&[]);
+    let marker = |name: &str| project.join(name).display().to_string();
+    for variant in ["honest", "restless"] {
+        // One more word that marks its process.
+        project.append(&subject(variant, &["web.py", variant, &marker(variant)]));
+    }
+    let mut words = blocks_of("1", "1").to_vec();
+    words.extend(["--cases", "json", "--set", "load=closed"]);
+    let mut child = project.start(&words);
+    let mut stopped = [false; 2];
+    while child.try_wait().unwrap().is_none() {
+        for (seen, variant) in stopped.iter_mut().zip(["honest", "restless"]) {
+            *seen |= is_stopped(&marker(variant));
+        }
+        sleep(Duration::from_millis(2));
+    }
+    ended(child.wait_with_output().unwrap()).expect(0);
+    assert_eq!(stopped, [false, true]);
+}
+
+/// Whether a process that has this word in its command line is stopped by a signal.
+fn is_stopped(word: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let text = |folder: &Path, name: &str| std::fs::read_to_string(folder.join(name));
+    processes.map(|entry| entry.path()).any(|folder| {
+        text(&folder, "cmdline").is_ok_and(|words| words.split('\0').any(|w| w == word))
+            && text(&folder, "status").is_ok_and(|s| s.contains("State:\tT (stopped)"))
+    })
+}
+
+#[test]
+fn a_turn_that_another_process_disturbs_is_taken_again() {
+    let project = project(&["honest", "second"]);
+    let over = Arc::new(AtomicBool::new(false));
+    let until = over.clone();
+    let disturber = std::thread::spawn(move || {
+        while !until.load(Relaxed) {
+            let busy = Instant::now() + Duration::from_millis(4);
+            while Instant::now() < busy {}
+            sleep(Duration::from_millis(16));
+        }
+    });
+    let run = measured(&project, &["--cases", "json", "--set", "load=closed"]);
+    over.store(true, Relaxed);
+    disturber.join().unwrap();
+    let block = run.complete_blocks().next().expect("a block");
+    let again =
+        "SELECT 1 FROM slice JOIN block b ON b.id = block WHERE redone AND b.state = 'complete'";
+    assert_eq!(
+        rows(&project.file(), again).len(),
+        block.redone_visits as usize
+    );
+    assert!(block.redone_visits > 0);
+    // Two passes of two servers, and no more of those that count.
+    let plan = run.plan.as_ref().unwrap();
+    assert_eq!(block.slices.len(), 2 * 2 * plan.points.len());
+    assert!(block.redone_visits as usize <= block.slices.len() / 4);
+    let report = std::fs::read_to_string(project.file().with_extension("html")).unwrap();
+    assert!(report.contains("taken again because another process"));
 }
 
 #[test]
@@ -350,14 +430,7 @@ fn nothing_is_left_after_ctrl_c_and_the_run_goes_on_later() {
     let mut words = blocks_of("3", "1").to_vec();
     words.extend(["--cases", "json"]);
     let child = project.start(&words);
-    wait_until("a slice is in the run file", || {
-        let files = project.files();
-        let has = |file, sql: &str| !rows(file, sql).is_empty();
-        files.first().is_some_and(|file| {
-            has(file, "SELECT 1 FROM sqlite_master WHERE name = 'slice'")
-                && has(file, "SELECT 1 FROM slice")
-        })
-    });
+    wait_until("a slice is in the run file", || has_slices(&project));
     let stopped = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status();

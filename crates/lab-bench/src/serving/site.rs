@@ -6,6 +6,7 @@ use super::proof::{Proven, prove};
 use crate::interrupt;
 use crate::load::{Reading, Watch};
 use crate::process::{Answer, Fault, Process};
+use crate::procfs;
 use crate::protocol::Reply;
 use lab_load::{Engine, Expect, Job, Link, Record, Request, Requests, Statuses, method};
 use lab_model::{Arrivals, Example, Plan, PointId, Serving, Stage, SubjectId};
@@ -155,7 +156,8 @@ impl Site {
     /// the next connection that is ready, which is dearer than what users see.
     pub fn rest(&mut self) -> Answer<()> {
         for _ in 0..LOOKS {
-            if !self.is_busy(LOOK)? {
+            // Who waits for a core uses none.
+            if !self.is_busy(LOOK)? && !procfs::is_runnable(self.process.pid()) {
                 return Ok(());
             }
         }

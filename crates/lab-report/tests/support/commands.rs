@@ -255,5 +255,6 @@ fn block(plan: &Plan, models: &[Model], number: u32, noise: &mut Noise) -> Block
         exits,
         latencies: Vec::new(),
         slices: Vec::new(),
+        redone_visits: 0,
     }
 }

@@ -282,6 +282,7 @@ fn block(
         exits: Vec::new(),
         latencies: Vec::new(),
         slices,
+        redone_visits: 0,
     }
 }
 

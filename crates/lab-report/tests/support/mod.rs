@@ -420,6 +420,7 @@ fn block(plan: &Plan, number: u32) -> Block {
         exits: Vec::new(),
         latencies: Vec::new(),
         slices: Vec::new(),
+        redone_visits: 0,
     }
 }
 

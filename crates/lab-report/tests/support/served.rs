@@ -537,6 +537,7 @@ fn block(plan: &Plan, servers: &[Server], passes: u32, number: u32, noise: &mut 
         exits: Vec::new(),
         latencies: Vec::new(),
         slices,
+        redone_visits: number % 3,
     }
 }
 

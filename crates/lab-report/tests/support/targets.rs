@@ -412,6 +412,7 @@ fn block(plan: &Plan, number: u32) -> Block {
         exits: Vec::new(),
         latencies,
         slices: Vec::new(),
+        redone_visits: 0,
     }
 }
 

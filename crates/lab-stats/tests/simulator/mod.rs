@@ -236,6 +236,7 @@ pub fn block(number: u32, samples: Vec<Sample>) -> Block {
         exits: Vec::new(),
         latencies: Vec::new(),
         slices: Vec::new(),
+        redone_visits: 0,
     }
 }
 

@@ -132,7 +132,8 @@ pub fn method(view: &ServedView) -> Vec<String> {
         format!(
             "In each of {blocks}, fresh processes of all servers were started and warmed up, and the points came in \
              random order: at each, all servers took turns of {visit}, in a random order and back again, {} for each \
-             server. A server that has no turn is stopped, and right after its waking a tenth of that time is not counted.",
+             server, of which the first tenth more was not counted. A server that still computed after its turn was stopped \
+             until the next.",
             count(2 * plan.measure.pairs.max(1) as usize, "turn"),
         ),
         format!("Cores: {}.", split(view)),
@@ -158,6 +159,7 @@ pub fn method(view: &ServedView) -> Vec<String> {
                 .into(),
         );
     }
+    text.extend(redone(view));
     text.extend(few_blocks(common));
     if let Some((cpu_ns, rss_bytes)) = common.run.lab_cost {
         text.push(format!(
@@ -172,6 +174,24 @@ pub fn method(view: &ServedView) -> Vec<String> {
         plan.seed
     ));
     text
+}
+
+/// How many turns were taken again, if any.
+fn redone(view: &ServedView) -> Option<String> {
+    let run = view.common().run;
+    let redone: u32 = run.complete_blocks().map(|b| b.redone_visits).sum();
+    let kept: usize = run.complete_blocks().map(|b| b.slices.len()).sum();
+    (redone > 0).then(|| {
+        format!(
+            "Besides the {} that count, {} taken again because another process used more than 1 % of a core \
+             meanwhile.",
+            count(kept, "turn"),
+            match redone {
+                1 => "one was".into(),
+                n => format!("{} were", whole(n.into())),
+            },
+        )
+    })
 }
 
 /// What the generator itself needs for a request, from the cheapest case to the dearest.

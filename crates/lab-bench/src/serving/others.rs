@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What other processes than a server and the lab use of the cores in a server's turn. All cores are the
+//! server's or the generator's then, so whoever else computes makes one of them wait.
+
+use crate::procfs;
+use crate::sys::CpuClock;
+use nix::unistd::Pid;
+use std::collections::HashMap;
+
+/// The part of a core that another process may use in a turn. A pause of a hundredth of the time makes one in a
+/// hundred requests late: from here on the 99th percentile shows it.
+const PART: f64 = 0.01;
+
+/// Threads of the kernel that do for servers what these ask of it: they take in packets, and free memory.
+const HELPERS: [&str; 3] = ["ksoftirqd/", "kworker/", "rcu_"];
+
+/// All processes that may use a core, but the lab.
+#[derive(Default)]
+pub struct Others {
+    /// Those that were seen before; `None`: a helper, or one that has ended.
+    known: HashMap<Pid, Option<CpuClock>>,
+}
+
+impl Others {
+    /// The clocks of those that there are now, but a server's. Who begins later is not seen.
+    pub fn clocks(&mut self, server: Pid) -> Clocks {
+        let mut ours = procfs::with_descendants(server);
+        ours.push(Pid::this());
+        let others = procfs::all().into_iter().filter(|pid| !ours.contains(pid));
+        let clock = |pid| *self.known.entry(pid).or_insert_with(|| clock(pid));
+        Clocks(others.filter_map(clock).collect())
+    }
+}
+
+fn clock(pid: Pid) -> Option<CpuClock> {
+    let name = procfs::name(pid);
+    let helps = HELPERS.iter().any(|helper| name.starts_with(helper));
+    CpuClock::of(pid).ok().filter(|_| !helps)
+}
+
+/// The CPU clocks of some processes.
+pub struct Clocks(Vec<CpuClock>);
+
+impl Clocks {
+    /// What each of them says now.
+    pub fn read(&self) -> Reading {
+        Reading(self.0.iter().map(|clock| clock.now_ns().ok()).collect())
+    }
+}
+
+/// What clocks say, ns. `None`: the process has ended.
+pub struct Reading(Vec<Option<u64>>);
+
+impl Reading {
+    /// CPU time that the busiest process used since an earlier reading of the same clocks, ns. (Many use a
+    /// little, in many small pieces: that is no pause.)
+    pub fn most_since(&self, earlier: &Reading) -> u64 {
+        let both = self.0.iter().zip(&earlier.0);
+        let used = both.filter_map(|(now, before)| Some((*now)?.saturating_sub((*before)?)));
+        used.max().unwrap_or(0)
+    }
+}
+
+/// Whether another process used so much in a turn of some length that it shows.
+pub fn disturbs(used_ns: u64, wall_ns: u64) -> bool {
+    used_ns as f64 > PART * wall_ns as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn others_are_counted_and_the_server_is_not() {
+        let start = || {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", "while :; do :; done"]);
+            shell.stdout(Stdio::null()).spawn().expect("sh is there")
+        };
+        let (mut server, mut other) = (start(), start());
+        let pids = [&server, &other].map(|child| Pid::from_raw(child.id() as i32));
+        let clocks = pids.map(|pid| CpuClock::of(pid).expect("it lives"));
+        let now = |clock: CpuClock| clock.now_ns().expect("it lives");
+        let mut others = Others::default();
+        let [of_others, of_server] = pids.map(|pid| others.clocks(pid));
+        let (of_other, before) = (now(clocks[1]), of_others.read());
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while now(clocks[1]) < of_other + 50_000_000 && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(of_others.read().most_since(&before) >= 50_000_000);
+        let listed = |some: &Clocks, pid: usize| {
+            let clock = format!("{:?}", clocks[pid]);
+            some.0.iter().any(|c| format!("{c:?}") == clock)
+        };
+        assert!(!listed(&of_others, 0) && listed(&of_others, 1));
+        assert!(listed(&of_server, 0) && !listed(&of_server, 1));
+        for child in [&mut server, &mut other] {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        // One that has ended uses nothing.
+        of_others.read().most_since(&before);
+    }
+
+    #[test]
+    fn the_busiest_counts() {
+        let reading = |clocks: &[Option<u64>]| Reading(clocks.to_vec());
+        let before = reading(&[Some(1_000), Some(70), Some(5), None]);
+        let after = reading(&[Some(1_300), Some(570), None, Some(9_000)]);
+        assert_eq!(after.most_since(&before), 500);
+        assert_eq!(reading(&[]).most_since(&reading(&[])), 0);
+        assert!(!disturbs(500_000, 50_000_000) && disturbs(500_001, 50_000_000));
+    }
+}
