@@ -61,6 +61,8 @@ class Connection:
         last_answer = time.monotonic()
         if VARIANT == "dies" and answered > 2000:
             os._exit(3)
+        if VARIANT == "slow":
+            time.sleep(0.04)  # much of what is served in a turn is served after its load has ended
         status, content, kind, more = route(method, path, body, self.files)
         if VARIANT == "turns" and answered > 2000:
             content = content.swapcase()

@@ -44,12 +44,12 @@ impl Peaks {
         let mut sums: HashMap<(SubjectId, PointId), (u64, u64)> = HashMap::new();
         let closed = |slice: &&Slice| !plan.is_open(slice.point);
         for slice in slices.iter().filter(closed) {
-            let (served, wall_ns) = sums.entry((slice.subject, slice.point)).or_default();
+            let (served, in_ns) = sums.entry((slice.subject, slice.point)).or_default();
             *served += slice.served;
-            *wall_ns += slice.wall_ns;
+            *in_ns += slice.served_in_ns();
         }
-        for ((subject, point), (served, wall_ns)) in sums {
-            let rate = served as f64 * 1e9 / wall_ns.max(1) as f64;
+        for ((subject, point), (served, in_ns)) in sums {
+            let rate = served as f64 * 1e9 / in_ns.max(1) as f64;
             let highest = self.highest.entry(key(plan, subject, point)).or_insert(0.0);
             *highest = highest.max(rate);
         }
