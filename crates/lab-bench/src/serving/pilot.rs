@@ -21,8 +21,8 @@ const ALONE: Duration = Duration::from_millis(120);
 const IDLE: Duration = Duration::from_millis(30);
 
 /// It has done with it after so many rounds in turn in which it did not. Then it is kept on its own cores and
-/// given as many rounds as before: what is called less often is compiled later, in pieces that no round shows,
-/// and where threads wait for each other on one core other code is hot. (Servers in Java were seen to be
+/// given as many rounds as it was busy for: what is called less often is compiled later, in pieces that no round
+/// shows, and where threads wait for each other on one core other code is hot. (Servers in Java were seen to be
 /// busy for 23 to 31 rounds, and to get cheaper until the 50th.)
 const QUIET: usize = 8;
 
@@ -102,8 +102,7 @@ impl<'a> Warming<'a> {
     }
 
     fn is_quiet(&self) -> bool {
-        let free = self.busy + QUIET;
-        self.busy == 0 || self.rounds.len() >= 2 * free
+        self.busy == 0 || self.rounds.len() >= 2 * self.busy + QUIET
     }
 
     fn is_over(&self) -> bool {
