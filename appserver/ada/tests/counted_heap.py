@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the server for devices takes memory from the heap: python3 counted_heap.py PROGRAM
+
+The program counts it. It is asked all that the library has handlers and refusals for, and once for what does take some, so
+that a count of nothing is not one that cannot be anything else."""
+
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+FILE = bytes(range(256)) * 2**14
+"""4 MiB: more than a socket takes at once."""
+
+
+class Device:
+    """A program that runs, with one file to serve."""
+
+    def __init__(self, program, folder):
+        self.process = subprocess.Popen([program, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        host, port = self.process.stdout.readline().strip().removeprefix("http://").split(":")
+        self.address = (host, int(port))
+
+    def connect(self):
+        return socket.create_connection(self.address, timeout=10)
+
+    def calls(self):
+        """How often it asked for memory. It ends with that."""
+        self.process.stdin.close()
+        calls = int(self.process.stdout.read())
+        assert self.process.wait(timeout=10) == 0
+        return calls
+
+    def statuses(self, *pieces):
+        """Those of all answers to what is sent in pieces, of which the last closes the connection."""
+        with self.connect() as connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for piece in pieces:
+                connection.sendall(piece)
+            answers = b"".join(iter(lambda: connection.recv(65_536), b""))
+        return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3})", answers)]
+
+
+def request(method, path, *fields, body=b"", close=True):
+    lines = [f"{method} {path} HTTP/1.1", "Host: device", *fields, *(["Connection: close"] if close else [])]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def posted(body, *fields):
+    return request("POST", "/sum", f"Content-Length: {len(body)}", *fields, body=body)
+
+
+def bytewise(message):
+    return [message[at : at + 1] for at in range(len(message))]
+
+
+def chunked(body):
+    coded = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in bytewise(body)) + b"0\r\n\r\n"
+    return request("POST", "/sum", "Transfer-Encoding: chunked", body=coded)
+
+
+ANSWERED = [
+    ([200], [request("GET", "/")]),
+    ([200], [request("HEAD", "/")]),
+    ([200], [request("GET", "/hello?name=Ada%20Lovelace")]),
+    ([200], bytewise(request("GET", "/hello?name=Ada"))),
+    ([200] * 101, [request("GET", "/hello", close=False) * 100 + request("GET", "/")]),
+    ([405], [request("POST", "/", "Content-Length: 0")]),
+    ([200], [request("GET", "/calculate/6/7?operation=times")]),
+    ([200], [request("GET", "/calculate/6/7", "Accept: application/xml")]),
+    ([406], [request("GET", "/calculate/6/7", "Accept: image/png")]),
+    ([400], [request("GET", "/calculate/6/1001")]),
+    ([404], [request("GET", "/nowhere")]),
+    ([204], [request("OPTIONS", "/sum")]),
+    ([204], [request("OPTIONS", "*")]),
+    ([200], [posted(b"[1, 2.5, 1e300]")]),
+    ([200], bytewise(posted(b"[1, 2.5]"))),
+    ([200], [chunked(b"[1, 2.5]")]),
+    ([400], [posted(b"[1, true]")]),
+    ([100, 200], [posted(b"[1]", "Expect: 100-continue")[:-3], b"[1]"]),
+    ([413], [posted(b"[" + b"1," * 1_000)]),
+    ([200], [request("GET", "/files/file.bin")]),
+    ([206], [request("GET", "/files/file.bin", "Range: bytes=5-4000000")]),
+    ([416], [request("GET", "/files/file.bin", "Range: bytes=5000000-")]),
+    ([304], [request("GET", "/files/file.bin", "If-None-Match: *")]),
+    ([404], [request("GET", "/files/../secret")]),
+    ([414], [request("GET", "/" + "x" * 9_000)]),
+    ([431], [request("GET", "/", "X: " + "x" * 9_000)]),
+    ([400], [b"GET / HTTP/1.1\r\n\r\n"]),
+    ([400], [request("GET", "/%zz")]),
+    ([501], [request("POST", "/sum", "Transfer-Encoding: gzip, chunked")]),
+    ([505], [b"GET / HTTP/3.0\r\nHost: device\r\n\r\n"]),
+]
+
+
+def wait_for_room(device):
+    """More clients than it has room for; the last is served when the first has gone."""
+    waiting = [device.connect() for _ in range(200)]
+    for connection in waiting:
+        connection.sendall(request("GET", "/"))
+    for connection in waiting:
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 200")
+        connection.close()
+
+
+def dribble(device):
+    """Headers that do not end: it gives up on them."""
+    waiting = [device.connect() for _ in range(10)]
+    for connection in waiting:
+        connection.sendall(b"GET / HT")
+    for connection in waiting:
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 408")
+        connection.close()
+
+
+def leave(device):
+    """Clients that go before they have their answer."""
+    for _ in range(10):
+        with device.connect() as connection:
+            connection.sendall(request("GET", "/files/file.bin") * 3)
+            connection.recv(1)
+
+
+def main(program):
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "file.bin").write_bytes(FILE)
+        device = Device(program, folder)
+        for expected, pieces in ANSWERED:
+            statuses = device.statuses(*pieces)
+            assert statuses == expected, f"{statuses} in place of {expected} for {pieces[0][:200]}"
+        wait_for_room(device)
+        dribble(device)
+        leave(device)
+        calls = device.calls()
+        assert calls == 0, f"memory of the heap was asked for {calls} times"
+
+        for path, expected in ("/new", 200), ("/raise", 500):
+            device = Device(program, folder)
+            assert device.statuses(request("GET", path)) == [expected], path
+            assert device.calls() > 0, f"{path} takes memory, which was not counted"
+    print(f"the device serves {len(ANSWERED)} kinds of requests, and takes nothing from the heap")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

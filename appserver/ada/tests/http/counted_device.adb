@@ -1,0 +1,31 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  A device that serves until its input ends, and says then how often memory of the heap was asked
+--  for since its start: counted_device FOLDER
+
+with Ada.Command_Line;
+with Ada.Text_IO;
+with Appserver.HTTP.Embedded;
+with Counted_Heap;
+with Counted_Service;
+
+procedure Counted_Device is
+
+   use Ada.Text_IO;
+   use Appserver;
+
+   package Web is new HTTP.Embedded
+     (Handle          => Counted_Service.Answer'Access,
+      Request_Content => 1_024);
+
+   Calls : Natural;
+begin
+   Counted_Service.Open (Ada.Command_Line.Argument (1));
+   Web.Open (Times => (Header => 0.5, others => <>));
+   Put_Line ("http://127.0.0.1:" & Web.Port'Image (2 .. Web.Port'Image'Last));
+   Calls := Counted_Heap.Calls;
+   Web.Serve_Until_Input (File => 0);
+   Web.Close;
+   Calls := Counted_Heap.Calls - Calls;
+   Put_Line (Calls'Image);
+end Counted_Device;

@@ -1,0 +1,14 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  How often a program asks for memory of the heap. It has to be linked statically and with
+--
+--     -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=memalign,--wrap=aligned_alloc
+--
+--  which turns all calls, of Ada's run-time library and of the C library too, to this package.
+
+package Counted_Heap is
+
+   function Calls return Natural;
+   --  So far; of a program with one task
+
+end Counted_Heap;

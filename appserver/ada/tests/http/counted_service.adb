@@ -1,0 +1,41 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Ada.Unchecked_Deallocation;
+with Appserver.HTTP.Files;
+with Calculator;
+with Hello;
+
+package body Counted_Service is
+
+   use HTTP;
+
+   Folder : Files.Folder;
+
+   procedure Open (Folder : String) is
+   begin
+      Counted_Service.Folder.Open (Folder);
+   end Open;
+
+   type Text_Reference is access String;
+
+   procedure Free is new Ada.Unchecked_Deallocation (String, Text_Reference);
+
+   function New_Text (Request : HTTP.Request) return Response is
+      Text : Text_Reference := new String'(Request.Path);
+   begin
+      Request.Draft.Append (Text.all);
+      Free (Text);
+      return Written (Plain_Text'Access);
+   end New_Text;
+
+   function Raised return Response is
+     (raise Constraint_Error with "asked for");
+
+   function Answer (Request : HTTP.Request) return Response is
+     (if Request.Path_Starts_With ("/files/") then Folder.Answer (Request, "/files/")
+      elsif Request.Path_Is ("/") or else Request.Path_Is ("/hello") then Hello.Answer (Request)
+      elsif Request.Path_Is ("/new") then New_Text (Request)
+      elsif Request.Path_Is ("/raise") then Raised
+      else Calculator.Answer (Request));
+
+end Counted_Service;
