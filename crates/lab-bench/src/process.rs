@@ -10,7 +10,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::collections::VecDeque;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -80,8 +80,7 @@ pub struct Process {
 impl Process {
     /// Starts a subject in the project's folder and waits for its hello.
     pub fn start(subject: &Subject, folder: &Path, time_limit: Duration) -> Answer<Process> {
-        let began = Instant::now();
-        let mut child = spawn(&subject.program, folder).map_err(|e| {
+        let (mut child, began) = spawn(&subject.program, folder).map_err(|e| {
             Fault::Failed(
                 "start",
                 format!("`{}` cannot be started: {e}", subject.program.join(" ")),
@@ -477,8 +476,10 @@ pub(crate) fn gone(e: io::Error) -> Fault {
 }
 
 /// In a process group of its own, so that the terminal's Ctrl-C reaches the lab alone and the lab
-/// can end all that a subject started; and dying with the lab, however that ends.
-fn spawn(program: &[String], folder: &Path) -> io::Result<Child> {
+/// can end all that a subject started; and dying with the lab, however that ends. Also returns when the
+/// program began: what is before is the lab's own, and the longer the more memory it has to share with a
+/// new process.
+fn spawn(program: &[String], folder: &Path) -> io::Result<(Child, Instant)> {
     let (name, args) = program.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     // A program in the project's folder is named from there; any other is looked for in PATH.
     let name = if name.contains('/') {
@@ -496,6 +497,8 @@ fn spawn(program: &[String], folder: &Path) -> io::Result<Child> {
         .stderr(Stdio::piped());
     let lab = std::process::id() as i32;
     let free = sys::all_cores()?;
+    let asked = Instant::now();
+    let (mut began, mut begins) = io::pipe()?;
     // SAFETY: only async-signal-safe calls are made between fork and exec.
     unsafe {
         command.pre_exec(move || {
@@ -506,8 +509,13 @@ fn spawn(program: &[String], folder: &Path) -> io::Result<Child> {
             if libc::getppid() != lab {
                 return Err(io::Error::from_raw_os_error(libc::ESRCH));
             }
-            free()
+            free()?;
+            begins.write_all(&(asked.elapsed().as_nanos() as u64).to_ne_bytes())
         });
     }
-    command.spawn()
+    let child = command.spawn()?;
+    let mut after_ns = [0; 8];
+    began.read_exact(&mut after_ns)?;
+    let after = Duration::from_nanos(u64::from_ne_bytes(after_ns));
+    Ok((child, asked + after))
 }

@@ -110,7 +110,9 @@ fn short_as(
     } else {
         significant(estimate, 3)
     };
-    let estimated = quantity.written(estimate, decimals.min(significant(estimate, most)));
+    // However wide the interval is, what is not 0 is not written as 0.
+    let decimals = decimals.clamp(significant(estimate, 1), significant(estimate, most));
+    let estimated = quantity.written(estimate, decimals);
     format!("{estimated}{unit} ±{}", percent(half / estimate))
 }
 
@@ -243,7 +245,12 @@ impl Shown {
         let estimate = interval.estimate / scale;
         let half = half_width(interval) / scale;
         let decimals = if bounded && half > 0.0 {
-            places(half).min(significant(estimate, 6))
+            // A bound that is not 0 is not written as 0, if two digits of the estimate are enough for it.
+            let bound = match interval.low > 0.0 {
+                true => significant(interval.low / scale, 1).min(significant(estimate, 2)),
+                false => i32::MIN,
+            };
+            places(half).max(bound).min(significant(estimate, 6))
         } else {
             significant(estimate, 3)
         };
@@ -336,6 +343,9 @@ mod tests {
         let magnitudes = interval(410e3, 549e3, 555_745e3);
         assert_eq!(full(Quantity::Time, &magnitudes), "549 µs [410 µs, 556 ms]");
         assert_eq!(short(Quantity::Time, &magnitudes), "549 µs ±>999%");
+        assert_eq!(range(Quantity::Time, 0.2e6, 8.3e6), "0.2 to 8.3 ms");
+        let unknown = interval(0.25e6, 0.31e6, 1.4e6);
+        assert_eq!(brief_in(1e6, "", &unknown), "0.3 ±352%");
     }
 
     #[test]

@@ -178,14 +178,14 @@ pub fn method(view: &ServedView) -> Vec<String> {
 
 /// How many turns were taken again, if any.
 fn redone(view: &ServedView) -> Option<String> {
-    let run = view.common().run;
+    let run = view.common().report.run;
     let redone: u32 = run.complete_blocks().map(|b| b.redone_visits).sum();
     let kept: usize = run.complete_blocks().map(|b| b.slices.len()).sum();
     (redone > 0).then(|| {
         format!(
-            "Besides the {} that count, {} taken again because another process used more than 1 % of a core \
+            "Besides the {} turns that count, {} taken again because another process used more than 1 % of a core \
              meanwhile.",
-            count(kept, "turn"),
+            whole(kept as u64),
             match redone {
                 1 => "one was".into(),
                 n => format!("{} were", whole(n.into())),
