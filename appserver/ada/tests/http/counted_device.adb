@@ -21,7 +21,7 @@ procedure Counted_Device is
    Calls : Natural;
 begin
    Counted_Service.Open (Ada.Command_Line.Argument (1));
-   Web.Open (Times => (Header => 0.5, others => <>));
+   Web.Open (Times => (Header => 2.0, others => <>));
    Put_Line ("http://127.0.0.1:" & Web.Port'Image (2 .. Web.Port'Image'Last));
    Calls := Counted_Heap.Calls;
    Web.Serve_Until_Input (File => 0);
