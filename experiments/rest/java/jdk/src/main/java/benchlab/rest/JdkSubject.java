@@ -45,7 +45,8 @@ final class JdkSubject {
     /**
      * The server's own stop accepts no more and then waits, but does not reliably see that nothing is under way: not
      * at all in older releases, and in newer ones not if a client closes its connection just then. So the pool is
-     * looked at, and the waiting ended; and who has not begun to be answered is not any more.
+     * looked at, and the waiting ended. Nor does it see a request that is still being read, and cuts its answer off: so
+     * none is begun any more.
      */
     private static void stop(HttpServer server, ThreadPoolExecutor pool, Ending ending)
             throws InterruptedException {
