@@ -3,15 +3,22 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 
+# The lab, its tests and its examples are one build: the same packages, features and profile, so that nothing
+# is compiled twice.
+RUST := --quiet --locked --workspace
+LAB := BENCHLAB_PROJECT=$(CURDIR) target/debug/benchlab
+
 # Runs a command beside a private PostgreSQL and MariaDB.
-SERVERS := cargo run --quiet --release --locked -p lab-services --example with_services --
+SERVERS := target/debug/examples/with_services
 PYTEST := build/tests/venv/bin/python -B -m pytest -q
 CLOSING := ^not ok|^\# (tests|pass|fail|skipped) |^ +(error|failureType):
+# Experiments with subjects in Rust and Go whose protocol tests are all their tests.
+SMALL := cache counter pool process
 RUST_SUBJECT := --manifest-path experiments/sql/rust/Cargo.toml --target-dir build/sql/rust
 RUST_REST := --manifest-path experiments/rest/rust/Cargo.toml --target-dir build/rest/rust
 RUST_KIT := --manifest-path kits/rust/Cargo.toml --target-dir build/kits/rust
 
-.PHONY: test setup lint rust languages c ada java python go rust-subject node protocol http
+.PHONY: test setup build lint rust languages c ada java python go rust-subject node protocol http
 
 test: setup lint rust
 	$(SERVERS) $(MAKE) --no-print-directory languages
@@ -19,23 +26,35 @@ test: setup lint rust
 
 setup:
 	tests/setup.sh
+	$(MAKE) --no-print-directory build
+	$(LAB) build --install
+
+build:
+	cargo test $(RUST) --no-run
 
 lint:
 	cargo fmt --all --check
 	cargo fmt --check --manifest-path kits/rust/Cargo.toml
 	cargo fmt --check --manifest-path experiments/sql/rust/Cargo.toml
 	cargo fmt --check --manifest-path experiments/rest/rust/Cargo.toml
-	cargo clippy --quiet --release --locked --workspace --all-targets -- -D warnings
+	cargo clippy $(RUST) --all-targets -- -D warnings
 	cargo clippy --quiet --release --locked --all-targets $(RUST_KIT) -- -D warnings
 	cargo clippy --quiet --release --locked --all-targets $(RUST_SUBJECT) -- -D warnings
 	cargo clippy --quiet --release --locked --all-targets $(RUST_REST) -- -D warnings
-	test -z "$$(gofmt -l kits/go experiments/sql/go experiments/rest/go)"
+	test -z "$$(gofmt -l kits/go experiments/*/go)"
 	go -C kits/go vet ./...
 	go -C experiments/sql/go vet ./...
+	go -C experiments/pool_sql/go vet ./...
 	go -C experiments/rest/go vet ./...
+	for experiment in $(SMALL); do \
+	    cargo fmt --check --manifest-path experiments/$$experiment/rust/Cargo.toml; \
+	    cargo clippy --quiet --release --locked --all-targets --manifest-path experiments/$$experiment/rust/Cargo.toml \
+	        --target-dir build/$$experiment/rust -- -D warnings; \
+	    go -C experiments/$$experiment/go vet ./...; \
+	done
 
 rust:
-	cargo test --quiet --release --locked --workspace --no-fail-fast
+	cargo test $(RUST) --no-fail-fast
 
 # What follows finds the servers in LAB_POSTGRESQL and LAB_MARIADB; without them it leaves out what
 # needs them.

@@ -20,5 +20,3 @@ if ! cmp -s tests/requirements.txt "$venv/installed.txt"; then
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/requirements.txt
     cp tests/requirements.txt "$venv/installed.txt"
 fi
-
-./benchlab build --install

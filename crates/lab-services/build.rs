@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Builds the library that `src/tally.rs` holds as bytes.
+//! Builds the library that `src/postgresql/tally.rs` holds as bytes.
 
 use std::path::Path;
 
 fn main() {
-    println!("cargo::rerun-if-changed=src/tally.c");
+    println!("cargo::rerun-if-changed=src/postgresql/tally.c");
     let folder = std::env::var("OUT_DIR").expect("cargo gives a folder");
     let library = Path::new(&folder).join("tally.so");
     let compiler = cc::Build::new()
@@ -13,7 +13,12 @@ fn main() {
         .pic(true)
         .get_compiler();
     let mut command = compiler.to_command();
-    command.args(["-shared", "src/tally.c", "-o"]).arg(&library);
+    command
+        .args(["-shared", "src/postgresql/tally.c", "-o"])
+        .arg(&library);
     let built = command.status().is_ok_and(|status| status.success());
-    assert!(built, "the C compiler could not build src/tally.c");
+    assert!(
+        built,
+        "the C compiler could not build src/postgresql/tally.c"
+    );
 }

@@ -17,7 +17,10 @@
 #define RUNTIME "gcc " __VERSION__
 #endif
 
-enum { ERROR_MAX = 1000 };
+enum {
+    ERROR_MAX = 1000,
+    METRIC_MAX = 32,  /* bytes of a metric's value */
+};
 
 /* A line, rewritten in place as strings: the verb, then key, value, key, value ... up to end. */
 typedef struct command {
@@ -43,7 +46,9 @@ struct lab {
     command *opening;        /* the command that opened it */
     command *command;        /* the command being carried out */
     FILE *replies;
-    FILE *settings;          /* collects the reply to open, or NULL */
+    FILE *extra;             /* collects the reply's settings or metrics in ... */
+    char *collected;
+    size_t collected_size;
     const char *error_code;
     char error[ERROR_MAX + 1];
     uint64_t inputs[LAB_INPUTS];
@@ -263,7 +268,17 @@ bool lab_integer(lab *lab, const char *key, uint64_t least, uint64_t most, uint6
 
 void lab_setting(lab *lab, const char *key, const char *value)
 {
-    write_argument(lab->settings, key, value);
+    write_argument(lab->extra, key, value);
+}
+
+/* %g takes an exponent below 10^-4 and from 10^15 on, which the protocol does not have. */
+void lab_metric(lab *lab, const char *key, double value)
+{
+    char text[METRIC_MAX];
+    double size = value < 0 ? -value : value;
+    const char *format = size >= 1e15 ? "%.0f" : size > 0 && size < 1e-4 ? "%.19f" : "%.15g";
+    snprintf(text, sizeof text, format, value);
+    write_argument(lab->extra, key, text);
 }
 
 void lab_serve_while_waiting(lab *lab, void (*wait)(void *data, int commands))
@@ -327,6 +342,14 @@ static void release(lab *lab, const lab_case *taken)
     lab->wait = NULL;
 }
 
+/* Ends the reply with what was collected for it. */
+static void write_extra(lab *lab)
+{
+    fflush(lab->extra);
+    fwrite(lab->collected, 1, lab->collected_size, lab->replies);
+    putc('\n', lab->replies);
+}
+
 static bool do_open(lab *lab)
 {
     const char *name;
@@ -342,21 +365,16 @@ static bool do_open(lab *lab)
     if (found == NULL)
         return lab_fail(lab, LAB_UNSUPPORTED, "there is no case %s", name);
 
-    char *settings = NULL;
-    size_t size;
-    lab->settings = open_memstream(&settings, &size);
-    if (lab->settings == NULL)
-        return lab_fail(lab, LAB_FAILED, "out of memory");
     fill_inputs(lab->inputs, seed);
+    rewind(lab->extra);
     bool opened = found->open(lab, lab->data);
-    fclose(lab->settings);
     if (opened) {
         lab->current = found;
-        fprintf(lab->replies, "@lab opened%s\n", settings);
+        fprintf(lab->replies, "@lab opened");
+        write_extra(lab);
     } else {
         release(lab, found);
     }
-    free(settings);
     return opened;
 }
 
@@ -399,6 +417,7 @@ static bool do_batch(lab *lab, bool timed)
         return false;
 
     memset(&lab->latencies, 0, sizeof lab->latencies);
+    rewind(lab->extra);
     uint64_t start = lab_clock();
     bool performed = lab->current->perform(lab, lab->data, operations, &work);
     uint64_t end = lab_clock();
@@ -414,9 +433,12 @@ static bool do_batch(lab *lab, bool timed)
         fprintf(lab->replies, " start=%" PRIu64 " end=%" PRIu64, start, end);
     fprintf(lab->replies, " operations=%" PRIu64 " units=%" PRIu64 " check=%" PRIu64,
             operations, work.units, work.check);
-    if (timed)
+    if (timed) {
         write_latencies(lab->replies, &lab->latencies);
-    putc('\n', lab->replies);
+        write_extra(lab);
+    } else {
+        putc('\n', lab->replies);
+    }
     return true;
 }
 
@@ -474,7 +496,8 @@ int lab_main(const char *subject, const char *library,
     int replies = dup(STDOUT_FILENO);
     lab *lab = calloc(1, sizeof *lab);
     if (lab == NULL || replies < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0
-        || (lab->replies = fdopen(replies, "w")) == NULL)
+        || (lab->replies = fdopen(replies, "w")) == NULL
+        || (lab->extra = open_memstream(&lab->collected, &lab->collected_size)) == NULL)
         return 1;
     lab->cases = cases;
     lab->count = count;
@@ -486,6 +509,8 @@ int lab_main(const char *subject, const char *library,
     serve(lab);
     close_case(lab);
     fclose(lab->replies);
+    fclose(lab->extra);
+    free(lab->collected);
     free(lab);
     return 0;
 }

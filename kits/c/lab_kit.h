@@ -62,6 +62,10 @@ bool lab_integer(lab *lab, const char *key, uint64_t least, uint64_t most, uint6
 /* Adds a setting, as the subject read it back, to the reply to open. */
 void lab_setting(lab *lab, const char *key, const char *value);
 
+/* Adds a metric of the experiment to the reply to run; to be called from perform. The value is finite
+ * and less than 10^17 either way; 15 of its digits are told. */
+void lab_metric(lab *lab, const char *key, double value);
+
 /* For a server without a thread of its own, to be called from open: the kit calls `wait` whenever
  * it would wait for the lab, until the case is closed. `wait` serves, and returns once the
  * descriptor `commands` can be read. */
@@ -75,7 +79,7 @@ const uint64_t *lab_inputs(const lab *lab);
 enum { LAB_BUCKETS = 1920 }; /* as many as latencies of 64 bits have (docs/protocol.md) */
 
 /* The latencies of one thread's operations in one batch. A case that does several operations at
- * once keeps one of these for each of its threads; lab_crew.h does that for it. */
+ * once keeps one of these for each of its threads; lab_workers.h does that for it. */
 typedef struct lab_latencies {
     uint64_t start; /* of the first operation, CLOCK_MONOTONIC in ns */
     uint64_t end;   /* of the last one so far */
@@ -115,7 +119,8 @@ static inline void lab_lap(lab_latencies *latencies)
 }
 
 /* Adds a thread's latencies to those of the batch; to be called from the case's perform, once no
- * thread works any more. The batch then spans the first start to the last end. */
+ * thread works any more. The batch then spans the first start to the last end. Without a single lap
+ * the batch tells no latencies. */
 void lab_add_latencies(lab *lab, const lab_latencies *latencies);
 
 /* -- Errors ------------------------------------------------------------------------------- */

@@ -39,6 +39,13 @@ func (l *Latencies) Done() {
 	l.last = now
 }
 
+// Finish ends the last operation, unless Done did: a histogram without a count is not told, only its time.
+func (l *Latencies) Finish() {
+	if l.last == l.start {
+		l.last = monotonic()
+	}
+}
+
 // add counts what another goroutine recorded, too; the result spans the earliest start to the
 // last end. A goroutine that did no operation adds nothing.
 func (l *Latencies) add(other *Latencies) {

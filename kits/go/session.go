@@ -5,8 +5,11 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -125,8 +128,11 @@ func (s *session) run(arguments arguments) (*reply, error) {
 		with("operations", operations).
 		with("units", work.Units).
 		with("check", work.Check)
-	if work.Latencies != nil {
+	if work.Latencies != nil && work.Latencies.String() != "" {
 		ran.with("latencies", work.Latencies)
+	}
+	for _, metric := range slices.Sorted(maps.Keys(work.Metrics)) {
+		ran.with(metric, strconv.FormatFloat(work.Metrics[metric], 'f', -1, 64))
 	}
 	return ran, nil
 }

@@ -40,9 +40,10 @@ type Case interface {
 
 // Work is what a batch yields.
 type Work struct {
-	Check     uint64     // the sum of every value that was produced
-	Units     uint64     // how many they were, as rows or bytes
-	Latencies *Latencies // of a case that does several operations at once, else nil
+	Check     uint64             // the sum of every value that was produced
+	Units     uint64             // how many they were, as rows or bytes
+	Latencies *Latencies         // of a case that does several operations at once, else nil
+	Metrics   map[string]float64 // the experiment's own: finite, of less than 10^17
 }
 
 // Add adds a value to the check and one to the units.

@@ -119,9 +119,9 @@ func TestNoop(t *testing.T) {
 		"@lab verified check=9007199254740992 operations=9007199254740992 units=9007199254740992")
 }
 
-func TestACrewSharesTheOperations(t *testing.T) {
-	_, replies, _ := talk(t, "open case=crew connections=3 seed=7", "verify operations=2",
-		"run operations=100", "run operations=100", "close", "open case=crew connections=64 seed=7",
+func TestWorkersShareTheOperations(t *testing.T) {
+	_, replies, _ := talk(t, "open case=count workers=3 laps=1 seed=7", "verify operations=2",
+		"run operations=100", "run operations=100", "close", "open case=count workers=64 laps=1 seed=7",
 		"run operations=10", "quit")
 	if len(replies) != 7 {
 		t.Fatal(replies)
@@ -146,6 +146,29 @@ func TestACrewSharesTheOperations(t *testing.T) {
 			t.Error(test.reply)
 		}
 	}
+}
+
+func TestWorkersWithoutLapsTellNoLatencies(t *testing.T) {
+	before := kernelMonotonic()
+	_, replies, _ := talk(t, "open case=count workers=16 laps=0 seed=7", "run operations=3")
+	after := kernelMonotonic()
+	ran := regexp.MustCompile(`^@lab ran start=(\d+) end=(\d+) operations=3 units=3 check=3$`).
+		FindStringSubmatch(replies[1])
+	if ran == nil {
+		t.Fatal(replies[1])
+	}
+	if start, end := number(t, ran[1]), number(t, ran[2]); !(before < start && start < end && end < after) {
+		t.Error(before, start, end, after)
+	}
+}
+
+func TestMetricsAreDecimalNumbersOfARun(t *testing.T) {
+	_, replies, _ := talk(t, "open case=measure seed=7", "run operations=3", "verify operations=3")
+	const metrics = " check=3 large=98765432109876540 lost=33.333333333333336 none=0 small=-0.000012"
+	if !strings.HasSuffix(replies[1], metrics) {
+		t.Error(replies[1])
+	}
+	expect(t, replies[2:], "@lab verified check=3 operations=3 units=3")
 }
 
 func TestAServerDoesNoOperations(t *testing.T) {

@@ -47,6 +47,9 @@ def good(name: str, rfc: str, request: bytes, *allowed: int, json: object = HELL
     bad("NUL in the method", "9110 5.6.2", line(b"G\0ET /api HTTP/1.1"), 405, 501),
     bad("a control character in the target", "3986 2", line(b"GET /api\x7f HTTP/1.1"), 404),
     bad("a byte beyond ASCII in the target", "3986 2", line(b"GET /\xc3\xa9 HTTP/1.1"), 404),
+    *(good(f"a query {query!r} as browsers send it", "3986 3.4", line(b"GET /api?q=" + query + b" HTTP/1.1"), 400)
+      for query in (b"A|B", b"{x}", b"100%", b"%zz", b"\xc3\xa9", b"<a>", b'"', b"`^", b"\\")),
+    bad("a fragment", "9112 3.2", line(b"GET /api?q#x HTTP/1.1"), 200),
     bad("a method that is no token", "9110 9.1", line(b"GE(T /api HTTP/1.1"), 405, 501),
     bad("TLS on the port", "9112 3", bytes.fromhex("16030100c8010000c403035f") + b"\r\n\r\n"),
 )

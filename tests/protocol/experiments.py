@@ -82,14 +82,18 @@ def missing_library(declared: Declared) -> str | None:
 
 
 def tables(declared: Declared) -> dict[str, Any]:
-    """What the experiment says of the subject's target: its tables, and how its settings are read."""
-    return read_experiments()[declared.experiment]["target"][declared.target]
+    """What the experiment says of the subject's target: its tables, and how its settings are read. A table
+    that it has not is the SQL experiment's, so that all tests of a server share one database."""
+    experiments = read_experiments()
+    targets = [experiments[name]["target"][declared.target]
+               for name in ("sql", declared.experiment) if name in experiments]
+    return {key: value for target in targets for key, value in target.items()}
 
 
-def points(case: dict[str, Any], target: str) -> Iterator[dict[str, object]]:
-    """The further arguments of a case on a target: each value of its factors, with the smallest
+def points(case: dict[str, Any], target: str | None) -> Iterator[dict[str, object]]:
+    """The further arguments of a case on a target (or on none): each value of its factors, with the smallest
     and the largest value of its sweep. None if the case is not for this target."""
-    if target not in case.get("targets", TARGETS):
+    if target is not None and target not in case.get("targets", TARGETS):
         return
     axes = [[(key, value) for value in values]
             for key, values in _axes(case.get("factor", {}), target)]
@@ -99,7 +103,7 @@ def points(case: dict[str, Any], target: str) -> Iterator[dict[str, object]]:
         yield dict(point)
 
 
-def _axes(declared: dict[str, Any], target: str) -> Iterator[tuple[str, list[object]]]:
+def _axes(declared: dict[str, Any], target: str | None) -> Iterator[tuple[str, list[object]]]:
     """An axis is a list of values, or a table of `values` with the `targets` that have it."""
     for key, axis in declared.items():
         if isinstance(axis, list):

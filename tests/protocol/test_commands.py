@@ -39,7 +39,7 @@ def test_noop(subject: Subject) -> None:
     assert subject.ask_for("closed", "close").arguments == {}
 
 
-@pytest.mark.parametrize("command, code", [
+WITHOUT_A_CASE = (
     ("", "usage"),
     ("nonsense", "usage"),
     ("RUN operations=1", "usage"),
@@ -58,14 +58,9 @@ def test_noop(subject: Subject) -> None:
     ("verify", "usage"),
     ("run operations=1", "usage"),
     ("close", "usage"),
-])
-def test_error_while_no_case_is_open(subject: Subject, command: str, code: str) -> None:
-    assert subject.ask_for_error(command) == code
-    subject.ask_for("opened", OPEN_NOOP)
-    assert subject.ask_for("verified", "verify").number("check") == 1
+)
 
-
-@pytest.mark.parametrize("command, code", [
+WITH_A_CASE = (
     ("", "usage"),
     (OPEN_NOOP, "usage"),
     ("nonsense", "usage"),
@@ -80,12 +75,23 @@ def test_error_while_no_case_is_open(subject: Subject, command: str, code: str) 
     ("run operations=1%", "usage"),
     ("verify operations=0", "usage"),
     ("verify operations=abc", "usage"),
-])
-def test_error_while_a_case_is_open(subject: Subject, command: str, code: str) -> None:
-    subject.ask_for("opened", OPEN_NOOP)
-    assert subject.ask_for_error(command) == code
-    assert subject.ask_for("ran", "run operations=3").number("check") == 3
-    subject.ask_for("closed", "close")
+)
+
+
+def test_errors_while_no_case_is_open(subject: Subject) -> None:
+    for command, code in WITHOUT_A_CASE:
+        assert subject.ask_for_error(command) == code, command
+        subject.ask_for("opened", OPEN_NOOP)
+        assert subject.ask_for("verified", "verify").number("check") == 1, command
+        subject.ask_for("closed", "close")
+
+
+def test_errors_while_a_case_is_open(subject: Subject) -> None:
+    for command, code in WITH_A_CASE:
+        subject.ask_for("opened", OPEN_NOOP)
+        assert subject.ask_for_error(command) == code, command
+        assert subject.ask_for("ran", "run operations=3").number("check") == 3, command
+        subject.ask_for("closed", "close")
 
 
 def test_a_line_that_is_too_long(subject: Subject) -> None:

@@ -15,7 +15,7 @@ from sql_model import BEGIN_EMPTY, ROWS, SEND_TEXT, VALUES, WRITE, Table, statem
 from subject import Reply, Subject
 
 SEED = 7
-SUBJECTS = [subject for subject in declared_subjects() if subject.target is not None]
+SUBJECTS = [subject for subject in declared_subjects() if subject.experiment == "sql"]
 EXPERIMENTS = read_experiments()
 
 ATTEMPTS = 20

@@ -13,7 +13,7 @@ from sql_model import ROWS, VALUES, split_mix
 from subject import Reply, Subject
 from test_sql import SEED, open_command
 
-SUBJECTS = [subject for subject in declared_subjects() if subject.target is not None]
+SUBJECTS = [subject for subject in declared_subjects() if subject.experiment == "sql"]
 ON_SQLITE = [subject for subject in SUBJECTS if subject.target == "sqlite"]
 ON_SERVERS = [subject for subject in SUBJECTS if subject.target != "sqlite"]
 

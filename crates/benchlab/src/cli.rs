@@ -5,7 +5,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab_load::Family;
 use lab_model::{Kind, Stage};
-use lab_report::{Format, HISTORY_FORMATS};
+use lab_report::Format;
 use lab_stats::load::threshold::Threshold;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -109,9 +109,6 @@ pub struct RunArgs {
     /// Stop when every ratio is known to ± this
     #[arg(long, value_name = "PERCENT", value_parser = part)]
     pub precision: Option<f64>,
-    /// Seed of the inputs and of the order of turns [default: a new one]
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
     /// A subject that takes longer for one reply has failed
     #[arg(long, default_value = "30s", value_name = "TIME", value_parser = time)]
     pub time_limit: Duration,
@@ -127,12 +124,27 @@ pub struct RunArgs {
     /// postgresql.shared_buffers=1GB; shown in the report
     #[arg(long, value_name = "KIND.NAME=VALUE", value_parser = service_set)]
     pub service_set: Vec<(Kind, String, String)>,
-    /// Where the run file goes [default: the project's runs/]
-    #[arg(long, value_name = "DIR")]
-    pub runs: Option<PathBuf>,
     /// Install what is missing (Debian packages, by apt-get)
     #[arg(long)]
     pub install: bool,
+    #[command(flatten)]
+    pub measuring: Measuring,
+}
+
+/// What every verb that measures has.
+#[derive(Args)]
+pub struct Measuring {
+    /// Seed of the order and of the inputs [default: a new one]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Measure a block or a turn that others disturbed once more, up to so many times; 0 where a server
+    /// must not be asked again
+    #[arg(long, default_value = "2", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub redo: u32,
+    /// Where the run file goes [default: the project's runs/, or outside of a project
+    /// ~/.local/share/benchlab/runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs: Option<PathBuf>,
     /// End with exit code 5 if the host is not fit to measure on
     #[arg(long)]
     pub strict: bool,
@@ -226,16 +238,8 @@ pub struct CompareArgs {
     /// The comparison's name in the history [default: the first command's program]
     #[arg(long = "as", value_name = "NAME")]
     pub title: Option<String>,
-    /// Seed of the order of turns [default: a new one]
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Where the run file goes [default: the project's runs/, or outside of a project
-    /// ~/.local/share/benchlab/runs]
-    #[arg(long, value_name = "DIR")]
-    pub runs: Option<PathBuf>,
-    /// End with exit code 5 if the host is not fit to measure on
-    #[arg(long)]
-    pub strict: bool,
+    #[command(flatten)]
+    pub measuring: Measuring,
     /// Connections that are kept open to each server [default: 50]
     #[arg(long, value_name = "N", value_parser = connections(), help_heading = LOAD)]
     pub connections: Option<u32>,
@@ -289,16 +293,8 @@ pub struct LoadArgs {
     /// The load's name in the history [default: host and port]
     #[arg(long = "as", value_name = "NAME")]
     pub title: Option<String>,
-    /// Seed of the order of requests, visits and arrivals [default: a new one]
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Where the run file goes [default: the project's runs/, or outside of a project
-    /// ~/.local/share/benchlab/runs]
-    #[arg(long, value_name = "DIR")]
-    pub runs: Option<PathBuf>,
-    /// End with exit code 5 if the host is not fit to measure on
-    #[arg(long)]
-    pub strict: bool,
+    #[command(flatten)]
+    pub measuring: Measuring,
     #[command(flatten)]
     pub sending: Sending,
 }
@@ -432,6 +428,9 @@ pub struct ReportArgs {
     /// output]
     #[arg(long, short, value_name = "PATH")]
     pub output: Option<PathBuf>,
+    /// In a terminal, all tables and warnings, not the answer alone
+    #[arg(long)]
+    pub full: bool,
     /// Imported figures to show beside, marked as having no intervals
     #[arg(long, value_name = "FILE")]
     pub with: Vec<PathBuf>,
@@ -450,6 +449,16 @@ pub enum Color {
     /// Never
     Never,
 }
+
+/// The formats of a history: those of one file.
+const HISTORY_FORMATS: [Format; 6] = [
+    Format::Terminal,
+    Format::Markdown,
+    Format::Csv,
+    Format::Json,
+    Format::Xlsx,
+    Format::Html,
+];
 
 /// `benchlab history`
 #[derive(Args)]
@@ -623,9 +632,10 @@ fn service_set(text: &str) -> Result<(Kind, String, String), String> {
     let wanted = "KIND.NAME=VALUE is wanted, such as postgresql.shared_buffers=1GB";
     let (setting, value) = text.split_once('=').ok_or(wanted)?;
     let (name, setting) = setting.split_once('.').ok_or(wanted)?;
-    match setting.is_empty() || value.is_empty() {
-        true => Err(wanted.into()),
-        false => Ok((server(name)?, setting.to_owned(), value.to_owned())),
+    if setting.is_empty() || value.is_empty() {
+        Err(wanted.into())
+    } else {
+        Ok((server(name)?, setting.to_owned(), value.to_owned()))
     }
 }
 

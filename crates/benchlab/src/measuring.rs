@@ -3,7 +3,7 @@
 
 use crate::exit::{self, Exit};
 use crate::progress::Follower;
-use lab_bench::{BenchError, Method, Scratch, Session, host, unix_seconds};
+use lab_bench::{BenchError, Scratch, Session, Workload, host, unix_seconds};
 use lab_model::{Ending, Host, Plan, Run};
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
@@ -31,11 +31,11 @@ pub fn measure<'a>(
     plan: &'a Plan,
     writer: RunWriter,
     run: Run,
-    method: Box<dyn Method + 'a>,
+    workload: Box<dyn Workload + 'a>,
 ) -> Result<Ending, Exit> {
     let path = writer.path().to_path_buf();
     let mut follower = Follower::new(plan, run.complete_blocks().count() as u32);
-    let session = Session::new(plan, writer, run, method)?;
+    let session = Session::new(plan, writer, run, workload);
     let ending = session.measure(&mut |step| follower.step(step));
     follower.end();
     let ending = ending.map_err(|error| match error {
@@ -93,9 +93,10 @@ pub fn fit_host(strict: bool) -> Result<Host, Exit> {
             finding.what, finding.advice
         );
     }
-    match strict && !unfit.is_empty() {
-        true => Err(Exit::new(exit::UNFIT, "not measured, because of --strict")),
-        false => Ok(host),
+    if strict && !unfit.is_empty() {
+        Err(Exit::new(exit::UNFIT, "not measured, because of --strict"))
+    } else {
+        Ok(host)
     }
 }
 

@@ -66,12 +66,15 @@ impl<'a> Follower<'a> {
                     Some(subject) => format!("warming {}", self.plan.subjects[subject].name),
                     None => "all in turns".to_owned(),
                 };
-                let what = match self.estimate.is_empty() {
-                    true => format!("{part:2}%  {}  {who}", self.plan.label(point)),
-                    false => self.estimate.clone(),
+                let what = if self.estimate.is_empty() {
+                    format!("{part:2}%  {}  {who}", self.plan.label(point))
+                } else {
+                    self.estimate.clone()
                 };
                 self.show(format!("block {}  {what}", block + 1));
             }
+            Progress::Slice { .. } => {}
+            Progress::Note(text) => self.note(text),
             Progress::Disturbed(block) => {
                 self.note(&format!(
                     "block {}: other programs or the hypervisor disturbed it; once more",
@@ -86,7 +89,7 @@ impl<'a> Follower<'a> {
             Progress::Complete(run, took) => {
                 self.blocks = run.complete_blocks().count() as u32;
                 // Only whole commands have one, and without a line nobody would read it.
-                if self.plan.commands.is_some() && !self.bar.is_hidden() {
+                if self.plan.commands().is_some() && !self.bar.is_hidden() {
                     self.estimate = estimate(run);
                 }
                 self.last_block = took;
@@ -132,5 +135,5 @@ impl<'a> Follower<'a> {
 }
 
 fn estimate(run: &Run) -> String {
-    lab_report::estimate_line(&Report::new(run, &run.name))
+    lab_report::kind::estimate(&Report::new(run, &run.name))
 }

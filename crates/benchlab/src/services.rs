@@ -4,7 +4,7 @@
 use crate::exit::{self, Exit};
 use lab_bench::{Scratch, Server, Servers, interrupt};
 use lab_model::{Failure, Kind, Plan, Target, TargetId};
-use lab_services::{Request, Service, ServiceError, Starting};
+use lab_services::{Database, Request, Service, ServiceError, Starting};
 
 /// Starts a private server for each target that needs one, or connects to the reader's own. A target
 /// whose subjects all failed before gets none.
@@ -63,14 +63,14 @@ fn needed<'p>(plan: &'p Plan, failures: &[Failure]) -> Vec<(TargetId, &'p Target
 }
 
 enum Begun {
-    Private(Box<Starting>, Request),
+    Private(Box<Starting<dyn Database>>, Request),
     Own(Box<Service>),
 }
 
 impl Begun {
     fn server(self, target: &Target, seed: u64) -> Result<Server, ServiceError> {
         let (service, request) = match self {
-            Begun::Private(starting, request) => (starting.finish()?, Some(request)),
+            Begun::Private(starting, request) => (Service::finish(*starting)?, Some(request)),
             Begun::Own(service) => (*service, None),
         };
         Server::new(service, request, target.clone(), seed)
@@ -80,10 +80,7 @@ impl Begun {
 fn begin(target: &Target, own: &[(Kind, String)], scratch: &Scratch) -> Result<Begun, Exit> {
     let kind = target.kind;
     let url = own.iter().find(|(k, _)| *k == kind).map(|(_, url)| url);
-    let service = match kind {
-        Kind::Mariadb => lab_services::Kind::Mariadb,
-        _ => lab_services::Kind::Postgresql,
-    };
+    let service = lab_services::database(kind.name()).expect("a service is known by its name");
     match (target.external, url) {
         (true, None) => Err(Exit::wrong(format!(
             "this run measures on your own {}: give it again with --service {}=URL",
@@ -98,9 +95,9 @@ fn begin(target: &Target, own: &[(Kind, String)], scratch: &Scratch) -> Result<B
             let request = Request {
                 settings: target.set.clone(),
                 interrupted: interrupt::requested,
-                ..Request::new(service, scratch.folder())
+                ..Request::new(scratch.folder())
             };
-            let starting = Starting::new(&request).map_err(refused)?;
+            let starting = Service::begin(service, &request).map_err(refused)?;
             Ok(Begun::Private(Box::new(starting), request))
         }
     }

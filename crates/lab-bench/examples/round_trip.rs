@@ -3,7 +3,7 @@
 //! waking and freezing. Usage: round_trip PROGRAM [ARGUMENT…]
 
 use lab_bench::{Process, allowed_cores, monotonic_ns, share_core};
-use lab_model::Subject;
+use lab_model::{Case, Subject};
 use std::time::Duration;
 
 const TURNS: usize = 5_000;
@@ -19,6 +19,7 @@ fn main() {
         program,
         ..Subject::default()
     };
+    let noop = Case::default();
     let folder = std::env::current_dir().expect("there is a current folder");
     for core in allowed_cores().expect("the cores can be listed") {
         share_core(core);
@@ -31,11 +32,11 @@ fn main() {
             .open([("case", "noop"), ("seed", "1")])
             .expect("every kit has noop");
         let awake = times(|| {
-            process.run(1).expect("noop runs");
+            process.run(&noop, 1).expect("noop runs");
         });
         let frozen = times(|| {
             process.wake().expect("it wakes");
-            process.run(1).expect("noop runs");
+            process.run(&noop, 1).expect("noop runs");
             process.freeze().expect("it freezes");
         });
         show(core, "round trip", awake);

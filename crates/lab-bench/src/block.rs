@@ -1,414 +1,222 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One block: fresh processes, every point in random order, subjects in mirrored turns on one core,
-//! frozen while idle.
+//! One block: every point in random order, and at each point the subjects in mirrored passes.
 
-use crate::expected::Expected;
-use crate::process::{Answer, Process, Ran};
-use crate::procfs;
-use crate::roster::{Stop, keep_log};
-use crate::server::Server;
-use crate::session::{Desk, Progress};
-use crate::subjects::Crew;
-use crate::target::Target;
-use crate::visit::{Visit, latencies_told};
-use lab_model::{Batch, Cores, Latencies, Pilot, PointId, Resources, Sample, SubjectId};
+use crate::context::{BlockContext, Progress, Stop};
+use crate::process::Fault;
+use crate::workload::{Done, Opening, Turn, Undone, Workload};
+use lab_model::{Plan, PointId, SubjectId};
 use lab_plan::Schedule;
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 
-/// The part of a batch that follows the waking and is not recorded.
-const LEAD_IN: u64 = 10;
+/// Passes of a point in which overheads take their turns too: the first mirrored pair.
+const OVERHEAD_PASSES: u32 = 2;
 
-/// What a block needs to know of its run.
-pub struct Bench<'a, 'd> {
-    /// The plan, the processes' folder, the cores.
-    pub crew: &'a Crew<'a>,
-    /// The targets, in the plan's order.
-    pub targets: &'a [Target],
-    /// What the pilot found.
-    pub pilots: &'a HashMap<(SubjectId, PointId), Pilot>,
-    /// What the work must yield.
-    pub expected: &'a Expected,
-    /// The block, and what it is written down with.
-    pub desk: Desk<'d>,
+/// The part of a block's turns that may be taken again: a machine that is always disturbed does not become
+/// quieter by waiting.
+const REDONE_PART: f64 = 0.25;
+
+/// A block that is being measured.
+pub struct BlockRun<'a, 'b> {
+    plan: &'a Plan,
+    workload: &'a mut dyn Workload,
+    schedule: Schedule,
+    block: BlockContext<'b>,
+    /// Turns that count.
+    taken: u32,
 }
 
-/// The part of its warm-up that a process needs when it has visited another point of the case.
-const WARM_UP_AGAIN: u32 = 4;
+impl<'a, 'b> BlockRun<'a, 'b> {
+    /// Of a plan's workload, written down in a context.
+    pub fn new(
+        plan: &'a Plan,
+        workload: &'a mut dyn Workload,
+        block: BlockContext<'b>,
+    ) -> BlockRun<'a, 'b> {
+        BlockRun {
+            plan,
+            workload,
+            schedule: Schedule::new(plan.seed, block.block.number),
+            block,
+            taken: 0,
+        }
+    }
 
-/// After so many mirrored pairs a subject that starts at no cost is relieved by a fresh process.
-/// Where the system happens to put a process's code, stack and heap changes its speed by 2 % for as
-/// long as it lives; averaged over several processes that is a smaller part of a block's scatter.
-const STINT: u32 = 10;
-
-/// Start and warm-up of a process within this time cost nothing.
-const CHEAP_NS: u64 = 20_000_000;
-
-/// The warm-up for a point takes no longer than about this, so that operations of a tenth of a second do
-/// not take minutes.
-const WARM_UP_NS: u64 = 300_000_000;
-
-/// A subject that sits in a block, with its case open or not.
-struct Seat {
-    process: Process,
-    visit: Option<Visit>,
-    warm_cases: HashSet<usize>,
-    /// A fresh process that takes its turns for a while.
-    relief: Option<(Process, Visit)>,
-}
-
-type Seats = HashMap<SubjectId, Seat>;
-
-impl Bench<'_, '_> {
-    /// Takes all samples of a block.
-    pub fn block(mut self) -> Result<(), Stop> {
-        let plan = self.crew.plan;
-        let schedule = Schedule::new(plan.seed, self.desk.block.number);
-        let mut seats = Seats::new();
-        let order = schedule.points(&plan.point_targets());
-        let mut place = None;
+    /// Takes all turns of the block.
+    pub fn measure(mut self) -> Result<(), Stop> {
+        let mut order = self.schedule.points(&self.plan.point_targets());
+        order.sort_by_key(|&point| self.workload.comes_last(point));
+        let mut target = None;
         for (done, &point) in order.iter().enumerate() {
-            let target = plan.points[point].target;
-            if place.replace(target).is_some_and(|before| before != target) {
-                self.leave(std::mem::take(&mut seats))?;
+            let here = self.plan.points[point].target;
+            if target.replace(here) != Some(here) {
+                self.quit()?;
+                self.open_all()?;
             }
-            self.place_server(point);
-            let (number, of) = (self.desk.block.number, order.len());
-            let step = |subject| Progress::Point {
-                block: number,
-                point,
-                subject,
-                done,
-                of,
-            };
-            let everyone: Vec<SubjectId> = (0..plan.subjects.len()).collect();
-            for subject in schedule.openings(point, &everyone) {
-                (self.desk.progress)(step(Some(subject)));
-                self.prepare(&mut seats, subject, point)?;
-            }
-            let mut taking_part: Vec<SubjectId> = seats
-                .iter()
-                .filter(|(_, seat)| seat.visit.is_some())
-                .map(|(&s, _)| s)
-                .collect();
-            taking_part.sort();
-            (self.desk.progress)(step(None));
-            self.passes(&mut seats, &schedule, point, &taking_part)?;
-            for subject in taking_part {
-                self.conclude(&mut seats, subject, point)?;
-            }
+            let of = order.len();
+            self.point(point, (done, of))?;
         }
-        self.leave(seats)
+        self.quit()?;
+        self.workload.end_block(&mut self.block);
+        Ok(())
     }
 
-    /// Keeps the server off the measured core, unless the point has all cores for everyone.
-    fn place_server(&self, point: PointId) {
-        let plan = self.crew.plan;
-        let target = self.targets.get(plan.points[point].target);
-        if let Some(server) = target.and_then(Target::server) {
-            let own = match plan.case(point).cores {
-                Cores::One => Some(self.desk.block.core as usize),
-                Cores::All => None,
-            };
-            server.keep_off(own);
+    /// Opens the subjects of a target, where that is done at once.
+    fn open_all(&mut self) -> Result<(), Stop> {
+        if self.workload.opening() != Opening::Target {
+            return Ok(());
         }
-    }
-
-    /// Has the subjects of a target end.
-    fn leave(&mut self, seats: Seats) -> Result<(), Stop> {
-        for (subject, mut seat) in seats {
-            keep_log(
-                self.desk.run,
-                &mut seat.process,
-                subject,
-                Some(self.desk.block.number),
-            )?;
-            if let Err(fault) = seat.process.quit() {
-                self.desk.fail(fault, subject, None, None)?;
+        for subject in self.schedule.openings(0, &self.everyone()) {
+            let mut points = 0..self.plan.points.len();
+            if points.any(|point| self.block.participants.takes_part(subject, point)) {
+                let opened = self.workload.open(&mut self.block, subject);
+                self.settle(opened, subject, None)?;
             }
         }
         Ok(())
     }
 
-    /// Opens a point, has the subject prove its work, warms it up and freezes it.
-    fn prepare(
-        &mut self,
-        seats: &mut Seats,
-        subject: SubjectId,
-        point: PointId,
-    ) -> Result<(), Stop> {
-        if !self.desk.roster.takes_part(subject, point) {
-            return Ok(());
-        }
-        self.seat(seats, subject)?;
-        let Some(seat) = seats.get_mut(&subject) else {
-            return Ok(());
+    fn point(&mut self, point: PointId, (done, of): (usize, usize)) -> Result<(), Stop> {
+        let block = self.block.block.number;
+        let step = |subject| Progress::Point {
+            block,
+            point,
+            subject,
+            done,
+            of,
         };
-        let pilot = &self.pilots[&(subject, point)];
-        let known_case = !seat.warm_cases.insert(self.crew.plan.points[point].case);
-        let batches = pilot
-            .warmup_batches
-            .div_ceil(if known_case { WARM_UP_AGAIN } else { 1 })
-            .min((WARM_UP_NS / last_ns(pilot).unwrap_or(1).max(1)).max(1) as u32);
-        match self.warm_up(pilot, batches, &mut seat.process) {
-            Ok(visit) => seat.visit = Some(visit),
-            Err(fault) => self.dismiss(fault, seats, subject, point)?,
-        }
-        Ok(())
-    }
-
-    /// Opens a point in a process, has it prove its work, runs batches that do not count, and freezes it.
-    fn warm_up(&self, pilot: &Pilot, batches: u32, process: &mut Process) -> Answer<Visit> {
-        let plan = self.crew.plan;
-        process.wake()?;
-        let (mut visit, _) = Visit::begin(process, plan, pilot.point, self.targets)?;
-        visit.verify(process, 1)?;
-        visit.look(plan)?;
-        let content = visit.content(plan)?;
-        self.expected.compare_content(pilot.point, content)?;
-        for _ in 0..batches {
-            visit.run(process, pilot.operations)?;
-            visit.look(plan)?;
-        }
-        visit.stop_counting_opens();
-        process.freeze()?;
-        Ok(visit)
-    }
-
-    /// Starts a subject that has no process, or keeps why it cannot be started.
-    fn seat(&mut self, seats: &mut Seats, subject: SubjectId) -> Result<(), Stop> {
-        let Entry::Vacant(place) = seats.entry(subject) else {
-            return Ok(());
-        };
-        match self.crew.start(subject, self.desk.block.core as usize) {
-            Ok((process, started)) => {
-                self.desk.writer.process(&started)?;
-                self.desk.block.processes.push(started);
-                place.insert(Seat {
-                    process,
-                    visit: None,
-                    warm_cases: HashSet::new(),
-                    relief: None,
-                });
-                Ok(())
-            }
-            Err(fault) => self.desk.fail(fault, subject, None, None),
-        }
-    }
-
-    fn passes(
-        &mut self,
-        seats: &mut Seats,
-        schedule: &Schedule,
-        point: PointId,
-        subjects: &[SubjectId],
-    ) -> Result<(), Stop> {
-        let pairs = self.pairs(subjects, point);
-        let passes = schedule.passes(point, subjects, pairs);
-        for (pass, order) in passes.enumerate() {
-            let (pass, left) = (pass as u32, 2 * pairs - pass as u32);
-            // A fresh process for a few last passes would cost more than it tells.
-            if pass > 0 && pass.is_multiple_of(2 * STINT) && left >= STINT {
-                self.relieve(seats, point, &order)?;
-            }
-            for (turn, subject) in order.into_iter().enumerate() {
-                let Some(seat) = seats.get_mut(&subject) else {
-                    continue;
-                };
-                let operations = self.pilots[&(subject, point)].operations;
-                match take_turn(self.crew, self.expected, seat, point, operations) {
-                    Ok(ran) => {
-                        let sample = Sample {
-                            point,
-                            subject,
-                            pass,
-                            turn: turn as u32,
-                            batch: Batch {
-                                operations,
-                                wall_ns: ran.wall_ns,
-                                cpu_ns: ran.cpu_ns,
-                                server_cpu_ns: ran.server_cpu_ns,
-                            },
-                        };
-                        self.keep(sample, ran)?;
-                    }
-                    Err(fault) => self.dismiss(fault, seats, subject, point)?,
+        self.workload.begin_point(&mut self.block, point);
+        if self.workload.opening() == Opening::Point {
+            for subject in self.schedule.openings(point, &self.everyone()) {
+                if self.block.participants.takes_part(subject, point) {
+                    (self.block.progress)(step(Some(subject)));
+                    self.prepare(subject, point)?;
                 }
             }
         }
-        Ok(())
-    }
-
-    /// Mirrored pairs of a point in every block.
-    fn pairs(&self, subjects: &[SubjectId], point: PointId) -> u32 {
-        let pilots = subjects
-            .iter()
-            .filter_map(|&s| self.pilots.get(&(s, point)));
-        let pass_ns: u64 = pilots.filter_map(last_ns).sum();
-        self.crew.plan.pairs(2 * (pass_ns + pass_ns / LEAD_IN))
-    }
-
-    /// Keeps a sample, in the file first.
-    fn keep(&mut self, sample: Sample, ran: Ran) -> Result<(), Stop> {
-        let Ran { units, check, .. } = ran;
-        match ran.latencies {
-            None => self.desk.writer.sample(&sample, units, check)?,
-            Some(counts) => {
-                let latencies = Latencies {
-                    point: sample.point,
-                    subject: sample.subject,
-                    pass: sample.pass,
-                    counts,
-                };
-                self.desk
-                    .writer
-                    .latencies(&sample, units, check, &latencies)?;
-                self.desk.block.latencies.push(latencies);
-            }
-        }
-        self.desk.block.samples.push(sample);
-        Ok(())
-    }
-
-    /// Gives the turns of each subject that starts at no cost to a fresh process. They are started
-    /// in the random order of the coming pass: of two copies of one program, the one that was always
-    /// started first differed from the other by half a percent.
-    fn relieve(
-        &mut self,
-        seats: &mut Seats,
-        point: PointId,
-        subjects: &[SubjectId],
-    ) -> Result<(), Stop> {
-        for &subject in subjects {
-            let pilot = &self.pilots[&(subject, point)];
-            let Some(seat) = seats.get_mut(&subject) else {
-                continue;
-            };
-            let warm_up_ns = u64::from(pilot.warmup_batches) * self.crew.plan.turn_ns(point);
-            if seat.process.startup_ns + warm_up_ns > CHEAP_NS {
-                continue;
-            }
-            let fresh = || {
-                let (mut process, _) = self.crew.start(subject, self.desk.block.core as usize)?;
-                let visit = self.warm_up(pilot, pilot.warmup_batches, &mut process)?;
-                Ok((process, visit))
-            };
-            seat.relief = None;
-            match fresh() {
-                Ok(relief) => seat.relief = Some(relief),
-                Err(fault) => self.dismiss(fault, seats, subject, point)?,
+        (self.block.progress)(step(None));
+        let mut subjects = self.everyone();
+        subjects.retain(|&s| self.block.participants.takes_part(s, point));
+        self.passes(point, &subjects)?;
+        for subject in subjects {
+            if self.block.participants.takes_part(subject, point) {
+                let closed = self.workload.close(&mut self.block, subject, point);
+                self.settle(closed, subject, Some(point))?;
             }
         }
         Ok(())
     }
 
-    /// Closes the point and reads what the process holds.
-    fn conclude(
+    fn prepare(&mut self, subject: SubjectId, point: PointId) -> Result<(), Stop> {
+        let opened = self.workload.open(&mut self.block, subject);
+        if self.settle(opened, subject, None)?.is_some() {
+            let warm = self.workload.warm_up(&mut self.block, subject, point);
+            self.settle(warm, subject, Some(point))?;
+        }
+        Ok(())
+    }
+
+    fn passes(&mut self, point: PointId, subjects: &[SubjectId]) -> Result<(), Stop> {
+        let of = self.workload.passes(point, subjects);
+        let passes = self.schedule.passes(point, subjects, of.div_ceil(2));
+        for (pass, order) in (0..of).zip(passes) {
+            let turns = (0..).zip(order).map(|(turn, subject)| Turn {
+                subject,
+                point,
+                pass,
+                turn,
+            });
+            let rests = |t: &Turn| self.plan.subjects[t.subject].overhead;
+            let turns: Vec<Turn> = turns
+                .filter(|t| pass < OVERHEAD_PASSES || !rests(t))
+                .collect();
+            self.each(&turns, |run, turn| {
+                let readied = run
+                    .workload
+                    .before_pass(&mut run.block, turn, of - turn.pass);
+                run.settle(readied, turn.subject, Some(point)).map(drop)
+            })?;
+            self.each(&turns, |run, turn| {
+                let taken = run.turn(turn);
+                run.settle(taken, turn.subject, Some(point)).map(drop)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Does something for each turn whose subject still takes part.
+    fn each(
         &mut self,
-        seats: &mut Seats,
-        subject: SubjectId,
-        point: PointId,
+        turns: &[Turn],
+        mut step: impl FnMut(&mut Self, Turn) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        let Some(seat) = seats.get_mut(&subject) else {
-            return Ok(());
+        for &turn in turns {
+            if self.block.participants.takes_part(turn.subject, turn.point) {
+                step(self, turn)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a turn, and once more while others disturb it and turns may still be taken again.
+    fn turn(&mut self, turn: Turn) -> Done<()> {
+        self.workload.begin_turn(&mut self.block, turn)?;
+        let mut tries = 0;
+        let counts = loop {
+            let taken = self.workload.take_turn(&mut self.block, turn)?;
+            tries += 1;
+            match taken.record {
+                Some(record)
+                    if taken.disturbed && record.is_repeatable() && self.may_redo(tries) =>
+                {
+                    self.block.keep_redone(&record, tries)?;
+                }
+                record => break record,
+            }
         };
-        seat.relief = None;
-        let (plan, core) = (self.crew.plan, self.desk.block.core as usize);
-        let close = |seat: &mut Seat| {
-            let usage = procfs::usage(seat.process.pid()).map_err(crate::process::gone)?;
-            let server = seat.visit.as_ref().and_then(Visit::server);
-            let server_bytes = server.and_then(Server::memory_bytes);
-            seat.process.wake()?;
-            if let Some(visit) = &mut seat.visit {
-                // Once more with its openings counted: a subject cannot tell when they are not.
-                visit.count_opens(plan)?;
-                visit.run(&mut seat.process, 1)?;
-                visit.look(plan)?;
-            }
-            seat.process.close()?;
-            if plan.case(point).cores == Cores::All {
-                seat.process.keep_on(core)?;
-            }
-            seat.process.freeze()?;
-            seat.visit = None;
-            Ok((usage, server_bytes))
-        };
-        match close(seat) {
-            Ok((usage, server_bytes)) => {
-                let resources = Resources {
-                    server_bytes,
-                    ..resources(subject, point, &usage)
-                };
-                self.desk.writer.resources(&resources)?;
-                self.desk.block.resources.push(resources);
-                Ok(())
-            }
-            Err(fault) => self.dismiss(fault, seats, subject, point),
+        self.workload.end_turn(&mut self.block, turn)?;
+        self.taken += 1;
+        if let Some(record) = counts {
+            self.block.keep(record)?;
         }
+        Ok(())
     }
 
-    /// Keeps a fault and ends the process that it came from.
-    fn dismiss(
+    fn may_redo(&self, tries: u32) -> bool {
+        let most = REDONE_PART * f64::from(self.taken + 1);
+        tries <= self.plan.measure.redo && self.block.block.redone_visits < most as u32
+    }
+
+    /// Ends all subjects.
+    fn quit(&mut self) -> Result<(), Stop> {
+        for subject in self.everyone() {
+            match self.workload.quit(&mut self.block, subject) {
+                Ok(()) => {}
+                Err(Undone::Fault(fault)) => self.block.fail(fault, subject, None, None)?,
+                Err(Undone::Stop(stop)) => return Err(stop),
+            }
+        }
+        Ok(())
+    }
+
+    /// What a step yielded; `None`: the subject failed, and is dismissed.
+    fn settle<T>(
         &mut self,
-        fault: crate::Fault,
-        seats: &mut Seats,
+        step: Done<T>,
         subject: SubjectId,
-        point: PointId,
-    ) -> Result<(), Stop> {
-        let fault = self.crew.blamed(fault, self.targets, point);
-        let mut seat = seats.remove(&subject);
-        let worker = seat.as_mut().map(|s| match &mut s.relief {
-            Some((process, _)) => process,
-            None => &mut s.process,
-        });
-        self.desk.fail(fault, subject, Some(point), worker)
-    }
-}
-
-/// Wakes a subject for one batch and freezes it again; then the lab looks at what it did.
-fn take_turn(
-    crew: &Crew,
-    expected: &Expected,
-    seat: &mut Seat,
-    point: PointId,
-    operations: u64,
-) -> Answer<Ran> {
-    let (process, visit) = match &mut seat.relief {
-        Some((process, visit)) => (process, visit),
-        None => {
-            let open = seat.visit.as_mut();
-            (
-                &mut seat.process,
-                open.expect("only subjects with an open case take turns"),
-            )
+        point: Option<PointId>,
+    ) -> Result<Option<T>, Stop> {
+        match step {
+            Ok(yielded) => Ok(Some(yielded)),
+            Err(Undone::Stop(stop)) => Err(stop),
+            Err(Undone::Fault(Fault::Interrupted)) => Err(Stop::Interrupted),
+            Err(Undone::Fault(fault)) => {
+                let block = &mut self.block;
+                self.workload.dismiss(block, fault, subject, point)?;
+                Ok(None)
+            }
         }
-    };
-    process.wake()?;
-    visit.run(process, (operations / LEAD_IN).max(1))?;
-    let ran = visit.run(process, operations)?;
-    process.freeze()?;
-    visit.look(crew.plan)?;
-    latencies_told(crew.plan, point, &ran)?;
-    expected.compare(point, &ran)?;
-    Ok(ran)
-}
+    }
 
-/// How long the pilot's last batch took, which has as many operations as those of the blocks.
-fn last_ns(pilot: &Pilot) -> Option<u64> {
-    pilot.batches.last().map(|b| b.wall_ns)
-}
-
-fn resources(subject: SubjectId, point: PointId, usage: &procfs::Usage) -> Resources {
-    Resources {
-        subject,
-        point,
-        rss_bytes: usage.rss_bytes,
-        peak_rss_bytes: usage.peak_rss_bytes,
-        threads: usage.threads,
-        user_ns: usage.user_ns,
-        sys_ns: usage.sys_ns,
-        voluntary_switches: usage.voluntary_switches,
-        involuntary_switches: usage.involuntary_switches,
-        server_bytes: None,
+    fn everyone(&self) -> Vec<SubjectId> {
+        (0..self.plan.subjects.len()).collect()
     }
 }

@@ -53,9 +53,10 @@ impl<'a> Builder<'a> {
     pub fn lacking(&self, subjects: &[&Subject]) -> Vec<&'a Toolchain> {
         let mut found: Vec<&Toolchain> = Vec::new();
         for subject in subjects {
-            let needs = match self.fresh(subject) {
-                true => Vec::new(),
-                false => self.missing(&subject.recipe.needs),
+            let needs = if self.fresh(subject) {
+                Vec::new()
+            } else {
+                self.missing(&subject.recipe.needs)
             };
             let services = self.missing(&self.services(subject));
             let lacks = needs.into_iter().chain(services);
@@ -100,9 +101,10 @@ impl<'a> Builder<'a> {
     /// The servers' software that a subject needs, unless the reader has a server.
     fn services(&self, subject: &Subject) -> Vec<String> {
         let target = self.experiment.targets.get(subject.model.target);
-        match target.is_some_and(|t| self.external.contains(&t.kind)) {
-            true => Vec::new(),
-            false => subject.recipe.services.clone(),
+        if target.is_some_and(|t| self.external.contains(&t.kind)) {
+            Vec::new()
+        } else {
+            subject.recipe.services.clone()
         }
     }
 
@@ -114,9 +116,10 @@ impl<'a> Builder<'a> {
     /// The file that must be there for a subject to run, if it is.
     fn program(&self, subject: &Subject) -> Option<PathBuf> {
         let program = &subject.model.program[0];
-        match program.contains('/') {
-            true => Some(self.project.folder().join(program)).filter(|p| p.exists()),
-            false => in_path(program),
+        if program.contains('/') {
+            Some(self.project.folder().join(program)).filter(|p| p.exists())
+        } else {
+            in_path(program)
         }
     }
 

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whole commands as a way to fill blocks: every turn is one process, from its start to its end.
+//! Whole commands as a workload: every turn is one process, from its start to its end.
 
+use crate::context::{BlockContext, Progress, Record, RunContext, Stop};
 use crate::interrupt;
 use crate::outputs::Outputs;
 use crate::process::{Answer, Fault};
-use crate::roster::Stop;
 use crate::scratch::Scratch;
-use crate::session::{BenchError, Desk, Ledger, Method, Progress};
+use crate::session::BenchError;
 use crate::starter::{Ended, Order, Starter};
 use crate::sys;
+use crate::workload::{Done, Taken, Turn, Workload};
 use lab_model::{
     Batch, Commands, Cores, Exit, Pilot, Plan, PointId, Run, Sample, Setting, Subject, SubjectId,
     WarmUp,
 };
-use lab_plan::{Schedule, filled};
+use lab_plan::filled;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -29,19 +30,18 @@ const PARALLEL: f64 = 1.1;
 /// starting and ending are partly done by the kernel on other cores.
 const LEAST_CPU_NS: u64 = 5_000_000;
 
-/// Passes of a block in which overheads take their turns too: the first mirrored pair.
-const OVERHEAD_PASSES: usize = 2;
-
 /// The last lines of a failed command's standard error that are kept, and their bytes.
 const LAST_LINES: usize = 10;
 const LAST_BYTES: usize = 4096;
 
 /// The commands of a run.
-pub struct CommandTurns<'a> {
+pub struct CommandWorkload<'a> {
     plan: &'a Plan,
     how: &'a Commands,
     starter: Starter,
     cores: Vec<usize>,
+    /// Where the commands of the block run.
+    block_cores: Vec<usize>,
     pilots: HashMap<(SubjectId, PointId), Pilot>,
     outputs: Option<Outputs>,
     errors: PathBuf,
@@ -51,14 +51,14 @@ pub struct CommandTurns<'a> {
     _scratch: Scratch,
 }
 
-impl<'a> CommandTurns<'a> {
+impl<'a> CommandWorkload<'a> {
     /// Those of a plan of commands, for a run that is begun or gone on with.
     pub fn new(
         plan: &'a Plan,
         how: &'a Commands,
         run: &Run,
         scratch: Scratch,
-    ) -> Result<CommandTurns<'a>, BenchError> {
+    ) -> Result<CommandWorkload<'a>, BenchError> {
         let system = |what: &str| {
             let what = what.to_owned();
             |e| BenchError::System(what, e)
@@ -66,10 +66,11 @@ impl<'a> CommandTurns<'a> {
         let cores = sys::allowed_cores().map_err(system("the cores cannot be listed"))?;
         let starter = Starter::new().map_err(system("the process that starts commands"))?;
         let pilots = run.pilots.iter();
-        Ok(CommandTurns {
+        Ok(CommandWorkload {
             plan,
             how,
             starter,
+            block_cores: Vec::new(),
             cores,
             pilots: pilots.map(|p| ((p.subject, p.point), p.clone())).collect(),
             outputs: how.same_output.then(|| Outputs::new(scratch.folder())),
@@ -82,12 +83,12 @@ impl<'a> CommandTurns<'a> {
 
     /// Runs the preparation and then the command: what the system says of it, and the check value of
     /// its output.
-    fn turn(&mut self, place: Place, cores: &[usize]) -> Answer<(Ended, u64)> {
-        let subject = &self.plan.subjects[place.subject];
+    fn execute(&mut self, cell: Cell, cores: &[usize]) -> Answer<(Ended, u64)> {
+        let subject = &self.plan.subjects[cell.subject];
         if let Some(prepare) = subject.command.as_ref().and_then(|c| c.prepare.as_ref()) {
-            self.hook("prepare", prepare, place)?;
+            self.hook("prepare", prepare, cell)?;
         }
-        let mut order = self.order(&subject.program, place, cores);
+        let mut order = self.order(&subject.program, cell, cores);
         let compared = self.outputs.as_ref().filter(|_| !subject.overhead);
         order.output = compared.map(Outputs::fresh);
         let ended = self.starter.run(&order)?;
@@ -103,18 +104,18 @@ impl<'a> CommandTurns<'a> {
             );
             return Err(self.failed("exit", message));
         }
-        let of_baseline = self.plan.baseline == place.subject;
+        let of_baseline = self.plan.baseline == cell.subject;
         let check = match &mut self.outputs {
-            Some(outputs) if !subject.overhead => outputs.check(place.point, of_baseline)?,
+            Some(outputs) if !subject.overhead => outputs.check(cell.point, of_baseline)?,
             _ => 0,
         };
         Ok((ended, check))
     }
 
     /// Runs a line of the reader's besides the commands, on all cores and untimed.
-    fn hook(&mut self, what: &'static str, program: &[String], place: Place) -> Answer<()> {
+    fn hook(&mut self, what: &'static str, program: &[String], cell: Cell) -> Answer<()> {
         let cores = self.cores.clone();
-        let mut order = self.order(program, place, &cores);
+        let mut order = self.order(program, cell, &cores);
         order.input = None;
         let ended = self.starter.run(&order)?;
         if ended.timed_out || ended.code() != 0 {
@@ -125,9 +126,9 @@ impl<'a> CommandTurns<'a> {
         Ok(())
     }
 
-    fn order(&self, program: &[String], place: Place, cores: &[usize]) -> Order {
-        let params = &self.plan.points[place.point].params;
-        let command = self.plan.subjects[place.subject].command.as_ref();
+    fn order(&self, program: &[String], cell: Cell, cores: &[usize]) -> Order {
+        let params = &self.plan.points[cell.point].params;
+        let command = self.plan.subjects[cell.subject].command.as_ref();
         let folder = command.and_then(|c| c.folder.as_ref());
         Order {
             program: program.iter().map(|word| filled(word, params)).collect(),
@@ -151,30 +152,30 @@ impl<'a> CommandTurns<'a> {
         Fault::Failed(kind, message)
     }
 
-    fn set_up(&mut self, place: Place) -> Answer<()> {
-        let command = self.plan.subjects[place.subject].command.as_ref();
+    fn set_up(&mut self, cell: Cell) -> Answer<()> {
+        let command = self.plan.subjects[cell.subject].command.as_ref();
         if let Some(setup) = command.and_then(|c| c.setup.as_ref()) {
-            self.hook("setup", setup, place)?;
+            self.hook("setup", setup, cell)?;
         }
-        self.set_up.insert((place.subject, place.point));
+        self.set_up.insert((cell.subject, cell.point));
         Ok(())
     }
 
     /// The first runs, on all cores: warm files, and how long the command takes.
-    fn pilot(&mut self, place: Place) -> Answer<Pilot> {
+    fn pilot(&mut self, cell: Cell) -> Answer<Pilot> {
         let cores = self.cores.clone();
         let mut batches: Vec<Batch> = Vec::new();
         // Whether the baseline's output changes must be known before others are blamed for it.
-        let twice = self.outputs.is_some() && place.subject == self.plan.baseline;
+        let twice = self.outputs.is_some() && cell.subject == self.plan.baseline;
         let least = if twice { 2 } else { 1 };
         let spent = |batches: &[Batch]| batches.iter().map(|b| b.wall_ns).sum::<u64>();
         while batches.len() < least || (batches.len() < PILOT_RUNS && spent(&batches) < PILOT_NS) {
-            let (ended, _) = self.turn(place, &cores)?;
+            let (ended, _) = self.execute(cell, &cores)?;
             batches.push(batch(&ended));
         }
         Ok(Pilot {
-            subject: place.subject,
-            point: place.point,
+            subject: cell.subject,
+            point: cell.point,
             operations: 1,
             warmup_batches: 0,
             class: WarmUp::Flat,
@@ -184,7 +185,7 @@ impl<'a> CommandTurns<'a> {
     }
 
     /// Where the commands run: on one core, unless one of them was seen to use several at once.
-    fn placed(&self) -> Cores {
+    fn cores_of_commands(&self) -> Cores {
         let parallel = |pilot: &Pilot| {
             pilot
                 .batches
@@ -196,80 +197,41 @@ impl<'a> CommandTurns<'a> {
         self.how.cores.unwrap_or(found)
     }
 
-    /// Mirrored pairs of a point in every block: as many as fit into its part of the block.
-    fn pairs(&self, subjects: &[SubjectId], point: PointId) -> u32 {
-        let last = |&subject: &SubjectId| {
-            let pilot = self.pilots.get(&(subject, point));
-            pilot
-                .and_then(|p| p.batches.last())
-                .map_or(0, |b| b.wall_ns)
-        };
-        self.plan.pairs(2 * subjects.iter().map(last).sum::<u64>())
-    }
-
-    /// One turn of a block, written down.
-    fn measure(&mut self, desk: &mut Desk, at: Turn, cores: &[usize]) -> Result<(), Stop> {
-        let Turn { place, pass, turn } = at;
-        let Place { subject, point } = place;
-        let (ended, check) = match self.turn(place, cores) {
-            Ok(found) => found,
-            Err(fault) => return desk.fail(fault, subject, Some(point), None),
-        };
-        let batch = batch(&ended);
-        let sample = Sample {
-            point,
-            subject,
-            pass,
-            turn,
-            batch,
-        };
-        let exit = exit(&sample, &ended);
-        desk.writer.exit(&sample, &exit, check)?;
-        desk.block.samples.push(sample);
-        desk.block.exits.push(exit);
-        if ended.left_running && self.left_running.insert(subject) {
-            desk.run.setting(&Setting {
-                subject,
-                point: None,
-                key: "leaves processes running".into(),
-                value: "yes".into(),
-            })?;
-        }
-        Ok(())
-    }
-
     fn pilot_all(
         &mut self,
-        ledger: &mut Ledger,
+        run: &mut RunContext,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Stop> {
         let of = self.plan.points.len() * self.plan.subjects.len();
-        for (done, place) in self.places().into_iter().enumerate() {
-            let Place { subject, point } = place;
+        for (done, cell) in self.cells().into_iter().enumerate() {
+            let Cell { subject, point } = cell;
             progress(Progress::Pilot {
                 subject,
                 point,
                 done,
                 of,
             });
-            if !ledger.roster.takes_part(subject, point) {
+            if !run.participants.takes_part(subject, point) {
                 continue;
             }
             let known = self.pilots.contains_key(&(subject, point));
             // The other commands' output is compared with the baseline's, so that is needed anew.
             let needed = !known || (subject == self.plan.baseline && self.outputs.is_some());
-            let found = self.set_up(place).and_then(|()| match needed {
-                true => self.pilot(place).map(Some),
-                false => Ok(None),
+            let found = self.set_up(cell).and_then(|()| {
+                if needed {
+                    self.pilot(cell).map(Some)
+                } else {
+                    Ok(None)
+                }
             });
             match found {
                 Ok(Some(pilot)) if !known => {
                     self.pilots.insert((subject, point), pilot.clone());
-                    ledger.pilot(pilot)?;
+                    run.pilot(pilot)?;
                 }
                 Ok(_) => {}
                 Err(fault) => {
-                    let failure = ledger.fail(fault, subject, Some(point), None)?;
+                    let failure = run.fail(fault, subject, Some(point), None)?;
                     progress(Progress::Failed(failure));
                 }
             }
@@ -278,51 +240,44 @@ impl<'a> CommandTurns<'a> {
     }
 
     /// Every command at every point, the baseline first.
-    fn places(&self) -> Vec<Place> {
+    fn cells(&self) -> Vec<Cell> {
         let baseline = self.plan.baseline;
         let others = (0..self.plan.subjects.len()).filter(|&s| s != baseline);
         let subjects: Vec<SubjectId> = [baseline].into_iter().chain(others).collect();
         let points = 0..self.plan.points.len();
-        let at = |point| {
-            subjects
-                .iter()
-                .map(move |&subject| Place { subject, point })
-        };
+        let at = |point| subjects.iter().map(move |&subject| Cell { subject, point });
         points.flat_map(at).collect()
     }
 }
 
 /// A command at a point.
 #[derive(Clone, Copy)]
-struct Place {
+struct Cell {
     subject: SubjectId,
     point: PointId,
 }
 
-/// Its place in the schedule.
-#[derive(Clone, Copy)]
-struct Turn {
-    place: Place,
-    pass: u32,
-    turn: u32,
-}
+impl Workload for CommandWorkload<'_> {
+    fn cores(&self) -> &[usize] {
+        &self.cores
+    }
 
-impl Method for CommandTurns<'_> {
     fn prepare(
         &mut self,
-        ledger: &mut Ledger,
+        run: &mut RunContext,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Stop> {
-        self.pilot_all(ledger, progress)?;
-        let cores = match self.placed() {
+        sys::share_core(self.cores[0]);
+        self.pilot_all(run, progress)?;
+        let cores = match self.cores_of_commands() {
             Cores::One => "one",
             Cores::All => "all",
         };
-        let told = ledger.run.settings.iter().any(|s| s.key == "cores");
+        let told = run.run.settings.iter().any(|s| s.key == "cores");
         let measured = |s: &Subject| !s.overhead && s.control_of.is_none();
         for subject in 0..self.plan.subjects.len() {
             if !told && measured(&self.plan.subjects[subject]) {
-                ledger.setting(Setting {
+                run.setting(Setting {
                     subject,
                     point: None,
                     key: "cores".into(),
@@ -333,60 +288,73 @@ impl Method for CommandTurns<'_> {
         Ok(())
     }
 
-    fn block(&mut self, mut desk: Desk) -> Result<(), Stop> {
-        let plan = self.plan;
-        let schedule = Schedule::new(plan.seed, desk.block.number);
-        let cores = match self.placed() {
-            Cores::One => vec![desk.block.core as usize],
+    fn begin_block(&mut self, _: u32, core: usize) {
+        sys::share_core(core);
+        self.block_cores = match self.cores_of_commands() {
+            Cores::One => vec![core],
             Cores::All => self.cores.clone(),
         };
-        let order = schedule.points(&plan.point_targets());
-        for (done, &point) in order.iter().enumerate() {
-            (desk.progress)(Progress::Point {
-                block: desk.block.number,
-                point,
-                subject: None,
-                done,
-                of: order.len(),
-            });
-            let takes_part = |&s: &SubjectId| desk.roster.takes_part(s, point);
-            let subjects: Vec<SubjectId> = (0..plan.subjects.len()).filter(takes_part).collect();
-            let pairs = self.pairs(&subjects, point);
-            for (pass, order) in schedule.passes(point, &subjects, pairs).enumerate() {
-                for (turn, subject) in order.into_iter().enumerate() {
-                    let rests = plan.subjects[subject].overhead && pass >= OVERHEAD_PASSES;
-                    if rests || !desk.roster.takes_part(subject, point) {
-                        continue;
-                    }
-                    let at = Turn {
-                        place: Place { subject, point },
-                        pass: pass as u32,
-                        turn: turn as u32,
-                    };
-                    self.measure(&mut desk, at, &cores)?;
-                }
-            }
+    }
+
+    fn passes(&self, point: PointId, subjects: &[SubjectId]) -> u32 {
+        let last = |&subject: &SubjectId| {
+            let pilot = self.pilots.get(&(subject, point));
+            pilot
+                .and_then(|p| p.batches.last())
+                .map_or(0, |b| b.wall_ns)
+        };
+        2 * self.plan.pairs(2 * subjects.iter().map(last).sum::<u64>())
+    }
+
+    fn take_turn(&mut self, block: &mut BlockContext, turn: Turn) -> Done<Taken> {
+        let Turn {
+            subject,
+            point,
+            pass,
+            turn,
+        } = turn;
+        let cores = self.block_cores.clone();
+        let (ended, check) = self.execute(Cell { subject, point }, &cores)?;
+        if ended.left_running && self.left_running.insert(subject) {
+            block.run.setting(&Setting {
+                subject,
+                point: None,
+                key: "leaves processes running".into(),
+                value: "yes".into(),
+            })?;
         }
-        Ok(())
+        let sample = Sample {
+            point,
+            subject,
+            pass,
+            turn,
+            batch: batch(&ended),
+        };
+        let record = Record::Process {
+            sample,
+            exit: exit(&sample, &ended),
+            check,
+        };
+        Ok(record.into())
     }
 
     /// Cleanups run even if the reader stopped the run, and whatever the one before did.
-    fn finish(&mut self, ledger: &mut Ledger) -> Result<(), Stop> {
+    fn finish(&mut self, run: &mut RunContext) -> Result<(), Stop> {
         if interrupt::requested() {
             // The old one is still in the middle of a command, which ends with it.
             self.starter = Starter::new().map_err(|_| Stop::Interrupted)?;
             self.starter.undisturbed = true;
         }
-        for place in self.places() {
-            let Place { subject, point } = place;
+        for cell in self.cells() {
+            let Cell { subject, point } = cell;
             if !self.set_up.remove(&(subject, point)) {
                 continue;
             }
             let command = self.plan.subjects[subject].command.as_ref();
             if let Some(cleanup) = command.and_then(|c| c.cleanup.as_ref())
-                && let Err(fault @ Fault::Failed(..)) = self.hook("cleanup", cleanup, place)
+                && let Err(fault @ Fault::Failed(..)) = self.hook("cleanup", cleanup, cell)
             {
-                ledger.fail(fault, subject, Some(point), None)?;
+                run.fail(fault, subject, Some(point), None)?;
             }
         }
         Ok(())

@@ -23,9 +23,10 @@ pub fn fingerprint(subject: &Subject) -> String {
     hash.update(line);
     for (i, word) in line.split_whitespace().enumerate() {
         let word = word.trim_matches(['\'', '"']);
-        let found = match i == 0 && !word.contains('/') {
-            true => in_path(word),
-            false => Some(folder.join(word)),
+        let found = if i == 0 && !word.contains('/') {
+            in_path(word)
+        } else {
+            Some(folder.join(word))
         };
         if let Some(path) = found.filter(|p| p.is_file()) {
             // One that cannot be read counts with its name alone.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The host: what it is, whether it is fit to measure on, and what it does while measuring.
 
-use crate::procfs;
 use lab_model::host::Finding;
 use lab_model::{Disturbance, Host};
+use lab_services::procfs;
+use nix::unistd::Pid;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -270,7 +271,10 @@ fn own_ticks() -> u64 {
             .map(|t| (t.tv_sec() * ticks + t.tv_usec() * ticks / 1_000_000) as u64)
             .sum::<u64>()
     };
-    let alive: u64 = procfs::children().into_iter().map(procfs::ticks).sum();
+    let alive: u64 = procfs::children(Pid::this())
+        .into_iter()
+        .map(procfs::ticks)
+        .sum();
     of(UsageWho::RUSAGE_SELF) + of(UsageWho::RUSAGE_CHILDREN) + alive
 }
 

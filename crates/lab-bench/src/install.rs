@@ -36,9 +36,10 @@ pub fn install(toolchains: &[&Toolchain]) -> io::Result<()> {
             "there is no apt-get here: install what these Debian packages hold: {names}"
         )));
     }
-    let _quiet = match toolchains.iter().any(|t| t.service) {
-        true => vec![Planted::new(POLICY)?, Planted::new(NO_CLUSTER)?],
-        false => Vec::new(),
+    let _policies = if toolchains.iter().any(|t| t.service) {
+        vec![TemporaryFile::new(POLICY)?, TemporaryFile::new(NO_CLUSTER)?]
+    } else {
+        Vec::new()
     };
     as_root(&["apt-get", "update", "-q"])?;
     let install = ["apt-get", "install", "-y", "-q", "--no-install-recommends"];
@@ -46,27 +47,27 @@ pub fn install(toolchains: &[&Toolchain]) -> io::Result<()> {
 }
 
 /// A file that is there for a while, and the folder that it needed.
-struct Planted {
+struct TemporaryFile {
     made: Vec<PathBuf>,
 }
 
-impl Planted {
+impl TemporaryFile {
     /// Nothing, where the machine has such a file already: it says what its owner wants.
-    fn new((path, text): (&str, &str)) -> io::Result<Planted> {
+    fn new((path, text): (&str, &str)) -> io::Result<TemporaryFile> {
         let path = Path::new(path);
-        let mut planted = Planted { made: Vec::new() };
+        let mut file = TemporaryFile { made: Vec::new() };
         if path.exists() {
-            return Ok(planted);
+            return Ok(file);
         }
         let folders = path.ancestors().skip(1);
         let missing: Vec<&Path> = folders.take_while(|f| !f.exists()).collect();
         for folder in missing.into_iter().rev() {
             as_root(&["mkdir", &folder.to_string_lossy()])?;
-            planted.made.push(folder.to_path_buf());
+            file.made.push(folder.to_path_buf());
         }
         let draft = std::env::temp_dir().join(format!("benchlab-policy-{}", std::process::id()));
         fs::write(&draft, text)?;
-        planted.made.push(path.to_path_buf());
+        file.made.push(path.to_path_buf());
         let put = [
             "install",
             "-m",
@@ -76,11 +77,11 @@ impl Planted {
         ];
         let put = as_root(&put);
         fs::remove_file(&draft)?;
-        put.map(|()| planted)
+        put.map(|()| file)
     }
 }
 
-impl Drop for Planted {
+impl Drop for TemporaryFile {
     /// A folder that a package has filled meanwhile stays.
     fn drop(&mut self) {
         for path in self.made.iter().rev() {
@@ -91,9 +92,10 @@ impl Drop for Planted {
 }
 
 fn as_root(words: &[&str]) -> io::Result<()> {
-    let sudo: &[&str] = match Uid::effective().is_root() {
-        true => &[],
-        false => &["sudo", "--preserve-env=DEBIAN_FRONTEND"],
+    let sudo: &[&str] = if Uid::effective().is_root() {
+        &[]
+    } else {
+        &["sudo", "--preserve-env=DEBIAN_FRONTEND"]
     };
     let words = [sudo, words].concat();
     let mut call = Command::new(words[0]);
@@ -106,11 +108,12 @@ fn as_root(words: &[&str]) -> io::Result<()> {
         Stdio::inherit()
     });
     let status = call.stdout(io::stderr()).status()?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(io::Error::other(format!(
+    if status.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!(
             "`{}` ended with {status}",
             words.join(" ")
-        ))),
+        )))
     }
 }

@@ -1,52 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Carries a plan out: builds subjects, talks to them, freezes and wakes them, proves that their
 //! work is the same, and writes every sample into the run file before the next one is taken.
-//! It computes no intervals.
+//! A [`Session`] drives the blocks; a [`Workload`] is what is measured in them.
+//! It computes no intervals: at a look it asks `lab_stats::stop` whether the run may end.
 
+mod batch_subject;
+mod batches;
 mod block;
 pub mod build;
 mod commands;
 mod content;
+mod context;
 mod expected;
 mod fingerprint;
 pub mod host;
 mod install;
 pub mod interrupt;
 mod load;
+mod machine;
 mod memory;
 mod outputs;
+mod participants;
 mod pilot;
 mod process;
-mod procfs;
 pub mod protocol;
-mod roster;
+mod reported;
 mod scratch;
 mod server;
+mod server_usage;
 mod serving;
 mod session;
 mod sqlite;
 mod starter;
 mod statements;
 mod stream;
-mod subjects;
 mod sys;
 mod target;
 mod visit;
+mod workload;
 mod worktree;
 
+pub use batches::BatchWorkload;
 pub use build::{Builder, Unready};
-pub use commands::CommandTurns;
+pub use commands::CommandWorkload;
+pub use context::{BlockContext, Progress, Record, RunContext, Stop};
 pub use fingerprint::fingerprint;
 pub use install::install;
-pub use load::{Generator, Generators, LoadProgress, LoadRun, LoadedServer, LoadedServers};
+pub use lab_services::procfs::usage;
+pub use load::{Generator, Generators, LoadWorkload, LoadedServer, LoadedServers};
+pub use machine::{HostWatch, Machine, ThisMachine};
 pub use memory::give_back;
 pub use process::{Answer, Fault, Process};
-pub use procfs::usage;
 pub use scratch::Scratch;
 pub use server::{Server, Servers};
-pub use serving::{Servings, generator_threads};
-pub use session::{BenchError, Method, Progress, Session};
+pub use serving::{ServerWorkload, generator_threads};
+pub use session::{BenchError, Session};
 pub use starter::{Ended, Order, Starter};
-pub use subjects::Subjects;
 pub use sys::{allowed_cores, monotonic_ns, pin, share_core, unix_seconds};
+pub use workload::{Done, Opening, Taken, Turn, Undone, Workload};
 pub use worktree::{Commit, Revision, WorktreeError, Worktrees};

@@ -57,12 +57,13 @@ impl Outputs {
     fn differs(&self, point: PointId, of_baseline: bool) -> Fault {
         let line = first_difference(&self.kept(point), &self.fresh());
         let line = line.map_or_else(|_| String::new(), |n| format!(", first in line {n}"));
-        let message = match of_baseline {
-            true => format!(
+        let message = if of_baseline {
+            format!(
                 "its output changes from run to run{line}: compare without --same-output, or make it write \
                  the same"
-            ),
-            false => format!("its output differs from the baseline's{line}"),
+            )
+        } else {
+            format!("its output differs from the baseline's{line}")
         };
         Fault::Failed("output", message)
     }

@@ -2,9 +2,9 @@
 //! The pilot: how many operations make a batch, and how many batches until a subject is steady.
 
 use crate::process::{Answer, Process, Ran, gone};
-use crate::procfs;
 use crate::visit::Visit;
 use lab_model::{Batch, Pilot, Plan, PointId, SubjectId};
+use lab_services::procfs;
 use lab_stats::warmup;
 
 /// Batches after which the pilot looks whether the subject is steady; then at twice as many, and so on.
@@ -38,7 +38,7 @@ pub fn pilot(
     subject: SubjectId,
     point: PointId,
 ) -> Answer<(Pilot, Ran)> {
-    let cold = visit.run(process, 1)?;
+    let cold = visit.run(process, plan, 1)?;
     visit.look(plan)?;
     let mut batches = vec![batch(&cold)];
     let cold_ns = cold.wall_ns;
@@ -57,7 +57,7 @@ pub fn pilot(
     let mut spent_ns = 0;
     while batches.len() < most && (batches.len() < FEWEST || spent_ns < patience_ns) {
         let operations = operations(&last, turn_ns);
-        last = visit.run(process, operations)?;
+        last = visit.run(process, plan, operations)?;
         visit.look(plan)?;
         batches.push(batch(&last));
         spent_ns += last.wall_ns;
@@ -74,7 +74,7 @@ pub fn pilot(
     let steady_from = found.steady_from.unwrap_or(times.len());
     let steady = lab_stats::order::median(&times[steady_from.min(times.len() * 3 / 4)..]);
     let operations = (turn_ns as f64 / steady.unwrap_or(1.0).max(1e-3)) as u64;
-    let last = visit.run(process, operations.clamp(1, MAX_OPERATIONS))?;
+    let last = visit.run(process, plan, operations.clamp(1, MAX_OPERATIONS))?;
     visit.look(plan)?;
     batches.push(batch(&last));
     let pilot = Pilot {

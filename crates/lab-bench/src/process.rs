@@ -5,7 +5,7 @@ use crate::interrupt;
 use crate::protocol::{self, Line, Reply};
 use crate::stream::{PIPE_CHUNKS, Stream};
 use crate::sys::{self, CpuClock};
-use lab_model::Subject;
+use lab_model::{Case, Metric, Subject, Unit};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -53,6 +53,8 @@ pub struct Ran {
     pub units: u64,
     /// The latency of each operation, where several run at once: bucket and count.
     pub latencies: Option<Vec<(u32, u64)>>,
+    /// What the case wants to be told besides, in the order of its metrics.
+    pub metrics: Vec<f64>,
 }
 
 /// A subject that runs. Dropping it kills it and whatever it started.
@@ -105,20 +107,20 @@ impl Process {
             startup_cpu_ns: 0,
         };
         process
-            .greet(began)
+            .read_hello(began)
             .map_err(|fault| fault.with_log(&process))?;
         Ok(process)
     }
 
-    fn greet(&mut self, began: Instant) -> Answer<()> {
+    fn read_hello(&mut self, began: Instant) -> Answer<()> {
         self.hello = self.reply("hello")?;
         self.startup_ns = began.elapsed().as_nanos() as u64;
         self.startup_cpu_ns = self.cpu_ns()?;
-        self.thread = self.introduced().map_err(nonsense)?;
+        self.thread = self.check_hello().map_err(nonsense)?;
         Ok(())
     }
 
-    fn introduced(&self) -> Result<Option<Pid>, String> {
+    fn check_hello(&self) -> Result<Option<Pid>, String> {
         let protocol = self.hello.number("protocol")?;
         if protocol != 1 {
             return Err(format!(
@@ -185,8 +187,9 @@ impl Process {
         read().map_err(nonsense)
     }
 
-    /// Does a batch. Fault: its clock readings lie outside of the lab's around the call.
-    pub fn run(&mut self, operations: u64) -> Answer<Ran> {
+    /// Does a batch of a case. Fault: its clock readings lie outside of the lab's around the call, or it does
+    /// not tell what the case wants to know.
+    pub fn run(&mut self, case: &Case, operations: u64) -> Answer<Ran> {
         let count = operations.to_string();
         let command = protocol::command("run", [("operations", count.as_str())]);
         let cpu_before = self.cpu_ns()?;
@@ -211,7 +214,8 @@ impl Process {
                     operations,
                     check,
                     units,
-                    latencies: latencies(&reply, operations)?,
+                    latencies: latencies(&reply, case, operations)?,
+                    metrics: metrics(&reply, case)?,
                 },
             ))
         };
@@ -235,11 +239,11 @@ impl Process {
 
     /// Lets it exit in its own time, within the time limit.
     pub fn quit(mut self) -> Answer<()> {
-        self.leave().map_err(|fault| fault.with_log(&self))
+        self.wait_for_exit().map_err(|fault| fault.with_log(&self))
     }
 
     /// Waits for its exit, and not for the end of its output: what it started may hold that open.
-    fn leave(&mut self) -> Answer<()> {
+    fn wait_for_exit(&mut self) -> Answer<()> {
         self.wake()?;
         self.send("quit\n")?;
         let deadline = Instant::now() + self.time_limit;
@@ -435,25 +439,49 @@ impl Fault {
     }
 }
 
-/// The histogram of `latencies=` (docs/protocol.md), if there is one.
-fn latencies(reply: &Reply, operations: u64) -> Result<Option<Vec<(u32, u64)>>, String> {
-    let Ok(text) = reply.get("latencies") else {
-        return Ok(None);
+/// What a case wants to be told, in the units of its metrics.
+fn metrics(reply: &Reply, case: &Case) -> Result<Vec<f64>, String> {
+    let value = |metric: &Metric| {
+        let text = reply.get(&metric.id)?;
+        let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
+        let value = value.ok_or_else(|| format!("`{}={text}` is not a number", metric.id))?;
+        // Told in per cent, kept as a part.
+        let one = if metric.unit == Unit::Share {
+            100.0
+        } else {
+            1.0
+        };
+        Ok(value / one)
     };
+    case.metrics.iter().map(value).collect()
+}
+
+/// The histogram of `latencies=` (docs/protocol.md), if the case has one.
+fn latencies(
+    reply: &Reply,
+    case: &Case,
+    operations: u64,
+) -> Result<Option<Vec<(u32, u64)>>, String> {
+    if !case.latencies {
+        return Ok(None);
+    }
+    let text = reply.get("latencies")?;
     let bucket = |word: &str| {
         let (index, count) = word.split_once(':')?;
         Some((index.parse().ok()?, count.parse().ok().filter(|&n| n > 0)?))
     };
     let counts: Option<Vec<(u32, u64)>> = text.split(',').map(bucket).collect();
     let counts = counts.ok_or_else(|| format!("`latencies={text}` is not INDEX:COUNT,…"))?;
-    let told = counts.iter().map(|(_, n)| n).sum::<u64>();
-    match counts.is_sorted_by(|a, b| a.0 < b.0) {
-        false => Err("the indexes in `latencies=` do not ascend".into()),
-        true if told != operations => Err(format!(
-            "`latencies=` has {told} operations of {operations}"
-        )),
-        true => Ok(Some(counts)),
+    let counted = counts.iter().map(|(_, n)| n).sum::<u64>();
+    if !counts.is_sorted_by(|a, b| a.0 < b.0) {
+        return Err("the indexes in `latencies=` do not ascend".into());
     }
+    if counted != operations {
+        return Err(format!(
+            "`latencies=` has {counted} operations of {operations}"
+        ));
+    }
+    Ok(Some(counts))
 }
 
 fn refused(reply: &Reply) -> Fault {

@@ -23,7 +23,7 @@ impl Scratch {
         let shared = Path::new("/dev/shm");
         let parent = match parent {
             Some(parent) => parent.to_path_buf(),
-            None if roomy(shared) => shared.to_path_buf(),
+            None if has_space(shared) => shared.to_path_buf(),
             None => std::env::temp_dir(),
         };
         clear_abandoned(&parent);
@@ -104,7 +104,7 @@ fn is_ours(folder: &Path) -> bool {
 }
 
 /// At least 256 MiB free, and writable.
-fn roomy(folder: &Path) -> bool {
+fn has_space(folder: &Path) -> bool {
     use nix::unistd::{AccessFlags, access};
     let free = nix::sys::statvfs::statvfs(folder).map(|s| s.blocks_available() * s.fragment_size());
     free.is_ok_and(|bytes| bytes >= 256 << 20) && access(folder, AccessFlags::W_OK).is_ok()

@@ -3,10 +3,10 @@
 
 use crate::content;
 use crate::process::{Answer, Fault};
+use crate::reported::Reported;
 use crate::statements::{self, Planned, Wanted};
 use crate::sys;
-use crate::target::Said;
-use lab_model::{Check, Kind, Plan, PointId, Target, TargetId};
+use lab_model::{Check, Plan, PointId, Target, TargetId};
 use lab_services::{Counters, Request, Service, ServiceError, Transport};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -15,6 +15,9 @@ use std::time::{Duration, Instant};
 
 /// The schema whose tables nobody changes.
 const FULL: &str = "benchlab_full";
+
+/// Seconds that the lab waits for a subject that was killed, when it removes its schemas.
+const PATIENCE_S: u32 = 10;
 
 /// A server that used no CPU time for so long has nothing more to do.
 const STANDSTILL: Duration = Duration::from_micros(300);
@@ -83,14 +86,9 @@ impl Server {
         if let Some(mixed) = mixed {
             self.make(FULL, mixed, content::mixed(*rows, self.seed))?;
         }
-        let tidy = match self.target.kind {
-            Kind::Mariadb => "ANALYZE TABLE",
-            _ => "VACUUM ANALYZE",
-        };
         // Else the first readers would do it.
         let mut service = self.service.borrow_mut();
-        let tidied = service.admin().query(&format!("{tidy} {FULL}.test_simple"));
-        tidied.map(drop)
+        service.admin().analyze(&format!("{FULL}.test_simple"))
     }
 
     /// Makes a table in a schema, and the schema where it is not there.
@@ -120,9 +118,10 @@ impl Server {
         };
         self.settles.set(case.check == Check::Opens);
         let unix = |(key, value): &(String, String)| key == "transport" && value == "unix";
-        let transport = match plan.points[point].params.iter().any(unix) {
-            true => Transport::Unix,
-            false => Transport::Tcp,
+        let transport = if plan.points[point].params.iter().any(unix) {
+            Transport::Unix
+        } else {
+            Transport::Tcp
         };
         let url = self.service.borrow().target(transport, &schema);
         let mut table = Table {
@@ -206,7 +205,8 @@ impl Server {
             return Err("it is not the lab's".into());
         };
         let anew = || -> Result<(), ServiceError> {
-            self.service.replace(Service::start(request)?);
+            let kind = self.service.borrow().kind();
+            self.service.replace(Service::start(kind, request)?);
             self.schemas.borrow_mut().clear();
             self.free.borrow_mut().clear();
             self.fill()
@@ -229,11 +229,7 @@ impl Drop for Server {
         }
         let service = self.service.get_mut();
         // A subject that was killed may still be at work there: not for ever.
-        let patience = match service.kind() {
-            lab_services::Kind::Postgresql => "SET lock_timeout = '10s'",
-            lab_services::Kind::Mariadb => "SET lock_wait_timeout = 10",
-        };
-        let _ = service.admin().run(patience);
+        let _ = service.admin().limit_lock_waits(PATIENCE_S);
         for schema in self.schemas.get_mut().iter() {
             let _ = service.admin().drop_schema(schema);
         }
@@ -257,22 +253,22 @@ impl Table {
     }
 
     /// Whether the server did since the last look just what operations of a point need.
-    pub fn look(&mut self, plan: &Plan, point: PointId, said: Said) -> Answer<()> {
+    pub fn look(&mut self, plan: &Plan, point: PointId, reported: Reported) -> Answer<()> {
         let counted = self.server.counted()?;
-        let wanted = Wanted::of(plan, point, said);
+        let wanted = Wanted::of(plan, point, reported);
         statements::compare(&wanted, &counted)?;
         self.planned.add(&wanted, &counted)?;
         match plan.case(point).check {
             Check::Writes if plan.points[point].writes.rows > 0 => {
-                self.look_at_rows(plan, point, said)
+                self.look_at_rows(plan, point, reported)
             }
             _ => Ok(()),
         }
     }
 
-    fn look_at_rows(&mut self, plan: &Plan, point: PointId, said: Said) -> Answer<()> {
+    fn look_at_rows(&mut self, plan: &Plan, point: PointId, reported: Reported) -> Answer<()> {
         let (rows, sum, last_id) = self.added().map_err(cannot)?;
-        said.compare_rows(plan.points[point].writes, rows, sum)?;
+        reported.compare_rows(plan.points[point].writes, rows, sum)?;
         self.last_id = last_id;
         Ok(())
     }

@@ -1,63 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A run from its first pilot to its end: what is missing in the run file is measured, block by block.
 
-use crate::host::Gauge;
-use crate::process::{Fault, Process};
-use crate::roster::{Roster, Stop};
-use crate::sys;
-use lab_model::{
-    Block, BlockState, Ending, Failure, Pilot, Plan, PointId, Run, Service, Setting, SubjectId,
-    TargetId,
-};
+use crate::block::BlockRun;
+use crate::context::{BlockContext, Progress, RunContext, Stop};
+use crate::machine::{Machine, ThisMachine};
+use crate::workload::Workload;
+use lab_model::{Block, BlockState, Ending, Plan, Run};
 use lab_plan::Schedule;
-use lab_store::{BlockWriter, RunWriter, StoreError};
-use std::time::{Duration, Instant};
-
-/// A disturbed block is begun this often at most; then it is kept, and reported as disturbed.
-const MOST_ATTEMPTS: u32 = 3;
+use lab_store::{RunWriter, StoreError};
+use std::time::Duration;
 
 /// A server that is lost more often than this in one run ends it.
 const MOST_LOSSES: u32 = 3;
 
 /// The part of the budget by which a run may overrun it to reach the blocks that its level needs.
 const OVERRUN: u64 = 4;
-
-/// Steps of a run, for those who watch.
-#[derive(Clone, Debug)]
-pub enum Progress<'a> {
-    /// The pilot is at a subject and point.
-    Pilot {
-        /// Whom it tries.
-        subject: SubjectId,
-        /// At what.
-        point: PointId,
-        /// Trials that are behind it.
-        done: usize,
-        /// Of so many.
-        of: usize,
-    },
-    /// A block is at a point.
-    Point {
-        /// Its number, from 0.
-        block: u32,
-        /// What is measured.
-        point: PointId,
-        /// Who warms up for it; `None`: all take turns.
-        subject: Option<SubjectId>,
-        /// Points that are behind it.
-        done: usize,
-        /// Of so many.
-        of: usize,
-    },
-    /// A block was disturbed and is redone.
-    Disturbed(u32),
-    /// A server was lost, why, and is started anew; what it was lost in is redone.
-    Restored(String),
-    /// One more block is complete and took this long; the run so far.
-    Complete(&'a Run, Duration),
-    /// A subject failed.
-    Failed(Failure),
-}
 
 /// Why a run could not be carried out. What was measured is in the run file.
 #[derive(Debug, thiserror::Error)]
@@ -76,124 +33,16 @@ pub enum BenchError {
     ServerLost(String),
 }
 
-/// How the blocks of a run are filled.
-pub trait Method {
-    /// Does what a run needs before its first block, as far as its file does not have it yet.
-    fn prepare(
-        &mut self,
-        ledger: &mut Ledger,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<(), Stop>;
-
-    /// Takes all samples of a block.
-    fn block(&mut self, desk: Desk) -> Result<(), Stop>;
-
-    /// Brings back what a run needs and was lost, such as a server. Error: it cannot, and why.
-    fn restore(&mut self) -> Result<(), String> {
-        Ok(())
-    }
-
-    /// Cleans up after the last block.
-    fn finish(&mut self, ledger: &mut Ledger) -> Result<(), Stop>;
-}
-
-/// A run, in its file and in memory, and who still takes part in it.
-pub struct Ledger {
-    /// The run file.
-    pub writer: RunWriter,
-    /// What it holds.
-    pub run: Run,
-    /// Who takes part where.
-    pub roster: Roster,
-}
-
-/// What a block is written down with.
-pub struct Desk<'a> {
-    /// The run file.
-    pub run: &'a RunWriter,
-    /// The block in it.
-    pub writer: &'a BlockWriter<'a>,
-    /// The block.
-    pub block: &'a mut Block,
-    /// Who takes part; failures are struck off.
-    pub roster: &'a mut Roster,
-    /// Failures of this block.
-    pub failures: &'a mut Vec<Failure>,
-    /// Told of every step.
-    pub progress: &'a mut dyn FnMut(Progress),
-}
-
 /// A run that is being carried out.
 pub struct Session<'a> {
     plan: &'a Plan,
-    cores: Vec<usize>,
-    ledger: Ledger,
-    method: Box<dyn Method + 'a>,
+    context: RunContext<'a>,
+    workload: Box<dyn Workload + 'a>,
+    machine: Box<dyn Machine + 'a>,
     losses: u32,
 }
 
-impl Ledger {
-    /// Keeps a fault as a failure.
-    pub fn fail(
-        &mut self,
-        fault: Fault,
-        subject: SubjectId,
-        point: Option<PointId>,
-        process: Option<&mut Process>,
-    ) -> Result<Failure, Stop> {
-        let failure = self
-            .roster
-            .keep(&self.writer, fault, subject, point, None, process)?;
-        self.run.failures.push(failure.clone());
-        Ok(failure)
-    }
-
-    /// Keeps what a pilot found.
-    pub fn pilot(&mut self, pilot: Pilot) -> Result<(), StoreError> {
-        self.writer.pilot(&pilot)?;
-        self.run.pilots.push(pilot);
-        Ok(())
-    }
-
-    /// Keeps what a server is.
-    pub fn service(
-        &mut self,
-        target: TargetId,
-        facts: Vec<(String, String)>,
-    ) -> Result<(), StoreError> {
-        let service = Service { target, facts };
-        self.writer.service(&service)?;
-        self.run.services.retain(|s| s.target != target);
-        self.run.services.push(service);
-        Ok(())
-    }
-
-    /// Keeps a setting.
-    pub fn setting(&mut self, setting: Setting) -> Result<(), StoreError> {
-        self.writer.setting(&setting)?;
-        self.run.settings.push(setting);
-        Ok(())
-    }
-}
-
-impl Desk<'_> {
-    /// Keeps a fault as a failure of this block.
-    pub fn fail(
-        &mut self,
-        fault: Fault,
-        subject: SubjectId,
-        point: Option<PointId>,
-        process: Option<&mut Process>,
-    ) -> Result<(), Stop> {
-        let block = Some(self.block.number);
-        let failure = self
-            .roster
-            .keep(self.run, fault, subject, point, block, process)?;
-        (self.progress)(Progress::Failed(failure.clone()));
-        self.failures.push(failure);
-        Ok(())
-    }
-}
+type Tell<'t> = &'t mut dyn FnMut(Progress);
 
 impl<'a> Session<'a> {
     /// Prepares to carry out what is missing in a run.
@@ -201,82 +50,94 @@ impl<'a> Session<'a> {
         plan: &'a Plan,
         writer: RunWriter,
         run: Run,
-        method: Box<dyn Method + 'a>,
-    ) -> Result<Session<'a>, BenchError> {
-        let cores = sys::allowed_cores()
-            .map_err(|e| BenchError::System("the cores cannot be listed".into(), e))?;
-        let roster = Roster::new(plan, &run.failures);
-        Ok(Session {
+        workload: Box<dyn Workload + 'a>,
+    ) -> Session<'a> {
+        Session {
             plan,
-            cores,
-            ledger: Ledger {
-                writer,
-                run,
-                roster,
-            },
-            method,
+            context: RunContext::new(plan, writer, run),
+            workload,
+            machine: Box::new(ThisMachine),
             losses: 0,
-        })
+        }
+    }
+
+    /// The same on another machine.
+    pub fn on(self, machine: Box<dyn Machine + 'a>) -> Session<'a> {
+        Session { machine, ..self }
     }
 
     /// Measures until the run is decided, or stopped. The run file is complete when this returns.
-    pub fn measure(mut self, progress: &mut dyn FnMut(Progress)) -> Result<Ending, BenchError> {
-        let began = Instant::now();
-        let ended = self.carry_out(began, progress);
-        let cleaned = self.method.finish(&mut self.ledger);
-        let ending = match ended.and_then(|ending| cleaned.map(|()| ending)) {
-            Ok(ending) => ending,
-            Err(Stop::Interrupted) => Ending::Interrupted,
-            Err(Stop::Store(e)) => return Err(e.into()),
-            Err(Stop::ServerLost(why)) => {
-                self.ledger.writer.finish(None, lab_cost())?;
-                return Err(BenchError::ServerLost(why));
+    pub fn measure(mut self, tell: Tell) -> Result<Ending, BenchError> {
+        let ended = self.carry_out(tell);
+        let cleaned = self.workload.finish(&mut self.context);
+        let can_resume = self.workload.can_resume();
+        // Processes and connections end before the run is said to be over.
+        drop(self.workload);
+        let lab_cost = self.machine.lab_cost();
+        match ended.and_then(|ending| cleaned.map(|()| ending)) {
+            Ok(ending) => {
+                self.context.writer.finish(Some(ending), lab_cost)?;
+                Ok(ending)
             }
-        };
-        // An interrupted run has not ended: it can be resumed.
-        let kept = (ending != Ending::Interrupted).then_some(ending);
-        self.ledger.writer.finish(kept, lab_cost())?;
-        Ok(ending)
+            // An interrupted run that can be resumed has not ended.
+            Err(Stop::Interrupted) => {
+                let ending = (!can_resume).then_some(Ending::Interrupted);
+                self.context.writer.finish(ending, lab_cost)?;
+                Ok(Ending::Interrupted)
+            }
+            Err(Stop::ServerLost(why)) => {
+                self.context.writer.finish(None, lab_cost)?;
+                Err(BenchError::ServerLost(why))
+            }
+            Err(Stop::Store(e)) => Err(e.into()),
+        }
     }
 
-    fn carry_out(
-        &mut self,
-        began: Instant,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Ending, Stop> {
-        sys::share_core(self.cores[0]);
-        while let Err(stop) = self.method.prepare(&mut self.ledger, progress) {
-            self.recover(stop, progress)?;
+    fn carry_out(&mut self, tell: Tell) -> Result<Ending, Stop> {
+        let began_ns = self.machine.now_ns();
+        for metric in self.workload.metrics() {
+            self.context.writer.metric(&metric)?;
         }
-        let plan = self.plan;
-        let earlier: u64 = self.ledger.run.blocks.iter().map(|b| b.duration_ns).sum();
+        while let Err(stop) = self.workload.prepare(&mut self.context, tell) {
+            self.recover(stop, tell)?;
+        }
+        let earlier_ns: u64 = self.context.run.blocks.iter().map(|b| b.duration_ns).sum();
         loop {
-            let complete = self.ledger.run.complete_blocks().count() as u32;
-            if !(0..plan.subjects.len()).any(|s| self.alive_somewhere(s)) {
-                return Ok(Ending::Failed);
-            }
-            if let Some(ending) = lab_stats::stop(&self.ledger.run) {
+            let spent_ns = earlier_ns + self.machine.now_ns() - began_ns;
+            if let Some(ending) = self.ending(spent_ns)? {
                 return Ok(ending);
             }
-            if complete >= plan.measure.max_blocks {
-                return Ok(Ending::Blocks);
-            }
-            let looked = self.ledger.run.looks.contains(&complete);
-            if plan.measure.looks.contains(&complete) && !looked {
-                self.ledger.writer.look(complete)?;
-                self.ledger.run.looks.push(complete);
-            }
-            if self.out_of_time(earlier + began.elapsed().as_nanos() as u64, complete) {
-                return Ok(Ending::Budget);
-            }
-            if let Err(stop) = self.block(complete, progress) {
-                self.recover(stop, progress)?;
+            if let Err(stop) = self.block(tell) {
+                self.recover(stop, tell)?;
             }
         }
+    }
+
+    /// Why the run ends now. Notes a look after which it goes on.
+    fn ending(&mut self, spent_ns: u64) -> Result<Option<Ending>, StoreError> {
+        let (plan, run) = (self.plan, &mut self.context.run);
+        let complete = run.complete_blocks().count() as u32;
+        let by_figures = lab_stats::stop(run);
+        let looked = run.looks.contains(&complete);
+        if !self.context.somebody_is_left() {
+            return Ok(Some(Ending::Failed));
+        }
+        if by_figures.is_some() {
+            return Ok(by_figures);
+        }
+        if complete >= plan.measure.max_blocks {
+            return Ok(Some(Ending::Blocks));
+        }
+        if plan.measure.looks.contains(&complete) && !looked {
+            self.context.writer.look(complete)?;
+            self.context.run.looks.push(complete);
+        }
+        let out_of_time = self.out_of_time(spent_ns, complete);
+        Ok(out_of_time.then_some(Ending::Budget))
     }
 
     /// After the loss of a server what was done is done again; any other reason to stop is one.
-    fn recover(&mut self, stop: Stop, progress: &mut dyn FnMut(Progress)) -> Result<(), Stop> {
+    fn recover(&mut self, stop: Stop, tell: Tell) -> Result<(), Stop> {
         let Stop::ServerLost(why) = stop else {
             return Err(stop);
         };
@@ -285,10 +146,10 @@ impl<'a> Session<'a> {
             let why = format!("{why}; that was the {}th time in this run", self.losses);
             return Err(Stop::ServerLost(why));
         }
-        let restored = self.method.restore();
+        let restored = self.workload.restore();
         restored
             .map_err(|e| Stop::ServerLost(format!("{why}; it cannot be started again: {e}")))?;
-        progress(Progress::Restored(why));
+        tell(Progress::Restored(why));
         Ok(())
     }
 
@@ -297,106 +158,87 @@ impl<'a> Session<'a> {
     /// inconclusive.
     fn out_of_time(&self, spent_ns: u64, complete: u32) -> bool {
         let measure = &self.plan.measure;
-        let Some(budget) = measure.budget_ns else {
+        let Some(budget_ns) = measure.budget_ns else {
             return false;
         };
-        let Some(last) = self.ledger.run.complete_blocks().last() else {
+        let Some(last) = self.context.run.complete_blocks().last() else {
             return false;
         };
         let family = self.plan.compared().count().saturating_sub(1);
         let needed = lab_stats::family::blocks_needed(measure.alpha, family.max(1));
-        let grace = match needed.is_some_and(|n| complete < n) {
-            true if measure.at_least_level => return false,
-            true => budget / OVERRUN,
-            false => 0,
-        };
-        spent_ns + last.duration_ns > budget + grace
+        let too_few = needed.is_some_and(|n| complete < n);
+        if too_few && measure.at_least_level {
+            return false;
+        }
+        let overrun_ns = if too_few { budget_ns / OVERRUN } else { 0 };
+        spent_ns + last.duration_ns > budget_ns + overrun_ns
     }
 
-    fn alive_somewhere(&self, subject: SubjectId) -> bool {
-        let roster = &self.ledger.roster;
-        !self.plan.subjects[subject].overhead
-            && (0..self.plan.points.len()).any(|point| roster.takes_part(subject, point))
-    }
-
-    fn block(&mut self, number: u32, progress: &mut dyn FnMut(Progress)) -> Result<(), Stop> {
-        let plan = self.plan;
-        let attempt = self
-            .ledger
-            .run
-            .blocks
-            .iter()
-            .filter(|b| b.number == number)
-            .count() as u32;
-        let core = self.cores[Schedule::new(plan.seed, number).core(self.cores.len())];
-        sys::share_core(core);
-        let (began, gauge) = (Instant::now(), Gauge::start());
-        let writer =
-            self.ledger
-                .writer
-                .begin_block(number, attempt, core as u32, sys::unix_seconds())?;
+    /// Measures the first block that is not complete.
+    fn block(&mut self, tell: Tell) -> Result<(), Stop> {
+        let (plan, context) = (self.plan, &mut self.context);
+        let number = context.run.complete_blocks().count() as u32;
+        let before = context.run.blocks.iter().filter(|b| b.number == number);
+        let attempt = before.count() as u32;
+        let cores = self.workload.cores();
+        let core = cores[Schedule::new(plan.seed, number).core(cores.len())];
+        self.workload.begin_block(number, core);
+        let (began_ns, host) = (self.machine.now_ns(), self.machine.watch());
+        let now = self.machine.unix_seconds();
+        let writer = context
+            .writer
+            .begin_block(number, attempt, core as u32, now)?;
         let mut block = Block {
             number,
             attempt,
             core: core as u32,
-            state: BlockState::Incomplete,
-            started_unix_s: sys::unix_seconds(),
-            duration_ns: 0,
-            disturbance: Default::default(),
-            processes: Vec::new(),
-            resources: Vec::new(),
-            samples: Vec::new(),
-            exits: Vec::new(),
-            latencies: Vec::new(),
-            slices: Vec::new(),
-            redone_visits: 0,
+            started_unix_s: now,
+            ..Block::default()
         };
         let mut failures = Vec::new();
-        let filled = self.method.block(Desk {
-            run: &self.ledger.writer,
+        let measuring = BlockContext {
+            run: &context.writer,
             writer: &writer,
             block: &mut block,
-            roster: &mut self.ledger.roster,
+            participants: &mut context.participants,
             failures: &mut failures,
-            progress,
-        });
-        self.ledger.run.failures.append(&mut failures);
-        block.duration_ns = began.elapsed().as_nanos() as u64;
-        if let Err(stop) = filled {
-            self.ledger.run.blocks.push(block);
+            progress: tell,
+        };
+        let measured = BlockRun::new(plan, &mut *self.workload, measuring).measure();
+        context.run.failures.append(&mut failures);
+        block.duration_ns = self.machine.now_ns() - began_ns;
+        if let Err(stop) = measured {
+            context.run.blocks.push(block);
             return Err(stop);
         }
-        block.disturbance = gauge.read();
-        let redo =
-            block.disturbance.disturbed() && attempt + 1 < MOST_ATTEMPTS && !self.host_is_so();
-        block.state = if redo {
-            BlockState::Disturbed
+        let redo = if self.workload.can_redo_blocks() {
+            plan.measure.redo
         } else {
-            BlockState::Complete
+            0
         };
+        block.disturbance = host.disturbance(self.workload.outside_cpu_ns(&block));
+        block.state = state(&block, &context.run, redo);
         writer.finish(block.state, block.duration_ns, &block.disturbance)?;
-        self.ledger.run.blocks.push(block);
-        match redo {
-            true => progress(Progress::Disturbed(number)),
-            false => progress(Progress::Complete(&self.ledger.run, began.elapsed())),
-        }
+        // Nobody needs them any more, and there can be many.
+        block.slices = Vec::new();
+        let (state, took) = (block.state, Duration::from_nanos(block.duration_ns));
+        context.run.blocks.push(block);
+        tell(match state {
+            BlockState::Complete => Progress::Complete(&context.run, took),
+            _ => Progress::Disturbed(number),
+        });
         Ok(())
-    }
-
-    /// The last block that counts was kept although it was disturbed: this host is like that, and
-    /// redoing blocks would only use up the time. The report says so.
-    fn host_is_so(&self) -> bool {
-        let last = self.ledger.run.complete_blocks().last();
-        last.is_some_and(|b| b.disturbance.disturbed())
     }
 }
 
-/// The lab's own CPU time in ns and peak resident memory in bytes.
-pub(crate) fn lab_cost() -> Option<(u64, u64)> {
-    let here = nix::unistd::Pid::this();
-    let usage = crate::procfs::usage(here).ok()?;
-    Some((
-        crate::sys::CpuClock::of(here).ok()?.now_ns().ok()?,
-        usage.peak_rss_bytes,
-    ))
+/// Whether a block that was measured counts; a disturbed one is redone at most so often. If the last one that
+/// counts was disturbed too, this host is like that, and redoing would only use up the time; the report says so.
+fn state(block: &Block, run: &Run, redo: u32) -> BlockState {
+    let last = run.complete_blocks().last();
+    let host_is_so = last.is_some_and(|b| b.disturbance.disturbed());
+    if block.disturbance.disturbed() && block.attempt < redo && !host_is_so {
+        BlockState::Disturbed
+    } else {
+        BlockState::Complete
+    }
 }

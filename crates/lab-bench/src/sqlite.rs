@@ -3,7 +3,7 @@
 
 use crate::content;
 use crate::process::{Answer, Fault};
-use crate::target::{Said, differs};
+use crate::reported::{Reported, differs};
 use lab_model::{Target, Writes};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use rusqlite::{Connection, OpenFlags, params};
@@ -108,8 +108,8 @@ impl Database {
 
     /// Whether since the last look the file changed by just what the operations leave behind that a
     /// subject says it did. Fault: what differs.
-    pub fn look(&mut self, writes: Writes, said: Said) -> Answer<()> {
-        let operations = said.operations;
+    pub fn look(&mut self, writes: Writes, reported: Reported) -> Answer<()> {
+        let operations = reported.operations;
         let now = self.counters()?;
         let before = std::mem::replace(&mut self.last, now);
         let committed = u64::from(now.commits.wrapping_sub(before.commits));
@@ -128,7 +128,7 @@ impl Database {
             )));
         }
         let (rows, stored, last_id) = self.added().map_err(|e| differs(e.to_string()))?;
-        said.compare_rows(writes, rows, stored)?;
+        reported.compare_rows(writes, rows, stored)?;
         self.last_id = last_id;
         self.same_table()
     }

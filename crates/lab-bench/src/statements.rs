@@ -2,7 +2,7 @@
 //! The same work, proven on the server: what it counted is what the case says.
 
 use crate::process::{Answer, Fault};
-use crate::target::Said;
+use crate::reported::Reported;
 use lab_model::{Check, Plan, PointId};
 use lab_services::Counters;
 
@@ -14,7 +14,7 @@ const ENOUGH: u64 = 24;
 /// What a server must have counted for a subject's operations.
 pub struct Wanted<'a> {
     statements: &'a [(String, u64)],
-    said: Said,
+    reported: Reported,
     opens: bool,
     /// Rows of its tables that an operation reads.
     reads: u64,
@@ -26,13 +26,13 @@ pub struct Wanted<'a> {
 
 impl<'a> Wanted<'a> {
     /// For what a subject says that it did at a point.
-    pub fn of(plan: &'a Plan, point: PointId, said: Said) -> Wanted<'a> {
+    pub fn of(plan: &'a Plan, point: PointId, reported: Reported) -> Wanted<'a> {
         let case = plan.case(point);
         let params = &plan.points[point].params;
         let statement = params.iter().find(|(key, _)| key == "statement");
         Wanted {
             statements: &plan.points[point].statements,
-            said,
+            reported,
             opens: case.check == Check::Opens,
             reads: plan.points[point].reads,
             yields_rows: case.unit == "row",
@@ -42,7 +42,7 @@ impl<'a> Wanted<'a> {
 
     fn count(&self, word: &str) -> u64 {
         let per_operation = self.statements.iter().find(|(w, _)| w == word);
-        per_operation.map_or(0, |(_, n)| n * self.said.operations)
+        per_operation.map_or(0, |(_, n)| n * self.reported.operations)
     }
 
     /// Statements that are prepared where statements are: not those that begin and end transactions.
@@ -55,7 +55,7 @@ impl<'a> Wanted<'a> {
 
 /// Compares what was counted with what must have been. Fault: what differs.
 pub fn compare(wanted: &Wanted, counted: &Counters) -> Answer<()> {
-    if wanted.said.operations == 0 {
+    if wanted.reported.operations == 0 {
         return Ok(());
     }
     connections(wanted, counted)?;
@@ -69,7 +69,7 @@ pub fn compare(wanted: &Wanted, counted: &Counters) -> Answer<()> {
 }
 
 fn connections(wanted: &Wanted, counted: &Counters) -> Answer<()> {
-    let operations = wanted.said.operations;
+    let operations = wanted.reported.operations;
     let must = if wanted.opens { operations } else { 0 };
     match counted.connects {
         Some(found) if found != must => Err(Fault::Failed(
@@ -83,10 +83,10 @@ fn connections(wanted: &Wanted, counted: &Counters) -> Answer<()> {
 }
 
 fn kinds(wanted: &Wanted, counted: &Counters) -> Answer<()> {
-    let said = wanted.statements.iter().map(|(word, _)| word.as_str());
+    let wanted_words = wanted.statements.iter().map(|(word, _)| word.as_str());
     let found = counted.statements.keys().map(String::as_str);
     let begins = counted.statements.get("begin").copied().unwrap_or(0);
-    for word in said.chain(found) {
+    for word in wanted_words.chain(found) {
         let (must, found) = (wanted.count(word), counted.statements.get(word).copied());
         let found = found.unwrap_or(0);
         // A transaction begins with a statement, or with the first one in it. Of a COMMIT that was
@@ -99,7 +99,7 @@ fn kinds(wanted: &Wanted, counted: &Counters) -> Answer<()> {
         if !fits {
             return Err(differs(format!(
                 "{} operations must execute {must} × {}; the server counted {found}",
-                wanted.said.operations,
+                wanted.reported.operations,
                 word.to_uppercase()
             )));
         }
@@ -116,9 +116,9 @@ fn prepared_anew(wanted: &Wanted, word: &str, counted: &Counters) -> u64 {
 
 /// As many statements with less in them, of which the subject knows the answers, are other work.
 fn rows(wanted: &Wanted, counted: &Counters) -> Answer<()> {
-    let Said {
+    let Reported {
         operations, units, ..
-    } = wanted.said;
+    } = wanted.reported;
     let found = counted.rows;
     if wanted.yields_rows && found != units {
         return Err(differs(format!(
@@ -141,7 +141,7 @@ fn rows(wanted: &Wanted, counted: &Counters) -> Answer<()> {
 
 fn prepared(wanted: &Wanted, counted: &Counters) -> Answer<()> {
     let must = wanted.preparable();
-    let operations = wanted.said.operations;
+    let operations = wanted.reported.operations;
     let anew = counted.prepares.unwrap_or(0);
     match (wanted.prepared, counted.prepared_executions, counted.plans) {
         (Some(true), Some(found), _) if !(must..=must + anew).contains(&found) => {
@@ -180,7 +180,7 @@ impl Planned {
         if wanted.prepared != Some(true) {
             return Ok(());
         }
-        self.operations += wanted.said.operations;
+        self.operations += wanted.reported.operations;
         self.executions += wanted.preparable();
         self.times += times;
         if self.operations < ENOUGH {
@@ -189,12 +189,13 @@ impl Planned {
         let Planned {
             executions, times, ..
         } = std::mem::take(self);
-        match times * 2 > executions {
-            true => Err(differs(format!(
+        if times * 2 > executions {
+            Err(differs(format!(
                 "a prepared statement must be {done} once; the server {done} {times} for {executions} \
                  executions"
-            ))),
-            false => Ok(()),
+            )))
+        } else {
+            Ok(())
         }
     }
 }
@@ -208,13 +209,13 @@ mod tests {
     use super::*;
 
     fn wanted(statements: &[(String, u64)], operations: u64, prepared: Option<bool>) -> Wanted<'_> {
-        let said = Said {
+        let reported = Reported {
             operations,
-            ..Said::default()
+            ..Reported::default()
         };
         Wanted {
             statements,
-            said,
+            reported,
             opens: false,
             reads: 0,
             yields_rows: false,
@@ -282,9 +283,9 @@ mod tests {
             ..wanted(&select, 20, None)
         };
         let reads = Wanted {
-            said: Said {
+            reported: Reported {
                 units: 200,
-                ..reads.said
+                ..reads.reported
             },
             ..reads
         };

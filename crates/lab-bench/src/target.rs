@@ -2,9 +2,10 @@
 //! What subjects work on, whichever kind it is: made for each visit, and looked at by the lab itself.
 
 use crate::process::{Answer, Fault};
+use crate::reported::Reported;
 use crate::server::{Server, Table};
 use crate::sqlite::{self, Files, Opens};
-use lab_model::{Check, Plan, PointId, Writes};
+use lab_model::{Check, Plan, PointId};
 use std::rc::Rc;
 
 /// Where a plan's target makes what subjects work on.
@@ -23,42 +24,6 @@ pub enum Database {
     File(sqlite::Database, Option<Opens>),
     /// A table on a server.
     Table(Table),
-}
-
-/// What a subject says it did since the last look.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Said {
-    /// Operations.
-    pub operations: u64,
-    /// What they produced, in the case's unit.
-    pub units: u64,
-    /// Sum of the values.
-    pub sum: u64,
-}
-
-impl Said {
-    /// Whether so many rows with this sum are what a point's operations add. Fault: what differs.
-    pub fn compare_rows(&self, writes: Writes, rows: u64, sum: u64) -> Answer<()> {
-        let wanted = writes.rows * self.operations;
-        if rows != wanted {
-            return Err(differs(format!(
-                "{} operations must add {wanted} rows; {rows} are there",
-                self.operations
-            )));
-        }
-        if writes.rows > 0 && sum != self.sum {
-            return Err(differs(format!(
-                "the rows added hold a sum of {sum}; the subject says {}",
-                self.sum
-            )));
-        }
-        Ok(())
-    }
-}
-
-/// The fault of a subject that wrote something else than its case says.
-pub fn differs(what: String) -> Fault {
-    Fault::Failed("writes", what)
 }
 
 impl Target {
@@ -94,13 +59,15 @@ impl Database {
 
     /// Whether since the last look just that was done that operations of a point leave behind. Fault:
     /// what differs.
-    pub fn look(&mut self, plan: &Plan, point: PointId, said: Said) -> Answer<()> {
+    pub fn look(&mut self, plan: &Plan, point: PointId, reported: Reported) -> Answer<()> {
         match self {
             Database::File(file, opens) => {
-                opens.as_ref().map_or(Ok(()), |o| o.look(said.operations))?;
-                file.look(plan.points[point].writes, said)
+                opens
+                    .as_ref()
+                    .map_or(Ok(()), |o| o.look(reported.operations))?;
+                file.look(plan.points[point].writes, reported)
             }
-            Database::Table(table) => table.look(plan, point, said),
+            Database::Table(table) => table.look(plan, point, reported),
         }
     }
 

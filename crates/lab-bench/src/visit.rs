@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One subject at one point: opened on a target of its own, run, and looked after.
 
-use crate::process::{Answer, Fault, Process, Ran};
+use crate::process::{Answer, Process, Ran};
+use crate::reported::Reported;
 use crate::server::Server;
-use crate::target::{Database, Said, Target};
+use crate::target::{Database, Target};
 use lab_model::{Cores, Plan, PointId};
 
 /// A subject that has a case open.
 pub struct Visit {
     point: PointId,
     database: Option<Database>,
-    said: Said,
+    reported: Reported,
 }
 
 impl Visit {
@@ -40,7 +41,7 @@ impl Visit {
         let mut visit = Visit {
             point,
             database,
-            said: Said::default(),
+            reported: Reported::default(),
         };
         visit.count_opens(plan)?;
         Ok((visit, settings))
@@ -55,11 +56,11 @@ impl Visit {
     }
 
     /// Does a batch.
-    pub fn run(&mut self, process: &mut Process, operations: u64) -> Answer<Ran> {
+    pub fn run(&mut self, process: &mut Process, plan: &Plan, operations: u64) -> Answer<Ran> {
         self.begin_anew()?;
         let server = self.database.as_ref().and_then(Database::server);
         let before = server.and_then(|s| s.cpu_ns());
-        let mut ran = process.run(operations)?;
+        let mut ran = process.run(plan.case(self.point), operations)?;
         if let Some(server) = server {
             server.settle();
             let after = server.cpu_ns();
@@ -73,9 +74,9 @@ impl Visit {
 
     /// The lab's own look at what was done since the last one.
     pub fn look(&mut self, plan: &Plan) -> Answer<()> {
-        let said = std::mem::take(&mut self.said);
+        let reported = std::mem::take(&mut self.reported);
         match &mut self.database {
-            Some(database) => database.look(plan, self.point, said),
+            Some(database) => database.look(plan, self.point, reported),
             None => Ok(()),
         }
     }
@@ -106,26 +107,15 @@ impl Visit {
 
     /// What happened on a server between two looks is no work of this subject.
     fn begin_anew(&mut self) -> Answer<()> {
-        match (&mut self.database, self.said.operations) {
+        match (&mut self.database, self.reported.operations) {
             (Some(database), 0) => database.begin_anew(),
             _ => Ok(()),
         }
     }
 
     fn count(&mut self, operations: u64, check: u64, units: u64) {
-        self.said.operations += operations;
-        self.said.units = self.said.units.wrapping_add(units);
-        self.said.sum = self.said.sum.wrapping_add(check);
-    }
-}
-
-/// A batch that does several operations at once must tell the latency of each.
-pub fn latencies_told(plan: &Plan, point: PointId, ran: &Ran) -> Answer<()> {
-    match (plan.case(point).cores, &ran.latencies) {
-        (Cores::All, None) => Err(Fault::Failed(
-            "nonsense",
-            "its operations run at once, and `ran` has no `latencies=`".into(),
-        )),
-        _ => Ok(()),
+        self.reported.operations += operations;
+        self.reported.units = self.reported.units.wrapping_add(units);
+        self.reported.sum = self.reported.sum.wrapping_add(check);
     }
 }

@@ -148,7 +148,7 @@ impl Worktrees {
         add.args(["worktree", "add", "--quiet", "--detach"]);
         match answer(add.arg(&place).arg(&commit.id)) {
             Ok(_) => Ok(place),
-            Err(Fault::Said(why)) => Err(WorktreeError::Refused(written.into(), why)),
+            Err(Fault::Refused(why)) => Err(WorktreeError::Refused(written.into(), why)),
             Err(Fault::Other(e)) => Err(e),
         }
     }
@@ -186,7 +186,7 @@ impl Drop for Worktrees {
 fn repository(folder: &Path) -> Result<(PathBuf, PathBuf), WorktreeError> {
     let ask = |what| match answer(git(folder).args(["rev-parse", what])) {
         Ok(line) => Ok(path(line.strip_suffix(b"\n").unwrap_or(&line)).to_path_buf()),
-        Err(Fault::Said(why)) => Err(WorktreeError::NoRepository(folder.into(), why)),
+        Err(Fault::Refused(why)) => Err(WorktreeError::NoRepository(folder.into(), why)),
         Err(Fault::Other(e)) => Err(e),
     };
     Ok((ask("--show-toplevel")?, ask("--show-prefix")?))
@@ -199,7 +199,7 @@ fn resolve(top: &Path, written: &str) -> Result<Option<Commit>, WorktreeError> {
     }
     let text = |call: &mut Command| match answer(call) {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-        Err(Fault::Said(_)) => Err(WorktreeError::Unknown(clean(written))),
+        Err(Fault::Refused(_)) => Err(WorktreeError::Unknown(clean(written))),
         Err(Fault::Other(e)) => Err(e),
     };
     let mut verify = git(top);
@@ -230,7 +230,7 @@ fn name(index: usize, count: usize) -> String {
 /// Why git gave no answer.
 enum Fault {
     /// It ran, and said this.
-    Said(String),
+    Refused(String),
     /// It did not run, or not to its end.
     Other(WorktreeError),
 }
@@ -264,16 +264,17 @@ fn git(folder: &Path) -> Command {
 fn answer(git: &mut Command) -> Result<Vec<u8>, Fault> {
     let output = git.output().map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => Fault::Other(WorktreeError::NoGit),
-        _ => Fault::Said(e.to_string()),
+        _ => Fault::Refused(e.to_string()),
     })?;
-    match output.status.success() {
-        // A Ctrl-C reaches git too.
-        _ if interrupt::requested() => Err(Fault::Other(WorktreeError::Interrupted)),
-        true => Ok(output.stdout),
-        false => Err(Fault::Said(clean(
-            String::from_utf8_lossy(&output.stderr).trim(),
-        ))),
+    // A Ctrl-C reaches git too.
+    if interrupt::requested() {
+        return Err(Fault::Other(WorktreeError::Interrupted));
     }
+    if !output.status.success() {
+        let words = String::from_utf8_lossy(&output.stderr);
+        return Err(Fault::Refused(clean(words.trim())));
+    }
+    Ok(output.stdout)
 }
 
 fn path(bytes: &[u8]) -> &Path {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One connection: which requests are under way on it, what of them is sent, and where its answers are.
 
-use crate::ledger::UnderWay;
 use crate::requests::Requests;
 use crate::response::{Answer, Malformed, Reader};
 use crate::stream::Stream;
+use crate::tracker::PendingRequest;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 
@@ -17,7 +17,7 @@ pub struct Connection {
     reader: Reader,
     /// The body of the answer that is being read, where it is looked at.
     body: Vec<u8>,
-    under_way: VecDeque<UnderWay>,
+    under_way: VecDeque<PendingRequest>,
     /// Of the requests under way, those that are sent as a whole, and the bytes sent of the next one.
     sent: usize,
     sent_bytes: usize,
@@ -58,7 +58,7 @@ impl Connection {
     }
 
     /// Requests that are not answered yet, the oldest first.
-    pub fn under_way(&self) -> &VecDeque<UnderWay> {
+    pub fn under_way(&self) -> &VecDeque<PendingRequest> {
         &self.under_way
     }
 
@@ -78,7 +78,7 @@ impl Connection {
     }
 
     /// The requests that will not be answered.
-    pub fn give_up(&mut self) -> impl Iterator<Item = UnderWay> + use<'_> {
+    pub fn give_up(&mut self) -> impl Iterator<Item = PendingRequest> + use<'_> {
         self.under_way.drain(..)
     }
 
@@ -94,7 +94,7 @@ impl Connection {
     }
 
     /// Puts a request under way. It is sent as soon as it can be.
-    pub fn ask(&mut self, request: UnderWay, requests: &Requests) -> io::Result<()> {
+    pub fn ask(&mut self, request: PendingRequest, requests: &Requests) -> io::Result<()> {
         self.under_way.push_back(request);
         self.send(requests)
     }
@@ -172,7 +172,7 @@ impl Connection {
     }
 
     /// Takes the oldest request, which is answered, with what was kept of the answer's body.
-    pub fn answered(&mut self) -> Option<(UnderWay, Vec<u8>)> {
+    pub fn answered(&mut self) -> Option<(PendingRequest, Vec<u8>)> {
         let request = self.under_way.pop_front()?;
         self.sent = self.sent.saturating_sub(1);
         Some((request, std::mem::take(&mut self.body)))

@@ -4,8 +4,9 @@
 use crate::clock::now_ns;
 use crate::http2::Http2Worker;
 use crate::job::Job;
-use crate::ledger::{Ears, Ledger, Order, Told};
+use crate::job::LoadPeriod;
 use crate::record::Record;
+use crate::tracker::{Channels, RequestTracker, SliceMessage};
 use crate::worker::Worker;
 use lab_model::Protocol;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -57,9 +58,9 @@ pub enum LoadError {
 }
 
 struct Thread {
-    orders: Option<Sender<Order>>,
+    periods: Option<Sender<LoadPeriod>>,
     spares: Sender<Record>,
-    told: Receiver<Told>,
+    messages: Receiver<SliceMessage>,
     handle: Option<JoinHandle<()>>,
 }
 
@@ -74,7 +75,7 @@ impl Engine {
         let threads = threads.collect::<io::Result<Vec<_>>>()?;
         let mut opening = Record::new();
         for thread in &threads {
-            let Told { record, .. } = thread.told.recv().map_err(|_| gone())?;
+            let SliceMessage { record, .. } = thread.messages.recv().map_err(|_| gone())?;
             opening.add(&record);
             let _ = thread.spares.send(record);
         }
@@ -113,7 +114,7 @@ impl Engine {
         self.stop.store(false, Relaxed);
         self.loads += 1;
         for thread in &self.threads {
-            thread.order(Order {
+            thread.load(LoadPeriod {
                 number: self.loads,
                 begin_ns,
                 end_ns,
@@ -124,7 +125,7 @@ impl Engine {
         while going.contains(&true) {
             self.total.clear();
             for (thread, going) in self.threads.iter().zip(&mut going).filter(|(_, g)| **g) {
-                let Told { record, last } = thread.tells(self.stops, &self.stop)?;
+                let SliceMessage { record, last } = thread.next_message(self.stops, &self.stop)?;
                 self.total.add(&record);
                 *going = !last;
                 let _ = thread.spares.send(record);
@@ -143,7 +144,7 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.stop.store(true, Relaxed);
         for thread in &mut self.threads {
-            thread.orders = None;
+            thread.periods = None;
             if let Some(handle) = thread.handle.take() {
                 let _ = handle.join();
             }
@@ -153,39 +154,39 @@ impl Drop for Engine {
 
 impl Thread {
     fn start(job: &Arc<Job>, thread: usize, stop: &Arc<AtomicBool>) -> io::Result<Thread> {
-        let (orders, ordered) = channel();
-        let (spares, spared) = channel();
-        let (tell, told) = channel();
-        let ears = Ears {
-            orders: ordered,
-            spares: spared,
-            tell,
+        let (periods, periods_of_thread) = channel();
+        let (spares, spares_of_thread) = channel();
+        let (messages_of_thread, messages) = channel();
+        let channels = Channels {
+            periods: periods_of_thread,
+            spares: spares_of_thread,
+            messages: messages_of_thread,
         };
-        let ledger = Ledger::new(job.clone(), thread, stop.clone(), ears);
+        let tracker = RequestTracker::new(job.clone(), thread, stop.clone(), channels);
         let named = Builder::new().name(format!("load-{thread}"));
         let handle = match job.protocol {
             Protocol::Http1 => {
-                let worker = Worker::new(ledger)?;
+                let worker = Worker::new(tracker)?;
                 named.spawn(|| worker.run())?
             }
             Protocol::Http2 => {
-                let worker = Http2Worker::new(ledger)?;
+                let worker = Http2Worker::new(tracker)?;
                 named.spawn(|| worker.run())?
             }
         };
         Ok(Thread {
-            orders: Some(orders),
+            periods: Some(periods),
             spares,
-            told,
+            messages,
             handle: Some(handle),
         })
     }
 
-    /// What it tells next.
-    fn tells(&self, stops: fn() -> bool, stop: &AtomicBool) -> io::Result<Told> {
+    /// The next message, for which it waits.
+    fn next_message(&self, stops: fn() -> bool, stop: &AtomicBool) -> io::Result<SliceMessage> {
         loop {
-            match self.told.recv_timeout(LISTEN) {
-                Ok(told) => return Ok(told),
+            match self.messages.recv_timeout(LISTEN) {
+                Ok(message) => return Ok(message),
                 Err(RecvTimeoutError::Timeout) => {
                     stop.fetch_or(stops(), Relaxed);
                 }
@@ -194,9 +195,9 @@ impl Thread {
         }
     }
 
-    fn order(&self, order: Order) -> io::Result<()> {
-        let orders = self.orders.as_ref().ok_or_else(gone)?;
-        orders.send(order).map_err(|_| gone())
+    fn load(&self, period: LoadPeriod) -> io::Result<()> {
+        let periods = self.periods.as_ref().ok_or_else(gone)?;
+        periods.send(period).map_err(|_| gone())
     }
 }
 

@@ -2,7 +2,6 @@
 //! Who may be loaded: this host and private networks, and beyond them only whom the user names.
 
 use crate::error::{JobError, quoted};
-use crate::target::Origin;
 use std::net::{IpAddr, Ipv4Addr};
 use url::Host;
 
@@ -27,17 +26,16 @@ impl Guard {
         })
     }
 
-    /// Looks at every address that the origin's host has.
+    /// Looks at every address that a host has, by the name or address that its URL has.
     ///
     /// # Errors
     /// One of them is neither on this host nor in a private network, and the host is not the allowed one.
     pub fn check(
         &self,
-        origin: &Origin,
+        name: &str,
         addresses: impl IntoIterator<Item = IpAddr>,
     ) -> Result<(), JobError> {
-        let name = origin.host();
-        if self.allowed.is_some() && self.allowed == host(&name).ok() {
+        if self.allowed.is_some() && self.allowed == host(name).ok() {
             return Ok(());
         }
         let mut addresses = addresses.into_iter();

@@ -6,8 +6,9 @@ mod link;
 
 use crate::clock::{now_ns, wake_exactly};
 use crate::job::Job;
-use crate::ledger::{LOOK_NS, Ledger, MOST_OPENING, Order, UnderWay, retry_after_ns};
+use crate::job::LoadPeriod;
 use crate::queue::Wait;
+use crate::tracker::{LOOK_NS, MOST_OPENING, PendingRequest, RequestTracker, retry_after_ns};
 use lab_model::ErrorKind;
 use link::{Answer, Fault, Meter, Place};
 use nix::sys::time::TimeSpec;
@@ -30,24 +31,24 @@ const LOOK_AT_END_NS: u64 = 1_000_000;
 
 /// One thread's part of a job over HTTP/2.
 pub struct Http2Worker {
-    ledger: Ledger,
+    tracker: RequestTracker,
     runtime: Runtime,
 }
 
 impl Http2Worker {
     /// With a part of the job's connections, none of them open yet.
-    pub fn new(ledger: Ledger) -> io::Result<Http2Worker> {
+    pub fn new(tracker: RequestTracker) -> io::Result<Http2Worker> {
         Ok(Http2Worker {
-            ledger,
+            tracker,
             runtime: Builder::new_current_thread().enable_all().build()?,
         })
     }
 
-    /// Opens the connections, and then does what it is told until nobody is there to tell.
+    /// Opens the connections, and then puts load on until the engine ends.
     pub fn run(self) {
         wake_exactly();
         let tasks = LocalSet::new();
-        let load = Rc::new(Load::new(self.ledger));
+        let load = Rc::new(Load::new(self.tracker));
         if load.job.keep_alive {
             tasks.block_on(&self.runtime, load.clone().open_all());
         }
@@ -55,11 +56,11 @@ impl Http2Worker {
             return;
         };
         load.note_traffic();
-        let mut heard = load.ledger.borrow_mut().tell(true);
-        while heard.is_some()
-            && let Some(order) = load.ordered()
+        let mut sent = load.tracker.borrow_mut().send(true);
+        while sent.is_some()
+            && let Some(period) = load.next_period()
         {
-            heard = tasks.block_on(&self.runtime, load.clone().carry_out(order, &timer));
+            sent = tasks.block_on(&self.runtime, load.clone().carry_out(period, &timer));
         }
     }
 }
@@ -69,19 +70,19 @@ struct Load {
     job: Arc<Job>,
     places: Vec<Place>,
     meter: Rc<Meter>,
-    ledger: RefCell<Ledger>,
+    tracker: RefCell<RequestTracker>,
     /// Tells tasks that have nothing to send that something is due.
     work: Notify,
 }
 
 impl Load {
-    fn new(ledger: Ledger) -> Load {
-        let job = ledger.job.clone();
-        let places = (ledger.thread..job.connections).step_by(job.threads);
+    fn new(tracker: RequestTracker) -> Load {
+        let job = tracker.job.clone();
+        let places = (tracker.thread..job.connections).step_by(job.threads);
         Load {
             places: places.map(|_| Place::default()).collect(),
             meter: Rc::default(),
-            ledger: RefCell::new(ledger),
+            tracker: RefCell::new(tracker),
             work: Notify::new(),
             job,
         }
@@ -97,7 +98,7 @@ impl Load {
             openers.spawn_local(async move {
                 while let Some(place) = load.places.get(coming.replace(coming.get() + 1)) {
                     let opened = timeout(load.job.timeout, place.open(&load.job, &load.meter));
-                    if !matches!(opened.await, Ok(Ok(()))) || load.ledger.borrow().is_stopped() {
+                    if !matches!(opened.await, Ok(Ok(()))) || load.tracker.borrow().is_stopped() {
                         break;
                     }
                 }
@@ -106,34 +107,34 @@ impl Load {
         while openers.join_next().await.is_some() {}
     }
 
-    fn ordered(&self) -> Option<Order> {
-        self.ledger.borrow().ordered()
+    fn next_period(&self) -> Option<LoadPeriod> {
+        self.tracker.borrow().next_period()
     }
 
-    /// Puts load on, and tells of every slice. `None`: nobody listens any more.
-    async fn carry_out(self: Rc<Self>, order: Order, timer: &Timer) -> Option<()> {
+    /// Puts load on, and sends every slice. `None`: the engine has ended.
+    async fn carry_out(self: Rc<Self>, period: LoadPeriod, timer: &Timer) -> Option<()> {
         // Connections that the server has closed meanwhile are noticed until then.
-        timer.until(order.begin_ns).await;
+        timer.until(period.begin_ns).await;
         self.note_traffic();
-        self.ledger.borrow_mut().begin(order);
+        self.tracker.borrow_mut().begin(period);
         let mut tasks = self.tasks();
         loop {
             let now = now_ns();
             self.note_traffic();
-            self.ledger.borrow_mut().cut(now)?;
+            self.tracker.borrow_mut().cut(now)?;
             self.look(now);
-            if self.ledger.borrow().is_over(now) {
+            if self.tracker.borrow().is_over(now) {
                 break;
             }
             timer.until(self.next_ns(now)).await;
         }
         tasks.shutdown().await;
         self.note_traffic();
-        self.ledger.borrow_mut().end()
+        self.tracker.borrow_mut().end()
     }
 
     fn note_traffic(&self) {
-        let record = &mut self.ledger.borrow_mut().record;
+        let record = &mut self.tracker.borrow_mut().record;
         record.connects += self.meter.connects.take();
         record.received_bytes += self.meter.received_bytes.take();
     }
@@ -156,7 +157,7 @@ impl Load {
 
     /// Sends one request after the other until a closed loop's time is over; in an open loop without end.
     async fn send_and_receive(self: Rc<Self>, place: usize) {
-        let closed_loop = self.ledger.borrow().is_closed_loop();
+        let closed_loop = self.tracker.borrow().is_closed_loop();
         let mut failures = 0;
         loop {
             let Some(request) = self.take() else {
@@ -184,37 +185,38 @@ impl Load {
     }
 
     /// The next request that is to be sent now.
-    fn take(&self) -> Option<UnderWay> {
-        self.ledger.borrow_mut().take(now_ns())
+    fn take(&self) -> Option<PendingRequest> {
+        self.tracker.borrow_mut().take(now_ns())
     }
 
-    fn count(&self, request: UnderWay, answer: Result<Answer, Fault>) {
-        let mut ledger = self.ledger.borrow_mut();
+    fn count(&self, request: PendingRequest, answer: Result<Answer, Fault>) {
+        let mut tracker = self.tracker.borrow_mut();
         match answer {
-            Err(fault) => ledger.failed(fault.kind, || fault.words),
-            Ok(Answer { status, body }) => ledger.answered(request, status, &body, now_ns()),
+            Err(fault) => tracker.failed(fault.kind, || fault.words),
+            Ok(Answer { status, body }) => tracker.answered(request, status, &body, now_ns()),
         }
     }
 
     /// Takes in what has become due until now.
     fn look(&self, now: u64) {
-        let mut ledger = self.ledger.borrow_mut();
-        let waited = ledger.waiting();
-        ledger.look(now);
-        for _ in waited..ledger.waiting() {
+        let mut tracker = self.tracker.borrow_mut();
+        let waited = tracker.waiting();
+        tracker.look(now);
+        for _ in waited..tracker.waiting() {
             self.work.notify_one();
         }
     }
 
     /// When to look again.
     fn next_ns(&self, now: u64) -> u64 {
-        let ledger = self.ledger.borrow();
-        let (Wait::ForAnswers(due) | Wait::Sleep(due)) = ledger.wait(now);
-        let most = match ledger.is_past_end(now) {
-            true => LOOK_AT_END_NS,
-            false => LOOK_NS,
+        let tracker = self.tracker.borrow();
+        let (Wait::ForAnswers(due) | Wait::Sleep(due)) = tracker.wait(now);
+        let most = if tracker.is_past_end(now) {
+            LOOK_AT_END_NS
+        } else {
+            LOOK_NS
         };
-        due.min(ledger.next_end_ns(now)).min(now + most)
+        due.min(tracker.next_end_ns(now)).min(now + most)
     }
 }
 

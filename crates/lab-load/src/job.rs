@@ -37,3 +37,13 @@ pub struct Job {
     /// Of the order of requests and of Poisson arrivals.
     pub seed: u64,
 }
+
+/// Load from one time to another, ns, in slices.
+#[derive(Clone, Copy, Default)]
+pub struct LoadPeriod {
+    /// How many loads the generator has had with this one.
+    pub number: u64,
+    pub begin_ns: u64,
+    pub end_ns: u64,
+    pub slice_ns: u64,
+}

@@ -2,7 +2,7 @@
 //! The HTTP load generator: closed and open loops over many connections, one thread per core.
 //!
 //! A [`Job`] says what to send to whom; an [`Engine`] has its threads and connections, puts load on for
-//! as long as it is told to, and hands out a [`Record`] of what happened for every slice of that time.
+//! as long as it is asked to, and hands out a [`Record`] of what happened for every slice of that time.
 
 mod arrival;
 mod clock;
@@ -13,7 +13,6 @@ mod expect;
 mod guard;
 mod http2;
 mod job;
-mod ledger;
 mod pace;
 mod poll;
 mod ports;
@@ -25,6 +24,7 @@ pub mod response;
 mod stream;
 mod target;
 mod tls;
+mod tracker;
 mod worker;
 
 pub use engine::{Engine, LoadError};

@@ -32,13 +32,12 @@ impl Schedule {
         seed: u64,
     ) -> Schedule {
         let mean = threads as f64;
-        let (steps, at) = match poisson {
-            false => (Steps::Even(mean), thread as f64 - mean),
-            true => {
-                let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ thread as u64;
-                let random = Box::new(SmallRng::seed_from_u64(seed));
-                (Steps::Exponential(mean, random), 0.0)
-            }
+        let (steps, at) = if poisson {
+            let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ thread as u64;
+            let random = Box::new(SmallRng::seed_from_u64(seed));
+            (Steps::Exponential(mean, random), 0.0)
+        } else {
+            (Steps::Even(mean), thread as f64 - mean)
         };
         let mut schedule = Schedule {
             profile: Profile::new(stages),

@@ -2,8 +2,7 @@
 //! The open loop's requests that are due and wait for a connection. However many wait, they take no
 //! memory: their due times are reckoned once when they become due and once more when they are sent.
 
-use crate::job::Job;
-use crate::ledger::Order;
+use crate::job::{Job, LoadPeriod};
 use crate::pace::Schedule;
 use crate::record::Record;
 use lab_model::Arrivals;
@@ -41,17 +40,17 @@ pub enum Wait {
 }
 
 impl Queue {
-    /// Of a job's thread under an order; `None`: the job's loop is closed.
-    pub fn new(job: &Job, thread: usize, order: Order) -> Option<Queue> {
+    /// Of a job's thread under an period; `None`: the job's loop is closed.
+    pub fn new(job: &Job, thread: usize, period: LoadPeriod) -> Option<Queue> {
         let Arrivals::Open { poisson, stages } = &job.arrivals else {
             return None;
         };
         // Not the same arrivals in every load.
-        let seed = job.seed.wrapping_add(order.number);
+        let seed = job.seed.wrapping_add(period.number);
         let schedule = Schedule::new(stages, *poisson, thread, job.threads, seed);
-        let Order {
+        let LoadPeriod {
             begin_ns, end_ns, ..
-        } = order;
+        } = period;
         Some(Queue {
             begin_ns,
             end_ns,

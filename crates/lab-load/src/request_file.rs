@@ -279,10 +279,10 @@ fn weight_in(line: &Line, comment: &str) -> Result<Option<u32>, Wrong> {
 }
 
 fn no_variables(line: &Line) -> Result<(), Wrong> {
-    match line.text.contains("{{") {
-        true => Err(line.wrong("variables are not known; write what is to be sent")),
-        false => Ok(()),
+    if line.text.contains("{{") {
+        return Err(line.wrong("variables are not known; write what is to be sent"));
     }
+    Ok(())
 }
 
 /// It would be taken for a header.
@@ -322,8 +322,9 @@ fn content(file: &Path) -> Result<Vec<u8>, String> {
     // One more than may be, so that one that is longer, or has no end, is noticed.
     let read = opened.take(LONGEST + 1).read_to_end(&mut bytes);
     read.map_err(|error| error.to_string())?;
-    match bytes.len() as u64 > LONGEST {
-        true => Err(format!("is larger than {} MiB", LONGEST >> 20)),
-        false => Ok(bytes),
+    if bytes.len() as u64 > LONGEST {
+        Err(format!("is larger than {} MiB", LONGEST >> 20))
+    } else {
+        Ok(bytes)
     }
 }

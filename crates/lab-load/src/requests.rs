@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue};
 use http::uri::{Authority, Scheme};
 use http::{Method, Uri};
-use lab_model::Asked;
+use lab_model::PlannedRequest;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::fmt;
@@ -155,7 +155,7 @@ pub struct Requests {
 struct Shared {
     rendered: Vec<Rendered>,
     order: Vec<u32>,
-    asked: Vec<Asked>,
+    asked: Vec<PlannedRequest>,
 }
 
 /// A request as it is sent.
@@ -206,7 +206,7 @@ impl Requests {
     }
 
     /// What is asked for, without secrets; those that look the same are one.
-    pub fn asked(&self) -> &[Asked] {
+    pub fn asked(&self) -> &[PlannedRequest] {
         &self.shared.asked
     }
 }
@@ -217,8 +217,8 @@ impl fmt::Debug for Requests {
     }
 }
 
-fn asked(list: &[Request]) -> Vec<Asked> {
-    let mut asked: Vec<Asked> = Vec::new();
+fn asked(list: &[Request]) -> Vec<PlannedRequest> {
+    let mut asked: Vec<PlannedRequest> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for request in list {
         let (method, url) = (request.method.to_string(), request.link.to_string());
@@ -227,7 +227,7 @@ fn asked(list: &[Request]) -> Vec<Asked> {
             .or_insert(asked.len());
         match asked.get_mut(place) {
             Some(same) => same.weight = same.weight.saturating_add(request.weight),
-            None => asked.push(Asked {
+            None => asked.push(PlannedRequest {
                 method,
                 url,
                 weight: request.weight,

@@ -90,11 +90,6 @@ impl Reader {
         Reader::default()
     }
 
-    /// Whether nothing of an answer was read yet.
-    pub fn is_between(&self) -> bool {
-        self.stage == Stage::Head && self.partial.is_empty()
-    }
-
     /// Reads on: how many of these bytes belong to the answer, and the answer if it is complete. `to_head`:
     /// it answers a HEAD request, and so has no body. `body` gets the pieces of the body. Unless the answer
     /// is complete, all bytes belong to it. Error: it is not HTTP/1.1, and neither can be what follows.
@@ -203,9 +198,10 @@ impl Reader {
 
     fn keep(&mut self, bytes: &[u8]) -> Result<()> {
         self.partial.extend_from_slice(bytes);
-        match self.partial.len() > MOST_HEAD {
-            true => Err(Malformed("its head is longer than 64 KiB")),
-            false => Ok(()),
+        if self.partial.len() > MOST_HEAD {
+            Err(Malformed("its head is longer than 64 KiB"))
+        } else {
+            Ok(())
         }
     }
 }
@@ -350,9 +346,10 @@ impl<'a> Lines<'a> {
 fn status_line_begins(bytes: &[u8]) -> Result<()> {
     let begin = b"HTTP/1.";
     let n = bytes.len().min(begin.len());
-    match bytes[..n] == begin[..n] {
-        true => Ok(()),
-        false => Err(Malformed("it does not begin with HTTP/1.")),
+    if bytes[..n] == begin[..n] {
+        Ok(())
+    } else {
+        Err(Malformed("it does not begin with HTTP/1."))
     }
 }
 
@@ -442,158 +439,4 @@ static TOKEN: [bool; 256] = {
 /// compiler look at many at once.
 fn are_text(bytes: &[u8]) -> bool {
     bytes.iter().fold(true, |all, &byte| all & is_text(byte))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The answers in a stream that comes in pieces of so many bytes, each with its body.
-    fn read(stream: &[u8], piece: usize) -> Result<Vec<(Answer, Vec<u8>)>> {
-        let (mut reader, mut answers, mut body) = (Reader::new(), Vec::new(), Vec::new());
-        for mut bytes in stream.chunks(piece) {
-            while !bytes.is_empty() {
-                let (used, answer) = reader.read(bytes, false, |b| body.extend_from_slice(b))?;
-                bytes = &bytes[used..];
-                answers.extend(answer.map(|a| (a, std::mem::take(&mut body))));
-            }
-        }
-        answers.extend(reader.end().map(|a| (a, std::mem::take(&mut body))));
-        Ok(answers)
-    }
-
-    /// Whatever the pieces.
-    #[track_caller]
-    fn assert_bodies(stream: &str, bodies: &[&str]) {
-        for piece in 1..=stream.len() {
-            let answers = read(stream.as_bytes(), piece).unwrap();
-            let found: Vec<_> = answers.iter().map(|(_, body)| &body[..]).collect();
-            let wanted: Vec<_> = bodies.iter().map(|body| body.as_bytes()).collect();
-            assert_eq!(found, wanted, "{piece}");
-        }
-    }
-
-    #[track_caller]
-    fn assert_malformed(stream: &str) {
-        for piece in 1..=stream.len() {
-            let answers = read(stream.as_bytes(), piece);
-            assert!(answers.is_err(), "{stream:?} {piece}: {answers:?}");
-        }
-    }
-
-    #[test]
-    fn bodies_end_where_their_heads_say() {
-        let length = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc";
-        assert_bodies(&[length, length].concat(), &["abc", "abc"]);
-        assert_bodies("HTTP/1.1 200 \nContent-Length: 3\n\nabc", &["abc"]);
-        assert_bodies("HTTP/1.1 204 No Content\r\n\r\n", &[""]);
-        assert_bodies("HTTP/1.1 200\r\nconnection: close\r\n\r\nabc", &["abc"]);
-        assert_bodies(
-            "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 3, 3\r\n\r\nabc",
-            &["abc"],
-        );
-        assert_bodies(
-            &["HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", length].concat(),
-            &["abc"],
-        );
-        // RFC 9112, section 7.1, with extensions and trailers.
-        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n\
-                       4;a=\"b\"\r\nWiki\r\n0005\r\npedia\r\n0\r\nExpires: never\r\nA:\r\n\r\n";
-        assert_bodies(&[chunked, length].concat(), &["Wikipedia", "abc"]);
-    }
-
-    #[test]
-    fn what_is_cut_off_is_no_answer() {
-        let streams = [
-            "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nA: b\r\n\r\n",
-        ];
-        for stream in streams {
-            for end in 0..stream.len() {
-                let answers = read(&stream.as_bytes()[..end], stream.len());
-                assert_eq!(answers, Ok(vec![]), "{end}");
-            }
-        }
-    }
-
-    #[test]
-    fn connections_stay_or_close_as_the_head_says() {
-        let stays = |version: &str, connection: &str| {
-            let stream = format!("HTTP/{version} 200 OK\r\n{connection}Content-Length: 0\r\n\r\n");
-            read(stream.as_bytes(), 7).unwrap()[0].0.keep_alive
-        };
-        assert!(stays("1.1", ""));
-        assert!(!stays("1.1", "Connection: x, Close\r\n"));
-        assert!(!stays("1.0", ""));
-        assert!(stays("1.0", "connection: Keep-Alive\r\n"));
-    }
-
-    #[test]
-    fn an_answer_to_head_has_no_body() {
-        let mut reader = Reader::new();
-        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n";
-        let (used, answer) = reader.read(head, true, |_| panic!("a body")).unwrap();
-        assert_eq!((used, answer.map(|a| a.status)), (head.len(), Some(200)));
-    }
-
-    #[test]
-    fn what_is_no_http_is_malformed() {
-        for head in [
-            "SSH-2.0-OpenSSH_9.2\r\n",
-            "HTTP/2.0 200 OK\r\n\r\n",
-            "HTTP/1.1 20 OK\r\n\r\n",
-            "HTTP/1.1 2000 OK\r\n\r\n",
-            "HTTP/1.1 099 OK\r\n\r\n",
-            "HTTP/1.1 101 Switching Protocols\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nspace : x\r\n\r\n",
-            "HTTP/1.1 200 OK\r\n folded\r\n\r\n",
-            "HTTP/1.1 200 OK\r\na: \0\r\n\r\n",
-            "HTTP/1.1 200 OK\r\na: b\rc\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nContent-Length: \r\n\r\n",
-            "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na",
-            "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\na",
-            "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        ] {
-            assert_malformed(head);
-        }
-        for body in [
-            "x",
-            "\r\n",
-            "-1\r\n",
-            "3\nabc",
-            "3 \0\r\n",
-            "3\r\nabcd",
-            "3\r\nabc\n",
-            "0\r\n\n",
-            "0\r\n:\r\n",
-            "3 x\r\n",
-            "3 3\r\n",
-            "0\r\nno colon\r\n",
-            "0\r\nHTTP/1.1 200 OK\r\n",
-            "ffffffffffffffff\r\n",
-            "0\r\nA: b\n\r\n",
-        ] {
-            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-            assert_malformed(&[head, body].concat());
-        }
-    }
-
-    #[test]
-    fn what_does_not_end_is_not_kept() {
-        let long = "a: b\r\n".repeat(MOST_HEAD / 6 + 10);
-        let head = format!("HTTP/1.1 200 OK\r\n{long}");
-        let chunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-        let trailers = format!("{chunks}0\r\n{long}");
-        let short = "a:\r\n".repeat(MOST_HEAD / 4 + 10);
-        let short = format!("{chunks}0\r\n{short}");
-        let extension = format!("{chunks}3;{}", "x".repeat(MOST_CHUNK_LINE + 1));
-        for stream in [head, trailers, short, extension] {
-            for piece in [1000, 65_536, stream.len()] {
-                assert!(read(stream.as_bytes(), piece).is_err(), "{piece}");
-            }
-        }
-    }
 }

@@ -169,7 +169,7 @@ impl Origin {
             .copied()
             .filter(|address| family.is_none_or(|f| f.has(address.ip())))
             .collect();
-        guard.check(self, wanted.iter().map(SocketAddr::ip))?;
+        guard.check(&self.host(), wanted.iter().map(SocketAddr::ip))?;
         match (wanted.as_slice(), family) {
             ([], Some(family)) => Err(JobError::new(format!(
                 "{} has no {} address, only {}; leave `--family` out, or name another host",

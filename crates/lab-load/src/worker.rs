@@ -5,11 +5,12 @@ use crate::arrival;
 use crate::clock::{now_ns, sleep_until, wake_exactly};
 use crate::connection::{Connection, Received};
 use crate::job::Job;
-use crate::ledger::{LOOK_NS, Ledger, MOST_OPENING, Order, UnderWay, retry_after_ns};
+use crate::job::LoadPeriod;
 use crate::poll::Poll;
 use crate::queue::Wait;
 use crate::response::Answer;
 use crate::stream::Stream;
+use crate::tracker::{LOOK_NS, MOST_OPENING, PendingRequest, RequestTracker, retry_after_ns};
 use lab_model::ErrorKind;
 use std::collections::VecDeque;
 use std::fmt::{self, Display};
@@ -22,7 +23,7 @@ const ROOM: usize = 64 * 1024;
 /// One thread's part of a job.
 pub struct Worker {
     job: Arc<Job>,
-    ledger: Ledger,
+    tracker: RequestTracker,
     poll: Poll,
     room: Box<[u8]>,
     connections: Vec<Connection>,
@@ -38,13 +39,13 @@ pub struct Worker {
 
 impl Worker {
     /// With a part of the job's connections, none of them open yet.
-    pub fn new(ledger: Ledger) -> io::Result<Worker> {
-        let job = ledger.job.clone();
-        let connections = (ledger.thread..job.connections).step_by(job.threads);
+    pub fn new(tracker: RequestTracker) -> io::Result<Worker> {
+        let job = tracker.job.clone();
+        let connections = (tracker.thread..job.connections).step_by(job.threads);
         let connections = connections.map(|_| Connection::default()).collect();
         Ok(Worker {
             job,
-            ledger,
+            tracker,
             poll: Poll::new()?,
             room: vec![0; ROOM].into(),
             connections,
@@ -55,17 +56,17 @@ impl Worker {
         })
     }
 
-    /// Opens the connections, and then does what it is told until nobody is there to tell.
+    /// Opens the connections, and then puts load on until the engine ends.
     pub fn run(mut self) {
         wake_exactly();
         if self.job.keep_alive {
             self.open_all();
         }
-        let mut heard = self.ledger.tell(true);
-        while heard.is_some()
-            && let Some(order) = self.ledger.ordered()
+        let mut sent = self.tracker.send(true);
+        while sent.is_some()
+            && let Some(period) = self.tracker.next_period()
         {
-            heard = self.load(order);
+            sent = self.load(period);
         }
     }
 
@@ -76,7 +77,7 @@ impl Worker {
         let mut end = deadline(now_ns(), &self.job);
         while (self.opening > 0 || !coming.is_empty())
             && now_ns() < end
-            && !self.ledger.is_stopped()
+            && !self.tracker.is_stopped()
         {
             while self.opening < MOST_OPENING
                 && let Some(next) = coming.next()
@@ -93,16 +94,16 @@ impl Worker {
         self.opening = 0;
     }
 
-    /// `None`: nobody listens any more.
-    fn load(&mut self, order: Order) -> Option<()> {
-        self.begin(order);
-        sleep_until(order.begin_ns);
-        let mut look_ns = order.begin_ns + LOOK_NS;
+    /// `None`: the engine has ended.
+    fn load(&mut self, period: LoadPeriod) -> Option<()> {
+        self.begin(period);
+        sleep_until(period.begin_ns);
+        let mut look_ns = period.begin_ns + LOOK_NS;
         loop {
             let now = now_ns();
-            self.ledger.cut(now)?;
-            self.ledger.look(now);
-            if self.ledger.is_over(now) {
+            self.tracker.cut(now)?;
+            self.tracker.look(now);
+            if self.tracker.is_over(now) {
                 break;
             }
             if now >= look_ns {
@@ -111,7 +112,7 @@ impl Worker {
                 look_ns = now + LOOK_NS;
             }
             self.give_work(now);
-            self.wait(self.ledger.next_end_ns(now).min(look_ns));
+            self.wait(self.tracker.next_end_ns(now).min(look_ns));
             self.take_events();
         }
         for connection in &mut self.connections {
@@ -120,24 +121,25 @@ impl Worker {
                 connection.give_up().for_each(drop);
             }
         }
-        self.ledger.end()
+        self.tracker.end()
     }
 
-    fn begin(&mut self, order: Order) {
+    fn begin(&mut self, period: LoadPeriod) {
         // Connections that the server has closed meanwhile.
         self.poll.wait(0);
         self.take_events();
         self.ahead_ns = arrival::ahead_ns();
         let all = 0..self.connections.len();
         self.idle = (0..self.job.pipeline).flat_map(|_| all.clone()).collect();
-        self.ledger.begin(order);
+        self.tracker.begin(period);
     }
 
     fn wait(&mut self, until_ns: u64) {
         let now = now_ns();
-        let wait = match self.poll.is_full() || !self.broken.is_empty() {
-            true => Wait::ForAnswers(now),
-            false => self.ledger.wait(now),
+        let wait = if self.poll.is_full() || !self.broken.is_empty() {
+            Wait::ForAnswers(now)
+        } else {
+            self.tracker.wait(now)
         };
         match wait {
             Wait::ForAnswers(ns) => {
@@ -156,11 +158,11 @@ impl Worker {
             let Some(i) = self.idle.pop_front() else {
                 return;
             };
-            if self.ledger.is_closed_loop() && now < self.connections[i].closed_until_ns {
+            if self.tracker.is_closed_loop() && now < self.connections[i].closed_until_ns {
                 self.idle.push_back(i);
                 continue;
             }
-            match self.ledger.take(now) {
+            match self.tracker.take(now) {
                 Some(request) => self.ask(i, request),
                 None => return self.idle.push_front(i),
             }
@@ -168,10 +170,11 @@ impl Worker {
     }
 
     /// Puts a request under way.
-    fn ask(&mut self, i: usize, request: UnderWay) {
-        let opened = match self.connections[i].is_there() {
-            true => Ok(()),
-            false => self.open(i),
+    fn ask(&mut self, i: usize, request: PendingRequest) {
+        let opened = if self.connections[i].is_there() {
+            Ok(())
+        } else {
+            self.open(i)
         };
         let asked = self.connections[i].ask(request, &self.job.requests);
         match (opened, asked) {
@@ -182,7 +185,7 @@ impl Worker {
     }
 
     fn open(&mut self, i: usize) -> io::Result<()> {
-        let noted = !self.ledger.is_closed_loop();
+        let noted = !self.tracker.is_closed_loop();
         let stream = Stream::open(self.job.address, self.job.tls.as_ref(), noted)?;
         let connection = &mut self.connections[i];
         connection.begin(stream);
@@ -202,7 +205,7 @@ impl Worker {
         }
         connection.close();
         for _ in connection.give_up() {
-            self.ledger.failed(kind, || why.to_string());
+            self.tracker.failed(kind, || why.to_string());
             self.idle.push_back(i);
         }
     }
@@ -238,7 +241,7 @@ impl Worker {
             }
             Ok(true) => {
                 connection.failures = 0;
-                self.ledger.record.connects += 1;
+                self.tracker.record.connects += 1;
                 self.opening = self.opening.saturating_sub(1);
             }
             Ok(false) if !writable => return connection.is_open(),
@@ -267,7 +270,7 @@ impl Worker {
                     break;
                 }
             };
-            self.ledger.record.received_bytes += n as u64;
+            self.tracker.record.received_bytes += n as u64;
             self.read(i, &room[..n], self.came_ns(came_ns));
             if !more || self.connections[i].generation != generation {
                 break;
@@ -320,7 +323,7 @@ impl Worker {
         let Some((request, body)) = self.connections[i].answered() else {
             return true;
         };
-        self.ledger.answered(request, answer.status, &body, now);
+        self.tracker.answered(request, answer.status, &body, now);
         let stays = answer.keep_alive && self.job.keep_alive;
         if !stays {
             self.connections[i].close();
@@ -332,9 +335,10 @@ impl Worker {
                 self.fail(i, ErrorKind::Connect, &Words(error));
             }
         }
-        let next = match self.ledger.is_closed_loop() {
-            true => self.ledger.take(now),
-            false => None,
+        let next = if self.tracker.is_closed_loop() {
+            self.tracker.take(now)
+        } else {
+            None
         };
         match next {
             Some(request) => self.ask(i, request),

@@ -5,22 +5,26 @@
 
 pub mod host;
 pub mod load;
+pub mod metric;
 mod part;
 pub mod plan;
+pub mod point_load;
 pub mod run;
 pub mod sample;
 pub mod serving;
 
 pub use host::{Disturbance, Host};
-pub use load::{Arrivals, Asked, Counts, ErrorKind, Load, Protocol, Slice, Stage};
+pub use load::{Arrivals, Counts, ErrorKind, Load, PlannedRequest, Protocol, Slice, Stage};
+pub use metric::{Direction, Metric, Unit};
 pub use part::{Part, parts};
 pub use plan::{
-    Case, Check, Command, Commands, Cores, Kind, Measure, Plan, Point, PointId, Proof, Subject,
-    SubjectId, Target, TargetId, Writes,
+    Case, Check, Command, Commands, Cores, Kind, Measure, Plan, Point, PointId, Proof, Servers,
+    Subject, SubjectId, Target, TargetId, Work, Writes,
 };
+pub use point_load::{PointLoad, Traffic};
 pub use run::{Ending, Imported, ImportedTime, Run, Service};
 pub use sample::{
-    Batch, Block, BlockState, Exit, Failure, Latencies, LogLine, Pilot, Process, Resources, Sample,
-    Setting, WarmUp,
+    Batch, Block, BlockState, Exit, Failure, Latencies, LogLine, Pilot, Process, Reading,
+    Resources, Sample, Setting, WarmUp,
 };
 pub use serving::{Content, Example, ServedFile, Serving};

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Load: what is sent to a server over HTTP, and what came of it, slice by slice.
 
-use crate::{PointId, Serving, SubjectId};
+use crate::{PointId, SubjectId};
 use serde::{Deserialize, Serialize};
 
-/// What a load run sends. Its points say over how many connections (`connections=64`), and of servers
-/// that the lab starts whether these are kept alive and at what rate: see [`crate::serving`].
+/// How load is put on servers. How much of it at which point, see [`crate::PointLoad`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Load {
     /// The requests of each subject, as people may see them: without secrets.
-    pub requests: Vec<Vec<Asked>>,
+    pub requests: Vec<Vec<PlannedRequest>>,
     /// When requests are sent.
     pub arrivals: Arrivals,
     /// The protocol on a connection.
@@ -28,14 +27,11 @@ pub struct Load {
     pub stretch_ns: u64,
     /// The server's process on this machine, by its number, if it was named.
     pub server_pid: Option<i32>,
-    /// The servers are subjects that the lab starts; `None`: they were there.
-    #[serde(default)]
-    pub serving: Option<Serving>,
 }
 
 /// One request, and how often it is sent in proportion to the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct PlannedRequest {
     /// Such as `GET`.
     pub method: String,
     /// Without user and password.
@@ -194,9 +190,10 @@ impl Slice {
     /// service time however well the server keeps up: so only what exceeds the median of those counts, for
     /// then there was a backlog.
     pub fn served_in_ns(&self) -> u64 {
-        let usual = match self.lag.0.is_empty() {
-            true => 0,
-            false => self.service.median().unwrap_or(0),
+        let usual = if self.lag.0.is_empty() {
+            0
+        } else {
+            self.service.median().unwrap_or(0)
         };
         self.wall_ns
             .saturating_add(self.drain_ns.saturating_sub(usual))

@@ -115,6 +115,9 @@ fn block_part(block: &mut Block, numbers: &Numbers) {
     block
         .latencies
         .retain_mut(|l| numbers.both(&mut l.subject, &mut l.point));
+    block
+        .readings
+        .retain_mut(|r| numbers.both(&mut r.subject, &mut r.point));
 }
 
 fn plan_part(mut plan: Plan, target: TargetId, numbers: &Numbers) -> Plan {

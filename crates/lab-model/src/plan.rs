@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run is to do: subjects, cases and their points, and how they are measured.
 
-use crate::Load;
+use crate::{Load, Metric, PointLoad, Serving};
 use serde::{Deserialize, Serialize};
 
 /// Index into [`Plan::subjects`].
@@ -34,19 +34,36 @@ pub struct Plan {
     pub measure: Measure,
     /// What subjects must have in common, whatever they work on.
     pub proof: Proof,
-    /// What subjects work on: each point on one of them. Empty: they need nothing. (Earlier run files
-    /// have one, or null.)
-    #[serde(default, alias = "target", deserialize_with = "one_or_many")]
+    /// What subjects work on: each point on one of them. Empty: they need nothing.
     pub targets: Vec<Target>,
     /// Where the inputs and the order of turns come from.
     pub seed: u64,
-    /// The subjects are whole commands, and each of their batches is one process; `None`: they
-    /// speak the subject protocol.
-    #[serde(default)]
-    pub commands: Option<Commands>,
-    /// The subjects are servers, and load is put on them; `None`: they are not.
-    #[serde(default)]
-    pub load: Option<Load>,
+    /// What the subjects are, and what is done with them.
+    pub work: Work,
+}
+
+/// What the subjects of a plan are, and what is done with them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Work {
+    /// Programs that speak the subject protocol and do batches.
+    #[default]
+    Batches,
+    /// Whole commands, each batch of which is one process.
+    Commands(Commands),
+    /// Servers that were there, on which load is put.
+    Load(Load),
+    /// Servers that the lab starts and puts load on.
+    Servers(Servers),
+}
+
+/// Servers that the lab starts, and the load that it puts on them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Servers {
+    /// How load is put on; at which points how much, the points say.
+    pub load: Load,
+    /// What they are given, and what they must answer.
+    pub serving: Serving,
 }
 
 /// How whole commands are run.
@@ -83,19 +100,14 @@ pub struct Target {
     /// How many rows it holds, for cases that do not begin with an empty table.
     pub rows: u64,
     /// The statement that creates its table of many types, where it has one.
-    #[serde(default)]
     pub mixed: Option<String>,
     /// The query with which subjects read their settings back, on a server.
-    #[serde(default)]
     pub settings: Option<String>,
     /// What subjects on it must have in common, besides [`Plan::proof`].
-    #[serde(default)]
     pub proof: Proof,
     /// Settings of a server that differ from its defaults because the reader wants it so.
-    #[serde(default)]
     pub set: Vec<(String, String)>,
     /// The server is the reader's own.
-    #[serde(default)]
     pub external: bool,
 }
 
@@ -139,21 +151,6 @@ impl Kind {
     }
 }
 
-/// A list, of which earlier files have the one element or nothing in its place.
-fn one_or_many<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<Target>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Found {
-        Many(Vec<Target>),
-        One(Target),
-    }
-    Ok(match Option::<Found>::deserialize(from)? {
-        None => Vec::new(),
-        Some(Found::One(target)) => vec![target],
-        Some(Found::Many(targets)) => targets,
-    })
-}
-
 /// One implementation under test.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Subject {
@@ -173,17 +170,13 @@ pub struct Subject {
     /// the names of parameters in braces, such as `{n}`.
     pub program: Vec<String>,
     /// The subject is a whole command.
-    #[serde(default)]
     pub command: Option<Command>,
     /// What it works on.
-    #[serde(default)]
     pub target: TargetId,
     /// Parameters that it cannot do, such as `transport=unix`: it has no part in their points.
-    #[serde(default)]
     pub without: Vec<(String, String)>,
     /// It shows what starting a process costs (a program without arguments that does nothing) or a
     /// shell (with arguments); it is not compared.
-    #[serde(default)]
     pub overhead: bool,
 }
 
@@ -197,7 +190,6 @@ pub struct Command {
     /// The folder that it runs in; `None`: the one that the lab was started in.
     pub folder: Option<String>,
     /// The revision that its folder holds, as a commit's name.
-    #[serde(default)]
     pub revision: Option<String>,
     /// Run once before the first process: program and arguments.
     pub setup: Option<Vec<String>>,
@@ -222,11 +214,13 @@ pub struct Case {
     pub check: Check,
     /// The target begins empty.
     pub empty: bool,
-    /// Where it is done; `all`: several operations at once, each with its latency.
-    #[serde(default)]
+    /// Where it is done; `all`: several operations at once.
     pub cores: Cores,
+    /// Subjects tell the latency of each operation.
+    pub latencies: bool,
+    /// What subjects tell of each batch besides.
+    pub metrics: Vec<Metric>,
     /// The wanted length of a batch, where it is not [`Measure::turn_ns`].
-    #[serde(default)]
     pub turn_ns: Option<u64>,
 }
 
@@ -251,7 +245,6 @@ pub struct Writes {
     /// Transactions committed.
     pub transactions: u64,
     /// Changes of the schema committed: tables created or dropped.
-    #[serde(default)]
     pub schema_changes: u64,
 }
 
@@ -261,20 +254,19 @@ pub struct Point {
     /// Index into [`Plan::cases`].
     pub case: usize,
     /// What it is done on.
-    #[serde(default)]
     pub target: TargetId,
     /// Sweep and factors: the arguments that `open` gets, in the experiment's order.
     pub params: Vec<(String, String)>,
     /// The sweep's value, where the case has a sweep.
     pub x: Option<f64>,
+    /// The load that is put on a server here, as the parameters say; `None`: none is.
+    pub load: Option<PointLoad>,
     /// What an operation of a writing case leaves behind.
     pub writes: Writes,
     /// What a server executes for an operation, by the statement's first word in small letters;
     /// other statements than these and `begin` must not reach it. Empty: not looked at.
-    #[serde(default)]
     pub statements: Vec<(String, u64)>,
     /// Rows of its tables that a server reads for an operation.
-    #[serde(default)]
     pub reads: u64,
 }
 
@@ -287,15 +279,15 @@ pub struct Measure {
     pub turn_ns: u64,
     /// The wanted length of a block, of which each point gets an equal part: fewer pairs are measured,
     /// at least one, where all of them would take longer.
-    #[serde(default)]
     pub block_ns: Option<u64>,
     /// Blocks begin as long as they are expected to end within this time; `None`: no limit.
     pub budget_ns: Option<u64>,
     /// The budget ends no run that has fewer blocks than its level needs.
-    #[serde(default)]
     pub at_least_level: bool,
     /// No more blocks than this.
     pub max_blocks: u32,
+    /// A block or a turn that others disturbed is measured again at most so often.
+    pub redo: u32,
     /// Numbers of blocks after which the run looks whether it may stop, ascending.
     pub looks: Vec<u32>,
     /// 1 - the level of the intervals, for the whole run: 0.05.
@@ -306,7 +298,6 @@ pub struct Measure {
     pub precision: Option<f64>,
     /// The verdicts are for a gate, which has to know whether a subject that is slower is so by more
     /// than the margin: a difference that is only small but real does not end the run.
-    #[serde(default)]
     pub gate: bool,
     /// A subject that takes longer for one reply has failed.
     pub time_limit_ns: u64,
@@ -324,6 +315,40 @@ pub struct Proof {
 }
 
 impl Plan {
+    /// How whole commands are run, if the subjects are such.
+    pub fn commands(&self) -> Option<&Commands> {
+        match &self.work {
+            Work::Commands(commands) => Some(commands),
+            Work::Batches | Work::Load(_) | Work::Servers(_) => None,
+        }
+    }
+
+    /// The load that is put on servers, if it is.
+    pub fn load(&self) -> Option<&Load> {
+        match &self.work {
+            Work::Load(load) => Some(load),
+            Work::Servers(servers) => Some(&servers.load),
+            Work::Batches | Work::Commands(_) => None,
+        }
+    }
+
+    /// The same, to change it.
+    pub fn load_mut(&mut self) -> Option<&mut Load> {
+        match &mut self.work {
+            Work::Load(load) => Some(load),
+            Work::Servers(servers) => Some(&mut servers.load),
+            Work::Batches | Work::Commands(_) => None,
+        }
+    }
+
+    /// What is served by the subjects, if the lab starts them as servers.
+    pub fn serving(&self) -> Option<&Serving> {
+        match &self.work {
+            Work::Servers(servers) => Some(&servers.serving),
+            Work::Batches | Work::Commands(_) | Work::Load(_) => None,
+        }
+    }
+
     /// The target of each point.
     pub fn point_targets(&self) -> Vec<TargetId> {
         self.points.iter().map(|p| p.target).collect()
@@ -371,7 +396,7 @@ impl Plan {
     /// Whether its only case goes without saying: of whole commands, and of load on servers that were
     /// there.
     pub fn has_one_case(&self) -> bool {
-        self.commands.is_some() || self.load.is_some() && self.serving().is_none()
+        matches!(self.work, Work::Commands(_) | Work::Load(_))
     }
 
     /// A subject in words: `python`, or `python on mariadb` where there are several targets.

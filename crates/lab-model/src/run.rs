@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One execution of an experiment with everything that it yielded, as loaded from a run file.
 
-use crate::{Block, BlockState, Failure, Host, LogLine, Pilot, Plan, Setting, TargetId};
+use crate::{Block, BlockState, Failure, Host, LogLine, Metric, Pilot, Plan, Setting, TargetId};
 use serde::{Deserialize, Serialize};
 
 /// A run: its plan and all that was measured.
@@ -36,8 +36,9 @@ pub struct Run {
     /// Figures taken over from other tools' files; they have no intervals.
     pub imports: Vec<Imported>,
     /// The servers that its subjects used.
-    #[serde(default)]
     pub services: Vec<Service>,
+    /// The metrics of its readings.
+    pub metrics: Vec<Metric>,
 }
 
 /// A server that subjects used, and what it read back.

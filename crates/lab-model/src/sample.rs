@@ -15,7 +15,6 @@ pub struct Batch {
     pub cpu_ns: u64,
     /// CPU time of the service's processes, read in the same way; `None`: it has none, or it cannot
     /// be read.
-    #[serde(default)]
     pub server_cpu_ns: Option<u64>,
 }
 
@@ -35,7 +34,7 @@ pub struct Sample {
 }
 
 /// One replicate: fresh processes of all subjects, all points.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     /// From 0; a block that is redone keeps its number.
     pub number: u32,
@@ -58,18 +57,32 @@ pub struct Block {
     /// The measured batches, in the order of time.
     pub samples: Vec<Sample>,
     /// Where batches are whole processes: what the system says of each after its end.
-    #[serde(default)]
     pub exits: Vec<Exit>,
     /// Where batches do several operations at once: the latency of every operation.
-    #[serde(default)]
     pub latencies: Vec<Latencies>,
     /// Of a load run, in place of samples: what came of it, in the order of time.
-    #[serde(default)]
     pub slices: Vec<Slice>,
     /// How many visits of servers were made again because other processes disturbed them. Their slices are
     /// in the run file, but not here.
-    #[serde(default)]
     pub redone_visits: u32,
+    /// Values of the workload's own metrics, in the order of time; those of turns that were taken again are
+    /// in the run file, but not here.
+    pub readings: Vec<Reading>,
+}
+
+/// A value of a metric that a turn yielded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// What was done.
+    pub point: PointId,
+    /// Who did it.
+    pub subject: SubjectId,
+    /// In which pass.
+    pub pass: u32,
+    /// The id of a metric among [`crate::Run::metrics`].
+    pub metric: String,
+    /// In the metric's unit.
+    pub value: f64,
 }
 
 /// The latencies of a batch's operations, as the subject counted them (docs/protocol.md).
@@ -114,10 +127,11 @@ pub struct Exit {
 }
 
 /// Whether a block counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BlockState {
     /// It was not finished; it is redone, and its samples stay in the file uncounted.
+    #[default]
     Incomplete,
     /// The host disturbed it; it was redone, and its samples stay in the file uncounted.
     Disturbed,
@@ -159,7 +173,6 @@ pub struct Resources {
     pub involuntary_switches: u64,
     /// Memory of the service's processes, what they share counted once; `None`: it has none, or it
     /// cannot be read.
-    #[serde(default)]
     pub server_bytes: Option<u64>,
 }
 

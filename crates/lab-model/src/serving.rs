@@ -1,22 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers that the lab starts: what they must answer, and how a point's parameters say what load is put
-//! on them.
+//! Servers that the lab starts: what they are given, and what they must answer.
 
-use crate::{Arrivals, Plan, PointId};
+use crate::{Arrivals, Plan, PointId, PointLoad, Traffic};
 use serde::{Deserialize, Serialize};
-
-/// The parameter that says over how many connections.
-pub const CONNECTIONS: &str = "connections";
-
-/// The parameter that says whether a connection serves one request after the other.
-pub const KEEP_ALIVE: &str = "keep_alive";
-
-/// The parameter that says when requests are sent.
-pub const LOAD: &str = "load";
-
-/// The value of [`LOAD`] at which requests are sent as fast as they are answered; the others are parts of
-/// what a subject served then at the most, such as `25%`.
-pub const CLOSED: &str = "closed";
 
 /// What the servers of an experiment are given, and what they must answer before they are measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,29 +57,47 @@ pub enum Content {
 }
 
 impl Plan {
+    /// Reads from each point's parameters what load is put on there. Error: a value that says nothing.
+    pub fn read_loads(&mut self) -> Result<(), String> {
+        let Some(load) = self.load() else {
+            return Ok(());
+        };
+        let keep_alive = load.keep_alive;
+        self.points.iter_mut().try_for_each(|point| {
+            point.load = Some(PointLoad::read(&point.params, keep_alive)?);
+            Ok(())
+        })
+    }
+
     /// How many connections a point of load has.
     pub fn connections(&self, point: PointId) -> usize {
-        let asked = self.param(point, CONNECTIONS);
-        asked.and_then(|n| n.parse().ok()).unwrap_or(1)
+        let load = self.points[point].load;
+        load.map_or(1, |load| load.connections as usize)
     }
 
     /// Whether a connection serves one request after the other at a point of load.
     pub fn keeps_alive(&self, point: PointId) -> bool {
-        let usual = self.load.as_ref().is_some_and(|load| load.keep_alive);
-        self.param(point, KEEP_ALIVE).map_or(usual, |v| v == "yes")
+        self.points[point].load.is_some_and(|load| load.keep_alive)
     }
 
     /// The part of what a subject serves at the most that is offered to it at a point, 0 to 1; `None`: no
     /// part is.
     pub fn part_of_peak(&self, point: PointId) -> Option<f64> {
-        let part = self.param(point, LOAD)?.strip_suffix('%')?;
-        part.parse().ok().map(|percent: f64| percent / 100.0)
+        match self.points[point].load?.traffic {
+            Traffic::PartOfPeak(part) => Some(part),
+            Traffic::Closed | Traffic::Planned => None,
+        }
     }
 
     /// Whether requests are sent when they are due at a point of load, whatever became of those before.
     pub fn is_open(&self, point: PointId) -> bool {
-        let open = |load: &crate::Load| load.arrivals != Arrivals::Closed;
-        self.part_of_peak(point).is_some() || self.load.as_ref().is_some_and(open)
+        match self.points[point].load.map(|load| load.traffic) {
+            Some(Traffic::Planned) => self
+                .load()
+                .is_some_and(|load| load.arrivals != Arrivals::Closed),
+            Some(Traffic::PartOfPeak(_)) => true,
+            Some(Traffic::Closed) | None => false,
+        }
     }
 
     /// The points at which a subject is asked for the same as at `point`, as fast as it answers: where the
@@ -108,20 +112,9 @@ impl Plan {
         (0..self.points.len()).filter(same)
     }
 
-    /// What is served by the subjects of this plan, if the lab starts them as servers.
-    pub fn serving(&self) -> Option<&Serving> {
-        self.load.as_ref()?.serving.as_ref()
-    }
-
     /// What a subject is asked for at a point, and how it answers.
     pub fn example(&self, point: PointId) -> Option<&Example> {
         let examples = &self.serving()?.examples;
         examples.get(self.points[point].case)?.first()
-    }
-
-    fn param(&self, point: PointId, name: &str) -> Option<&str> {
-        let mut params = self.points[point].params.iter();
-        let found = params.find(|(key, _)| key == name);
-        found.map(|(_, value)| value.as_str())
     }
 }

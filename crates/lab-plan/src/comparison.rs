@@ -4,7 +4,7 @@
 use crate::error::PlanError;
 use crate::name;
 use crate::shell;
-use lab_model::{Case, Command, Commands, Measure, Plan, Point, Subject, SubjectId};
+use lab_model::{Case, Command, Commands, Measure, Plan, Point, Subject, SubjectId, Work};
 use std::path::PathBuf;
 
 /// What is compared, as asked for.
@@ -96,7 +96,7 @@ impl Comparison {
             points,
             measure: self.measure.clone(),
             seed: self.seed,
-            commands: Some(self.how.clone()),
+            work: Work::Commands(self.how.clone()),
             ..Plan::default()
         })
     }

@@ -2,11 +2,13 @@
 //! An experiment folder, read and checked.
 
 use crate::PlanError;
+use crate::case::{Case, Factor};
 use crate::file::{self, Count, File, Role};
+use crate::metrics;
 use crate::place::Project;
 use crate::serving;
 use crate::toolchains::Toolchains;
-use lab_model::{Check, Cores, Kind, Plan, Proof, Serving, Target, TargetId};
+use lab_model::{Check, Cores, Kind, Metric, Plan, Proof, Serving, Target, TargetId};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -34,47 +36,6 @@ pub struct Experiment {
     pub serving: Option<Serving>,
     /// Its subjects.
     pub subjects: Vec<Subject>,
-}
-
-/// A case with all values of its sweep and factors.
-#[derive(Clone, Debug)]
-pub struct Case {
-    /// Unique name.
-    pub name: String,
-    /// In words.
-    pub work: String,
-    /// What `units` counts.
-    pub unit: String,
-    /// The swept parameter and its values, ascending.
-    pub sweep: Option<(String, Vec<u64>)>,
-    /// Factors and their values; the first value is the usual one.
-    pub factors: Vec<Factor>,
-    /// The targets that it is for.
-    pub targets: Vec<TargetId>,
-    /// Factors, and the sweep values at which their further values are measured unless they are asked for.
-    pub thin: BTreeMap<String, Vec<u64>>,
-    /// How the lab looks at the work.
-    pub check: Check,
-    /// The target begins empty.
-    pub empty: bool,
-    /// Where it is done.
-    pub cores: Cores,
-    /// The wanted length of a batch, where it is not the usual one.
-    pub turn_ns: Option<u64>,
-    pub(crate) statements: Vec<(String, Count)>,
-    pub(crate) reads: Count,
-    pub(crate) writes: Option<file::Writes>,
-}
-
-/// A parameter with words for values.
-#[derive(Clone, Debug)]
-pub struct Factor {
-    /// Its name.
-    pub name: String,
-    /// The first one is the usual one.
-    pub values: Vec<String>,
-    /// The targets on which it is one; elsewhere the parameter does not exist.
-    pub targets: Vec<TargetId>,
 }
 
 /// A subject on one target, and how it is made.
@@ -159,10 +120,11 @@ impl Reader<'_> {
         let kinds: Vec<Kind> = targets.iter().map(|t| t.kind).collect();
         self.unique(file.case.iter().map(|c| &c.name), "case")?;
         self.unique(file.subject.iter().map(|s| &s.name), "subject")?;
+        let metrics = metrics::understand(&file.metric, &|span, why| self.at(span, why))?;
         let cases = file
             .case
             .iter()
-            .map(|c| self.case(c, &kinds))
+            .map(|c| self.case(c, &kinds, &metrics))
             .collect::<Result<Vec<_>, _>>()?;
         let mut subjects = Vec::new();
         for subject in &file.subject {
@@ -285,7 +247,12 @@ impl Reader<'_> {
             .known(name, kinds.iter().map(|k| k.name()))
     }
 
-    fn case(&self, case: &file::Case, kinds: &[Kind]) -> Result<Case, PlanError> {
+    fn case(
+        &self,
+        case: &file::Case,
+        kinds: &[Kind],
+        metrics: &[Metric],
+    ) -> Result<Case, PlanError> {
         let sweep = self.sweep(case)?;
         let mut factors = Vec::new();
         for (name, values) in &case.factor {
@@ -316,6 +283,8 @@ impl Reader<'_> {
             targets: self.places(&case.targets, kinds)?,
             cores: case.cores,
             turn_ns: case.turn_ms.map(|ms| ms.saturating_mul(1_000_000)),
+            latencies: case.cores == Cores::All && case.latencies,
+            metrics: self.told(&case.metrics, metrics)?,
             statements: self.statements(&case.statements, &sweep)?,
             reads: match &case.reads {
                 Some(reads) => self.count(reads, &sweep)?,
@@ -324,6 +293,23 @@ impl Reader<'_> {
             sweep,
             writes: case.writes.as_ref().map(|w| w.get_ref().clone()),
         })
+    }
+
+    /// The metrics that a case names.
+    fn told(
+        &self,
+        named: &[toml::Spanned<String>],
+        metrics: &[Metric],
+    ) -> Result<Vec<Metric>, PlanError> {
+        let ids = || metrics.iter().map(|metric| &*metric.id);
+        let told = |name: &toml::Spanned<String>| {
+            let found = metrics.iter().find(|m| m.id == **name.get_ref());
+            found.cloned().ok_or_else(|| {
+                let why = format!("there is no [[metric]] `{}`", name.get_ref());
+                self.at(name.span(), why).known(name.get_ref(), ids())
+            })
+        };
+        named.iter().map(told).collect()
     }
 
     fn factor(
@@ -350,9 +336,10 @@ impl Reader<'_> {
         Ok(Factor {
             name: name.to_owned(),
             values: values.clone(),
-            targets: match targets.is_empty() {
-                true => self.places(&[], kinds)?,
-                false => targets,
+            targets: if targets.is_empty() {
+                self.places(&[], kinds)?
+            } else {
+                targets
             },
         })
     }
@@ -410,11 +397,7 @@ impl Reader<'_> {
 
     /// A parameter becomes an argument of `open` (docs/protocol.md).
     fn parameter(&self, name: &str, span: Range<usize>) -> Result<(), PlanError> {
-        let form = name.starts_with(|c: char| c.is_ascii_lowercase())
-            && name
-                .bytes()
-                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
-        if !form {
+        if !metrics::is_key(name) {
             return Err(self.at(
                 span,
                 format!("`{name}` is no parameter: small letters, digits and _, a letter first"),

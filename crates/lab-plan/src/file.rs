@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The form of `experiment.toml` (docs/experiments.md): keys and types, before they are understood.
 
-use lab_model::{Cores, Kind};
+use lab_model::{Cores, Direction, Kind};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -17,6 +17,8 @@ pub struct File {
     pub server: Option<Spanned<Server>>,
     #[serde(default)]
     pub selection: BTreeMap<String, Vec<Spanned<String>>>,
+    #[serde(default)]
+    pub metric: Vec<Metric>,
     #[serde(default)]
     pub case: Vec<Case>,
     #[serde(default)]
@@ -97,6 +99,10 @@ pub struct Case {
     #[serde(default)]
     pub cores: Cores,
     pub turn_ms: Option<u64>,
+    #[serde(default = "yes")]
+    pub latencies: bool,
+    #[serde(default)]
+    pub metrics: Vec<Spanned<String>>,
     #[serde(default)]
     pub statements: BTreeMap<String, Spanned<Count>>,
     pub reads: Option<Spanned<Count>>,
@@ -108,6 +114,16 @@ pub struct Case {
     #[serde(default)]
     pub empty: bool,
     pub writes: Option<Spanned<Writes>>,
+}
+
+/// What subjects tell of each batch.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Metric {
+    pub name: Spanned<String>,
+    pub title: String,
+    pub unit: String,
+    pub better: Direction,
 }
 
 /// Sweep values, for the further values of every factor or of each of some.

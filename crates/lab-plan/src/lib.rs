@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From experiment folders to a validated plan: what there is, what is selected, in which order.
 
+mod case;
 mod comparison;
 mod error;
 mod experiment;
 mod file;
 mod load;
+mod metrics;
 mod name;
 mod place;
 mod schedule;
@@ -14,6 +16,7 @@ mod serving;
 mod shell;
 mod toolchains;
 
+pub use case::{Case, Factor};
 pub use comparison::{Comparison, Given, Words, filled};
 pub use error::{PlanError, nearest};
 pub use experiment::{Experiment, Recipe, Subject};

@@ -3,11 +3,11 @@
 
 use crate::error::PlanError;
 use crate::name;
-use lab_model::{Arrivals, Asked, Case, Cores, Load, Measure, Plan, Point, Stage, Subject};
+use lab_model::point_load::CONNECTIONS;
+use lab_model::{
+    Arrivals, Case, Cores, Load, Measure, Plan, PlannedRequest, Point, Stage, Subject, Work,
+};
 use std::time::Duration;
-
-/// The only parameter that a load can be swept over.
-const CONNECTIONS: &str = "connections";
 
 /// The most connections of a point.
 const MOST_CONNECTIONS: u32 = 1_000_000;
@@ -48,6 +48,8 @@ pub struct Loading {
     pub alpha: f64,
     /// The verdicts are for a gate.
     pub gate: bool,
+    /// A block or a visit that others disturbed is measured again at most so often.
+    pub redo: u32,
     /// Of the order of visits, of requests and of arrivals.
     pub seed: u64,
 }
@@ -60,7 +62,7 @@ pub struct Server {
     /// Its scheme, host and port.
     pub origin: String,
     /// What is asked of it.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<PlannedRequest>,
 }
 
 impl Loading {
@@ -77,7 +79,7 @@ impl Loading {
         };
         let mut origins: Vec<&str> = self.servers.iter().map(|s| s.origin.as_str()).collect();
         origins.dedup();
-        Ok(Plan {
+        let mut plan = Plan {
             experiment: name,
             title: origins.join(" against "),
             question: "What can it take, and what do its users feel?".into(),
@@ -95,6 +97,7 @@ impl Loading {
                 pairs: 1,
                 turn_ns: times.slice.as_nanos() as u64,
                 max_blocks: times.blocks,
+                redo: self.redo,
                 alpha: self.alpha,
                 margin: self.margin,
                 gate: self.gate,
@@ -102,14 +105,16 @@ impl Loading {
                 ..Measure::default()
             },
             seed: self.seed,
-            load: Some(Load {
+            work: Work::Load(Load {
                 requests: self.servers.iter().map(|s| s.asked.clone()).collect(),
                 arrivals: self.arrivals(times.stretch),
                 stretch_ns: times.stretch.as_nanos() as u64,
                 ..self.load.clone()
             }),
             ..Plan::default()
-        })
+        };
+        plan.read_loads().map_err(PlanError::asked)?;
+        Ok(plan)
     }
 
     fn check(&self) -> Result<(), PlanError> {
@@ -133,12 +138,13 @@ impl Loading {
                 "--pipeline sends several requests over one connection, --no-keep-alive one: leave one of them out",
             );
         }
-        match self.sweeps.is_empty() && threads > self.connections {
-            true => wrong(&format!(
+        if self.sweeps.is_empty() && threads > self.connections {
+            wrong(&format!(
                 "--threads {threads} are more than --connections {}: a thread needs a connection",
                 self.connections
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 
@@ -233,12 +239,13 @@ impl Loading {
             }],
             None => self.stages.clone(),
         };
-        match stages.is_empty() {
-            true => Arrivals::Closed,
-            false => Arrivals::Open {
+        if stages.is_empty() {
+            Arrivals::Closed
+        } else {
+            Arrivals::Open {
                 poisson: self.poisson,
                 stages,
-            },
+            }
         }
     }
 }
@@ -269,9 +276,10 @@ impl Times {
         let length = length.unwrap_or(USUAL);
         // Of servers that are compared, so that there are enough where neighbours have to be merged.
         let least = LEAST_BLOCKS * if staged.is_zero() { visits } else { 1 };
-        let visit = match staged.is_zero() {
-            true => SLICE.min(length / least) / visits,
-            false => staged,
+        let visit = if staged.is_zero() {
+            SLICE.min(length / least) / visits
+        } else {
+            staged
         };
         let fit = length.as_nanos() / (visit * visits).as_nanos().max(1);
         Times {
@@ -290,135 +298,4 @@ fn length(stage: &Stage) -> Duration {
 fn place(origin: &str) -> String {
     let place = origin.rsplit("//").next().unwrap_or(origin);
     place.replace(':', "-")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn loading(servers: usize) -> Loading {
-        let server = |i: usize| Server {
-            name: format!("s{i}"),
-            origin: format!("http://127.0.0.1:{}", 8080 + i),
-            asked: vec![Asked {
-                method: "GET".into(),
-                url: format!("http://127.0.0.1:{}/", 8080 + i),
-                weight: 1,
-            }],
-        };
-        Loading {
-            servers: (0..servers).map(server).collect(),
-            connections: 50,
-            load: Load {
-                keep_alive: true,
-                pipeline: 1,
-                threads: 1,
-                ..Load::default()
-            },
-            ..Loading::default()
-        }
-    }
-
-    fn seconds(plan: &Plan) -> (f64, f64, u32) {
-        let seconds = |ns: u64| ns as f64 / 1e9;
-        let stretch = plan.load.as_ref().expect("a load").stretch_ns;
-        let Measure {
-            turn_ns,
-            max_blocks,
-            ..
-        } = plan.measure;
-        (seconds(stretch), seconds(turn_ns), max_blocks)
-    }
-
-    #[test]
-    fn one_point_is_one_stretch_of_slices() {
-        let plan = loading(1).plan().unwrap();
-        assert_eq!(seconds(&plan), (10.0, 1.0, 10));
-        assert_eq!(plan.experiment, "127.0.0.1-8080");
-        assert_eq!(plan.label(0), "connections=50");
-        assert_eq!(
-            (plan.points[0].x, plan.cases[0].sweep.as_ref()),
-            (None, None)
-        );
-        let long = Loading {
-            length: Some(Duration::from_millis(62_500)),
-            ..loading(1)
-        };
-        assert_eq!(seconds(&long.plan().unwrap()), (62.5, 1.0, 63));
-        let short = Loading {
-            length: Some(Duration::from_secs(2)),
-            ..loading(1)
-        };
-        assert_eq!(seconds(&short.plan().unwrap()), (2.0, 0.2, 10));
-    }
-
-    #[test]
-    fn several_points_and_servers_take_turns_in_ten_blocks_at_the_least() {
-        let sweep = Loading {
-            sweeps: vec![("connections".into(), ["8", "1"].map(String::from).into())],
-            ..loading(1)
-        };
-        let plan = sweep.plan().unwrap();
-        assert_eq!(seconds(&plan), (1.0, 1.0, 10));
-        let labels: Vec<String> = (0..2).map(|point| plan.label(point)).collect();
-        assert_eq!(labels, ["connections=1", "connections=8"]);
-        assert_eq!(plan.points[1].x, Some(8.0));
-        let two = Loading {
-            length: Some(Duration::from_secs(60)),
-            ..loading(2)
-        };
-        assert_eq!(seconds(&two.plan().unwrap()), (0.5, 0.5, 60));
-        assert_eq!(seconds(&loading(2).plan().unwrap()), (0.25, 0.25, 20));
-    }
-
-    #[test]
-    fn stages_are_gone_through_as_a_whole() {
-        let stage = |seconds: u64| Stage {
-            from: 1.0,
-            to: 9.0,
-            length_ns: seconds * 1_000_000_000,
-        };
-        let plain = Loading {
-            stages: vec![stage(5), stage(20)],
-            ..loading(1)
-        };
-        assert_eq!(seconds(&plain.plan().unwrap()), (25.0, 1.0, 25));
-        let two = Loading {
-            stages: vec![stage(5), stage(20)],
-            ..loading(2)
-        };
-        assert_eq!(seconds(&two.plan().unwrap()), (25.0, 1.0, 10));
-    }
-
-    #[test]
-    fn what_does_not_go_together_is_refused() {
-        let refused = |loading: Loading, why: &str| {
-            let error = loading.plan().expect_err(why).to_string();
-            assert!(error.contains(why), "{error}");
-        };
-        let base = || loading(1);
-        let poisson = true;
-        refused(Loading { poisson, ..base() }, "give --rate or --stages too");
-        let load = |change: fn(&mut Load)| {
-            let mut asked = base();
-            change(&mut asked.load);
-            asked
-        };
-        let no_reuse = load(|load| (load.pipeline, load.keep_alive) = (2, false));
-        refused(no_reuse, "leave one of them out");
-        refused(
-            load(|load| load.threads = 51),
-            "a thread needs a connection",
-        );
-        let swept = |name: &str, values: &[&str]| Loading {
-            sweeps: vec![(name.into(), values.iter().map(|v| v.to_string()).collect())],
-            ..base()
-        };
-        refused(swept("rate", &["1"]), "swept over its connections");
-        refused(swept("connections", &["0"]), "`0` is not a number from 1");
-        refused(swept("connections", &["2", "2"]), "2 is given twice");
-        let mut same = loading(2);
-        same.servers[1].name = "s0".into();
-        refused(same, "cannot have one name");
-    }
 }

@@ -9,12 +9,13 @@ const LONGEST: usize = 40;
 /// A name that was given with `--as`. Error: it does not fit into a file's name.
 pub fn checked(name: &str) -> Result<String, PlanError> {
     let fits = name.chars().all(in_a_name) && name.len() <= LONGEST;
-    match fits && name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
-        true => Ok(name.into()),
-        false => Err(PlanError::asked(format!(
+    if fits && name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+        Ok(name.into())
+    } else {
+        Err(PlanError::asked(format!(
             "--as {name}: at most {LONGEST} letters, digits, `.`, `_` and `-` are wanted, and a letter or \
              a digit first"
-        ))),
+        )))
     }
 }
 

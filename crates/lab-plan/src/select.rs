@@ -2,11 +2,12 @@
 //! What is asked for of an experiment, and the plan that it gives.
 
 use crate::PlanError;
-use crate::experiment::{self, Case, Experiment, Factor};
+use crate::case::{Case, Factor};
+use crate::experiment::{self, Experiment};
 use crate::file::Count;
 use crate::serving;
 use lab_model::{
-    Kind, Load, Measure, Plan, Point, Serving, Subject, SubjectId, Target, TargetId, Writes,
+    Kind, Measure, Plan, Point, Serving, Subject, SubjectId, Target, TargetId, Work, Writes,
 };
 
 /// What is asked for. Empty lists: the experiment's own choice.
@@ -68,9 +69,10 @@ impl Selection {
                 .map(|target| self.target(target))
                 .collect(),
             seed: self.seed,
-            load: self.load(experiment),
+            work: self.work(experiment),
             ..Plan::default()
         };
+        plan.read_loads().map_err(PlanError::asked)?;
         serving::check(&plan)?;
         plan.baseline = self.baseline(experiment, &plan.subjects)?;
         if self.control {
@@ -83,13 +85,15 @@ impl Selection {
         Ok(plan)
     }
 
-    /// The load on subjects that are servers, with the examples of the selected cases.
-    fn load(&self, experiment: &Experiment) -> Option<Load> {
-        let serving = experiment.serving.as_ref()?;
+    /// Servers with the examples of the selected cases, or programs that do batches.
+    fn work(&self, experiment: &Experiment) -> Work {
+        let Some(serving) = &experiment.serving else {
+            return Work::Batches;
+        };
         let chosen = |case: &Case| self.cases.is_empty() || self.cases.contains(&case.name);
         let examples = experiment.cases.iter().zip(&serving.examples);
         let examples = examples.filter(|(case, _)| chosen(case));
-        Some(serving::load(Serving {
+        Work::Servers(serving::servers(Serving {
             examples: examples.map(|(_, examples)| examples.clone()).collect(),
             ..serving.clone()
         }))
@@ -136,12 +140,13 @@ impl Selection {
             .filter(|place| cases.iter().any(|c| c.targets.contains(place)))
             .filter(|&place| subjects.iter().any(|s| s.model.target == place))
             .collect();
-        match places.is_empty() {
-            false => Ok(places),
-            true => Err(PlanError::asked(format!(
+        if places.is_empty() {
+            Err(PlanError::asked(format!(
                 "the selected subjects, cases and targets of `{}` have nothing in common",
                 experiment.name
-            ))),
+            )))
+        } else {
+            Ok(places)
         }
     }
 
@@ -389,6 +394,8 @@ fn model(case: &Case) -> lab_model::Case {
         empty: case.empty,
         cores: case.cores,
         turn_ns: case.turn_ns,
+        latencies: case.latencies,
+        metrics: case.metrics.clone(),
     }
 }
 

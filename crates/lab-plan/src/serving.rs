@@ -2,10 +2,10 @@
 //! What an experiment says of subjects that are servers, and the load that comes of it.
 
 use crate::PlanError;
-use crate::experiment::Case;
+use crate::case::Case;
 use crate::file::{self, File};
-use lab_model::serving::{CLOSED, CONNECTIONS, KEEP_ALIVE, LOAD};
-use lab_model::{Content, Cores, Example, Load, Plan, ServedFile, Serving};
+use lab_model::point_load::{CLOSED, CONNECTIONS, KEEP_ALIVE, LOAD, read_keep_alive};
+use lab_model::{Content, Cores, Example, Load, Plan, ServedFile, Servers, Serving, Traffic};
 use std::io;
 use std::ops::Range;
 use toml::Spanned;
@@ -77,16 +77,18 @@ pub fn understand(
     }))
 }
 
-/// The load on servers that are subjects.
-pub fn load(serving: Serving) -> Load {
-    Load {
-        keep_alive: true,
-        pipeline: 1,
-        threads: 1,
-        timeout_ns: TIMEOUT_NS,
-        stretch_ns: VISIT_NS,
-        serving: Some(serving),
-        ..Load::default()
+/// Servers that are subjects, and the load on them.
+pub fn servers(serving: Serving) -> Servers {
+    Servers {
+        load: Load {
+            keep_alive: true,
+            pipeline: 1,
+            threads: 1,
+            timeout_ns: TIMEOUT_NS,
+            stretch_ns: VISIT_NS,
+            ..Load::default()
+        },
+        serving,
     }
 }
 
@@ -144,13 +146,13 @@ fn parameters(case: &Case, written: &file::Case, at: At) -> Result<(), PlanError
     {
         return wrong(format!("a case of servers has `sweep.{CONNECTIONS}`"));
     }
-    if case.cores != Cores::One || case.turn_ns.is_some() {
-        return wrong("`cores` and `turn_ms` are not for cases of servers".into());
+    if case.cores != Cores::One || case.turn_ns.is_some() || !case.metrics.is_empty() {
+        return wrong("`cores`, `turn_ms` and `metrics` are not for cases of servers".into());
     }
     for factor in &case.factors {
         let sound = |value: &String| match factor.name.as_str() {
-            KEEP_ALIVE => ["yes", "no"].contains(&value.as_str()),
-            LOAD => value == CLOSED || part(value),
+            KEEP_ALIVE => read_keep_alive(value).is_some(),
+            LOAD => Traffic::read(value).is_some(),
             _ => false,
         };
         if let Some(value) = factor.values.iter().find(|v| !sound(v)) {
@@ -162,11 +164,6 @@ fn parameters(case: &Case, written: &file::Case, at: At) -> Result<(), PlanError
         }
     }
     Ok(())
-}
-
-fn part(value: &str) -> bool {
-    let percent = value.strip_suffix('%').and_then(|n| n.parse::<u32>().ok());
-    percent.is_some_and(|n| (1..=100).contains(&n))
 }
 
 fn is_path(path: &str) -> bool {
@@ -261,12 +258,13 @@ impl Asking<'_> {
     }
 
     fn served(&self, name: &Spanned<String>) -> Result<Content, PlanError> {
-        match self.server.files.contains_key(name.get_ref()) {
-            true => Ok(Content::File(name.get_ref().clone())),
-            false => Err((self.at)(
+        if self.server.files.contains_key(name.get_ref()) {
+            Ok(Content::File(name.get_ref().clone()))
+        } else {
+            Err((self.at)(
                 name.span(),
                 format!("`{}` is not among `server.files`", name.get_ref()),
-            )),
+            ))
         }
     }
 }

@@ -5,19 +5,18 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use lab_report::{Format, Report, Terminal, render};
+use lab_report::{Document, Format, Report, Terminal, kind, render};
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 5;
 
 fn main() {
-    let (_, analysis) = support::sample(24);
     let run = support::run(support::plan(), 1000);
     let samples: usize = run.blocks.iter().map(|b| b.samples.len()).sum();
     println!("{samples} samples; least and most of {ROUNDS} rounds");
-    let report = support::report(&run, &analysis, &[]);
+    let document = kind::document(&Report::new(&run, "runs/some.lab"));
     for format in Format::ALL {
-        let mut times: Vec<Duration> = (0..ROUNDS).map(|_| time(format, &report)).collect();
+        let mut times: Vec<Duration> = (0..ROUNDS).map(|_| time(format, &document)).collect();
         times.sort();
         println!(
             "{:10} {:8.2?} {:8.2?}",
@@ -28,9 +27,9 @@ fn main() {
     }
 }
 
-fn time(format: Format, report: &Report) -> Duration {
+fn time(format: Format, document: &Document) -> Duration {
     let begin = Instant::now();
-    let rendered = render(format, report, Terminal::default()).expect("a report");
+    let rendered = render(format, document, Terminal::default()).expect("a report");
     let time = begin.elapsed();
     drop(rendered);
     time

@@ -231,27 +231,25 @@ fn kind(name: &str) -> Kind {
 }
 
 fn benchmark(tag: &BytesStart) -> Result<Imported, String> {
-    let attributes = Attributes::of(tag)?;
     Ok(Imported {
-        language: attributes.text("language").unwrap_or_default(),
-        driver: attributes.text("driver").unwrap_or_default(),
-        threads: attributes.scaled("threads", 1)?,
-        rss_bytes: attributes.scaled("rss_size", 1024)?,
-        peak_rss_bytes: attributes.scaled("peak_rss_size", 1024)?,
-        user_ns: attributes.scaled("user_time", 1_000_000)?,
-        sys_ns: attributes.scaled("sys_time", 1_000_000)?,
+        language: text(tag, "language")?.unwrap_or_default(),
+        driver: text(tag, "driver")?.unwrap_or_default(),
+        threads: scaled(tag, "threads", 1)?,
+        rss_bytes: scaled(tag, "rss_size", 1024)?,
+        peak_rss_bytes: scaled(tag, "peak_rss_size", 1024)?,
+        user_ns: scaled(tag, "user_time", 1_000_000)?,
+        sys_ns: scaled(tag, "sys_time", 1_000_000)?,
         times: Vec::new(),
     })
 }
 
 fn time(tag: &BytesStart) -> Result<ImportedTime, String> {
-    let attributes = Attributes::of(tag)?;
-    let title = attributes.text("title").ok_or("<time> has no title")?;
-    let count = attributes.text("count").ok_or("<time> has no count")?;
+    let title = text(tag, "title")?.ok_or("<time> has no title")?;
+    let count = text(tag, "count")?.ok_or("<time> has no count")?;
     let number = count.trim().parse::<u64>().ok().filter(|n| *n > 0);
     let count = number.ok_or_else(|| format!("count=\"{count}\" is not a whole number from 1"))?;
-    let time = attributes.duration("time")?;
-    let total_ns = match attributes.duration("total")? {
+    let time = duration(tag, "time")?;
+    let total_ns = match duration(tag, "total")? {
         Some(total) => total,
         None => time.ok_or("<time> has neither time nor total")?,
     };
@@ -263,62 +261,39 @@ fn time(tag: &BytesStart) -> Result<ImportedTime, String> {
     })
 }
 
-/// An element's attributes, unescaped.
-struct Attributes(Vec<(String, String)>);
+/// An attribute, unescaped.
+fn text(tag: &BytesStart, name: &str) -> Result<Option<String>, String> {
+    let found = tag.try_get_attribute(name).map_err(|e| e.to_string())?;
+    let value = found.map(|attribute| attribute.normalized_value(XmlVersion::Implicit1_0));
+    let value = value.transpose().map_err(|e| e.to_string())?;
+    Ok(value.map(|value| value.into_owned()))
+}
 
-impl Attributes {
-    fn of(tag: &BytesStart) -> Result<Self, String> {
-        let read = |attribute: Result<quick_xml::events::attributes::Attribute, _>| {
-            let attribute =
-                attribute.map_err(|e: quick_xml::events::attributes::AttrError| e.to_string())?;
-            let value = attribute
-                .normalized_value(XmlVersion::Implicit1_0)
-                .map_err(|e| e.to_string())?;
-            Ok((attribute.key.as_ref().to_string(), value.into_owned()))
-        };
-        tag.attributes()
-            .map(read)
-            .collect::<Result<_, String>>()
-            .map(Attributes)
+/// A whole number times a unit; `None` if it is missing or 0.
+fn scaled(tag: &BytesStart, name: &str, unit: u64) -> Result<Option<u64>, String> {
+    let Some(text) = text(tag, name)? else {
+        return Ok(None);
+    };
+    let number = text.trim().parse::<u64>().ok();
+    match number.and_then(|n| n.checked_mul(unit)) {
+        Some(0) => Ok(None),
+        Some(n) => Ok(Some(n)),
+        None => Err(format!(
+            "{name}=\"{text}\" is not a whole number from 0, or too large"
+        )),
     }
+}
 
-    fn text(&self, name: &str) -> Option<String> {
-        self.0
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.clone())
-    }
-
-    /// A whole number times a unit; `None` if it is missing or 0.
-    fn scaled(&self, name: &str, unit: u64) -> Result<Option<u64>, String> {
-        let Some(text) = self.text(name) else {
-            return Ok(None);
-        };
-        let number = text
-            .trim()
-            .parse::<u64>()
-            .ok()
-            .and_then(|n| n.checked_mul(unit));
-        match number {
-            Some(0) => Ok(None),
-            Some(n) => Ok(Some(n)),
-            None => Err(format!(
-                "{name}=\"{text}\" is not a whole number from 0, or too large"
-            )),
-        }
-    }
-
-    fn duration(&self, name: &str) -> Result<Option<f64>, String> {
-        let Some(text) = self.text(name) else {
-            return Ok(None);
-        };
-        match nanoseconds(&text) {
-            Some(ns) => Ok(Some(ns)),
-            None => Err(format!(
+fn duration(tag: &BytesStart, name: &str) -> Result<Option<f64>, String> {
+    let text = text(tag, name)?;
+    let read = |text: String| {
+        nanoseconds(&text).ok_or_else(|| {
+            format!(
                 "{name}=\"{text}\" is not a time; expected a number and ns, us, ms or s, such as 2.5 us"
-            )),
-        }
-    }
+            )
+        })
+    };
+    text.map(read).transpose()
 }
 
 /// `2.5 us`, `406.000000000us`: a time from 0 to a thousand years.

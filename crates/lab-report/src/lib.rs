@@ -1,54 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A run and its analysis as something to read: terminal, Markdown, CSV, JSON, XML, XLSX, SVG, HTML.
 //! Pure functions from values to text and bytes: nothing here opens a file, a socket or a process.
+//!
+//! Each kind of run builds one [`Document`] ([`kind`]), and each format renders any document ([`format`]).
 
-mod answer;
-mod between;
-mod content;
-mod csv;
-mod distribution;
-mod history;
-mod html;
+pub mod chart;
+pub mod document;
+pub mod format;
 mod import;
-mod json;
-mod load;
-mod markdown;
-mod number;
-mod plot;
-mod served;
-mod spark;
-mod table;
-mod terminal;
-mod view;
+pub mod kind;
 mod words;
-pub mod xlsx;
-pub mod xml;
 
-pub use crate::answer::answer;
-pub use crate::between::{BetweenReport, COLUMNS as BETWEEN_COLUMNS, render_between};
-pub use crate::csv::COLUMNS as CSV_COLUMNS;
-pub use crate::csv::load::{columns as load_csv_columns, served_columns as served_csv_columns};
-pub use crate::history::{HISTORY_FORMATS, Known, Past, render_history, render_names};
+pub use crate::document::Document;
+pub use crate::format::terminal::Terminal;
+pub use crate::format::text::clean;
 pub use crate::import::{ImportError, Limits, import_xml};
-pub use crate::json::FORMAT as JSON_FORMAT;
-pub use crate::terminal::clean;
+pub use crate::kind::history::{Known, Past};
 
-use crate::load::LoadView;
-use crate::view::View;
 use lab_model::Run;
-use lab_stats::Analysed;
-use lab_stats::load::analysis::LoadAnalysis;
+use lab_stats::between::Between;
+use lab_stats::results::{Results, results};
 use std::str::FromStr;
 
-/// What a report is made from.
+/// What a report of a run is made from.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
     /// The run.
     pub run: &'a Run,
-    /// What was done on each target, and what its samples say.
-    pub parts: Vec<Analysed>,
-    /// What the slices of a load run say; its part holds what that has in common with any run.
-    pub load: Option<LoadAnalysis>,
+    /// What its samples say.
+    pub results: Results,
     /// Runs whose imported figures are shown beside this one's, marked as having no intervals. Their
     /// own measurements are not shown.
     pub others: &'a [Run],
@@ -59,43 +39,34 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     /// Of a run, which it analyses, in a file of that name.
     pub fn new(run: &'a Run, file: &'a str) -> Report<'a> {
-        let (parts, load) = load::analyse(run);
         Report {
             run,
-            parts,
-            load,
+            results: results(run),
             others: &[],
             file,
         }
     }
 }
 
-/// How a report is drawn for a terminal.
+/// What a report on two runs is made from.
 #[derive(Clone, Copy, Debug)]
-pub struct Terminal {
-    /// Columns, at least 60: 80.
-    pub width: usize,
-    /// Escape sequences for colours.
-    pub colour: bool,
-}
-
-impl Default for Terminal {
-    fn default() -> Self {
-        Terminal {
-            width: 80,
-            colour: false,
-        }
-    }
+pub struct BetweenReport<'a> {
+    /// What changed from the first to the second.
+    pub between: &'a Between,
+    /// The first and the second.
+    pub runs: [&'a Run; 2],
+    /// Where their files are, for people.
+    pub files: [&'a str; 2],
 }
 
 /// The formats of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Tables for 80 columns.
+    /// The answer on one screen, or all of it.
     Terminal,
     /// GitHub's Markdown.
     Markdown,
-    /// One row per subject and point.
+    /// One row per subject, point and metric.
     Csv,
     /// Everything, for programs.
     Json,
@@ -141,23 +112,6 @@ pub enum Error {
     /// The CSV writer refused something.
     #[error("the CSV could not be made: {0}")]
     Csv(#[from] ::csv::Error),
-    /// A history is text.
-    #[error("a history has no form in {0}; it has terminal, markdown, csv and json")]
-    NoSuchForm(&'static str),
-    /// The format cannot hold this report.
-    #[error(
-        "{} holds single figures of one run, and cannot say what changed between two: choose \
-         terminal, markdown, csv, json, xlsx, svg or html",
-        .0.name()
-    )]
-    NoForm(Format),
-    /// The format cannot hold a load run.
-    #[error(
-        "{} holds times of single operations, and has no place for rates, percentiles and errors: \
-         choose terminal, markdown, csv, json, xlsx, svg or html",
-        .0.name()
-    )]
-    NoLoad(Format),
     /// A plot could not be drawn.
     #[error("the plot {name} could not be drawn: {why}")]
     Plot {
@@ -168,30 +122,17 @@ pub enum Error {
     },
 }
 
-/// The current estimate of a comparison of whole commands, for a line of progress: at most 60
-/// columns, such as `B takes 1.083 (1.060 to 1.110) × A`. An interval that holds at a lower level
-/// than was asked for names its level. Empty as long as there is no interval, and for other runs.
-pub fn estimate_line(report: &Report) -> String {
-    let view = View::only(report).filter(|view| view.commands().is_some());
-    view.map_or(String::new(), |view| {
-        terminal::clean(&content::estimate(&view))
-    })
-}
-
-/// Renders a report. Error: the format cannot hold the run, or its library refused something.
-pub fn render(format: Format, report: &Report, terminal: Terminal) -> Result<Rendered, Error> {
-    if let Some(view) = LoadView::of(report) {
-        return load::render(format, &view, terminal);
-    }
+/// Renders a document. Error: the format's library refused something.
+pub fn render(format: Format, document: &Document, terminal: Terminal) -> Result<Rendered, Error> {
     Ok(match format {
-        Format::Terminal => Rendered::Text(terminal::render(report, terminal)),
-        Format::Markdown => Rendered::Text(markdown::render(report)),
-        Format::Csv => Rendered::Text(csv::render(report)?),
-        Format::Json => Rendered::Text(json::render(report)?),
-        Format::Xml => Rendered::Text(xml::render(report)),
-        Format::Xlsx => Rendered::Bytes(xlsx::render(report)?),
-        Format::Svg => Rendered::Files(plot::files(report)?),
-        Format::Html => Rendered::Text(html::render(report)?),
+        Format::Terminal => Rendered::Text(format::terminal::render(document, terminal)),
+        Format::Markdown => Rendered::Text(format::markdown::render(document)),
+        Format::Csv => Rendered::Text(format::csv::render(document)?),
+        Format::Json => Rendered::Text(format::json::render(document)?),
+        Format::Xml => Rendered::Text(format::xml::render(document)),
+        Format::Xlsx => Rendered::Bytes(format::xlsx::render(document)?),
+        Format::Svg => Rendered::Files(format::svg::files(document)?),
+        Format::Html => Rendered::Text(format::html::render(document)?),
     })
 }
 

@@ -59,7 +59,7 @@ const SERVERS: Words = Words {
 impl Words {
     /// Those for a plan.
     pub fn of(plan: &Plan) -> &'static Words {
-        match (&plan.load, &plan.commands) {
+        match (plan.load(), plan.commands()) {
             (Some(_), _) => &SERVERS,
             (None, Some(_)) => &COMMANDS,
             (None, None) => &SUBJECTS,

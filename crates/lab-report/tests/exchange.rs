@@ -4,33 +4,33 @@
 
 mod support;
 
-use lab_model::Imported;
-use lab_report::{Format, ImportError, Limits, Rendered, Terminal, import_xml, render, xml};
+use lab_model::{Imported, Run};
+use lab_report::format::xml;
+use lab_report::{Document, ImportError, Limits, Report, import_xml, kind};
 use proptest::prelude::*;
 
 fn read(text: &str) -> Result<Vec<Imported>, ImportError> {
     import_xml(text.as_bytes(), &Limits::default())
 }
 
+fn document(run: &Run) -> Document {
+    kind::document(&Report::new(run, "runs/some.lab"))
+}
+
 fn written() -> String {
-    let (run, analysis) = support::sample(3);
-    let report = support::report(&run, &analysis, &[]);
-    match render(Format::Xml, &report, Terminal::default()).expect("XML") {
-        Rendered::Text(text) => text,
-        other => panic!("not a text: {other:?}"),
-    }
+    xml::render(&document(&support::sample(3)))
 }
 
 #[test]
 fn what_is_written_is_read_back() {
-    let (run, _) = support::sample(3);
+    let run = support::sample(3);
     let back = read(&written()).expect("our own XML");
     let plan = run.plan.as_ref().expect("a plan");
     assert_eq!(back.len(), plan.subjects.len());
     let python = &back[4];
     assert_eq!(
         (python.language.as_str(), python.driver.as_str()),
-        ("Python", "sqlite3 (standard library)")
+        ("python", "sqlite")
     );
     assert_eq!(python.threads, Some(1));
     assert_eq!(python.user_ns, Some(812_000_000));
@@ -39,25 +39,23 @@ fn what_is_written_is_read_back() {
         .iter()
         .position(|p| p.x == Some(100.0))
         .expect("a point with 100");
-    let mine = run
-        .complete_blocks()
-        .flat_map(|b| &b.samples)
-        .filter(|s| s.subject == 4 && s.point == point);
-    let (count, total) = mine.fold((0, 0), |(n, t), s| {
-        (n + s.batch.operations, t + s.batch.wall_ns)
-    });
+    let samples = run.complete_blocks().flat_map(|b| &b.samples);
+    let mine: Vec<_> = samples
+        .filter(|s| s.subject == 4 && s.point == point)
+        .collect();
+    let count: u64 = mine.iter().map(|s| s.batch.operations).sum();
+    let times = mine
+        .iter()
+        .map(|s| s.batch.wall_ns as f64 / s.batch.operations as f64);
+    let (least, most) = times.fold((f64::MAX, 0.0_f64), |(a, b), t| (a.min(t), b.max(t)));
     let time = back[4]
         .times
         .iter()
         .find(|t| t.title == "select statement=prepared limit 100")
         .expect("the point");
     assert_eq!(time.count, count);
-    assert!(
-        (time.total_ns - total as f64).abs() <= 0.001,
-        "{} and {total}",
-        time.total_ns
-    );
-    assert!((time.time_ns - total as f64 / count as f64).abs() < 0.001);
+    assert!((least..=most).contains(&time.time_ns), "{}", time.time_ns);
+    assert!((time.total_ns / count as f64 - time.time_ns).abs() < 0.001);
 }
 
 /// The reader of sql-benchmark (tools/src/tool-data.adb): the value before a space as a fixed-point
@@ -65,9 +63,7 @@ fn what_is_written_is_read_back() {
 /// whole numbers for all attributes of `<benchmark>`.
 #[test]
 fn each_subject_has_a_file_that_the_earlier_reader_takes() {
-    let (run, analysis) = support::sample(3);
-    let report = support::report(&run, &analysis, &[]);
-    let files = xml::per_subject(&report).expect("files");
+    let files = xml::per_subject(&document(&support::sample(3)));
     assert_eq!(files.len(), 6);
     for file in files {
         let document = roxmltree::Document::parse(&file.text).expect("XML");
@@ -238,9 +234,7 @@ proptest! {
     /// Whatever is done to a file, the reader returns figures that make sense, or an error with a place.
     #[test]
     fn mutated_files_never_break_the_reader(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..12)) {
-        let (run, analysis) = (support::imported(), lab_stats::analysis::Analysis::default());
-        let report = support::report(&run, &analysis, &[]);
-        let mut bytes = xml::render(&report).into_bytes();
+        let mut bytes = xml::render(&document(&support::imported())).into_bytes();
         for (index, byte, kind) in edits {
             let at = index.index(bytes.len().max(1));
             match kind {
@@ -265,10 +259,7 @@ proptest! {
         run.imports.truncate(1);
         run.imports[0].times.truncate(1);
         run.imports[0].times[0] = lab_model::ImportedTime { title: title.clone(), count, time_ns: ns / count as f64, total_ns: ns };
-        let analysis = lab_stats::analysis::Analysis::default();
-        let report = support::report(&run, &analysis, &[]);
-        let Ok(Rendered::Text(text)) = render(Format::Xml, &report, Terminal::default()) else { panic!("a text") };
-        let back = read(&text).expect("our own XML");
+        let back = read(&xml::render(&document(&run))).expect("our own XML");
         prop_assert_eq!(&back[0].times[0].title, &title);
         // Long times are written in seconds, to the nanosecond.
         prop_assert!((back[0].times[0].total_ns - ns).abs() <= 0.501 + ns * 1e-12);

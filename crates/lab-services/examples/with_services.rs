@@ -5,7 +5,7 @@
 //! schemas and databases, see all statistics and reset PostgreSQL's of statements. Where a server's
 //! software is not installed, its variable is not set. The exit status is the command's.
 
-use lab_services::{Kind, Missing, Request, ServiceError, Starting, Transport};
+use lab_services::{DATABASES, Missing, Request, Service, ServiceError, Transport};
 use nix::fcntl::{Flock, FlockArg};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::{self, File};
@@ -50,29 +50,29 @@ fn run(command: &mut Command) -> Result<u8, Box<dyn std::error::Error>> {
     let scratch = tempfile::Builder::new().prefix("benchlab-").tempdir()?;
     let _lock = lock(scratch.path())?;
     let mut starting = Vec::new();
-    for kind in Kind::ALL {
-        let mut request = Request::new(kind, scratch.path());
+    for kind in DATABASES {
+        let mut request = Request::new(scratch.path());
         request.interrupted = || STOPPED.load(Ordering::Relaxed) != 0;
-        match Starting::new(&request) {
+        match Service::begin(kind, &request) {
             Err(ServiceError::Missing(missing)) => without(command, &missing),
             begun => starting.push(begun?),
         }
     }
     let mut services = Vec::new();
     for begun in starting {
-        let mut service = begun.finish()?;
+        let mut service = Service::finish(begun)?;
         service.admin().create_schema(SCHEMA)?;
-        let rights = rights(service.kind());
+        let rights = rights(service.kind().name);
         service.admin().run(rights)?;
         // The extension of PostgreSQL's statistics of statements is in `public`.
-        let path = match service.kind() {
-            Kind::Postgresql => format!("{SCHEMA},public"),
-            Kind::Mariadb => SCHEMA.into(),
+        let path = match service.kind().name {
+            "postgresql" => format!("{SCHEMA},public"),
+            _ => SCHEMA.into(),
         };
         let target = service
             .target(Transport::Tcp, &path)
             .expect("a private server has a port");
-        command.env(variable(service.kind()), target);
+        command.env(variable(service.kind().name), target);
         services.push(service);
     }
     finish(command)
@@ -88,25 +88,25 @@ fn lock(folder: &Path) -> io::Result<Flock<File>> {
 }
 
 fn without(command: &mut Command, missing: &Missing) {
-    let name = variable(missing.kind);
+    let name = variable(missing.software.name);
     eprintln!("with_services: {missing}; {name} is not set");
     command.env_remove(name);
 }
 
-fn variable(kind: Kind) -> &'static str {
+fn variable(kind: &str) -> &'static str {
     match kind {
-        Kind::Postgresql => "LAB_POSTGRESQL",
-        Kind::Mariadb => "LAB_MARIADB",
+        "postgresql" => "LAB_POSTGRESQL",
+        _ => "LAB_MARIADB",
     }
 }
 
-fn rights(kind: Kind) -> &'static str {
+fn rights(kind: &str) -> &'static str {
     match kind {
-        Kind::Postgresql => {
+        "postgresql" => {
             "GRANT CREATE ON DATABASE benchlab TO benchlab; GRANT pg_read_all_stats TO benchlab; \
              GRANT EXECUTE ON FUNCTION pg_stat_statements_reset TO benchlab"
         }
-        Kind::Mariadb => "GRANT ALL PRIVILEGES ON *.* TO benchlab",
+        _ => "GRANT ALL PRIVILEGES ON *.* TO benchlab",
     }
 }
 

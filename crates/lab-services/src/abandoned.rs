@@ -2,52 +2,61 @@
 //! What private servers leave when the lab or they themselves are killed: processes, sockets, shared
 //! memory and data. It is ended and removed, and nothing else is touched.
 
-use crate::place::{DATA, SHORT, SOCKETS};
 use crate::process::PAUSE;
-use crate::{Kind, shared_memory};
+use crate::procfs;
+use crate::{DATABASES, Software};
 use nix::sys::signal::Signal;
+use nix::unistd::Pid;
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+/// The data directory, within a daemon's folder.
+pub(crate) const DATA: &str = "data";
+/// Leads to the folder of the sockets where it is another one.
+pub(crate) const SOCKETS: &str = "sockets";
+/// How the folders of sockets are named that lie elsewhere.
+pub(crate) const SHORT: &str = "benchlab-s";
+
 const MOST_ROUNDS: usize = 5;
 /// Servers that were asked to end may take this long.
 const PATIENCE: Duration = Duration::from_secs(6);
 
-/// Ends the private servers that a killed lab left in its scratch folder, and removes their data. The
+/// Ends the private SQL servers that a killed lab left in its scratch folder, and removes their data. The
 /// folder itself and all else in it stay. It must be sure that the lab is gone.
 pub fn clear(folder: &Path) {
+    clear_of(&DATABASES.map(|kind| &kind.software), folder);
+}
+
+/// The same of any daemons.
+pub fn clear_of(known: &[&Software], folder: &Path) {
     let Ok(folder) = folder.canonicalize() else {
         return;
     };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    for place in entries
-        .map(|entry| entry.path())
-        .filter(|path| is_place(path))
-    {
-        clear_place(&place);
+    for path in entries.map(|entry| entry.path()) {
+        if let Some(software) = software_of(known, &path) {
+            clear_folder(software, &path);
+        }
     }
 }
 
-fn is_place(path: &Path) -> bool {
-    let name = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or("");
-    let number = Kind::ALL
-        .iter()
-        .find_map(|kind| name.strip_prefix(kind.name())?.strip_prefix('-'));
+/// The software whose folder it is, by its name: `postgresql-0`.
+fn software_of<'s>(known: &[&'s Software], path: &Path) -> Option<&'s Software> {
+    let name = path.file_name()?.to_str()?;
+    let (name, number) = name.rsplit_once('-')?;
     let real = fs::symlink_metadata(path).is_ok_and(|m| m.is_dir());
-    real && number.is_some_and(|number| number.parse::<u32>().is_ok())
+    let software = known.iter().find(|software| software.name == name)?;
+    (real && number.parse::<u32>().is_ok()).then_some(software)
 }
 
-/// Clears the folder of one server. What makes a data directory may start one more process meanwhile.
-pub(crate) fn clear_place(folder: &Path) {
+/// Clears the folder of one daemon. What makes a data directory may start one more process meanwhile.
+pub(crate) fn clear_folder(software: &Software, folder: &Path) {
     for _ in 0..MOST_ROUNDS {
-        end(folder);
-        shared_memory::remove(&folder.join(DATA));
+        end(software, folder);
+        (software.release)(&folder.join(DATA));
         if let Ok(sockets) = fs::read_link(folder.join(SOCKETS)) {
             let name = sockets.file_name().and_then(|name| name.to_str());
             if name.is_some_and(|name| name.starts_with(SHORT)) {
@@ -55,7 +64,7 @@ pub(crate) fn clear_place(folder: &Path) {
             }
         }
         let removed = fs::remove_dir_all(folder).is_ok() || !folder.exists();
-        if removed && running(folder).is_empty() {
+        if removed && running(software, folder).is_empty() {
             return;
         }
     }
@@ -69,7 +78,7 @@ struct Running {
 
 impl Running {
     /// A process that runs a server's program in this folder; the servers work in their data directory.
-    fn find(pid: i32, folder: &Path) -> Option<Running> {
+    fn find(software: &Software, pid: i32, folder: &Path) -> Option<Running> {
         // SAFETY: a system call that takes two numbers and yields a new file or -1.
         let process = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
         let process = i32::try_from(process).ok().filter(|&file| file >= 0)?;
@@ -81,8 +90,9 @@ impl Running {
             .file_name()?
             .to_str()?
             .trim_end_matches(" (deleted)");
-        let server = ["postgres", "initdb", "mariadbd", "mysqld"].contains(&program);
-        (server && link("cwd")?.starts_with(folder)).then_some(Running { process, pid })
+        let mut own = software.programs.iter().chain(software.installers);
+        (own.any(|name| *name == program) && link("cwd")?.starts_with(folder))
+            .then_some(Running { process, pid })
     }
 
     fn send(&self, signal: Signal) -> io::Result<()> {
@@ -96,24 +106,18 @@ impl Running {
     }
 }
 
-fn running(folder: &Path) -> Vec<Running> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter_map(|pid| Running::find(pid, folder)).collect()
+fn running(software: &Software, folder: &Path) -> Vec<Running> {
+    let pids = procfs::all().into_iter().map(Pid::as_raw);
+    pids.filter_map(|pid| Running::find(software, pid, folder))
+        .collect()
 }
 
-/// SIGQUIT is PostgreSQL's immediate shutdown.
-fn end(folder: &Path) {
-    let postgresql = is_of(folder, Kind::Postgresql);
+fn end(software: &Software, folder: &Path) {
     let deadline = Instant::now() + PATIENCE;
-    let mut signal = if postgresql {
-        Signal::SIGQUIT
-    } else {
-        Signal::SIGKILL
-    };
+    let mut signal = software.ending;
     let mut asked = Vec::new();
     loop {
-        let running = running(folder);
+        let running = running(software, folder);
         if running.is_empty() || Instant::now() > deadline + PATIENCE {
             return;
         }
@@ -130,9 +134,4 @@ fn end(folder: &Path) {
         asked.extend(running.iter().map(|process| process.pid));
         std::thread::sleep(PAUSE);
     }
-}
-
-fn is_of(folder: &Path, kind: Kind) -> bool {
-    let name = folder.file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| name.starts_with(kind.name()))
 }

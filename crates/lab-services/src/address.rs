@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Where a server is and who connects to it, as a URL and as its parts.
 
-use crate::{Kind, Transport};
+use crate::DatabaseKind;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,24 +13,38 @@ pub(crate) const LAB: &str = "lab";
 /// The role that subjects connect to them as; its database has the same name.
 pub(crate) const SUBJECTS: &str = "benchlab";
 
+/// How the addresses of a kind of server are written.
+pub(crate) struct Form {
+    /// For people.
+    pub text: &'static str,
+    /// What it begins with, the usual one first.
+    pub schemes: &'static [&'static str],
+    /// Where none is given.
+    pub port: u16,
+    /// Takes a parameter of the query, by name and value; `false`: it is not known.
+    pub set: fn(&mut Address, &str, String) -> Result<bool, String>,
+    /// Completes what was read, or says what is missing.
+    pub complete: fn(&mut Address) -> Result<(), String>,
+}
+
 /// Where a server is, and who connects.
 #[derive(Clone)]
-pub(crate) struct Address {
-    pub kind: Kind,
-    pub user: String,
-    pub password: String,
+pub struct Address {
+    pub(crate) kind: &'static DatabaseKind,
+    pub(crate) user: String,
+    pub(crate) password: String,
     /// Name or address; an address of IPv6 without brackets.
-    pub host: Option<String>,
-    pub port: u16,
+    pub(crate) host: Option<String>,
+    pub(crate) port: u16,
     /// PostgreSQL: the folder of the sockets; MariaDB: the socket.
-    pub socket: Option<PathBuf>,
+    pub(crate) socket: Option<PathBuf>,
     /// PostgreSQL's database; MariaDB's are the schemas.
-    pub database: String,
+    pub(crate) database: String,
 }
 
 impl Address {
     /// Of a private server, once it has a port and a socket; with a new password.
-    pub fn private(kind: Kind, user: &str) -> io::Result<Address> {
+    pub(crate) fn private(kind: &'static DatabaseKind, user: &str) -> io::Result<Address> {
         Ok(Address {
             kind,
             user: user.into(),
@@ -44,14 +58,10 @@ impl Address {
 
     /// Reads `scheme://USER:PASSWORD@HOST:PORT/DATABASE?parameters`. Error: what is wrong with it,
     /// without the password.
-    pub fn parse(kind: Kind, url: &str) -> Result<Address, String> {
+    pub(crate) fn parse(kind: &'static DatabaseKind, url: &str) -> Result<Address, String> {
         let (scheme, rest) = url.split_once("://").ok_or("it has no `://`")?;
-        let schemes: &[&str] = match kind {
-            Kind::Postgresql => &["postgresql", "postgres"],
-            Kind::Mariadb => &["mariadb", "mysql"],
-        };
-        if !schemes.contains(&scheme) {
-            return Err(format!("it does not begin with `{}://`", kind.name()));
+        if !kind.form.schemes.contains(&scheme) {
+            return Err(format!("it does not begin with `{}://`", kind.name));
         }
         let (rest, parameters) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
@@ -65,84 +75,42 @@ impl Address {
             user: decoded(user)?,
             password: decoded(password)?,
             host: host.map(decoded).transpose()?,
-            port: port.unwrap_or(match kind {
-                Kind::Postgresql => 5432,
-                Kind::Mariadb => 3306,
-            }),
+            port: port.unwrap_or(kind.form.port),
             socket: None,
             database: decoded(database)?,
         };
         for parameter in parameters.split('&').filter(|p| !p.is_empty()) {
-            address.set(parameter)?;
-        }
-        address.check()
-    }
-
-    fn set(&mut self, parameter: &str) -> Result<(), String> {
-        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-        let value = decoded(value)?;
-        match (self.kind, name) {
-            (Kind::Postgresql, "host") if value.starts_with('/') => {
-                self.socket = Some(value.into())
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            if !(kind.form.set)(&mut address, name, decoded(value)?)? {
+                return Err(format!("the parameter `{name}` is not known"));
             }
-            (Kind::Postgresql, "host") => self.host = Some(value),
-            (Kind::Postgresql, "port") => self.port = number(&value)?,
-            (Kind::Mariadb, "socket") => self.socket = Some(value.into()),
-            _ => return Err(format!("the parameter `{name}` is not known")),
         }
-        Ok(())
-    }
-
-    fn check(mut self) -> Result<Address, String> {
-        if self.user.is_empty() {
+        if address.user.is_empty() {
             return Err("it names no user".into());
         }
-        if self.kind == Kind::Postgresql && self.database.is_empty() {
-            return Err("it names no database".into());
-        }
-        // With a socket, MariaDB's host is only there for the form's sake.
-        if self.kind == Kind::Mariadb && self.socket.is_some() {
-            self.host = None;
-        }
-        // To MariaDB's own client library `localhost` is the Unix socket.
-        if self.kind == Kind::Mariadb && self.host.as_deref() == Some("localhost") {
-            self.host = Some("127.0.0.1".into());
-        }
-        if self.host.is_none() && self.socket.is_none() {
+        (kind.form.complete)(&mut address)?;
+        if address.host.is_none() && address.socket.is_none() {
             return Err("it names no host".into());
         }
-        Ok(self)
+        Ok(address)
     }
 
-    /// The URL for subjects, as experiments/sql/README.md describes it; `None`: the server is not known
-    /// to be reachable so.
-    pub fn target(&self, transport: Transport, schema: &str) -> Option<String> {
-        let login = format!("{}:{}", encoded(&self.user), encoded(&self.password));
-        let (name, port) = (self.kind.name(), self.port);
-        let socket = || Some(encoded(self.socket.as_ref()?.to_str()?));
-        let host = || match self.host.as_deref()? {
+    /// `USER:PASSWORD` as a URL holds it.
+    pub(crate) fn login(&self) -> String {
+        format!("{}:{}", encoded(&self.user), encoded(&self.password))
+    }
+
+    /// The host as a URL holds it.
+    pub(crate) fn url_host(&self) -> Option<String> {
+        match self.host.as_deref()? {
             host if host.contains(':') => Some(format!("[{host}]")),
             host => Some(encoded(host)),
-        };
-        let path = format!("options={}", encoded(&format!("-csearch_path={schema}")));
-        let (database, schema) = (encoded(&self.database), encoded(schema));
-        Some(match (self.kind, transport) {
-            (Kind::Postgresql, Transport::Tcp) => {
-                format!("{name}://{login}@{}:{port}/{database}?{path}", host()?)
-            }
-            (Kind::Postgresql, Transport::Unix) => {
-                format!(
-                    "{name}://{login}@/{database}?host={}&port={port}&{path}",
-                    socket()?
-                )
-            }
-            (Kind::Mariadb, Transport::Tcp) => {
-                format!("{name}://{login}@{}:{port}/{schema}", host()?)
-            }
-            (Kind::Mariadb, Transport::Unix) => {
-                format!("{name}://{login}@localhost/{schema}?socket={}", socket()?)
-            }
-        })
+        }
+    }
+
+    /// The socket as a URL's parameter holds it.
+    pub(crate) fn url_socket(&self) -> Option<String> {
+        Some(encoded(self.socket.as_ref()?.to_str()?))
     }
 }
 
@@ -177,7 +145,7 @@ fn host_and_port(place: &str) -> Result<(Option<&str>, Option<u16>), String> {
     Ok(((!host.is_empty()).then_some(host), port))
 }
 
-fn number(port: &str) -> Result<u16, String> {
+pub(crate) fn number(port: &str) -> Result<u16, String> {
     match port.parse() {
         Ok(port) if port > 0 => Ok(port),
         _ => Err(format!("`{port}` is not a port")),
@@ -185,7 +153,7 @@ fn number(port: &str) -> Result<u16, String> {
 }
 
 /// Percent-encoding: all but the unreserved characters of RFC 3986, section 2.3.
-fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     let mut encoded = String::new();
     for byte in text.bytes() {
         match byte {
@@ -218,10 +186,13 @@ fn decoded(text: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Transport;
+    use crate::mariadb::MARIADB;
+    use crate::postgresql::POSTGRESQL;
 
-    fn targets(kind: Kind, url: &str) -> [Option<String>; 2] {
+    fn targets(kind: &'static DatabaseKind, url: &str) -> [Option<String>; 2] {
         let address = Address::parse(kind, url).unwrap();
-        [Transport::Tcp, Transport::Unix].map(|transport| address.target(transport, "a_1"))
+        [Transport::Tcp, Transport::Unix].map(|transport| (kind.target)(&address, transport, "a_1"))
     }
 
     #[test]
@@ -229,7 +200,7 @@ mod tests {
         let tcp = "postgresql://u%40:p%2F@127.0.0.1:5433/db?options=-csearch_path%3Da_1";
         let unix =
             "postgresql://u%40:p%2F@/db?host=%2Frun%2Fpg&port=5433&options=-csearch_path%3Da_1";
-        let from = |url| targets(Kind::Postgresql, url);
+        let from = |url| targets(&POSTGRESQL, url);
         assert_eq!(
             from("postgres://u%40:p%2F@127.0.0.1:5433/db"),
             [Some(tcp.into()), None]
@@ -240,7 +211,7 @@ mod tests {
         );
         let tcp = "mariadb://u:p@[::1]:3306/a_1";
         let unix = "mariadb://u:p@localhost/a_1?socket=%2Frun%2Fsock";
-        let from = |url| targets(Kind::Mariadb, url);
+        let from = |url| targets(&MARIADB, url);
         assert_eq!(from("mysql://u:p@[::1]"), [Some(tcp.into()), None]);
         assert_eq!(
             from("mariadb://u:p@localhost/x?socket=/run/sock"),
@@ -251,7 +222,7 @@ mod tests {
     #[test]
     fn a_malformed_url_says_what_is_wrong_and_keeps_the_password_to_itself() {
         let why = |kind, url| Address::parse(kind, url).err().unwrap();
-        let postgresql = |url| why(Kind::Postgresql, url);
+        let postgresql = |url| why(&POSTGRESQL, url);
         assert_eq!(postgresql("localhost"), "it has no `://`");
         assert_eq!(
             postgresql("mysql://a@b/c"),
@@ -266,7 +237,7 @@ mod tests {
         assert_eq!(postgresql("postgresql://u:p@/db"), "it names no host");
         assert!(postgresql("postgresql://u:p%zz@h/db").contains("hexadecimal"));
         assert_eq!(
-            why(Kind::Mariadb, "mariadb://u:secret@h/?tls=1"),
+            why(&MARIADB, "mariadb://u:secret@h/?tls=1"),
             "the parameter `tls` is not known"
         );
     }

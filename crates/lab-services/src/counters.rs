@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a server has executed, read over the lab's own connection, whose statements do not count.
 
-use crate::admin::{Admin, Connection, mariadb_words, postgresql_words};
-use crate::statements::Statements;
-use crate::status::Status;
-use crate::usage::Processes;
-use crate::{Kind, ServiceError};
 use std::collections::BTreeMap;
 
 /// What a server has executed since some moment: only differences mean something. Of a private server
@@ -61,38 +56,5 @@ impl Counters {
             aborted: less(self.aborted, before.aborted),
             open: self.open,
         }
-    }
-}
-
-/// Reads the counters of a server.
-pub(crate) enum Counter {
-    Postgresql(Box<Statements>),
-    Mariadb(Status),
-}
-
-impl Counter {
-    pub fn new(admin: &mut Admin, user: &str) -> Result<Counter, ServiceError> {
-        Ok(match admin.kind() {
-            Kind::Postgresql => Counter::Postgresql(Box::new(Statements::new(admin, user)?)),
-            Kind::Mariadb => Counter::Mariadb(Status::default()),
-        })
-    }
-
-    pub fn read(
-        &mut self,
-        admin: &mut Admin,
-        processes: Option<&Processes>,
-    ) -> Result<Counters, ServiceError> {
-        let sent = &mut admin.statements;
-        let read = match (self, &mut admin.connection) {
-            (Counter::Postgresql(counter), Connection::Postgresql(client)) => {
-                counter.read(client, processes).map_err(postgresql_words)
-            }
-            (Counter::Mariadb(counter), Connection::Mariadb(client)) => {
-                counter.read(client, sent).map_err(mariadb_words)
-            }
-            _ => unreachable!("a counter is of its connection's kind"),
-        };
-        read.map_err(|words| admin.refused(words))
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What can go wrong with a server, and what to do about it.
 
-use crate::Kind;
+use crate::{Missing, Software};
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ pub enum ServiceError {
     #[error("interrupted")]
     Interrupted,
     /// A folder cannot be used.
-    #[error("{kind} cannot use the folder {}: {why}", folder.display())]
+    #[error("{software} cannot use the folder {}: {why}", folder.display())]
     Folder {
-        /// Which server.
-        kind: Kind,
+        /// Which daemon.
+        software: &'static Software,
         /// The folder.
         folder: PathBuf,
         /// What is wrong, and what to do.
@@ -27,12 +27,12 @@ pub enum ServiceError {
     },
     /// Its data directory has no room left.
     #[error(
-        "{kind} has no room: {} MiB are free in {}; `--scratch DIR` puts its data elsewhere{log}",
+        "{software} has no room: {} MiB are free in {}; `--scratch DIR` puts its data elsewhere{log}",
         free_bytes >> 20, folder.display()
     )]
     Full {
-        /// Which server.
-        kind: Kind,
+        /// Which daemon.
+        software: &'static Software,
         /// Its folder.
         folder: PathBuf,
         /// What is free there.
@@ -41,80 +41,84 @@ pub enum ServiceError {
         log: Log,
     },
     /// Every port that was free a moment ago was taken when the server wanted it.
-    #[error("{kind} found no free port on 127.0.0.1, tried: {tried:?}")]
+    #[error("{software} found no free port on 127.0.0.1, tried: {tried:?}")]
     Port {
-        /// Which server.
-        kind: Kind,
+        /// Which daemon.
+        software: &'static Software,
         /// The ports.
         tried: Vec<u16>,
     },
     /// It does not accept a setting.
-    #[error("{kind} refuses a setting of `--service-set`: {words}")]
+    #[error("{software} refuses a setting of `--service-set`: {words}")]
     Setting {
-        /// Which server.
-        kind: Kind,
+        /// Which daemon.
+        software: &'static Software,
         /// The server's own words, or the lab's.
         words: String,
     },
     /// It ended although nobody asked for it.
-    #[error("{kind} ended with {status}{log}")]
+    #[error("{software} ended with {status}{log}")]
     Ended {
-        /// Which server, or which program of it.
-        kind: Kind,
+        /// Which daemon, or which program of it.
+        software: &'static Software,
         /// How.
         status: String,
         /// The last lines of its log.
         log: Log,
     },
     /// It does not answer in time.
-    #[error("{kind} has not answered within {seconds} s{log}")]
+    #[error("{software} has not answered within {seconds} s{log}")]
     Silent {
-        /// Which server.
-        kind: Kind,
+        /// Which daemon.
+        software: &'static Software,
         /// So long.
         seconds: u64,
         /// The last lines of its log.
         log: Log,
     },
     /// An address that is none.
-    #[error("`--service {}=URL`: {why}; it has the form {}", kind.name(), kind.form())]
+    #[error("`--service {}=URL`: {why}; it has the form {form}", software.name)]
     Url {
-        /// Which server.
-        kind: Kind,
+        /// Which daemon.
+        software: &'static Software,
+        /// The form of its addresses.
+        form: &'static str,
         /// What is wrong.
         why: String,
     },
     /// Nobody answers there, or not as this kind of server does.
-    #[error("no {kind} server at {place}: {why}")]
+    #[error("no {software} server at {place}: {why}")]
     Unreachable {
-        /// Which server.
-        kind: Kind,
+        /// Which daemon.
+        software: &'static Software,
         /// Where.
         place: String,
         /// What the connection met.
         why: String,
     },
     /// The server refuses the user or the password.
-    #[error("{kind} at {place} refuses the login of `{user}`: {words}{}", hint(*kind))]
+    #[error("{software} at {place} refuses the login of `{user}`: {words}{hint}")]
     Login {
-        /// Which server.
-        kind: Kind,
+        /// Which daemon.
+        software: &'static Software,
         /// Where.
         place: String,
         /// Who.
         user: String,
         /// The server's own words.
         words: String,
+        /// What else they can mean; may be empty.
+        hint: &'static str,
     },
     /// The server wants TLS, which the subjects do without.
     #[error(
-        "{kind} at {place} takes no connection without TLS, and the experiment measures without: \
+        "{software} at {place} takes no connection without TLS, and the experiment measures without: \
          allow user `{user}` to connect in the clear, or leave `--service` out and a private server \
          is started ({words})"
     )]
     Tls {
-        /// Which server.
-        kind: Kind,
+        /// Which daemon.
+        software: &'static Software,
         /// Where.
         place: String,
         /// Who.
@@ -123,88 +127,43 @@ pub enum ServiceError {
         words: String,
     },
     /// A server of another make, or too old.
-    #[error("the server at {place} is {found}: benchlab needs {}", kind.oldest())]
+    #[error("the server at {place} is {found}: benchlab needs {}", software.needed())]
     Version {
         /// What was asked for.
-        kind: Kind,
+        software: &'static Software,
         /// Where.
         place: String,
         /// What it says of itself.
         found: String,
     },
     /// The user may not do what the experiment needs.
-    #[error("{kind} at {place}: {why}")]
+    #[error("{software} at {place}: {why}")]
     Rights {
-        /// Which server.
-        kind: Kind,
+        /// Which daemon.
+        software: &'static Software,
         /// Where.
         place: String,
         /// What is missing, and what to do.
         why: String,
     },
     /// The server refused a statement, or the connection broke.
-    #[error("{kind}: {words}")]
+    #[error("{software}: {words}")]
     Statement {
-        /// Which server.
-        kind: Kind,
+        /// Which daemon.
+        software: &'static Software,
         /// The server's own words.
         words: String,
     },
     /// The operating system refused something.
-    #[error("{kind}: {what}: {error}")]
+    #[error("{software}: {what}: {error}")]
     System {
-        /// Which server.
-        kind: Kind,
+        /// Which daemon.
+        software: &'static Software,
         /// What the lab was about to do.
         what: String,
         /// Why not.
         error: io::Error,
     },
-}
-
-fn hint(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Postgresql => "",
-        Kind::Mariadb => {
-            "; MariaDB says so of a user who must use TLS, too, and under require_secure_transport: the \
-             experiment measures without"
-        }
-    }
-}
-
-/// The software of a server is not there, or only in a version that is not supported.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct Missing {
-    /// Of which server.
-    pub kind: Kind,
-    /// What is there instead: programs and their versions.
-    pub found: Vec<String>,
-}
-
-impl Missing {
-    /// The Debian packages that hold it.
-    pub fn packages(&self) -> &'static [&'static str] {
-        match self.kind {
-            Kind::Postgresql => &["postgresql"],
-            Kind::Mariadb => &["mariadb-server-core"],
-        }
-    }
-}
-
-impl fmt::Display for Missing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (kind, packages) = (self.kind, self.packages().join(" "));
-        match &self.found[..] {
-            [] => write!(f, "{kind} is not installed")?,
-            found => write!(
-                f,
-                "{} is needed, and there is {}",
-                kind.oldest(),
-                found.join(", ")
-            )?,
-        }
-        write!(f, "; on Debian: apt-get install {packages}")
-    }
 }
 
 /// The last lines of a server's log; displayed behind a message, each on a line of its own.

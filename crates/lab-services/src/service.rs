@@ -2,62 +2,77 @@
 //! A database server: started for a run and gone after it, or the reader's own.
 
 use crate::address::Address;
-use crate::admin::Admin;
-use crate::counters::{Counter, Counters};
-use crate::place::Place;
-use crate::process::{Process, described};
-use crate::usage::Processes;
-use crate::{Kind, Log, Request, ServiceError, Starting, Transport};
-use crate::{external, facts, mariadb, postgresql};
+use crate::counters::Counters;
+use crate::daemon::Running;
+use crate::database::{Database, DatabaseKind};
+use crate::processes::Processes;
+use crate::{Log, Request, ServiceError, Starting, Transport, external};
 use nix::unistd::Pid;
 use std::fmt;
 
 /// A database server that answers. Dropping a private one ends it and removes its data.
 pub struct Service {
-    /// For subjects.
-    pub(crate) address: Address,
-    pub(crate) admin: Admin,
-    pub(crate) counter: Counter,
+    database: Box<dyn Database>,
     /// `None`: it is not known to be on this machine.
-    pub(crate) processes: Option<Processes>,
-    pub(crate) facts: Vec<(String, String)>,
+    processes: Option<Processes>,
+    facts: Vec<(String, String)>,
     /// `None`: it is the reader's own.
-    pub(crate) private: Option<Private>,
-}
-
-/// What is dropped in this order: the server ends before its folder goes.
-pub(crate) struct Private {
-    pub process: Process,
-    pub settings: Vec<(String, String)>,
-    pub place: Place,
+    private: Option<Running>,
 }
 
 impl Service {
-    /// Starts a private server: [`Starting`] in one step.
-    pub fn start(request: &Request) -> Result<Service, ServiceError> {
-        Starting::new(request)?.finish()
+    /// Begins to start a private server.
+    pub fn begin(
+        kind: &'static DatabaseKind,
+        request: &Request,
+    ) -> Result<Starting<dyn Database>, ServiceError> {
+        let database = (kind.private)().map_err(|error| ServiceError::System {
+            software: &kind.software,
+            what: "no password can be made".into(),
+            error,
+        })?;
+        Starting::new(database, request)
+    }
+
+    /// A private server, when it answers.
+    pub fn finish(starting: Starting<dyn Database>) -> Result<Service, ServiceError> {
+        let (mut database, running) = starting.finish()?;
+        let processes = database.processes(running.process.pid());
+        let mut facts = vec![("server".to_owned(), "private".to_owned())];
+        facts.push(("data directory".to_owned(), running.data_place().to_owned()));
+        facts.extend(database.read_back(&running.settings)?);
+        Ok(Service {
+            database,
+            processes: Some(processes),
+            facts,
+            private: Some(running),
+        })
+    }
+
+    /// Starts a private server.
+    pub fn start(kind: &'static DatabaseKind, request: &Request) -> Result<Service, ServiceError> {
+        Service::finish(Service::begin(kind, request)?)
     }
 
     /// Connects to a server that runs, by an URL of the form in [`ServiceError::Url`]; subjects connect
     /// as the same user.
-    pub fn external(kind: Kind, url: &str) -> Result<Service, ServiceError> {
-        let address = Address::parse(kind, url).map_err(|why| ServiceError::Url { kind, why })?;
-        let mut admin = Admin::connect(&address, None)?;
-        match kind {
-            Kind::Postgresql => postgresql::check_rights(&mut admin, &address)?,
-            Kind::Mariadb => mariadb::check_rights(&mut admin, &address)?,
-        }
-        let processes = external::processes(&mut admin);
+    pub fn external(kind: &'static DatabaseKind, url: &str) -> Result<Service, ServiceError> {
+        let address = Address::parse(kind, url).map_err(|why| ServiceError::Url {
+            software: &kind.software,
+            form: kind.form.text,
+            why,
+        })?;
+        let mut database = (kind.connect)(address)?;
+        database.check_rights()?;
+        let processes = external::processes(database.as_mut());
         let place = match processes {
             Some(_) => "on this machine",
             None => "not known to be on this machine",
         };
         let mut facts = vec![("server".to_owned(), format!("the reader's own, {place}"))];
-        facts.extend(facts::read_back(&mut admin, &[])?);
+        facts.extend(database.read_back(&[])?);
         Ok(Service {
-            counter: Counter::new(&mut admin, &address.user)?,
-            address,
-            admin,
+            database,
             processes,
             facts,
             private: None,
@@ -65,33 +80,25 @@ impl Service {
     }
 
     /// Which server it is.
-    pub fn kind(&self) -> Kind {
-        self.address.kind
+    pub fn kind(&self) -> &'static DatabaseKind {
+        self.database.kind()
     }
 
     /// The `target=` of subjects, as experiments/sql/README.md describes it; `None`: the server is not
     /// known to be reachable so. It holds the password.
     pub fn target(&self, transport: Transport, schema: &str) -> Option<String> {
-        self.address.target(transport, schema)
+        (self.kind().target)(self.database.address(), transport, schema)
     }
 
     /// Whether its main process lives; of a server that is not private always true.
     pub fn alive(&self) -> bool {
         let private = self.private.as_ref();
-        private.is_none_or(|private| private.process.alive())
+        private.is_none_or(Running::alive)
     }
 
     /// Why the server does not work any longer, if that can be told: it ended, or has no room.
     pub fn failure(&self) -> Option<ServiceError> {
-        let Private {
-            process,
-            settings,
-            place,
-        } = self.private.as_ref()?;
-        match process.end() {
-            None => place.full(),
-            Some(status) => Some(place.ended(settings, described(status))),
-        }
+        self.private.as_ref()?.failure()
     }
 
     /// All of its processes now, the main one first; none if it is gone or not known to be on this
@@ -129,20 +136,18 @@ impl Service {
     /// The last lines of a private server's log.
     pub fn last_log(&self) -> Log {
         let private = self.private.as_ref();
-        private
-            .map(|private| private.place.last_log())
-            .unwrap_or_default()
+        private.map(Running::last_log).unwrap_or_default()
     }
 
     /// The lab's own connection.
-    pub fn admin(&mut self) -> &mut Admin {
-        &mut self.admin
+    pub fn admin(&mut self) -> &mut dyn Database {
+        self.database.as_mut()
     }
 
     /// What it has executed. Subjects must be idle: a statement may be counted a moment after its
     /// client had the last row.
     pub fn counters(&mut self) -> Result<Counters, ServiceError> {
-        let counters = self.counter.read(&mut self.admin, self.processes.as_ref());
+        let counters = self.database.counters(self.processes.as_ref());
         counters.map_err(|error| self.failure().unwrap_or(error))
     }
 
@@ -153,6 +158,6 @@ impl Service {
 /// Without the password.
 impl fmt::Debug for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at {}", self.kind(), self.address)
+        write!(f, "{} at {}", self.kind(), self.database.address())
     }
 }

@@ -1,46 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From a request to a private server that answers.
+//! From a request to a daemon that answers.
 
-use crate::address::{Address, LAB, SUBJECTS};
-use crate::admin::Admin;
-use crate::counters::Counter;
+use crate::daemon::{Daemon, Running};
 use crate::diagnosis::plain;
-use crate::installed::{self, Installed};
-use crate::place::Place;
-use crate::process::{PAUSE, Process, described};
-use crate::service::{Private, Service};
-use crate::tally::Tally;
-use crate::usage::Processes;
-use crate::{Kind, ServiceError, facts, mariadb, postgresql};
+use crate::folder::Folder;
+use crate::process::{PAUSE, Process};
+use crate::software::Installed;
+use crate::{ServiceError, Software};
 use nix::sys::wait::WaitStatus;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Making and starting a server may take so long, each.
+/// Making and starting a daemon may take so long, each.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Ports that are tried.
 const PORTS: usize = 5;
 
-/// A private server to start.
+/// What a daemon is started with.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Which one.
-    pub kind: Kind,
-    /// The run's scratch folder, in which the server gets one of its own.
+    /// The run's scratch folder, in which the daemon gets one of its own.
     pub folder: PathBuf,
-    /// Settings and their values beyond the server's defaults, as its manual names them.
+    /// Settings and their values beyond the daemon's defaults, as its manual names them.
     pub settings: Vec<(String, String)>,
-    /// Whether the reader wants the lab to stop: asked while the server is waited for.
+    /// Whether the reader wants the lab to stop: asked while the daemon is waited for.
     pub interrupted: fn() -> bool,
 }
 
 impl Request {
-    /// A server with its defaults.
-    pub fn new(kind: Kind, folder: impl Into<PathBuf>) -> Request {
+    /// With the daemon's defaults.
+    pub fn new(folder: impl Into<PathBuf>) -> Request {
         Request {
-            kind,
             folder: folder.into(),
             settings: Vec::new(),
             interrupted: || false,
@@ -48,214 +40,151 @@ impl Request {
     }
 
     /// A name that would be read as something else, and one that the lab needs as it sets it.
-    fn check(&self) -> Result<(), ServiceError> {
-        let reserved = match self.kind {
-            Kind::Postgresql => postgresql::RESERVED,
-            Kind::Mariadb => mariadb::RESERVED,
-        };
+    fn check(&self, software: &'static Software) -> Result<(), ServiceError> {
         for (name, value) in &self.settings {
             let good = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
             let begins = |c: char| c.is_ascii_alphabetic() || c == '_';
             let why = if !name.chars().all(good) || !name.starts_with(begins) {
                 "is no setting's name"
-            } else if reserved.contains(&plain(name).as_str()) {
+            } else if software.reserved.contains(&plain(name).as_str()) {
                 "is set by benchlab itself"
             } else if value.contains('\0') {
                 "has a value with a NUL"
             } else {
                 continue;
             };
-            let words = format!("`{}.{name}` {why}", self.kind.name());
-            return Err(ServiceError::Setting {
-                kind: self.kind,
-                words,
-            });
+            let words = format!("`{}.{name}` {why}", software.name);
+            return Err(ServiceError::Setting { software, words });
         }
         Ok(())
     }
 }
 
-/// A server whose data directory is being made. So several can be made at once.
-pub struct Starting {
+/// A daemon whose data directory is being made. So several can be made at once.
+pub struct Starting<D: Daemon + ?Sized> {
     request: Request,
     installed: Installed,
-    installer: Process,
-    place: Place,
-    lab: Address,
-    subjects: Address,
+    /// `None`: it needs no data directory.
+    installer: Option<Process>,
+    folder: Folder,
+    daemon: Box<D>,
 }
 
-impl Starting {
-    /// Begins. The calling thread must live as long as the server: with its end the system ends the
-    /// server, too. The server inherits the cores that the thread may use.
-    pub fn new(request: &Request) -> Result<Starting, ServiceError> {
-        request.check()?;
-        let kind = request.kind;
-        let installed = installed::find(kind)?;
-        let place = Place::new(kind, &request.folder)?;
-        let begin = || {
-            let (lab, subjects) = (
-                Address::private(kind, LAB)?,
-                Address::private(kind, SUBJECTS)?,
-            );
-            let (command, death) = match kind {
-                Kind::Postgresql => (
-                    postgresql::install(&place, &installed.installer, &lab)?,
-                    postgresql::INSTALLERS_DEATH,
-                ),
-                Kind::Mariadb => (
-                    mariadb::install(&place, &installed.installer)?,
-                    mariadb::DEATH,
-                ),
-            };
-            Ok((Process::start(command, death)?, lab, subjects))
+impl<D: Daemon + ?Sized> Starting<D> {
+    /// Begins. The calling thread must live as long as the daemon: with its end the system ends the
+    /// daemon, too. The daemon inherits the cores that the thread may use.
+    pub fn new(mut daemon: Box<D>, request: &Request) -> Result<Starting<D>, ServiceError> {
+        let software = daemon.software();
+        request.check(software)?;
+        let installed = software.find()?;
+        let socket = daemon.socket(u16::MAX).map_or(0, |name| name.len());
+        let folder = Folder::new(software, &request.folder, socket)?;
+        let installer = match &installed.installer {
+            None => None,
+            Some(program) => {
+                let command = daemon.install(&folder, program);
+                let process =
+                    command.and_then(|command| Process::start(command, software.installer_ending));
+                Some(process.map_err(|error| ServiceError::System {
+                    software,
+                    what: format!("{} cannot be started", program.display()),
+                    error,
+                })?)
+            }
         };
-        let begun = begin().map_err(|error| ServiceError::System {
-            kind,
-            what: format!("{} cannot be started", installed.installer.display()),
-            error,
-        });
-        let (installer, lab, subjects) = begun?;
         Ok(Starting {
             request: request.clone(),
             installed,
             installer,
-            place,
-            lab,
-            subjects,
+            folder,
+            daemon,
         })
     }
 
-    /// Starts the server when its data directory is made, and waits until it answers.
-    pub fn finish(self) -> Result<Service, ServiceError> {
+    /// Starts the daemon when its data directory is made, and waits until it answers.
+    pub fn finish(self) -> Result<(Box<D>, Running), ServiceError> {
         self.finish_on(free_port)
     }
 
     fn finish_on(
         mut self,
         mut port: impl FnMut() -> io::Result<u16>,
-    ) -> Result<Service, ServiceError> {
+    ) -> Result<(Box<D>, Running), ServiceError> {
         self.installation()?;
-        if self.kind() == Kind::Mariadb {
-            let written = mariadb::furnish(&self.place, &self.lab, &self.subjects);
-            written.map_err(|e| self.system("its first statements cannot be written", e))?;
-        }
         let mut tried = Vec::new();
         while tried.len() < PORTS {
             let port = port().map_err(|e| self.system("no port on 127.0.0.1", e))?;
             tried.push(port);
-            self.place.empty_log();
-            for address in [&mut self.lab, &mut self.subjects] {
-                address.port = port;
-                address.socket = Some(match self.place.kind {
-                    Kind::Postgresql => self.place.sockets.clone(),
-                    Kind::Mariadb => self.place.socket(port),
-                });
-            }
-            if let Some((process, tally, admin)) = self.server(port)? {
-                return self.service(process, tally, admin);
+            self.folder.empty_log();
+            if let Some(process) = self.answering(port)? {
+                return self.running(process);
             }
         }
-        let kind = self.kind();
-        Err(ServiceError::Port { kind, tried })
+        Err(ServiceError::Port {
+            software: self.software(),
+            tried,
+        })
     }
 
-    fn kind(&self) -> Kind {
-        self.place.kind
+    fn software(&self) -> &'static Software {
+        self.folder.software
     }
 
     /// Waits until the data directory is made.
-    fn installation(&self) -> Result<(), ServiceError> {
+    fn installation(&mut self) -> Result<(), ServiceError> {
         let deadline = Instant::now() + PATIENCE;
         let status = loop {
-            match self.installer.end() {
-                Some(status) => break status,
+            let Some(installer) = &self.installer else {
+                break None;
+            };
+            match installer.end() {
+                Some(status) => break Some(status),
                 None => self.wait(deadline)?,
             }
         };
-        postgresql::forget_password(&self.place);
+        let readied = self.daemon.installed(&self.folder);
         match status {
-            WaitStatus::Exited(_, 0) => Ok(()),
-            status => Err(self.place.ended(&self.request.settings, described(status))),
+            None | Some(WaitStatus::Exited(_, 0)) => {
+                readied.map_err(|e| self.system("what it needs cannot be written", e))
+            }
+            Some(status) => Err(self.folder.ended(&self.request.settings, status)),
         }
     }
 
     /// Starts it and waits until it answers; `None`: the port was taken.
-    fn server(
-        &mut self,
-        port: u16,
-    ) -> Result<Option<(Process, Option<Tally>, Admin)>, ServiceError> {
-        let (place, server, settings) =
-            (&self.place, &self.installed.server, &self.request.settings);
-        let started = match place.kind {
-            Kind::Postgresql => Tally::new().and_then(|tally| {
-                let command = postgresql::serve(place, server, port, settings, &tally)?;
-                Ok((Process::start(command, postgresql::DEATH)?, Some(tally)))
-            }),
-            Kind::Mariadb => mariadb::serve(place, server, port, settings)
-                .and_then(|command| Ok((Process::start(command, mariadb::DEATH)?, None))),
-        };
-        let what = format!("{} cannot be started", server.display());
-        let (process, tally) = started.map_err(|e| self.system(&what, e))?;
+    fn answering(&mut self, port: u16) -> Result<Option<Process>, ServiceError> {
+        let (program, settings) = (&self.installed.program, &self.request.settings);
+        let command = self.daemon.start(&self.folder, program, port, settings);
+        let started = command.and_then(|command| Process::start(command, self.software().ending));
+        let what = format!("{} cannot be started", program.display());
+        let process = started.map_err(|e| self.system(&what, e))?;
         let deadline = Instant::now() + PATIENCE;
         loop {
-            let connected = match self.kind() {
-                Kind::Postgresql => postgresql::connect(&self.lab),
-                Kind::Mariadb => mariadb::connect(&self.place, &self.lab),
-            };
-            if let Ok(admin) = connected {
-                return Ok(Some((process, tally, admin)));
+            if self.daemon.ready(&self.folder) {
+                return Ok(Some(process));
             }
             if let Some(status) = process.end() {
-                return match self.place.has_said("Address already in use") {
-                    true => Ok(None),
-                    false => Err(self.place.ended(settings, described(status))),
-                };
+                if self.folder.logged("Address already in use") {
+                    return Ok(None);
+                }
+                return Err(self.folder.ended(settings, status));
             }
             self.wait(deadline)?;
         }
     }
 
-    fn service(
-        self,
-        process: Process,
-        tally: Option<Tally>,
-        admin: Admin,
-    ) -> Result<Service, ServiceError> {
-        let kind = self.kind();
-        // A server that adjusts a setting says so, and goes on.
-        if let Some(refusal) = self.place.refused(&self.request.settings) {
+    fn running(mut self, process: Process) -> Result<(Box<D>, Running), ServiceError> {
+        // A daemon that adjusts a setting says so, and goes on.
+        if let Some(refusal) = self.folder.refused(&self.request.settings) {
             return Err(refusal);
         }
-        let mut admin = match kind {
-            Kind::Postgresql => postgresql::furnish(admin, &self.lab, &self.subjects)?,
-            Kind::Mariadb => admin,
+        self.daemon.provision()?;
+        let running = Running {
+            process,
+            settings: self.request.settings,
+            folder: self.folder,
         };
-        let place = if self.place.in_memory() {
-            "in memory"
-        } else {
-            "on a disk"
-        };
-        let mut facts = vec![("server".to_owned(), "private".to_owned())];
-        facts.push(("data directory".to_owned(), place.to_owned()));
-        facts.extend(facts::read_back(&mut admin, &self.request.settings)?);
-        Ok(Service {
-            counter: Counter::new(&mut admin, SUBJECTS)?,
-            processes: Some(Processes {
-                kind,
-                main: process.pid(),
-                tally: tally.filter(Tally::present),
-                own: admin.served_by(),
-            }),
-            admin,
-            private: Some(Private {
-                process,
-                settings: self.request.settings,
-                place: self.place,
-            }),
-            address: self.subjects,
-            facts,
-        })
+        Ok((self.daemon, running))
     }
 
     /// A little; or the reader or the clock ends the waiting.
@@ -265,9 +194,9 @@ impl Starting {
         }
         if Instant::now() > deadline {
             return Err(ServiceError::Silent {
-                kind: self.kind(),
+                software: self.software(),
                 seconds: PATIENCE.as_secs(),
-                log: self.place.last_log(),
+                log: self.folder.last_log(),
             });
         }
         std::thread::sleep(PAUSE);
@@ -275,13 +204,13 @@ impl Starting {
     }
 
     fn system(&self, what: &str, error: io::Error) -> ServiceError {
-        let kind = self.kind();
+        let software = self.software();
         let other = |error| ServiceError::System {
-            kind,
+            software,
             what: what.to_owned(),
             error,
         };
-        self.place.full().unwrap_or_else(|| other(error))
+        self.folder.full().unwrap_or_else(|| other(error))
     }
 }
 
@@ -295,10 +224,11 @@ fn free_port() -> io::Result<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{DATABASES, Database, DatabaseKind};
 
-    fn starting(kind: Kind) -> Option<(Starting, tempfile::TempDir)> {
+    fn starting(kind: &DatabaseKind) -> Option<(Starting<dyn Database>, tempfile::TempDir)> {
         let scratch = tempfile::tempdir().unwrap();
-        match Starting::new(&Request::new(kind, scratch.path())) {
+        match Starting::new((kind.private)().unwrap(), &Request::new(scratch.path())) {
             Err(ServiceError::Missing(missing)) => {
                 println!("left out: {missing}");
                 None
@@ -311,7 +241,7 @@ mod tests {
     fn a_port_that_was_taken_in_between_is_left_for_another() {
         let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let taken = || Ok(taken.local_addr()?.port());
-        for kind in Kind::ALL {
+        for kind in DATABASES {
             let Some((begun, _scratch)) = starting(kind) else {
                 continue;
             };
@@ -320,12 +250,14 @@ mod tests {
                 times += 1;
                 if times < 3 { taken() } else { free_port() }
             });
-            assert!(service.unwrap().alive());
+            assert!(service.unwrap().1.alive());
             assert_eq!(times, 3);
             let Some((begun, _scratch)) = starting(kind) else {
                 continue;
             };
-            let error = begun.finish_on(taken).unwrap_err();
+            let Err(error) = begun.finish_on(taken) else {
+                panic!("it found a port")
+            };
             let message = error.to_string();
             assert!(matches!(error, ServiceError::Port { .. }), "{message}");
             assert!(

@@ -4,16 +4,16 @@
 mod common;
 
 use common::{Client, Fixture, Small, installed, is_installed, request, settled};
-use lab_services::{Kind, Service, ServiceError, Transport};
+use lab_services::{DatabaseKind, MARIADB, POSTGRESQL, Service, ServiceError, Transport};
 use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 
 type Pairs = &'static [(&'static str, &'static str)];
 
-fn refusal(kind: Kind, settings: &[(&str, &str)]) -> String {
+fn refusal(kind: &'static DatabaseKind, settings: &[(&str, &str)]) -> String {
     let scratch = tempfile::tempdir().unwrap();
-    let error = Service::start(&request(kind, &scratch, settings)).unwrap_err();
+    let error = Service::start(kind, &request(&scratch, settings)).unwrap_err();
     assert!(matches!(error, ServiceError::Setting { .. }), "{error:?}");
     assert!(fs::read_dir(scratch.path()).unwrap().next().is_none());
     error.to_string()
@@ -22,8 +22,8 @@ fn refusal(kind: Kind, settings: &[(&str, &str)]) -> String {
 #[test]
 fn a_setting_that_the_server_refuses_is_told_in_its_own_words() {
     for kind in installed() {
-        let (cases, own): (&[(&str, &str, &str)], _) = match kind {
-            Kind::Postgresql => (
+        let (cases, own): (&[(&str, &str, &str)], _) = match kind.name {
+            "postgresql" => (
                 &[
                     (
                         "shared_buffers",
@@ -39,7 +39,7 @@ fn a_setting_that_the_server_refuses_is_told_in_its_own_words() {
                 ],
                 "port",
             ),
-            Kind::Mariadb => (
+            _ => (
                 &[
                     ("innodb_buffer_pool_size", "lots", "Unknown suffix 'l'"),
                     ("max-connections", "3", "adjusted to 10"),
@@ -62,8 +62,8 @@ fn a_setting_that_the_server_refuses_is_told_in_its_own_words() {
 #[test]
 fn settings_are_read_back() {
     for kind in installed() {
-        let (settings, expected): (Pairs, Pairs) = match kind {
-            Kind::Postgresql => (
+        let (settings, expected): (Pairs, Pairs) = match kind.name {
+            "postgresql" => (
                 &[("shared_buffers", "16MB"), ("random_page_cost", "1.5")],
                 &[
                     ("shared_buffers", "16MB"),
@@ -76,7 +76,7 @@ fn settings_are_read_back() {
                     ("max_connections", "400"),
                 ],
             ),
-            Kind::Mariadb => (
+            _ => (
                 &[("innodb-buffer-pool-size", "64M"), ("wait_timeout", "5000")],
                 &[
                     ("innodb_buffer_pool_size", "67108864"),
@@ -114,7 +114,7 @@ fn settings_are_read_back() {
 fn a_full_disk_is_named_when_a_server_ends_by_it() {
     for kind in installed() {
         let Some(small) = Small::new(250) else { return };
-        let mut service = Service::start(&request(kind, small.folder(), &[])).unwrap();
+        let mut service = Service::start(kind, &request(small.folder(), &[])).unwrap();
         assert!(service.failure().is_none());
         let free = fs::File::create(small.folder().path().join("filler")).unwrap();
         let mut taken = 0;
@@ -140,7 +140,7 @@ fn a_full_disk_is_named_when_a_server_ends_by_it() {
     }
 }
 
-fn external(kind: Kind, url: &str) -> Result<Service, ServiceError> {
+fn external(kind: &'static DatabaseKind, url: &str) -> Result<Service, ServiceError> {
     Service::external(kind, url)
 }
 
@@ -152,7 +152,7 @@ fn a_server_that_is_not_there_or_does_not_let_in_is_told_from_others() {
         .unwrap()
         .port();
     for kind in installed() {
-        let name = kind.name();
+        let name = kind.name;
         let error = external(kind, &format!("{name}://u:secret@127.0.0.1:{closed}/d")).unwrap_err();
         assert!(
             matches!(error, ServiceError::Unreachable { .. }),
@@ -172,10 +172,10 @@ fn a_server_that_is_not_there_or_does_not_let_in_is_told_from_others() {
         assert!(!error.to_string().contains("wrong"), "{error}");
         // The role of the subjects may not make schemas.
         let error = external(kind, target).err();
-        match kind {
+        match kind.name {
             // It owns the database.
-            Kind::Postgresql => assert!(error.is_none(), "{error:?}"),
-            Kind::Mariadb => {
+            "postgresql" => assert!(error.is_none(), "{error:?}"),
+            _ => {
                 let error = error.unwrap().to_string();
                 assert!(
                     error.contains("may not create databases") && error.contains("GRANT"),
@@ -184,11 +184,10 @@ fn a_server_that_is_not_there_or_does_not_let_in_is_told_from_others() {
             }
         }
     }
-    if is_installed(Kind::Postgresql) && is_installed(Kind::Mariadb) {
-        let fixture = Fixture::new(Kind::Mariadb);
+    if is_installed(&POSTGRESQL) && is_installed(&MARIADB) {
+        let fixture = Fixture::new(&MARIADB);
         let target = fixture.service.target(Transport::Tcp, "tests").unwrap();
-        let error =
-            external(Kind::Postgresql, &target.replace("mariadb:", "postgresql:")).unwrap_err();
+        let error = external(&POSTGRESQL, &target.replace("mariadb:", "postgresql:")).unwrap_err();
         assert!(
             matches!(error, ServiceError::Unreachable { .. }),
             "{error:?}"
@@ -202,8 +201,8 @@ fn a_server_that_wants_tls_is_told_from_others() {
         let mut fixture = Fixture::new(kind);
         let target = fixture.service.target(Transport::Tcp, "tests").unwrap();
         let admin = fixture.service.admin();
-        match kind {
-            Kind::Postgresql => {
+        match kind.name {
+            "postgresql" => {
                 let file = admin.value("SHOW hba_file").unwrap();
                 fs::write(
                     file,
@@ -213,14 +212,14 @@ fn a_server_that_wants_tls_is_told_from_others() {
                 admin.query("SELECT pg_reload_conf()").unwrap();
                 std::thread::sleep(std::time::Duration::from_millis(300));
             }
-            Kind::Mariadb => admin
+            _ => admin
                 .run("SET GLOBAL require_secure_transport = 1")
                 .unwrap(),
         }
         let error = external(kind, target.split('?').next().unwrap()).unwrap_err();
-        match kind {
-            Kind::Postgresql => assert!(matches!(error, ServiceError::Tls { .. }), "{error:?}"),
-            Kind::Mariadb => assert!(matches!(error, ServiceError::Login { .. }), "{error:?}"),
+        match kind.name {
+            "postgresql" => assert!(matches!(error, ServiceError::Tls { .. }), "{error:?}"),
+            _ => assert!(matches!(error, ServiceError::Login { .. }), "{error:?}"),
         }
         assert!(error.to_string().contains("TLS"), "{error}");
     }
@@ -232,7 +231,7 @@ fn the_readers_own_server_is_measured_and_left_alone() {
     for kind in installed() {
         let mut fixture = Fixture::new(kind);
         let url = fixture.service.target(Transport::Tcp, "tests").unwrap();
-        if kind == Kind::Mariadb {
+        if kind == &MARIADB {
             fixture
                 .service
                 .admin()
@@ -280,9 +279,9 @@ fn the_readers_own_server_is_measured_and_left_alone() {
 #[test]
 fn passwords_are_in_no_command_line_and_no_log() {
     for kind in installed() {
-        let settings: &[(&str, &str)] = match kind {
-            Kind::Postgresql => &[("log_statement", "all")],
-            Kind::Mariadb => &[("general_log", "1"), ("general_log_file", "statements")],
+        let settings: &[(&str, &str)] = match kind.name {
+            "postgresql" => &[("log_statement", "all")],
+            _ => &[("general_log", "1"), ("general_log_file", "statements")],
         };
         let mut fixture = Fixture::with(kind, settings);
         fixture.service.admin().create_schema("logged").unwrap();

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Client, Fixture, Small, installed, processes_in, request, soon};
-use lab_services::{Kind, Service, ServiceError, Starting, Transport, clear};
+use lab_services::{POSTGRESQL, Service, ServiceError, Transport, clear};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use std::collections::BTreeSet;
@@ -60,7 +60,7 @@ fn a_stopped_server_leaves_nothing() {
         let (names, segments) = shared_memory(&pids);
         assert_eq!(
             (!names.is_empty(), segments),
-            (kind == Kind::Postgresql, names.len().min(1))
+            (kind == &POSTGRESQL, names.len().min(1))
         );
         assert!(service.alive() && !is_empty(scratch.path()));
         let mut client = Client::connect(kind, &service.target(Transport::Tcp, "tests").unwrap());
@@ -93,7 +93,7 @@ fn a_killed_server_is_noticed_and_another_one_starts() {
         assert!(failure.starts_with(&format!("{kind} ended")), "{failure}");
         let error = service.counters().unwrap_err();
         assert!(matches!(error, ServiceError::Ended { .. }), "{error:?}");
-        let again = Service::start(&request(kind, &scratch, &[])).unwrap();
+        let again = Service::start(kind, &request(&scratch, &[])).unwrap();
         assert!(again.alive() && again.failure().is_none());
         drop(service);
         assert!(again.alive());
@@ -141,12 +141,12 @@ fn an_abandoned_folder_is_cleared_of_servers_and_of_nothing_else() {
 fn a_target_leads_to_the_schema_by_the_transport_that_it_names() {
     for kind in installed() {
         let fixture = Fixture::new(kind);
-        let (schema, transport) = match kind {
-            Kind::Postgresql => (
+        let (schema, transport) = match kind.name {
+            "postgresql" => (
                 "SELECT current_schema()",
                 "SELECT coalesce(host(inet_server_addr()), '')",
             ),
-            Kind::Mariadb => (
+            _ => (
                 "SELECT database()",
                 "SELECT substring_index(host, ':', 1) || '' FROM information_schema.PROCESSLIST \
                  WHERE id = connection_id() AND host LIKE '%:%' UNION SELECT '' LIMIT 1",
@@ -166,7 +166,7 @@ fn a_long_path_does_not_keep_a_server_from_its_socket() {
         let parent = tempfile::tempdir().unwrap();
         let scratch = parent.path().join("long".repeat(25));
         fs::create_dir(&scratch).unwrap();
-        let mut service = Service::start(&lab_services::Request::new(kind, &scratch)).unwrap();
+        let mut service = Service::start(kind, &lab_services::Request::new(&scratch)).unwrap();
         service.admin().create_schema("tests").unwrap();
         let target = service.target(Transport::Unix, "tests").unwrap();
         Client::connect(kind, &target).run("SELECT 1");
@@ -188,10 +188,10 @@ fn a_long_path_does_not_keep_a_server_from_its_socket() {
 fn waiting_for_a_server_can_be_interrupted() {
     for kind in installed() {
         let scratch = tempfile::tempdir().unwrap();
-        let mut request = request(kind, &scratch, &[]);
+        let mut request = request(&scratch, &[]);
         request.interrupted = || true;
         let before = unused();
-        let error = Service::start(&request).unwrap_err();
+        let error = Service::start(kind, &request).unwrap_err();
         assert!(matches!(error, ServiceError::Interrupted));
         assert!(is_empty(scratch.path()) && processes_in(scratch.path()).is_empty());
         assert!(soon(|| unused().is_subset(&before)), "{kind}");
@@ -204,7 +204,7 @@ fn a_server_that_is_not_finished_leaves_nothing() {
         for milliseconds in [0, 50, 150, 400] {
             let scratch = tempfile::tempdir().unwrap();
             let before = unused();
-            let starting = Starting::new(&request(kind, &scratch, &[])).unwrap();
+            let starting = Service::begin(kind, &request(&scratch, &[])).unwrap();
             std::thread::sleep(Duration::from_millis(milliseconds));
             drop(starting);
             assert!(is_empty(scratch.path()) && processes_in(scratch.path()).is_empty());
@@ -220,7 +220,7 @@ fn a_server_that_finds_no_room_leaves_nothing() {
         for mib in [1, 8, 20] {
             let Some(small) = Small::new(mib) else { return };
             let before = unused();
-            let error = Service::start(&request(kind, small.folder(), &[])).unwrap_err();
+            let error = Service::start(kind, &request(small.folder(), &[])).unwrap_err();
             assert!(matches!(error, ServiceError::Full { .. }), "{error:?}");
             assert!(error.to_string().contains("`--scratch DIR`"), "{error}");
             assert!(is_empty(small.folder().path()));
@@ -319,10 +319,7 @@ fn a_command_has_its_servers_and_hands_on_its_status() {
     let named: Vec<&str> = line.split_whitespace().collect();
     assert_eq!(
         named,
-        installed()
-            .iter()
-            .map(|kind| kind.name())
-            .collect::<Vec<_>>()
+        installed().iter().map(|kind| kind.name).collect::<Vec<_>>()
     );
     assert_eq!(child.wait().unwrap().code(), Some(5));
     assert!(is_empty(temporary.path()));

@@ -5,6 +5,7 @@
 #[path = "../tests/simulator/mod.rs"]
 mod simulator;
 
+use lab_stats::results::results;
 use simulator::load::{add, counts, second, times};
 use simulator::{CALM, Random, Simulator, World};
 use std::time::Instant;
@@ -26,7 +27,7 @@ fn main() {
         let mut simulator = Simulator::new(&world, 1);
         (0..blocks).for_each(|_| simulator.add_block(&mut run));
         let samples: usize = run.blocks.iter().map(|block| block.samples.len()).sum();
-        let analyse = milliseconds(|| lab_stats::analyse(&run).comparisons.len());
+        let analyse = milliseconds(|| results(&run).comparisons.len());
         let stop = milliseconds(|| usize::from(lab_stats::stop(&run).is_some()));
         println!("{blocks:6}  {samples:7}  {analyse:11.0}  {stop:8.0}");
     }
@@ -42,7 +43,7 @@ fn served() {
         let world = simulator::served::World::new(&vec![1.5; servers - 2]);
         let run = world.run(1, blocks);
         let slices: usize = run.blocks.iter().map(|block| block.slices.len()).sum();
-        let analyse = milliseconds(|| lab_stats::load(&run).map_or(0, |a| a.cells.len()));
+        let analyse = milliseconds(|| results(&run).cells.len());
         println!("{servers:15}  {slices:6}  {blocks:6}  {analyse:11.0}");
     }
 }
@@ -67,7 +68,7 @@ fn load() {
             add(&mut run, slices);
         }
         let run = simulator::load::open(run);
-        let analyse = milliseconds(|| lab_stats::load(&run).map_or(0, |a| a.cells.len()));
+        let analyse = milliseconds(|| results(&run).cells.len());
         println!("{servers:13}  {points:6}  {blocks:6}  {analyse:11.0}");
     }
 }

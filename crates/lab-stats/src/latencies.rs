@@ -2,10 +2,8 @@
 //! How long single operations take where several are done at once: quantiles of the latencies that
 //! subjects counted in the buckets of docs/protocol.md.
 
-use crate::analysis::{Interval, LatencyQuantiles};
 use crate::order;
-use crate::refusals::failed;
-use lab_model::{Block, Plan, PointId, Run, SubjectId};
+use lab_model::{Block, PointId, SubjectId};
 use std::collections::BTreeMap;
 
 /// Buckets of one value each; from there on, so many of each width.
@@ -13,21 +11,6 @@ const EXACT: u32 = 64;
 
 /// Buckets of one width.
 const STEPS: u32 = 32;
-
-/// The quantiles of every subject at every point that has latencies, by point, then subject. In each
-/// block those of all its batches together; over blocks the median, with its individual interval at
-/// the plan's level.
-pub fn latencies(run: &Run, plan: &Plan) -> Vec<LatencyQuantiles> {
-    let blocks: Vec<Histograms> = run.complete_blocks().map(histograms).collect();
-    (0..plan.points.len())
-        .flat_map(|point| (0..plan.subjects.len()).map(move |subject| (subject, point)))
-        .filter(|&(subject, point)| !failed(run, subject, point))
-        .filter_map(|place| {
-            let found: Vec<&Histogram> = blocks.iter().filter_map(|b| b.get(&place)).collect();
-            quantiles(place, &found, plan.measure.alpha)
-        })
-        .collect()
-}
 
 /// The lowest and the highest latency that a bucket counts, ns.
 pub fn bucket(index: u32) -> (u64, u64) {
@@ -46,11 +29,11 @@ pub fn bucket(index: u32) -> (u64, u64) {
 
 /// How many operations fell into each bucket.
 #[derive(Default)]
-struct Histogram(BTreeMap<u32, u64>);
+pub(crate) struct Histogram(BTreeMap<u32, u64>);
 
-type Histograms = BTreeMap<(SubjectId, PointId), Histogram>;
+pub(crate) type Histograms = BTreeMap<(SubjectId, PointId), Histogram>;
 
-fn histograms(block: &Block) -> Histograms {
+pub(crate) fn histograms(block: &Block) -> Histograms {
     let mut histograms = Histograms::new();
     for batch in &block.latencies {
         let Histogram(counts) = histograms.entry((batch.subject, batch.point)).or_default();
@@ -62,30 +45,8 @@ fn histograms(block: &Block) -> Histograms {
     histograms
 }
 
-fn quantiles(
-    (subject, point): (SubjectId, PointId),
-    blocks: &[&Histogram],
-    alpha: f64,
-) -> Option<LatencyQuantiles> {
-    let over_blocks = |per_10_000: u32| -> Option<Interval> {
-        let quantiles = blocks.iter().filter_map(|b| b.quantile(per_10_000));
-        let values: Vec<f64> = quantiles.collect();
-        order::median_interval(&values, alpha)
-    };
-    Some(LatencyQuantiles {
-        subject,
-        point,
-        operations: blocks.iter().map(|block| block.total()).sum(),
-        p50_ns: over_blocks(5000)?,
-        p90_ns: over_blocks(9000),
-        p99_ns: over_blocks(9900),
-        p999_ns: over_blocks(9990),
-        max_ns: over_blocks(10_000)?,
-    })
-}
-
 impl Histogram {
-    fn total(&self) -> u64 {
+    pub fn total(&self) -> u64 {
         self.0
             .values()
             .fold(0, |sum, count| sum.saturating_add(*count))
@@ -94,7 +55,7 @@ impl Histogram {
     /// The least latency that at least so many in 10,000 operations do not exceed, ns: the highest of
     /// its bucket, so that it is never too low. `None` where the operations are so few that it would
     /// be their greatest.
-    fn quantile(&self, per_10_000: u32) -> Option<f64> {
+    pub fn quantile(&self, per_10_000: u32) -> Option<f64> {
         let rank = order::quantile_rank(per_10_000, self.total())?;
         let mut passed = 0u64;
         let found = self.0.iter().find(|(_, count)| {

@@ -2,7 +2,8 @@
 //! What more connections bring each subject: the Universal Scalability Law through the throughputs of
 //! a sweep whose points do several operations at once.
 
-use crate::analysis::{Peak, Scaling, ScalingLaw};
+use crate::analysis::{Peak, ScalingLaw};
+use crate::results::Scaling;
 use crate::sweeps::{self, OneSubject, Ranked, Sweep};
 use crate::table::Table;
 use crate::{bootstrap, usl};
@@ -42,21 +43,20 @@ fn scaling(
 pub(crate) fn of(plan: &Plan, sweep: &Sweep, subject: SubjectId, measured: &OneSubject) -> Scaling {
     let law = law(plan, measured);
     let points = measured.x.len();
-    let why = match points < usl::LEAST {
-        _ if law.is_some() => None,
-        true => Some(format!(
-            "the law needs {} points, and there are {points}",
-            usl::LEAST
-        )),
-        false => Some("no block has all points".into()),
+    let least = usl::LEAST;
+    let why = if points < least {
+        format!("the law needs {least} points, and there are {points}")
+    } else {
+        "no block has all points".into()
     };
     Scaling {
         subject,
+        target: 0,
         case: sweep.case,
         factors: sweep.factors.clone(),
         points: points as u32,
+        why: law.is_none().then_some(why),
         law,
-        why,
     }
 }
 

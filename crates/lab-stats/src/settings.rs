@@ -27,7 +27,7 @@ pub struct Difference {
 /// out subjects that failed: they said nothing. Points in which one of the two has no part are left
 /// out.
 pub fn differences(plan: &Plan, settings: &[Setting], keys: &[String]) -> Vec<Difference> {
-    let said = Said::new(settings);
+    let read = ReadBack::new(settings);
     let mut differences = Vec::new();
     for subject in (0..plan.subjects.len()).filter(|&s| s != plan.baseline) {
         let both = |&point: &PointId| {
@@ -35,8 +35,8 @@ pub fn differences(plan: &Plan, settings: &[Setting], keys: &[String]) -> Vec<Di
         };
         for point in (0..plan.points.len()).filter(both) {
             for key in keys {
-                let value = said.value(subject, point, key);
-                let baseline = said.value(plan.baseline, point, key);
+                let value = read.value(subject, point, key);
+                let baseline = read.value(plan.baseline, point, key);
                 if value != baseline {
                     differences.push(Difference {
                         subject,
@@ -70,11 +70,11 @@ impl Difference {
 }
 
 /// The distinct values by subject, point and key.
-struct Said<'a>(HashMap<(SubjectId, Option<PointId>, &'a str), Vec<&'a str>>);
+struct ReadBack<'a>(HashMap<(SubjectId, Option<PointId>, &'a str), Vec<&'a str>>);
 
-impl<'a> Said<'a> {
-    fn new(settings: &'a [Setting]) -> Said<'a> {
-        let mut said = Said(HashMap::new());
+impl<'a> ReadBack<'a> {
+    fn new(settings: &'a [Setting]) -> ReadBack<'a> {
+        let mut read = ReadBack(HashMap::new());
         for Setting {
             subject,
             point,
@@ -82,12 +82,12 @@ impl<'a> Said<'a> {
             value,
         } in settings
         {
-            let values = said.0.entry((*subject, *point, key)).or_default();
+            let values = read.0.entry((*subject, *point, key)).or_default();
             if !values.contains(&value.as_str()) {
                 values.push(value);
             }
         }
-        said
+        read
     }
 
     fn value(&self, subject: SubjectId, point: PointId, key: &str) -> Option<String> {

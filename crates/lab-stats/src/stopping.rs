@@ -13,10 +13,12 @@
 //! distribution of the looks keeps it exact with few blocks, and a little conservative.
 
 use crate::analysis::Verdict;
-use crate::compare::{self, Pair};
 use crate::refusals;
+use crate::results::batches;
+use crate::results::compare::Pair;
+use crate::results::observed::Observed;
 use crate::table::{Table, sound_plan};
-use lab_model::{Ending, Measure, Plan, Run};
+use lab_model::{Ending, Measure, Metric, Plan, Run};
 
 /// Whether a run may stop after its latest complete block: at a look, because every comparison is
 /// decided or, where a precision is wanted, as precise as that; at the last look or the last
@@ -75,8 +77,13 @@ fn look_at_all(run: &Run, blocks: u32) -> Option<Ending> {
 
 fn look(run: &Run, plan: &Plan, blocks: u32) -> Option<Ending> {
     let table = Table::new(run, plan);
-    let refusals = refusals::refusals(run, plan);
-    let pairs = compare::compare(plan, &table, &refusals, alpha_of_look(run, plan, blocks)).pairs;
+    let basis = batches::basis(run, plan, alpha_of_look(run, plan, blocks));
+    let told = Observed::readings(run);
+    let mut pairs = batches::compared(&basis, &table, &told).pairs;
+    // Metrics of the experiment's own are compared at the end, and prolong no run.
+    pairs.retain(|pair| {
+        pair.comparison.verdict.is_some() && pair.comparison.key.metric == Metric::WALL
+    });
     let all = |good: &dyn Fn(&Pair) -> bool| !pairs.is_empty() && pairs.iter().all(good);
     match plan.measure.precision {
         Some(width) => all(&|pair| precise(pair, width)).then_some(Ending::Precise),
@@ -89,16 +96,16 @@ fn look(run: &Run, plan: &Plan, blocks: u32) -> Option<Ending> {
 fn decided(pair: &Pair, measure: &Measure) -> bool {
     let (ratio, margin) = (pair.comparison.ratio, measure.margin);
     match pair.comparison.verdict {
-        Verdict::Inconclusive { .. } => false,
-        Verdict::SmallButReal { faster: false } => !measure.gate,
-        Verdict::Equivalent => ratio.low >= 1.0 - margin && ratio.high <= 1.0 + margin,
+        None | Some(Verdict::Inconclusive { .. }) => false,
+        Some(Verdict::SmallButReal { faster: false }) => !measure.gate,
+        Some(Verdict::Equivalent) => ratio.low >= 1.0 - margin && ratio.high <= 1.0 + margin,
         _ => true,
     }
 }
 
 fn precise(pair: &Pair, width: f64) -> bool {
     let ratio = pair.comparison.ratio;
-    pair.typical.supports_verdict()
+    pair.ratio.supports_verdict()
         && ratio.high <= ratio.estimate * (1.0 + width)
         && ratio.low >= ratio.estimate * (1.0 - width)
 }

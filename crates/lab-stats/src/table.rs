@@ -168,6 +168,11 @@ impl Visit {
         visit
     }
 
+    /// What neither CPU time accounts for of an operation, ns; negative where both worked at once.
+    pub fn idle_ns(&self) -> f64 {
+        self.whole_wall_ns - self.whole_cpu_ns - self.whole_server_ns.unwrap_or(0.0)
+    }
+
     fn log_ratio(&self, baseline: &Visit, time: Time) -> Option<f64> {
         match time {
             Time::Typical => order::interquartile_mean(&self.pair_log_ratios(baseline)),

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an analysis says in the situations that its readers meet: verdicts, refusals, warnings,
+//! What results say in the situations that its readers meet: verdicts, refusals, warnings,
 //! looks, sweeps, warm-up.
 
 mod simulator;
 
 use lab_model::*;
-use lab_stats::analysis::{Analysis, Interval, Verdict};
+use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::ratio::{Level, Ratio};
+use lab_stats::results::results;
 use lab_stats::verdict::verdict;
-use lab_stats::{analyse, stop, stopping, warmup};
+use lab_stats::{stop, stopping, warmup};
+use simulator::figures::{interval, judged, places, reading, warnings};
 use simulator::{CALM, FIXED, MARGINAL, Simulator, World};
 
 /// Blocks of a world with the subjects' true ratios.
@@ -28,11 +30,6 @@ fn grown(mut run: Run, world: &World, blocks: u32) -> Run {
 
 fn plan(run: &mut Run) -> &mut Plan {
     run.plan.as_mut().unwrap()
-}
-
-fn warnings(analysis: &Analysis, kind: &str) -> Vec<String> {
-    let of_kind = analysis.warnings.iter().filter(|w| w.kind == kind);
-    of_kind.map(|w| w.text.clone()).collect()
 }
 
 #[test]
@@ -82,12 +79,12 @@ fn verdicts_are_those_of_the_design_page() {
 
 #[test]
 fn too_few_blocks_say_what_level_they_have() {
-    let analysis = analyse(&measured(&[1.0, 1.0, 1.0, 1.0], 4));
-    let ratio = analysis.comparisons[0].ratio;
+    let results = results(&measured(&[1.0, 1.0, 1.0, 1.0], 4));
+    let ratio = results.comparisons[0].ratio;
     // Four blocks: the widest interval misses with chance 2/2^4, four of them at most 4 times that.
     assert!((ratio.level - 0.5).abs() < 1e-12, "{ratio:?}");
-    assert_eq!(analysis.level, 0.95);
-    let few = warnings(&analysis, "few-blocks");
+    assert_eq!(results.level, 0.95);
+    let few = warnings(&results, "few-blocks");
     assert!(
         few.len() == 1 && few[0].contains("8 blocks") && few[0].contains("50 %"),
         "{few:?}"
@@ -118,9 +115,9 @@ fn a_run_stops_at_a_look_when_all_is_decided_and_says_the_same_afterwards() {
     let mut run = measured(&[1.5, 0.5], 10);
     assert_eq!(stop(&run), Some(Ending::Decided));
     run.ending = Some(Ending::Decided);
-    let analysis = analyse(&run);
-    assert_eq!(analysis.comparisons[0].verdict, Verdict::Slower);
-    assert_eq!(analysis.comparisons[1].verdict, Verdict::Faster);
+    let results = results(&run);
+    assert_eq!(judged(&results)[0].1, Verdict::Slower);
+    assert_eq!(judged(&results)[1].1, Verdict::Faster);
     assert_eq!(
         stop(&measured(&[1.5, 0.5], 9)),
         None,
@@ -158,25 +155,25 @@ fn only_complete_blocks_count() {
     let mut run = measured(&[1.5], 12);
     run.blocks[3].state = BlockState::Disturbed;
     run.blocks[11].state = BlockState::Incomplete;
-    let analysis = analyse(&run);
-    assert_eq!((analysis.blocks, analysis.disturbed_blocks), (10, 1));
-    assert_eq!(analysis.cells[0].blocks, 10);
-    assert_eq!(warnings(&analysis, "disturbed").len(), 1);
+    let results = results(&run);
+    assert_eq!((results.blocks, results.disturbed_blocks), (10, 1));
+    assert_eq!(results.cells[0].blocks, 10);
+    assert_eq!(warnings(&results, "disturbed").len(), 1);
 }
 
 #[test]
 fn a_control_that_differs_raises_the_margin() {
     let mut run = measured(&[1.05, 1.04], 12);
-    let analysis = analyse(&run);
-    assert!(analysis.controls[0].met && analysis.controls[0].margin == 0.02);
-    assert_eq!(analysis.comparisons[0].verdict, Verdict::Slower);
+    let all = results(&run);
+    assert!(all.controls[0].met && all.controls[0].margin == 0.02);
+    assert_eq!(judged(&all)[0].1, Verdict::Slower);
     // The second subject takes the control's part: a copy that is 4 % slower.
     plan(&mut run).subjects[2].control_of = Some(0);
-    let analysis = analyse(&run);
-    let control = &analysis.controls[0];
+    let all = results(&run);
+    let control = &all.controls[0];
     assert!(!control.met && control.margin == control.ratio.high - 1.0 && control.margin > 0.035);
-    assert_ne!(analysis.comparisons[0].verdict, Verdict::Slower);
-    assert_eq!(warnings(&analysis, "noise-floor").len(), 1);
+    assert_ne!(judged(&all)[0].1, Verdict::Slower);
+    assert_eq!(warnings(&all, "noise-floor").len(), 1);
 }
 
 fn failure(subject: SubjectId, point: Option<PointId>, kind: &str) -> Failure {
@@ -195,26 +192,22 @@ fn failure(subject: SubjectId, point: Option<PointId>, kind: &str) -> Failure {
 fn what_failed_is_not_compared_and_has_no_figures() {
     let mut run = measured(&[1.5, 1.0], 12);
     run.failures = vec![failure(1, Some(0), "crash"), failure(99, None, "crash")];
-    let analysis = analyse(&run);
-    assert_eq!(analysis.comparisons.len(), 1);
-    assert_eq!(analysis.comparisons[0].subject, 2);
-    assert!(analysis.cells.iter().all(|cell| cell.subject != 1));
-    assert!(
-        analysis.refusals[0]
-            .why
-            .contains("it stopped with status 1")
-    );
-    assert_eq!(warnings(&analysis, "failed").len(), 1);
+    let results = results(&run);
+    assert_eq!(judged(&results).len(), 1);
+    assert_eq!(results.comparisons[0].key.subject, 2);
+    assert!(results.cells.iter().all(|cell| cell.key.subject != 1));
+    assert!(results.refusals[0].why.contains("it stopped with status 1"));
+    assert_eq!(warnings(&results, "failed").len(), 1);
 }
 
 #[test]
 fn without_the_baseline_nothing_is_compared_but_all_is_shown() {
     let mut run = measured(&[1.5, 1.0], 12);
     run.failures = vec![failure(0, None, "build")];
-    let analysis = analyse(&run);
-    assert!(analysis.comparisons.is_empty() && analysis.controls.is_empty());
-    assert_eq!(analysis.refusals.len(), 4);
-    assert_eq!(analysis.cells.len(), 3);
+    let results = results(&run);
+    assert!(results.comparisons.is_empty() && results.controls.is_empty());
+    assert_eq!(results.refusals.len(), 4);
+    assert_eq!(places(&results).len(), 3);
 }
 
 fn setting(subject: SubjectId, point: Option<PointId>, key: &str, value: &str) -> Setting {
@@ -236,19 +229,19 @@ fn other_settings_are_refused_with_both_values_named() {
         .collect();
     run.settings
         .extend((0..4).map(|s| setting(s, None, "sqlite_version", "3.40.1")));
-    assert!(analyse(&run).refusals.is_empty());
+    assert!(results(&run).refusals.is_empty());
 
     run.settings[1].value = "wal".to_string();
     run.settings[6].value = "3.45.0".to_string();
-    let analysis = analyse(&run);
-    assert_eq!(analysis.comparisons.len(), 1);
-    assert_eq!(analysis.refusals.len(), 1);
-    let why = &analysis.refusals[0].why;
+    let all = results(&run);
+    assert_eq!(judged(&all).len(), 1);
+    assert_eq!(all.refusals.len(), 1);
+    let why = &all.refusals[0].why;
     assert!(
         why.contains("journal_mode is wal, but delete in base"),
         "{why}"
     );
-    let versions = warnings(&analysis, "versions");
+    let versions = warnings(&all, "versions");
     assert!(
         versions.len() == 1 && versions[0].contains("3.45.0 in s2"),
         "{versions:?}"
@@ -257,7 +250,7 @@ fn other_settings_are_refused_with_both_values_named() {
     // One that says nothing is not taken at its word; one that changes its word is not, either.
     run.settings.remove(1);
     assert!(
-        analyse(&run).refusals[0]
+        results(&run).refusals[0]
             .why
             .contains("journal_mode is not reported")
     );
@@ -265,23 +258,24 @@ fn other_settings_are_refused_with_both_values_named() {
         .push(setting(1, Some(0), "journal_mode", "delete"));
     run.settings
         .push(setting(1, Some(0), "journal_mode", "off"));
-    assert!(analyse(&run).refusals[0].why.contains("delete, then off"));
+    assert!(results(&run).refusals[0].why.contains("delete, then off"));
 }
 
 #[test]
 fn typical_and_whole_time_that_name_different_winners_are_said_to() {
     let mut run = measured(&[0.9], 12);
-    assert!(!analyse(&run).comparisons[0].disagree);
+    assert!(!results(&run).comparisons[0].disagrees);
     for block in &mut run.blocks {
         // A collector: one batch in sixteen takes as long as eleven.
         let paused = block.samples.iter_mut().find(|s| s.subject == 1).unwrap();
         paused.batch.wall_ns *= 11;
     }
-    let analysis = analyse(&run);
-    assert_eq!(analysis.comparisons[0].verdict, Verdict::Faster);
-    assert!(analysis.comparisons[0].whole_ratio.low > 1.0);
-    assert!(analysis.comparisons[0].disagree);
-    assert_eq!(warnings(&analysis, "disagree").len(), 1);
+    let results = results(&run);
+    assert_eq!(judged(&results)[0].1, Verdict::Faster);
+    let mean = results.comparison(1, 0, &Metric::MEAN_WALL).unwrap();
+    assert!(mean.ratio.low > 1.0);
+    assert!(results.comparisons[0].disagrees);
+    assert_eq!(warnings(&results, "disagree").len(), 1);
 }
 
 #[test]
@@ -298,14 +292,14 @@ fn dependent_blocks_are_merged_or_nothing_is_said() {
                 sample.batch.wall_ns = (sample.batch.wall_ns as f64 * factor) as u64;
             }
         }
-        analyse(&run)
+        results(&run)
     };
     let merged = wave(40, 10);
     assert!(merged.comparisons[0].merged && merged.comparisons[0].blocks < 40);
     let unresolved = wave(10, 10);
     let comparison = &unresolved.comparisons[0];
     assert!(
-        matches!(comparison.verdict, Verdict::Inconclusive { .. }),
+        matches!(comparison.verdict, Some(Verdict::Inconclusive { .. })),
         "{comparison:?}"
     );
     assert_eq!(
@@ -326,8 +320,8 @@ fn sweep() -> World {
 #[test]
 fn sweeps_give_fixed_and_marginal_cost_the_same_every_time() {
     let run = grown(simulator::run(&sweep(), 1, 8), &sweep(), 12);
-    let analysis = analyse(&run);
-    let fit = analysis.fits.iter().find(|fit| fit.subject == 1).unwrap();
+    let all = results(&run);
+    let fit = all.fits.iter().find(|fit| fit.subject == 1).unwrap();
     let near = |i: Interval, truth: f64| i.low <= truth && truth <= i.high && i.high / i.low < 1.25;
     assert!(near(fit.fixed_ns, 2.0 * FIXED), "{:?}", fit.fixed_ns);
     assert!(
@@ -338,15 +332,15 @@ fn sweeps_give_fixed_and_marginal_cost_the_same_every_time() {
     assert!(!fit.curved && fit.worst_residual < 0.02, "{fit:?}");
     assert_eq!(
         fit.fixed_ns,
-        analyse(&run)
+        results(&run)
             .fits
             .iter()
             .find(|f| f.subject == 1)
             .unwrap()
             .fixed_ns
     );
-    assert_eq!(analysis.overall[0].points, 5);
-    assert!((analysis.overall[0].ratio.estimate - 2.0).abs() < 0.03);
+    assert_eq!(all.overall[0].points, 5);
+    assert!((all.overall[0].ratio.estimate - 2.0).abs() < 0.03);
 }
 
 #[test]
@@ -362,7 +356,7 @@ fn a_bent_sweep_is_called_curved() {
         sample.batch.wall_ns = sample.batch.wall_ns * 3 / 2;
     }
     assert!(
-        analyse(&run)
+        results(&run)
             .fits
             .iter()
             .all(|fit| fit.curved && fit.worst_residual > 0.05)
@@ -400,9 +394,11 @@ fn a_factor_is_compared_with_its_first_value_within_each_subject() {
     {
         sample.batch.wall_ns *= 3;
     }
-    let factors = analyse(&run).factors;
-    let pairs: Vec<_> = factors.iter().map(|f| (f.subject, f.from, f.to)).collect();
-    let expected: Vec<_> = (0..3).flat_map(|s| [(s, 0, 2), (s, 1, 3)]).collect();
+    let factors = results(&run).effects;
+    let pairs: Vec<_> = factors.iter().map(|f| (f.subject, &f.pairs[..])).collect();
+    let expected: Vec<_> = (0..3)
+        .flat_map(|s| [(s, &[(0, 2)][..]), (s, &[(1, 3)][..])])
+        .collect();
     assert_eq!(pairs, expected);
     assert!(
         factors
@@ -410,7 +406,7 @@ fn a_factor_is_compared_with_its_first_value_within_each_subject() {
             .all(|f| (f.ratio.estimate - 3.0).abs() < 0.1 && f.factor == "statement")
     );
     assert_eq!(
-        analyse(&run).fits.len(),
+        results(&run).fits.len(),
         6,
         "a line for each subject and value of the factor"
     );
@@ -441,18 +437,22 @@ fn footprints_are_medians_over_blocks() {
         };
         block.resources = vec![resources(1, 9000), resources(rss_bytes, 8000)];
     }
-    let footprints = analyse(&run).footprints;
-    assert_eq!(footprints.len(), 1);
-    let f = &footprints[0];
+    let results = results(&run);
+    let of = |metric| interval(&results, 0, None, &metric);
+    let memory = of(Metric::MEMORY);
     assert_eq!(
-        (f.rss_bytes.estimate, f.rss_bytes.low, f.rss_bytes.high),
+        (memory.estimate, memory.low, memory.high),
         (4000.0, 1000.0, 7000.0)
     );
-    assert_eq!(
-        (f.peak_rss_bytes.estimate, f.startup_ns.estimate),
-        (9000.0, 40.0)
+    assert_eq!(of(Metric::PEAK_MEMORY).estimate, 9000.0);
+    assert_eq!(of(Metric::STARTUP).estimate, 40.0);
+    let of = |metric| reading(&results, 0, None, &metric);
+    let found = [Metric::THREADS, Metric::USER_CPU, Metric::SYSTEM_CPU].map(of);
+    assert_eq!(found, [Some(4.0), Some(5.0), Some(6.0)]);
+    assert!(
+        results.cells_at(1, None).is_empty(),
+        "nothing is known of it"
     );
-    assert_eq!((f.threads, f.user_ns, f.sys_ns), (4, 5.0, 6.0));
 }
 
 /// Batch times with 3 % scatter around the levels of the stretches.
@@ -530,30 +530,23 @@ fn pilots_without_steady_state_and_unfit_hosts_are_warned_of() {
         what,
         advice: "use another".to_string(),
     }];
-    let analysis = analyse(&run);
-    assert!(warnings(&analysis, "no-steady-state")[0].contains("s1"));
-    assert_eq!(warnings(&analysis, "host"), ["one core only: use another."]);
-    let cell = analysis
-        .cells
-        .iter()
-        .find(|cell| cell.subject == 1)
-        .unwrap();
+    let results = results(&run);
+    assert!(warnings(&results, "no-steady-state")[0].contains("s1"));
+    assert_eq!(warnings(&results, "host"), ["one core only: use another."]);
+    assert_eq!(results.warm_ups, [(1, 0, WarmUp::NoSteadyState)]);
+    assert_eq!(reading(&results, 1, 0, &Metric::COLD), Some(77.0));
     assert_eq!(
-        (cell.warm_up, cell.cold_ns),
-        (Some(WarmUp::NoSteadyState), Some(77))
-    );
-    assert_eq!(
-        warnings(&analysis, "interrupted").len(),
+        warnings(&results, "interrupted").len(),
         1,
         "it has not ended"
     );
 }
 
 #[test]
-fn imported_figures_have_no_analysis() {
+fn imported_figures_have_no_results() {
     let mut run = measured(&[1.0], 3);
     run.plan = None;
-    let analysis = analyse(&run);
-    assert!(analysis.cells.is_empty() && analysis.warnings.is_empty());
+    let results = results(&run);
+    assert!(results.cells.is_empty() && results.warnings.is_empty());
     assert_eq!(stop(&run), None);
 }

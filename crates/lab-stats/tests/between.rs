@@ -7,7 +7,7 @@ use lab_model::host::Finding;
 use lab_model::*;
 use lab_stats::analysis::Verdict;
 use lab_stats::between;
-use lab_stats::between::{Between, Incomparable, Program, Recorded};
+use lab_stats::between::{Between, Changed, Incomparable, Program, Recorded};
 use simulator::{CALM, Simulator, World};
 use std::collections::HashMap;
 
@@ -29,9 +29,12 @@ fn measured(ratios: &[f64], blocks: u32, seed: u64) -> Run {
 /// The same program everywhere but for those named.
 fn hashes(others: &[&str]) -> HashMap<String, String> {
     let names = ["base", "s1", "s2", "control"];
-    let hash = |name: &&str| match others.contains(name) {
-        true => "new".to_string(),
-        false => "old".to_string(),
+    let hash = |name: &&str| {
+        if others.contains(name) {
+            "new".to_string()
+        } else {
+            "old".to_string()
+        }
     };
     names.iter().map(|n| (n.to_string(), hash(n))).collect()
 }
@@ -51,8 +54,7 @@ fn compare(first: &Run, second: &Run, changed: &[&str]) -> Result<Between, Incom
 }
 
 fn reservations(between: &Between) -> Vec<&str> {
-    let kinds = between.reservations.iter().map(|r| r.kind.as_str());
-    kinds.collect()
+    between.reservations.iter().map(|r| r.kind).collect()
 }
 
 fn plan(run: &mut Run) -> &mut Plan {
@@ -68,23 +70,25 @@ fn a_changed_subject_is_told_from_a_faster_machine() {
         sample.batch.wall_ns /= 2;
     }
     let found = compare(&before, &after, &["s1"]).unwrap();
-    let [s1, s2] = &found.changes[..] else {
-        panic!("{:?}", found.changes)
+    let changes: Vec<&Changed> = found.judged().collect();
+    let [s1, s2] = changes[..] else {
+        panic!("{changes:?}")
     };
     assert_eq!(
         (s1.verdict, s1.program),
-        (Verdict::Faster, Program::Changed)
+        (Some(Verdict::Faster), Program::Changed)
     );
     assert!(s1.change.low < 1.1 / 1.2 && 1.1 / 1.2 < s1.change.high);
     assert_eq!(
         (s2.verdict, s2.program),
-        (Verdict::Equivalent, Program::Same)
+        (Some(Verdict::Equivalent), Program::Same)
     );
     assert_eq!(reservations(&found), Vec::<&str>::new());
     // Times are halved for all, which says nothing about any of them.
-    let base = &found.levels[0];
+    let times: Vec<&Changed> = found.times().collect();
+    let base = times[0];
     assert!(base.reference && base.change.high < 0.7, "{base:?}");
-    assert_eq!(found.levels.len(), 4);
+    assert_eq!(times.len(), 4);
     assert_eq!(found.baseline_program, Program::Same);
 }
 
@@ -134,7 +138,7 @@ fn another_baseline_or_another_host_is_no_verdict_about_the_subject_alone() {
 #[test]
 fn a_program_that_nobody_changed_and_that_changed_is_marked() {
     let found = compare(&measured(&[1.2], 20, 1), &measured(&[1.4], 20, 2), &[]).unwrap();
-    assert_eq!(found.changes[0].verdict, Verdict::Slower);
+    assert_eq!(found.changes[0].verdict, Some(Verdict::Slower));
     assert_eq!(reservations(&found), ["same-program"]);
 }
 
@@ -144,9 +148,9 @@ fn too_few_blocks_have_no_verdict_and_say_how_many_it_takes() {
     let change = &found.changes[0];
     assert_eq!(
         change.verdict,
-        Verdict::Inconclusive {
+        Some(Verdict::Inconclusive {
             blocks_needed: Some(6)
-        }
+        })
     );
     assert!(change.change.level < 0.95);
     assert_eq!(reservations(&found), ["few-blocks"]);
@@ -173,7 +177,7 @@ fn a_command_alone_has_a_time_and_no_change() {
     let alone = |seed| {
         let mut run = measured(&[], 10, seed);
         let plan = plan(&mut run);
-        plan.commands = Some(Commands::default());
+        plan.work = Work::Commands(Commands::default());
         for subject in &mut plan.subjects {
             subject.command = Some(Command {
                 line: "sort a.txt".into(),
@@ -196,7 +200,7 @@ fn a_command_alone_has_a_time_and_no_change() {
         between(first, second).unwrap()
     };
     let found = compare(&second);
-    assert!(found.changes.is_empty() && found.levels.len() == 2);
+    assert_eq!((found.judged().count(), found.times().count()), (0, 2));
     assert_eq!(reservations(&found), ["nothing-relative"]);
     // The line is the same, but who knows what it ran.
     assert_eq!(found.baseline_program, Program::Unknown);
@@ -218,7 +222,7 @@ fn what_one_run_lacks_is_said() {
         log: Vec::new(),
     });
     let found = compare(&before, &after, &[]).unwrap();
-    assert!(found.changes.is_empty());
+    assert_eq!(found.judged().count(), 0);
     assert_eq!(
         found.apart,
         [
@@ -266,4 +270,22 @@ fn runs_that_cannot_be_compared_are_errors() {
     assert!(error.contains("no subject at a point in common"));
     let error = compare(&run, &run.clone(), &[]).unwrap_err();
     assert_eq!(error, Incomparable::Same("1.lab".into()));
+}
+
+/// Ratios and times are in one list, each with its metric; only ratios have a verdict.
+#[test]
+fn what_changed_is_one_list() {
+    let found = compare(&measured(&[1.2], 12, 1), &measured(&[1.2], 12, 2), &[]).unwrap();
+    let places: Vec<_> = found
+        .changes
+        .iter()
+        .map(|c| (&c.subject[..], c.relative, c.verdict.is_some()))
+        .collect();
+    let times = ["base", "s1", "control"].map(|name| (name, false, false));
+    assert_eq!(places[0], ("s1", true, true));
+    assert_eq!(places[1..], times);
+    assert!(found.changes.iter().all(|c| c.metric == Metric::WALL));
+    let reference = found.times().map(|c| (c.baseline, c.reference));
+    let reference: Vec<_> = reference.collect();
+    assert_eq!(reference, [(true, true), (false, false), (false, true)]);
 }

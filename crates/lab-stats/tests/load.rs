@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the analysis of a load run says: against NumPy and SciPy, of simulated servers whose truth is
+//! What the results of a load run say: against NumPy and SciPy, of simulated servers whose truth is
 //! known, of any run that a file can hold, and to a gate.
 
 mod lines;
@@ -7,42 +7,60 @@ mod simulator;
 
 use lab_model::*;
 use lab_stats::analysis::{Interval, Verdict};
-use lab_stats::load;
-use lab_stats::load::analysis::{LoadAnalysis, LoadCell, LoadComparison, Metric, Quantiles};
 use lab_stats::load::threshold::{Judgement, Threshold, judge};
+use lab_stats::results::{Comparison, Results, results};
 use lines::{close, lines};
 use proptest::prelude::*;
+use simulator::figures::{interval, judged, maybe, places, reading, warnings};
 use simulator::load::{add, counts, open, run, second, times};
 use simulator::{Random, contradicts, most};
 
 const NUMPY: &str = include_str!("../reference/load.txt");
 
-fn analysed(run: &Run) -> LoadAnalysis {
-    load(run).expect("it is a load run")
+fn warned(results: &Results, kind: &str) -> Option<String> {
+    warnings(results, kind).first().map(|text| text.to_string())
 }
 
-fn warned(analysis: &LoadAnalysis, kind: &str) -> Option<String> {
-    let mut of_kind = analysis.warnings.iter().filter(|w| w.kind == kind);
-    of_kind.next().map(|w| w.text.clone())
+fn metrics(results: &Results) -> Vec<Metric> {
+    let comparisons = results.comparisons.iter();
+    comparisons.map(|c| c.key.metric.clone()).collect()
 }
 
-fn respects(analysis: &LoadAnalysis) -> Vec<Metric> {
-    analysis.comparisons.iter().map(|c| c.metric).collect()
+const IN_TURNS: [Metric; 6] = [
+    Metric::THROUGHPUT,
+    Metric::P50,
+    Metric::P90,
+    Metric::P99,
+    Metric::P999,
+    Metric::SERVER_CPU,
+];
+
+/// Those of the response times that there are, in their order.
+fn given(results: &Results, subject: SubjectId) -> Vec<Interval> {
+    let all = [
+        Metric::P50,
+        Metric::P75,
+        Metric::P90,
+        Metric::P99,
+        Metric::P999,
+        Metric::P9999,
+    ];
+    let found = all.iter().filter_map(|m| maybe(results, subject, 0, m));
+    found.collect()
 }
 
-/// Those of the six that there are, in their order.
-fn given(quantiles: &Quantiles) -> Vec<Interval> {
-    let Quantiles {
-        p50_ns,
-        p75_ns,
-        p90_ns,
-        p99_ns,
-        p999_ns,
-        p9999_ns,
-        ..
-    } = quantiles;
-    let all = [p50_ns, p75_ns, p90_ns, p99_ns, p999_ns, p9999_ns];
-    all.into_iter().copied().flatten().collect()
+/// The same of the service times.
+fn given_service(results: &Results, subject: SubjectId) -> Vec<Interval> {
+    let all = [
+        Metric::SERVICE_P50,
+        Metric::SERVICE_P75,
+        Metric::SERVICE_P90,
+        Metric::SERVICE_P99,
+        Metric::SERVICE_P999,
+        Metric::SERVICE_P9999,
+    ];
+    let found = all.iter().filter_map(|m| maybe(results, subject, 0, m));
+    found.collect()
 }
 
 /// The run of reference/generate_load.py.
@@ -92,30 +110,30 @@ fn reference_run() -> Run {
 
 #[test]
 fn levels_and_quantiles_are_those_of_numpy() {
-    let analysis = analysed(&reference_run());
-    assert_eq!((analysis.blocks, analysis.cells.len()), (10, 2));
-    for cell in &analysis.cells {
+    let results = results(&reference_run());
+    assert_eq!((results.blocks, places(&results).len()), (10, 2));
+    for subject in 0..2 {
         let own = |name: &'static str| {
-            lines(NUMPY, name).filter(|l| l.key("subject") == cell.subject as f64)
+            lines(NUMPY, name).filter(move |l| l.key("subject") == subject as f64)
         };
         let expected = own("quantiles").next().unwrap().numbers;
-        let found: Vec<f64> = given(&cell.response).iter().map(|i| i.estimate).collect();
+        let quantiles = given(&results, subject);
+        let found: Vec<f64> = quantiles.iter().map(|i| i.estimate).collect();
         assert_eq!(found, expected);
-        assert_eq!(given(&cell.response), given(&cell.service));
-        let extent = [
-            cell.response.count as f64,
-            cell.response.max_ns.unwrap() as f64,
-        ];
+        assert_eq!(quantiles, given_service(&results, subject));
+        let extent = [Metric::RESPONSES, Metric::MAX];
+        let extent = extent.map(|metric| reading(&results, subject, 0, &metric).unwrap());
         assert_eq!(extent[..], own("extent").next().unwrap().numbers);
         for line in own("level") {
-            let interval = match (line.word("of"), line.word("per")) {
-                ("offered", _) => cell.offered_per_s,
-                ("served", _) => cell.served_per_s,
-                ("received", _) => cell.received_bytes_per_s,
-                ("cpu", _) => cell.generator_cpu_ns.unwrap(),
-                ("server", "served") => cell.server_cpu_ns.unwrap(),
-                _ => cell.server_cores.unwrap(),
+            let metric = match (line.word("of"), line.word("per")) {
+                ("offered", _) => Metric::OFFERED,
+                ("served", _) => Metric::THROUGHPUT,
+                ("received", _) => Metric::RECEIVED,
+                ("cpu", _) => Metric::GENERATOR_CPU,
+                ("server", "served") => Metric::SERVER_CPU,
+                _ => Metric::SERVER_CORES,
             };
+            let interval = interval(&results, subject, 0, &metric);
             let Interval {
                 estimate,
                 low,
@@ -129,19 +147,26 @@ fn levels_and_quantiles_are_those_of_numpy() {
 
 #[test]
 fn ratios_are_those_of_scipy() {
-    let analysis = analysed(&reference_run());
-    for (found, expected) in analysis.comparisons.iter().zip(lines(NUMPY, "ratio")) {
-        let metric = serde_json::to_value(found.metric).unwrap();
-        assert_eq!(metric, expected.word("metric"));
+    let results = results(&reference_run());
+    for (found, expected) in results.comparisons.iter().zip(lines(NUMPY, "ratio")) {
+        let named = expected
+            .word("metric")
+            .replace('-', "_")
+            .replace("p999", "p99.9");
+        assert_eq!(found.key.metric.id, named);
         let Interval {
             estimate,
             low,
             high,
             ..
         } = found.ratio;
-        close(&[estimate, low, high, found.p], &expected.numbers, 1e-9);
+        close(
+            &[estimate, low, high, found.p.unwrap()],
+            &expected.numbers,
+            1e-9,
+        );
     }
-    assert_eq!(respects(&analysis), Metric::IN_TURNS);
+    assert_eq!(metrics(&results), IN_TURNS);
 }
 
 /// The quantile that is the truth for whoever came: 1,000 requests a second are due, and for the fourth of
@@ -159,14 +184,15 @@ fn a_stall_of_one_second_in_ten_is_in_the_percentiles() {
         };
         add(&mut run, vec![second(0, 0, counts((0..1000).map(waited)))]);
     }
-    let response = &analysed(&run).cells[0].response;
-    let p99 = response.p99_ns.unwrap();
+    let results = results(&run);
+    let p99 = interval(&results, 0, 0, &Metric::P99);
     assert!((p99.estimate / 900e6 - 1.0).abs() < 0.002, "{p99:?}");
     // Nobody knows how often it stalls: one block in ten did.
     assert!(p99.low < 2e6 && p99.high > 900e6, "{p99:?}");
-    assert_eq!(response.count, 10_000);
-    assert!((response.p50_ns.unwrap().estimate / 1e6 - 1.0).abs() < 0.001);
-    assert!(response.max_ns.unwrap() >= 1_000_000_000);
+    assert_eq!(reading(&results, 0, 0, &Metric::RESPONSES), Some(10_000.0));
+    let p50 = interval(&results, 0, 0, &Metric::P50);
+    assert!((p50.estimate / 1e6 - 1.0).abs() < 0.001);
+    assert!(reading(&results, 0, 0, &Metric::MAX).unwrap() >= 1e9);
 }
 
 /// Of 300 runs of 20 blocks, whose servers are faster in some blocks than in others, as many intervals hold
@@ -190,14 +216,9 @@ fn intervals_of_quantiles_hold_the_truth() {
             let response = counts(times(&mut random, 500, median, within));
             add(&mut run, vec![second(0, 0, response)]);
         }
-        let Quantiles {
-            p50_ns,
-            p90_ns,
-            p99_ns,
-            ..
-        } = analysed(&run).cells.remove(0).response;
-        for (i, found) in [p50_ns, p90_ns, p99_ns].into_iter().enumerate() {
-            let interval = found.unwrap();
+        let results = results(&run);
+        for (i, metric) in [Metric::P50, Metric::P90, Metric::P99].iter().enumerate() {
+            let interval = interval(&results, 0, 0, metric);
             // Values are the highest of a bucket: up to 0.1 % too high.
             missed[i] += u64::from(interval.low > 1.001 * truths[i] || interval.high < truths[i]);
         }
@@ -214,7 +235,7 @@ fn intervals_of_quantiles_hold_the_truth() {
 }
 
 /// Blocks of A B B A or B A A B on a machine whose speed drifts, of servers with this ratio.
-fn compared(seed: u64, blocks: u32, ratio: f64) -> LoadAnalysis {
+fn compared(seed: u64, blocks: u32, ratio: f64) -> Results {
     let mut random = Random(seed);
     let mut run = run(&["a", "b"], &[64], seed);
     for _ in 0..blocks {
@@ -236,16 +257,17 @@ fn compared(seed: u64, blocks: u32, ratio: f64) -> LoadAnalysis {
         }
         add(&mut run, slices);
     }
-    analysed(&run)
+    results(&run)
 }
 
 #[test]
 fn equal_servers_have_no_winner() {
     const RUNS: u64 = 400;
     let wrong = |seed: &u64| {
-        let comparisons = compared(*seed, 10, 1.0).comparisons;
-        assert_eq!(comparisons.len(), Metric::IN_TURNS.len());
-        comparisons.iter().any(|c| contradicts(&c.verdict, 1.0))
+        let results = compared(*seed, 10, 1.0);
+        let judged = judged(&results);
+        assert_eq!(judged.len(), IN_TURNS.len());
+        judged.iter().any(|(_, v)| contradicts(v, 1.0))
     };
     let wrong = (0..RUNS).filter(wrong).count() as u64;
     println!("a false winner in {wrong} of {RUNS} runs");
@@ -257,7 +279,7 @@ fn a_slower_server_is_found_in_every_respect_and_a_swap_turns_it_round() {
     let slower = compared(1, 10, 1.5);
     for c in &slower.comparisons {
         let near = (c.ratio.estimate / 1.5 - 1.0).abs() < 0.1;
-        assert!(near && c.verdict == Verdict::Slower, "{c:?}");
+        assert!(near && c.verdict == Some(Verdict::Slower), "{c:?}");
         assert!(
             (c.ratio.level - slower.level).abs() < 0.05 && c.ratio.level >= 0.95,
             "{c:?}"
@@ -268,10 +290,10 @@ fn a_slower_server_is_found_in_every_respect_and_a_swap_turns_it_round() {
         faster
             .comparisons
             .iter()
-            .all(|c| c.verdict == Verdict::Faster)
+            .all(|c| c.verdict == Some(Verdict::Faster))
     );
     let few = compared(1, 5, 1.5);
-    let undecided = |c: &LoadComparison| matches!(c.verdict, Verdict::Inconclusive { .. });
+    let undecided = |c: &Comparison| matches!(c.verdict, Some(Verdict::Inconclusive { .. }));
     assert!(few.comparisons.iter().all(undecided));
     let text = warned(&few, "few-blocks").unwrap();
     assert!(
@@ -289,17 +311,16 @@ fn a_percentile_that_some_block_has_too_few_requests_for_is_not_compared() {
         let mut slice = |server, n| second(server, 0, counts(times(&mut random, n, 1e6, 0.3)));
         add(&mut run, vec![slice(0, 2000), slice(1, n)]);
     }
-    let analysis = analysed(&run);
+    let all = results(&run);
     assert_eq!(
-        respects(&analysis),
-        [Metric::Throughput, Metric::P50, Metric::P90]
+        metrics(&all),
+        [Metric::THROUGHPUT, Metric::P50, Metric::P90]
     );
     // All of its requests together are enough.
-    assert!(analysis.cells[1].response.p999_ns.is_some());
-    assert!(analysis.cells[1].response.p9999_ns.is_some());
+    assert_eq!(given(&all, 1).len(), 6);
     run.blocks.truncate(4);
-    let few = &analysed(&run).cells[0].response;
-    assert_eq!(given(few).len(), 5, "8,000 requests have no p99.99");
+    let few = given(&results(&run), 0);
+    assert_eq!(few.len(), 5, "8,000 requests have no p99.99");
 }
 
 #[test]
@@ -313,18 +334,20 @@ fn errors_are_told_and_hide_percentiles() {
         failing.offered += 31;
         add(&mut run, vec![slice(0), failing]);
     }
-    let analysis = analysed(&run);
+    let results = results(&run);
     assert_eq!(
-        respects(&analysis),
-        [Metric::Throughput, Metric::P50, Metric::P90]
+        metrics(&results),
+        [Metric::THROUGHPUT, Metric::P50, Metric::P90]
     );
-    let cell = &analysis.cells[1];
-    assert_eq!(
-        cell.errors,
-        [(ErrorKind::Timeout, 300), (ErrorKind::Reset, 10)]
-    );
-    assert_eq!((cell.offered, cell.served), (20_310, 20_000));
-    let text = warned(&analysis, "errors").unwrap();
+    let errors = [
+        (1, 0, ErrorKind::Timeout, 300),
+        (1, 0, ErrorKind::Reset, 10),
+    ];
+    assert_eq!(results.errors, errors);
+    let counted = [Metric::REQUESTS, Metric::SERVED, Metric::ERRORS];
+    let counted = counted.map(|metric| reading(&results, 1, 0, &metric).unwrap());
+    assert_eq!(counted, [20_310.0, 20_000.0, 310.0]);
+    let text = warned(&results, "errors").unwrap();
     assert!(
         text.contains("1.53 % (300 timeout and 10 reset) for b."),
         "{text}"
@@ -353,9 +376,9 @@ fn a_server_that_served_nothing_is_refused_not_slow() {
         }
         add(&mut run, slices);
     }
-    let analysis = analysed(&run);
-    assert!(analysis.comparisons.is_empty());
-    let whys: Vec<_> = analysis
+    let measured = results(&run);
+    assert!(measured.comparisons.is_empty());
+    let whys: Vec<_> = measured
         .refusals
         .iter()
         .map(|r| (r.subject, r.point, r.why.as_str()))
@@ -371,12 +394,12 @@ fn a_server_that_served_nothing_is_refused_not_slow() {
             (1, Some(1), "served nothing (mostly connect)"),
         ]
     );
-    let dead = &analysis.cells[3];
-    assert_eq!((dead.subject, dead.point, dead.served), (1, 1, 0));
-    assert!(dead.generator_cpu_ns.is_none() && dead.response.p50_ns.is_none());
-    assert_eq!(dead.served_per_s.estimate, 0.0);
+    assert_eq!(reading(&measured, 1, 1, &Metric::SERVED), Some(0.0));
+    let absent = [Metric::GENERATOR_CPU, Metric::P50];
+    assert!(absent.iter().all(|m| maybe(&measured, 1, 1, m).is_none()));
+    assert_eq!(interval(&measured, 1, 1, &Metric::THROUGHPUT).estimate, 0.0);
     run.plan.as_mut().unwrap().baseline = 1;
-    let refusals = analysed(&run).refusals;
+    let refusals = results(&run).refusals;
     assert!(
         refusals
             .iter()
@@ -384,7 +407,7 @@ fn a_server_that_served_nothing_is_refused_not_slow() {
     );
 }
 
-fn one_cell(open_loop: bool, change: impl Fn(&mut Slice)) -> LoadAnalysis {
+fn one_cell(open_loop: bool, change: impl Fn(&mut Slice)) -> Results {
     let mut run = run(&["a"], &[64], 1);
     let mut random = Random(1);
     for _ in 0..10 {
@@ -392,13 +415,13 @@ fn one_cell(open_loop: bool, change: impl Fn(&mut Slice)) -> LoadAnalysis {
         change(&mut slice);
         add(&mut run, vec![slice]);
     }
-    analysed(&if open_loop { open(run) } else { run })
+    results(&if open_loop { open(run) } else { run })
 }
 
 #[test]
 fn a_generator_at_its_limit_is_named() {
     let late = |part: u64| Counts(vec![(1000, 2000 - part), (1_100_799, part)]);
-    let cell = |analysis: &LoadAnalysis| analysis.cells[0].saturated;
+    let cell = |results: &Results| results.is_saturated(0, 0);
     let idle = one_cell(true, |s| s.lag = late(19));
     assert!(
         !cell(&idle) && idle.warnings.is_empty(),
@@ -444,7 +467,7 @@ fn what_the_way_of_loading_leaves_out_is_said() {
             }],
         );
     }
-    let text = warned(&analysed(&run), "not-delivered").unwrap();
+    let text = warned(&results(&run), "not-delivered").unwrap();
     assert!(text.contains("800 of 1000"), "{text}");
     // Also where each visit is one slice, at whose end the last answers were waited for.
     let drained = |service_ms: u64, drain_ms: u64| {
@@ -461,9 +484,10 @@ fn what_the_way_of_loading_leaves_out_is_said() {
         })
     };
     let behind = drained(4, 254);
-    assert_eq!(behind.cells[0].drain_ns, 254_000_000);
-    assert_eq!(behind.cells[0].served_per_s.estimate, 2000.0 / 1.25);
-    assert_eq!(behind.cells[0].offered_per_s.estimate, 2000.0);
+    let rate = |metric| interval(&behind, 0, 0, &metric).estimate;
+    assert_eq!(reading(&behind, 0, 0, &Metric::DRAIN), Some(254_000_000.0));
+    assert_eq!(rate(Metric::THROUGHPUT), 2000.0 / 1.25);
+    assert_eq!(rate(Metric::OFFERED), 2000.0);
     let text = warned(&behind, "not-delivered").unwrap();
     assert!(
         text.contains("1600 of 2000, until 0.25 s after the end"),
@@ -478,11 +502,11 @@ fn what_the_way_of_loading_leaves_out_is_said() {
         length_ns: 5_000_000_000,
     };
     let mut rising = |stages: &[Stage]| {
-        run.plan.as_mut().unwrap().load.as_mut().unwrap().arrivals = Arrivals::Open {
+        run.plan.as_mut().unwrap().load_mut().unwrap().arrivals = Arrivals::Open {
             poisson: false,
             stages: stages.to_vec(),
         };
-        warned(&analysed(&run), "stages").is_some()
+        warned(&results(&run), "stages").is_some()
     };
     assert!(rising(&[stage(0.0, 1000.0)]) && rising(&[stage(500.0, 500.0), stage(1000.0, 1000.0)]));
     assert!(!rising(&[stage(1000.0, 1000.0)]) && !rising(&[stage(9.0, 9.0), stage(9.0, 9.0)]));
@@ -503,10 +527,10 @@ fn a_server_that_takes_the_generators_cores_is_named() {
             }],
         );
     }
-    let text = warned(&analysed(&run), "shared-cores").unwrap();
+    let text = warned(&results(&run), "shared-cores").unwrap();
     assert!(text.contains("its 2 cores"), "{text}");
     run.host.facts = vec![("cores".into(), "4".into())];
-    assert!(warned(&analysed(&run), "shared-cores").is_none());
+    assert!(warned(&results(&run), "shared-cores").is_none());
 }
 
 /// Seconds of a server whose speed wanders: neighbours are merged, and intervals become as wide as they
@@ -523,15 +547,15 @@ fn slices_that_depend_on_each_other_are_merged() {
             let response = counts(times(&mut random, n, 1e6 * (-0.1 * speed).exp(), 0.3));
             add(&mut run, vec![second(0, 0, response)]);
         }
-        analysed(&run)
+        results(&run)
     };
     let width = |i: Interval| (i.high - i.low) / i.estimate;
     let (calm, wandered) = (wandering(0.0, 0.0, 200), wandering(0.9, 0.0, 200));
     assert!(warned(&calm, "dependent").is_none());
     let text = warned(&wandered, "dependent").unwrap();
     assert!(text.contains("they were merged"), "{text}");
-    let p50 = |a: &LoadAnalysis| width(a.cells[0].response.p50_ns.unwrap());
-    let rate = |a: &LoadAnalysis| width(a.cells[0].served_per_s);
+    let p50 = |results: &Results| width(interval(results, 0, 0, &Metric::P50));
+    let rate = |results: &Results| width(interval(results, 0, 0, &Metric::THROUGHPUT));
     assert!(
         p50(&wandered) > 2.0 * p50(&calm),
         "{} {}",
@@ -566,29 +590,28 @@ fn connections_follow_the_law_that_they_were_made_by() {
         let slices = slices.collect();
         add(&mut run, slices);
     }
-    let scalings = analysed(&run).scalings;
+    let scalings = results(&run).scalings;
     let law = scalings[0].law.as_ref().expect("six points have a law");
     assert!((law.one.estimate / 2000.0 - 1.0).abs() < 0.03, "{law:?}");
     assert!((law.contention.estimate - 0.05).abs() < 0.01, "{law:?}");
     assert!((law.coherency.estimate - 0.002).abs() < 0.0005, "{law:?}");
     assert!(law.peak.is_some() && !law.departs);
     assert!(
-        analysed(&open(run)).scalings.is_empty(),
+        results(&open(run)).scalings.is_empty(),
         "a rate is not what connections bring"
     );
 }
 
 #[test]
-fn only_load_runs_are_analysed() {
+fn a_plan_that_contradicts_itself_has_no_results() {
     let mut run = run(&["a"], &[64], 1);
-    assert!(analysed(&run).cells.is_empty());
+    assert!(results(&run).cells.is_empty());
+    add(&mut run, vec![second(0, 0, counts([1e6; 100]))]);
+    assert!(!results(&run).cells.is_empty());
     run.plan.as_mut().unwrap().baseline = 7;
-    assert!(load(&run).is_none());
-    let plan = run.plan.as_mut().unwrap();
-    (plan.baseline, plan.load) = (0, None);
-    assert!(load(&run).is_none());
+    assert!(results(&run).cells.is_empty());
     run.plan = None;
-    assert!(load(&run).is_none());
+    assert!(results(&run).cells.is_empty());
 }
 
 proptest! {
@@ -609,34 +632,34 @@ proptest! {
             add(&mut parts, vec![slice(last), slice(first)]);
         }
         all.sort_unstable();
-        let (whole, parts) = (analysed(&whole).cells.remove(0), analysed(&parts).cells.remove(0));
-        prop_assert_eq!(given(&whole.response), given(&parts.response));
-        prop_assert_eq!(whole.response.count, all.len() as u64);
-        prop_assert_eq!(whole.response.max_ns, all.last().copied());
+        let (whole, parts) = (results(&whole), results(&parts));
+        prop_assert_eq!(given(&whole, 0), given(&parts, 0));
+        prop_assert_eq!(reading(&whole, 0, 0, &Metric::RESPONSES), Some(all.len() as f64));
+        prop_assert_eq!(reading(&whole, 0, 0, &Metric::MAX), all.last().map(|ns| *ns as f64));
         let parts = [50_00, 75_00, 90_00, 99_00, 99_90, 99_99];
         let expected = parts.into_iter().filter(|part| all.len() * (10_000 - part) >= 10_000);
         let expected: Vec<f64> = expected.map(|part| all[(all.len() * part).div_ceil(10_000) - 1] as f64).collect();
-        let found: Vec<f64> = given(&whole.response).iter().map(|i| i.estimate).collect();
+        let found: Vec<f64> = given(&whole, 0).iter().map(|i| i.estimate).collect();
         prop_assert_eq!(found, expected);
     }
 
-    /// A file can contain anything; an analysis of it has intervals that are ones, and a gate an answer.
+    /// A file can contain anything; an results of it has intervals that are ones, and a gate an answer.
     #[test]
     fn hostile_runs_do_not_panic(run in hostile_run()) {
-        let analysis = analysed(&run);
-        for cell in &analysis.cells {
-            for interval in intervals(cell) {
+        let results = results(&run);
+        for cell in &results.cells {
+            if let Some(interval) = cell.value.interval() {
                 prop_assert!(interval.low <= interval.estimate, "{interval:?}");
                 prop_assert!(interval.estimate <= interval.high, "{interval:?}");
                 prop_assert!((0.0..=1.0).contains(&interval.level), "{interval:?}");
             }
         }
-        for c in &analysis.comparisons {
+        for c in &results.comparisons {
             prop_assert!(c.ratio.low <= c.ratio.estimate && c.ratio.estimate <= c.ratio.high, "{c:?}");
-            prop_assert!((0.0..=1.0).contains(&c.p), "{c:?}");
+            prop_assert!(c.p.is_some_and(|p| (0.0..=1.0).contains(&p)), "{c:?}");
         }
         let thresholds = ["p50>1s", "max>1ms", "errors>1%", "server_memory>1MiB"].map(|t| t.parse().unwrap());
-        judge(&thresholds, &analysis, run.plan.as_ref().unwrap());
+        judge(&thresholds, &results, run.plan.as_ref().unwrap());
     }
 
     /// Whatever is written, it is understood or refused in one line that shows it.
@@ -646,26 +669,6 @@ proptest! {
             prop_assert_eq!(e.to_string().lines().count(), 1);
         }
     }
-}
-
-fn intervals(cell: &LoadCell) -> Vec<Interval> {
-    let mut all = vec![
-        cell.offered_per_s,
-        cell.served_per_s,
-        cell.received_bytes_per_s,
-        cell.generator_busy,
-    ];
-    let costs = [
-        cell.generator_cpu_ns,
-        cell.server_cpu_ns,
-        cell.server_cores,
-        cell.server_bytes,
-    ];
-    all.extend(costs.into_iter().flatten());
-    for quantiles in [&cell.response, &cell.service, &cell.lag] {
-        all.extend(given(quantiles));
-    }
-    all
 }
 
 fn hostile_run() -> impl Strategy<Value = Run> {
@@ -701,9 +704,9 @@ fn hostile_run() -> impl Strategy<Value = Run> {
     })
 }
 
-fn judged(thresholds: &[&str], run: &Run) -> Judgement {
+fn gated(thresholds: &[&str], run: &Run) -> Judgement {
     let thresholds: Vec<Threshold> = thresholds.iter().map(|t| t.parse().unwrap()).collect();
-    judge(&thresholds, &analysed(run), run.plan.as_ref().unwrap())
+    judge(&thresholds, &results(run), run.plan.as_ref().unwrap())
 }
 
 fn texts(judgement: &Judgement) -> (Vec<&str>, Vec<&str>) {
@@ -755,7 +758,7 @@ fn gates_compare_in_every_unit() {
         "server_cores<0.2",
         "server_threads>7",
     ] {
-        let found = judged(&[crossed], &run);
+        let found = gated(&[crossed], &run);
         assert_eq!(
             (found.crossed.len(), found.undecided.len()),
             (1, 0),
@@ -771,14 +774,14 @@ fn gates_compare_in_every_unit() {
         "server_memory>68.2MB",
         "server_threads>8",
     ] {
-        assert_eq!(judged(&[passed], &run), Judgement::default(), "{passed}");
+        assert_eq!(gated(&[passed], &run), Judgement::default(), "{passed}");
     }
 }
 
 #[test]
 fn a_gate_says_what_it_found_and_how_sure_it_is() {
     let mut run = steady();
-    let found = judged(&["p99.99>20ms", "rate<2001", "server_memory>64MiB"], &run);
+    let found = gated(&["p99.99>20ms", "rate<2001", "server_memory>64MiB"], &run);
     assert_eq!(
         texts(&found).0,
         [
@@ -790,7 +793,7 @@ fn a_gate_says_what_it_found_and_how_sure_it_is() {
     assert_eq!(found.crossed[1].value, 2000.0);
     // The stall of one block may not come again.
     run.blocks[3].slices[0].response = counts([500e6; 2000]);
-    let found = judged(&["p99>20ms"], &run);
+    let found = gated(&["p99>20ms"], &run);
     let text = texts(&found).0[0];
     assert!(
         text.starts_with(
@@ -803,7 +806,7 @@ fn a_gate_says_what_it_found_and_how_sure_it_is() {
 #[test]
 fn a_gate_that_cannot_be_judged_does_not_pass() {
     let mut run = steady();
-    let few = judged(&["p99.99>20ms"], &{
+    let few = gated(&["p99.99>20ms"], &{
         let mut few = run.clone();
         few.blocks.truncate(4);
         few
@@ -819,7 +822,7 @@ fn a_gate_that_cannot_be_judged_does_not_pass() {
         block.slices[0].errors = vec![(ErrorKind::Timeout, 30)];
         block.slices[0].server_cpu_ns = None;
     }
-    let found = judged(
+    let found = gated(
         &[
             "p99>20ms",
             "max>1s",
@@ -844,7 +847,7 @@ fn a_gate_that_cannot_be_judged_does_not_pass() {
         "{undecided:?}"
     );
     run.blocks.clear();
-    let found = judged(&["errors>0"], &run);
+    let found = gated(&["errors>0"], &run);
     assert_eq!(
         texts(&found),
         (vec![], vec!["errors>0: nothing was measured"])

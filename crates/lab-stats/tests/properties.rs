@@ -4,9 +4,10 @@
 mod simulator;
 
 use lab_model::{Ending, Run, Sample};
-use lab_stats::analysis::{Analysis, Interval, Verdict};
+use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::between::Recorded;
-use lab_stats::{analyse, between, order, rank_sum, signed_rank, stop, warmup};
+use lab_stats::results::{Results, results};
+use lab_stats::{between, order, rank_sum, signed_rank, stop, warmup};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
@@ -39,8 +40,8 @@ proptest! {
     #[test]
     fn hostile_runs_do_not_panic(run in hostile_run()) {
         stop(&run);
-        let analysis = analyse(&run);
-        for interval in intervals(&analysis) {
+        let results = results(&run);
+        for interval in intervals(&results) {
             prop_assert!(interval.low <= interval.estimate, "{interval:?}");
             prop_assert!(interval.estimate <= interval.high, "{interval:?}");
             prop_assert!((0.0..=1.0).contains(&interval.level), "{interval:?}");
@@ -58,8 +59,7 @@ proptest! {
             return Ok(());
         };
         let changes = between.changes.iter().map(|c| c.change);
-        let all = changes.chain(between.levels.iter().map(|l| l.change));
-        for interval in all.chain(between.controls.iter().map(|c| c.change)) {
+        for interval in changes.chain(between.controls.iter().map(|c| c.change)) {
             prop_assert!(interval.low <= interval.estimate, "{interval:?}");
             prop_assert!(interval.estimate <= interval.high, "{interval:?}");
             prop_assert!((0.0..=1.0).contains(&interval.level), "{interval:?}");
@@ -181,7 +181,7 @@ fn point() -> lab_model::Point {
 }
 
 fn ratio(run: &Run) -> Interval {
-    analyse(run).comparisons[0].ratio
+    results(run).comparisons[0].ratio
 }
 
 fn change(first: &Run, second: &Run) -> Interval {
@@ -254,21 +254,16 @@ fn hostile(
     run
 }
 
-fn intervals(analysis: &Analysis) -> Vec<Interval> {
-    let cells = analysis.cells.iter();
-    let comparisons = analysis.comparisons.iter();
+fn intervals(results: &Results) -> Vec<Interval> {
+    let cells = results.cells.iter();
+    let fits = results.fits.iter();
     cells
-        .flat_map(|c| [c.wall_ns, c.cpu_ns, c.whole_wall_ns, c.whole_cpu_ns])
-        .chain(comparisons.flat_map(|c| [c.ratio, c.whole_ratio, c.cpu_ratio]))
-        .chain(analysis.controls.iter().map(|c| c.ratio))
-        .chain(
-            analysis
-                .fits
-                .iter()
-                .flat_map(|f| [f.fixed_ns, f.marginal_ns]),
-        )
-        .chain(analysis.overall.iter().map(|o| o.ratio))
-        .chain(analysis.factors.iter().map(|f| f.ratio))
+        .filter_map(|c| c.value.interval().copied())
+        .chain(results.comparisons.iter().map(|c| c.ratio))
+        .chain(results.controls.iter().map(|c| c.ratio))
+        .chain(fits.flat_map(|f| [f.fixed_ns, f.marginal_ns]))
+        .chain(results.overall.iter().map(|o| o.ratio))
+        .chain(results.effects.iter().map(|e| e.ratio))
         .collect()
 }
 
@@ -300,12 +295,12 @@ fn division_cost(values: &[f64], changes: &[usize], penalty: f64) -> f64 {
 #[test]
 fn a_run_without_blocks_is_empty_and_goes_on() {
     let run = two_subjects(&[]);
-    let analysis = analyse(&run);
+    let results = results(&run);
     assert_eq!(
         (
-            analysis.blocks,
-            analysis.cells.len(),
-            analysis.comparisons.len()
+            results.blocks,
+            results.cells.len(),
+            results.comparisons.len()
         ),
         (0, 0, 0)
     );
@@ -315,15 +310,15 @@ fn a_run_without_blocks_is_empty_and_goes_on() {
 /// One block supports a figure, but no statement.
 #[test]
 fn one_block_has_no_verdict() {
-    let analysis = analyse(&two_subjects(&[(0..16)
+    let results = results(&two_subjects(&[(0..16)
         .map(|i| 1000 + i % 2 * 5000)
         .collect()]));
-    let comparison = &analysis.comparisons[0];
+    let comparison = &results.comparisons[0];
     assert_eq!(comparison.ratio.level, 0.0);
     assert_eq!(
         comparison.verdict,
-        Verdict::Inconclusive {
+        Some(Verdict::Inconclusive {
             blocks_needed: Some(6)
-        }
+        })
     );
 }

@@ -1,29 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the analysis says of servers that the lab starts and whose truth is known: by case and over all, at
+//! What results say of servers that the lab starts and whose truth is known: by case and over all, at
 //! closed points and at open ones, of their memory, and of a generator that is the limit.
 
 mod simulator;
 
 use lab_model::*;
 use lab_stats::analysis::Verdict;
-use lab_stats::load;
-use lab_stats::load::analysis::{LoadAnalysis, LoadOverall, Metric};
+use lab_stats::results::{Overall, Results, results};
+use simulator::figures::{interval, judged, reading, warnings};
 use simulator::served::World;
 use simulator::{contradicts, most};
 
-fn analysed(run: &Run) -> LoadAnalysis {
-    load(run).expect("it is a load run")
-}
-
-fn overall(analysis: &LoadAnalysis, subject: SubjectId, case: Option<usize>) -> &LoadOverall {
-    let mut all = analysis.overall.iter();
-    let found = all.find(|o| (o.subject, o.case, o.keep_alive) == (subject, case, true));
+fn overall(results: &Results, subject: SubjectId, case: Option<usize>) -> &Overall {
+    let mut all = results.overall.iter();
+    let found = all.find(|o| (o.subject, o.case, o.keep_alive) == (subject, case, Some(true)));
     found.expect("it is compared")
 }
 
-fn warned<'a>(analysis: &'a LoadAnalysis, kind: &str) -> Option<&'a str> {
-    let mut of_kind = analysis.warnings.iter().filter(|w| w.kind == kind);
-    of_kind.next().map(|w| w.text.as_str())
+fn warned<'r>(results: &'r Results, kind: &str) -> Option<&'r str> {
+    warnings(results, kind).first().copied()
 }
 
 fn near(found: f64, truth: f64) -> bool {
@@ -34,30 +29,29 @@ fn near(found: f64, truth: f64) -> bool {
 fn costs_memory_and_reconnects_are_what_they_were_made_of() {
     let mut world = World::new(&[0.8, 2.0]);
     world.memory = vec![1.0, 1.0, 0.5, 70.0];
-    let analysis = analysed(&world.run(1, 12));
+    let results = results(&world.run(1, 12));
     for case in [Some(0), Some(1), None] {
         for (subject, truth, verdict) in [(2, 0.8, Verdict::Faster), (3, 2.0, Verdict::Slower)] {
-            let found = overall(&analysis, subject, case);
+            let found = overall(&results, subject, case);
             assert!(near(found.ratio.estimate, truth), "{found:?}");
-            assert_eq!(found.verdict, verdict);
+            assert_eq!(found.verdict, Some(verdict));
             assert_eq!(found.points, if case.is_some() { 4 } else { 8 });
             assert!(found.ratio.level >= 0.95);
         }
     }
     for (subject, truth) in [(2, 0.5), (3, 70.0)] {
-        let print = analysis
-            .footprints
-            .iter()
-            .find(|f| f.subject == subject)
-            .unwrap();
-        assert!(near(print.ratio.unwrap().estimate, truth), "{print:?}");
-        assert_eq!((print.connections, print.threads), (512, Some(2)));
-        assert!(print.startup_ns.unwrap().estimate > 2e6);
+        let ratio = results.comparison(subject, None, &Metric::SERVER_MEMORY);
+        assert!(near(ratio.unwrap().ratio.estimate, truth), "{ratio:?}");
+        assert_eq!(
+            reading(&results, subject, None, &Metric::THREADS),
+            Some(2.0)
+        );
+        assert!(interval(&results, subject, None, &Metric::STARTUP).estimate > 2e6);
     }
-    let costs = analysis
-        .reconnects
+    let costs = results
+        .effects
         .iter()
-        .filter(|r| r.metric == Metric::ServerCpu);
+        .filter(|r| r.metric == Metric::SERVER_CPU);
     // Three servers, each in two cases and over both; the copy is not among them.
     assert_eq!(costs.clone().count(), 9);
     assert!(costs.into_iter().all(|r| near(r.ratio.estimate, 3.0)));
@@ -67,36 +61,34 @@ fn costs_memory_and_reconnects_are_what_they_were_made_of() {
 fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
     let run = World::new(&[2.0]).run(1, 12);
     let plan = run.plan.as_ref().unwrap();
-    let analysis = analysed(&run);
-    let compared: Vec<_> = analysis
-        .comparisons
-        .iter()
-        .filter(|c| c.subject == 2)
-        .collect();
+    let results = results(&run);
+    let all = judged(&results).into_iter();
+    let compared: Vec<_> = all.filter(|(c, _)| c.key.subject == 2).collect();
     for point in 0..plan.points.len() {
         let here = compared
             .iter()
-            .filter(|c| c.point == point)
-            .map(|c| c.metric);
-        let expected = match plan.is_open(point) {
-            true => vec![Metric::P50, Metric::P90, Metric::P99],
-            false => vec![Metric::Throughput, Metric::ServerCpu],
+            .filter(|(c, _)| c.key.point == Some(point))
+            .map(|(c, _)| c.key.metric.clone());
+        let expected = if plan.is_open(point) {
+            vec![Metric::P50, Metric::P90, Metric::P99]
+        } else {
+            vec![Metric::THROUGHPUT, Metric::SERVER_CPU]
         };
         assert_eq!(here.collect::<Vec<_>>(), expected, "{}", plan.label(point));
     }
     assert!(
-        compared.iter().all(|c| c.verdict == Verdict::Slower),
+        compared.iter().all(|(_, v)| *v == Verdict::Slower),
         "twice as slow in all"
     );
     // A law for each case, with and without keep-alive, and none through rates that were asked for.
-    assert_eq!(analysis.scalings.len(), 2 * 2 * 2);
+    assert_eq!(results.scalings.len(), 2 * 2 * 2);
     assert!(
-        analysis
+        results
             .scalings
             .iter()
             .all(|s| !s.factors.iter().any(|(_, v)| v == "50%"))
     );
-    assert_eq!(warned(&analysis, "not-delivered"), None);
+    assert_eq!(warned(&results, "not-delivered"), None);
 }
 
 /// Of 200 runs of servers that cost the same no more name a winner than say so.
@@ -110,8 +102,8 @@ fn equal_servers_have_no_winner() {
             timed: false,
             ..World::new(&[1.0, 1.0, 1.0])
         };
-        let analysis = analysed(&world.run(*seed, 11));
-        let all = (2..5).map(|subject| overall(&analysis, subject, None).verdict);
+        let results = results(&world.run(*seed, 11));
+        let all = (2..5).map(|subject| overall(&results, subject, None).verdict.unwrap());
         all.into_iter().any(|verdict| contradicts(&verdict, 1.0))
     };
     let wrong = (0..RUNS).filter(wrong).count() as u64;
@@ -124,28 +116,28 @@ fn a_copy_that_differs_raises_the_margin() {
     let mut world = World::new(&[1.03]);
     world.scatter = 0.002;
     world.costs[1] = 1.06;
-    let analysis = analysed(&world.run(1, 12));
-    let copy = overall(&analysis, 1, None);
+    let measured = results(&world.run(1, 12));
+    let copy = overall(&measured, 1, None);
     assert!(
         near(copy.ratio.estimate, 1.06) && copy.margin > 0.055,
         "{copy:?}"
     );
-    let other = overall(&analysis, 2, None);
+    let other = overall(&measured, 2, None);
     assert_eq!(
         (other.verdict, other.margin),
-        (Verdict::Equivalent, copy.margin)
+        (Some(Verdict::Equivalent), copy.margin)
     );
     assert!(
-        analysis
+        measured
             .controls
             .iter()
-            .filter(|c| c.metric == Metric::ServerCpu)
+            .filter(|c| c.metric == Metric::SERVER_CPU)
             .all(|c| !c.met)
     );
-    let text = warned(&analysis, "noise-floor").unwrap();
+    let text = warned(&measured, "noise-floor").unwrap();
     assert!(text.contains("in 38 of 38 respects"), "{text}");
     assert!(text.contains("the margin is raised, up to "), "{text}");
-    let equal = analysed(&World::new(&[1.0]).run(1, 12));
+    let equal = results(&World::new(&[1.0]).run(1, 12));
     let (met, all) = (
         equal.controls.iter().filter(|c| c.met).count(),
         equal.controls.len(),
@@ -165,33 +157,34 @@ fn a_rate_of_the_generator_is_no_rate_of_the_servers() {
                 slice.busiest_cpu_ns = 49_000_000;
             }
         }
-        analysed(&run)
+        results(&run)
     };
-    let rates = |analysis: &LoadAnalysis, subject| {
-        let all = analysis.comparisons.iter();
-        let mine = all.filter(|c| c.subject == subject && c.metric == Metric::Throughput);
-        mine.map(|c| c.verdict).collect::<Vec<_>>()
+    let rates = |results: &Results, subject| {
+        let all = judged(results).into_iter();
+        let mine =
+            all.filter(|(c, _)| c.key.subject == subject && c.key.metric == Metric::THROUGHPUT);
+        mine.map(|(_, verdict)| verdict).collect::<Vec<_>>()
     };
-    let analysis = limited(&[2.0, 1.0, 0.5]);
+    let results = limited(&[2.0, 1.0, 0.5]);
     assert!(
-        rates(&analysis, 2).iter().all(|v| *v == Verdict::Slower),
+        rates(&results, 2).iter().all(|v| *v == Verdict::Slower),
         "behind even so"
     );
-    assert_eq!(rates(&analysis, 2).len(), 16);
-    assert_eq!(rates(&analysis, 3), [], "two rates of the generator");
-    assert_eq!(rates(&analysis, 4), [], "the baseline may do as much");
-    let costs = analysis
+    assert_eq!(rates(&results, 2).len(), 16);
+    assert_eq!(rates(&results, 3), [], "two rates of the generator");
+    assert_eq!(rates(&results, 4), [], "the baseline may do as much");
+    let costs = results
         .comparisons
         .iter()
-        .filter(|c| c.metric == Metric::ServerCpu);
+        .filter(|c| c.key.metric == Metric::SERVER_CPU);
     assert_eq!(costs.count(), 3 * 16, "CPU time is the server's own");
     assert!(
-        analysis
+        results
             .scalings
             .iter()
             .all(|s| s.subject != 0 && s.subject != 3)
     );
-    let text = warned(&analysis, "saturated").unwrap();
+    let text = warned(&results, "saturated").unwrap();
     assert!(
         text.contains("for base at 16 points and s3 at 16"),
         "{text}"
@@ -210,28 +203,31 @@ fn a_server_that_failed_is_compared_nowhere_and_one_that_failed_at_a_point_elsew
         log: Vec::new(),
     };
     run.failures = vec![failure(2, None), failure(3, Some(0))];
-    let analysis = analysed(&run);
-    assert!(analysis.overall.iter().all(|o| o.subject != 2));
-    assert!(analysis.comparisons.iter().all(|c| c.subject != 2));
-    let prints = analysis.footprints.iter();
-    let refused = prints.clone().find(|f| f.subject == 2).unwrap();
-    assert!(refused.ratio.is_none(), "it did not do the same work");
-    assert_eq!(overall(&analysis, 3, Some(0)).points, 3);
-    assert_eq!(overall(&analysis, 3, Some(1)).points, 4);
+    let measured = results(&run);
+    assert!(measured.overall.iter().all(|o| o.subject != 2));
+    assert!(measured.comparisons.iter().all(|c| c.key.subject != 2));
+    let memory = measured.value(2, None, &Metric::SERVER_MEMORY);
+    assert!(
+        memory.is_some(),
+        "it did not do the same work, but is shown"
+    );
+    assert_eq!(overall(&measured, 3, Some(0)).points, 3);
+    assert_eq!(overall(&measured, 3, Some(1)).points, 4);
     // Where the baseline failed there is nothing to compare with.
     run.failures = vec![failure(0, Some(0))];
-    let analysis = self::analysed(&run);
-    assert!(analysis.comparisons.iter().all(|c| c.point != 0));
-    assert_eq!(overall(&analysis, 2, Some(0)).points, 3);
+    let measured = results(&run);
+    assert!(measured.comparisons.iter().all(|c| c.key.point != Some(0)));
+    assert_eq!(overall(&measured, 2, Some(0)).points, 3);
 }
 
 #[test]
 fn few_blocks_decide_nothing_and_say_so() {
-    let analysis = analysed(&World::new(&[2.0]).run(1, 4));
-    let open = |verdict: &Verdict| matches!(verdict, Verdict::Inconclusive { .. });
-    assert!(analysis.comparisons.iter().all(|c| open(&c.verdict)));
-    assert!(analysis.overall.iter().all(|o| open(&o.verdict)));
-    let text = warned(&analysis, "few-blocks").unwrap();
+    let results = results(&World::new(&[2.0]).run(1, 4));
+    let open = |verdict: Option<Verdict>| matches!(verdict, Some(Verdict::Inconclusive { .. }));
+    let at_points = judged(&results).into_iter();
+    assert!(at_points.clone().all(|(c, _)| open(c.verdict)) && at_points.len() > 0);
+    assert!(results.overall.iter().all(|o| open(o.verdict)));
+    let text = warned(&results, "few-blocks").unwrap();
     assert!(text.contains("and there are 4"), "{text}");
 }
 
@@ -249,8 +245,8 @@ fn warnings_are_few_however_many_points_there_are() {
         key: "cores shared".into(),
         value: "yes".into(),
     });
-    let analysis = analysed(&run);
-    let kinds: Vec<&str> = analysis.warnings.iter().map(|w| w.kind.as_str()).collect();
+    let results = results(&run);
+    let kinds: Vec<&str> = results.warnings.iter().map(|w| w.kind.name()).collect();
     for kind in ["errors", "late", "not-delivered", "shared-cores"] {
         assert_eq!(
             kinds.iter().filter(|k| **k == kind).count(),
@@ -258,15 +254,15 @@ fn warnings_are_few_however_many_points_there_are() {
             "{kind} in {kinds:?}"
         );
     }
-    for warning in &analysis.warnings {
+    for warning in &results.warnings {
         assert!(warning.text.len() < 600, "{}", warning.text);
     }
-    let errors = warned(&analysis, "errors").unwrap();
+    let errors = warned(&results, "errors").unwrap();
     assert!(
         errors.contains("at 18 points") && errors.contains("reset"),
         "{errors}"
     );
-    let short = warned(&analysis, "not-delivered").unwrap();
+    let short = warned(&results, "not-delivered").unwrap();
     assert!(
         short.contains("at 2 points"),
         "only where requests are due: {short}"
@@ -292,7 +288,7 @@ fn a_file_that_was_tampered_with_does_not_panic() {
     block.slices[3].served = u64::MAX;
     block.slices[4].server_bytes = None;
     block.processes[0].subject = 77;
-    analysed(&run);
+    results(&run);
     run.plan.as_mut().unwrap().points.clear();
-    analysed(&run);
+    results(&run);
 }

@@ -7,10 +7,12 @@ mod documents;
 mod simulator;
 
 use documents::percent;
-use lab_model::{Ending, Run};
-use lab_stats::analysis::{Analysis, Comparison, Interval, Verdict};
+use lab_model::{Ending, Metric, Run};
+use lab_stats::analysis::{Interval, Verdict};
+use lab_stats::results::{Comparison, Results, results};
 use lab_stats::table::{Table, Time};
-use lab_stats::{analyse, order, stop};
+use lab_stats::{order, stop};
+use simulator::figures::{interval, judged};
 use simulator::{CALM, FIXED, MARGINAL, Simulator, World, contradicts, most};
 
 /// Runs of each kind.
@@ -232,7 +234,7 @@ fn derived_intervals_cover_the_truth() {
             let mut run = simulator::run(&world, seed, 4);
             let mut simulator = Simulator::new(&world, (blocks << 32) + seed);
             (0..blocks).for_each(|_| simulator.add_block(&mut run));
-            cover(&analyse(&run), &mut covered);
+            cover(&results(&run), &mut covered);
         }
         let mut row = vec![blocks.to_string()];
         for (what, covered) in ["level", "fixed", "marginal", "overall"]
@@ -273,7 +275,7 @@ impl Scenario {
         let mut tally = Tally::default();
         for run in 0..RUNS {
             let run = self.run((seed << 32) + run);
-            tally.add(&analyse(&run), &self.world.ratios);
+            tally.add(&results(&run), &self.world.ratios);
             tally.add_errors(&run, self.world.ratios[0]);
         }
         tally
@@ -296,17 +298,18 @@ impl Scenario {
 }
 
 impl Tally {
-    fn add(&mut self, analysis: &Analysis, ratios: &[f64]) {
-        let truth = |c: &Comparison| ratios[c.subject - 1];
-        let any = |wrong: &dyn Fn(&Comparison) -> bool| analysis.comparisons.iter().any(wrong);
-        self.contradicted += u64::from(any(&|c| contradicts(&c.verdict, truth(c))));
-        self.missed += u64::from(any(&|c| !contains(&c.ratio, truth(c))));
-        self.blocks.push(analysis.blocks);
-        for c in &analysis.comparisons {
+    fn add(&mut self, results: &Results, ratios: &[f64]) {
+        let truth = |c: &Comparison| ratios[c.key.subject - 1];
+        let comparisons = judged(results);
+        let false_verdict = |(c, verdict): &(&Comparison, _)| contradicts(verdict, truth(c));
+        let misses = |(c, _): &(&Comparison, _)| !contains(&c.ratio, truth(c));
+        self.contradicted += u64::from(comparisons.iter().any(false_verdict));
+        self.missed += u64::from(comparisons.iter().any(misses));
+        self.blocks.push(results.blocks);
+        for (c, verdict) in comparisons {
             self.comparisons += 1;
-            self.winners +=
-                u64::from(names_winner(&c.verdict) && !contradicts(&c.verdict, truth(c)));
-            self.equivalent += u64::from(c.verdict == Verdict::Equivalent);
+            self.winners += u64::from(names_winner(&verdict) && !contradicts(&verdict, truth(c)));
+            self.equivalent += u64::from(verdict == Verdict::Equivalent);
         }
     }
 
@@ -359,19 +362,15 @@ impl Covered {
     }
 }
 
-fn cover(analysis: &Analysis, covered: &mut [Covered; 4]) {
+fn cover(results: &Results, covered: &mut [Covered; 4]) {
     // One subject only: the others share its luck and its machine.
     let ratio = 1.05;
-    let cell = analysis
-        .cells
-        .iter()
-        .find(|cell| cell.subject == 1 && cell.point == 2)
-        .unwrap();
-    covered[0].add(&cell.wall_ns, ratio * (FIXED + 100.0 * MARGINAL));
-    let fit = analysis.fits.iter().find(|fit| fit.subject == 1).unwrap();
+    let wall = interval(results, 1, 2, &Metric::WALL);
+    covered[0].add(&wall, ratio * (FIXED + 100.0 * MARGINAL));
+    let fit = results.fits.iter().find(|fit| fit.subject == 1).unwrap();
     covered[1].add(&fit.fixed_ns, ratio * FIXED);
     covered[2].add(&fit.marginal_ns, ratio * MARGINAL);
-    covered[3].add(&analysis.overall[0].ratio, ratio);
+    covered[3].add(&results.overall[0].ratio, ratio);
 }
 
 fn publish(name: &str, right: &str, rows: Vec<Vec<String>>) {

@@ -5,10 +5,12 @@
 mod simulator;
 
 use lab_model::*;
-use lab_stats::analysis::{Analysis, Verdict};
+use lab_stats::analysis::Verdict;
 use lab_stats::between::{Between, Recorded, between};
 use lab_stats::latencies::bucket;
-use lab_stats::{Analysed, analyse_parts, usl};
+use lab_stats::results::{Results, results};
+use lab_stats::usl;
+use simulator::figures::{interval, judged, maybe, places, reading};
 use simulator::{Random, block, empty_run, sample, subject};
 use std::collections::HashMap;
 
@@ -134,9 +136,12 @@ fn visit(plan: &Plan, number: u32, slower: f64, random: &mut Random) -> Block {
 
 const BOTH: [Kind; 2] = [Kind::Sqlite, Kind::Postgresql];
 
-fn on(parts: &[Analysed], kind: Kind) -> (&Plan, &Analysis) {
-    let part = parts.iter().find(|p| p.part.kind == Some(kind)).unwrap();
-    (part.part.run.plan.as_ref().unwrap(), &part.analysis)
+/// What was done on a target by itself.
+fn on(run: &Run, kind: Kind) -> (Plan, Results) {
+    let mut parts = parts(run).into_iter();
+    let part = parts.find(|p| p.kind == Some(kind)).unwrap();
+    let results = results(&part.run);
+    (part.run.plan.unwrap(), results)
 }
 
 fn named(plan: &Plan, name: &str) -> SubjectId {
@@ -145,20 +150,24 @@ fn named(plan: &Plan, name: &str) -> SubjectId {
 
 #[test]
 fn every_target_has_its_own_baseline_and_verdicts() {
-    let parts = analyse_parts(&run(&BOTH, 12, 1.0));
-    assert_eq!(parts.len(), 2);
+    let run = run(&BOTH, 12, 1.0);
+    assert_eq!(parts(&run).len(), 2);
     for kind in BOTH {
-        let (plan, analysis) = on(&parts, kind);
+        let (plan, results) = on(&run, kind);
         assert_eq!(plan.subjects[plan.baseline].name, "c");
-        assert_eq!(analysis.controls.len(), plan.points.len());
-        let ada = named(plan, "ada");
-        let mut ada = analysis.comparisons.iter().filter(|c| c.subject == ada);
-        assert!(ada.all(|c| c.verdict == Verdict::Slower));
-        assert!(analysis.refusals.is_empty(), "{:?}", analysis.refusals);
+        assert_eq!(results.controls.len(), plan.points.len());
+        let ada = named(&plan, "ada");
+        let judged = judged(&results).into_iter();
+        let mut ada = judged.filter(|(c, _)| c.key.subject == ada);
+        assert!(ada.all(|(_, verdict)| verdict == Verdict::Slower));
+        assert!(results.refusals.is_empty(), "{:?}", results.refusals);
         assert!(
-            analysis.warnings.iter().all(|w| w.kind == "interrupted"),
+            results
+                .warnings
+                .iter()
+                .all(|w| w.kind.name() == "interrupted"),
             "{:?}",
-            analysis.warnings
+            results.warnings
         );
     }
 }
@@ -179,16 +188,15 @@ fn a_subject_has_no_part_in_points_of_parameters_that_it_lacks() {
             });
         }
     }
-    let parts = analyse_parts(&run);
-    let (plan, analysis) = on(&parts, Kind::Postgresql);
-    let python = named(plan, "python");
-    assert!(analysis.refusals.is_empty(), "{:?}", analysis.refusals);
-    let cells = analysis.cells.iter().filter(|c| c.subject == python);
-    assert!(cells.map(|c| c.point).all(|point| point != 0));
-    let overall = analysis.overall.iter().find(|o| o.subject == python);
+    let (plan, results) = on(&run, Kind::Postgresql);
+    let python = named(&plan, "python");
+    assert!(results.refusals.is_empty(), "{:?}", results.refusals);
+    let mut places = places(&results).into_iter();
+    assert!(places.all(|place| place != (python, 0)));
+    let overall = results.overall.iter().find(|o| o.subject == python);
     assert_eq!(overall.unwrap().points, 1, "of those that both do");
     assert!((overall.unwrap().ratio.estimate - 3.0).abs() < 0.05);
-    let factors = analysis.factors.iter().filter(|f| f.subject == python);
+    let factors = results.effects.iter().filter(|f| f.subject == python);
     assert_eq!(factors.count(), 0);
 }
 
@@ -204,33 +212,31 @@ fn what_holds_at_all_points_of_a_subject_is_said_once() {
         key: "tls".into(),
         value: "on".into(),
     });
-    let parts = analyse_parts(&run);
-    let (_, analysis) = on(&parts, Kind::Postgresql);
-    assert_eq!(analysis.refusals.len(), 1);
-    assert_eq!(analysis.refusals[0].point, None);
+    let (_, results) = on(&run, Kind::Postgresql);
+    assert_eq!(results.refusals.len(), 1);
+    assert_eq!(results.refusals[0].point, None);
 }
 
 #[test]
 fn the_time_of_an_operation_is_split_and_adds_up() {
-    let parts = analyse_parts(&run(&BOTH, 12, 1.0));
-    let (plan, analysis) = on(&parts, Kind::Postgresql);
-    let ada = named(plan, "ada");
-    let cost = analysis.server_costs.iter();
-    let cost = cost
-        .clone()
-        .find(|c| (c.subject, c.point) == (ada, 1))
-        .unwrap();
-    let wall = cost.wall_ns.estimate;
-    assert!((cost.client_ns.estimate / wall - 0.5).abs() < 1e-3);
-    assert!((cost.server_ns.unwrap().estimate / wall - 1.0 / 3.0).abs() < 1e-3);
-    assert!((cost.waiting_ns.estimate / wall - 1.0 / 6.0).abs() < 1e-3);
-    assert_eq!(cost.overlap_ns.high, 0.0);
-    let single = |point: PointId| plan.case(point).cores == Cores::One;
-    assert!(analysis.server_costs.iter().all(|c| single(c.point)));
-    let (_, sqlite) = on(&parts, Kind::Sqlite);
-    let library = &sqlite.server_costs[0];
-    assert!(library.server_ns.is_none(), "a library is no server");
-    assert!((library.waiting_ns.estimate / library.wall_ns.estimate - 0.5).abs() < 1e-3);
+    let run = run(&BOTH, 12, 1.0);
+    let (plan, results) = on(&run, Kind::Postgresql);
+    let ada = named(&plan, "ada");
+    let of = |metric| interval(&results, ada, 1, &metric);
+    let wall = of(Metric::MEAN_WALL).estimate;
+    assert!((of(Metric::MEAN_CPU).estimate / wall - 0.5).abs() < 1e-3);
+    assert!((of(Metric::SERVER_CPU).estimate / wall - 1.0 / 3.0).abs() < 1e-3);
+    assert!((of(Metric::WAITING).estimate / wall - 1.0 / 6.0).abs() < 1e-3);
+    assert_eq!(of(Metric::OVERLAP).high, 0.0);
+    for (subject, point) in places(&results) {
+        let split = maybe(&results, subject, point, &Metric::WAITING).is_some();
+        assert_eq!(split, plan.case(point).cores == Cores::One);
+    }
+    let (_, sqlite) = on(&run, Kind::Sqlite);
+    let server = maybe(&sqlite, 0, 0, &Metric::SERVER_CPU);
+    assert!(server.is_none(), "a library is no server");
+    let of = |metric| interval(&sqlite, 0, 0, &metric).estimate;
+    assert!((of(Metric::WAITING) / of(Metric::MEAN_WALL) - 0.5).abs() < 1e-3);
 }
 
 #[test]
@@ -239,24 +245,28 @@ fn what_client_and_server_did_at_once_is_told_and_waiting_is_not_negative() {
     for sample in run.blocks.iter_mut().flat_map(|b| &mut b.samples) {
         sample.batch.server_cpu_ns = Some(sample.batch.wall_ns * 3 / 4);
     }
-    let parts = analyse_parts(&run);
-    let (_, analysis) = on(&parts, Kind::Mariadb);
-    let cost = &analysis.server_costs[0];
-    assert_eq!((cost.waiting_ns.low, cost.waiting_ns.high), (0.0, 0.0));
-    assert!((cost.overlap_ns.estimate / cost.wall_ns.estimate - 0.25).abs() < 1e-3);
+    let (_, results) = on(&run, Kind::Mariadb);
+    let of = |metric| interval(&results, 0, 0, &metric);
+    let waiting = of(Metric::WAITING);
+    assert_eq!((waiting.low, waiting.high), (0.0, 0.0));
+    let overlap = of(Metric::OVERLAP).estimate / of(Metric::MEAN_WALL).estimate;
+    assert!((overlap - 0.25).abs() < 1e-3);
 }
 
 #[test]
 fn a_server_whose_cpu_is_unknown_is_not_split() {
     let mut run = run(&[Kind::Mariadb], 8, 1.0);
     run.blocks[3].samples[5].batch.server_cpu_ns = None;
-    let parts = analyse_parts(&run);
-    let (_, analysis) = on(&parts, Kind::Mariadb);
+    let (_, results) = on(&run, Kind::Mariadb);
     let known = run.blocks[3].samples[5];
-    let there =
-        |c: &&lab_stats::analysis::ServerCost| (c.subject, c.point) == (known.subject, known.point);
-    assert_eq!(analysis.server_costs.iter().filter(there).count(), 0);
-    assert!(!analysis.server_costs.is_empty());
+    let split = |&(subject, point): &(SubjectId, PointId)| {
+        let server = maybe(&results, subject, point, &Metric::SERVER_CPU);
+        let waiting = maybe(&results, subject, point, &Metric::WAITING);
+        assert_eq!(server.is_some(), waiting.is_some());
+        server.is_some()
+    };
+    let split: Vec<_> = places(&results).into_iter().filter(split).collect();
+    assert!(!split.is_empty() && !split.contains(&(known.subject, known.point)));
 }
 
 /// The table of docs/protocol.md, and every bucket next to the one before.
@@ -288,17 +298,24 @@ fn buckets_are_those_of_the_protocol() {
 
 #[test]
 fn latencies_are_quantiles_of_whole_blocks() {
-    let parts = analyse_parts(&run(&[Kind::Postgresql], 8, 1.0));
-    let (plan, analysis) = on(&parts, Kind::Postgresql);
+    let run = run(&[Kind::Postgresql], 8, 1.0);
+    let (plan, results) = on(&run, Kind::Postgresql);
     let subjects = plan.subjects.len();
-    assert_eq!(analysis.latencies.len(), CONNECTIONS.len() * subjects);
-    let found = &analysis.latencies[0];
-    assert_eq!(found.operations, 8 * 16 * 1000);
-    assert_eq!(found.p50_ns.estimate, bucket(82).1 as f64);
-    assert_eq!(found.p90_ns.unwrap().estimate, bucket(82).1 as f64);
-    assert_eq!(found.p99_ns.unwrap().estimate, bucket(190).1 as f64);
-    assert_eq!(found.p999_ns.unwrap().estimate, bucket(190).1 as f64);
-    assert_eq!(found.max_ns.estimate, bucket(509).1 as f64);
+    let cells = results.cells.iter();
+    let of_latencies = cells.filter(|c| c.key.metric == Metric::OPERATIONS);
+    assert_eq!(of_latencies.count(), CONNECTIONS.len() * subjects);
+    let operations = reading(&results, 0, 2, &Metric::OPERATIONS);
+    assert_eq!(operations, Some(f64::from(8 * 16 * 1000)));
+    for (metric, index) in [
+        (Metric::P50, 82),
+        (Metric::P90, 82),
+        (Metric::P99, 190),
+        (Metric::P999, 190),
+        (Metric::MAX, 509),
+    ] {
+        let found = interval(&results, 0, 2, &metric).estimate;
+        assert_eq!(found, bucket(index).1 as f64, "{metric:?}");
+    }
 }
 
 #[test]
@@ -307,27 +324,23 @@ fn a_quantile_needs_enough_operations() {
     for latencies in run.blocks.iter_mut().flat_map(|b| &mut b.latencies) {
         latencies.counts = vec![(82, 7)];
     }
-    let parts = analyse_parts(&run);
-    let (_, analysis) = on(&parts, Kind::Postgresql);
-    let found = &analysis.latencies[0];
-    assert!(
-        found.p90_ns.is_some() && found.p99_ns.is_some(),
-        "112 operations"
-    );
-    assert!(found.p999_ns.is_none());
+    let (_, results) = on(&run, Kind::Postgresql);
+    let has = |metric| maybe(&results, 0, 2, &metric).is_some();
+    assert!(has(Metric::P90) && has(Metric::P99), "112 operations");
+    assert!(!has(Metric::P999));
 }
 
 #[test]
 fn scaling_finds_the_law_and_its_peak_and_no_fixed_cost() {
-    let parts = analyse_parts(&run(&[Kind::Postgresql], 12, 1.0));
-    let (plan, analysis) = on(&parts, Kind::Postgresql);
+    let run = run(&[Kind::Postgresql], 12, 1.0);
+    let (plan, results) = on(&run, Kind::Postgresql);
     assert!(
-        analysis.fits.is_empty(),
+        results.fits.is_empty(),
         "one more connection has no cost of its own"
     );
-    assert_eq!(analysis.scalings.len(), 4, "all but the control");
-    let go = named(plan, "go");
-    let scaling = analysis.scalings.iter().find(|s| s.subject == go).unwrap();
+    assert_eq!(results.scalings.len(), 4, "all but the control");
+    let go = named(&plan, "go");
+    let scaling = results.scalings.iter().find(|s| s.subject == go).unwrap();
     let law = scaling.law.as_ref().unwrap();
     let (one, contention, coherency) = LAW;
     let holds = |i: &lab_stats::analysis::Interval, truth: f64| {
@@ -352,9 +365,8 @@ fn a_law_that_does_not_describe_the_points_says_so() {
             sample.batch.wall_ns *= 2;
         }
     }
-    let parts = analyse_parts(&run);
-    let (_, analysis) = on(&parts, Kind::Postgresql);
-    let laws = || analysis.scalings.iter().flat_map(|s| &s.law);
+    let (_, results) = on(&run, Kind::Postgresql);
+    let laws = || results.scalings.iter().flat_map(|s| &s.law);
     assert!(laws().count() == 4 && laws().all(|law| law.departs));
 }
 
@@ -362,9 +374,8 @@ fn a_law_that_does_not_describe_the_points_says_so() {
 fn three_points_are_too_few_for_the_law() {
     let mut run = run(&[Kind::Postgresql], 12, 1.0);
     run.plan.as_mut().unwrap().points.truncate(5);
-    let parts = analyse_parts(&run);
-    let (_, analysis) = on(&parts, Kind::Postgresql);
-    let scaling = &analysis.scalings[0];
+    let (_, results) = on(&run, Kind::Postgresql);
+    let scaling = &results.scalings[0];
     assert!(scaling.law.is_none());
     let why = scaling.why.as_deref().unwrap();
     assert_eq!(why, "the law needs 4 points, and there are 3");
@@ -395,7 +406,7 @@ fn two_runs_are_compared_target_by_target() {
     let found = compare(&first, &second);
     assert_eq!(found.baseline.as_deref(), Some("c"));
     let change = |subject: &str, point: &str| {
-        let mut changes = found.changes.iter();
+        let mut changes = found.judged();
         changes
             .find(|c| c.subject == subject && c.point == point)
             .unwrap_or_else(|| panic!("{subject} at {point}"))
@@ -408,11 +419,11 @@ fn two_runs_are_compared_target_by_target() {
         ),
         ("ada on postgresql", "postgresql connections connections=8"),
     ] {
-        assert_eq!(change(subject, point).verdict, Verdict::Slower);
+        assert_eq!(change(subject, point).verdict, Some(Verdict::Slower));
     }
     let python = change("python on postgresql", "postgresql select_1 statement=text");
-    assert_eq!(python.verdict, Verdict::Equivalent);
-    let baselines = found.levels.iter().filter(|l| l.baseline);
+    assert_eq!(python.verdict, Some(Verdict::Equivalent));
+    let baselines = found.times().filter(|l| l.baseline);
     assert_eq!(baselines.count(), 2 + 2 + CONNECTIONS.len());
     assert!(found.apart.is_empty(), "{:?}", found.apart);
 }
@@ -422,10 +433,10 @@ fn a_run_on_one_target_is_compared_with_that_part_of_another() {
     let first = run(&[Kind::Sqlite], 12, 1.0);
     let second = later(run(&BOTH, 12, 1.3));
     let found = compare(&first, &second);
-    let ada = found.changes.iter().find(|c| c.subject == "ada").unwrap();
-    assert_eq!(ada.verdict, Verdict::Slower);
+    let ada = found.judged().find(|c| c.subject == "ada").unwrap();
+    assert_eq!(ada.verdict, Some(Verdict::Slower));
     assert_eq!(ada.program, lab_stats::between::Program::Same);
-    assert_eq!(found.changes.len(), 4);
+    assert_eq!(found.judged().count(), 4);
     assert_eq!(
         found.apart,
         ["Targets of the second run alone: PostgreSQL."]

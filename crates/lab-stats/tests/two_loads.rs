@@ -6,9 +6,7 @@ mod simulator;
 
 use lab_model::*;
 use lab_stats::analysis::Verdict;
-use lab_stats::between::{Between, Incomparable, Recorded, between};
-use lab_stats::load::analysis::Metric;
-use lab_stats::load::between::MetricChange;
+use lab_stats::between::{Between, Changed, Incomparable, Recorded, between};
 use simulator::Random;
 use simulator::load::{add, counts, run, second, times};
 use std::collections::HashMap;
@@ -17,12 +15,12 @@ use std::collections::HashMap;
 fn loaded(name: &str, seed: u64, median: f64, blocks: usize, change: impl Fn(&mut Slice)) -> Run {
     let mut run = run(&[name], &[64], seed);
     run.started_unix_s = seed as f64;
-    let asked = Asked {
+    let asked = PlannedRequest {
         method: "GET".into(),
         url: format!("http://{name}:80/a?b"),
         weight: 1,
     };
-    run.plan.as_mut().unwrap().load.as_mut().unwrap().requests = vec![vec![asked]];
+    run.plan.as_mut().unwrap().load_mut().unwrap().requests = vec![vec![asked]];
     let mut random = Random(seed);
     for _ in 0..blocks {
         let mut slice = second(0, 0, counts(times(&mut random, 400, median, 0.3)));
@@ -41,9 +39,9 @@ fn compared(first: &Run, second: &Run) -> Result<Between, Incomparable> {
     between(first, second)
 }
 
-fn of(between: &Between, metric: Metric) -> &MetricChange {
-    let found = between.metrics.iter().find(|c| c.metric == metric);
-    found.unwrap_or_else(|| panic!("{metric:?} in {:?}", between.metrics))
+fn of(between: &Between, metric: Metric) -> &Changed {
+    let found = between.changes.iter().find(|c| c.metric == metric);
+    found.unwrap_or_else(|| panic!("{metric:?} in {:?}", between.changes))
 }
 
 #[test]
@@ -52,13 +50,24 @@ fn a_server_that_became_slower_is_slower_in_every_respect() {
     let second = loaded("b", 2, 1.5e6, 12, |s| s.server_bytes = Some(3 << 20));
     let found = compared(&first, &second).unwrap();
     assert_eq!(found.blocks, [12, 12]);
-    let metrics: Vec<Metric> = found.metrics.iter().map(|c| c.metric).collect();
+    let metrics: Vec<Metric> = found.changes.iter().map(|c| c.metric.clone()).collect();
     // 4,800 requests do not suffice for p99.99, and all others are there.
-    assert_eq!(metrics, Metric::BETWEEN_RUNS);
-    for change in &found.metrics {
-        let truth = match change.metric {
-            Metric::ServerMemory => 3.0,
-            _ => 1.5,
+    let all = [
+        Metric::TIME_PER_REQUEST,
+        Metric::P50,
+        Metric::P90,
+        Metric::P99,
+        Metric::P999,
+        Metric::SERVER_CPU,
+        Metric::SERVER_MEMORY,
+    ];
+    assert_eq!(metrics, all);
+    assert!(found.is_of_loads() && found.times().count() == 0);
+    for change in &found.changes {
+        let truth = if change.metric == Metric::SERVER_MEMORY {
+            3.0
+        } else {
+            1.5
         };
         let interval = change.change;
         assert!(
@@ -69,10 +78,10 @@ fn a_server_that_became_slower_is_slower_in_every_respect() {
         assert!((second / first / interval.estimate - 1.0).abs() < 0.05);
         // Of the last one in a thousand little is known.
         if change.metric != Metric::P999 {
-            assert_eq!(change.verdict, Verdict::Slower, "{change:?}");
+            assert_eq!(change.verdict, Some(Verdict::Slower), "{change:?}");
         }
     }
-    let kinds: Vec<&str> = found.reservations.iter().map(|r| &r.kind[..]).collect();
+    let kinds: Vec<&str> = found.reservations.iter().map(|r| r.kind).collect();
     assert_eq!(kinds, ["machine"]);
     let differing: Vec<&str> = found.differences.iter().map(|d| &d.what[..]).collect();
     assert_eq!(differing, ["server"], "the name is no difference");
@@ -103,8 +112,8 @@ fn equal_servers_are_seldom_told_apart() {
         let first = loaded("a", 2 * pair + 1, 1e6, 12, |_| ());
         let second = loaded("a", 2 * pair + 2, 1e6, 12, |_| ());
         let found = compared(&first, &second).unwrap();
-        let excludes = |c: &MetricChange| c.change.low > 1.0 || c.change.high < 1.0;
-        wrong += u64::from(found.metrics.iter().any(excludes));
+        let excludes = |c: &Changed| c.change.low > 1.0 || c.change.high < 1.0;
+        wrong += u64::from(found.changes.iter().any(excludes));
     }
     // 5 % would be 3; more than 9 of 60 has a chance of 0.1 %.
     assert!(wrong <= 9, "{wrong} of {pairs}");
@@ -120,19 +129,19 @@ fn what_a_run_does_not_have_is_not_compared() {
     };
     let second = loaded("a", 2, 1e6, 12, failing);
     let found = compared(&first, &second).unwrap();
-    let metrics: Vec<Metric> = found.metrics.iter().map(|c| c.metric).collect();
+    let metrics: Vec<Metric> = found.changes.iter().map(|c| c.metric.clone()).collect();
     // More failed than lie beyond p99.
     let known = [
-        Metric::Throughput,
+        Metric::TIME_PER_REQUEST,
         Metric::P50,
         Metric::P90,
-        Metric::ServerMemory,
+        Metric::SERVER_MEMORY,
     ];
     assert_eq!(metrics, known);
     let few = compared(&first, &loaded("a", 2, 1e6, 4, |_| ())).unwrap();
     assert!(few.reservations.iter().any(|r| r.kind == "few-blocks"));
-    let open = |c: &MetricChange| matches!(c.verdict, Verdict::Inconclusive { .. });
-    assert!(few.metrics.iter().all(open), "{:?}", few.metrics);
+    let open = |c: &Changed| matches!(c.verdict, Some(Verdict::Inconclusive { .. }));
+    assert!(few.changes.iter().all(open), "{:?}", few.changes);
 }
 
 #[test]
@@ -140,7 +149,7 @@ fn loads_that_asked_for_something_else_are_refused() {
     let first = loaded("a", 1, 1e6, 12, |_| ());
     let other = |change: &dyn Fn(&mut Load)| {
         let mut second = loaded("a", 2, 1e6, 12, |_| ());
-        change(second.plan.as_mut().unwrap().load.as_mut().unwrap());
+        change(second.plan.as_mut().unwrap().load_mut().unwrap());
         compared(&first, &second)
     };
     let path = other(&|load| load.requests[0][0].url = "http://a:80/other".into());
@@ -167,9 +176,24 @@ fn loads_that_asked_for_something_else_are_refused() {
     assert_eq!(differing, ["protocol", "threads of the generator"]);
     assert!(settings.reservations.iter().any(|r| r.kind == "measuring"));
     let mut plain = loaded("a", 2, 1e6, 12, |_| ());
-    plain.plan.as_mut().unwrap().load = None;
+    plain.plan.as_mut().unwrap().work = Work::Batches;
     assert!(matches!(
         compared(&first, &plain),
         Err(Incomparable::Experiments(..))
     ));
+}
+
+/// In place of throughput there is the time of a request, so that below 1 is better.
+#[test]
+fn what_changed_is_in_the_unit_of_its_metric() {
+    let first = loaded("a", 1, 1e6, 12, |_| ());
+    let second = loaded("b", 2, 2e6, 12, |_| ());
+    let found = compared(&first, &second).unwrap();
+    let time = of(&found, Metric::TIME_PER_REQUEST);
+    let [before, after] = time.values;
+    assert!((before.estimate / 1e6 - 1.0).abs() < 0.02, "{before:?}");
+    assert!((after.estimate / 2e6 - 1.0).abs() < 0.02, "{after:?}");
+    assert!(before.low <= before.estimate && before.estimate <= before.high);
+    assert!((time.change.estimate / 2.0 - 1.0).abs() < 0.02);
+    assert_eq!(time.verdict, Some(Verdict::Slower));
 }

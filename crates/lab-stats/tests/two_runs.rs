@@ -185,26 +185,22 @@ fn compared(runs: &[Run; 2]) -> Between {
 impl Tally {
     fn add(&mut self, between: &Between, truth: f64) {
         let wrong = between
-            .changes
-            .iter()
-            .any(|c| contradicts(&c.verdict, truth));
+            .judged()
+            .any(|c| contradicts(&c.verdict.unwrap(), truth));
         let misses = |low: f64, high: f64| low > truth || high < truth;
         let missed = between
-            .changes
-            .iter()
+            .judged()
             .any(|c| misses(c.change.low, c.change.high));
         self.contradicted += u64::from(wrong);
         self.missed += u64::from(missed);
-        for change in &between.changes {
+        for change in between.judged() {
+            let verdict = change.verdict.unwrap();
             self.changes += 1;
             self.named += u64::from(
-                !contradicts(&change.verdict, truth)
-                    && !matches!(
-                        change.verdict,
-                        Verdict::Equivalent | Verdict::Inconclusive { .. }
-                    ),
+                !contradicts(&verdict, truth)
+                    && !matches!(verdict, Verdict::Equivalent | Verdict::Inconclusive { .. }),
             );
-            self.equivalent += u64::from(change.verdict == Verdict::Equivalent);
+            self.equivalent += u64::from(verdict == Verdict::Equivalent);
         }
     }
 

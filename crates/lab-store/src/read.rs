@@ -6,13 +6,13 @@ use crate::histogram;
 use crate::schema;
 use crate::sound;
 use lab_model::{
-    Batch, Block, Counts, Disturbance, Exit, Failure, Imported, Latencies, LogLine, Pilot, Process,
-    Resources, Run, Sample, Service, Setting, Slice,
+    Batch, Block, Counts, Disturbance, Exit, Failure, Imported, Latencies, LogLine, Metric, Pilot,
+    Process, Reading, Resources, Run, Sample, Service, Setting, Slice,
 };
 use rusqlite::types::{FromSql, Type};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
 use serde::de::DeserializeOwned;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::path::Path;
 
@@ -77,6 +77,16 @@ pub fn recorded_hashes(path: &Path) -> Result<HashMap<String, String>> {
     })
     .map(|pairs| pairs.into_iter().collect())
     .map_err(|e| StoreError::new(path, e))
+}
+
+/// The words of the command line that began a run, if they were kept.
+pub fn command_line(path: &Path) -> Result<Option<Vec<String>>> {
+    let db = check(path)?;
+    let read = || {
+        let words: Option<String> = meta(&db, "command_line")?;
+        words.map(|words| json(&words)).transpose()
+    };
+    read().map_err(|e| misread(path, e))
 }
 
 /// Opens a file for reading if it is a run file that this lab can read.
@@ -185,14 +195,12 @@ fn read_run(db: &Connection, name: String) -> rusqlite::Result<Run> {
         imports: rows(db, "SELECT json FROM import ORDER BY id", |r| {
             json::<Imported>(&r.get::<_, String>(0)?)
         })?,
+        metrics: metrics(db)?,
     })
 }
 
 fn services(db: &Connection) -> rusqlite::Result<Vec<Service>> {
     let mut services: Vec<Service> = Vec::new();
-    if !db.table_exists(None, "service")? {
-        return Ok(services);
-    }
     let sql = "SELECT target, key, value FROM service ORDER BY target, rowid";
     let facts = rows(db, sql, |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?;
     for (target, key, value) in facts {
@@ -263,6 +271,7 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
             latencies: Vec::new(),
             slices: Vec::new(),
             redone_visits: 0,
+            readings: Vec::new(),
         };
         Ok((r.get::<_, i64>(0)?, block))
     })?;
@@ -285,21 +294,15 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
             Ok(())
         },
     )?;
-    let server_bytes = optional(db, "resource", "server_bytes")?;
-    let sql = format!(
-        "SELECT block, subject, point, rss_bytes, peak_rss_bytes, threads, user_ns, sys_ns,
-                voluntary_switches, involuntary_switches, {server_bytes} FROM resource"
-    );
-    fill(db, &sql, &index, |i, r| {
+    let sql = "SELECT block, subject, point, rss_bytes, peak_rss_bytes, threads, user_ns, sys_ns,
+                      voluntary_switches, involuntary_switches, server_bytes FROM resource";
+    fill(db, sql, &index, |i, r| {
         blocks[i].resources.push(resources(r)?);
         Ok(())
     })?;
-    let server_cpu_ns = optional(db, "sample", "server_cpu_ns")?;
-    let sql = format!(
-        "SELECT block, point, subject, pass, turn, operations, wall_ns, cpu_ns, {server_cpu_ns}
-         FROM sample"
-    );
-    fill(db, &sql, &index, |i, r| {
+    let sql = "SELECT block, point, subject, pass, turn, operations, wall_ns, cpu_ns, server_cpu_ns
+               FROM sample";
+    fill(db, sql, &index, |i, r| {
         blocks[i].samples.push(Sample {
             point: r.get(1)?,
             subject: r.get(2)?,
@@ -309,46 +312,72 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
         });
         Ok(())
     })?;
-    // Run files of the first version of the lab have no such table.
-    if db.table_exists(None, "exit")? {
-        let sql =
-            "SELECT block, point, subject, pass, user_ns, sys_ns, peak_rss_bytes, minor_faults,
-                          major_faults, voluntary_switches, involuntary_switches, status FROM exit";
-        fill(db, sql, &index, |i, r| {
-            blocks[i].exits.push(exit(r)?);
-            Ok(())
-        })?;
-    }
-    if db.table_exists(None, "latency")? {
-        let sql = "SELECT block, point, subject, pass, bucket, operations FROM latency";
-        fill(db, sql, &index, |i, r| latency(&mut blocks[i].latencies, r))?;
-    }
-    if db.table_exists(None, "slice")? {
-        slices(db, &index, &mut blocks)?;
-    }
+    let sql = "SELECT block, point, subject, pass, user_ns, sys_ns, peak_rss_bytes, minor_faults,
+                      major_faults, voluntary_switches, involuntary_switches, status FROM exit";
+    fill(db, sql, &index, |i, r| {
+        blocks[i].exits.push(exit(r)?);
+        Ok(())
+    })?;
+    let sql = "SELECT block, point, subject, pass, bucket, operations FROM latency";
+    fill(db, sql, &index, |i, r| latency(&mut blocks[i].latencies, r))?;
+    slices(db, &index, &mut blocks)?;
+    readings(db, &index, &mut blocks)?;
     Ok(blocks)
 }
 
-/// Of a load run. Files of earlier labs have no such tables.
+fn readings(
+    db: &Connection,
+    index: &HashMap<i64, usize>,
+    blocks: &mut [Block],
+) -> rusqlite::Result<()> {
+    let sql = "SELECT block, subject, point, pass, metric, value, redone FROM reading";
+    let mut redone_turns = HashSet::new();
+    fill(db, sql, index, |i, r| {
+        let (reading, redone) = (reading(r)?, r.get::<_, u32>(6)?);
+        let turn = (i, reading.subject, reading.point, reading.pass, redone);
+        if redone == 0 {
+            blocks[i].readings.push(reading);
+        } else if redone_turns.insert(turn) {
+            blocks[i].redone_visits += 1;
+        }
+        Ok(())
+    })
+}
+
+fn reading(r: &Row) -> rusqlite::Result<Reading> {
+    Ok(Reading {
+        subject: r.get(1)?,
+        point: r.get(2)?,
+        pass: r.get(3)?,
+        metric: r.get(4)?,
+        value: r.get(5)?,
+    })
+}
+
+fn metrics(db: &Connection) -> rusqlite::Result<Vec<Metric>> {
+    let sql = "SELECT id, title, unit, better FROM metric ORDER BY id";
+    rows(db, sql, |r| {
+        Ok(Metric {
+            id: r.get::<_, String>(0)?.into(),
+            title: r.get::<_, String>(1)?.into(),
+            unit: json(&r.get::<_, String>(2)?)?,
+            better: word(&r.get::<_, String>(3)?)?,
+        })
+    })
+}
+
+/// Of a load run.
 fn slices(
     db: &Connection,
     index: &HashMap<i64, usize>,
     blocks: &mut [Block],
 ) -> rusqlite::Result<()> {
-    let column = |name| optional(db, "slice", name);
-    let (drain_ns, foreign_ns, redone) = (
-        column("drain_ns")?,
-        column("foreign_ns")?,
-        column("redone")?,
-    );
-    let sql = format!(
-        "SELECT block, point, subject, pass, wall_ns, offered, served, connects, received_bytes, cpu_ns,
+    let sql = "SELECT block, point, subject, pass, wall_ns, offered, served, connects, received_bytes, cpu_ns,
                 busiest_cpu_ns, server_cpu_ns, server_bytes, server_threads, response, service, lag,
-                coalesce({drain_ns}, 0), {foreign_ns}, coalesce({redone}, 0), id
-         FROM slice"
-    );
+                drain_ns, foreign_ns, redone, id
+         FROM slice";
     let mut places = HashMap::new();
-    fill(db, &sql, index, |i, r| {
+    fill(db, sql, index, |i, r| {
         if r.get(19)? {
             blocks[i].redone_visits += 1;
             return Ok(());
@@ -402,14 +431,6 @@ fn counts(r: &Row, column: usize) -> rusqlite::Result<Counts> {
         Some(blob) => histogram::decode(blob).map_err(bad),
         None => Ok(Counts::default()),
     }
-}
-
-/// The name of a column, or `NULL` in a file of an earlier lab, which does not have it.
-fn optional<'c>(db: &Connection, table: &str, column: &'c str) -> rusqlite::Result<&'c str> {
-    Ok(match db.column_exists(None, table, column)? {
-        true => column,
-        false => "NULL",
-    })
 }
 
 /// A bucket, put to the batch that it belongs to: the buckets of a batch follow one another.

@@ -89,8 +89,16 @@ fn ids(run: &Run) -> impl Iterator<Item = (&'static str, SubjectId, Option<Point
             .slices
             .iter()
             .map(|s| ("a slice", s.subject, Some(s.point)));
+        let readings = block
+            .readings
+            .iter()
+            .map(|r| ("a reading", r.subject, Some(r.point)));
         let measured = processes.chain(resources).chain(samples);
-        measured.chain(exits).chain(latencies).chain(slices)
+        measured
+            .chain(exits)
+            .chain(latencies)
+            .chain(slices)
+            .chain(readings)
     });
     pilots
         .chain(settings)

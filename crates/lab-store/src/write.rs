@@ -6,7 +6,7 @@ use crate::histogram;
 use crate::schema;
 use lab_model::{
     Batch, BlockState, Disturbance, Ending, Exit, Failure, Host, Imported, Latencies, LogLine,
-    Pilot, Plan, Process, Resources, Run, Sample, Service, Setting, Slice,
+    Metric, Pilot, Plan, Process, Reading, Resources, Run, Sample, Service, Setting, Slice,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params};
@@ -161,6 +161,19 @@ impl RunWriter {
             }
             Ok(())
         })
+    }
+
+    /// Keeps what readings are of; a metric that is known already stays as it is.
+    pub fn metric(&self, m: &Metric) -> Result<()> {
+        self.execute(
+            "INSERT OR IGNORE INTO metric VALUES (?, ?, ?, ?)",
+            params![m.id, m.title, json(&m.unit), word(&m.better)],
+        )
+    }
+
+    /// Keeps the words of the command line that began the run.
+    pub fn command_line(&self, words: &[String]) -> Result<()> {
+        self.set("command_line", json(&words))
     }
 
     /// Keeps what the pilot found, all or nothing.
@@ -399,6 +412,26 @@ impl BlockWriter<'_> {
                 insert.execute(params![slice, word(kind), count])?;
             }
             Ok(())
+        })
+    }
+
+    /// Keeps the readings of a turn, all or none. `redone`: 0, or which try of a turn it was that is taken
+    /// again, from 1, so that they do not count.
+    pub fn readings(&self, readings: &[Reading], redone: u32) -> Result<()> {
+        self.run.in_transaction(|db| {
+            let mut insert =
+                db.prepare_cached("INSERT INTO reading VALUES (?, ?, ?, ?, ?, ?, ?)")?;
+            readings.iter().try_for_each(|r| {
+                let Reading {
+                    point,
+                    subject,
+                    pass,
+                    metric,
+                    value,
+                } = r;
+                let row = params![self.id, subject, point, pass, metric, value, redone];
+                insert.execute(row).map(drop)
+            })
         })
     }
 

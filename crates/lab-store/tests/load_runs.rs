@@ -27,7 +27,7 @@ fn plan(subjects: &[&str], connections: &[&str]) -> Plan {
         subjects: subjects.iter().map(subject).collect(),
         cases: vec![Case::default()],
         points: connections.iter().map(point).collect(),
-        load: Some(Load::default()),
+        work: Work::Load(Load::default()),
         ..Plan::default()
     }
 }
@@ -124,26 +124,6 @@ fn slices_that_were_made_again_are_kept_and_do_not_count() {
         Ok((r.get(0)?, r.get(1)?))
     });
     assert_eq!(kept, Ok((2, 1)));
-}
-
-/// Of a lab that counted what came after the end into the last slice's length, and did not look at others.
-#[test]
-fn a_file_of_an_earlier_lab_is_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("r.lab");
-    written(&path, &plan(&["a"], &["1"]), &[slice(0, 0)]);
-    let db = Connection::open(&path).unwrap();
-    for column in ["drain_ns", "foreign_ns", "redone"] {
-        db.execute(&format!("ALTER TABLE slice DROP COLUMN {column}"), [])
-            .unwrap();
-    }
-    drop(db);
-    let earlier = Slice {
-        drain_ns: 0,
-        foreign_ns: None,
-        ..slice(0, 0)
-    };
-    assert_eq!(load(&path).unwrap().blocks[0].slices, [earlier]);
 }
 
 #[test]

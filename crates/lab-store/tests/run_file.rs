@@ -174,39 +174,6 @@ fn what_servers_did_and_latencies_come_out() {
     assert_eq!(run.blocks[0].resources, [held]);
 }
 
-/// As the lab wrote it before it knew servers.
-#[test]
-fn an_earlier_file_is_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("r.lab");
-    begun(&path, 4).finish(Some(Ending::Blocks), None).unwrap();
-    let db = Connection::open(&path).unwrap();
-    db.execute_batch(
-        "DROP VIEW result; DROP TABLE latency; DROP TABLE service; DROP TABLE slice;
-         DROP TABLE slice_error;
-         ALTER TABLE sample DROP COLUMN server_cpu_ns; ALTER TABLE resource DROP COLUMN server_bytes;
-         ALTER TABLE subject DROP COLUMN target; ALTER TABLE point DROP COLUMN target;
-         UPDATE meta SET value = json_set(json_remove(value, '$.targets'), '$.open', json('[[\"rows\",\"7\"]]'),
-           '$.target', json('{\"kind\":\"sqlite\",\"table\":\"CREATE TABLE t (id integer)\",\"rows\":7}'))
-         WHERE key = 'plan'",
-    )
-    .unwrap();
-    drop(db);
-    let run = load(&path).unwrap();
-    assert_eq!(run.plan, Some(plan()));
-    assert_eq!(samples(&run), [4, 3]);
-    let db = Connection::open(&path).unwrap();
-    db.execute(
-        "UPDATE meta SET value = json_set(value, '$.target', null) WHERE key = 'plan'",
-        [],
-    )
-    .unwrap();
-    assert_eq!(
-        load(&path).unwrap().plan.map(|p| p.targets),
-        Some(Vec::new())
-    );
-}
-
 #[test]
 fn what_is_put_in_comes_out() {
     let folder = tempfile::tempdir().unwrap();

@@ -13,13 +13,13 @@ package body SQL_Cases.Sharing is
       Inputs    : Seeded_Sequences.Sequence;
       Settings  : in out Fields.Field_List)
    is
-      Count : constant Crews.Worker_Number := Crews.Worker_Number
-        (Arguments.Number ("connections", 1, Unsigned_64 (Crews.Worker_Number'Last)));
+      Count : constant Client_Groups.Worker_Number := Client_Groups.Worker_Number
+        (Arguments.Number ("connections", 1, Unsigned_64 (Client_Groups.Worker_Number'Last)));
    begin
-      Self.Crew.Gather (Count);
+      Self.Clients.Start (Count);
       for Number in 1 .. Count loop
          declare
-            Client : Sharing.Client renames Self.Crew.Member (Number).all;
+            Client : Sharing.Client renames Self.Clients.Member (Number).all;
          begin
             Database.Connect (Client.DB, Arguments.Text ("target"));
             Client.Query.Prepare (Client.DB, Selecting.Point_Text);
@@ -28,7 +28,7 @@ package body SQL_Cases.Sharing is
             Client.Stride := Seeded_Sequences.Input_Index'Mod (Count);
          end;
       end loop;
-      Database.Read_Back (Self.Crew.Member (1).DB, Arguments, Settings);
+      Database.Read_Back (Self.Clients.Member (1).DB, Arguments, Settings);
    end Open;
 
    procedure Query_Share
@@ -55,7 +55,7 @@ package body SQL_Cases.Sharing is
       Check      : out Check_Value;
       Units      : out Unit_Count) is
    begin
-      Self.Crew.Perform (Operations, Check, Units);
+      Self.Clients.Perform (Operations, Check, Units);
    end Perform;
 
 end SQL_Cases.Sharing;

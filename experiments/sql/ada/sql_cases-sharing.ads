@@ -2,8 +2,8 @@
 --
 --  What do n connections of one process cost and yield, each in a task of its own?
 
-with Benchlab.Crews;
 with Benchlab.Latencies;
+with Benchlab.Worker_Groups;
 
 package SQL_Cases.Sharing is
 
@@ -23,10 +23,10 @@ package SQL_Cases.Sharing is
       Check      : in out Check_Value;
       Units      : in out Unit_Count);
 
-   package Crews is new Benchlab.Crews (Client, Query_Share);
+   package Client_Groups is new Benchlab.Worker_Groups (Client, Query_Share);
 
    type Connections_Case is limited new Cases.Concurrent_Case with record
-      Crew : Crews.Crew;
+      Clients : Client_Groups.Group;
    end record;
 
    overriding procedure Open
@@ -42,9 +42,9 @@ package SQL_Cases.Sharing is
       Units      : out Unit_Count);
 
    overriding function Measured (Self : Connections_Case) return Latencies.Recorder is
-     (Self.Crew.Measured);
+     (Self.Clients.Measured);
 
    overriding procedure Close (Self : in out Connections_Case) is null;
-   --  The crew ends with the case
+   --  The tasks end with the case
 
 end SQL_Cases.Sharing;

@@ -4,8 +4,8 @@
  * PostgreSQL's binary format, but for texts without parameters: these go by the simple protocol, in
  * one message where the other one needs five, and it answers in text. The other languages are read
  * against it. */
-#include "lab_crew.h"
 #include "lab_kit.h"
+#include "lab_workers.h"
 #include "question.h"
 
 #include <endian.h>
@@ -44,7 +44,7 @@ typedef struct sql {
     uint64_t rows_tx;
     session *sessions; /* connections */
     uint64_t connections;
-    lab_crew *crew;
+    lab_workers *workers;
 } sql;
 
 /* -- Connections and statements ----------------------------------------------------------- */
@@ -126,7 +126,7 @@ static PGresult *ask(const session *session, const uint32_t *parameter)
 static void finish(void *data)
 {
     sql *sql = data;
-    lab_crew_dismiss(sql->crew);
+    lab_workers_end(sql->workers);
     for (uint64_t c = 0; sql->sessions != NULL && c < sql->connections; c++)
         disconnect(&sql->sessions[c]);
     free(sql->sessions);
@@ -540,14 +540,14 @@ static bool connections_open(lab *lab, void *data)
         if (!open_session(lab, sql, session))
             return false;
     }
-    sql->crew = lab_crew_gather(lab, sql->connections, sql->sessions, sizeof *sql->sessions, points);
-    return sql->crew != NULL && read_settings(lab, &sql->sessions[0]);
+    sql->workers = lab_workers_start(lab, sql->connections, sql->sessions, sizeof *sql->sessions, points);
+    return sql->workers != NULL && read_settings(lab, &sql->sessions[0]);
 }
 
 static bool connections_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     const sql *sql = data;
-    const session *stopped = lab_crew_perform(sql->crew, lab, operations, work);
+    const session *stopped = lab_workers_perform(sql->workers, lab, operations, work);
     return stopped == NULL || failed(lab, stopped);
 }
 

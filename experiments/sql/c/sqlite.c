@@ -2,8 +2,8 @@
  *
  * SQL on SQLite with nothing in between: the C API, called directly. It shows what the library
  * itself costs, so the other languages are read against it. */
-#include "lab_crew.h"
 #include "lab_kit.h"
+#include "lab_workers.h"
 #include "question.h"
 
 #include <inttypes.h>
@@ -41,7 +41,7 @@ typedef struct sql {
     uint64_t rows_tx;
     session *sessions; /* connections */
     uint64_t connections;
-    lab_crew *crew;
+    lab_workers *workers;
 } sql;
 
 /* -- Connections and statements ----------------------------------------------------------- */
@@ -94,7 +94,7 @@ static void finish_session(session *session)
 static void finish(void *data)
 {
     sql *sql = data;
-    lab_crew_dismiss(sql->crew);
+    lab_workers_end(sql->workers);
     for (uint64_t c = 0; sql->sessions != NULL && c < sql->connections; c++)
         finish_session(&sql->sessions[c]);
     free(sql->sessions);
@@ -483,14 +483,14 @@ static bool connections_open(lab *lab, void *data)
         if (!connect(session, sql->path) || !begin(session))
             return failed(lab, session);
     }
-    sql->crew = lab_crew_gather(lab, sql->connections, sql->sessions, sizeof *sql->sessions, points);
-    return sql->crew != NULL && read_settings(lab, &sql->sessions[0]);
+    sql->workers = lab_workers_start(lab, sql->connections, sql->sessions, sizeof *sql->sessions, points);
+    return sql->workers != NULL && read_settings(lab, &sql->sessions[0]);
 }
 
 static bool connections_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     const sql *sql = data;
-    const session *stopped = lab_crew_perform(sql->crew, lab, operations, work);
+    const session *stopped = lab_workers_perform(sql->workers, lab, operations, work);
     return stopped == NULL || failed(lab, stopped);
 }
 

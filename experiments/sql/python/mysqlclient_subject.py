@@ -16,7 +16,8 @@ def connector(target: str, _: bool) -> Callable[[], MySQLdb.Connection]:
     return partial(MySQLdb.connect, **parameters(target), ssl_mode="DISABLED")
 
 
+LIBRARY = f"mysqlclient {version('mysqlclient')}, MariaDB Connector/C {MySQLdb.get_client_info()}"
+
 if __name__ == "__main__":
-    serve("python", f"mysqlclient {version('mysqlclient')}, "
-                    f"MariaDB Connector/C {MySQLdb.get_client_info()}",
+    serve("python", LIBRARY,
           server_cases(connector, transaction, can_prepare=False))

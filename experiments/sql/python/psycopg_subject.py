@@ -19,7 +19,9 @@ def connector(target: str, prepared: bool) -> Callable[[], psycopg.Connection]:
                    gssencmode="disable", prepare_threshold=0 if prepared else None)
 
 
+_LIBPQ = divmod(pq.version(), 10_000)
+LIBRARY = f"psycopg {psycopg.__version__} ({pq.__impl__}), libpq {_LIBPQ[0]}.{_LIBPQ[1]}"
+
 if __name__ == "__main__":
-    libpq = divmod(pq.version(), 10_000)
-    serve("python", f"psycopg {psycopg.__version__} ({pq.__impl__}), libpq {libpq[0]}.{libpq[1]}",
+    serve("python", LIBRARY,
           server_cases(connector, psycopg.Connection.transaction, can_prepare=True))

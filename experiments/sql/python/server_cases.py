@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from itertools import cycle, islice
 from typing import Any
 
-from lab_kit import Case, Latencies, Opening, Perform, Share, UnsupportedError, Work, crew
+from lab_kit import Case, Latencies, Opening, Perform, Share, UnsupportedError, Work, workers
 from question import credits, ids, is_prepared, milliseconds, select_text, transfers, values
 
 Connector = Callable[[str, bool], Callable[[], Any]]
@@ -30,7 +30,7 @@ def server_cases(connector: Connector, transaction: Transaction, can_prepare: bo
     @contextmanager
     def connected(opening: Opening, prepared: bool) -> Iterator[Any]:
         with closing(connector(opening.text("target"), prepared)()) as connection:
-            opening.settings.update(_settings(connection, opening.text("settings")))
+            opening.settings.update(read_settings(connection, opening.text("settings")))
             yield connection
 
     def as_told(opening: Opening) -> bool:
@@ -227,8 +227,8 @@ def server_cases(connector: Connector, transaction: Transaction, can_prepare: bo
             shares = [_points(connection.cursor(), row_ids) for connection in opened]
             for share in shares:  # prepares the statement
                 share(range(1), Latencies())
-            opening.settings.update(_settings(opened[0], opening.text("settings")))
-            yield stack.enter_context(crew(shares))
+            opening.settings.update(read_settings(opened[0], opening.text("settings")))
+            yield stack.enter_context(workers(shares))
 
     return {
         "connect": connect,
@@ -261,7 +261,7 @@ def _points(cursor: Any, row_ids: list[int]) -> Share:
     return share
 
 
-def _settings(connection: Any, query: str) -> dict[str, str]:
+def read_settings(connection: Any, query: str) -> dict[str, str]:
     with closing(connection.cursor()) as cursor:
         cursor.execute(query)
         (row,) = cursor.fetchall()

@@ -18,5 +18,7 @@ def connector(path: str, cached: bool) -> Callable[[], sqlite3.Connection]:
     return connect if cached else partial(connect, cached_statements=0)
 
 
+LIBRARY = f"sqlite3, SQLite {sqlite3.sqlite_version}"
+
 if __name__ == "__main__":
-    serve("python", f"sqlite3, SQLite {sqlite3.sqlite_version}", sqlite_cases(connector))
+    serve("python", LIBRARY, sqlite_cases(connector))

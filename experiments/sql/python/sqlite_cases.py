@@ -9,7 +9,7 @@ from itertools import cycle, islice
 from typing import Any
 
 from lab_kit import (Case, Latencies, Opening, Perform, Share, UnsupportedError, Work,
-                     crew)
+                     workers)
 from question import credits, ids, is_prepared, milliseconds, select_text, transfers, values
 
 Connector = Callable[[str, bool], Callable[[], Any]]
@@ -30,15 +30,15 @@ def sqlite_cases(connector: Connector) -> dict[str, Case]:
 
     @contextmanager
     def connected(opening: Opening, cached: bool) -> Iterator[Any]:
-        with closing(connector(_path(opening), cached)()) as connection:
-            opening.settings.update(_settings(connection))
+        with closing(connector(path_of(opening), cached)()) as connection:
+            opening.settings.update(read_settings(connection))
             yield connection
 
     @contextmanager
     def connect(opening: Opening) -> Iterator[Perform]:
         with connected(opening, cached=False):
             pass
-        new_connection = connector(_path(opening), False)
+        new_connection = connector(path_of(opening), False)
 
         def perform(operations: int) -> Work:
             check = units = 0
@@ -203,13 +203,13 @@ def sqlite_cases(connector: Connector) -> dict[str, Case]:
         count = opening.integer("connections", 1, 1024)
         row_ids = ids(opening)
         with ExitStack() as stack:
-            new_connection = connector(_path(opening), True)
+            new_connection = connector(path_of(opening), True)
             opened = [stack.enter_context(closing(new_connection())) for _ in range(count)]
             shares = [_points(connection.cursor().execute, row_ids) for connection in opened]
             for share in shares:  # prepares the statement
                 share(range(1), Latencies())
-            opening.settings.update(_settings(opened[0]))
-            yield stack.enter_context(crew(shares))
+            opening.settings.update(read_settings(opened[0]))
+            yield stack.enter_context(workers(shares))
 
     return {
         "connect": connect,
@@ -226,7 +226,7 @@ def sqlite_cases(connector: Connector) -> dict[str, Case]:
     }
 
 
-def _path(opening: Opening) -> str:
+def path_of(opening: Opening) -> str:
     scheme, _, path = opening.text("target").partition(":")
     if scheme != "sqlite":
         raise UnsupportedError("the target is not sqlite:PATH")
@@ -260,7 +260,7 @@ def _points(execute: Callable[..., Any], row_ids: list[int]) -> Share:
     return share
 
 
-def _settings(connection: Any) -> dict[str, object]:
+def read_settings(connection: Any) -> dict[str, object]:
     def ask(query: str) -> object:
         ((answer,),) = connection.execute(query)
         return answer

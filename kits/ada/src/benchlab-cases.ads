@@ -29,11 +29,17 @@ package Benchlab.Cases is
    --  Releases what Open took. The case is finalized after it.
 
    type Concurrent_Case is limited interface and Subject_Case;
-   --  A case that does several operations at once, as with Benchlab.Crews
+   --  A case that does several operations at once, as with Benchlab.Worker_Groups
 
    function Measured (Self : Concurrent_Case) return Latencies.Recorder is abstract;
    --  Of all operations of the latest Perform. The batch lasts from the first start to the last
-   --  end.
+   --  end. Without a lap it tells no latencies.
+
+   type Measuring_Case is limited interface and Subject_Case;
+   --  A case of an experiment that has metrics of its own
+
+   function Metrics (Self : Measuring_Case) return Fields.Field_List is abstract;
+   --  Those of the latest Perform, each added as a Metric_Value
 
    type Serving_Case is limited interface and Subject_Case;
    --  A server: it serves from Open, which adds the setting "url" and others, to Close, which ends

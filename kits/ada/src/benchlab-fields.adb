@@ -3,6 +3,7 @@
 with Ada.Characters.Handling;
 with Ada.Strings.Fixed;
 with Ada.Strings.Unbounded;
+with Ada.Text_IO;
 with Benchlab.Percent_Coding;
 
 package body Benchlab.Fields is
@@ -63,6 +64,20 @@ package body Benchlab.Fields is
    begin
       Self.Add (Key, Ada.Strings.Fixed.Trim (Value'Image, Ada.Strings.Left));
    end Add;
+
+   package Metric_IO is new Ada.Text_IO.Float_IO (Metric_Value);
+
+   procedure Add (Self : in out Field_List; Key : String; Value : Metric_Value) is
+      Image : String (1 .. 32);
+   begin
+      Metric_IO.Put (Image, Value, Aft => (if abs Value < 1.0E8 then 9 else 1), Exp => 0);
+      Self.Add (Key, Ada.Strings.Fixed.Trim (Image, Ada.Strings.Left));
+   end Add;
+
+   procedure Append (Self : in out Field_List; More : Field_List'Class) is
+   begin
+      Self.Fields.Append (More.Fields);
+   end Append;
 
    function Image (Self : Field_List) return String is
       use Ada.Strings.Unbounded;

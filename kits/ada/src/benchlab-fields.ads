@@ -55,6 +55,15 @@ package Benchlab.Fields is
    procedure Add (Self : in out Field_List; Key : String; Value : Interfaces.Unsigned_64)
      with Pre => Is_Key (Key) and then not Self.Has (Key);
 
+   type Metric_Value is digits 15 range -1.0E15 .. 1.0E15;
+
+   procedure Add (Self : in out Field_List; Key : String; Value : Metric_Value)
+     with Pre => Is_Key (Key) and then not Self.Has (Key);
+   --  As a decimal number without an exponent, to 9 places below 10 ** 8, else to the first
+
+   procedure Append (Self : in out Field_List; More : Field_List'Class);
+   --  Their keys differ
+
    function Image (Self : Field_List) return String;
    --  Each field with a space before it
 

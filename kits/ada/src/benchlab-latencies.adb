@@ -42,6 +42,13 @@ package body Benchlab.Latencies is
       Self.Last := Now;
    end Lap;
 
+   procedure Finish (Self : in out Recorder) is
+   begin
+      if Self.Last = Self.First then
+         Self.Last := Kernel.Monotonic_Time;
+      end if;
+   end Finish;
+
    procedure Add (Self : in out Recorder; Other : Recorder) is
    begin
       Self.First := Kernel.Nanoseconds'Min (Self.First, Other.First);

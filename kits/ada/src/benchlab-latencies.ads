@@ -24,16 +24,17 @@ package Benchlab.Latencies is
    procedure Lap (Self : in out Recorder) with Inline;
    --  An operation ends now, and the next one begins
 
+   procedure Finish (Self : in out Recorder);
+   --  The last operation ends now, unless a lap ended it
+
    procedure Add (Self : in out Recorder; Other : Recorder);
    --  What Other recorded counts in Self too
 
    function Operations (Self : Recorder) return Interfaces.Unsigned_64;
 
-   function First_Start (Self : Recorder) return Kernel.Nanoseconds
-     with Pre => Self.Operations > 0;
-   function Last_End (Self : Recorder) return Kernel.Nanoseconds
-     with Pre => Self.Operations > 0;
-   --  Of all that was recorded, on the kernel's clock
+   function First_Start (Self : Recorder) return Kernel.Nanoseconds;
+   function Last_End (Self : Recorder) return Kernel.Nanoseconds;
+   --  Of all that was started, on the kernel's clock
 
    function Image (Self : Recorder) return String;
    --  As in "190:2,509:1": each bucket that counts something, and how often

@@ -137,7 +137,7 @@ package body Benchlab.Sessions is
      (Self : Session; Arguments : Fields.Field_List) return Fields.Field_List
    is
       Result   : Batch := Done (Self, Arguments.Number ("operations", 1, Most_Operations));
-      Recorder : Latencies.Recorder;
+      Recorder : Latencies.Recorder; --  has no operations if the case tells none
    begin
       if Self.Current.all in Cases.Concurrent_Case'Class then
          Recorder     := Cases.Concurrent_Case'Class (Self.Current.all).Measured;
@@ -150,8 +150,11 @@ package body Benchlab.Sessions is
          Reply.Add ("operations", Unsigned_64 (Result.Operations));
          Reply.Add ("units", Unsigned_64 (Result.Units));
          Reply.Add ("check", Result.Check);
-         if Self.Current.all in Cases.Concurrent_Case'Class then
+         if Recorder.Operations > 0 then
             Reply.Add ("latencies", Recorder.Image);
+         end if;
+         if Self.Current.all in Cases.Measuring_Case'Class then
+            Reply.Append (Cases.Measuring_Case'Class (Self.Current.all).Metrics);
          end if;
       end return;
    end Run;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A subject whose cases show what the kit gave them; the tests drive it as the lab would. */
-#include "lab_crew.h"
 #include "lab_kit.h"
+#include "lab_workers.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -51,50 +51,84 @@ static void echo_close(void *data)
     memset(echo, 0, sizeof *echo);
 }
 
-/* -- A crew ------------------------------------------------------------------------------- */
+/* -- Workers ------------------------------------------------------------------------------ */
 
-static lab_crew *crew;
-static uint64_t fail_at[64]; /* the members: the operation of each that fails, from 1 */
+/* A worker adds up the numbers of its operations; fail_at, counted from 1, fails. */
+typedef struct counter {
+    uint64_t fail_at;
+    bool laps; /* whether it tells latencies */
+} counter;
 
-/* Adds up the numbers of the operations. */
-static bool crew_work(void *member, lab_share *share)
+static lab_workers *workers;
+static counter counters[64];
+
+static bool count(void *worker, lab_share *share)
 {
-    const uint64_t *fail_at = member;
+    const counter *counter = worker;
     for (uint64_t k = share->first; k < share->operations; k += share->step) {
-        if (k + 1 == *fail_at)
+        if (k + 1 == counter->fail_at)
             return false;
         share->work.check += k;
-        share->work.units++;
-        lab_lap(&share->latencies);
+        if (counter->laps)
+            lab_lap(&share->latencies);
     }
+    share->work.units = lab_share_size(share);
     return true;
 }
 
-static bool crew_open(lab *lab, void *data)
+static bool workers_open(lab *lab, void *data)
 {
     (void)data;
-    uint64_t threads, failing;
+    uint64_t threads, fail_at, laps;
     if (!lab_integer(lab, "threads", 1, 64, &threads)
-        || !lab_integer(lab, "fail_at", 0, 1000, &failing))
+        || !lab_integer(lab, "fail_at", 0, 1000, &fail_at) || !lab_integer(lab, "laps", 0, 1, &laps))
         return false;
     for (size_t i = 0; i < 64; i++)
-        fail_at[i] = failing;
-    crew = lab_crew_gather(lab, threads, fail_at, sizeof *fail_at, crew_work);
-    return crew != NULL;
+        counters[i] = (counter){fail_at, laps};
+    workers = lab_workers_start(lab, threads, counters, sizeof *counters, count);
+    return workers != NULL;
 }
 
-static bool crew_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+static bool workers_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     (void)data;
-    uint64_t *failed = lab_crew_perform(crew, lab, operations, work);
-    return failed == NULL || lab_fail(lab, LAB_FAILED, "operation %" PRIu64 " failed", *failed);
+    counter *failed = lab_workers_perform(workers, lab, operations, work);
+    return failed == NULL
+        || lab_fail(lab, LAB_FAILED, "operation %" PRIu64 " failed", failed->fail_at);
 }
 
-static void crew_close(void *data)
+static void workers_close(void *data)
 {
     (void)data;
-    lab_crew_dismiss(crew);
-    crew = NULL;
+    lab_workers_end(workers);
+    workers = NULL;
+}
+
+/* -- Metrics ------------------------------------------------------------------------------ */
+
+static bool metrics_open(lab *lab, void *data)
+{
+    (void)data;
+    lab_setting(lab, "setting", "longer than any metric's value, and than several of them together");
+    return true;
+}
+
+/* Of the first operation no metric, of more of them some. */
+static bool metrics_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    (void)data, (void)work;
+    if (operations == 1)
+        return true;
+    lab_metric(lab, "lost", 12.5);
+    lab_metric(lab, "none", 0);
+    lab_metric(lab, "small", -0.000012);
+    lab_metric(lab, "large", 98765432109876544.0);
+    return true;
+}
+
+static void metrics_close(void *data)
+{
+    (void)data;
 }
 
 /* -- Latencies ---------------------------------------------------------------------------- */
@@ -159,7 +193,8 @@ int main(void)
     static const lab_case cases[] = {
         {"server", server_open, NULL, server_close},
         {"echo", echo_open, echo_perform, echo_close},
-        {"crew", crew_open, crew_perform, crew_close},
+        {"workers", workers_open, workers_perform, workers_close},
+        {"metrics", metrics_open, metrics_perform, metrics_close},
         {"latency", latency_open, latency_perform, latency_close},
     };
     static echo echo;

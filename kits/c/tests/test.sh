@@ -174,7 +174,7 @@ done <<END
 4294967296 896
 END
 
-# The sum of the counts, and whether the indices ascend, stand for the latencies of a crew.
+# The sum of the counts, and whether the indices ascend, stand for the latencies of workers.
 summed() {
     "$subject" 2>"$scratch.log" | awk '/^@lab ran/ {
         n = split(substr($NF, 11), pairs, ","); sum = 0; last = -1; order = "ascending"
@@ -187,7 +187,7 @@ summed() {
 }
 
 for threads in 1 2 7 64; do
-    seen=$(printf 'open case=crew seed=7 fail_at=0 threads=%s\nrun operations=1000\nrun operations=3\nclose\n' \
+    seen=$(printf 'open case=workers seed=7 fail_at=0 laps=1 threads=%s\nrun operations=1000\nrun operations=3\nclose\n' \
         $threads | summed)
     wanted=$(printf '@lab opened\n%s\n%s\n@lab closed' \
         'operations=1000 units=1000 check=499500 1000 ascending' \
@@ -196,25 +196,42 @@ for threads in 1 2 7 64; do
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        printf 'FAILED: a crew of %s\nseen:\n%s\n' "$threads" "$seen"
+        printf 'FAILED: %s workers\nseen:\n%s\n' "$threads" "$seen"
         head -n 20 "$scratch.log"
     fi
 done
 
 for _ in $(seq 100); do
-    printf 'open case=crew seed=7 fail_at=0 threads=16\nclose\n'
+    printf 'open case=workers seed=7 fail_at=0 laps=1 threads=16\nclose\n'
 done >"$scratch.in"
-expect 'a crew that is dismissed before its members run' \
+expect 'workers that are ended before they run' \
     "$(yes '@lab opened
 @lab closed' | head -n 200)" <"$scratch.in"
 
-expect 'a crew of which one member fails, and that works again' '@lab opened' \
+expect 'workers of which one fails, and that work again' '@lab opened' \
     '@lab error code=failed message=operation%205%20failed' \
     '@lab verified operations=4 units=4 check=6' '@lab closed' <<END
-open case=crew seed=7 fail_at=5 threads=3
+open case=workers seed=7 fail_at=5 laps=1 threads=3
 run operations=10
 verify operations=4
 close
+END
+
+# Of 64 threads, three have something to do.
+expect 'workers without latencies' '@lab opened' "$(ran 1000 1000 499500)" "$(ran 3 3 3)" <<END
+open case=workers seed=7 fail_at=0 laps=0 threads=64
+run operations=1000
+run operations=3
+END
+
+expect 'metrics, of the batch alone' \
+    '@lab opened setting=longer%20than%20any%20metric%27s%20value,%20and%20than%20several%20of%20them%20together' \
+    "$(ran 2 0 0) lost=12.5 none=0 small=-0.0000120000000000000 large=98765432109876544" \
+    "$(ran 1 0 0)" '@lab verified operations=2 units=0 check=0' <<END
+open case=metrics seed=7
+run operations=2
+run operations=1
+verify operations=2
 END
 
 no_operations='@lab error code=unsupported message=the%20case%20server%20serves,%20it%20does%20no%20operations'

@@ -8,12 +8,14 @@ import { parse, readLines, reply } from './lines.js';
 import { Opening } from './opening.js';
 
 /**
- * What a batch yields: the sum of every value it produced, how many rows or bytes they are, and for
- * a case that does several operations at once the latency of each.
+ * What a batch yields: the sum of every value it produced, how many rows or bytes they are, for
+ * a case that does several operations at once the latency of each, and the experiment's own metrics
+ * by their names: finite, of less than 10^17.
  * @typedef {{
  *   check: bigint | number,
  *   units: number,
  *   latencies?: import('./latencies.js').Latencies,
+ *   metrics?: Record<string, number>,
  * }} Work
  */
 
@@ -138,10 +140,11 @@ class Session {
     const perform = this.#performer();
     const operations = operationsOf(values);
     const start = process.hrtime.bigint(); // on Linux, this is CLOCK_MONOTONIC
-    const { check, units, latencies } = await perform(operations);
+    const { check, units, latencies, metrics = {} } = await perform(operations);
     const end = process.hrtime.bigint();
     return reply('ran', {
       start, end, operations, units, check: checkOf(check), ...(latencies && { latencies }),
+      ...Object.fromEntries(Object.entries(metrics).map(([name, value]) => [name, decimal(value)])),
     });
   }
 
@@ -173,6 +176,13 @@ function operationsOf(values) {
 /** @param {bigint | number} check */
 function checkOf(check) {
   return BigInt.asUintN(64, BigInt(check));
+}
+
+const PLAIN = new Intl.NumberFormat('en', { useGrouping: false, maximumFractionDigits: 20 });
+
+/** A number without an exponent. @param {number} value */
+function decimal(value) {
+  return PLAIN.format(value);
 }
 
 /** @param {any} error whatever was thrown */

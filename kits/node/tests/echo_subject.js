@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A subject whose case echo shows what the kit gave it, and prints what it should not; its case
-// wait does several operations at once, and its case greet serves.
+// wait does several operations at once, its case measure has metrics, and its case greet serves.
 
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -52,6 +52,12 @@ function wait(opening) {
 }
 
 /** @type {import('../src/subject.js').Case} */
+function measure() {
+  const metrics = { small: -1.2e-5, lost: 100 / 3, none: 0, large: 9.8765432109876544e16 };
+  return { perform: (operations) => ({ check: operations, units: operations, metrics }) };
+}
+
+/** @type {import('../src/subject.js').Case} */
 async function greet() {
   const server = createServer((socket) => socket.end('hello')).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -61,4 +67,4 @@ async function greet() {
   };
 }
 
-serve('echo', 'no library 1.0', { echo, wait, greet });
+serve('echo', 'no library 1.0', { echo, wait, measure, greet });

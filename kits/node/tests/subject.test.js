@@ -77,6 +77,13 @@ test('a case that does several operations at once tells the latency of each', ()
   assert(BigInt(end) - BigInt(start) >= 4n * 4_900_000n, 'connection 0 waits four times, in turn');
 });
 
+test('metrics are decimal numbers of a run', () => {
+  const { replies } = talk('open case=measure seed=7', 'run operations=3', 'verify operations=3');
+  assert.match(replies[1],
+    / check=3 small=-0\.000012 lost=33\.333333333333336 none=0 large=98765432109876540$/);
+  assert.equal(replies[2], '@lab verified check=3 operations=3 units=3');
+});
+
 test('a case without operations serves until it is closed', async () => {
   const subject = spawn(process.execPath, [SUBJECT], { stdio: ['pipe', 'pipe', 'ignore'] });
   const replies = createInterface(subject.stdout)[Symbol.asyncIterator]();

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A subject whose case echo shows what the kit gave it, and prints what it should not; its case crew
-does its operations in threads, and its case greet serves."""
+"""A subject whose case echo shows what the kit gave it, and prints what it should not; its case count
+does its operations in threads, its case measure has metrics, and its case greet serves."""
 
 import os
 import socketserver
@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
 
-from lab_kit import (Latencies, Opening, Perform, Share, UnsupportedError, Work, crew,
-                     serve)
+from lab_kit import (Latencies, Opening, Perform, Share, UnsupportedError, Work, serve,
+                     workers)
 
 
 @contextmanager
@@ -32,8 +32,9 @@ def echo(opening: Opening) -> Iterator[Perform]:
 
 
 @contextmanager
-def crew_of(opening: Opening) -> Iterator[Perform]:
+def count(opening: Opening) -> Iterator[Perform]:
     fail_at = opening.integer("fail_at", 0, 1000)
+    has_laps = opening.integer("laps", 0, 1) == 1
 
     def share(operations: range, latencies: Latencies) -> Work:
         check = units = 0
@@ -42,13 +43,20 @@ def crew_of(opening: Opening) -> Iterator[Perform]:
                 raise ValueError(f"operation {fail_at} failed")
             check += k
             units += 1
-            latencies.lap()
+            if has_laps:
+                latencies.lap()
         return Work(check, units)
 
     shares: list[Share] = [share] * opening.integer("threads", 1, 64)
-    with crew(shares) as perform:
+    with workers(shares) as perform:
         yield perform
-    print("crew was closed", file=sys.stderr, flush=True)
+    print("the workers were ended", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def measure(_: Opening) -> Iterator[Perform]:
+    yield lambda operations: Work(operations, operations, metrics={
+        "lost": 100 / 3, "none": 0, "small": -1.2e-5, "large": 9.8765432109876544e16})
 
 
 class Greeter(socketserver.BaseRequestHandler):
@@ -67,5 +75,6 @@ def greet(opening: Opening) -> Iterator[None]:
         thread.join()
 
 
-serve("echo", "no library 1.0", {"echo": echo, "crew": crew_of, "greet": greet},
-      one_thread="threads" not in sys.argv)
+serve("echo", "no library 1.0", {
+    "echo": echo, "count": count, "measure": measure, "greet": greet,
+}, one_thread="threads" not in sys.argv)

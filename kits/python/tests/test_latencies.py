@@ -39,10 +39,11 @@ def of(begun: int, ended: int, *counted: int) -> Latencies:
     latencies.begun, latencies.ended = begun, ended
     for index in counted:
         latencies.counts[index] += 1
+    latencies.finish()
     return latencies
 
 
 def test_merged() -> None:
-    whole = merged([of(20, 90, 1, 1, 1919), of(10, 50, 0, 1), of(5, 5)])
-    assert (whole.begun, whole.ended) == (10, 90), "who had nothing to do does not count"
+    whole = merged([of(20, 90, 1, 1, 1919), of(10, 50, 0, 1)])
+    assert (whole.begun, whole.ended, whole.is_told) == (10, 90, True)
     assert told(whole) == "0:1,1:3,1919:1"

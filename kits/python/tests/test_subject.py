@@ -60,9 +60,9 @@ def test_failed_work_is_reported_and_logged_and_the_case_stays_open() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7, 64])
-def test_a_crew_shares_a_batch_and_tells_each_latency(threads: int) -> None:
+def test_workers_share_a_batch_and_tell_each_latency(threads: int) -> None:
     before = time.monotonic_ns()
-    replies, log = talk(f"open case=crew seed=7 fail_at=0 threads={threads}", "run operations=1000",
+    replies, log = talk(f"open case=count seed=7 fail_at=0 laps=1 threads={threads}", "run operations=1000",
                         "run operations=3", "verify operations=4", "close")
     after = time.monotonic_ns()
     for reply, operations, check in ((replies[1], 1000, 499_500), (replies[2], 3, 3)):
@@ -73,13 +73,30 @@ def test_a_crew_shares_a_batch_and_tells_each_latency(threads: int) -> None:
         assert sum(count for _, count in pairs) == operations
         assert pairs == sorted(pairs) and len(dict(pairs)) == len(pairs)
     assert replies[3:] == ["@lab verified check=6 operations=4 units=4", "@lab closed"]
-    assert "crew was closed" in log, "its threads have ended"
+    assert "the workers were ended" in log, "its threads have ended"
 
 
-def test_a_crew_of_which_a_member_fails_works_again() -> None:
-    assert talk("open case=crew seed=7 fail_at=5 threads=3", "run operations=10",
+def test_workers_of_which_one_fails_work_again() -> None:
+    assert talk("open case=count seed=7 fail_at=5 laps=1 threads=3", "run operations=10",
                 "verify operations=4")[0][1:] == [
         error("failed", "operation 5 failed"), "@lab verified check=6 operations=4 units=4"]
+
+
+@pytest.mark.parametrize("threads", [1, 16])
+def test_workers_without_laps_tell_no_latencies(threads: int) -> None:
+    before = time.monotonic_ns()
+    replies, _ = talk(f"open case=count seed=7 fail_at=0 laps=0 threads={threads}",
+                      "run operations=3")
+    after = time.monotonic_ns()
+    ran = re.fullmatch(r"@lab ran start=(\d+) end=(\d+) operations=3 units=3 check=3", replies[1])
+    assert ran and before < int(ran[1]) < int(ran[2]) < after
+
+
+def test_metrics_are_told_as_decimal_numbers_of_a_run() -> None:
+    replies, _ = talk("open case=measure seed=7", "run operations=3", "verify operations=3")
+    assert replies[1].endswith(
+        " check=3 lost=33.333333333333336 none=0 small=-0.000012 large=98765432109876540")
+    assert replies[2] == "@lab verified check=3 operations=3 units=3"
 
 
 def test_a_case_without_operations_serves_until_it_is_closed() -> None:

@@ -42,6 +42,18 @@ impl Laps {
         self.end = now;
     }
 
+    /// The last operation ends now, unless a lap ended it.
+    pub fn finish(&mut self) {
+        if self.end == self.start {
+            self.end = clock::now();
+        }
+    }
+
+    /// Whether no operation was measured.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.counts.iter().all(|&count| count == 0)
+    }
+
     /// Takes in what another connection or thread did at the same time.
     pub(crate) fn join(&mut self, other: &Laps) {
         self.start = self.start.min(other.start);

@@ -9,9 +9,11 @@ mod laps;
 mod line;
 mod subject;
 mod work;
+mod workers;
 
 pub use failure::Failure;
 pub use inputs::Inputs;
 pub use laps::Laps;
 pub use subject::{Case, Closed, Opening, Subject};
 pub use work::Work;
+pub use workers::{Share, Workers};

@@ -199,11 +199,14 @@ fn run(arguments: &Arguments, perform: Perform) -> Result<Reply, Failure> {
     let end = clock::now();
     let (start, end) = work.laps.as_ref().map_or((start, end), Laps::span);
     let reply = Reply::new("ran").with("start", start).with("end", end);
-    let reply = told(reply, operations, &work);
-    Ok(match work.laps {
-        Some(laps) => reply.with("latencies", laps),
-        None => reply,
-    })
+    let mut reply = told(reply, operations, &work);
+    if let Some(laps) = work.laps.filter(|laps| !laps.is_empty()) {
+        reply.push("latencies", laps);
+    }
+    for (metric, value) in work.metrics {
+        reply.push(metric, value);
+    }
+    Ok(reply)
 }
 
 fn told(reply: Reply, operations: u64, work: &Work) -> Reply {
@@ -222,7 +225,7 @@ fn noop(opening: Opening) -> Result<Closed, Failure> {
         Ok(Work {
             check: operations,
             units: operations,
-            laps: None,
+            ..Work::default()
         })
     }))
 }

@@ -2,6 +2,7 @@
 //! What a batch of operations yields.
 
 use crate::Laps;
+use std::collections::BTreeMap;
 
 /// What operations yielded: the sum of every value, and how many rows or bytes they were.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +13,8 @@ pub struct Work {
     pub units: u64,
     /// The latencies, if the case does several operations at once.
     pub laps: Option<Laps>,
+    /// The experiment's own metrics by their names, finite and of less than 10^17.
+    pub metrics: BTreeMap<&'static str, f64>,
 }
 
 impl Work {
@@ -22,7 +25,8 @@ impl Work {
         self.check = self.check.wrapping_add(sum.into() as u64);
     }
 
-    /// Takes in what another connection or thread did at the same time.
+    /// Takes in what another connection or thread did at the same time. Of a metric of both, `other`'s
+    /// counts.
     pub fn join(mut self, other: Work) -> Work {
         self.units += other.units;
         self.check = self.check.wrapping_add(other.check);
@@ -33,6 +37,7 @@ impl Work {
             }
             (laps, more) => laps.or(more),
         };
+        self.metrics.extend(other.metrics);
         self
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a subject made with the kit answers, line by line.
 
-use lab_kit::{Closed, Failure, Laps, Opening, Subject, Work};
+use lab_kit::{Closed, Failure, Laps, Opening, Subject, Work, Workers};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::cell::RefCell;
@@ -30,7 +30,7 @@ fn echo(mut opening: Opening) -> Result<Closed, Failure> {
         Ok(Work {
             check,
             units: 2 * operations,
-            laps: None,
+            ..Work::default()
         })
     });
     if fail == "close" {
@@ -54,6 +54,40 @@ fn at_once(opening: Opening) -> Result<Closed, Failure> {
             work
         };
         Ok(thread(operations - 1).join(thread(1)))
+    }))
+}
+
+/// Adds up the operations' numbers with several threads, one of which may fail.
+fn count(opening: Opening) -> Result<Closed, Failure> {
+    let laps_told = opening.text("laps")? == "yes";
+    let fail = opening.text("fail").unwrap_or("never").to_owned();
+    let workers = Workers::start(opening.integer("threads", 1..=64)?, move |share, laps| {
+        let mut work = Work::default();
+        for k in share.operations() {
+            match fail.as_str() {
+                "error" if k == 4 => return Err(Full.into()),
+                "panic" if k == 4 => panic!("operation 4"),
+                _ => work.add(1, k as i64),
+            }
+            if laps_told {
+                laps.lap();
+            }
+        }
+        assert_eq!(work.units, share.len());
+        Ok(work)
+    })?;
+    Ok(opening.serve(|operations| workers.perform(operations)))
+}
+
+/// Has metrics.
+fn measure(opening: Opening) -> Result<Closed, Failure> {
+    Ok(opening.serve(|_| {
+        let mut work = Work::default();
+        work.metrics.insert("small", -1.2e-5);
+        work.metrics.insert("lost", 100.0 / 3.0);
+        work.metrics.insert("none", 0.0);
+        work.metrics.insert("large", 9.876_543_210_987_654e16);
+        Ok(work)
     }))
 }
 
@@ -109,6 +143,8 @@ fn answers(input: &[u8]) -> Vec<String> {
     Subject::new("echo", "no library 1.0")
         .case("echo", echo)
         .case("at_once", at_once)
+        .case("count", count)
+        .case("measure", measure)
         .case("server", server)
         .sqlstate(|error| error.is::<DiskFull>().then(|| "53100".to_owned()))
         .serve_on(Cursor::new(input.to_owned()), replies.clone())
@@ -218,6 +254,67 @@ fn tells_the_latencies_of_what_is_done_at_once() {
         1000
     );
     assert_eq!(answers[2], "@lab verified operations=2 units=2 check=2");
+}
+
+#[test]
+fn workers_share_the_operations() {
+    for threads in [1, 3, 64] {
+        let open = format!("open case=count seed=7 laps=yes threads={threads}");
+        let answers = replies(&[&open, "run operations=1000", "run operations=3", "close"]);
+        for (answer, operations, check) in [(&answers[1], 1000, 499_500), (&answers[2], 3, 3)] {
+            let (times, latencies) = answer.split_once(" latencies=").unwrap();
+            let wanted = format!("operations={operations} units={operations} check={check}");
+            assert!(times.ends_with(&wanted), "{times}");
+            let counts = latencies
+                .split(',')
+                .map(|pair| pair.split_once(':').unwrap().1);
+            let sum: u64 = counts.map(|count| count.parse::<u64>().unwrap()).sum();
+            assert_eq!(sum, operations);
+        }
+        assert_eq!(answers[3], "@lab closed");
+    }
+}
+
+#[test]
+fn workers_without_laps_tell_no_latencies() {
+    let answers = replies(&[
+        "open case=count seed=7 laps=no threads=16",
+        "run operations=3",
+    ]);
+    assert!(answers[1].starts_with("@lab ran start="), "{}", answers[1]);
+    assert!(
+        answers[1].ends_with(" operations=3 units=3 check=3"),
+        "{}",
+        answers[1]
+    );
+}
+
+#[test]
+fn workers_survive_a_failure_of_one() {
+    for (fail, message) in [
+        (
+            "error",
+            "driver%20error:%20disk%20full%20%28SQLSTATE%2053100%29",
+        ),
+        ("panic", "a%20worker%20panicked"),
+    ] {
+        let open = format!("open case=count seed=7 laps=no threads=3 fail={fail}");
+        let failed = format!("@lab error code=failed message={message}");
+        let done = "@lab verified operations=4 units=4 check=6";
+        let answers = replies(&[&open, "run operations=10", "verify operations=4", "close"]);
+        assert_eq!(
+            answers,
+            ["@lab opened", failed.as_str(), done, "@lab closed"]
+        );
+    }
+}
+
+#[test]
+fn metrics_are_decimal_numbers_of_a_run() {
+    let answers = replies(&["open case=measure seed=7", "run operations=3", "verify"]);
+    let metrics = " large=98765432109876540 lost=33.333333333333336 none=0 small=-0.000012";
+    assert!(answers[1].ends_with(metrics), "{}", answers[1]);
+    assert_eq!(answers[2], "@lab verified operations=1 units=0 check=0");
 }
 
 #[test]

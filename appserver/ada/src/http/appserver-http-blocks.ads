@@ -5,6 +5,8 @@
 
 private package Appserver.HTTP.Blocks is
 
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
    Block_Size : constant := 256;
 
    type Block_Count is range 0 .. 2 ** 23;

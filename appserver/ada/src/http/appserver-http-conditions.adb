@@ -83,19 +83,7 @@ package body Appserver.HTTP.Conditions is
       return Go_On;
    end Verdict_On;
 
-   function Range_Holds
-     (Request  : HTTP.Request;
-      Tag      : String;
-      Modified : Dates.Common_Time) return Boolean is
-   begin
-      if not Request.Has_Field ("If-Range") then
-         return True;
-      end if;
-      declare
-         Field : constant String := Request.Field ("If-Range");
-      begin
-         return Field = Tag or else Dates.Value (Field, Now) = Modified;
-      end;
-   end Range_Holds;
+   function Range_Holds (Request : HTTP.Request; Tag : String) return Boolean is
+     (not Request.Has_Field ("If-Range") or else Request.Field ("If-Range") = Tag);
 
 end Appserver.HTTP.Conditions;

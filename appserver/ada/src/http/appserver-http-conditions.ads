@@ -7,6 +7,8 @@ with Appserver.HTTP.Dates;
 
 package Appserver.HTTP.Conditions is
 
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
    type Verdict is (Go_On, Is_Not_Modified, Has_Failed);
    --  Is_Not_Modified: 304. Has_Failed: 412.
 
@@ -18,12 +20,10 @@ package Appserver.HTTP.Conditions is
    --  By If-Match, If-Unmodified-Since, If-None-Match and If-Modified-Since, with the precedence of
    --  section 13.2.2. Tag and Modified are those of what there is.
 
-   function Range_Holds
-     (Request  : HTTP.Request;
-      Tag      : String;
-      Modified : Dates.Common_Time) return Boolean
+   function Range_Holds (Request : HTTP.Request; Tag : String) return Boolean
      with Pre => Is_Strong_Tag (Tag);
-   --  By If-Range: whether a range may be sent; True if there is no such field
+   --  By If-Range: whether a range may be sent; True if there is no such field. A date never holds:
+   --  what changes twice within a second has the same one (sections 8.8.2.2 and 13.1.5).
 
    function Is_Strong_Tag (Text : String) return Boolean is
      (Text'Length >= 2

@@ -18,12 +18,27 @@ package body Appserver.HTTP.Desks is
       Self := No_Tail;
    end Drop;
 
-   function Called (Handle : Handler; Self : Desk) return Response is
+   procedure Pass_On
+     (Report       : Exception_Report;
+      Error        : Ada.Exceptions.Exception_Occurrence;
+      Request_Line : String := "") is
+   begin
+      if Report /= null then
+         Report (Error, Request_Line);
+      end if;
+   exception
+      when others =>
+         null;
+   end Pass_On;
+
+   function Called
+     (Handle : Handler; Self : Desk; Report : Exception_Report) return Response is
    begin
       Self.Request.Draft.Clear;
       return Handle (Self.Request);
    exception
-      when others =>
+      when Error : others =>
+         Pass_On (Report, Error, Self.Request.Line);
          Self.Request.Draft.Clear;
          return Empty (Internal_Error);
    end Called;

@@ -7,6 +7,8 @@ with Appserver.HTTP.Dates;
 
 private package Appserver.HTTP.Desks is
 
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
    --  What is sent behind the bytes of an answer from where it is: a part of a file, or text that
    --  is as old as the program
 
@@ -48,8 +50,16 @@ private package Appserver.HTTP.Desks is
       and then Self.Output_Capacity - Self.Last >= Self.Draft.Capacity + Longest_Header);
    --  For any answer
 
-   function Called (Handle : Handler; Self : Desk) return Response;
-   --  The handler's response to the desk's request. Raises no exception.
+   function Called
+     (Handle : Handler; Self : Desk; Report : Exception_Report) return Response;
+   --  The handler's response to the desk's request. What it raises goes to Report, if that is not
+   --  null, and no further.
+
+   procedure Pass_On
+     (Report       : Exception_Report;
+      Error        : Ada.Exceptions.Exception_Occurrence;
+      Request_Line : String := "");
+   --  To Report, if that is not null. Raises no exception.
 
    procedure Put_Answer
      (Self   : in out Desk;

@@ -35,7 +35,7 @@ package body Appserver.HTTP.Embedded is
       Linux.Allow_Files (Connections + Few_Files);
       Listener := Linux.Listening_Socket (Address, Port, Backlog);
       The_Loop.Open (Listener, Is_Shared => False, Handle => Handle, Limits => Limits,
-                     Times => Times);
+                     Times => Times, Report => Report);
    exception
       when others =>
          if Listener /= No_File then

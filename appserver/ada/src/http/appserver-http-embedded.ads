@@ -27,7 +27,12 @@ generic
    Waiting_Memory : Positive := 65_536;
    --  Bytes for requests that have come in part, and for answers that clients do not take yet. A
    --  client that needs more than there is then loses its connection.
+
+   Report : Exception_Report := Report_On_Standard_Error'Access;
+   --  null: exceptions are not reported
 package Appserver.HTTP.Embedded is
+
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    procedure Open
      (Address : String      := "127.0.0.1";

@@ -97,6 +97,10 @@ package body Appserver.HTTP.Files is
          Result := Linux_Files.Not_There;
       end loop;
       Leave;
+   exception
+      when others =>
+         Leave;
+         raise;
    end Open_Below;
 
    ----------------
@@ -139,11 +143,10 @@ package body Appserver.HTTP.Files is
       return Text (2 .. Text'Last);
    end Image;
 
-   --  The open file, or a part of it. It is the draft's from here on, or closed.
+   --  The draft's file, or a part of it
 
    function Part_Answer
      (Request : HTTP.Request;
-      File    : Descriptor;
       Facts   : Linux_Files.File_Facts;
       Tag     : String;
       Kind    : not null Constant_Text) return Response
@@ -156,19 +159,20 @@ package body Appserver.HTTP.Files is
    begin
       if Request.Has_Field ("Range")
         and then not Request.Is_Head
-        and then Conditions.Range_Holds (Request, Tag, Time_Of (Facts))
+        and then Conditions.Range_Holds (Request, Tag)
       then
          Byte_Ranges.Read (Request.Field ("Range"), Facts.Size, Wanted, First, Last);
       end if;
       case Wanted is
          when Byte_Ranges.Unsatisfiable =>
-            Linux.Close (File);
+            Draft.Drop_File;
             Draft.Add_Field ("Content-Range", "bytes */" & Image (Facts.Size));
             return Empty (Range_Not_Satisfiable);
          when Byte_Ranges.Whole =>
-            Draft.Attach (File, 0, Facts.Size);
+            Draft.File_Length := Facts.Size;
          when Byte_Ranges.Part =>
-            Draft.Attach (File, First, Last - First + 1);
+            Draft.Offset      := First;
+            Draft.File_Length := Last - First + 1;
             Draft.Add_Field
               ("Content-Range",
                "bytes " & Image (First) & "-" & Image (Last) & "/" & Image (Facts.Size));
@@ -181,7 +185,6 @@ package body Appserver.HTTP.Files is
 
    function Answer_With
      (Request : HTTP.Request;
-      File    : Descriptor;
       Facts   : Linux_Files.File_Facts;
       Kind    : not null Constant_Text) return Response
    is
@@ -189,36 +192,39 @@ package body Appserver.HTTP.Files is
    begin
       case Conditions.Verdict_On (Request, Tag, Time_Of (Facts)) is
          when Conditions.Go_On =>
-            return Part_Answer (Request, File, Facts, Tag, Kind);
+            return Part_Answer (Request, Facts, Tag, Kind);
          when Conditions.Is_Not_Modified =>
-            Linux.Close (File);
+            Request.Draft.Drop_File;
             Request.Draft.Add_Field ("ETag", Tag);
             return Empty (Not_Modified);
          when Conditions.Has_Failed =>
-            Linux.Close (File);
+            Request.Draft.Drop_File;
             return Empty (Precondition_Failed);
       end case;
    end Answer_With;
+
+   --  A file is the draft's as soon as it is open: whatever is raised then, the server closes it
 
    function Answer
      (Self : Folder; Request : HTTP.Request; Prefix : String) return Response
    is
       Path   : String renames
         Request.Bytes (Request.Target.First + Prefix'Length .. Request.Target.Last);
-      File   : Descriptor;
       Facts  : Linux_Files.File_Facts;
       Result : Linux_Files.Failure;
    begin
       if Request.Method /= Get then
          return Not_Allowed (Request, "GET, HEAD, OPTIONS");
       end if;
-      Open_Below (Self, Path, File, Result);
+      Open_Below (Self, Path, Request.Draft.File, Result);
       if Result = Linux_Files.None then
-         Linux_Files.Look (File, Facts, Result);
+         Request.Draft.Offset      := 0;
+         Request.Draft.File_Length := 0;
+         Linux_Files.Look (Request.Draft.File, Facts, Result);
          if Result = Linux_Files.None and then Facts.Is_Regular then
-            return Answer_With (Request, File, Facts, Media_Type_Of (Path));
+            return Answer_With (Request, Facts, Media_Type_Of (Path));
          end if;
-         Linux.Close (File);
+         Request.Draft.Drop_File;
       end if;
       return Empty
         (if Result = Linux_Files.Not_Now then Service_Unavailable else Not_Found);

@@ -12,6 +12,8 @@ private with Ada.Finalization;
 
 package Appserver.HTTP.Files is
 
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
    Folder_Error : exception;
    --  There is no such folder; the message says which
 
@@ -29,7 +31,9 @@ package Appserver.HTTP.Files is
 
    function Answer
      (Self : Folder; Request : HTTP.Request; Prefix : String) return Response
-     with Pre => Self.Is_Open and then Request.Path_Starts_With (Prefix);
+     with Pre => Self.Is_Open
+                   and then Request.Path_Starts_With (Prefix)
+                   and then not Request.Draft.Has_File;
    --  The file that the request's path has behind Prefix, as in "/files/". Of several ranges that
    --  are asked for at once the whole file is sent.
 

@@ -67,6 +67,15 @@ package body Appserver.HTTP.Linux is
       Count := Natural (long'Max (Result, 0));
    end Read_File;
 
+   function C_Write (File : int; From : System.Address; Count : size_t) return long
+     with Import, Convention => C, External_Name => "write";
+
+   procedure Write_Error (Text : String) is
+      Ignored : constant long := C_Write (2, Text'Address, Text'Length);
+   begin
+      null;
+   end Write_Error;
+
    -------------
    -- Sockets --
    -------------
@@ -296,6 +305,19 @@ package body Appserver.HTTP.Linux is
       Result := (if Sent > 0 then Done elsif Sent = 0 then Failed else Outcome_Of (Last_Error));
    end Send_File;
 
+   function C_Ioctl (File : int; Request : unsigned_long; Value : System.Address) return int
+     with Import, Convention => C_Variadic_2, External_Name => "ioctl";
+
+   SIOCOUTQ : constant := 16#5411#;
+
+   function Unsent (Socket : Descriptor) return Natural is
+      Count : aliased int := 0;
+   begin
+      return
+        (if C_Ioctl (int (Socket), SIOCOUTQ, Count'Address) = 0
+         then Natural (int'Max (Count, 0)) else 0);
+   end Unsent;
+
    procedure End_Sending (Socket : Descriptor) is
       Ignored : constant int := C_Shutdown (int (Socket), SHUT_WR);
    begin
@@ -353,6 +375,10 @@ package body Appserver.HTTP.Linux is
       return C_Epoll_Ctl (int (Set), Operation, int (File), Event'Address) = 0;
    end Controlled;
 
+   function Added
+     (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key) return Boolean is
+     (Controlled (Set, File, Ctl_Add, Wanted, Key));
+
    procedure Control
      (Set, File : Descriptor; Operation : int; Wanted : Interest; Key : Linux.Key) is
    begin
@@ -403,6 +429,12 @@ package body Appserver.HTTP.Linux is
    function C_Poll (List : System.Address; Count : unsigned_long; Milliseconds : int) return int
      with Import, Convention => C, External_Name => "poll";
 
+   procedure Pause (Milliseconds : Positive) is
+      Ignored : constant int := C_Poll (System.Null_Address, 0, int (Milliseconds));
+   begin
+      null;
+   end Pause;
+
    POLLIN : constant := 1;
 
    procedure Wait_For_Any
@@ -426,9 +458,6 @@ package body Appserver.HTTP.Linux is
 
    function C_Eventfd (Value : unsigned; Flags : int) return int
      with Import, Convention => C, External_Name => "eventfd";
-
-   function C_Write (File : int; From : System.Address; Count : size_t) return long
-     with Import, Convention => C, External_Name => "write";
 
    function C_Read (File : int; Into : System.Address; Count : size_t) return long
      with Import, Convention => C, External_Name => "read";
@@ -580,6 +609,54 @@ package body Appserver.HTTP.Linux is
    begin
       null;
    end Unmap_Code;
+
+   --  pthread_attr_t has 56 bytes on x86-64, and at most 64 elsewhere
+
+   type Attributes is array (1 .. 16) of Unsigned_64 with Convention => C;
+
+   function C_Self return unsigned_long
+     with Import, Convention => C, External_Name => "pthread_self";
+
+   function C_Getattr (Thread : unsigned_long; Into : out Attributes) return int
+     with Import, Convention => C, External_Name => "pthread_getattr_np";
+
+   function C_Getstack
+     (Of_Thread : Attributes; First : out System.Address; Size : out size_t) return int
+     with Import, Convention => C, External_Name => "pthread_attr_getstack";
+
+   function C_Destroy (Old : in out Attributes) return int
+     with Import, Convention => C, External_Name => "pthread_attr_destroy";
+
+   function C_Mprotect (Place : System.Address; Size : size_t; Rights : int) return int
+     with Import, Convention => C, External_Name => "mprotect";
+
+   No_Rights      : constant := 0;
+   Read_And_Write : constant := 3;
+
+   procedure Protect_Stack_End (Size : Positive; Rights : int) is
+      Facts   : Attributes;
+      First   : System.Address;
+      Whole   : size_t;
+      Ignored : int;
+   begin
+      if C_Getattr (C_Self, Facts) = 0 then
+         if C_Getstack (Facts, First, Whole) = 0 then
+            Ignored := C_Mprotect
+              (First, size_t (Size - Size mod Page_Size), Rights);
+         end if;
+         Ignored := C_Destroy (Facts);
+      end if;
+   end Protect_Stack_End;
+
+   procedure Guard_Stack (Size : Positive) is
+   begin
+      Protect_Stack_End (Size, No_Rights);
+   end Guard_Stack;
+
+   procedure Unguard_Stack (Size : Positive) is
+   begin
+      Protect_Stack_End (Size, Read_And_Write);
+   end Unguard_Stack;
 
    type Core_Set is array (0 .. 1_023) of Boolean with Pack;
 

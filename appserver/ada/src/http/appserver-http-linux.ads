@@ -8,6 +8,8 @@ with System;
 
 private package Appserver.HTTP.Linux is
 
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
    type Outcome is (Done, Would_Block, Failed);
 
    -----------
@@ -19,6 +21,9 @@ private package Appserver.HTTP.Linux is
    procedure Read_File
      (File : Descriptor; Offset : Byte_Count; Into : out String; Count : out Natural);
    --  pread. Count is 0 at the end, and after an error.
+
+   procedure Write_Error (Text : String);
+   --  To standard error, as far as it takes it
 
    -------------
    -- Sockets --
@@ -61,6 +66,9 @@ private package Appserver.HTTP.Linux is
       Result : out Outcome);
    --  Failed if the file ends before Offset
 
+   function Unsent (Socket : Descriptor) return Natural;
+   --  Bytes that were sent and that the other side has not acknowledged (SIOCOUTQ)
+
    procedure End_Sending (Socket : Descriptor);
    --  The other side sees an end, and may go on sending
 
@@ -89,6 +97,10 @@ private package Appserver.HTTP.Linux is
 
    function Can_Be_Waited_For (Set, File : Descriptor) return Boolean;
    --  A regular file cannot
+
+   function Added
+     (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key) return Boolean;
+   --  Whether the system had room for it
 
    procedure Add (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key);
    procedure Change (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key);
@@ -132,6 +144,8 @@ private package Appserver.HTTP.Linux is
    -- Time --
    ----------
 
+   procedure Pause (Milliseconds : Positive);
+
    function Milliseconds return Byte_Count;
    --  That never goes back, as exact as the kernel's ticks (CLOCK_MONOTONIC_COARSE)
 
@@ -154,6 +168,12 @@ private package Appserver.HTTP.Linux is
    procedure Unmap_Code;
    --  Gives back the pages of the program's code, which is in its file: those that are needed from
    --  here on are mapped again. Those that only the beginning needed are not resident any more.
+
+   procedure Guard_Stack (Size : Positive);
+   procedure Unguard_Stack (Size : Positive);
+   --  Takes the last Size bytes of the calling thread's stack from it, so that no smaller frame
+   --  gets past its end unnoticed; and gives them back, as the C library uses stacks again. GNAT
+   --  creates threads with a guard of one page.
 
    function Usable_Cores return Positive;
    --  By the affinity of the calling thread

@@ -1,5 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 
+with Ada.Exceptions;
+
 package body Appserver.HTTP.Loops is
 
    use type Linux.Key;
@@ -18,6 +20,7 @@ package body Appserver.HTTP.Loops is
    For_Connecting : constant := 20;
    Longest_Stop   : constant := 4_000;
    For_Lingering  : constant := 2_000;
+   After_Error    : constant := 10;
 
    Most_Accepted  : constant := 64;
    --  At a time, before other events have their turn
@@ -54,12 +57,13 @@ package body Appserver.HTTP.Loops is
    -- Opening and stopping --
    --------------------------
 
+   --  If the system has no room for it now, it is tried again when connections are looked through
+
    procedure Listen (Self : in out Event_Loop) is
    begin
-      Linux.Add
+      Self.Is_Listening := Linux.Added
         (Self.Set, Self.Listener,
          (if Self.Is_Shared then Linux.Shared_Input else Linux.Input), Listener_Key);
-      Self.Is_Listening := True;
    end Listen;
 
    procedure Pause_Listening (Self : in out Event_Loop) is
@@ -82,13 +86,16 @@ package body Appserver.HTTP.Loops is
       Is_Shared : Boolean;
       Handle    : Handler;
       Limits    : Parsing.Limits;
-      Times     : Time_Limits) is
+      Times     : Time_Limits;
+      Report    : Exception_Report) is
    begin
       Linux.Use_Small_Pages (Self'Address, Event_Loop'Class (Self)'Size / 8);
       Self.Handle      := Handler_Reference (Handle);
+      Self.Report      := Report;
       Self.Limits      := Limits;
       Self.Patience    :=
-        [A_Request => To_Milliseconds (Times.Idle),
+        [Anything  => 0,
+         A_Request => To_Milliseconds (Times.Idle),
          A_Header  => To_Milliseconds (Times.Header),
          A_Content => To_Milliseconds (Times.Content)];
       Self.For_Sending := To_Milliseconds (Times.Sending);
@@ -175,6 +182,7 @@ package body Appserver.HTTP.Loops is
          Output   => Blocks.Empty,
          Progress => (others => <>),
          Tail     => Desks.No_Tail,
+         Unsent   => 0,
          Next     => 0,
          others   => False);
       Linux.Add (Self.Set, Socket, Linux.Input, Linux.Key (Slot));
@@ -308,6 +316,7 @@ package body Appserver.HTTP.Loops is
          Linux.Change (Self.Set, Connection.Socket, Linux.Output, Linux.Key (Slot));
       end if;
       Connection.Deadline := Self.Now + Self.For_Sending;
+      Connection.Unsent   := Linux.Unsent (Connection.Socket);
    end Await_Room;
 
    --  All was sent, and the connection is to be closed
@@ -326,6 +335,22 @@ package body Appserver.HTTP.Loops is
          Release (Self, Slot);
       end if;
    end Finish;
+
+   --  What is next after Send had this Result
+
+   procedure Conclude (Self : in out Event_Loop; Slot : Slot_Index; Result : Linux.Outcome) is
+   begin
+      case Result is
+         when Linux.Failed =>
+            Release (Self, Slot);
+         when Linux.Would_Block =>
+            Await_Room (Self, Slot);
+         when Linux.Done =>
+            if Self.Connections (Slot).Is_Last then
+               Finish (Self, Slot);
+            end if;
+      end case;
+   end Conclude;
 
    -----------
    -- Input --
@@ -364,18 +389,58 @@ package body Appserver.HTTP.Loops is
          Blocks.Put
            (Self.Pool, Desk.Request.Bytes (1 .. Desk.Request.Last), Connection.Input, Has_Room);
       end if;
-      if Awaited = A_Request or else Awaited /= Connection.Awaits then
+      --  Empty lines before a request are no reason to wait longer for it
+      if Awaited > Connection.Awaits then
          Connection.Deadline := Self.Now + Self.Patience (Awaited);
          Connection.Awaits   := Awaited;
       end if;
    end Save_Input;
+
+   --------------
+   -- Stopping --
+   --------------
+
+   --  Who has begun to connect is served, if that does not take long. Who comes later is refused by
+   --  the system.
+
+   procedure Begin_To_Stop (Self : in out Event_Loop) is
+   begin
+      Linux.Ignore_New_Connections (Self.Listener);
+      Self.Is_Stopping  := True;
+      Self.Listen_Until := Self.Now + For_Connecting;
+      Self.Give_Up      := Self.Clock + Longest_Stop;
+      Self.Next_Sweep   := Self.Now + When_Stopping;
+      for Connection of Self.Connections (1 .. Self.Used) loop
+         if Connection.State = Reading and then Connection.Awaits = A_Request then
+            Connection.Deadline := Self.Now + Self.For_Closing;
+         end if;
+      end loop;
+   end Begin_To_Stop;
+
+   --  Called between any two requests: a handler may take long
+
+   procedure Note_Stop (Self : in out Event_Loop) is
+   begin
+      if Self.Is_Stopping then
+         Note_Time (Self);
+      elsif Self.Stop_Asked then
+         Note_Time (Self);
+         Begin_To_Stop (Self);
+      end if;
+   end Note_Stop;
+
+   --  Clients had their time, by the system's clock
+
+   function Gives_Up (Self : Event_Loop) return Boolean is
+     (Self.Is_Stopping and then Self.Clock >= Self.Give_Up);
 
    ---------------
    -- Answering --
    ---------------
 
    --  Whether the request at the desk is the connection's last one. A server that stops still
-   --  answers those that were sent before: that are behind this one, or can be read.
+   --  answers those that were sent before: that are behind this one, or can be read; but not for
+   --  ever.
 
    procedure Judge_Last
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
@@ -385,7 +450,8 @@ package body Appserver.HTTP.Loops is
       Count      : Natural;
       Result     : Linux.Outcome;
    begin
-      Connection.Is_Last := Parsing.Is_Last (Request);
+      Note_Stop (Event_Loop (Self));
+      Connection.Is_Last := Parsing.Is_Last (Request) or else Gives_Up (Event_Loop (Self));
       if Self.Is_Stopping
         and then not Connection.Is_Last
         and then Request.Last = Request.State.Content_Last
@@ -409,7 +475,7 @@ package body Appserver.HTTP.Loops is
       Connection.State := Busy;
       Self.Leave (Desk, Handling);
       declare
-         Answer : constant Response := Desks.Called (Handler (Self.Handle), Desk);
+         Answer : constant Response := Desks.Called (Handler (Self.Handle), Desk, Self.Report);
       begin
          Self.Come_Back (Desk, Handling);
          Connection.State := Reading;
@@ -428,7 +494,7 @@ package body Appserver.HTTP.Loops is
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
-      Connection.Awaits := A_Request;
+      Connection.Awaits := Anything;
       if Parsing.Is_For_Server (Desk.Request) then
          Note_Date (Event_Loop (Self));
          Judge_Last (Self, Slot, Desk);
@@ -446,11 +512,25 @@ package body Appserver.HTTP.Loops is
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
+      Blocks.Drop (Self.Pool, Connection.Input);
       Note_Date (Self);
       Desks.Put_Refusal (Desk, Status, Self.Date);
       Connection.Is_Last := True;
       Connection.Lingers := True;
    end Refuse;
+
+   procedure Refuse_And_Finish
+     (Self   : in out Event_Loop;
+      Slot   : Slot_Index;
+      Desk   : in out Desks.Desk;
+      Status : Status_Code)
+   is
+      Result : Linux.Outcome;
+   begin
+      Refuse (Self, Slot, Desk, Status);
+      Send (Self, Slot, Desk, Result);
+      Conclude (Self, Slot, Result);
+   end Refuse_And_Finish;
 
    --  Answers the requests that are at the desk as a whole, as far as there is room at it. Goes_On
    --  is False if nothing more is to be done with them.
@@ -508,18 +588,40 @@ package body Appserver.HTTP.Loops is
       if Result /= Linux.Failed and then not Connection.Is_Last then
          Save_Input (Event_Loop (Self), Slot, Desk, Has_Room);
       end if;
-      if Result = Linux.Failed then
-         Release (Event_Loop (Self), Slot);
-      elsif not Has_Room then
-         Refuse (Event_Loop (Self), Slot, Desk, Service_Unavailable);
-         Send (Event_Loop (Self), Slot, Desk, Result);
-         Finish (Event_Loop (Self), Slot);
-      elsif Result = Linux.Would_Block then
+      if not Has_Room and then Result = Linux.Would_Block then
+         Connection.Is_Owed_Refusal := True;
          Await_Room (Event_Loop (Self), Slot);
-      elsif Connection.Is_Last then
-         Finish (Event_Loop (Self), Slot);
+      elsif not Has_Room then
+         Refuse_And_Finish (Event_Loop (Self), Slot, Desk, Service_Unavailable);
+      else
+         Conclude (Event_Loop (Self), Slot, Result);
       end if;
    end Answer_All;
+
+   --  How many bytes are to come before there is something to be done with the content that began
+
+   function Missing_Content (Progress : HTTP.Progress; Size : Natural) return Natural is
+     (case Progress.Step is
+         when In_Content => Progress.Header_Last + Progress.Wanted - Size,
+         when In_Chunk   => Progress.Wanted,
+         when others     => 0);
+
+   --  Content that does not end yet goes to what there is of it, which stays where it is
+
+   procedure Add_Content
+     (Self     : in out Event_Loop;
+      Slot     : Slot_Index;
+      Bytes    : String;
+      Has_Room : out Boolean)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Blocks.Put (Self.Pool, Bytes, Connection.Input, Has_Room);
+      if Connection.Progress.Step = In_Chunk then
+         Connection.Progress.Wanted       := Connection.Progress.Wanted - Bytes'Length;
+         Connection.Progress.Content_Last := Connection.Progress.Content_Last + Bytes'Length;
+      end if;
+   end Add_Content;
 
    procedure Read
      (Self      : in out Event_Loop'Class;
@@ -529,19 +631,27 @@ package body Appserver.HTTP.Loops is
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Request    : HTTP.Request renames Desk.Request;
+      Before     : constant Natural := Blocks.Length (Connection.Input);
       Count      : Natural;
       Result     : Linux.Outcome;
-      Has_Room   : Boolean;
+      Has_Room   : Boolean := True;
    begin
-      Load_Input (Event_Loop (Self), Slot, Desk);
       Linux.Receive
-        (Connection.Socket, Request.Bytes (Request.Last + 1 .. Request.Capacity), Count, Result);
-      if Result = Linux.Done and then Count > 0 then
-         Request.Last := Request.Last + Count;
+        (Connection.Socket, Request.Bytes (Before + 1 .. Request.Capacity), Count, Result);
+      if Result = Linux.Done
+        and then Before > 0
+        and then Count in 1 .. Missing_Content (Connection.Progress, Before) - 1
+      then
+         Add_Content
+           (Event_Loop (Self), Slot, Request.Bytes (Before + 1 .. Before + Count), Has_Room);
+         if not Has_Room then
+            Refuse_And_Finish (Event_Loop (Self), Slot, Desk, Service_Unavailable);
+         end if;
+      elsif Result = Linux.Done and then Count > 0 then
+         Load_Input (Event_Loop (Self), Slot, Desk);
+         Request.Last := Before + Count;
          Answer_All (Self, Slot, Desk);
-      elsif Result = Linux.Would_Block and then not Is_Urgent then
-         Save_Input (Event_Loop (Self), Slot, Desk, Has_Room);
-      else
+      elsif Result /= Linux.Would_Block or else Is_Urgent then
          Release (Event_Loop (Self), Slot);
       end if;
    end Read;
@@ -559,21 +669,17 @@ package body Appserver.HTTP.Loops is
       Desk.Tail := Connection.Tail;
       Connection.Tail := Desks.No_Tail;
       Send (Event_Loop (Self), Slot, Desk, Result);
-      case Result is
-         when Linux.Failed =>
-            Release (Event_Loop (Self), Slot);
-         when Linux.Would_Block =>
-            Await_Room (Event_Loop (Self), Slot);
-         when Linux.Done =>
-            if Connection.Is_Last then
-               Finish (Event_Loop (Self), Slot);
-            else
-               Connection.State := Reading;
-               Linux.Change (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
-               Load_Input (Event_Loop (Self), Slot, Desk);
-               Answer_All (Self, Slot, Desk);
-            end if;
-      end case;
+      if Result /= Linux.Done or else Connection.Is_Last then
+         Conclude (Event_Loop (Self), Slot, Result);
+      elsif Connection.Is_Owed_Refusal then
+         Connection.Is_Owed_Refusal := False;
+         Refuse_And_Finish (Event_Loop (Self), Slot, Desk, Service_Unavailable);
+      else
+         Connection.State := Reading;
+         Linux.Change (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
+         Load_Input (Event_Loop (Self), Slot, Desk);
+         Answer_All (Self, Slot, Desk);
+      end if;
    end Go_On_Sending;
 
    procedure Linger (Self : in out Event_Loop; Slot : Slot_Index; Desk : in out Desks.Desk) is
@@ -619,23 +725,6 @@ package body Appserver.HTTP.Loops is
       end loop;
    end Accept_Some;
 
-   --  Who has begun to connect is served, if that does not take long. Who comes later is refused by
-   --  the system.
-
-   procedure Begin_To_Stop (Self : in out Event_Loop) is
-   begin
-      Linux.Ignore_New_Connections (Self.Listener);
-      Self.Is_Stopping  := True;
-      Self.Listen_Until := Self.Now + For_Connecting;
-      Self.Give_Up      := Self.Now + Longest_Stop;
-      Self.Next_Sweep   := Self.Now + When_Stopping;
-      for Connection of Self.Connections (1 .. Self.Used) loop
-         if Connection.State = Reading and then Connection.Awaits = A_Request then
-            Connection.Deadline := Self.Now + Self.For_Closing;
-         end if;
-      end loop;
-   end Begin_To_Stop;
-
    procedure End_Listening (Self : in out Event_Loop'Class; Desk : Desks.Desk) is
       Is_Last : Boolean;
    begin
@@ -651,36 +740,55 @@ package body Appserver.HTTP.Loops is
    -- Sweeping --
    --------------
 
+   --  An exception, which should not be: one connection pays for it. Was_Busy: a handler of another
+   --  task has it.
+
+   procedure Drop_Failed
+     (Self     : in out Event_Loop;
+      Slot     : Slot_Index;
+      Desk     : in out Desks.Desk;
+      Was_Busy : Boolean;
+      Error    : Ada.Exceptions.Exception_Occurrence) is
+   begin
+      Desk.Draft.Clear;
+      Desks.Drop (Desk.Tail);
+      Desk.First := 1;
+      Desk.Last  := 0;
+      if not Was_Busy and then Self.Connections (Slot).State /= Free then
+         Release (Self, Slot);
+      end if;
+      Desks.Pass_On (Self.Report, Error);
+   end Drop_Failed;
+
    --  A client was waited for long enough
 
    procedure Time_Out
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
-      Result     : Linux.Outcome;
    begin
       if Connection.State = Reading and then Connection.Awaits = A_Request then
          Read (Self, Slot, Desk, Is_Urgent => True);
       elsif Connection.State = Reading then
-         Parsing.Clear (Desk.Request);
-         Refuse (Event_Loop (Self), Slot, Desk, Request_Timeout);
-         Send (Event_Loop (Self), Slot, Desk, Result);
-         if Result = Linux.Done then
-            Finish (Event_Loop (Self), Slot);
-         else
-            Release (Event_Loop (Self), Slot);
-         end if;
+         Refuse_And_Finish (Event_Loop (Self), Slot, Desk, Request_Timeout);
+      elsif Connection.State = Sending
+        and then Linux.Unsent (Connection.Socket) < Connection.Unsent
+      then
+         --  It takes what the system keeps for it
+         Await_Room (Event_Loop (Self), Slot);
       else
          Release (Event_Loop (Self), Slot);
       end if;
+   exception
+      when Error : others =>
+         Drop_Failed (Event_Loop (Self), Slot, Desk, Was_Busy => False, Error => Error);
    end Time_Out;
 
    procedure Sweep (Self : in out Event_Loop'Class; Desk : in out Desks.Desk) is
-      Is_Last : constant Boolean := Self.Is_Stopping and then Self.Now >= Self.Give_Up;
    begin
       for Slot in 1 .. Self.Used loop
          if Self.Connections (Slot).State not in Free | Busy then
-            if Is_Last then
+            if Gives_Up (Event_Loop (Self)) then
                Release (Event_Loop (Self), Slot);
             elsif Self.Connections (Slot).Deadline <= Self.Now then
                Time_Out (Self, Slot, Desk);
@@ -706,7 +814,11 @@ package body Appserver.HTTP.Loops is
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
+      Was_Busy   : constant Boolean := Connection.State = Busy;
    begin
+      if Gives_Up (Event_Loop (Self)) and then Connection.State not in Free | Busy then
+         Release (Event_Loop (Self), Slot);
+      end if;
       case Connection.State is
          when Free =>
             null;
@@ -721,15 +833,8 @@ package body Appserver.HTTP.Loops is
             Linger (Event_Loop (Self), Slot, Desk);
       end case;
    exception
-      when others =>
-         --  Nothing here should raise; if it does, it is one connection that pays for it
-         Desk.Draft.Clear;
-         Desks.Drop (Desk.Tail);
-         Desk.First := 1;
-         Desk.Last  := 0;
-         if Connection.State not in Free | Busy then
-            Release (Event_Loop (Self), Slot);
-         end if;
+      when Error : others =>
+         Drop_Failed (Event_Loop (Self), Slot, Desk, Was_Busy, Error);
    end Take_Event;
 
    procedure Take_Next (Self : in out Event_Loop'Class; Desk : in out Desks.Desk) is
@@ -755,28 +860,57 @@ package body Appserver.HTTP.Loops is
          else Integer (Byte_Count'Max (Self.Next_Sweep - Self.Now, 1)));
    begin
       Self.Leave (Desk, Waiting);
-      Self.Look_Around (Desk, Time);
-      Linux.Wait (Self.Set, Self.Events, Time, Self.Event_Count);
+      begin
+         Self.Look_Around (Desk, Time);
+         Linux.Wait (Self.Set, Self.Events, Time, Self.Event_Count);
+      exception
+         when others =>
+            Self.Event_Count := 0;
+            Self.Come_Back (Desk, Waiting);
+            raise;
+      end;
       Self.Come_Back (Desk, Waiting);
       Self.Next_Event := 1;
       Note_Time (Event_Loop (Self));
    end Wait;
 
-   procedure Serve (Self : in out Event_Loop'Class; Desk : in out Desks.Desk) is
+   --  Events before clients that were waited for long enough: theirs may be among them. A loop that
+   --  stops looks at the time between events, too.
+
+   procedure Take_Turn
+     (Self : in out Event_Loop'Class; Desk : in out Desks.Desk; Ends : out Boolean)
+   is
+      function Has_Events return Boolean is (Self.Next_Event <= Self.Event_Count);
    begin
-      while Self.Is_Served (Desk) loop
-         if Self.Next_Event <= Self.Event_Count then
-            Take_Next (Self, Desk);
-         else
-            if Self.Stop_Asked and then not Self.Is_Stopping then
-               Begin_To_Stop (Event_Loop (Self));
-            end if;
-            if Self.Now >= Self.Next_Sweep then
-               Sweep (Self, Desk);
-            end if;
-            exit when Self.Has_Input or else Is_Over (Event_Loop (Self));
+      Ends := False;
+      Note_Stop (Event_Loop (Self));
+      if Self.Now >= Self.Next_Sweep and then (Self.Is_Stopping or else not Has_Events) then
+         Sweep (Self, Desk);
+      end if;
+      if not Self.Is_Served (Desk) then
+         --  Another task went on with it while handlers were called
+         Ends := True;
+      elsif Has_Events then
+         Take_Next (Self, Desk);
+      else
+         Ends := Self.Has_Input or else Is_Over (Event_Loop (Self));
+         if not Ends then
             Wait (Self, Desk);
          end if;
+      end if;
+   end Take_Turn;
+
+   procedure Serve (Self : in out Event_Loop'Class; Desk : in out Desks.Desk) is
+      Ends : Boolean := False;
+   begin
+      while not Ends and then Self.Is_Served (Desk) loop
+         begin
+            Take_Turn (Self, Desk, Ends);
+         exception
+            when Error : others =>
+               Desks.Pass_On (Self.Report, Error);
+               Linux.Pause (After_Error);
+         end;
       end loop;
    end Serve;
 

@@ -15,6 +15,8 @@ with Appserver.HTTP.Parsing;
 
 private package Appserver.HTTP.Loops is
 
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
    type Slot_Count is range 0 .. 2 ** 20;
    subtype Slot_Index is Slot_Count range 1 .. Slot_Count'Last;
 
@@ -29,7 +31,8 @@ private package Appserver.HTTP.Loops is
       Is_Shared : Boolean;
       Handle    : Handler;
       Limits    : Parsing.Limits;
-      Times     : Time_Limits);
+      Times     : Time_Limits;
+      Report    : Exception_Report);
    --  Waits for connections of Listener, which it closes when it stops. Is_Shared: other loops do
    --  so too, and the last one closes it.
 
@@ -37,7 +40,8 @@ private package Appserver.HTTP.Loops is
    --  The rest of its connections too
 
    procedure Serve (Self : in out Event_Loop'Class; Desk : in out Desks.Desk);
-   --  Until it is over, or another one serves it, or there is input on what is watched
+   --  Until it is over, or another one serves it, or there is input on what is watched. What is
+   --  raised meanwhile is reported, and goes no further.
 
    procedure Adopt (Self : in out Event_Loop; Socket : Descriptor)
      with Pre => Has_Free_Slot (Self);
@@ -102,7 +106,9 @@ private
    --  Busy: a handler runs. Lingering: all is sent; the client may see an error if what it sends
    --  then is not read to its end (RFC 9112, 9.6).
 
-   type Next_Thing is (A_Request, A_Header, A_Content);
+   type Next_Thing is (Anything, A_Request, A_Header, A_Content);
+   --  In the order in which they come; Anything: a request was answered, and it is not known yet
+   --  how far the next one is
 
    type Connection is record
       State    : Connection_State;
@@ -112,8 +118,12 @@ private
       Is_Last  : Boolean;
       --  To be closed when all is sent
       Lingers  : Boolean;
+      Is_Owed_Refusal : Boolean;
+      --  503 is due when the answer before it is sent
       Socket   : Descriptor;
       Deadline : Byte_Count;
+      Unsent   : Natural;
+      --  Of what was sent, when it had to wait; or when the deadline was moved
       Input    : Blocks.Chain;
       Progress : HTTP.Progress;
       --  Of the request that begins Input
@@ -133,6 +143,7 @@ private
 
    type Event_Loop (Slots : Slot_Index; Waiting : Blocks.Block_Count) is tagged limited record
       Handle       : Handler_Reference := null;
+      Report       : Exception_Report := null;
       Limits       : Parsing.Limits;
       Patience     : Milliseconds_Of   := [others => 0];
       For_Sending  : Byte_Count        := 0;
@@ -151,6 +162,7 @@ private
       Is_Stopping  : Boolean := False;
       Listen_Until : Byte_Count := 0;
       Give_Up      : Byte_Count := 0;
+      --  By the system's clock
 
       Clock        : Byte_Count := 0;
       --  The system's, when it was last looked at

@@ -84,11 +84,16 @@ package body Appserver.HTTP.Parsing is
      [for C in Character => C not in ASCII.NUL .. ASCII.BS | ASCII.LF .. ASCII.US | ASCII.DEL];
    --  Of a field: no control characters but tabs (RFC 9110, 5.5)
 
-   In_Target : constant Character_Set :=
+   In_Path : constant Character_Set :=
      [for C in Character =>
         C in 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '-' | '.' | '_' | '~' | '!' | '$' | '&' | '''
-           | '(' | ')' | '*' | '+' | ',' | ';' | '=' | ':' | '@' | '/' | '?' | '%' | '[' | ']'];
-   --  Those of RFC 3986, 3.3 and 3.4, and brackets, which browsers send in queries
+           | '(' | ')' | '*' | '+' | ',' | ';' | '=' | ':' | '@' | '/' | '%'
+           | '[' | ']' | '|' | '^'];
+   --  Those of RFC 3986, 3.3 and 3.4, and what browsers send besides in paths (WHATWG URL, 1.3)
+
+   In_Query : constant Character_Set :=
+     [for C in Character => C not in ASCII.NUL .. ' ' | '#' | ASCII.DEL];
+   --  Whatever browsers and others leave as it is. "#" would begin a fragment, which is not sent.
 
    In_Host : constant Character_Set :=
      [for C in Character =>
@@ -187,9 +192,9 @@ package body Appserver.HTTP.Parsing is
       Result := (if Found then Fine else Judgement (Not_Implemented));
    end Take_Method;
 
-   --  "/path?query", or nothing
+   --  "/path?query", or nothing. Only the path is to be well encoded: a query may have any "%".
 
-   procedure Take_Path (Self : in out Request; Target : Span) is
+   procedure Take_Path (Self : in out Request; Target : Span; Result : out Judgement) is
       Mark : Positive := Target.First;
    begin
       while Mark <= Target.Last and then Self.Bytes (Mark) /= '?' loop
@@ -197,6 +202,11 @@ package body Appserver.HTTP.Parsing is
       end loop;
       Self.Target     := (Target.First, Mark - 1);
       Self.Query_Part := (if Mark < Target.Last then (Mark + 1, Target.Last) else (1, 0));
+      Result :=
+        (if (for all C of Self.Bytes (Target.First .. Mark - 1) => In_Path (C))
+           and then Is_Encoded (Self.Bytes (Target.First .. Mark - 1))
+           and then (for all C of Self.Bytes (Mark + 1 .. Target.Last) => In_Query (C))
+         then Fine else Bad);
    end Take_Path;
 
    --  "http://host:port/path?query" (RFC 9112, 3.2.2)
@@ -224,25 +234,21 @@ package body Appserver.HTTP.Parsing is
          return;
       end if;
       Self.Host_Part := Host;
-      Take_Path (Self, (Host.Last + 1, Target.Last));
+      Take_Path (Self, (Host.Last + 1, Target.Last), Result);
       if Length (Self.Target) = 0 then
          --  An empty path says "/": one of those before the host stands for it
          Self.Target := (Colon + 1, Colon + 1);
       end if;
-      Result := Fine;
    end Take_Absolute;
 
    procedure Take_Target (Self : in out Request; Target : Span; Result : out Judgement) is
       Text : String renames Self.Bytes (Target.First .. Target.Last);
    begin
       Self.Host_Part := (1, 0);
-      if not (for all C of Text => In_Target (C)) or else not Is_Encoded (Text) then
-         Result := Bad;
-      elsif Text (Text'First) = '/' then
-         Take_Path (Self, Target);
-         Result := Fine;
+      if Text (Text'First) = '/' then
+         Take_Path (Self, Target, Result);
       elsif Text = "*" then
-         Take_Path (Self, Target);
+         Take_Path (Self, Target, Result);
          Result := (if Self.Kind = Options then Fine else Bad);
       else
          Take_Absolute (Self, Target, Result);
@@ -298,6 +304,8 @@ package body Appserver.HTTP.Parsing is
       Is_Transferred : Boolean := False;
       --  There is a Transfer-Encoding
       Is_Chunked     : Boolean := False;
+      Ends_Chunked   : Boolean := False;
+      --  Behind another coding, which is not known here
       Closes         : Boolean := False;
       Keeps          : Boolean := False;
       Is_Strange     : Boolean := False;
@@ -325,12 +333,19 @@ package body Appserver.HTTP.Parsing is
       Result := Fine;
    end Take_Length;
 
+   Chunked : constant String := "chunked";
+
    procedure Take_Transfer (Found : in out Findings; Value : String; Result : out Judgement) is
    begin
       --  A second one would be of more codings than one
       Result := (if Found.Is_Transferred then Bad else Fine);
       Found.Is_Transferred := True;
-      Found.Is_Chunked     := Is_Word (Value, "chunked");
+      Found.Is_Chunked     := Is_Word (Value, Chunked);
+      Found.Ends_Chunked   :=
+        Value'Length > Chunked'Length
+        and then Is_Word (Value (Value'Last - Chunked'Length + 1 .. Value'Last), Chunked)
+        and then Value (Value'Last - Chunked'Length) in ',' | ' ' | ASCII.HT
+        and then (for some C of Value => C = ',');
    end Take_Transfer;
 
    --  Words between commas (RFC 9110, 7.6.1)
@@ -453,7 +468,7 @@ package body Appserver.HTTP.Parsing is
                  and then (Found.Has_Length or else Self.Minor_Version = 0))
       then Bad
       elsif Found.Is_Transferred and then not Found.Is_Chunked
-      then Judgement (Not_Implemented)
+      then (if Found.Ends_Chunked then Judgement (Not_Implemented) else Bad)
       elsif Found.Is_Strange
       then Judgement (Expectation_Failed)
       elsif Found.Length > Limits.Content
@@ -589,15 +604,79 @@ package body Appserver.HTTP.Parsing is
          when 'A' .. 'F' => Character'Pos (C) - Character'Pos ('A') + 10,
          when others     => Character'Pos (C) - Character'Pos ('a') + 10);
 
+   --  ";name", ";name=token" or ";name="quoted"", as often as there are, with spaces between
+   --  (RFC 9112, 7.1.1)
+
+   procedure Skip_Spaces (Self : Request; Next : in out Positive; Last : Natural) is
+   begin
+      while Next <= Last and then Self.Bytes (Next) in ' ' | ASCII.HT loop
+         Next := Next + 1;
+      end loop;
+   end Skip_Spaces;
+
+   procedure Skip_Token (Self : Request; Next : in out Positive; Last : Natural) is
+   begin
+      while Next <= Last and then In_Token (Self.Bytes (Next)) loop
+         Next := Next + 1;
+      end loop;
+   end Skip_Token;
+
+   --  From its first quote to behind its last one; nothing is skipped if that is not there
+
+   procedure Skip_Quoted (Self : Request; Next : in out Positive; Last : Natural) is
+      Place : Positive := Next + 1;
+   begin
+      while Place <= Last and then Self.Bytes (Place) /= '"' loop
+         Place := Place + (if Self.Bytes (Place) = '\' then 2 else 1);
+      end loop;
+      if Place <= Last then
+         Next := Place + 1;
+      end if;
+   end Skip_Quoted;
+
+   function Are_Extensions (Self : Request; Text : Span) return Boolean is
+      Next  : Positive := Text.First;
+      First : Positive;
+   begin
+      loop
+         Skip_Spaces (Self, Next, Text.Last);
+         exit when Next > Text.Last;
+         if Self.Bytes (Next) /= ';' then
+            return False;
+         end if;
+         Next := Next + 1;
+         Skip_Spaces (Self, Next, Text.Last);
+         First := Next;
+         Skip_Token (Self, Next, Text.Last);
+         if Next = First then
+            return False;
+         end if;
+         Skip_Spaces (Self, Next, Text.Last);
+         if Next <= Text.Last and then Self.Bytes (Next) = '=' then
+            Next := Next + 1;
+            Skip_Spaces (Self, Next, Text.Last);
+            First := Next;
+            if Next <= Text.Last and then Self.Bytes (Next) = '"' then
+               Skip_Quoted (Self, Next, Text.Last);
+            else
+               Skip_Token (Self, Next, Text.Last);
+            end if;
+            if Next = First then
+               return False;
+            end if;
+         end if;
+      end loop;
+      return True;
+   end Are_Extensions;
+
    --  "size", or "size;extension", which means nothing here (RFC 9112, 7.1). There may be spaces
-   --  before the semicolon.
+   --  before the semicolon, but not alone.
 
    procedure Take_Size
      (Self : in out Request; Limits : Parsing.Limits; Line : Span; Result : out Judgement)
    is
-      Extension : Span;
-      Size      : Natural  := 0;
-      Next      : Positive := Line.First;
+      Size : Natural  := 0;
+      Next : Positive := Line.First;
    begin
       while Next <= Line.Last
         and then Self.Bytes (Next) in '0' .. '9' | 'A' .. 'F' | 'a' .. 'f'
@@ -606,13 +685,10 @@ package body Appserver.HTTP.Parsing is
                   else Size * 16 + Digit (Self.Bytes (Next)));
          Next := Next + 1;
       end loop;
-      Extension := (Next, Line.Last);
-      if Next <= Line.Last then
-         Trim (Self, Extension);
-      end if;
       if Next = Line.First
         or else (Next <= Line.Last
-                 and then (Length (Extension) = 0 or else Self.Bytes (Extension.First) /= ';'))
+                 and then (Self.Bytes (Line.Last) in ' ' | ASCII.HT
+                           or else not Are_Extensions (Self, (Next, Line.Last))))
         or else not (for all C of Self.Bytes (Next .. Line.Last) => In_Value (C))
       then
          Result := Bad;

@@ -9,6 +9,8 @@
 
 package Appserver.HTTP.Parsing is
 
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
    type Limits is record
       Request_Line : Positive := 8_192;
       --  Bytes with its CR LF; a longer one is refused with 414. RFC 9112, 3 asks for 8,000.

@@ -4,6 +4,8 @@
 
 private package Appserver.HTTP.REST.Trees is
 
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
    procedure Add (Self : in out Service; Route : Path_Route);
    --  Route_Error if its pattern is malformed, or there is one for the same
 

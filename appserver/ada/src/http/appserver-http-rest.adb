@@ -80,27 +80,23 @@ package body Appserver.HTTP.REST is
 
    end Choice_Parameters;
 
-   --  A path is known to be well encoded, a query is not
-
    procedure Read_From_Path
-     (Text : String; Read : not null access procedure (Text : String; Is_Text : Boolean)) is
+     (Text : String; Read : not null access procedure (Text : String)) is
    begin
       if (for some C of Text => C = '%') then
-         Read (Decoded (Text), True);
+         Read (Decoded (Text));
       else
-         Read (Text, True);
+         Read (Text);
       end if;
    end Read_From_Path;
 
    procedure Read_From_Query
-     (Text : String; Read : not null access procedure (Text : String; Is_Text : Boolean)) is
+     (Text : String; Read : not null access procedure (Text : String)) is
    begin
-      if (for all C of Text => C not in '%' | '+') then
-         Read (Text, True);
-      elsif Is_Encoded (Text) then
-         Read (Decoded (Text, Plus_Is_Space => True), True);
+      if (for some C of Text => C in '%' | '+') then
+         Read (Decoded (Text, Plus_Is_Space => True));
       else
-         Read ("", False);
+         Read (Text);
       end if;
    end Read_From_Query;
 
@@ -111,7 +107,6 @@ package body Appserver.HTTP.REST is
       function Is_It (Text : String) return Boolean is
         (Text = Name
          or else ((for some C of Text => C in '%' | '+')
-                  and then Is_Encoded (Text)
                   and then Decoded (Text, Plus_Is_Space => True) = Name));
 
       First : Positive := Query'First;
@@ -142,7 +137,7 @@ package body Appserver.HTTP.REST is
       Name    : String;
       Place   : Parameter_Place;
       Default : String;
-      Read    : not null access procedure (Text : String; Is_Text : Boolean))
+      Read    : not null access procedure (Text : String))
    is
       Request : HTTP.Request renames Self.Request.all;
       Value   : Span;
@@ -163,7 +158,7 @@ package body Appserver.HTTP.REST is
             if Found then
                Read_From_Query (Request.Bytes (Value.First .. Value.Last), Read);
             else
-               Read (Default, True);
+               Read (Default);
             end if;
       end case;
    end Read_Parameter;
@@ -181,9 +176,9 @@ package body Appserver.HTTP.REST is
 
    procedure Convert (Answer : in out Document_Answer) is
 
-      procedure Take (Text : String; Is_Text : Boolean) is
+      procedure Take (Text : String) is
       begin
-         if Is_Text and then Parameter.Is_Valid (Text) then
+         if Parameter.Is_Valid (Text) then
             Act (Parameter.Value_Of (Text));
          else
             Answer.Refuse

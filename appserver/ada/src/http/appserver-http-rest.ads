@@ -27,6 +27,8 @@ with Appserver.Text_Sinks;
 
 package Appserver.HTTP.REST is
 
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
    -------------
    -- Answers --
    -------------
@@ -230,8 +232,8 @@ private
       Name    : String;
       Place   : Parameter_Place;
       Default : String;
-      Read    : not null access procedure (Text : String; Is_Text : Boolean));
-   --  With the decoded text. Is_Text is False if it cannot be decoded.
+      Read    : not null access procedure (Text : String));
+   --  With the decoded text
 
    function Is_Refused (Self : Document_Answer) return Boolean is (Self.Refused);
 

@@ -1,5 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 
+with Ada.Task_Identification;
 with Ada.Unchecked_Deallocation;
 with Appserver.HTTP.Blocks;
 with Appserver.HTTP.Desks;
@@ -15,9 +16,13 @@ package body Appserver.HTTP.Server is
    Backlog   : constant := 4_096;
    Few_Files : constant := 64;
    --  Besides those of connections
+   Stack_Guard : constant := 65_536;
+   --  Bytes at the end of a task's stack: larger than any frame of code that does not probe its
+   --  stack, such as GNAT's and C's libraries
 
    --  How it is found out that handlers wait, and what is done about it
 
+   After_Error : constant Duration := 0.01;
    Tick       : constant Duration := 0.01;
    --  Between two looks at the loops
    Slow_Turns : constant := 20;
@@ -27,6 +32,8 @@ package body Appserver.HTTP.Server is
    --  Nanoseconds: so long for as long as a handler takes that
    Slow_While : constant := 2_000;
    --  Milliseconds: and for so long after the last one that did
+   Between_Looks : constant := 1_000;
+   --  Milliseconds: at whether the program has ended
    Quiet_Ticks : constant := 50;
    --  Nobody watches loops that did nothing for so many ticks
 
@@ -182,6 +189,8 @@ package body Appserver.HTTP.Server is
       Workers : Positive)
    is new HTTP.Loops.Event_Loop (Slots, Waiting) with record
       Lock       : Locks.Lock;
+      Holder     : Natural := Nobody with Volatile;
+      --  The task that has the lock
       Server     : Natural := Nobody;
       --  The task that serves it
       Now_In     : Phase := Working with Volatile;
@@ -193,6 +202,8 @@ package body Appserver.HTTP.Server is
       Left_At    : Nanoseconds_List (1 .. Workers) := [others => 0];
       --  When each task went to a handler and had another one go on; 0 if it did not
       Is_Done    : Boolean := False;
+      Next_Look  : Byte_Count := 0;
+      --  At the environment task
    end record;
 
    overriding procedure Leave
@@ -228,22 +239,38 @@ package body Appserver.HTTP.Server is
       Listener     : Descriptor := No_File;
       Staff        : Server.Staff (Loop_Count);
       Watch_Sleeps : Boolean := False with Atomic;
-      Is_Watched   : Boolean := False with Atomic;
-      --  Some task is the one that watches
+      Watcher      : Natural := Nobody with Atomic;
+      --  The task that watches
       Has_Vacancy  : Boolean := False with Atomic;
       --  Some loop may be vacant
-      Goes_To      : Goal_List (1 .. Worker_Count) := [others => Nowhere];
+      Next_Loop    : Goal_List (1 .. Worker_Count) := [others => Nowhere];
       --  The loop that each task is to serve next
       Loops        : Loop_List (1 .. Loop_Count);
       Workers      : Worker_List (1 .. Worker_Count);
    end record;
+
+   -----------
+   -- Locks --
+   -----------
+
+   procedure Acquire (Self : in out Shared_Loop; Number : Positive) is
+   begin
+      Locks.Acquire (Self.Lock);
+      Self.Holder := Number;
+   end Acquire;
+
+   procedure Release (Self : in out Shared_Loop) is
+   begin
+      Self.Holder := Nobody;
+      Locks.Release (Self.Lock);
+   end Release;
 
    -----------------------------
    -- Leaving and coming back --
    -----------------------------
 
    overriding function Is_Served (Self : Shared_Loop; Desk : Desks.Desk) return Boolean is
-     (Self.Server = Desk.Owner and then Self.Engine.Goes_To (Desk.Owner) = Nowhere);
+     (Self.Server = Desk.Owner and then Self.Engine.Next_Loop (Desk.Owner) = Nowhere);
 
    --  Makes a loop vacant. If all tasks are at work, one that waits in another loop is told.
 
@@ -267,7 +294,7 @@ package body Appserver.HTTP.Server is
 
    function Is_To_Hand_On (Self : Shared_Loop) return Boolean is
      (Self.Hands_On
-      or else (not Self.Engine.Is_Watched
+      or else (Self.Engine.Watcher = Nobody
                and then Self.Engine.Worker_Count > Self.Engine.Loop_Count));
 
    procedure Leave_For_Handler (Self : in out Shared_Loop; Desk : Desks.Desk) is
@@ -294,7 +321,7 @@ package body Appserver.HTTP.Server is
             when HTTP.Loops.Handling => Leave_For_Handler (Self, Desk);
          end case;
       end if;
-      Locks.Release (Self.Lock);
+      Release (Self);
    end Leave;
 
    overriding procedure Come_Back
@@ -302,7 +329,7 @@ package body Appserver.HTTP.Server is
    is
       pragma Unreferenced (Why);
    begin
-      Locks.Acquire (Self.Lock);
+      Acquire (Self, Desk.Owner);
       if Self.Left_At (Desk.Owner) > 0
         and then Linux.Nanoseconds - Self.Left_At (Desk.Owner) > Slow_Time
       then
@@ -325,12 +352,41 @@ package body Appserver.HTTP.Server is
       end if;
    end Stop_Listening;
 
+   procedure Ask_To_Stop (Self : in out Engine) is
+   begin
+      for Each of Self.Loops loop
+         if Each /= null then
+            Each.Ask_To_Stop;
+         end if;
+      end loop;
+   end Ask_To_Stop;
+
+   --  A server that is declared in a library package is to end with the main subprogram, but its
+   --  finalization waits for its tasks. They see that the environment task has ended.
+
+   procedure Stop_With_Program (Self : in out Shared_Loop) is
+      use Ada.Task_Identification;
+   begin
+      if Self.Now >= Self.Next_Look then
+         Self.Next_Look := Self.Now + Between_Looks;
+         if not Is_Callable (Environment_Task) then
+            Ask_To_Stop (Self.Engine.all);
+         end if;
+      end if;
+   end Stop_With_Program;
+
    --  A task that waits looks after loops that are vacant, too, and goes to the first one that has
    --  something to do if its own has not
 
    overriding procedure Look_Around
      (Self : in out Shared_Loop; Desk : Desks.Desk; Milliseconds : in out Integer) is
    begin
+      if Self.Number = 1 then
+         Stop_With_Program (Self);
+         if Milliseconds = Linux.Forever then
+            Milliseconds := Between_Looks;
+         end if;
+      end if;
       if not Self.Engine.Has_Vacancy then
          return;
       end if;
@@ -353,7 +409,7 @@ package body Appserver.HTTP.Server is
             Self.Engine.Has_Vacancy := True;
             Linux.Wait_For_Any (Sets (1 .. Last), Milliseconds, Ready);
             if Ready > 1 then
-               Self.Engine.Goes_To (Desk.Owner) := Numbers (Ready);
+               Self.Engine.Next_Loop (Desk.Owner) := Numbers (Ready);
             end if;
             Milliseconds := 0;
          end if;
@@ -366,8 +422,6 @@ package body Appserver.HTTP.Server is
    overriding procedure Place
      (Self : in out Shared_Loop; Desk : Desks.Desk; Socket : Descriptor)
    is
-      pragma Unreferenced (Desk);
-
       Other    : not null Loop_Reference := Self.Engine.Loops (1);
       Is_Taken : Boolean := False;
    begin
@@ -377,15 +431,15 @@ package body Appserver.HTTP.Server is
          end if;
       end loop;
       if Self.Connections > Other.Connections + Other.Connections / 4 + 1 then
-         Locks.Release (Self.Lock);
-         Locks.Acquire (Other.Lock);
+         Release (Self);
+         Acquire (Other.all, Desk.Owner);
          if Other.Has_Free_Slot and then not Other.Is_Stopping then
             Other.Adopt (Socket);
             Other.Wake;
             Is_Taken := True;
          end if;
-         Locks.Release (Other.Lock);
-         Locks.Acquire (Self.Lock);
+         Release (Other.all);
+         Acquire (Self, Desk.Owner);
       end if;
       if not Is_Taken then
          Self.Adopt (Socket);
@@ -413,7 +467,7 @@ package body Appserver.HTTP.Server is
             Vacate (Self);
          end if;
       end if;
-      Locks.Release (Self.Lock);
+      Release (Self);
       if Is_Over then
          Self.Engine.Staff.Note_Over (Self.Number);
       end if;
@@ -421,12 +475,12 @@ package body Appserver.HTTP.Server is
 
    procedure Fill_Vacancy (Self : in out Shared_Loop; Desk : in out Desks.Desk) is
    begin
-      Locks.Acquire (Self.Lock);
+      Acquire (Self, Desk.Owner);
       if Self.Server = Nobody and then not Self.Is_Done then
          Serve (Self, Desk);
       else
          --  The task that left it came back
-         Locks.Release (Self.Lock);
+         Release (Self);
       end if;
    end Fill_Vacancy;
 
@@ -437,9 +491,9 @@ package body Appserver.HTTP.Server is
       Is_Vacant : Boolean;
    begin
       loop
-         Goal := Self.Goes_To (Desk.Owner);
+         Goal := Self.Next_Loop (Desk.Owner);
          exit when Goal = Nowhere;
-         Self.Goes_To (Desk.Owner) := Nowhere;
+         Self.Next_Loop (Desk.Owner) := Nowhere;
          Self.Staff.Claim (Goal, Is_Vacant);
          if Is_Vacant then
             Fill_Vacancy (Self.Loops (Goal).all, Desk);
@@ -458,6 +512,7 @@ package body Appserver.HTTP.Server is
 
    procedure Look_At
      (Self         : in out Shared_Loop;
+      Number       : Positive;
       Turns        : in out Linux.Word;
       Was_Handling : in out Boolean;
       Is_Quiet     : in out Boolean;
@@ -470,13 +525,13 @@ package body Appserver.HTTP.Server is
    begin
       Is_Stuck := False;
       if Is_Slow then
-         Locks.Acquire (Self.Lock);
+         Acquire (Self, Number);
          Self.Hands_On   := True;
          Self.Slow_Until := Self.Now + Slow_While;
          Is_Stuck := Self.Now_In = Handling and then Self.Turns = Turns
            and then Self.Server /= Nobody;
          if not Is_Stuck then
-            Locks.Release (Self.Lock);
+            Release (Self);
          end if;
       end if;
       Is_Quiet     := Is_Quiet and then not Is_Handling and then Turns_Now = Turns;
@@ -486,7 +541,7 @@ package body Appserver.HTTP.Server is
 
    procedure End_Watch (Self : in out Engine) is
    begin
-      Self.Is_Watched := False;
+      Self.Watcher := Nobody;
       Self.Staff.End_Watch;
    end End_Watch;
 
@@ -499,7 +554,7 @@ package body Appserver.HTTP.Server is
       What         : Duty;
       Where        : Positive;
    begin
-      Self.Is_Watched := True;
+      Self.Watcher := Desk.Owner;
       loop
          What := To_Watch;
          if Quiet < Quiet_Ticks then
@@ -525,7 +580,8 @@ package body Appserver.HTTP.Server is
          end if;
          Is_Quiet := True;
          for K in Self.Loops'Range loop
-            Look_At (Self.Loops (K).all, Turns (K), Was_Handling (K), Is_Quiet, Is_Stuck);
+            Look_At
+              (Self.Loops (K).all, Desk.Owner, Turns (K), Was_Handling (K), Is_Quiet, Is_Stuck);
             if Is_Stuck then
                End_Watch (Self);
                Serve (Self.Loops (K).all, Desk);
@@ -536,30 +592,85 @@ package body Appserver.HTTP.Server is
       end loop;
    end Watch;
 
-   task body Worker is
-      Options : Settings renames Engine.Options;
+   procedure Take_Duty (Self : in out Engine; Desk : in out Desks.Desk; Is_Over : out Boolean) is
+      What  : Duty;
+      Where : Positive;
+   begin
+      Self.Staff.Get_Duty (What, Where);
+      case What is
+         when To_Serve => Fill_Vacancy (Self.Loops (Where).all, Desk);
+         when To_Watch => Watch (Self, Desk);
+         when To_Leave => null;
+      end case;
+      Is_Over := What = To_Leave;
+      if not Is_Over then
+         Go_Round (Self, Desk);
+      end if;
+   end Take_Duty;
+
+   --  After an exception, which should not be, what the task had is for others to take
+
+   procedure Release_All (Self : in out Engine; Number : Positive) is
+   begin
+      for Each of Self.Loops loop
+         if Each.Server = Number and then Each.Holder /= Number then
+            Acquire (Each.all, Number);
+         end if;
+         if Each.Holder = Number then
+            if Each.Server = Number then
+               Vacate (Each.all);
+            end if;
+            Release (Each.all);
+         end if;
+      end loop;
+      Self.Next_Loop (Number) := Nowhere;
+      if Self.Watcher = Number then
+         End_Watch (Self);
+      end if;
+   end Release_All;
+
+   procedure Work (Self : in out Engine; Number : Positive) is
+      Options : Settings renames Self.Options;
       Draft   : aliased Answer_Draft (Options.Answer_Content);
       Desk    : Desks.Desk
         (Request_Capacity => Options.Limits.Header + Options.Limits.Content + Parsing.Slack,
          Output_Capacity  => Options.Answer_Content + Desks.Longest_Header,
          Draft            => Draft'Access,
          Owner            => Number);
-      What    : Duty;
-      Where   : Positive;
+      Is_Over : Boolean := False;
    begin
-      loop
-         Engine.Staff.Get_Duty (What, Where);
-         case What is
-            when To_Serve =>
-               Fill_Vacancy (Engine.Loops (Where).all, Desk);
-            when To_Watch =>
-               Watch (Engine.all, Desk);
-            when To_Leave =>
-               exit;
-         end case;
-         Go_Round (Engine.all, Desk);
+      while not Is_Over loop
+         begin
+            Take_Duty (Self, Desk, Is_Over);
+         exception
+            when Error : others =>
+               Desks.Pass_On (Options.Report, Error);
+               Release_All (Self, Number);
+               delay After_Error;
+         end;
       end loop;
+   end Work;
+
+   task body Worker is
+   begin
+      Linux.Guard_Stack (Stack_Guard);
+      Work (Engine.all, Number);
+      Linux.Unguard_Stack (Stack_Guard);
+   exception
+      when Error : others =>
+         Desks.Pass_On (Engine.Options.Report, Error);
+         Linux.Unguard_Stack (Stack_Guard);
    end Worker;
+
+   --  Of a request's header there are up to two copies on it: of the lines of a field, joined, and
+   --  of a path, decoded
+
+   Library_Stack : constant := 65_536;
+
+   function Stack_Of (Options : Settings) return Positive is
+     (Options.Handler_Stack + Library_Stack + 2 * Options.Limits.Header + Stack_Guard
+      + Options.Limits.Header + Options.Limits.Content + Parsing.Slack
+      + 2 * (Options.Answer_Content + Desks.Longest_Header));
 
    ---------------------------
    -- Starting and stopping --
@@ -584,20 +695,15 @@ package body Appserver.HTTP.Server is
             Number  => K,
             Workers => Engine.Worker_Count);
          Engine.Loops (K).Open
-           (Engine.Listener, Engine.Loop_Count > 1, Handle, Options.Limits, Options.Times);
+           (Engine.Listener, Engine.Loop_Count > 1, Handle, Options.Limits, Options.Times,
+            Options.Report);
       end loop;
    end Open_Loops;
 
    procedure Start_Workers (Engine : not null Engine_Reference) is
-      Options : Settings renames Engine.Options;
    begin
       for K in Engine.Workers'Range loop
-         Engine.Workers (K) := new Worker
-           (Engine => Engine,
-            Number => K,
-            Stack  =>
-              Options.Handler_Stack + Options.Limits.Header + Options.Limits.Content
-              + Parsing.Slack + 2 * (Options.Answer_Content + Desks.Longest_Header));
+         Engine.Workers (K) := new Worker (Engine, Number => K, Stack => Stack_Of (Engine.Options));
       end loop;
    end Start_Workers;
 
@@ -646,9 +752,7 @@ package body Appserver.HTTP.Server is
    exception
       when others =>
          --  Workers that began to work may be there if not all could begin
-         for K in Self.Engine.Loops'Range loop
-            Self.Engine.Staff.Note_Over (K);
-         end loop;
+         Ask_To_Stop (Self.Engine.all);
          Await_Workers (Self.Engine.all);
          Close (Self.Engine);
          raise;
@@ -657,9 +761,7 @@ package body Appserver.HTTP.Server is
    procedure Stop (Self : in out Web_Server) is
    begin
       if Self.Engine /= null then
-         for Each of Self.Engine.Loops loop
-            Each.Ask_To_Stop;
-         end loop;
+         Ask_To_Stop (Self.Engine.all);
          Await_Workers (Self.Engine.all);
          Close (Self.Engine);
       end if;

@@ -21,6 +21,8 @@ private with Ada.Finalization;
 
 package Appserver.HTTP.Server is
 
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
    type Settings is record
       Workers        : Positive := 8;
       --  Tasks, which run handlers
@@ -38,8 +40,11 @@ package Appserver.HTTP.Server is
       --  A client that needs more than there is loses its connection. What was never needed is no
       --  part of the resident memory.
       Handler_Stack  : Positive := 262_144;
-      --  Bytes
+      --  Bytes, of each task. A handler that needs more is answered with 500 if it was compiled
+      --  with -fstack-check, as this library is.
       Times          : Time_Limits;
+      Report         : Exception_Report := Report_On_Standard_Error'Access;
+      --  null: exceptions are not reported
    end record;
 
    type Web_Server is tagged limited private;

@@ -56,7 +56,8 @@ package body Appserver.HTTP.Trials is
                   Desks.Put_Server_Answer (Desk, Date, Parsing.Is_Last (Desk.Request));
                else
                   Desks.Put_Answer
-                    (Desk, Desks.Called (Handle, Desk), Date, Parsing.Is_Last (Desk.Request));
+                    (Desk, Desks.Called (Handle, Desk, Report => null), Date,
+                     Parsing.Is_Last (Desk.Request));
                end if;
                Take_Output (Desk, Text);
                exit when Parsing.Is_Last (Desk.Request);

@@ -123,14 +123,19 @@ package body Appserver.HTTP is
       Self.File_Length := Length;
    end Attach;
 
-   procedure Clear (Self : in out Answer_Draft) is
+   procedure Drop_File (Self : in out Answer_Draft) is
    begin
-      Self.Text_Length   := 0;
-      Self.Fields_Length := 0;
       if Self.File /= No_File then
          Linux.Close (Self.File);
          Self.File := No_File;
       end if;
+   end Drop_File;
+
+   procedure Clear (Self : in out Answer_Draft) is
+   begin
+      Self.Text_Length   := 0;
+      Self.Fields_Length := 0;
+      Self.Drop_File;
    end Clear;
 
    -------------
@@ -150,26 +155,55 @@ package body Appserver.HTTP is
      (for some Line of Self.Lines (1 .. Self.Line_Count) =>
         Same (Self.Bytes (Line.Name.First .. Line.Name.Last), Name));
 
-   function Field (Self : Request; Name : String; Default : String := "") return String is
+   Between_Lines : constant String := ", ";
 
-      function Joined (From : Positive; So_Far : String) return String is
+   function Joined (Self : Request; Name : String; Length : Positive) return String is
+      Result : String (1 .. Length);
+      Last   : Natural := 0;
+      Count  : Natural := 0;
+
+      procedure Add (Text : String) is
       begin
-         for K in From .. Self.Line_Count loop
-            if Same (Self.Field_Name (K), Name) then
-               return Joined (K + 1, So_Far & ", " & Self.Field_Value (K));
-            end if;
-         end loop;
-         return So_Far;
-      end Joined;
+         Result (Last + 1 .. Last + Text'Length) := Text;
+         Last := Last + Text'Length;
+      end Add;
 
    begin
-      for K in 1 .. Self.Line_Count loop
-         if Same (Self.Bytes (Self.Lines (K).Name.First .. Self.Lines (K).Name.Last), Name) then
-            return Joined (K + 1, Self.Field_Value (K));
+      for Line of Self.Lines (1 .. Self.Line_Count) loop
+         if Same (Self.Bytes (Line.Name.First .. Line.Name.Last), Name) then
+            if Count > 0 then
+               Add (Between_Lines);
+            end if;
+            Count := Count + 1;
+            Add (Self.Bytes (Line.Value.First .. Line.Value.Last));
          end if;
       end loop;
-      return Default;
+      return Result;
+   end Joined;
+
+   function Field (Self : Request; Name : String; Default : String := "") return String is
+      Count  : Natural := 0;
+      Length : Natural := 0;
+      Found  : Span;
+   begin
+      for Line of Self.Lines (1 .. Self.Line_Count) loop
+         if Same (Self.Bytes (Line.Name.First .. Line.Name.Last), Name) then
+            Count  := Count + 1;
+            Length := Length + HTTP.Length (Line.Value);
+            Found  := Line.Value;
+         end if;
+      end loop;
+      return
+        (case Count is
+            when 0      => Default,
+            when 1      => Self.Bytes (Found.First .. Found.Last),
+            when others => Joined (Self, Name, Length + (Count - 1) * Between_Lines'Length));
    end Field;
+
+   function Line (Self : Request) return String is
+     (Self.Kind'Image & ' ' & Self.Path
+      & (if Length (Self.Query_Part) = 0 then "" else '?' & Self.Query)
+      & (if Self.Minor_Version = 0 then " HTTP/1.0" else " HTTP/1.1"));
 
    procedure Read_Content
      (Self : Request; Read : not null access procedure (Content : String)) is
@@ -186,12 +220,14 @@ package body Appserver.HTTP is
    -- Encoding --
    --------------
 
+   function Is_Escape (Text : String; First : Positive) return Boolean is
+     (Text (First) = '%'
+      and then Text'Last - First >= 2
+      and then Ada.Characters.Handling.Is_Hexadecimal_Digit (Text (First + 1))
+      and then Ada.Characters.Handling.Is_Hexadecimal_Digit (Text (First + 2)));
+
    function Is_Encoded (Text : String) return Boolean is
-     (for all K in Text'Range =>
-        Text (K) /= '%'
-        or else (Text'Last - K >= 2
-                 and then Ada.Characters.Handling.Is_Hexadecimal_Digit (Text (K + 1))
-                 and then Ada.Characters.Handling.Is_Hexadecimal_Digit (Text (K + 2))));
+     (for all K in Text'Range => Text (K) /= '%' or else Is_Escape (Text, K));
 
    function Digit_Value (C : Character) return Natural is
      (Character'Pos (C)
@@ -207,7 +243,7 @@ package body Appserver.HTTP is
    begin
       while Next <= Text'Last loop
          Last := Last + 1;
-         if Text (Next) = '%' then
+         if Is_Escape (Text, Next) then
             Result (Last) := Character'Val
               (Digit_Value (Text (Next + 1)) * 16 + Digit_Value (Text (Next + 2)));
             Next := Next + 3;
@@ -257,6 +293,27 @@ package body Appserver.HTTP is
         (if Place.Last = 0 then Default
          else Decoded (Self.Bytes (Place.First + 1 .. Place.Last), Plus_Is_Space => True));
    end Parameter;
+
+   ----------------
+   -- Exceptions --
+   ----------------
+
+   procedure Report_On_Standard_Error
+     (Error : Ada.Exceptions.Exception_Occurrence; Request_Line : String)
+   is
+      Text : String :=
+        (if Request_Line = "" then "server" else Request_Line) & ": "
+        & Ada.Exceptions.Exception_Name (Error) & ": "
+        & Ada.Exceptions.Exception_Message (Error) & ASCII.LF;
+   begin
+      --  One line, and nothing that a terminal takes for a command
+      for C of Text (Text'First .. Text'Last - 1) loop
+         if C < ' ' or else C = ASCII.DEL then
+            C := '?';
+         end if;
+      end loop;
+      Linux.Write_Error (Text);
+   end Report_On_Standard_Error;
 
    --------------
    -- Response --

@@ -14,6 +14,7 @@
 --  Nothing here takes memory from the heap. What is named in comments is of RFC 9110 (semantics)
 --  and RFC 9112 (HTTP/1.1).
 
+with Ada.Exceptions;
 with Appserver.Text_Sinks;
 
 package Appserver.HTTP is
@@ -142,6 +143,10 @@ package Appserver.HTTP is
 
    function Has_File (Self : Answer_Draft) return Boolean;
 
+   procedure Drop_File (Self : in out Answer_Draft)
+     with Post => not Self.Has_File;
+   --  Closes it
+
    procedure Clear (Self : in out Answer_Draft);
    --  Content, fields and file: as it is before a handler is called
 
@@ -170,13 +175,17 @@ package Appserver.HTTP is
    function Path_Starts_With (Self : Request; Prefix : String) return Boolean with Inline;
 
    function Query (Self : Request) return String;
-   --  What follows the path's "?", as it was sent; empty if there is none
+   --  What follows the path's "?", as it was sent: any bytes but "#", spaces and control
+   --  characters; empty if there is none
 
    function Has_Parameter (Self : Request; Name : String) return Boolean;
    --  Whether the query has Name or Name=… between its "&"
 
    function Parameter (Self : Request; Name : String; Default : String := "") return String;
    --  The decoded value of the first of that name in the query; "+" is a space
+
+   function Line (Self : Request) return String;
+   --  Method, path, query and version, as in "GET /hello?name=Ada HTTP/1.1"
 
    function Host (Self : Request) return String;
    --  Of the target if that is absolute, else of the field Host (RFC 9112, 3.2.2)
@@ -211,9 +220,9 @@ package Appserver.HTTP is
    function Is_Encoded (Text : String) return Boolean;
    --  Whether every "%" in Text is followed by two hexadecimal digits
 
-   function Decoded (Text : String; Plus_Is_Space : Boolean := False) return String
-     with Pre => Is_Encoded (Text);
-   --  Without its percent-encoding. The bytes can then be any, zero and "/" among them.
+   function Decoded (Text : String; Plus_Is_Space : Boolean := False) return String;
+   --  Without its percent-encoding. The bytes can then be any, zero and "/" among them. A "%" that
+   --  no two hexadecimal digits follow stands for itself (WHATWG URL, 1.3).
 
    --------------
    -- Response --
@@ -283,6 +292,20 @@ package Appserver.HTTP is
    type Handler is not null access function (Request : HTTP.Request) return Response;
    --  What a server does with a request. One that raises an exception is answered with 500. The
    --  server profile calls it from several tasks at once.
+
+   ----------------
+   -- Exceptions --
+   ----------------
+
+   type Exception_Report is access procedure
+     (Error : Ada.Exceptions.Exception_Occurrence; Request_Line : String);
+   --  Gets an exception that a handler let pass, with the line of the request; or one of the server
+   --  itself, with "". It is called by the task that had it, from several tasks at once. What it
+   --  raises itself is ignored.
+
+   procedure Report_On_Standard_Error
+     (Error : Ada.Exceptions.Exception_Occurrence; Request_Line : String);
+   --  One line: "GET /hello HTTP/1.1: CONSTRAINT_ERROR: message"
 
 private
 

@@ -7,6 +7,8 @@ with Interfaces;
 
 private package Appserver.Numerals is
 
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
    use type Interfaces.Integer_64;
 
    subtype Integer_64 is Interfaces.Integer_64;

@@ -4,6 +4,8 @@
 
 package Appserver.UTF_8 with Pure is
 
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
    type Code_Point is range 0 .. 16#10_FFFF#;
 
    subtype Surrogate is Code_Point range 16#D800# .. 16#DFFF#;

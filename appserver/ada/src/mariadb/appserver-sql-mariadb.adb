@@ -108,6 +108,9 @@ package body Appserver.SQL.MariaDB is
       Socket   : Strings.chars_ptr := New_Word (Target.Socket);
       Result   : Connection_Handle;
    begin
+      if DB = No_Connection then
+         raise Storage_Error with "no memory for a connection to MariaDB";
+      end if;
       Set_Options (DB);
       Result := real_connect
         (DB, Host, User, Password, Database, unsigned (Target.Port), Socket, Client_Found_Rows);
@@ -122,7 +125,9 @@ package body Appserver.SQL.MariaDB is
       return DB;
    exception
       when others =>
-         close (DB);
+         if DB /= No_Connection then
+            close (DB);
+         end if;
          raise;
    end Connected;
 
@@ -191,7 +196,7 @@ package body Appserver.SQL.MariaDB is
      ((Status_Of (Self.Handle) and (Autocommit or In_Transaction)) = Autocommit);
 
    overriding procedure Cancel (Self : Connection) is
-      DB : Connection_Handle;
+      DB : Connection_Handle := No_Connection;
    begin
       if Self.Is_Open then
          DB := Connected (Self.Target);
@@ -200,7 +205,9 @@ package body Appserver.SQL.MariaDB is
       end if;
    exception
       when others =>
-         close (DB);
+         if DB /= No_Connection then
+            close (DB);
+         end if;
          raise;
    end Cancel;
 

@@ -384,7 +384,8 @@ package body File_Tests is
       Gives (Tag, "206");
       Gives ("W/" & Tag, "200");
       Gives ("""other""", "200");
-      Gives (Changed, "206");
+      --  There may have been two versions within that second
+      Gives (Changed, "200");
       Gives (Before_Change, "200");
       Gives (After_Change, "200");
       Gives ("", "200");

@@ -4,6 +4,7 @@ with Ada.Characters.Handling;
 with Ada.Strings.Fixed;
 with Ada.Strings.Maps.Constants;
 with Ada.Strings.Unbounded;
+with GNAT.Regpat;
 
 package body Reference_Reader is
 
@@ -25,8 +26,10 @@ package body Reference_Reader is
    Token_Set  : constant Character_Set := Letters_And_Digits or To_Set ("!#$%&'*+-.^_`|~");
    Value_Set  : constant Character_Set :=
      (To_Set (Character_Range'(' ', Character'Last)) - To_Set (ASCII.DEL)) or To_Set (ASCII.HT);
-   Target_Set : constant Character_Set :=
-     Letters_And_Digits or To_Set ("-._~!$&'()*+,;=:@/?%[]");
+   Path_Set   : constant Character_Set :=
+     Letters_And_Digits or To_Set ("-._~!$&'()*+,;=:@/%[]|^");
+   Query_Set  : constant Character_Set :=
+     To_Set (Character_Range'('!', Character'Last)) - To_Set ("#" & ASCII.DEL);
    Host_Set   : constant Character_Set :=
      Letters_And_Digits or To_Set ("-._~!$&'()*+;=%");
    Digit_Set  : constant Character_Set := Constants.Decimal_Digit_Set;
@@ -128,10 +131,13 @@ package body Reference_Reader is
 
       procedure Split (Text : String) is
          Mark : constant Natural := Index (Text, "?");
+         Path : constant String := (if Mark = 0 then Text else Text (Text'First .. Mark - 1));
       begin
-         Into.Path := To_Unbounded_String
-           (Normalized (if Mark = 0 then Text else Text (Text'First .. Mark - 1)));
+         Need (Has_Only (Path, Path_Set));
+         Need_Encoding (Path);
+         Into.Path := To_Unbounded_String (Normalized (Path));
          if Mark > 0 then
+            Need (Has_Only (Text (Mark + 1 .. Text'Last), Query_Set));
             Into.Query := To_Unbounded_String (Text (Mark + 1 .. Text'Last));
          end if;
          if Length (Into.Path) = 0 then
@@ -140,8 +146,7 @@ package body Reference_Reader is
       end Split;
 
    begin
-      Need (Target /= "" and then Has_Only (Target, Target_Set));
-      Need_Encoding (Target);
+      Need (Target /= "");
       if Target (Target'First) = '/' then
          Split (Target);
       elsif Target = "*" then
@@ -228,6 +233,11 @@ package body Reference_Reader is
       end;
    end Read_Field;
 
+   Token      : constant String := "[-!#$%&'*+.^_`|~0-9A-Za-z]+";
+   Extensions : constant GNAT.Regpat.Pattern_Matcher := GNAT.Regpat.Compile
+     ("^([ \t]*;[ \t]*" & Token
+      & "([ \t]*=[ \t]*(" & Token & "|""([^""\\]|\\.)*""))?)*$");
+
    procedure Read_Chunks
      (Bytes : String; Next : in out Positive; Most : Natural; Content : in out Unbounded_String) is
    begin
@@ -241,6 +251,9 @@ package body Reference_Reader is
             Count : Natural;
          begin
             Need (Text'Length <= Longest_Size);
+            Need (Semi = 0
+                  or else GNAT.Regpat.Match
+                            (Extensions, Text (Text'First + Size'Length .. Text'Last)));
             Need (Text = "" or else Text (Text'First) not in ' ' | ASCII.HT);
             Need (Size /= "" and then Has_Only (Size, Hex_Set) and then Has_Only (Text, Value_Set));
             Need (Short'Length <= 6);

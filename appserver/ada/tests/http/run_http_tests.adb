@@ -4,9 +4,11 @@
 
 with Ada.Command_Line;
 with AUnit.Test_Suites;
+with Contract_Tests;
 with Document_Tests;
 with File_Tests;
 with JSON_Tests;
+with Lacking_Tests;
 with Parser_Fuzz_Tests;
 with Parser_Tests;
 with REST_Tests;
@@ -26,6 +28,8 @@ procedure Run_HTTP_Tests is
       Result.Add_Test (Document_Tests.Suite);
       Result.Add_Test (File_Tests.Suite);
       Result.Add_Test (REST_Tests.Suite);
+      Result.Add_Test (Contract_Tests.Suite);
+      Result.Add_Test (Lacking_Tests.Suite);
       Result.Add_Test (Server_Suites.On_Embedded.Suite (Folder));
       Result.Add_Test (Server_Suites.On_One_Loop.Suite (Folder));
       Result.Add_Test (Server_Suites.On_Two_Loops.Suite (Folder));

@@ -8,7 +8,8 @@ with Appserver.HTTP;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
-with GNAT.Directory_Operations;
+with GNAT.Sockets;
+with Open_Files;
 with Test_Clients;
 with Test_Service;
 
@@ -283,6 +284,56 @@ package body Serving_Tests is
       Is_Answered (From, "/fixed", Content => Short);
    end Mistakes;
 
+   --  The values of a field that has many lines are joined: on the stack of a handler there is room
+   --  for them however they are cut
+
+   procedure Many_Lines (T : in out Fixture) is
+
+      procedure Is_Answered (Path, Name : String; First, Count, Size : Natural; Expected : String)
+      is
+         From : Client;
+      begin
+         From.Connect (Tested.Port);
+         From.Send
+           (Request_Text
+              ("GET " & Path,
+               Name & ": " & First * 'b' & End_Line
+               & Count * (Name & ": " & Size * 'a' & End_Line)));
+         Assert (Status (From.Answer), Expected, Path & Count'Image & Size'Image);
+      end Is_Answered;
+
+      pragma Unreferenced (T);
+   begin
+      for Size in 70 .. 98 loop
+         Is_Answered ("/document", "Accept", 0, 97, Size + 42, "406");
+         Is_Answered ("/document", "Accept", 0, Size, 130, "406");
+         Is_Answered ("/folder/served.bin", "If-Match", 700, 60, Size + 142, "412");
+         Is_Answered ("/folder/served.bin", "If-None-Match", Size * 10, 97, 60, "200");
+         Is_Answered ("/folder/served.bin", "Range", Size, 97, 120, "200");
+      end loop;
+      Serves_On;
+   end Many_Lines;
+
+   --  The stack of this machine's main thread, and of tasks without a size, has less than 80 MB
+
+   procedure Too_Deep (T : in out Fixture) is
+      From : Client;
+
+      pragma Unreferenced (T);
+   begin
+      From.Connect (Tested.Port);
+      Is_Answered (From, "/deep?levels=10", Content => "10");
+      for Levels in 20 .. 60 loop
+         From.Ask ("/deep?levels=" & Trim (Levels'Image, Ada.Strings.Left));
+         Assert (Status (From.Answer) in "200" | "500", "not too deep for all");
+      end loop;
+      for K in 1 .. 3 loop
+         Is_Answered (From, "/deep?levels=8000", "500");
+      end loop;
+      Is_Answered (From, "/deep?levels=10", Content => "10");
+      Serves_On;
+   end Too_Deep;
+
    -----------
    -- Files --
    -----------
@@ -313,24 +364,6 @@ package body Serving_Tests is
       Serves_On;
    end Files;
 
-   function Open_Files return Natural is
-      use GNAT.Directory_Operations;
-
-      Folder : Dir_Type;
-      Name   : String (1 .. 20);
-      Last   : Natural;
-   begin
-      return Count : Natural := 0 do
-         Open (Folder, "/proc/self/fd");
-         loop
-            Read (Folder, Name, Last);
-            exit when Last = 0;
-            Count := Count + 1;
-         end loop;
-         Close (Folder);
-      end return;
-   end Open_Files;
-
    procedure Nothing_Left_Open (T : in out Fixture) is
       Before : constant Natural := Open_Files;
 
@@ -354,6 +387,68 @@ package body Serving_Tests is
       delay 0.1;
       Assert (Open_Files <= Before, "files that are open:" & Open_Files'Image & Before'Image);
    end Nothing_Left_Open;
+
+   --  The memory for what waits is full while an answer waits for its client: who sends more is
+   --  refused when that answer was sent, and not in the middle of it
+
+   procedure Refused_Behind_An_Answer (T : in out Fixture) is
+      Before : constant Natural := Open_Files;
+
+      pragma Unreferenced (T);
+   begin
+      declare
+         Holders : array (1 .. 180) of Client;
+         Readers : array (1 .. 20) of Client;
+         Count   : Natural := 0;
+      begin
+         for Each of Holders loop
+            Each.Connect (Tested.Port);
+            Each.Send
+              (Request_Text ("POST /echo", "Content-Length: 6000" & End_Line)
+               & (if Count < 80 then 5_000 else 400) * 'x');
+            Count := Count + 1;
+         end loop;
+         delay 0.1;
+         for Each of Readers loop
+            Each.Connect (Tested.Port, Receive_Buffer => 4_096);
+            Each.Send (Request_Text ("GET /file?first=0&length=8000000") & 600 * 'x');
+         end loop;
+         delay 0.1;
+         for Each of Readers loop
+            Assert (Content (Each.Answer), Test_Service.Pattern (0, 8_000_000), "the file");
+            Has_Status (Each.Rest, "503");
+         end loop;
+      end;
+      Serves_On;
+      delay 0.1;
+      Assert (Open_Files <= Before, "files that are open:" & Open_Files'Image & Before'Image);
+   end Refused_Behind_An_Answer;
+
+   --  Wherever in the library a handler's stack ends
+
+   procedure Nothing_Left_Open_Without_Stack (T : in out Fixture) is
+      Before  : constant Natural := Open_Files;
+      Failed  : Natural := 0;
+
+      pragma Unreferenced (T);
+   begin
+      for Levels in 30 .. 130 loop
+         declare
+            From : Client;
+         begin
+            From.Connect (Tested.Port);
+            From.Send
+              (Request_Text
+                 ("GET /folder/served.bin?levels=" & Integer'Image (Levels * (-4)) (2 .. 4),
+                  60 * ("If-Match: " & 200 * 'a' & End_Line)));
+            Failed := Failed + Boolean'Pos (Status (From.Answer) = "500");
+         end;
+      end loop;
+      Serves_On;
+      delay 0.1;
+      Assert (Tested.Spare = 0 or else Failed in 1 .. 100, "without stack:" & Failed'Image);
+      Assert (Open_Files <= Before, "files that are open:" & Open_Files'Image & Before'Image);
+   end Nothing_Left_Open_Without_Stack;
 
    --------------
    -- Patience --
@@ -435,6 +530,54 @@ package body Serving_Tests is
       end;
       Serves_On;
    end Slow_Readers;
+
+   --  One that reads steadily is not cut off, although what the system keeps for it has no room for
+   --  more all the while
+
+   procedure Steady_Reader (T : in out Fixture) is
+      From : Client;
+      Read : Natural := 0;
+
+      pragma Unreferenced (T);
+   begin
+      Restart (Impatient);
+      From.Connect (Tested.Port, Receive_Buffer => 4_096);
+      From.Ask ("/file?first=0&length=8000000");
+      for K in 1 .. 125 loop
+         Read := Read + From.Received;
+         delay 0.02;
+      end loop;
+      Assert (Read < 4_000_000, "read slowly:" & Read'Image);
+      Assert (Content (From.Answer), Test_Service.Pattern (0, 8_000_000), "all of it");
+   end Steady_Reader;
+
+   --  Empty lines are no request, and do not keep a connection
+
+   procedure Empty_Lines (T : in out Fixture) is
+
+      procedure Is_Closed (Piece : String) is
+         From : Client;
+         Sent : Natural := 0;
+      begin
+         From.Connect (Tested.Port);
+         Is_Answered (From, "/fixed", Content => Short);
+         for K in 1 .. 40 loop
+            From.Send ([Piece (Piece'First + K mod Piece'Length)]);
+            Sent := K;
+            delay 0.1;
+         end loop;
+         Assert (False, "a connection without a request");
+      exception
+         when GNAT.Sockets.Socket_Error =>
+            Assert (Sent < 40, "closed");
+      end Is_Closed;
+
+      pragma Unreferenced (T);
+   begin
+      Restart (Impatient);
+      Is_Closed (ASCII.LF & ASCII.CR);
+      Serves_On;
+   end Empty_Lines;
 
    ----------
    -- Many --
@@ -616,6 +759,37 @@ package body Serving_Tests is
       Serves_On;
    end Stopping;
 
+   --  More was asked for than can be answered in the time that a stop has
+
+   procedure Bounded_Stop (T : in out Fixture) is
+      From     : array (1 .. 40) of Client;
+      Answered : Natural := 0;
+
+      pragma Unreferenced (T);
+   begin
+      for Each of From loop
+         Each.Connect (Tested.Port);
+         for K in 1 .. 6 loop
+            Each.Ask ("/slow");
+         end loop;
+      end loop;
+      delay 0.3;
+      Tested.Stop;
+      for Each of From loop
+         begin
+            while Each.Answer /= "" loop
+               Answered := Answered + 1;
+            end loop;
+         exception
+            when GNAT.Sockets.Socket_Error => null;
+         end;
+      end loop;
+      Tested.Start (Patient);
+      --  A task answers ten in a second
+      Assert (Answered in 1 .. 230, "answered:" & Answered'Image);
+      Serves_On;
+   end Bounded_Stop;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite (Folder : String) return AUnit.Test_Suites.Access_Test_Suite is
@@ -635,15 +809,22 @@ package body Serving_Tests is
       Add ("100 continue", Told_To_Continue'Access);
       Add ("what is refused", Refused'Access);
       Add ("mistakes of handlers", Mistakes'Access);
+      Add ("fields of many lines", Many_Lines'Access);
+      Add ("handlers that need more stack than they have", Too_Deep'Access);
       Add ("parts of files", Files'Access);
       Add ("files and sockets are closed", Nothing_Left_Open'Access);
+      Add ("files are closed if the stack ends", Nothing_Left_Open_Without_Stack'Access);
       Add ("timeouts", Timeouts'Access);
       Add ("a header that does not end", Slow_Header'Access);
       Add ("slow readers", Slow_Readers'Access);
+      Add ("a slow reader that is not cut off", Steady_Reader'Access);
+      Add ("empty lines", Empty_Lines'Access);
       Add ("many connections", Many'Access);
       Add ("more than there is memory for", Too_Many_Wait'Access);
+      Add ("no memory behind an answer", Refused_Behind_An_Answer'Access);
       Add ("handlers that wait", Slow_Handlers'Access);
       Add ("a graceful stop", Stopping'Access);
+      Add ("a stop with much to do", Bounded_Stop'Access);
       return Result;
    end Suite;
 

@@ -85,6 +85,14 @@ package body Test_Clients is
       end return;
    end Answer;
 
+   function Received (Self : in out Client) return Natural is
+      Before   : constant Natural := Length (Self.Bytes);
+      Is_Ended : Boolean;
+   begin
+      Receive (Self, Is_Ended);
+      return Length (Self.Bytes) - Before;
+   end Received;
+
    function Rest (Self : in out Client) return String is
       Is_Ended : Boolean := False;
    begin

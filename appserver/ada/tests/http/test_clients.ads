@@ -25,6 +25,10 @@ package Test_Clients is
    function Answer (Self : in out Client; Has_Content : Boolean := True) return String;
    --  The next one: header, and content by its Content-Length. Empty at the end.
 
+   function Received (Self : in out Client) return Natural;
+   --  Takes the bytes that are there, at most 65,536, for Answer and Rest to return later: how many
+   --  they are. It waits for the first one.
+
    function Rest (Self : in out Client) return String;
    --  All until the server ends
 

@@ -1,6 +1,10 @@
 --  SPDX-License-Identifier: Apache-2.0
 
 with Ada.Strings.Unbounded;
+with Appserver.Documents;
+with Appserver.HTTP.Files;
+with Appserver.HTTP.REST;
+with GNAT.Directory_Operations;
 with GNAT.OS_Lib;
 
 package body Test_Service is
@@ -44,6 +48,7 @@ package body Test_Service is
    -----------
 
    File_Name : Unbounded_String;
+   Folder    : Files.Folder;
 
    procedure Make_File (Name : String; Size : Natural) is
       File  : constant File_Descriptor := Create_File (Name, Binary);
@@ -54,6 +59,9 @@ package body Test_Service is
       end if;
       Close (File);
       File_Name := To_Unbounded_String (Name);
+      if not Folder.Is_Open then
+         Folder.Open (GNAT.Directory_Operations.Dir_Name (Name));
+      end if;
    end Make_File;
 
    function File (Request : HTTP.Request) return Response is
@@ -85,14 +93,61 @@ package body Test_Service is
       return Empty (No_Content);
    end With_Fields;
 
+   --  Takes 10,000 bytes of the stack for each level. The bytes depend on the request, so that none
+   --  is left out.
+
+   function Depth (Request : HTTP.Request; Levels : Natural) return Natural is
+      Bytes : String (1 .. 10_000) := [others => Character'Val (Levels mod 128)] with Volatile;
+   begin
+      if Levels = 0 then
+         return 0;
+      end if;
+      Bytes (Levels mod 10_000 + 1) := 'x';
+      return Depth (Request, Levels - 1) + Boolean'Pos (Bytes (Levels mod 10_000 + 1) = 'x');
+   end Depth;
+
+   function Deep (Request : HTTP.Request) return Response is
+   begin
+      Request.Draft.Append
+        (Long_Long_Integer (Depth (Request, Natural'Value (Request.Parameter ("levels")))));
+      return Written (Plain_Text'Access);
+   end Deep;
+
+   --  A file of the folder, asked for where 1,000 bytes of the stack are left out for each level
+
+   function File_Below (Request : HTTP.Request; Levels : Natural) return Response is
+      Bytes : String (1 .. 1_000) := [others => Character'Val (Levels mod 128)] with Volatile;
+   begin
+      Bytes (Levels mod 1_000 + 1) := 'x';
+      return
+        (if Levels = 0 then Folder.Answer (Request, "/folder/")
+         else File_Below (Request, Levels - Boolean'Pos (Bytes (Levels mod 1_000 + 1) = 'x')));
+   end File_Below;
+
    function Waited return Response is
    begin
       Gate.Pass;
       return Fixed (Plain_Text'Access, Short_Text'Access);
    end Waited;
 
+   function Slow return Response is
+   begin
+      delay 0.1;
+      return Fixed (Plain_Text'Access, Short_Text'Access);
+   end Slow;
+
    function Raised return Response is
      (raise Constraint_Error with "asked for");
+
+   procedure Write (Document : in out Documents.Writer) is
+   begin
+      Document.Start_Document;
+      Document.Write_Entity ("text", Short_Text);
+      Document.End_Document;
+   end Write;
+
+   Service : constant REST.Service :=
+     REST.Service_Of ([REST.Constant_Route ("/document", Write'Access)]);
 
    function Answer (Request : HTTP.Request) return Response is
       Path : constant String := Request.Path;
@@ -106,9 +161,14 @@ package body Test_Service is
          elsif Path = "/file" then File (Request)
          elsif Path = "/fields" then With_Fields (Request)
          elsif Path = "/wait" then Waited
+         elsif Path = "/slow" then Slow
+         elsif Path = "/deep" then Deep (Request)
          elsif Path = "/raise" then Raised
          elsif Path = "/full" then Text (Request, [1 .. 65_537 => 'x'])
          elsif Path = "/missing" then File_Part (Octet_Stream'Access)
+         elsif Path = "/document" then Service.Answer (Request)
+         elsif Request.Path_Starts_With ("/folder/") then 
+           File_Below (Request, Natural'Value (Request.Parameter ("levels", "0")))
          else Empty (Not_Found));
    end Answer;
 

@@ -20,12 +20,13 @@ package Test_Service is
    end Gate;
 
    procedure Make_File (Name : String; Size : Natural);
-   --  That /file is from: its bytes are those of Pattern
+   --  That /file is from: its bytes are those of Pattern. Its folder is that of /folder/.
 
    function Pattern (Offset, Length : Natural) return String;
 
    function Answer (Request : HTTP.Request) return HTTP.Response;
    --  /fixed, /long (256 KiB), /written?size=N, /echo, /file?first=N&length=N, /fields, /wait,
-   --  /raise, /full, /missing; else 404
+   --  /slow, /deep?levels=N (10 KB of stack each), /raise, /full, /missing, /document,
+   --  /folder/NAME?levels=N (1 KB of stack each); else 404
 
 end Test_Service;

@@ -16,9 +16,11 @@ package body Tested_Servers is
    package Web is new HTTP.Embedded
      (Handle          => Test_Service.Answer'Access,
       Connections     => Connections,
+      Request_Header  => 16_384,
       Request_Content => 65_536,
       Answer_Content  => 65_536,
-      Waiting_Memory  => Memory);
+      Waiting_Memory  => Memory,
+      Report          => null);
 
    --  Each Start is answered by one task, from Serve to its end
 
@@ -66,6 +68,7 @@ package body Tested_Servers is
             Connections    => Connections,
             Waiting_Memory => Memory,
             Times          => Times,
+            Report         => null,
             others         => <>));
    end Start;
 

@@ -29,13 +29,14 @@ pub fn doctor(cli: &Cli) -> Result<ExitCode, Exit> {
     say!("\nWhat subjects are built with");
     let toolchains = Toolchains::read(&project(cli)?)?;
     for toolchain in toolchains.names().filter_map(|n| toolchains.get(n)) {
-        match present(toolchain) {
-            true => say!("  {:<26} here", toolchain.title),
-            false => say!(
+        if present(toolchain) {
+            say!("  {:<26} here", toolchain.title)
+        } else {
+            say!(
                 "  {:<26} missing: apt-get install {}",
                 toolchain.title,
                 toolchain.debian.join(" ")
-            ),
+            )
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -2,12 +2,12 @@
 //! `benchlab history`: how an experiment or a comparison came out from run to run.
 
 use crate::cli::{Cli, HistoryArgs};
-use crate::exit::{self, Exit};
-use crate::output::to_stdout;
-use crate::verbs::report::colour;
+use crate::exit::Exit;
+use crate::verbs::report::{print, render, terminal};
 use crate::verbs::{run_files, runs_folder};
 use lab_plan::nearest;
-use lab_report::{Known, Past, Terminal, clean, render_history, render_names};
+use lab_report::kind::history;
+use lab_report::{Known, Past, Terminal, clean};
 use lab_store::{Heading, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -22,10 +22,10 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
     }
     let known = by_name(&folder);
     let terminal = Terminal {
-        colour: colour(args.color),
-        ..Terminal::default()
+        full: true,
+        ..terminal(args.color)
     };
-    let rendered = match &args.name {
+    let document = match &args.name {
         Some(name) => {
             let place = format!("runs in {}", folder.display());
             let files = known
@@ -39,16 +39,15 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
                     return Err(unknown(wanted, &place, subjects.iter()));
                 }
             }
-            render_history(args.format, name, &runs, &args.subjects, terminal)
+            history::document(name, &runs, &args.subjects)
         }
         None => {
             let names: Vec<Known> = known.iter().map(count).collect();
             let folder = folder.display().to_string();
-            render_names(args.format, &folder, &names, terminal)
+            history::names(&folder, &names)
         }
     };
-    let text = rendered.map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
-    to_stdout(text.as_bytes())?;
+    print(render(&document, args.format, terminal)?, args.format)?;
     Ok(ExitCode::SUCCESS)
 }
 

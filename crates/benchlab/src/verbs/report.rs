@@ -4,7 +4,8 @@
 use crate::cli::{Color, ReportArgs};
 use crate::exit::{self, Exit};
 use crate::output::to_stdout;
-use lab_report::{Format, Rendered, Report, Terminal, xml};
+use lab_report::format::xml;
+use lab_report::{Document, Format, Rendered, Report, Terminal, kind};
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
@@ -27,36 +28,47 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
             path.display()
         )));
     }
-    let rendered = with_report(&args.file, &others, |report| match &args.output {
-        // One file per subject is what earlier tools read.
-        Some(path) if args.format == Format::Xml && path.is_dir() => xml::per_subject(report)
-            .map(Rendered::Files)
-            .map_err(refused),
-        _ => render(report, args.format, colour(args.color)),
+    let terminal = Terminal {
+        full: args.full || args.output.is_some(),
+        ..terminal(args.color)
+    };
+    let rendered = with_report(&args.file, &others, |report| {
+        let document = kind::document(report);
+        match &args.output {
+            // One file per subject is what earlier tools read.
+            Some(path) if args.format == Format::Xml && path.is_dir() => {
+                Ok(Rendered::Files(xml::per_subject(&document)))
+            }
+            _ => render(&document, args.format, terminal),
+        }
     })?;
     match &args.output {
         Some(path) => write(rendered, path)?,
-        None => print(rendered, args)?,
+        None => print(rendered, args.format)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// After a run: the HTML page beside the run file, and the tables on standard output.
+/// After a run: the HTML page beside the run file, and the answer on standard output.
 pub fn after_run(path: &Path) -> Result<(), Exit> {
-    with_report(path, &[], |report| show(report, path))
+    with_report(path, &[], |report| show(&kind::document(report), path))
 }
 
-/// The same of a report that was made of a run file.
-pub fn show(report: &Report, path: &Path) -> Result<(), Exit> {
+/// The same of a document that was made of a run file.
+pub fn show(document: &Document, path: &Path) -> Result<(), Exit> {
     let page = path.with_extension("html");
-    let html = render(report, Format::Html, false)?;
-    let Rendered::Text(text) = render(report, Format::Terminal, colour(Color::Auto))? else {
-        unreachable!("the terminal's form is one text")
-    };
-    write(html, &page)?;
-    to_stdout(text.as_bytes())?;
+    write(render(document, Format::Html, Terminal::default())?, &page)?;
+    answer(document)?;
     eprintln!("benchlab: the report is in {}", page.display());
     Ok(())
+}
+
+/// The answer on standard output.
+pub fn answer(document: &Document) -> Result<(), Exit> {
+    match render(document, Format::Terminal, terminal(Color::Auto))? {
+        Rendered::Text(text) => to_stdout(text.as_bytes()),
+        _ => unreachable!("the terminal's form is one text"),
+    }
 }
 
 /// Loads and analyses a run once, for all that is made of it.
@@ -73,20 +85,28 @@ pub fn with_report<T>(
     })
 }
 
-/// A report in a format, 80 columns wide in a terminal's.
-pub fn render(report: &Report, format: Format, colour: bool) -> Result<Rendered, Exit> {
-    let terminal = Terminal {
-        colour,
-        ..Terminal::default()
-    };
-    lab_report::render(format, report, terminal).map_err(refused)
+/// A document in a format.
+pub fn render(document: &Document, format: Format, terminal: Terminal) -> Result<Rendered, Exit> {
+    lab_report::render(format, document, terminal)
+        .map_err(|e| Exit::new(exit::FAILED, e.to_string()))
 }
 
-/// A form that a run does not have is a wrong command.
-fn refused(error: lab_report::Error) -> Exit {
-    match error {
-        lab_report::Error::NoLoad(_) => Exit::wrong(error.to_string()),
-        _ => Exit::new(exit::FAILED, error.to_string()),
+/// Writes exports.
+pub fn export(document: &Document, exports: &[(&Path, Format)]) -> Result<(), Exit> {
+    let full = Terminal {
+        full: true,
+        ..Terminal::default()
+    };
+    exports
+        .iter()
+        .try_for_each(|&(file, format)| write(render(document, format, full)?, file))
+}
+
+/// 80 columns, and colours where they are wanted.
+pub fn terminal(wanted: Color) -> Terminal {
+    Terminal {
+        colour: colour(wanted),
+        ..Terminal::default()
     }
 }
 
@@ -105,12 +125,13 @@ pub fn write(rendered: Rendered, path: &Path) -> Result<(), Exit> {
     save().map_err(|e| Exit::new(exit::FAILED, format!("{}: {e}", path.display())))
 }
 
-fn print(rendered: Rendered, args: &ReportArgs) -> Result<(), Exit> {
+/// Writes a report to standard output.
+pub fn print(rendered: Rendered, format: Format) -> Result<(), Exit> {
     match rendered {
         Rendered::Text(text) => to_stdout(text.as_bytes()),
         Rendered::Bytes(_) if std::io::stdout().is_terminal() => Err(Exit::wrong(format!(
             "--format {} is not for a terminal: name a file with --output",
-            args.format.name()
+            format.name()
         ))),
         Rendered::Bytes(bytes) => to_stdout(&bytes),
         Rendered::Files(_) => Err(Exit::wrong(
@@ -120,7 +141,7 @@ fn print(rendered: Rendered, args: &ReportArgs) -> Result<(), Exit> {
 }
 
 /// Whether standard output gets colours.
-pub fn colour(wanted: Color) -> bool {
+fn colour(wanted: Color) -> bool {
     match wanted {
         Color::Always => true,
         Color::Never => false,

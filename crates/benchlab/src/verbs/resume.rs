@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab resume`: goes on where a run was stopped or killed.
 
-use crate::cli::{Budget, Cli, ResumeArgs};
+use crate::cli::{Budget, Cli, ResumeArgs, Verb};
 use crate::exit::{self, Exit};
 use crate::measuring;
 use crate::services;
+use crate::verbs::load::{self, Resumed};
 use crate::verbs::{compare, project, run};
 use lab_bench::{fingerprint, interrupt};
 use lab_model::{Ending, Plan, Subject};
@@ -22,18 +23,15 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
             "{file} holds no plan: there is nothing to go on with"
         )));
     };
-    if plan.load.is_some() && plan.serving().is_none() {
-        return Err(Exit::wrong(format!(
-            "{file} holds a load, which is not gone on with: a server is another one after a pause. \
-             `benchlab report {file}` shows what was measured; start the load again for more"
-        )));
-    }
     if let Some(Ending::Decided | Ending::Precise | Ending::Blocks | Ending::Failed) =
         earlier.ending
     {
         return Err(Exit::wrong(format!(
             "{file} is complete; `benchlab report {file}` shows it"
         )));
+    }
+    if plan.load().is_some() && plan.serving().is_none() {
+        return resume_load(plan, args);
     }
     match (args.budget, earlier.ending) {
         (Some(Budget(budget)), _) => plan.measure.budget_ns = budget.map(|b| b.as_nanos() as u64),
@@ -58,7 +56,7 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
             "{file} compared revisions, whose worktrees are gone: compare them again"
         )));
     }
-    if plan.commands.is_some() {
+    if plan.commands().is_some() {
         same_commands(&plan, args)?;
         return compare::carry_out(&plan, begin()?, &[]);
     }
@@ -68,6 +66,24 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     let scratch = measuring::scratch(args.scratch.as_deref())?;
     let servers = services::start(&plan, &args.service, &scratch, &earlier.failures)?;
     run::carry_out(&project, &plan, begin()?, scratch, servers)
+}
+
+/// Puts on the rest of a load.
+fn resume_load(plan: Plan, args: &ResumeArgs) -> Result<ExitCode, Exit> {
+    if args.budget.is_some() {
+        return Err(Exit::wrong(
+            "--budget is not for a load, which lasts as long as it was asked for",
+        ));
+    }
+    let (resumed, began) = Resumed::new(&args.file, plan)?;
+    match &began.verb {
+        Verb::Compare(args) => compare::urls(&began, args, Some(resumed)),
+        Verb::Load(args) => load::load_or_resume(&began, args, Some(resumed)),
+        _ => Err(Exit::wrong(format!(
+            "{} was not begun by `load` or `compare`",
+            args.file.display()
+        ))),
+    }
 }
 
 /// Samples of a program that changed in between would be of two programs.

@@ -8,10 +8,10 @@ use crate::ready::ready;
 use crate::services;
 use crate::verbs::{project, report, runs_folder};
 use lab_bench::{
-    Method, Scratch, Servers, Servings, Subjects, allowed_cores, generator_threads, interrupt,
-    unix_seconds,
+    BatchWorkload, Scratch, ServerWorkload, Servers, Workload, allowed_cores, generator_threads,
+    interrupt, unix_seconds,
 };
-use lab_model::{Failure, Host, Kind, Load, Measure, Plan, Subject};
+use lab_model::{Failure, Host, Kind, Measure, Plan, Subject};
 use lab_plan::{Experiment, Project, Selection};
 use lab_store::RunWriter;
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let project = project(cli)?;
     let experiment = Experiment::read(&project, &args.experiment)?;
     let mut plan = selection(args)?.plan(&experiment)?;
-    match &mut plan.load {
+    match plan.load_mut() {
         None => {
             plan.measure.budget_ns = budget_ns(args, plan.targets.len());
             plan.measure.block_ns = block_ns(args, plan.targets.len());
@@ -30,15 +30,15 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         Some(load) => {
             let cores = allowed_cores().map_or(1, |cores| cores.len());
             load.threads = generator_threads(cores) as u32;
-            plan.measure = measure_servers(args, load);
+            plan.measure = measure_servers(args, load.stretch_ns);
         }
     }
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let Prepared { hashes, failures } = prepare(&project, &experiment, &plan, args.install)?;
-    let host = measuring::fit_host(args.strict)?;
+    let host = measuring::fit_host(args.measuring.strict)?;
     let scratch = measuring::scratch(args.scratch.as_deref())?;
     let servers = services::start(&plan, &args.service, &scratch, &failures)?;
-    let folder = runs_folder(cli, args.runs.as_deref())?;
+    let folder = runs_folder(cli, args.measuring.runs.as_deref())?;
     let path = measuring::new_file(&folder, &plan.experiment)?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     writer.host(&with_scratch(host, &scratch))?;
@@ -62,17 +62,12 @@ pub fn carry_out(
 ) -> Result<ExitCode, Exit> {
     let path = writer.path().to_path_buf();
     let run = writer.load()?;
-    let method: Box<dyn Method> = match plan.serving() {
-        None => {
-            let subjects = Subjects::new(plan, project.folder(), &run, scratch, servers)?;
-            Box::new(subjects)
-        }
-        Some(serving) => {
-            let servings = Servings::new(plan, serving, project.folder(), &run, scratch)?;
-            Box::new(servings)
-        }
+    let folder = project.folder();
+    let workload: Box<dyn Workload> = match plan.serving() {
+        None => Box::new(BatchWorkload::new(plan, folder, &run, scratch, servers)?),
+        Some(serving) => Box::new(ServerWorkload::new(plan, serving, folder, &run, scratch)?),
     };
-    let ending = measuring::measure(plan, writer, run, method)?;
+    let ending = measuring::measure(plan, writer, run, workload)?;
     report::after_run(&path)?;
     measuring::ended(ending)
 }
@@ -122,9 +117,10 @@ pub fn prepare(
 }
 
 fn with_scratch(mut host: Host, scratch: &Scratch) -> Host {
-    let place = match scratch.in_memory() {
-        true => "in memory (tmpfs): no commit waits for a disk",
-        false => "on a disk: commits wait for it",
+    let place = if scratch.in_memory() {
+        "in memory (tmpfs): no commit waits for a disk"
+    } else {
+        "on a disk: commits wait for it"
     };
     host.facts.push(("databases".into(), place.into()));
     host
@@ -156,7 +152,7 @@ fn selection(args: &RunArgs) -> Result<Selection, Exit> {
         baseline: args.baseline.clone(),
         control: !args.no_control,
         few: args.quick,
-        seed: measuring::seed(args.seed),
+        seed: measuring::seed(args.measuring.seed),
         measure: measure(args),
     })
 }
@@ -181,11 +177,11 @@ fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
 
 /// Servers take turns of a visit each, in one mirrored pair of passes, for as many blocks as intervals need
 /// that hold for all of them together.
-fn measure_servers(args: &RunArgs, load: &Load) -> Measure {
+fn measure_servers(args: &RunArgs, turn_ns: u64) -> Measure {
     let blocks = args.blocks.unwrap_or(if args.quick { 3 } else { 12 });
     Measure {
         pairs: args.pairs.unwrap_or(1),
-        turn_ns: load.stretch_ns,
+        turn_ns,
         max_blocks: blocks,
         budget_ns: args.budget.and_then(|b| b.0).map(|b| b.as_nanos() as u64),
         looks: Vec::new(),
@@ -203,6 +199,7 @@ fn measure(args: &RunArgs) -> Measure {
         alpha: measuring::ALPHA,
         margin: args.margin,
         precision: args.precision,
+        redo: args.measuring.redo,
         time_limit_ns: args.time_limit.as_nanos() as u64,
         max_warmup: if args.quick { 240 } else { 480 },
         ..Measure::default()

@@ -137,8 +137,11 @@ fn a_block_stays_on_one_core_unless_all_are_asked_for() {
     // The pilot's runs are on all cores; then come two blocks of two pairs.
     let seen = place.lines("a");
     let turns = &seen[seen.len() - 8..];
-    for (block, lines) in turns.chunks(4).enumerate() {
-        let core = place.0.load().blocks[block].core.to_string();
+    // A block that was disturbed was redone: the last ones are those of the last turns.
+    let blocks = place.0.load().blocks;
+    let last = &blocks[blocks.len() - 2..];
+    for (block, lines) in last.iter().zip(turns.chunks(4)) {
+        let core = block.core.to_string();
         assert!(lines.iter().all(|l| *l == core), "{lines:?} on {core}");
     }
     assert_eq!(
@@ -167,16 +170,19 @@ fn commands_that_do_several_things_at_once_get_all_cores() {
     let one = format!("{} -S -E spin.py", python());
     // So many that they get more than one core's time from a busy machine too.
     let many = format!("{} wait", format!("{one} & ").repeat(12));
-    place.short(&[&one, &many]).expect(0);
-    let settings = place.0.load().settings;
-    let cores: Vec<&str> = settings
-        .iter()
-        .filter(|s| s.key == "cores")
-        .map(|s| s.value.as_str())
-        .collect();
-    assert_eq!(cores, ["all", "all"]);
+    // On a machine whose other cores are busy even many get but one: then it is tried again.
+    let tried = (0..5).any(|_| {
+        for file in place.0.files() {
+            fs::remove_file(file).unwrap();
+        }
+        place.short(&[&one, &many]).expect(0);
+        let settings = place.0.load().settings;
+        let cores = settings.iter().filter(|s| s.key == "cores");
+        cores.map(|s| s.value.as_str()).collect::<Vec<_>>() == ["all", "all"]
+    });
+    assert!(tried, "never on all cores");
     assert_eq!(
-        place.0.load().plan.unwrap().commands.unwrap().cores,
+        place.0.load().plan.unwrap().commands().unwrap().cores,
         None::<Cores>
     );
 }
@@ -313,8 +319,7 @@ fn a_command_that_fails_is_a_result_and_stops_nobody() {
     assert_eq!(run.failures[0].log, ["this went wrong"]);
     let samples = |name| {
         let id = plan_subject(&run, name).0;
-        run.blocks
-            .iter()
+        run.complete_blocks()
             .flat_map(|b| &b.samples)
             .filter(|s| s.subject == id)
             .count()
@@ -444,7 +449,9 @@ fn sweeps_make_points_of_numbers_and_commands_of_words() {
     ];
     let ended = place.compare(&args);
     ended.expect(0);
-    assert!(ended.stdout.contains("fixed"), "{}", ended.stdout);
+    let file = place.0.file();
+    let full = place.0.call(&["report", file.to_str().unwrap(), "--full"]);
+    assert!(full.stdout.contains("fixed"), "{}", full.stdout);
     let run = place.0.load();
     let plan = run.plan.as_ref().unwrap();
     assert_eq!(
@@ -532,7 +539,7 @@ fn reports_are_exported_in_every_form() {
         );
     }
     assert!(fs::read_dir(place.0.join("plots")).unwrap().count() > 0);
-    assert!(place.lines("r.json").concat().contains("\"uses\""));
+    assert!(place.lines("r.json").concat().contains("\"peak_memory\""));
 }
 
 #[test]

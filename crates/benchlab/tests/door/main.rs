@@ -7,6 +7,7 @@ mod faults;
 mod full_disk;
 mod history;
 mod load;
+mod own_metrics;
 mod progress;
 mod project;
 mod run_files;

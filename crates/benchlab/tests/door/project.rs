@@ -356,9 +356,9 @@ pub fn without_servers() -> bool {
                 drivers().display()
             ));
         }
-        let missing = lab_services::Kind::ALL
+        let missing = lab_services::DATABASES
             .into_iter()
-            .find_map(lab_services::missing);
+            .find_map(|kind| kind.missing());
         missing.map(|missing| missing.to_string())
     });
     if let Some(lacking) = lacking {

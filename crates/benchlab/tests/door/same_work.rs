@@ -3,7 +3,7 @@
 
 use crate::project::{CONNECT, DROP_CREATE, INSERT, Project, SELECT, assert_failures};
 use lab_model::Run;
-use lab_stats::analysis::Analysis;
+use lab_stats::results::{Results, results};
 
 #[test]
 fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
@@ -177,10 +177,8 @@ fn settings_that_differ_are_named_and_not_compared() {
     let project = Project::sql(&[SELECT], &settings.map(|(name, _)| name));
     let run = measured(&project, &["--set", "statement=text"]);
     assert_failures(&run, &[]);
-    // Settings are those of a target.
-    let run = lab_model::parts(&run).remove(0).run;
-    let analysis = lab_stats::analyse(&run);
-    let refused: Vec<(&str, &str)> = analysis
+    let results = results(&run);
+    let refused: Vec<(&str, &str)> = results
         .refusals
         .iter()
         .map(|r| (subject(&run, r.subject), r.why.as_str()))
@@ -190,7 +188,7 @@ fn settings_that_differ_are_named_and_not_compared() {
         refused,
         wanted.each_ref().map(|(name, why)| (*name, why.as_str()))
     );
-    assert_eq!(compared(&run, &analysis), ["second"]);
+    assert_eq!(compared(&run, &results), ["second"]);
 }
 
 /// A cheat is not compared; whoever was honest is.
@@ -200,9 +198,9 @@ fn a_cheat_is_refused_and_the_honest_are_compared() {
         &Project::sql(&[INSERT, SELECT], &["no-write"]),
         &["--set", "statement=prepared"],
     );
-    let analysis = lab_stats::analyse(&run);
+    let results = results(&run);
     let plan = run.plan.as_ref().expect("a plan");
-    let refused: Vec<String> = analysis
+    let refused: Vec<String> = results
         .refusals
         .iter()
         .map(|r| {
@@ -220,7 +218,7 @@ fn a_cheat_is_refused_and_the_honest_are_compared() {
         "{refused:?}"
     );
     // Where it works honestly it is compared.
-    assert_eq!(compared(&run, &analysis), ["second", "second", "no-write"]);
+    assert_eq!(compared(&run, &results), ["second", "second", "no-write"]);
 }
 
 fn measured(project: &Project, more: &[&str]) -> Run {
@@ -241,11 +239,8 @@ fn subject(run: &Run, id: usize) -> &str {
     &run.plan.as_ref().expect("a plan").subjects[id].name
 }
 
-/// The subjects of all comparisons, in the order of points.
-fn compared<'r>(run: &'r Run, analysis: &Analysis) -> Vec<&'r str> {
-    analysis
-        .comparisons
-        .iter()
-        .map(|c| subject(run, c.subject))
-        .collect()
+/// The subjects of all comparisons with a verdict, in the order of points.
+fn compared<'r>(run: &'r Run, results: &Results) -> Vec<&'r str> {
+    let judged = results.comparisons.iter().filter(|c| c.verdict.is_some());
+    judged.map(|c| subject(run, c.key.subject)).collect()
 }

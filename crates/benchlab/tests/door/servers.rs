@@ -250,7 +250,7 @@ fn settings_that_differ_are_named_and_not_compared() {
 /// Who is not compared because of its settings.
 fn refused(run: &Run) -> Vec<String> {
     let plan = run.plan.as_ref().expect("a plan");
-    let refusals = lab_stats::analyse(run).refusals;
+    let refusals = lab_stats::results::results(run).refusals;
     let words = |why: &str| Some(why.strip_prefix("not the same settings: ")?.to_owned());
     let named = |r: &lab_stats::analysis::Refusal| {
         Some(format!(
@@ -346,10 +346,11 @@ fn a_query_is_charged_with_what_the_server_used_for_it() {
             "{label}: {charged:.0} ns charged, {clock:.0} ns by its own clock, {wall:.0} ns in all"
         );
         match &name[..] {
+            // The server's threads in the background are charged too: they go on while it waits for a core.
             "burn" => {
                 assert!(
-                    (charged / clock - 1.0).abs() < 0.1,
-                    "{label}: {charged} ns charged, {clock} ns used"
+                    (0.9 * clock..1.1 * clock + 0.1 * wall).contains(&charged),
+                    "{label}: {charged} ns charged, {clock} ns used in {wall} ns"
                 );
                 assert!(charged > 1e6, "{label}: {charged} ns");
             }
@@ -401,7 +402,7 @@ fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
             (
                 "no-latencies on mariadb",
                 "nonsense",
-                "its operations run at once, and `ran` has no `latencies=`",
+                "`ran` without `latencies=`",
             ),
             (
                 "wrong-sum on mariadb",

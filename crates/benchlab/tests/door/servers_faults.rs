@@ -8,7 +8,7 @@ use crate::project::{
 };
 use crate::servers::{INSERT, POINT};
 use lab_model::{BlockState, Ending};
-use lab_services::{Kind, Request, Service, Transport};
+use lab_services::{DATABASES, DatabaseKind, POSTGRESQL, Request, Service, Transport};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs;
@@ -27,15 +27,15 @@ struct Own {
 }
 
 impl Own {
-    fn new(kind: Kind) -> Own {
+    fn new(kind: &'static DatabaseKind) -> Own {
         let folder = tempfile::tempdir_in("/dev/shm").unwrap();
-        let mut service = Service::start(&Request::new(kind, folder.path())).unwrap();
-        let rights = match kind {
-            Kind::Postgresql => {
+        let mut service = Service::start(kind, &Request::new(folder.path())).unwrap();
+        let rights = match kind.name {
+            "postgresql" => {
                 "GRANT CREATE ON DATABASE benchlab TO benchlab; GRANT pg_read_all_stats TO benchlab; \
                  GRANT EXECUTE ON FUNCTION pg_stat_statements_reset TO benchlab"
             }
-            Kind::Mariadb => "GRANT ALL PRIVILEGES ON *.* TO benchlab",
+            _ => "GRANT ALL PRIVILEGES ON *.* TO benchlab",
         };
         service.admin().run(rights).unwrap();
         service.admin().create_schema("mine").unwrap();
@@ -51,7 +51,7 @@ impl Own {
     }
 
     fn name(&self) -> &'static str {
-        self.service.kind().name()
+        self.service.kind().name
     }
 
     fn option(&self) -> String {
@@ -176,7 +176,7 @@ fn killed_with_its_servers() {
     let project = Project::servers(&[POINT], &[]);
     let foreign = project.scratch().join("benchlab-mine");
     fs::create_dir_all(foreign.join("postgresql-0")).unwrap();
-    let mut own = Own::new(Kind::Postgresql);
+    let mut own = Own::new(&POSTGRESQL);
     let mut lab = start(&project, &["--targets", "postgresql"]);
     wait_for_subjects(&project, &mut lab, 4);
     let server = main_server(&project, lab.id()).expect("a server");
@@ -220,7 +220,7 @@ fn the_readers_own_servers_are_left_as_they_were() {
         return;
     }
     let project = Project::servers(&[POINT, INSERT], &[]);
-    let mut own = Kind::ALL.map(Own::new);
+    let mut own = DATABASES.map(Own::new);
     let before = own.each_mut().map(Own::schemas);
     let options = own.each_ref().map(Own::option);
     let options = options.each_ref().map(String::as_str);
@@ -274,7 +274,7 @@ fn servers_that_cannot_be_reached_as_they_were_named() {
         return;
     }
     let project = Project::servers(&[POINT], &[]);
-    for kind in Kind::ALL {
+    for kind in DATABASES {
         let own = Own::new(kind);
         let wrong = own.url.replace(&own.password, "wrong-secret");
         let nobody = own
@@ -284,14 +284,14 @@ fn servers_that_cannot_be_reached_as_they_were_named() {
         for (url, says) in [
             (wrong, format!("{kind} at 127.0.0.1:")),
             (nobody, format!("no {kind} server at 127.0.0.1:1: ")),
-            (form, format!("`--service {}=URL`: ", kind.name())),
+            (form, format!("`--service {}=URL`: ", kind.name)),
             (
                 "nonsense".to_owned(),
                 "it has no `://`; it has the form ".to_owned(),
             ),
         ] {
-            let option = format!("--service={}={url}", kind.name());
-            let ended = project.run_blocks("1", "1", &["--targets", kind.name(), &option]);
+            let option = format!("--service={}={url}", kind.name);
+            let ended = project.run_blocks("1", "1", &["--targets", kind.name, &option]);
             ended.expect(2).says(&[&says]);
             assert!(
                 !ended.stderr.contains("secret") && !ended.stderr.contains(&own.password),
@@ -415,9 +415,9 @@ fn a_server_that_is_killed_costs_a_block() {
     if without_servers() {
         return;
     }
-    for kind in Kind::ALL {
+    for kind in DATABASES {
         let project = Project::servers(&[POINT], &[]);
-        let mut lab = start(&project, &["--targets", kind.name()]);
+        let mut lab = start(&project, &["--targets", kind.name]);
         // Two pilots and a judge; then a block's two.
         wait_for_subjects(&project, &mut lab, 5);
         strike(

@@ -167,9 +167,10 @@ fn kill_lab(diary: &Diary, mut lab: Child) -> Vec<String> {
     strike(&mut lab, Signal::SIGKILL);
     lab.wait().unwrap();
     diary.assert_nobody_left();
-    match diary.0.files().is_empty() {
-        true => Vec::new(),
-        false => diary.samples(),
+    if diary.0.files().is_empty() {
+        Vec::new()
+    } else {
+        diary.samples()
     }
 }
 

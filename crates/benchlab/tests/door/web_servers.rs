@@ -188,9 +188,10 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
                 slice.server_bytes.is_some_and(|bytes| bytes > 1_000_000),
                 "{label}"
             );
-            let connects = match plan.keeps_alive(slice.point) {
-                true => 0..=plan.connections(slice.point) as u64,
-                false => slice.served..=u64::MAX,
+            let connects = if plan.keeps_alive(slice.point) {
+                0..=plan.connections(slice.point) as u64
+            } else {
+                slice.served..=u64::MAX
             };
             assert!(
                 connects.contains(&slice.connects),
@@ -369,9 +370,12 @@ fn a_turn_that_another_process_disturbs_is_taken_again() {
     assert!(block.redone_visits as usize <= block.slices.len() / 4);
     let report = std::fs::read_to_string(project.file().with_extension("html")).unwrap();
     let said = format!(
-        "Besides the {} turns that count, {} ",
+        "Besides {} turns that count, {} taken again",
         block.slices.len(),
-        block.redone_visits
+        match block.redone_visits {
+            1 => "one was".to_owned(),
+            n => format!("{n} were"),
+        }
     );
     assert!(report.contains(&said), "{said}");
 }

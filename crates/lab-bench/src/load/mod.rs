@@ -1,367 +1,312 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load as a way to fill blocks: visits to servers, every slice of which is in the run file before the
-//! next one is looked at.
+//! Load on servers that are there as a workload: every slice is in the run file before the next one is looked
+//! at. Several servers or points take turns; one server at one point is loaded without a pause, and each slice
+//! is a block.
 
+mod generator;
 mod server;
-mod watch;
+mod stretch;
 
+pub use generator::{Generator, Generators};
 pub use server::{LoadedServer, LoadedServers};
 
-use crate::host::Gauge;
+use crate::context::{BlockContext, Progress, Record, Stop};
 use crate::interrupt;
-use crate::session::{BenchError, lab_cost};
-use crate::sys;
-use lab_load::Record;
-use lab_model::{
-    BlockState, Ending, ErrorKind, Failure, Load, LogLine, Plan, PointId, Slice, SubjectId,
-};
-use lab_plan::Schedule;
-use lab_store::{RunWriter, StoreError};
+use crate::process::{Answer, Fault};
+use crate::server_usage::{Usage, Watch, with_server};
+use crate::workload::{Done, Taken, Turn, Workload};
+use generator::first_errors;
+use lab_model::{Block, ErrorKind, Load, LogLine, Plan, PointId, Run, Slice, SubjectId};
+use lab_store::StoreError;
 use std::collections::{HashMap, HashSet};
-use std::time::{Duration, Instant};
-pub(crate) use watch::{Reading, Watch};
+use std::time::Duration;
+use stretch::Stretch;
 
-/// What puts load on one server at one point: the engine of lab-load, with its connections.
-pub trait Generator {
-    /// Puts load on for a length and tells of every slice of it, in the order of time; `false` stops it.
-    /// Error: it cannot, and why.
-    fn load(
-        &mut self,
-        length: Duration,
-        slice: Duration,
-        each: &mut dyn FnMut(&Record) -> bool,
-    ) -> Result<(), String>;
-}
-
-/// Starts generators.
-pub trait Generators {
-    /// One for a server and a point, its connections open. Error: it cannot be had, and why.
-    fn start(&self, subject: SubjectId, point: PointId) -> Result<Box<dyn Generator>, String>;
-}
-
-/// Steps of a load run, for those who watch.
-#[derive(Clone, Copy, Debug)]
-pub enum LoadProgress<'a> {
-    /// Something that the reader must know now.
-    Note(&'a str),
-    /// One more slice is in the run file.
-    Slice {
-        /// It.
-        slice: &'a Slice,
-        /// Slices that are in the run file, this one included.
-        done: u32,
-        /// As many as will be, if nothing fails.
-        of: u32,
-    },
-}
-
-/// A load run that is being carried out.
-pub struct LoadRun<'a> {
-    writer: RunWriter,
-    site: Site<'a>,
-}
-
-type Tell<'t> = &'t mut dyn FnMut(LoadProgress);
-
-impl<'a> LoadRun<'a> {
-    /// Of a plan with a load, into a new run file. `processes` holds for each subject the process whose
-    /// CPU time and memory are shown beside, if it is on this machine.
-    pub fn new(
-        plan: &'a Plan,
-        writer: RunWriter,
-        generators: &'a dyn Generators,
-        processes: &[Option<i32>],
-    ) -> LoadRun<'a> {
-        let site = Site::new(plan, generators, processes);
-        LoadRun { writer, site }
-    }
-
-    /// Puts the load on. The run file is complete when this returns.
-    pub fn measure(mut self, tell: Tell) -> Result<Ending, BenchError> {
-        match self.site.one_stretch() {
-            true => self.stretch(tell)?,
-            false => self.turns(tell)?,
-        }
-        let ending = match interrupt::requested() {
-            true => Ending::Interrupted,
-            false if self.site.nobody_is_left() => Ending::Failed,
-            false => Ending::Blocks,
-        };
-        // Connections are closed before the run is said to be over.
-        drop(self.site);
-        self.writer.finish(Some(ending), lab_cost())?;
-        Ok(ending)
-    }
-
-    /// Nobody takes turns: the load goes on without a pause, and each slice is a block.
-    fn stretch(&mut self, tell: Tell) -> Result<(), StoreError> {
-        let (writer, mut number) = (&self.writer, 0);
-        let (mut began, mut gauge) = (sys::unix_seconds(), Gauge::start());
-        let mut keep = |slice: &Slice| {
-            let block = writer.begin_block(number, 0, 0, began)?;
-            block.slice(slice)?;
-            let disturbance = gauge.read_beside(slice.server_cpu_ns);
-            block.finish(BlockState::Complete, slice.wall_ns, &disturbance)?;
-            (number, began, gauge) = (number + 1, sys::unix_seconds(), Gauge::start());
-            Ok(())
-        };
-        self.site.visit(Place::default(), writer, &mut keep, tell)
-    }
-
-    fn turns(&mut self, tell: Tell) -> Result<(), StoreError> {
-        for number in 0..self.site.plan.measure.max_blocks {
-            if interrupt::requested() || self.site.nobody_is_left() {
-                break;
-            }
-            self.block(number, tell)?;
-        }
-        Ok(())
-    }
-
-    /// Every point once, or where several servers are compared in mirrored passes.
-    fn block(&mut self, number: u32, tell: Tell) -> Result<(), StoreError> {
-        let (began, gauge) = (Instant::now(), Gauge::start());
-        let block = self.writer.begin_block(number, 0, 0, sys::unix_seconds())?;
-        let mut server_cpu_ns = Some(0);
-        let mut keep = |slice: &Slice| {
-            server_cpu_ns = server_cpu_ns.zip(slice.server_cpu_ns).map(|(a, b)| a + b);
-            block.slice(slice)
-        };
-        for place in self.site.places(number) {
-            if interrupt::requested() {
-                return Ok(());
-            }
-            self.site.visit(place, &self.writer, &mut keep, tell)?;
-        }
-        // What Ctrl-C cut short is not a whole block.
-        if interrupt::requested() {
-            return Ok(());
-        }
-        let disturbance = gauge.read_beside(server_cpu_ns);
-        let took_ns = began.elapsed().as_nanos() as u64;
-        block.finish(BlockState::Complete, took_ns, &disturbance)
-    }
-}
-
-/// Whom a visit is to, and where in the run.
-#[derive(Clone, Copy, Default)]
-struct Place {
-    block: u32,
-    subject: SubjectId,
-    point: PointId,
-    pass: u32,
-}
-
-/// The servers, and what puts load on them.
-struct Site<'a> {
+/// The servers of a run, and what puts load on them.
+pub struct LoadWorkload<'a> {
     plan: &'a Plan,
     how: &'a Load,
     generators: &'a dyn Generators,
-    /// Those that were started, for the point that was visited last.
-    started: HashMap<SubjectId, Box<dyn Generator>>,
+    /// Those that were started for a point; they stay connected until another point is visited.
+    connected: HashMap<SubjectId, Box<dyn Generator>>,
     at: PointId,
-    /// The servers' processes on this machine, where they were named.
-    watches: Vec<Option<Watch>>,
-    /// Who could not be loaded where.
-    failed: HashSet<(SubjectId, PointId)>,
-    /// The kinds of errors of which the first was told.
-    told: HashSet<(SubjectId, ErrorKind)>,
+    /// What loads the only server without a pause.
+    stretch: Option<Stretch>,
+    usage: ServerUsage,
+    /// The kinds of errors of which the first was reported.
+    reported: HashSet<(SubjectId, ErrorKind)>,
+    /// Slices that were written.
     done: u32,
+    /// Slices that will be, if nothing fails and nothing is redone.
+    of: u32,
+    resumable: bool,
 }
 
-impl<'a> Site<'a> {
-    fn new(plan: &'a Plan, generators: &'a dyn Generators, processes: &[Option<i32>]) -> Site<'a> {
-        Site {
+/// What the processes of the servers on this machine use, where they were named.
+struct ServerUsage {
+    watches: Vec<Option<Watch>>,
+    last: HashMap<SubjectId, Usage>,
+}
+
+impl<'a> LoadWorkload<'a> {
+    /// Of a plan with a load, for a run that is begun or resumed. `processes` holds for each subject the
+    /// process whose CPU time and memory are shown beside, if it is on this machine.
+    pub fn new(
+        plan: &'a Plan,
+        how: &'a Load,
+        run: &Run,
+        generators: &'a dyn Generators,
+        processes: &[Option<i32>],
+    ) -> LoadWorkload<'a> {
+        let mut workload = LoadWorkload {
             plan,
-            how: plan.load.as_ref().expect("a plan with a load"),
+            how,
             generators,
-            started: HashMap::new(),
+            connected: HashMap::new(),
             at: 0,
-            watches: processes.iter().map(|pid| pid.map(Watch::new)).collect(),
-            failed: HashSet::new(),
-            told: HashSet::new(),
+            stretch: None,
+            usage: ServerUsage {
+                watches: processes.iter().map(|pid| pid.map(Watch::new)).collect(),
+                last: HashMap::new(),
+            },
+            reported: HashSet::new(),
             done: 0,
-        }
+            of: 0,
+            resumable: true,
+        };
+        let complete = run.complete_blocks().count() as u32;
+        let blocks = plan.measure.max_blocks.saturating_sub(complete);
+        workload.of = blocks * workload.slices_of_a_block();
+        workload
     }
 
-    fn one_stretch(&self) -> bool {
+    /// The same, saying whether it can be asked for once more when it was stopped.
+    pub fn resumable(self, resumable: bool) -> LoadWorkload<'a> {
+        LoadWorkload { resumable, ..self }
+    }
+
+    /// Nobody takes turns: the load goes on without a pause.
+    fn is_one_stretch(&self) -> bool {
         self.plan.points.len() * self.plan.subjects.len() == 1
     }
 
-    fn nobody_is_left(&self) -> bool {
-        self.failed.len() == self.plan.points.len() * self.plan.subjects.len()
+    fn slices_of_a_block(&self) -> u32 {
+        if self.is_one_stretch() {
+            return 1;
+        }
+        let subjects: Vec<SubjectId> = (0..self.plan.subjects.len()).collect();
+        let visits = (subjects.len() * self.plan.points.len()) as u32 * self.passes(0, &subjects);
+        let turn_ns = self.plan.measure.turn_ns.max(1);
+        visits * self.how.stretch_ns.div_ceil(turn_ns) as u32
     }
 
-    /// The visits of a block: points in random order, and at each of them the subjects in mirrored passes.
-    fn places(&self, block: u32) -> Vec<Place> {
-        let schedule = Schedule::new(self.plan.seed, block);
-        let subjects: Vec<SubjectId> = (0..self.plan.subjects.len()).collect();
-        // Alone there is nothing to mirror.
-        let passes = if subjects.len() > 1 { 2 } else { 1 };
-        let mut places = Vec::new();
-        for point in schedule.points(&self.plan.point_targets()) {
-            let pairs = schedule.passes(point, &subjects, self.plan.measure.pairs);
-            for (pass, order) in (0..).zip(pairs.take(passes)) {
-                places.extend(order.into_iter().map(|subject| Place {
-                    block,
-                    subject,
-                    point,
-                    pass,
-                }));
+    /// The generator of a server at a point.
+    fn generator(&mut self, subject: SubjectId, point: PointId) -> Answer<Box<dyn Generator>> {
+        match self.connected.remove(&subject) {
+            Some(generator) => Ok(generator),
+            None => {
+                let started = self.generators.start(subject, point);
+                started.map_err(|why| Fault::Failed("load", why))
             }
         }
-        places
     }
 
-    /// Puts load on one server for a while, and has every slice of it kept.
-    fn visit(
-        &mut self,
-        place: Place,
-        writer: &RunWriter,
-        keep: &mut dyn FnMut(&Slice) -> Result<(), StoreError>,
-        tell: Tell,
-    ) -> Result<(), StoreError> {
-        let Some(mut generator) = self.generator(place, writer, tell)? else {
-            return Ok(());
-        };
-        let mut before = self.read(place.subject, tell);
-        let mut kept = Ok(());
+    /// The next slice of the load that goes on without a pause. What is left when it ends, because slices
+    /// were redone or the run was resumed, is put on in another stretch.
+    fn next_slice(&mut self, block: &mut BlockContext, turn: Turn) -> Done<Slice> {
+        loop {
+            let mut stretch = match self.stretch.take() {
+                Some(stretch) => stretch,
+                None if interrupt::requested() => return Err(Fault::Interrupted.into()),
+                None => self.begin_stretch(block, turn)?,
+            };
+            let Some(piece) = stretch.next() else {
+                let (generator, loaded) = stretch.end();
+                loaded.map_err(|why| Fault::Failed("load", why))?;
+                self.connected.insert(turn.subject, generator);
+                continue;
+            };
+            self.stretch = Some(stretch);
+            let slice = self.usage.added(piece.slice, block);
+            report(
+                &mut self.reported,
+                self.plan,
+                block,
+                turn.subject,
+                &piece.errors,
+            )?;
+            return Ok(slice);
+        }
+    }
+
+    fn begin_stretch(&mut self, block: &mut BlockContext, turn: Turn) -> Answer<Stretch> {
+        let generator = self.generator(turn.subject, turn.point)?;
+        self.usage.begin(turn.subject, block);
+        let slice_ns = self.plan.measure.turn_ns;
+        let behind_ns = u64::from(block.block.number) * slice_ns;
+        let left_ns = self.how.stretch_ns.saturating_sub(behind_ns);
+        let length = Duration::from_nanos(if left_ns > 0 { left_ns } else { slice_ns });
+        Ok(Stretch::begin(
+            generator,
+            length,
+            Duration::from_nanos(slice_ns),
+            turn,
+        ))
+    }
+
+    /// A server's turn, each slice of which is kept at once.
+    fn visit(&mut self, block: &mut BlockContext, turn: Turn) -> Done<()> {
+        let Turn {
+            subject,
+            point,
+            pass,
+            ..
+        } = turn;
+        let mut generator = self.generator(subject, point)?;
+        self.usage.begin(subject, block);
         let [length, slice] =
             [self.how.stretch_ns, self.plan.measure.turn_ns].map(Duration::from_nanos);
+        let mut kept = Ok(());
         let loaded = generator.load(length, slice, &mut |record| {
-            let now = self.read(place.subject, tell);
-            let slice = with_server(
-                record.slice(place.point, place.subject, place.pass),
-                before,
-                now,
-            );
-            before = now;
-            kept = keep(&slice).and_then(|()| self.errors(place, record, writer, tell));
-            self.done += 1;
-            tell(LoadProgress::Slice {
-                slice: &slice,
-                done: self.done,
-                of: self.slices(),
+            let slice = self.usage.added(record.slice(point, subject, pass), block);
+            kept = self.keep(block, slice).and_then(|()| {
+                let errors = first_errors(record);
+                report(&mut self.reported, self.plan, block, subject, &errors)
             });
             kept.is_ok() && !interrupt::requested()
         });
-        self.started.insert(place.subject, generator);
         kept?;
-        match loaded {
-            Ok(()) => Ok(()),
-            Err(why) => self.fail(place, why, writer, tell),
+        loaded.map_err(|why| Fault::Failed("load", why))?;
+        self.connected.insert(subject, generator);
+        if interrupt::requested() {
+            Err(Fault::Interrupted.into())
+        } else {
+            Ok(())
         }
     }
 
-    /// As many slices as there are in a run in which nothing fails.
-    fn slices(&self) -> u32 {
-        let visits = match self.one_stretch() {
-            true => 1,
-            false => self.places(0).len() as u32 * self.plan.measure.max_blocks,
-        };
-        visits
-            * self
-                .how
-                .stretch_ns
-                .div_ceil(self.plan.measure.turn_ns.max(1)) as u32
-    }
-
-    /// The generator of a place; none where it cannot be had. All that were started at a point stay
-    /// connected until another point is visited.
-    fn generator(
-        &mut self,
-        place: Place,
-        writer: &RunWriter,
-        tell: Tell,
-    ) -> Result<Option<Box<dyn Generator>>, StoreError> {
-        let Place { subject, point, .. } = place;
-        if std::mem::replace(&mut self.at, point) != point {
-            self.started.clear();
-        }
-        if self.failed.contains(&(subject, point)) {
-            return Ok(None);
-        }
-        let started = match self.started.remove(&subject) {
-            Some(generator) => Ok(generator),
-            None => self.generators.start(subject, point),
-        };
-        match started {
-            Ok(generator) => Ok(Some(generator)),
-            Err(why) => self.fail(place, why, writer, tell).map(|()| None),
-        }
-    }
-
-    /// A generator that cannot do its work is a failure there; the others go on.
-    fn fail(
-        &mut self,
-        place: Place,
-        why: String,
-        writer: &RunWriter,
-        tell: Tell,
-    ) -> Result<(), StoreError> {
-        let Place { subject, point, .. } = place;
-        self.failed.insert((subject, point));
-        self.started.remove(&subject);
-        let (name, label) = (&self.plan.subjects[subject].name, self.plan.label(point));
-        tell(LoadProgress::Note(&format!(
-            "{name} failed at {label}: {why}"
-        )));
-        writer.failure(&Failure {
-            subject,
-            point: Some(point),
-            block: Some(place.block),
-            kind: "load".into(),
-            message: why,
-            log: Vec::new(),
-        })
-    }
-
-    /// Tells and logs the first error of each kind, in words.
-    fn errors(
-        &mut self,
-        place: Place,
-        record: &Record,
-        writer: &RunWriter,
-        tell: Tell,
-    ) -> Result<(), StoreError> {
-        let subject = place.subject;
-        for (kind, words) in ErrorKind::ALL.into_iter().zip(&record.words) {
-            let Some(words) = words else { continue };
-            if !self.told.insert((subject, kind)) {
-                continue;
-            }
-            let line = format!("the first {} error: {words}", kind.name());
-            tell(LoadProgress::Note(&match self.plan.subjects.len() {
-                1 => line.clone(),
-                _ => format!("{}: {line}", self.plan.subjects[subject].name),
-            }));
-            writer.log(&LogLine {
-                subject,
-                block: Some(place.block),
-                line,
-            })?;
+    fn keep(&mut self, block: &mut BlockContext, slice: Slice) -> Result<(), StoreError> {
+        block.keep(Record::Slice(slice))?;
+        self.done += 1;
+        if let Some(slice) = block.block.slices.last() {
+            (block.progress)(Progress::Slice {
+                slice,
+                done: self.done,
+                of: self.of.max(self.done),
+            });
         }
         Ok(())
     }
+}
 
-    /// What the server's processes have used by now; that they are gone is told once.
-    fn read(&mut self, subject: SubjectId, tell: Tell) -> Option<Reading> {
-        let watch = self.watches.get_mut(subject)?.as_mut()?;
-        let reading = watch.read();
-        if let Err(gone) = &reading {
-            tell(LoadProgress::Note(&gone.to_string()));
-            self.watches[subject] = None;
+impl Workload for LoadWorkload<'_> {
+    /// The generator's threads run wherever the system puts them.
+    fn cores(&self) -> &[usize] {
+        &[0]
+    }
+
+    fn can_resume(&self) -> bool {
+        self.resumable
+    }
+
+    /// Where the rate changes, another time is another load.
+    fn can_redo_blocks(&self) -> bool {
+        !(self.is_one_stretch() && self.how.arrivals.changes())
+    }
+
+    fn outside_cpu_ns(&self, block: &Block) -> Option<u64> {
+        block.slices.iter().map(|slice| slice.server_cpu_ns).sum()
+    }
+
+    fn begin_point(&mut self, _: &mut BlockContext, point: PointId) {
+        if std::mem::replace(&mut self.at, point) != point {
+            self.connected.clear();
         }
-        reading.ok()
+    }
+
+    /// Alone there is nothing to mirror.
+    fn passes(&self, _: PointId, _: &[SubjectId]) -> u32 {
+        match self.plan.subjects.len() {
+            1 => 1,
+            _ => 2 * self.plan.measure.pairs,
+        }
+    }
+
+    fn take_turn(&mut self, block: &mut BlockContext, turn: Turn) -> Done<Taken> {
+        if self.is_one_stretch() {
+            let slice = self.next_slice(block, turn)?;
+            self.keep(block, slice)?;
+        } else {
+            self.visit(block, turn)?;
+        }
+        Ok(Taken {
+            record: None,
+            disturbed: false,
+        })
+    }
+
+    fn dismiss(
+        &mut self,
+        block: &mut BlockContext,
+        fault: Fault,
+        subject: SubjectId,
+        point: Option<PointId>,
+    ) -> Result<(), Stop> {
+        self.connected.remove(&subject);
+        block.fail(fault, subject, point, None)
     }
 }
 
-pub(crate) fn with_server(slice: Slice, before: Option<Reading>, now: Option<Reading>) -> Slice {
-    let used = |(now, before): (Reading, Reading)| now.cpu_ns.saturating_sub(before.cpu_ns);
-    Slice {
-        server_cpu_ns: now.zip(before).map(used),
-        server_bytes: now.and_then(|now| now.bytes),
-        server_threads: now.map(|now| now.threads),
-        ..slice
+impl ServerUsage {
+    /// From now on what a server uses is counted.
+    fn begin(&mut self, subject: SubjectId, block: &mut BlockContext) {
+        let now = self.read(subject, block);
+        self.last.extend(now.map(|now| (subject, now)));
     }
+
+    /// A slice that has just ended, with what its server used in it.
+    fn added(&mut self, slice: Slice, block: &mut BlockContext) -> Slice {
+        let subject = slice.subject;
+        let before = self.last.remove(&subject);
+        let now = self.read(subject, block);
+        self.last.extend(now.map(|now| (subject, now)));
+        with_server(slice, before, now)
+    }
+
+    /// What the server's processes have used by now; that they are gone is reported once.
+    fn read(&mut self, subject: SubjectId, block: &mut BlockContext) -> Option<Usage> {
+        let watch = self.watches.get_mut(subject)?.as_mut()?;
+        let usage = watch.read();
+        if let Err(gone) = &usage {
+            (block.progress)(Progress::Note(&gone.to_string()));
+            self.watches[subject] = None;
+        }
+        usage.ok()
+    }
+}
+
+/// Reports and logs the first error of each kind, in words.
+fn report(
+    reported: &mut HashSet<(SubjectId, ErrorKind)>,
+    plan: &Plan,
+    block: &mut BlockContext,
+    subject: SubjectId,
+    errors: &[(ErrorKind, String)],
+) -> Result<(), StoreError> {
+    for (kind, words) in errors {
+        if !reported.insert((subject, *kind)) {
+            continue;
+        }
+        let line = format!("the first {} error: {words}", kind.name());
+        (block.progress)(Progress::Note(&match plan.subjects.len() {
+            1 => line.clone(),
+            _ => format!("{}: {line}", plan.subjects[subject].name),
+        }));
+        block.run.log(&LogLine {
+            subject,
+            block: Some(block.block.number),
+            line,
+        })?;
+    }
+    Ok(())
 }

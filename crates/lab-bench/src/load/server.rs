@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A server that is loaded, and the engines that do it.
 
-use super::{Generator, Generators};
+use super::generator::{Generator, Generators};
 use crate::interrupt;
 use lab_load::{Engine, Expect, Job, Record, Requests, Tls};
 use lab_model::{Arrivals, Load, Plan, PointId, Stage, SubjectId};
@@ -42,7 +42,7 @@ pub struct LoadedServers<'a> {
 impl<'a> LoadedServers<'a> {
     /// One for each subject of a plan with a load, in their order.
     pub fn new(plan: &'a Plan, servers: Vec<LoadedServer>) -> LoadedServers<'a> {
-        let how = plan.load.as_ref().expect("a plan with a load");
+        let how = plan.load().expect("a plan with a load");
         LoadedServers { plan, how, servers }
     }
 
@@ -78,9 +78,7 @@ impl<'a> LoadedServers<'a> {
 
     fn job(&self, subject: SubjectId, point: PointId) -> Job {
         let server = &self.servers[subject];
-        let mut params = self.plan.points[point].params.iter();
-        let connections = params.find(|(key, _)| key == "connections");
-        let connections = connections.and_then(|(_, n)| n.parse().ok()).unwrap_or(1);
+        let connections = self.plan.connections(point);
         Job {
             address: server.address,
             tls: server.tls.clone(),

@@ -2,8 +2,8 @@
 //! What other processes than a server and the lab use of the cores in a server's turn. All cores are the
 //! server's or the generator's then, so whoever else computes makes one of them wait.
 
-use crate::procfs;
 use crate::sys::CpuClock;
+use lab_services::procfs;
 use nix::unistd::Pid;
 use std::collections::HashMap;
 

@@ -15,11 +15,8 @@ pub struct Peaks {
 impl Peaks {
     /// Those of a run, from its first block, if that is complete.
     pub fn of(plan: &Plan, run: &Run) -> Peaks {
-        let mut peaks = Peaks::default();
-        if let Some(first) = run.complete_blocks().next() {
-            peaks.see(plan, &first.slices);
-        }
-        peaks
+        let first = run.complete_blocks().next();
+        first.map_or_else(Peaks::default, |block| Peaks::seen(plan, &block.slices))
     }
 
     /// None is known yet.
@@ -39,8 +36,9 @@ impl Peaks {
         }
     }
 
-    /// Looks at all slices of some points: those of a point together make one rate.
-    pub fn see(&mut self, plan: &Plan, slices: &[Slice]) {
+    /// Those that all slices of a block show; the slices of a point together make one rate.
+    pub fn seen(plan: &Plan, slices: &[Slice]) -> Peaks {
+        let mut peaks = Peaks::default();
         let mut sums: HashMap<(SubjectId, PointId), (u64, u64)> = HashMap::new();
         let closed = |slice: &&Slice| !plan.is_open(slice.point);
         for slice in slices.iter().filter(closed) {
@@ -50,10 +48,14 @@ impl Peaks {
         }
         for ((subject, point), (served, in_ns)) in sums {
             let rate = served as f64 * 1e9 / in_ns.max(1) as f64;
-            let highest = self.highest.entry(key(plan, subject, point)).or_insert(0.0);
+            let highest = peaks
+                .highest
+                .entry(key(plan, subject, point))
+                .or_insert(0.0);
             *highest = highest.max(rate);
         }
-        self.highest.retain(|_, rate| *rate > 0.0);
+        peaks.highest.retain(|_, rate| *rate > 0.0);
+        peaks
     }
 }
 

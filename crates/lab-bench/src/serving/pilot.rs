@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The warm-up of a server, and its pilot: how long it takes until it is steady.
 
-use super::site::{Ground, Site};
+use super::running_server::{RunningServer, ServerSetup};
 use crate::process::Answer;
 use lab_load::Engine;
 use lab_model::{Batch, Pilot, Plan, PointId};
@@ -65,25 +65,25 @@ impl<'a> Warming<'a> {
     /// Opens its connections, and lets the server use all cores. `cores`: those that it has in a block;
     /// `point`: see [`point`].
     pub fn new(
-        ground: &Ground,
-        site: &Site,
+        setup: &ServerSetup,
+        server: &RunningServer,
         cores: &'a [usize],
         point: PointId,
         body: &[u8],
     ) -> Answer<Warming<'a>> {
-        site.process.free()?;
-        let plan = ground.plan;
+        server.process.free()?;
+        let plan = setup.plan;
         let case = plan.points[point].case;
         let of_case = |kept: bool| {
             let mut points = 0..plan.points.len();
             points.find(|&p| plan.points[p].case == case && plan.keeps_alive(p) == kept)
         };
         let alone = [true, false].into_iter().filter_map(of_case);
-        let alone = alone.map(|point| ground.lone_connection(site, point, body));
+        let alone = alone.map(|point| setup.lone_connection(server, point, body));
         Ok(Warming {
             cores,
             alone: alone.collect::<Answer<_>>()?,
-            crowded: ground.generator(site, point, body, None)?,
+            crowded: setup.generator(server, point, body, None)?,
             rounds: Vec::new(),
             busy: 0,
             most: (plan.measure.max_warmup as usize).max(FIRST_LOOK),
@@ -91,11 +91,11 @@ impl<'a> Warming<'a> {
     }
 
     /// At least so many rounds, and more until the server is quiet, or the most are spent.
-    pub fn go_on(&mut self, site: &mut Site, least: usize) -> Answer<()> {
+    pub fn go_on(&mut self, server: &mut RunningServer, least: usize) -> Answer<()> {
         while self.rounds.len() < least || !(self.is_quiet() || self.is_over()) {
-            self.round(site)?;
+            self.round(server)?;
             if self.rounds.len() == self.busy + QUIET {
-                site.process.keep_all_on(self.cores)?;
+                server.process.keep_all_on(self.cores)?;
             }
         }
         Ok(())
@@ -109,15 +109,15 @@ impl<'a> Warming<'a> {
         self.rounds.len() >= self.most
     }
 
-    fn round(&mut self, site: &mut Site) -> Answer<()> {
-        let before = site.read()?;
-        let record = site.load(&mut self.crowded, CROWDED)?;
-        let after = site.read()?;
+    fn round(&mut self, server: &mut RunningServer) -> Answer<()> {
+        let before = server.read()?;
+        let record = server.load(&mut self.crowded, CROWDED)?;
+        let after = server.read()?;
         let each = ALONE / self.alone.len() as u32;
         for alone in &mut self.alone {
-            site.load(alone, each)?;
+            server.load(alone, each)?;
         }
-        let busy = site.is_busy(IDLE)?;
+        let busy = server.is_busy(IDLE)?;
         self.rounds.push(Batch {
             operations: record.served.max(1),
             wall_ns: record.wall_ns,
@@ -140,16 +140,16 @@ impl<'a> Warming<'a> {
 
 /// Warms a fresh server up until it is steady, or the most rounds are spent.
 pub fn pilot(
-    ground: &Ground,
-    site: &mut Site,
+    setup: &ServerSetup,
+    server: &mut RunningServer,
     cores: &[usize],
     point: PointId,
     body: &[u8],
 ) -> Answer<Pilot> {
-    let mut warming = Warming::new(ground, site, cores, point, body)?;
+    let mut warming = Warming::new(setup, server, cores, point, body)?;
     let mut look = FIRST_LOOK;
     let (steady_from, class) = loop {
-        warming.go_on(site, look)?;
+        warming.go_on(server, look)?;
         let rounds = warming.rounds.len();
         let found = warmup::classify(&warming.times());
         let early = found.steady_from.filter(|from| *from <= rounds / 2);

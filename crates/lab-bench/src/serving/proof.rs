@@ -2,8 +2,8 @@
 //! The proof that a server does the work: before it is measured it is asked everything that it must be
 //! able to answer, in all the ways in which a request may arrive.
 
-use super::dialogue::{Answer, Dialogue};
 use super::files::ServedFiles;
+use super::proof_connection::{Answer, ProofConnection};
 use super::sockets::established;
 use lab_model::{Content, Example, Serving};
 use serde_json::Value;
@@ -40,7 +40,7 @@ pub struct Proven {
 
 /// What is not as it must be, and what was said.
 #[derive(Debug)]
-pub struct Refuted {
+pub struct FailedProof {
     /// In a sentence.
     pub why: String,
     /// The last connection's.
@@ -52,24 +52,24 @@ pub fn prove(
     address: SocketAddr,
     serving: &Serving,
     files: &ServedFiles,
-) -> Result<Proven, Box<Refuted>> {
-    let mut court = Court {
+) -> Result<Proven, Box<FailedProof>> {
+    let mut prover = Prover {
         address,
         serving,
         files,
         proven: Proven::default(),
         transcript: Vec::new(),
     };
-    match court.hear() {
-        Ok(()) => Ok(court.proven),
-        Err(why) => Err(Box::new(Refuted {
+    match prover.prove_all() {
+        Ok(()) => Ok(prover.proven),
+        Err(why) => Err(Box::new(FailedProof {
             why,
-            transcript: court.transcript,
+            transcript: prover.transcript,
         })),
     }
 }
 
-struct Court<'a> {
+struct Prover<'a> {
     address: SocketAddr,
     serving: &'a Serving,
     files: &'a ServedFiles,
@@ -77,10 +77,10 @@ struct Court<'a> {
     transcript: Vec<String>,
 }
 
-type Heard = Result<(), String>;
+type Checked = Result<(), String>;
 
-impl Court<'_> {
-    fn hear(&mut self) -> Heard {
+impl Prover<'_> {
+    fn prove_all(&mut self) -> Checked {
         let began = Instant::now();
         let first_date = self.first()?;
         self.over_one_connection(Self::examples)?;
@@ -98,9 +98,9 @@ impl Court<'_> {
         let began = Instant::now();
         let example = self.loaded().next().ok_or("there is no case")?.clone();
         let mut date = None;
-        self.over_one_connection(|court, dialogue| {
-            let answer = court.exchange(dialogue, &example)?;
-            court.proven.first_ns = began.elapsed().as_nanos() as u64;
+        self.over_one_connection(|prover, connection| {
+            let answer = prover.exchange(connection, &example)?;
+            prover.proven.first_ns = began.elapsed().as_nanos() as u64;
             date = Some(self::date(&answer)?);
             Ok(())
         })?;
@@ -109,14 +109,14 @@ impl Court<'_> {
 
     fn over_one_connection(
         &mut self,
-        what: impl FnOnce(&mut Self, &mut Dialogue) -> Heard,
-    ) -> Heard {
-        let mut dialogue = Dialogue::open(self.address)?;
-        let heard = what(self, &mut dialogue);
-        if heard.is_err() {
-            self.transcript = dialogue.transcript();
+        what: impl FnOnce(&mut Self, &mut ProofConnection) -> Checked,
+    ) -> Checked {
+        let mut connection = ProofConnection::open(self.address)?;
+        let checked = what(self, &mut connection);
+        if checked.is_err() {
+            self.transcript = connection.transcript();
         }
-        heard
+        checked
     }
 
     /// The examples that load is put on with: one of each case.
@@ -125,12 +125,12 @@ impl Court<'_> {
     }
 
     /// Every example of every case, one after the other over one connection.
-    fn examples(&mut self, dialogue: &mut Dialogue) -> Heard {
+    fn examples(&mut self, connection: &mut ProofConnection) -> Checked {
         let mut bodies = Vec::new();
         for case in &self.serving.examples {
             let mut first = None;
             for example in case {
-                let answer = self.exchange(dialogue, example)?;
+                let answer = self.exchange(connection, example)?;
                 first.get_or_insert(answer.body);
             }
             bodies.push(first.unwrap_or_default());
@@ -140,16 +140,16 @@ impl Court<'_> {
     }
 
     /// HEAD says what GET says, and sends no body: the next answer on the connection is whole.
-    fn heads(&mut self, dialogue: &mut Dialogue) -> Heard {
+    fn heads(&mut self, connection: &mut ProofConnection) -> Checked {
         let gets: Vec<Example> = self
             .loaded()
             .filter(|e| e.method == "GET")
             .cloned()
             .collect();
         for example in gets {
-            let got = self.exchange(dialogue, &example)?;
-            dialogue.send(&rendered("HEAD", &example.path, None, false))?;
-            let head = dialogue.answer(true)?;
+            let got = self.exchange(connection, &example)?;
+            connection.send(&rendered("HEAD", &example.path, None, false))?;
+            let head = connection.answer(true)?;
             let path = &example.path;
             if head.status != got.status {
                 return Err(format!(
@@ -171,17 +171,17 @@ impl Court<'_> {
     }
 
     /// A path that is not there, and methods that paths do not have.
-    fn refusals(&mut self, dialogue: &mut Dialogue) -> Heard {
+    fn refusals(&mut self, connection: &mut ProofConnection) -> Checked {
         let missing = &self.serving.missing;
-        dialogue.send(&rendered("GET", missing, None, false))?;
-        let answer = dialogue.answer(false)?;
+        connection.send(&rendered("GET", missing, None, false))?;
+        let answer = connection.answer(false)?;
         expect_status(&answer, 404, &format!("GET {missing}"))?;
-        self.anew_if_refused(dialogue, &answer)?;
+        self.anew_if_refused(connection, &answer)?;
         let loaded: Vec<Example> = self.loaded().cloned().collect();
         for example in loaded {
             let asked = format!("DELETE {}", example.path);
-            dialogue.send(&rendered("DELETE", &example.path, None, false))?;
-            let answer = dialogue.answer(false)?;
+            connection.send(&rendered("DELETE", &example.path, None, false))?;
+            let answer = connection.answer(false)?;
             expect_status(&answer, 405, &asked)?;
             let allowed = answer.header("allow").unwrap_or("");
             if !allowed
@@ -193,58 +193,59 @@ impl Court<'_> {
                     example.method
                 ));
             }
-            self.anew_if_refused(dialogue, &answer)?;
+            self.anew_if_refused(connection, &answer)?;
         }
         Ok(())
     }
 
     /// A request arrives in whatever pieces the network makes of it.
-    fn split(&mut self, dialogue: &mut Dialogue) -> Heard {
+    fn split(&mut self, connection: &mut ProofConnection) -> Checked {
         let loaded: Vec<Example> = self.loaded().cloned().collect();
         for example in loaded {
-            dialogue.send_split(&render(&example, false), BETWEEN_BYTES)?;
-            let answer = dialogue.answer(false)?;
+            connection.send_split(&render(&example, false), BETWEEN_BYTES)?;
+            let answer = connection.answer(false)?;
             self.right(&example, &answer, "sent a byte at a time")?;
         }
         Ok(())
     }
 
     /// Several requests in one piece are answered in their order.
-    fn pipelined(&mut self, dialogue: &mut Dialogue) -> Heard {
+    fn pipelined(&mut self, connection: &mut ProofConnection) -> Checked {
         let loaded: Vec<Example> = self.loaded().cloned().collect();
         let twice = || loaded.iter().chain(&loaded);
         let all: Vec<u8> = twice().flat_map(|example| render(example, false)).collect();
-        dialogue.send(&all)?;
+        connection.send(&all)?;
         for example in twice() {
-            let answer = dialogue.answer(false)?;
+            let answer = connection.answer(false)?;
             self.right(example, &answer, "pipelined")?;
         }
         Ok(())
     }
 
     /// Whoever asks for the end of the connection gets it, after the answer.
-    fn closing(&mut self, dialogue: &mut Dialogue) -> Heard {
+    fn closing(&mut self, connection: &mut ProofConnection) -> Checked {
         let example = self.loaded().next().expect("there is a case").clone();
-        dialogue.send(&render(&example, true))?;
-        let answer = dialogue.answer(false)?;
+        connection.send(&render(&example, true))?;
+        let answer = connection.answer(false)?;
         self.fitting(&example, &answer, "with Connection: close")?;
-        match dialogue.ends() {
-            true => Ok(()),
-            false => Err("after `Connection: close` the connection stays open".into()),
+        if connection.ends() {
+            Ok(())
+        } else {
+            Err("after `Connection: close` the connection stays open".into())
         }
     }
 
     /// Many connections at once, each of which the kernel says the server has, and which all are kept.
-    fn together(&mut self) -> Heard {
+    fn together(&mut self) -> Checked {
         let example = self.loaded().next().expect("there is a case").clone();
-        let mut dialogues = Vec::new();
+        let mut connections = Vec::new();
         for _ in 0..TOGETHER {
-            dialogues.push(Dialogue::open(self.address)?);
+            connections.push(ProofConnection::open(self.address)?);
         }
         for _ in 0..2 {
-            for i in 0..dialogues.len() {
-                if let Err(why) = self.exchange(&mut dialogues[i], &example) {
-                    self.transcript = dialogues.swap_remove(i).transcript();
+            for i in 0..connections.len() {
+                if let Err(why) = self.exchange(&mut connections[i], &example) {
+                    self.transcript = connections.swap_remove(i).transcript();
                     return Err(why);
                 }
             }
@@ -263,11 +264,11 @@ impl Court<'_> {
     }
 
     /// `Date` is another one a second later.
-    fn advancing(&mut self, began: Instant, first: SystemTime) -> Heard {
+    fn advancing(&mut self, began: Instant, first: SystemTime) -> Checked {
         let example = self.loaded().next().expect("there is a case").clone();
-        self.over_one_connection(|court, dialogue| {
+        self.over_one_connection(|prover, connection| {
             loop {
-                let answer = court.exchange(dialogue, &example)?;
+                let answer = prover.exchange(connection, &example)?;
                 if date(&answer)? > first {
                     return Ok(());
                 }
@@ -280,38 +281,43 @@ impl Court<'_> {
     }
 
     /// One request and its answer, after which the connection must be kept, or after a refusal begun anew.
-    fn exchange(&mut self, dialogue: &mut Dialogue, example: &Example) -> Result<Answer, String> {
-        dialogue.send(&render(example, false))?;
-        let answer = dialogue.answer(false)?;
+    fn exchange(
+        &mut self,
+        connection: &mut ProofConnection,
+        example: &Example,
+    ) -> Result<Answer, String> {
+        connection.send(&render(example, false))?;
+        let answer = connection.answer(false)?;
         self.right(example, &answer, "")?;
-        self.anew_if_refused(dialogue, &answer)?;
+        self.anew_if_refused(connection, &answer)?;
         Ok(answer)
     }
 
     /// A server may close the connection with a refusal.
-    fn anew_if_refused(&mut self, dialogue: &mut Dialogue, answer: &Answer) -> Heard {
+    fn anew_if_refused(&mut self, connection: &mut ProofConnection, answer: &Answer) -> Checked {
         if answer.status >= 400 && answer.closes() {
-            *dialogue = Dialogue::open(self.address)?;
+            *connection = ProofConnection::open(self.address)?;
         }
         Ok(())
     }
 
-    fn right(&mut self, example: &Example, answer: &Answer, how: &str) -> Heard {
+    fn right(&mut self, example: &Example, answer: &Answer, how: &str) -> Checked {
         self.fitting(example, answer, how)?;
         self.alive(answer, &asked(example, how))
     }
 
-    fn alive(&mut self, answer: &Answer, asked: &str) -> Heard {
-        match answer.closes() && answer.status < 400 {
-            true => Err(format!(
+    fn alive(&mut self, answer: &Answer, asked: &str) -> Checked {
+        if answer.closes() && answer.status < 400 {
+            Err(format!(
                 "{asked}: the server closes the connection, which nobody asked it to"
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 
     /// Status, body and header are what they must be.
-    fn fitting(&mut self, example: &Example, answer: &Answer, how: &str) -> Heard {
+    fn fitting(&mut self, example: &Example, answer: &Answer, how: &str) -> Checked {
         let asked = asked(example, how);
         expect_status(answer, example.status, &asked)?;
         let date = date(answer).map_err(|why| format!("{asked}: {why}"))?;
@@ -341,7 +347,7 @@ impl Court<'_> {
         Ok(())
     }
 
-    fn body(&self, example: &Example, answer: &Answer) -> Heard {
+    fn body(&self, example: &Example, answer: &Answer) -> Checked {
         let body = &answer.body;
         match &example.answer {
             Content::Any => Ok(()),
@@ -354,15 +360,16 @@ impl Court<'_> {
     }
 }
 
-fn same_json(wanted: &str, body: &[u8], sent: Option<&str>) -> Heard {
+fn same_json(wanted: &str, body: &[u8], sent: Option<&str>) -> Checked {
     let found: Value = serde_json::from_slice(body).map_err(|e| format!("not JSON: {e}"))?;
     let wanted: Value = serde_json::from_str(wanted).map_err(|e| e.to_string())?;
     if !same_value(&wanted, &found) {
         return Err("the JSON is not of the value that it must be".into());
     }
-    match sent.is_some_and(|sent| sent.as_bytes() == body) {
-        true => Err("the body is, byte for byte, what was sent: it was not parsed".into()),
-        false => Ok(()),
+    if sent.is_some_and(|sent| sent.as_bytes() == body) {
+        Err("the body is, byte for byte, what was sent: it was not parsed".into())
+    } else {
+        Ok(())
     }
 }
 
@@ -393,13 +400,14 @@ fn asked(example: &Example, how: &str) -> String {
     }
 }
 
-fn expect_status(answer: &Answer, wanted: u16, asked: &str) -> Heard {
-    match answer.status == wanted {
-        true => Ok(()),
-        false => Err(format!(
+fn expect_status(answer: &Answer, wanted: u16, asked: &str) -> Checked {
+    if answer.status == wanted {
+        Ok(())
+    } else {
+        Err(format!(
             "{asked}: status {} in place of {wanted}",
             answer.status
-        )),
+        ))
     }
 }
 

@@ -75,9 +75,10 @@ impl Place {
             words: String::new(),
         };
         for _ in 0..TRIES {
-            let link = match job.keep_alive {
-                true => self.link(job, meter).await?,
-                false => Link::open(job, meter).await?,
+            let link = if job.keep_alive {
+                self.link(job, meter).await?
+            } else {
+                Link::open(job, meter).await?
             };
             let error = match link.ask(job, request).await {
                 Ok(answer) => return Ok(answer),
@@ -184,17 +185,19 @@ fn fault(error: h2::Error) -> Fault {
     // What this side finds wrong is not HTTP/2.
     let malformed = error.is_library() && error.reason().is_some();
     Fault {
-        kind: match malformed {
-            true => ErrorKind::Malformed,
-            false => ErrorKind::Reset,
+        kind: if malformed {
+            ErrorKind::Malformed
+        } else {
+            ErrorKind::Reset
         },
-        words: match error.is_io() {
-            true => error
+        words: if error.is_io() {
+            error
                 .into_io()
                 .map(Words)
                 .map(|words| words.to_string())
-                .unwrap_or_default(),
-            false => error.to_string(),
+                .unwrap_or_default()
+        } else {
+            error.to_string()
         },
     }
 }

@@ -9,7 +9,7 @@ fn checked(guard: &Guard, url: &str, addresses: &[&str]) -> Result<(), String> {
     let origin = Link::parse(url).unwrap().origin;
     let addresses = addresses.iter().map(|a| a.parse::<IpAddr>().unwrap());
     guard
-        .check(&origin, addresses)
+        .check(&origin.host(), addresses)
         .map_err(|error| error.to_string())
 }
 

@@ -9,5 +9,6 @@ mod guard;
 mod ports;
 mod request_file;
 mod requests;
+mod response;
 mod target;
 mod tls;

@@ -5,7 +5,6 @@
 use super::{Noise, host};
 use lab_model::plan::Cores;
 use lab_model::*;
-use lab_stats::analysis::Analysis;
 
 /// A command in the model.
 #[derive(Clone)]
@@ -44,16 +43,16 @@ pub fn overhead(name: &'static str, program: &'static [&'static str], fixed_ms: 
 }
 
 /// `sort a.txt` against a faster or slower one: `ratio` is its time / the baseline's.
-pub fn two(ratio: f64, blocks: u32) -> (Run, Analysis) {
+pub fn two(ratio: f64, blocks: u32) -> Run {
     let models = [
         command("A", "sort a.txt", 20.3),
         command("B", "./mysort a.txt", 20.3 * ratio),
     ];
-    analysed(run(&models, &[], blocks))
+    run(&models, &[], blocks)
 }
 
 /// Three commands, one of them through a shell, with what a shell and a process cost.
-pub fn three(blocks: u32) -> (Run, Analysis) {
+pub fn three(blocks: u32) -> Run {
     let models = [
         command("system", "sort a.txt", 20.3),
         Model {
@@ -67,17 +66,17 @@ pub fn three(blocks: u32) -> (Run, Analysis) {
         overhead("process start", &["true"], 0.51),
         overhead("shell", &["sh", "-c", ":"], 0.93),
     ];
-    analysed(run(&models, &[], blocks))
+    run(&models, &[], blocks)
 }
 
 /// Two commands over a sweep: equivalent at first, then the second is faster.
-pub fn sweep(blocks: u32) -> (Run, Analysis) {
-    analysed(run(&swept(), &[1.0, 10.0, 100.0], blocks))
+pub fn sweep(blocks: u32) -> Run {
+    run(&swept(), &[1.0, 10.0, 100.0], blocks)
 }
 
 /// One command over the same sweep, with nothing to compare it with.
-pub fn alone(blocks: u32) -> (Run, Analysis) {
-    analysed(run(&swept()[..1], &[1.0, 10.0, 100.0], blocks))
+pub fn alone(blocks: u32) -> Run {
+    run(&swept()[..1], &[1.0, 10.0, 100.0], blocks)
 }
 
 fn swept() -> [Model; 2] {
@@ -92,8 +91,8 @@ fn swept() -> [Model; 2] {
 }
 
 /// Two commands of which the second fails in the third block.
-pub fn failing(blocks: u32) -> (Run, Analysis) {
-    let (mut run, _) = two(1.1, blocks);
+pub fn failing(blocks: u32) -> Run {
+    let mut run = two(1.1, blocks);
     run.failures.push(Failure {
         subject: 1,
         point: Some(0),
@@ -102,13 +101,7 @@ pub fn failing(blocks: u32) -> (Run, Analysis) {
         message: "it ended with status 2; --ignore-failure counts such runs too".into(),
         log: vec!["./mysort: cannot open a.txt".into()],
     });
-    analysed(run)
-}
-
-/// The run with its analysis.
-pub fn analysed(run: Run) -> (Run, Analysis) {
-    let analysis = lab_stats::analyse(&run);
-    (run, analysis)
+    run
 }
 
 /// A run of these commands, the first of which is the baseline.
@@ -134,6 +127,7 @@ pub fn run(models: &[Model], sweep: &[f64], blocks: u32) -> Run {
         log: Vec::new(),
         lab_cost: Some((410_000_000, 12 << 20)),
         imports: Vec::new(),
+        metrics: Vec::new(),
         services: Vec::new(),
         blocks,
         plan: Some(plan),
@@ -189,7 +183,7 @@ fn plan(models: &[Model], sweep: &[f64]) -> Plan {
             ..Measure::default()
         },
         seed: 7,
-        commands: Some(Commands {
+        work: Work::Commands(Commands {
             cores: Some(Cores::One),
             ..Commands::default()
         }),
@@ -256,5 +250,6 @@ fn block(plan: &Plan, models: &[Model], number: u32, noise: &mut Noise) -> Block
         latencies: Vec::new(),
         slices: Vec::new(),
         redone_visits: 0,
+        readings: Vec::new(),
     }
 }

@@ -136,9 +136,9 @@ pub fn hostile() -> Run {
     plan.title = "</title><script>t</script>".into();
     plan.subjects[0].name = "<script>alert(1)</script> \x1b[31m \u{202e}abc".into();
     plan.subjects[1].name = format!("a name that goes on {}", "x".repeat(90));
-    let load = plan.load.as_mut().expect("a load");
+    let load = plan.load_mut().expect("a load");
     load.requests[1][0].url = "http://h/\"><img src=x onerror=alert(2)>|`*_".into();
-    load.requests[1].push(Asked {
+    load.requests[1].push(PlannedRequest {
         method: "<b>".into(),
         url: format!("http://h/{}", "y".repeat(300)),
         weight: 3,
@@ -162,7 +162,7 @@ fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
             true => name.to_string(),
             false => format!("http://127.0.0.1:80{}", if *name == "A" { 80 } else { 81 }),
         };
-        vec![Asked {
+        vec![PlannedRequest {
             method: "GET".into(),
             url: format!("{origin}/items?page=1"),
             weight: 1,
@@ -177,7 +177,7 @@ fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
         x: swept.then_some(f64::from(*n)),
         ..Point::default()
     };
-    Plan {
+    let mut plan = Plan {
         experiment: "127.0.0.1-8080".into(),
         title: servers.join(" against "),
         question: "What can it take, and what do its users feel?".into(),
@@ -201,7 +201,7 @@ fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
             ..Measure::default()
         },
         seed: 7,
-        load: Some(Load {
+        work: Work::Load(Load {
             requests: servers.iter().map(asked).collect(),
             arrivals,
             protocol: Protocol::Http1,
@@ -211,11 +211,12 @@ fn plan(servers: &[&str], points: &[u32], arrivals: Arrivals) -> Plan {
             timeout_ns: 10_000_000_000,
             expected: vec!["status 200".into()],
             stretch_ns: 1_000_000_000,
-            serving: None,
             server_pid: Some(4711),
         }),
         ..Plan::default()
-    }
+    };
+    plan.read_loads().expect("points of load");
+    plan
 }
 
 fn run(plan: Plan, blocks: u32, model: impl Fn(usize, u32, u32, &mut Noise) -> Model) -> Run {
@@ -238,6 +239,7 @@ fn run(plan: Plan, blocks: u32, model: impl Fn(usize, u32, u32, &mut Noise) -> M
         log: Vec::new(),
         lab_cost: Some((4_310_000_000, 21 << 20)),
         imports: Vec::new(),
+        metrics: Vec::new(),
         services: Vec::new(),
         plan: Some(plan),
     }
@@ -283,11 +285,12 @@ fn block(
         latencies: Vec::new(),
         slices,
         redone_visits: 0,
+        readings: Vec::new(),
     }
 }
 
 fn slice(model: &Model, plan: &Plan, noise: &mut Noise) -> Slice {
-    let load = plan.load.as_ref().expect("a load");
+    let load = plan.load().expect("a load");
     let open = load.arrivals != Arrivals::Closed;
     let served = model.served as u64;
     let errors = [

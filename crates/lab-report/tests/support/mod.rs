@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A run of the SQL experiment that looks like a real one, for tests and for looking at reports:
 //! samples from a simple model of each subject, with a failure, a differing setting and a host that
-//! is not fit. The analysis is the real one.
+//! is not fit.
 
 #![allow(dead_code)]
 
@@ -14,9 +14,6 @@ pub mod targets;
 use lab_model::host::Finding;
 use lab_model::plan::Target;
 use lab_model::*;
-use lab_report::{CSV_COLUMNS, Report};
-use lab_stats::analysis::Analysis;
-use std::collections::HashMap;
 
 /// What a subject costs in the model: a fixed cost in ns and a cost per row in ns, for reading.
 pub const MODEL: [(&str, f64, f64); 6] = [
@@ -28,32 +25,9 @@ pub const MODEL: [(&str, f64, f64); 6] = [
     ("apsw", 2_300.0, 225.0),
 ];
 
-/// A run with that many complete blocks, and its analysis.
-pub fn sample(blocks: u32) -> (Run, Analysis) {
-    let plan = plan();
-    let run = run(plan, blocks);
-    let analysis = lab_stats::analyse(&run);
-    (run, analysis)
-}
-
-/// A report of a run on one target with this analysis.
-pub fn report<'a>(run: &'a Run, analysis: &Analysis, others: &'a [Run]) -> Report<'a> {
-    let mut report = Report {
-        others,
-        ..Report::new(run, "runs/some.lab")
-    };
-    for part in &mut report.parts {
-        part.analysis = analysis.clone();
-    }
-    report
-}
-
-/// The rows of a CSV, by column.
-pub fn csv_rows(text: &str) -> Vec<HashMap<String, String>> {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    assert_eq!(reader.headers().expect("headers"), &CSV_COLUMNS[..]);
-    let rows = reader.deserialize();
-    rows.map(|row| row.expect("a row")).collect()
+/// A run with that many complete blocks.
+pub fn sample(blocks: u32) -> Run {
+    run(plan(), blocks)
 }
 
 /// A target without settings to read.
@@ -110,8 +84,7 @@ pub fn plan() -> Plan {
         },
         targets: vec![target(Kind::Sqlite)],
         seed: 7,
-        commands: None,
-        load: None,
+        work: Work::Batches,
     }
 }
 
@@ -281,6 +254,7 @@ pub fn run(plan: Plan, blocks: u32) -> Run {
         log: Vec::new(),
         lab_cost: Some((2_310_000_000, 21 << 20)),
         imports: Vec::new(),
+        metrics: Vec::new(),
         services: Vec::new(),
         plan: Some(plan),
     }
@@ -301,13 +275,13 @@ fn host() -> Host {
         findings: vec![
             Finding {
                 unfit: true,
-                what: "The CPU's frequency governor cannot be read.".into(),
-                advice: "On a virtual machine, ask for a host with fixed frequency; compare ratios, not times.".into(),
+                what: "the frequency governor cannot be read".into(),
+                advice: "on a virtual machine, ask for a host with fixed frequency; compare ratios, not times".into(),
             },
             Finding {
                 unfit: false,
-                what: "Transparent huge pages are set to always.".into(),
-                advice: "Set them to madvise for steadier memory figures.".into(),
+                what: "transparent huge pages are set to always".into(),
+                advice: "set them to madvise for steadier memory figures".into(),
             },
         ],
     }
@@ -421,6 +395,7 @@ fn block(plan: &Plan, number: u32) -> Block {
         latencies: Vec::new(),
         slices: Vec::new(),
         redone_visits: 0,
+        readings: Vec::new(),
     }
 }
 
@@ -492,6 +467,7 @@ pub fn imported() -> Run {
         log: Vec::new(),
         lab_cost: None,
         imports: vec![benchmark("Ada"), benchmark("Python")],
+        metrics: Vec::new(),
         services: Vec::new(),
     }
 }

@@ -296,6 +296,7 @@ pub fn run(wanted: &Wanted) -> Run {
         log: Vec::new(),
         lab_cost: Some((61_000_000_000, 48 << 20)),
         imports: Vec::new(),
+        metrics: Vec::new(),
         services: Vec::new(),
         plan: Some(plan),
     }
@@ -385,7 +386,7 @@ fn plan(wanted: &Wanted, servers: &[Server]) -> Plan {
             ..Example::default()
         }]
     };
-    Plan {
+    let mut plan = Plan {
         experiment: "rest".into(),
         title: "REST over HTTP/1.1".into(),
         question: "What does a web server serve, what do its users feel, what does it consume?"
@@ -403,13 +404,16 @@ fn plan(wanted: &Wanted, servers: &[Server]) -> Plan {
             ..Measure::default()
         },
         seed: 7,
-        load: Some(Load {
-            keep_alive: true,
-            pipeline: 1,
-            threads: 1,
-            timeout_ns: 10_000_000_000,
-            stretch_ns: VISIT_NS,
-            serving: Some(Serving {
+        work: Work::Servers(Servers {
+            load: Load {
+                keep_alive: true,
+                pipeline: 1,
+                threads: 1,
+                timeout_ns: 10_000_000_000,
+                stretch_ns: VISIT_NS,
+                ..Load::default()
+            },
+            serving: Serving {
                 workers: 8,
                 missing: "/nothing".into(),
                 files: vec![ServedFile {
@@ -417,11 +421,12 @@ fn plan(wanted: &Wanted, servers: &[Server]) -> Plan {
                     bytes: 65_536,
                 }],
                 examples: cases.iter().map(example).collect(),
-            }),
-            ..Load::default()
+            },
         }),
         ..Plan::default()
-    }
+    };
+    plan.read_loads().expect("points of load");
+    plan
 }
 
 fn points(wanted: &Wanted) -> Vec<Point> {
@@ -538,6 +543,7 @@ fn block(plan: &Plan, servers: &[Server], passes: u32, number: u32, noise: &mut 
         latencies: Vec::new(),
         slices,
         redone_visits: number % 3,
+        readings: Vec::new(),
     }
 }
 

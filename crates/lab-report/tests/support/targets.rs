@@ -113,6 +113,7 @@ pub fn run(targets: &[Kind], blocks: u32) -> Run {
         log: Vec::new(),
         lab_cost: Some((4_310_000_000, 38 << 20)),
         imports: Vec::new(),
+        metrics: Vec::new(),
         services: services(targets),
         plan: Some(plan),
     }
@@ -413,6 +414,7 @@ fn block(plan: &Plan, number: u32) -> Block {
         latencies,
         slices: Vec::new(),
         redone_visits: 0,
+        readings: Vec::new(),
     }
 }
 

@@ -2,25 +2,26 @@
 //! Servers and clients for tests.
 #![allow(dead_code)]
 
-use lab_services::{Counters, Kind, Request, Service, Transport};
+use lab_services::{Counters, Request, Service, Transport};
+pub use lab_services::{DATABASES, DatabaseKind};
 use mysql::prelude::Queryable;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The kinds whose software is installed; says which are left out.
-pub fn installed() -> Vec<Kind> {
-    let here = |&kind: &Kind| match lab_services::missing(kind) {
+pub fn installed() -> Vec<&'static DatabaseKind> {
+    let here = |kind: &&'static DatabaseKind| match kind.missing() {
         None => true,
         Some(missing) => {
             println!("left out: {missing}");
             false
         }
     };
-    Kind::ALL.into_iter().filter(here).collect()
+    DATABASES.into_iter().filter(here).collect()
 }
 
-pub fn is_installed(kind: Kind) -> bool {
+pub fn is_installed(kind: &'static DatabaseKind) -> bool {
     installed().contains(&kind)
 }
 
@@ -31,13 +32,13 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    pub fn new(kind: Kind) -> Fixture {
+    pub fn new(kind: &'static DatabaseKind) -> Fixture {
         Fixture::with(kind, &[])
     }
 
-    pub fn with(kind: Kind, settings: &[(&str, &str)]) -> Fixture {
+    pub fn with(kind: &'static DatabaseKind, settings: &[(&str, &str)]) -> Fixture {
         let scratch = tempfile::tempdir().unwrap();
-        let mut service = Service::start(&request(kind, &scratch, settings)).unwrap();
+        let mut service = Service::start(kind, &request(&scratch, settings)).unwrap();
         service.admin().create_schema("tests").unwrap();
         Fixture { service, scratch }
     }
@@ -61,8 +62,8 @@ pub fn settled(service: &mut Service, before: &Counters) -> Counters {
     service.counters().unwrap()
 }
 
-pub fn request(kind: Kind, scratch: &TempDir, settings: &[(&str, &str)]) -> Request {
-    let mut request = Request::new(kind, scratch.path());
+pub fn request(scratch: &TempDir, settings: &[(&str, &str)]) -> Request {
+    let mut request = Request::new(scratch.path());
     let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
     request.settings = settings.iter().map(owned).collect();
     request
@@ -75,12 +76,12 @@ pub enum Client {
 }
 
 impl Client {
-    pub fn connect(kind: Kind, target: &str) -> Client {
-        match kind {
-            Kind::Postgresql => Client::Postgresql(Box::new(
+    pub fn connect(kind: &'static DatabaseKind, target: &str) -> Client {
+        match kind.name {
+            "postgresql" => Client::Postgresql(Box::new(
                 postgres::Client::connect(target, postgres::NoTls).unwrap(),
             )),
-            Kind::Mariadb => {
+            _ => {
                 let url = target.replacen("mariadb://", "mysql://", 1);
                 let options = mysql::OptsBuilder::from_opts(mysql::Opts::from_url(&url).unwrap());
                 let options = options.prefer_socket(false);

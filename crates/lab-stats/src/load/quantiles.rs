@@ -4,14 +4,33 @@
 //! Quantiles of blocks must not be averaged: where a server stalls for one second in ten, nine blocks'
 //! p99 know nothing of it. So the distributions are added up, and what is drawn again is blocks.
 
-use super::analysis::Quantiles;
 use super::visits::{Distribution, Visit};
 use crate::analysis::Interval;
 use crate::dependence::{self, Merged};
 use crate::{bootstrap, family};
 
 /// Quantiles that are given, of 10,000.
-const PARTS: [u32; 6] = [5000, 7500, 9000, 9900, 9990, 9999];
+pub const PARTS: [u32; 6] = [5000, 7500, 9000, 9900, 9990, 9999];
+
+/// Quantiles of a distribution of times, ns; the highest value of their bucket, so up to 0.1 % too high
+/// and never too low.
+#[derive(Clone, Debug, Default)]
+pub struct Quantiles {
+    /// How many values.
+    pub count: u64,
+    /// Those of [`PARTS`]; `None` where there are too few requests for one.
+    pub parts: [Option<Interval>; PARTS.len()],
+    /// The greatest: a reading, which has no interval.
+    pub max_ns: Option<u64>,
+}
+
+impl Quantiles {
+    /// The time that so many in 10,000 requests do not exceed.
+    pub fn of(&self, per_10_000: u32) -> Option<Interval> {
+        let which = PARTS.iter().position(|part| *part == per_10_000)?;
+        self.parts[which]
+    }
+}
 
 /// More blocks than this are drawn in groups of neighbours: it bounds the work.
 const MOST_GROUPS: usize = 100;
@@ -42,12 +61,7 @@ pub fn quantiles(
     };
     let quantiles = Quantiles {
         count: total as u64,
-        p50_ns: part(0),
-        p75_ns: part(1),
-        p90_ns: part(2),
-        p99_ns: part(3),
-        p999_ns: part(4),
-        p9999_ns: part(5),
+        parts: std::array::from_fn(part),
         max_ns: Some(max),
     };
     (quantiles, depending)
@@ -154,9 +168,10 @@ impl Pooled<'_> {
             let mut high = self.values.len();
             while low < high {
                 let middle = (low + high) / 2;
-                match self.counted(middle, weights) < rank {
-                    true => low = middle + 1,
-                    false => high = middle,
+                if self.counted(middle, weights) < rank {
+                    low = middle + 1;
+                } else {
+                    high = middle;
                 }
             }
             *value = *self.values.get(low)? as f64;

@@ -4,10 +4,10 @@
 //! A gate is on the estimate, for a single run's reader wants to know of that run. Where the interval
 //! reaches across the bound the finding says so. A gate that cannot be judged does not pass: it is undecided.
 
-use super::analysis::{LoadAnalysis, LoadCell};
-use super::{error_share, errors, hidden};
+use super::{error_share, hidden, quantiles};
 use crate::analysis::Interval;
-use lab_model::{Plan, PointId, SubjectId};
+use crate::results::{Results, Value};
+use lab_model::{Metric, Plan, PointId, SubjectId, Unit};
 use serde::Serialize;
 use std::str::FromStr;
 
@@ -56,13 +56,16 @@ pub struct Judgement {
 }
 
 /// Judges every server at every point of the plan, also those of which nothing is known.
-pub fn judge(thresholds: &[Threshold], analysis: &LoadAnalysis, plan: &Plan) -> Judgement {
+pub fn judge(thresholds: &[Threshold], results: &Results, plan: &Plan) -> Judgement {
     let mut judgement = Judgement::default();
     for threshold in thresholds {
         for (point, subject) in places(plan) {
-            let here = |cell: &&LoadCell| (cell.point, cell.subject) == (point, subject);
-            let cell = analysis.cells.iter().find(here);
-            match threshold.found(cell) {
+            let server = Server {
+                results,
+                subject,
+                point,
+            };
+            match threshold.found(&server) {
                 Found::Passed => {}
                 Found::Crossed(value, text) => judgement.crossed.push(Crossed {
                     subject,
@@ -136,6 +139,27 @@ impl std::fmt::Display for Threshold {
     }
 }
 
+/// The figures of a server at a point.
+struct Server<'r> {
+    results: &'r Results,
+    subject: SubjectId,
+    point: PointId,
+}
+
+impl Server<'_> {
+    fn value(&self, metric: &Metric) -> Option<Value> {
+        self.results.value(self.subject, self.point, metric)
+    }
+
+    fn count(&self, metric: &Metric) -> u64 {
+        self.value(metric).map_or(0, |value| value.value() as u64)
+    }
+
+    fn is_measured(&self) -> bool {
+        !self.results.cells_at(self.subject, self.point).is_empty()
+    }
+}
+
 /// What a threshold finds at one place.
 enum Found {
     Passed,
@@ -144,27 +168,28 @@ enum Found {
 }
 
 impl Threshold {
-    fn found(&self, cell: Option<&LoadCell>) -> Found {
+    fn found(&self, server: &Server) -> Found {
         let undecided = |why: String| Found::Undecided(format!("{self}: {why}"));
-        let Some(cell) = cell else {
+        if !server.is_measured() {
             return undecided("nothing was measured".to_string());
-        };
-        let (value, interval) = match self.quantity.value(cell) {
+        }
+        let found = match self.quantity.value(server) {
             Ok(found) => found,
             Err(why) => return undecided(why),
         };
+        let value = found.value();
         if self.comparison.holds(value, self.bound) {
-            return Found::Crossed(value, self.sentence(value, interval));
+            return Found::Crossed(value, self.sentence(value, found.interval()));
         }
-        match self.quantity.hidden(cell) {
+        match self.quantity.hidden(server) {
             Some(why) => undecided(why),
             None => Found::Passed,
         }
     }
 
-    fn sentence(&self, value: f64, interval: Option<Interval>) -> String {
+    fn sentence(&self, value: f64, interval: Option<&Interval>) -> String {
         let shown = |value| self.quantity.shown(value);
-        let across = |i: &Interval| {
+        let across = |i: &&Interval| {
             self.comparison.holds(i.low, self.bound) != self.comparison.holds(i.high, self.bound)
         };
         let doubt = interval.filter(across).map(|i| {
@@ -217,33 +242,25 @@ impl Comparison {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Quantity {
-    /// A quantile of the response times, by how many in 10,000 do not exceed it.
-    Quantile(u32),
-    Max,
-    Errors,
+    Metric(&'static Metric),
     /// Errors as a part of all requests that came to an end.
     ErrorShare,
-    Rate,
-    ServerCpu,
-    ServerCores,
-    ServerMemory,
-    ServerThreads,
 }
 
-const NAMES: [(&str, Quantity); 13] = [
-    ("p50", Quantity::Quantile(5000)),
-    ("p75", Quantity::Quantile(7500)),
-    ("p90", Quantity::Quantile(9000)),
-    ("p99", Quantity::Quantile(9900)),
-    ("p99.9", Quantity::Quantile(9990)),
-    ("p99.99", Quantity::Quantile(9999)),
-    ("max", Quantity::Max),
-    ("errors", Quantity::Errors),
-    ("rate", Quantity::Rate),
-    ("server_cpu", Quantity::ServerCpu),
-    ("server_cores", Quantity::ServerCores),
-    ("server_memory", Quantity::ServerMemory),
-    ("server_threads", Quantity::ServerThreads),
+static NAMES: [(&str, Metric); 13] = [
+    ("p50", Metric::P50),
+    ("p75", Metric::P75),
+    ("p90", Metric::P90),
+    ("p99", Metric::P99),
+    ("p99.9", Metric::P999),
+    ("p99.99", Metric::P9999),
+    ("max", Metric::MAX),
+    ("errors", Metric::ERRORS),
+    ("rate", Metric::THROUGHPUT),
+    ("server_cpu", Metric::SERVER_CPU),
+    ("server_cores", Metric::SERVER_CORES),
+    ("server_memory", Metric::SERVER_MEMORY),
+    ("server_threads", Metric::THREADS),
 ];
 
 const TIMES: [(&str, f64); 6] = [
@@ -273,7 +290,11 @@ fn known() -> String {
 impl Quantity {
     fn named(name: &str) -> Option<Quantity> {
         let found = NAMES.iter().find(|(known, _)| *known == name);
-        found.map(|(_, quantity)| *quantity)
+        found.map(|(_, metric)| Quantity::Metric(metric))
+    }
+
+    fn is(self, metric: &Metric) -> bool {
+        matches!(self, Quantity::Metric(known) if known == metric)
     }
 
     /// A bound on it. Of errors, the unit says whether their number or their part is meant.
@@ -288,7 +309,7 @@ impl Quantity {
             )
         })?;
         let unit = unit.trim();
-        if (self, unit) == (Quantity::Errors, "%") {
+        if unit == "%" && self.is(&Metric::ERRORS) {
             return Ok((Quantity::ErrorShare, number / 100.0));
         }
         let scale = self.units().iter().find(|(known, _)| *known == unit);
@@ -303,79 +324,58 @@ impl Quantity {
         Ok((self, number * scale.1))
     }
 
-    fn units(self) -> &'static [(&'static str, f64)] {
+    fn unit(self) -> &'static Unit {
         match self {
-            Quantity::Quantile(_) | Quantity::Max | Quantity::ServerCpu => &TIMES,
-            Quantity::ServerMemory => &SIZES,
-            Quantity::Rate => &[("", 1.0), ("/s", 1.0)],
+            Quantity::Metric(metric) => &metric.unit,
+            Quantity::ErrorShare => &Unit::Share,
+        }
+    }
+
+    fn units(self) -> &'static [(&'static str, f64)] {
+        match self.unit() {
+            Unit::Nanoseconds => &TIMES,
+            Unit::Bytes => &SIZES,
+            Unit::PerSecond(_) => &[("", 1.0), ("/s", 1.0)],
             _ => &[("", 1.0)],
         }
     }
 
     fn example(self) -> &'static str {
-        match self {
-            Quantity::Quantile(_) | Quantity::Max | Quantity::ServerCpu => {
-                "a time is such as `20ms`, in ns, us, ms, s or m"
-            }
-            Quantity::ServerMemory => {
-                "memory is such as `64MiB`, in B, KiB, MiB, GiB, kB, MB or GB"
-            }
-            Quantity::Rate => "a rate is requests per second, such as `1000`",
-            Quantity::Errors | Quantity::ErrorShare => {
-                "errors are a number or a part, such as `0` or `1%`"
-            }
-            Quantity::ServerCores | Quantity::ServerThreads => "it is a number, such as `4`",
+        match self.unit() {
+            Unit::Nanoseconds => "a time is such as `20ms`, in ns, us, ms, s or m",
+            Unit::Bytes => "memory is such as `64MiB`, in B, KiB, MiB, GiB, kB, MB or GB",
+            Unit::PerSecond(_) => "a rate is requests per second, such as `1000`",
+            _ if self.is(&Metric::ERRORS) => "errors are a number or a part, such as `0` or `1%`",
+            _ => "it is a number, such as `4`",
         }
     }
 
-    /// Its estimate, and its interval if it has one. Errors: why it has no value.
-    fn value(self, cell: &LoadCell) -> Result<(f64, Option<Interval>), String> {
-        let response = &cell.response;
-        let estimate = |interval: Option<Interval>, why: &str| {
-            let interval = interval.ok_or_else(|| match cell.served {
-                0 => "nothing was served".to_string(),
-                _ => why.to_string(),
-            })?;
-            Ok((interval.estimate, Some(interval)))
+    /// Its value, with an interval if it has one. Errors: why it has no value.
+    fn value(self, server: &Server) -> Result<Value, String> {
+        let (errors, served) = (server.count(&Metric::ERRORS), server.count(&Metric::SERVED));
+        let Quantity::Metric(metric) = self else {
+            let share = error_share(errors, served).map(Value::Reading);
+            return share.ok_or_else(|| "no request came to an end".into());
         };
-        let quantile = |interval| {
-            estimate(
-                interval,
-                &format!("{} requests are too few for it", response.count),
-            )
+        let why = || match beyond(metric) {
+            _ if served == 0 && *metric != Metric::THREADS => "nothing was served".to_string(),
+            Some(_) => {
+                let responses = server.count(&Metric::RESPONSES);
+                format!("{responses} requests are too few for it")
+            }
+            None => UNKNOWN_SERVER.into(),
         };
-        let server = |interval| estimate(interval, UNKNOWN_SERVER);
-        match self {
-            Quantity::Quantile(5000) => quantile(response.p50_ns),
-            Quantity::Quantile(7500) => quantile(response.p75_ns),
-            Quantity::Quantile(9000) => quantile(response.p90_ns),
-            Quantity::Quantile(9900) => quantile(response.p99_ns),
-            Quantity::Quantile(9990) => quantile(response.p999_ns),
-            Quantity::Quantile(_) => quantile(response.p9999_ns),
-            Quantity::Max => reading(response.max_ns.map(|ns| ns as f64), "nothing was served"),
-            Quantity::Errors => Ok((errors(cell) as f64, None)),
-            Quantity::ErrorShare => reading(
-                error_share(errors(cell), cell.served),
-                "no request came to an end",
-            ),
-            Quantity::Rate => Ok((cell.served_per_s.estimate, Some(cell.served_per_s))),
-            Quantity::ServerCpu => server(cell.server_cpu_ns),
-            Quantity::ServerCores => server(cell.server_cores),
-            Quantity::ServerMemory => server(cell.server_bytes),
-            Quantity::ServerThreads => reading(cell.server_threads.map(f64::from), UNKNOWN_SERVER),
-        }
+        server.value(metric).ok_or_else(why)
     }
 
     /// Why a time that lies within its bound says nothing: as many requests failed as lie beyond it, and
     /// nobody knows how long they would have taken.
-    fn hidden(self, cell: &LoadCell) -> Option<String> {
-        let part = match self {
-            Quantity::Quantile(part) => part,
-            Quantity::Max => 10_000,
-            _ => return None,
+    fn hidden(self, server: &Server) -> Option<String> {
+        let Quantity::Metric(metric) = self else {
+            return None;
         };
-        let failed = errors(cell);
-        hidden(failed, cell.served, part).then(|| {
+        let (failed, served) = (server.count(&Metric::ERRORS), server.count(&Metric::SERVED));
+        hidden(failed, served, beyond(metric)?).then(|| {
             format!(
                 "{failed} requests failed, which is more than lie beyond it, and how long they would have \
                  taken is not known"
@@ -384,11 +384,11 @@ impl Quantity {
     }
 
     fn shown(self, value: f64) -> String {
-        match self {
-            Quantity::Quantile(_) | Quantity::Max | Quantity::ServerCpu => {
+        match self.unit() {
+            Unit::Nanoseconds => {
                 in_unit(value, &[("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)])
             }
-            Quantity::ServerMemory => in_unit(
+            Unit::Bytes => in_unit(
                 value,
                 &[
                     ("GiB", 1_073_741_824.0),
@@ -397,22 +397,31 @@ impl Quantity {
                     ("B", 1.0),
                 ],
             ),
-            Quantity::ErrorShare => format!("{} %", digits(100.0 * value)),
-            Quantity::Rate => format!("{} per second", digits(value)),
-            Quantity::ServerCores => digits(value),
-            Quantity::Errors | Quantity::ServerThreads => value.to_string(),
+            Unit::Share => format!("{} %", digits(100.0 * value)),
+            Unit::PerSecond(_) => format!("{} per second", digits(value)),
+            _ if self.is(&Metric::SERVER_CORES) => digits(value),
+            _ => value.to_string(),
         }
     }
 }
 
+/// Of a quantile of response times, how many in 10,000 do not exceed it.
+fn beyond(metric: &Metric) -> Option<u32> {
+    const QUANTILES: [Metric; 7] = [
+        Metric::P50,
+        Metric::P75,
+        Metric::P90,
+        Metric::P99,
+        Metric::P999,
+        Metric::P9999,
+        Metric::MAX,
+    ];
+    let which = QUANTILES.iter().position(|known| known == metric)?;
+    Some(quantiles::PARTS.get(which).copied().unwrap_or(10_000))
+}
+
 const UNKNOWN_SERVER: &str =
     "what the server uses is not known: name its process with --server-pid";
-
-fn reading(value: Option<f64>, why: &str) -> Result<(f64, Option<Interval>), String> {
-    value
-        .map(|value| (value, None))
-        .ok_or_else(|| why.to_string())
-}
 
 /// In the first unit of which it is at least one, from the greatest to the least.
 fn in_unit(value: f64, units: &[(&str, f64)]) -> String {
@@ -425,8 +434,9 @@ fn in_unit(value: f64, units: &[(&str, f64)]) -> String {
 fn digits(value: f64) -> String {
     let whole = value.abs().max(1e-3).log10().floor() as i32;
     let text = format!("{value:.*}", (2 - whole).clamp(0, 5) as usize);
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    } else {
+        text
     }
 }

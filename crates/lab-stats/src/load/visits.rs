@@ -2,7 +2,7 @@
 //! A load run's slices, put together to what each block says of each server at each point.
 
 use crate::order;
-use lab_model::{Counts, ErrorKind, Plan, PointId, Run, Slice, SubjectId};
+use lab_model::{Counts, ErrorKind, Metric, Plan, PointId, Run, Slice, SubjectId};
 use std::collections::BTreeMap;
 
 /// What the complete blocks of a load run say.
@@ -131,6 +131,21 @@ impl<'r> Visit<'r> {
         self.per_request(self.server_cpu_ns?.max(1) as f64)
     }
 
+    /// What it says in a metric in which servers are compared, above 0; of throughput the time for each request.
+    /// `None`: nothing.
+    pub fn value(&self, metric: &Metric) -> Option<f64> {
+        // 0 lies below the clock's resolution, and has no logarithm.
+        if let Some(part) = per_10_000(metric) {
+            self.response_ns(part).map(|ns| ns.max(1.0))
+        } else if *metric == Metric::SERVER_CPU {
+            self.server_ns_per_request()
+        } else if *metric == Metric::SERVER_MEMORY {
+            self.server_bytes.map(|bytes| bytes.max(1) as f64)
+        } else {
+            self.wall_ns_per_request()
+        }
+    }
+
     /// All errors.
     pub fn failed(&self) -> u64 {
         self.errors.values().copied().fold(0, add)
@@ -162,6 +177,20 @@ impl<'r> Visit<'r> {
         });
         found.map(|(value, _)| *value as f64)
     }
+}
+
+/// Of a percentile in which servers are compared, how many in 10,000 requests do not exceed it.
+pub fn per_10_000(metric: &Metric) -> Option<u32> {
+    let parts = [5000, 9000, 9900, 9990];
+    let percentiles = [Metric::P50, Metric::P90, Metric::P99, Metric::P999];
+    let mut all = percentiles.iter().zip(parts);
+    all.find(|(known, _)| *known == metric)
+        .map(|(_, part)| part)
+}
+
+/// So many of several visits.
+pub fn total(visits: &[&Visit], of: fn(&Visit) -> u64) -> u64 {
+    visits.iter().map(|visit| of(visit)).fold(0, add)
 }
 
 /// One of a slice's distributions.

@@ -17,7 +17,8 @@ pub fn run(servers: &[&str], connections: &[u32], seed: u64) -> Run {
     plan.cases[0].name = "load".to_string();
     plan.cases[0].sweep = (connections.len() > 1).then(|| "connections".to_string());
     plan.measure.looks = Vec::new();
-    plan.load = Some(Load::default());
+    plan.work = Work::Load(Load::default());
+    plan.read_loads().expect("points of load");
     run.ending = Some(Ending::Blocks);
     run
 }
@@ -25,7 +26,7 @@ pub fn run(servers: &[&str], connections: &[u32], seed: u64) -> Run {
 /// The same at a rate.
 pub fn open(mut run: Run) -> Run {
     let plan = run.plan.as_mut().unwrap();
-    plan.load.as_mut().unwrap().arrivals = Arrivals::Open {
+    plan.load_mut().unwrap().arrivals = Arrivals::Open {
         poisson: false,
         stages: Vec::new(),
     };

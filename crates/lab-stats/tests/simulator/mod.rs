@@ -4,6 +4,7 @@
 
 #![allow(dead_code)] // Each test uses a part of it.
 
+pub mod figures;
 pub mod load;
 pub mod served;
 
@@ -153,9 +154,10 @@ impl Simulator {
 
 impl World {
     fn luck(&self, random: &mut Random) -> f64 {
-        let scale = match self.heavy {
-            true => (-random.uniform().ln()).sqrt().max(1e-9).recip(),
-            false => 1.0,
+        let scale = if self.heavy {
+            (-random.uniform().ln()).sqrt().max(1e-9).recip()
+        } else {
+            1.0
         };
         self.process * scale * random.normal()
     }
@@ -217,6 +219,7 @@ pub fn empty_run(subjects: Vec<Subject>, points: Vec<Point>, seed: u64, pairs: u
         log: Vec::new(),
         lab_cost: None,
         imports: Vec::new(),
+        metrics: Vec::new(),
         services: Vec::new(),
     }
 }
@@ -237,6 +240,7 @@ pub fn block(number: u32, samples: Vec<Sample>) -> Block {
         latencies: Vec::new(),
         slices: Vec::new(),
         redone_visits: 0,
+        readings: Vec::new(),
     }
 }
 

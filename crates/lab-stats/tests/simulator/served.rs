@@ -49,11 +49,14 @@ impl World {
         let plan = run.plan.as_mut().unwrap();
         plan.cases = ["json", "echo"].map(case).into();
         plan.measure.looks = Vec::new();
-        plan.load = Some(Load {
-            keep_alive: true,
-            serving: Some(Serving::default()),
-            ..Load::default()
+        plan.work = Work::Servers(Servers {
+            load: Load {
+                keep_alive: true,
+                ..Load::default()
+            },
+            serving: Serving::default(),
         });
+        plan.read_loads().expect("points of load");
         run.ending = Some(Ending::Blocks);
         let mut random = Random(seed);
         (0..blocks).for_each(|_| self.block(&mut run, &mut random));

@@ -10,7 +10,7 @@ import (
 
 // connections is point, by n goroutines that share a pool of n connections.
 type connections struct {
-	*lab.Crew
+	*lab.Workers
 	db *sql.DB
 }
 
@@ -32,8 +32,8 @@ func (d Driver) openConnections(opening *lab.Opening) (lab.Case, error) {
 		db.Close()
 		return nil, err
 	}
-	share := func(member, operations uint64, latencies *lab.Latencies) (work lab.Work, err error) {
-		for k := member; k < operations; k += n {
+	share := func(worker, operations uint64, latencies *lab.Latencies) (work lab.Work, err error) {
+		for k := worker; k < operations; k += n {
 			var value int64
 			if err := find.QueryRow(ids[k%lab.Inputs]).Scan(&value); err != nil {
 				return work, err
@@ -43,11 +43,11 @@ func (d Driver) openConnections(opening *lab.Opening) (lab.Case, error) {
 		}
 		return work, nil
 	}
-	return connections{lab.NewCrew(n, share), db}, nil
+	return connections{lab.NewWorkers(n, share), db}, nil
 }
 
 func (c connections) Close() error {
-	c.Crew.Close()
+	c.Workers.Close()
 	return c.db.Close()
 }
 

@@ -1,63 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// SQL on PostgreSQL with pgx, through database/sql.
+// The SQL experiment's subject in Go; its driver is in drivers/postgresql.
 package main
 
 import (
-	"context"
-	"database/sql"
-	"fmt"
-	"net/url"
-	"strings"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
-
 	"benchlab/lab"
-	"benchlab/sql/cases"
+	"benchlab/sql/drivers/postgresql"
 )
 
-func main() {
-	driver := cases.Driver{
-		Open:     open,
-		Write:    numberParameters,
-		Settings: cases.ReportRow,
-		Mixed:    cases.FoldExact,
-	}
-	lab.Serve(lab.Subject{
-		Name:    "go",
-		Library: "pgx " + cases.ModuleVersion("github.com/jackc/pgx/v5"),
-		Cases:   driver.Cases(),
-	})
-}
-
-func open(target string, text bool) (*sql.DB, error) {
-	address, err := url.Parse(target)
-	if err != nil || address.Scheme != "postgresql" {
-		return nil, lab.Unsupported("the target is not postgresql://…")
-	}
-	parameters := address.Query()
-	parameters.Set("sslmode", "disable")
-	address.RawQuery = parameters.Encode()
-	config, err := pgx.ParseConfig(address.String())
-	if err != nil {
-		return nil, err
-	}
-	if text {
-		config.DefaultQueryExecMode = pgx.QueryExecModeExec // PostgreSQL's unnamed statement
-		config.StatementCacheCapacity = 0
-		config.DescriptionCacheCapacity = 0
-	}
-	return stdlib.OpenDB(*config, stdlib.OptionShouldPing(never)), nil
-}
-
-// never keeps the driver from asking the server whether a connection is still there that was idle
-// for a second, as it is while the subject is frozen.
-func never(context.Context, stdlib.ShouldPingParams) bool { return false }
-
-func numberParameters(statement string) string {
-	for n := 1; strings.Contains(statement, "?"); n++ {
-		statement = strings.Replace(statement, "?", fmt.Sprintf("$%d", n), 1)
-	}
-	return statement
-}
+func main() { lab.Serve(postgresql.Subject()) }

@@ -1,105 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// SQL on SQLite with go-sqlite3, which calls the SQLite that it bundles through cgo.
+// The SQL experiment's subject in Go; its driver is in drivers/sqlite.
 package main
 
 import (
-	"context"
-	"database/sql"
-	"math"
-	"net/url"
-	"strings"
-	"time"
-
-	"github.com/mattn/go-sqlite3"
-
 	"benchlab/lab"
-	"benchlab/sql/cases"
+	"benchlab/sql/drivers/sqlite"
 )
 
-func main() {
-	version, _, _ := sqlite3.Version()
-	driver := cases.Driver{
-		Open:     open,
-		Write:    quoteKeyword,
-		Settings: reportSettings,
-		Mixed:    foldMixed,
-	}
-	lab.Serve(lab.Subject{
-		Name:      "go",
-		Library:   "go-sqlite3 " + cases.ModuleVersion("github.com/mattn/go-sqlite3") + ", SQLite " + version,
-		OneThread: true,
-		Cases:     driver.Cases(),
-	})
-}
-
-// open is the same for prepared statements and for text: the driver's statement cache is off.
-func open(target string, _ bool) (*sql.DB, error) {
-	path, ok := strings.CutPrefix(target, "sqlite:")
-	if !ok {
-		return nil, lab.Unsupported("the target is not sqlite:PATH")
-	}
-	// A file that is missing is not made; and the driver, which sets synchronous to NORMAL with each
-	// connection, sets it to SQLite's own default instead.
-	return sql.Open("sqlite3", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=rw&_synchronous=FULL")
-}
-
-// quoteKeyword quotes the one name that SQLite takes for a keyword.
-func quoteKeyword(statement string) string {
-	return strings.ReplaceAll(statement, "nothing", `"nothing"`)
-}
-
-func reportSettings(opening *lab.Opening, db *sql.DB) error {
-	ask := func(setting, query string) error {
-		var value string
-		err := db.QueryRow(query).Scan(&value)
-		opening.Report(setting, value)
-		return err
-	}
-	if err := ask("version", "SELECT sqlite_version()"); err != nil {
-		return err
-	}
-	if err := ask("source_id", "SELECT sqlite_source_id()"); err != nil {
-		return err
-	}
-	for _, pragma := range []string{
-		"journal_mode", "synchronous", "encoding", "page_size", "cache_size", "secure_delete",
-	} {
-		if err := ask(pragma, "PRAGMA "+pragma); err != nil {
-			return err
-		}
-	}
-	return reportAutocommit(opening, db)
-}
-
-func reportAutocommit(opening *lab.Opening, db *sql.DB) error {
-	connection, err := db.Conn(context.Background())
-	if err != nil {
-		return err
-	}
-	defer connection.Close()
-	return connection.Raw(func(connection any) error {
-		autocommit := 0
-		if connection.(*sqlite3.SQLiteConn).AutoCommit() {
-			autocommit = 1
-		}
-		opening.Report("autocommit", autocommit)
-		return nil
-	})
-}
-
-// foldMixed adds up a row; SQLite has neither decimals nor timestamps.
-func foldMixed(row *sql.Row) (int64, error) {
-	var mixed cases.MixedRow
-	var amount float64
-	var text string
-	err := row.Scan(&mixed.ID, &mixed.Small, &mixed.Big, &amount, &mixed.Name, &mixed.Nothing, &text)
-	if err != nil {
-		return 0, err
-	}
-	moment, err := time.Parse("2006-01-02 15:04:05.000", text)
-	if err != nil {
-		return 0, err
-	}
-	return mixed.Fold(int64(math.Round(amount*10_000)), moment.UnixMilli()), nil
-}
+func main() { lab.Serve(sqlite.Subject()) }

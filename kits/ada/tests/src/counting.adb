@@ -33,7 +33,9 @@ package body Counting is
          Check := Check + K;
          Units := Units + 1;
          K     := K + Self.Stride;
-         Recorder.Lap;
+         if Self.Has_Laps then
+            Recorder.Lap;
+         end if;
       end loop;
    end Count;
 
@@ -45,17 +47,18 @@ package body Counting is
    is
       pragma Unreferenced (Inputs, Settings);
 
-      Workers : constant Interfaces.Unsigned_64 := Arguments.Number ("workers", 1, 100);
-      Failing : constant Interfaces.Unsigned_64 := Arguments.Number ("failing", 0, Workers);
+      Size    : constant Interfaces.Unsigned_64 := Arguments.Number ("workers", 1, 100);
+      Failing : constant Interfaces.Unsigned_64 := Arguments.Number ("failing", 0, Size);
    begin
-      Self.Crew.Gather (Crews.Worker_Number (Workers));
-      for Number in 1 .. Workers loop
+      Self.Workers.Start (Counters.Worker_Number (Size));
+      for Number in 1 .. Size loop
          declare
-            Worker : Counter renames Self.Crew.Member (Crews.Worker_Number (Number)).all;
+            Worker : Counter renames Self.Workers.Member (Counters.Worker_Number (Number)).all;
          begin
-            Worker.First   := Number - 1;
-            Worker.Stride  := Workers;
-            Worker.Failing := Number = Failing;
+            Worker.First    := Number - 1;
+            Worker.Stride   := Size;
+            Worker.Failing  := Number = Failing;
+            Worker.Has_Laps := Arguments.Text ("laps") = "yes";
          end;
       end loop;
    end Open;
@@ -66,7 +69,7 @@ package body Counting is
       Check      : out Check_Value;
       Units      : out Unit_Count) is
    begin
-      Self.Crew.Perform (Operations, Check, Units);
+      Self.Workers.Perform (Operations, Check, Units);
    end Perform;
 
 end Counting;

@@ -4,10 +4,10 @@
 
 with Ada.Finalization;
 with Benchlab.Cases;
-with Benchlab.Crews;
 with Benchlab.Fields;
 with Benchlab.Latencies;
 with Benchlab.Seeded_Sequences;
+with Benchlab.Worker_Groups;
 with Interfaces;
 
 package Counting is
@@ -19,6 +19,7 @@ package Counting is
    type Counter is new Ada.Finalization.Limited_Controlled with record
       First, Stride : Interfaces.Unsigned_64;
       Failing       : Boolean := False;
+      Has_Laps      : Boolean := True;
    end record;
 
    overriding procedure Initialize (Self : in out Counter);
@@ -31,10 +32,10 @@ package Counting is
       Check      : in out Check_Value;
       Units      : in out Unit_Count);
 
-   package Crews is new Benchlab.Crews (Counter, Count);
+   package Counters is new Benchlab.Worker_Groups (Counter, Count);
 
    type Counting_Case is limited new Cases.Concurrent_Case with record
-      Crew : Crews.Crew;
+      Workers : Counters.Group;
    end record;
 
    overriding procedure Open
@@ -51,7 +52,7 @@ package Counting is
       Units      : out Unit_Count);
 
    overriding function Measured (Self : Counting_Case) return Latencies.Recorder is
-     (Self.Crew.Measured);
+     (Self.Workers.Measured);
 
    overriding procedure Close (Self : in out Counting_Case) is null;
 

@@ -3,10 +3,10 @@
 --  The tests of the kit.
 
 with AUnit.Test_Suites;
-with Crew_Tests;
 with Protocol_Tests;
 with Run_Suite;
 with Session_Tests;
+with Worker_Tests;
 
 procedure Run_Kit_Tests is
 
@@ -15,7 +15,7 @@ procedure Run_Kit_Tests is
    begin
       Result.Add_Test (Protocol_Tests.Suite);
       Result.Add_Test (Session_Tests.Suite);
-      Result.Add_Test (Crew_Tests.Suite);
+      Result.Add_Test (Worker_Tests.Suite);
       return Result;
    end Suite;
 

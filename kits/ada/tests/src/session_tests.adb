@@ -90,6 +90,23 @@ package body Session_Tests is
       end;
    end Timing;
 
+   --  Of a run alone
+
+   procedure Measuring (T : in out Fixture) is
+      Session : Sessions.Session (Tally.New_Case'Access);
+
+      pragma Unreferenced (T);
+   begin
+      Answers (Session, "open case=tally failing=nowhere seed=7", "@lab opened");
+      Assert
+        (Ada.Strings.Fixed.Index
+           (Session.Answer ("run operations=1"),
+            " check=2 lost=12.500000000 small=-0.000012000 large=980000000000000.0") > 0,
+         "decimal numbers");
+      Assert
+        (Session.Answer ("verify"), "@lab verified check=2 operations=1 units=3", "no metrics");
+   end Measuring;
+
    procedure Out_Of_Order (T : in out Fixture) is
       Session : Sessions.Session (Tally.New_Case'Access);
 
@@ -201,6 +218,7 @@ package body Session_Tests is
       Result.Add_Test (Caller.Create ("hello", Hello'Access));
       Result.Add_Test (Caller.Create ("commands in order", In_Order'Access));
       Result.Add_Test (Caller.Create ("the clock", Timing'Access));
+      Result.Add_Test (Caller.Create ("metrics", Measuring'Access));
       Result.Add_Test (Caller.Create ("commands out of order", Out_Of_Order'Access));
       Result.Add_Test (Caller.Create ("malformed commands", Malformed'Access));
       Result.Add_Test (Caller.Create ("unknown cases and choices", Unknown'Access));

@@ -2,6 +2,8 @@
 
 package body Tally is
 
+   use type Fields.Metric_Value;
+
    overriding procedure Initialize (Self : in out Token) is
    begin
       Alive := Alive + 1;
@@ -44,6 +46,16 @@ package body Tally is
       Check := Check_Value (2 * Operations);
       Units := Unit_Count (3 * Operations);
    end Perform;
+
+   overriding function Metrics (Self : Tally_Case) return Fields.Field_List is
+      pragma Unreferenced (Self);
+   begin
+      return Result : Fields.Field_List do
+         Result.Add ("lost", Fields.Metric_Value'(12.5));
+         Result.Add ("small", Fields.Metric_Value'(-0.000_012));
+         Result.Add ("large", Fields.Metric_Value'(9.8E14));
+      end return;
+   end Metrics;
 
    overriding procedure Close (Self : in out Tally_Case) is
    begin

@@ -20,7 +20,7 @@ package Tally is
 
    type Failure is (Nowhere, On_Open, On_Perform, On_Close);
 
-   type Tally_Case is limited new Cases.Subject_Case with record
+   type Tally_Case is limited new Cases.Measuring_Case with record
       Life    : Token;
       Failing : Failure;
    end record;
@@ -36,6 +36,8 @@ package Tally is
       Operations : Operation_Count;
       Check      : out Check_Value;
       Units      : out Unit_Count);
+
+   overriding function Metrics (Self : Tally_Case) return Fields.Field_List;
 
    overriding procedure Close (Self : in out Tally_Case);
 

@@ -17,7 +17,9 @@ func main() {
 		Name:      "echo",
 		Library:   "no library 1.0",
 		OneThread: len(os.Args) > 1,
-		Cases:     map[string]lab.Open{"echo": openEcho, "crew": openCrew, "server": openServer},
+		Cases: map[string]lab.Open{
+			"echo": openEcho, "count": openCount, "measure": openMeasure, "server": openServer,
+		},
 	})
 }
 
@@ -61,28 +63,47 @@ func (e *echo) Close() error {
 	return nil
 }
 
-// crew adds up the operations' numbers, several at once.
-type crew struct{ *lab.Crew }
+// count adds up the operations' numbers, several at once.
+type count struct{ *lab.Workers }
 
-func openCrew(opening *lab.Opening) (lab.Case, error) {
-	members, err := opening.Integer("connections", 1, 1000)
+func openCount(opening *lab.Opening) (lab.Case, error) {
+	workers, err := opening.Integer("workers", 1, 1000)
 	if err != nil {
 		return nil, err
 	}
-	share := func(member, operations uint64, latencies *lab.Latencies) (work lab.Work, err error) {
-		for k := member; k < operations; k += members {
+	laps, err := opening.Integer("laps", 0, 1)
+	if err != nil {
+		return nil, err
+	}
+	share := func(worker, operations uint64, latencies *lab.Latencies) (work lab.Work, err error) {
+		for k := worker; k < operations; k += workers {
 			work.Add(int64(k))
-			latencies.Done()
+			if laps == 1 {
+				latencies.Done()
+			}
 		}
 		return work, nil
 	}
-	return crew{lab.NewCrew(members, share)}, nil
+	return count{lab.NewWorkers(workers, share)}, nil
 }
 
-func (c crew) Close() error {
-	c.Crew.Close()
+func (c count) Close() error {
+	c.Workers.Close()
 	return nil
 }
+
+// measure has metrics.
+type measure struct{}
+
+func openMeasure(*lab.Opening) (lab.Case, error) { return measure{}, nil }
+
+func (measure) Perform(operations uint64) (lab.Work, error) {
+	return lab.Work{Check: operations, Units: operations, Metrics: map[string]float64{
+		"small": -1.2e-5, "lost": 100 / 3.0, "none": 0, "large": 9.8765432109876544e16,
+	}}, nil
+}
+
+func (measure) Close() error { return nil }
 
 // openServer opens a server that serves nobody.
 func openServer(opening *lab.Opening) (lab.Case, error) {

@@ -2,12 +2,12 @@
 """The subject protocol (docs/protocol.md) for Python: a program passes its cases to `serve`,
 which speaks to the lab until the end."""
 
-from lab_kit.crew import Share, crew
 from lab_kit.errors import UnsupportedError, UsageError
 from lab_kit.latencies import Latencies
 from lab_kit.opening import Opening
 from lab_kit.subject import Case, serve
 from lab_kit.work import Perform, Work
+from lab_kit.workers import Share, workers
 
 __all__ = ["Case", "Latencies", "Opening", "Perform", "Share", "UnsupportedError", "UsageError",
-           "Work", "crew", "serve"]
+           "Work", "serve", "workers"]

@@ -20,15 +20,23 @@ class Latencies:
     """Those of one thread's operations in one batch: `start` begins the batch with the first
     operation, and `lap` ends an operation and begins the next one."""
 
-    __slots__ = ("begun", "ended", "counts")
+    __slots__ = ("begun", "ended", "counts", "is_told")
 
     def __init__(self) -> None:
         self.begun = self.ended = 0
         """When the first operation began and the last one ended: CLOCK_MONOTONIC in ns."""
         self.counts = [0] * BUCKETS
+        self.is_told = False
+        """Whether single operations were measured."""
 
     def start(self) -> None:
         self.begun = self.ended = monotonic_ns()
+
+    def finish(self) -> None:
+        """Ends the last operation, unless a lap did."""
+        self.is_told = self.ended > self.begun
+        if not self.is_told:
+            self.ended = monotonic_ns()
 
     def lap(self) -> None:
         now = monotonic_ns()
@@ -44,10 +52,11 @@ class Latencies:
 def merged(parts: Iterable[Latencies]) -> Latencies:
     """Those of all threads that had something to do, from the first start to the last end."""
     whole = Latencies()
-    working = [part for part in parts if part.ended > part.begun]
-    if working:
-        whole.begun = min(part.begun for part in working)
-        whole.ended = max(part.ended for part in working)
+    working = list(parts)
+    whole.begun = min(part.begun for part in working)
+    whole.ended = max(part.ended for part in working)
+    if any(part.is_told for part in working):
+        whole.is_told = True
         whole.counts = [sum(counts) for counts in zip(*(part.counts for part in working))]
     return whole
 

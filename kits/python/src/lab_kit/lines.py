@@ -3,6 +3,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import BinaryIO
 from urllib.parse import quote, unquote
 
@@ -60,6 +61,11 @@ def integer(arguments: Mapping[str, str], key: str, least: int, most: int) -> in
     if not _NUMBER.fullmatch(value) or not least <= int(value) <= most:
         raise UsageError(f"{key} is not a whole number from {least} to {most}")
     return int(value)
+
+
+def decimal(value: float) -> str:
+    """The shortest decimal number that is this one, without an exponent."""
+    return format(Decimal(repr(value)), "f")
 
 
 def reply(verb: str, arguments: Mapping[str, object]) -> bytes:

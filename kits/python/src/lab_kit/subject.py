@@ -118,7 +118,7 @@ class _Session:
     def verify(self, arguments: Mapping[str, str]) -> bytes:
         perform = self._performer()
         operations = _operations({"operations": "1", **arguments})
-        check, units, _ = perform(operations)
+        check, units, *_ = perform(operations)
         return lines.reply("verified", {
             "check": check % _CHECK_MODULUS, "operations": operations, "units": units})
 
@@ -126,12 +126,13 @@ class _Session:
         perform = self._performer()
         operations = _operations(arguments)
         start = monotonic_ns()
-        check, units, latencies = perform(operations)
+        check, units, latencies, metrics = perform(operations)
         end = monotonic_ns()
-        more = {}
+        more = {key: lines.decimal(value) for key, value in metrics.items()}
         if latencies is not None:
             start, end = latencies.begun, latencies.ended
-            more["latencies"] = told(latencies)
+            if latencies.is_told:
+                more["latencies"] = told(latencies)
         return lines.reply("ran", {
             "start": start, "end": end,
             "operations": operations, "units": units, "check": check % _CHECK_MODULUS, **more})

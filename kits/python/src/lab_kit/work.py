@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a batch yields, and what does one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from lab_kit.latencies import Latencies
@@ -9,11 +10,13 @@ from lab_kit.latencies import Latencies
 
 class Work(NamedTuple):
     """What a batch yields: the sum of every value it produced, and how many rows or bytes; of
-    operations that were done at once, their latencies, too (`lab_kit.crew` sees to that)."""
+    operations that were done at once, their latencies, too (`lab_kit.workers` sees to that); and the
+    experiment's own metrics by their names, finite and of less than 10^17."""
 
     check: int
     units: int
     latencies: Latencies | None = None
+    metrics: Mapping[str, float] = MappingProxyType({})
 
 
 Perform = Callable[[int], Work]

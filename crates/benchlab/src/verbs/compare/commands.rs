@@ -2,15 +2,14 @@
 //! Whole commands in turns.
 
 use super::{exports::exports, gate::gate};
-use crate::cli::{Cli, Color, CompareArgs, Where};
+use crate::cli::{Cli, CompareArgs, Where};
 use crate::exit::{self, Exit};
 use crate::measuring;
-use crate::output::to_stdout;
 use crate::verbs::{report, runs_folder};
-use lab_bench::{CommandTurns, fingerprint, interrupt, unix_seconds};
+use lab_bench::{CommandWorkload, fingerprint, interrupt, unix_seconds};
 use lab_model::{Commands, Cores, Ending, Measure, Plan};
 use lab_plan::{Comparison, Given, Words};
-use lab_report::{Format, Rendered, Report};
+use lab_report::{Format, kind};
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,9 +30,9 @@ pub fn commands(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
 pub fn in_turns(cli: &Cli, args: &CompareArgs, commands: Vec<Given>) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
     let plan = comparison(args, commands)?.plan()?;
-    let runs = runs_folder(cli, args.runs.as_deref())?;
+    let runs = runs_folder(cli, args.measuring.runs.as_deref())?;
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
-    let host = measuring::fit_host(args.strict)?;
+    let host = measuring::fit_host(args.measuring.strict)?;
     let path = measuring::new_file(&runs, &plan.experiment)?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     writer.host(&host)?;
@@ -50,30 +49,21 @@ pub fn carry_out(
     writer: RunWriter,
     exports: &[(&Path, Format)],
 ) -> Result<ExitCode, Exit> {
-    let how = plan.commands.as_ref().expect("a plan of commands");
+    let how = plan.commands().expect("a plan of commands");
     let path = writer.path().to_path_buf();
     let run = writer.load()?;
-    let turns = CommandTurns::new(plan, how, &run, measuring::scratch(None)?)?;
-    let ending = measuring::measure(plan, writer, run, Box::new(turns))?;
+    let workload = CommandWorkload::new(plan, how, &run, measuring::scratch(None)?)?;
+    let ending = measuring::measure(plan, writer, run, Box::new(workload))?;
     report::with_report(&path, &[], |report| {
-        show(report, exports)?;
-        match plan.measure.gate && ending != Ending::Failed {
-            true => Ok(gate(&report.parts)),
-            false => measuring::ended(ending),
+        let document = kind::document(report);
+        report::export(&document, exports)?;
+        report::answer(&document)?;
+        if plan.measure.gate && ending != Ending::Failed {
+            Ok(gate(&report.results))
+        } else {
+            measuring::ended(ending)
         }
     })
-}
-
-/// The report on standard output, and the exports.
-fn show(report: &Report, exports: &[(&Path, Format)]) -> Result<(), Exit> {
-    for &(file, format) in exports {
-        report::write(report::render(report, format, false)?, file)?;
-    }
-    let colour = report::colour(Color::Auto);
-    match report::render(report, Format::Terminal, colour)? {
-        Rendered::Text(text) => to_stdout(text.as_bytes()),
-        _ => unreachable!("the terminal's form is one text"),
-    }
 }
 
 fn given(args: &CompareArgs) -> Result<Vec<Given>, Exit> {
@@ -98,12 +88,13 @@ fn given(args: &CompareArgs) -> Result<Vec<Given>, Exit> {
 
 /// Error: there are more names than commands.
 pub fn not_too_many_names(args: &CompareArgs, commands: usize) -> Result<(), Exit> {
-    match args.name.len() > commands {
-        true => Err(Exit::wrong(format!(
+    if args.name.len() > commands {
+        Err(Exit::wrong(format!(
             "--name is given {} times for {commands} commands",
             args.name.len(),
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }
 
@@ -131,7 +122,7 @@ fn comparison(args: &CompareArgs, commands: Vec<Given>) -> Result<Comparison, Ex
             }),
         },
         measure: measure(args),
-        seed: measuring::seed(args.seed),
+        seed: measuring::seed(args.measuring.seed),
     })
 }
 
@@ -144,18 +135,20 @@ pub fn sweep(word: &str) -> Result<(String, Vec<String>), Exit> {
     };
     let (name, values) = word.split_once('=').ok_or_else(wrong)?;
     let values: Vec<String> = values.split(',').map(str::to_owned).collect();
-    match values.iter().any(String::is_empty) {
-        true => Err(wrong()),
-        false => Ok((name.to_owned(), values)),
+    if values.iter().any(String::is_empty) {
+        Err(wrong())
+    } else {
+        Ok((name.to_owned(), values))
     }
 }
 
 fn input(file: &Path) -> Result<String, Exit> {
     let wrong = |why: String| Exit::wrong(format!("--input {}: {why}", file.display()));
     let path: PathBuf = file.canonicalize().map_err(|e| wrong(e.to_string()))?;
-    match path.is_file() {
-        true => Ok(path.display().to_string()),
-        false => Err(wrong("it is not a file".into())),
+    if path.is_file() {
+        Ok(path.display().to_string())
+    } else {
+        Err(wrong("it is not a file".into()))
     }
 }
 
@@ -178,6 +171,7 @@ fn measure(args: &CompareArgs) -> Measure {
         margin: args.margin,
         precision: args.precision,
         gate: args.gate,
+        redo: args.measuring.redo,
         time_limit_ns: args.time_limit.as_nanos() as u64,
         ..Measure::default()
     }

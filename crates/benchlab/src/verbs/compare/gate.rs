@@ -2,37 +2,45 @@
 //! `--gate`: verdicts as an exit code.
 
 use crate::exit;
-use lab_stats::Analysed;
+use lab_model::Metric;
 use lab_stats::analysis::Verdict;
-use lab_stats::load::analysis::{LoadAnalysis, LoadCell, Metric};
+use lab_stats::results::Results;
 use std::process::ExitCode;
 
 /// 3 if something is slower than the baseline by more than the margin; else 4 if that is open
 /// somewhere, or nothing was compared; else 0.
-pub fn gate(parts: &[Analysed]) -> ExitCode {
-    let comparisons = parts.iter().flat_map(|part| &part.analysis.comparisons);
-    code(comparisons.map(|c| c.verdict).collect())
+pub fn gate(results: &Results) -> ExitCode {
+    code(verdicts(results))
 }
 
 /// The same of two servers, in every respect in which they are compared. Open is also what could not be
 /// compared because of errors.
-pub fn of_load(found: &LoadAnalysis) -> ExitCode {
-    let verdicts: Vec<Verdict> = found.comparisons.iter().map(|c| c.verdict).collect();
+pub fn of_load(results: &Results) -> ExitCode {
+    let verdicts = verdicts(results);
     let slower = verdicts.contains(&Verdict::Slower);
-    match !slower && (!found.refusals.is_empty() || hidden(found)) {
-        true => ExitCode::from(exit::UNDECIDED),
-        false => code(verdicts),
+    if !slower && (!results.refusals.is_empty() || hidden(results)) {
+        ExitCode::from(exit::UNDECIDED)
+    } else {
+        code(verdicts)
     }
 }
 
+fn verdicts(results: &Results) -> Vec<Verdict> {
+    results
+        .comparisons
+        .iter()
+        .filter_map(|c| c.verdict)
+        .collect()
+}
+
 /// Whether errors stand where a percentile would.
-fn hidden(found: &LoadAnalysis) -> bool {
-    let compared = |cell: &LoadCell, metric: Metric| {
-        let mut there = found.comparisons.iter().filter(|c| c.point == cell.point);
-        there.any(|c| c.metric == metric)
+fn hidden(results: &Results) -> bool {
+    let compared = |point, metric: Metric| {
+        let mut there = results.comparisons.iter();
+        there.any(|c| c.key.point == Some(point) && c.key.metric == metric)
     };
-    let mut failing = found.cells.iter().filter(|cell| !cell.errors.is_empty());
-    failing.any(|cell| !compared(cell, Metric::P50) || !compared(cell, Metric::P99))
+    let mut failing = results.errors.iter().map(|&(_, point, ..)| point);
+    failing.any(|point| !compared(point, Metric::P50) || !compared(point, Metric::P99))
 }
 
 fn code(verdicts: Vec<Verdict>) -> ExitCode {

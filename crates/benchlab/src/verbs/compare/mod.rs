@@ -10,6 +10,7 @@ mod urls;
 
 pub use commands::{carry_out, sweep};
 pub use exports::exports;
+pub use urls::urls;
 
 use crate::cli::{Cli, CompareArgs};
 use crate::exit::Exit;
@@ -31,7 +32,7 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
         [first, second] if is_url(first) && is_url(second) => {
             let why = "load is put on two URLs in turns for as long as --for says";
             refuse(&[of_commands(args)], "commands", why)?;
-            urls::urls(cli, args)
+            urls(cli, args, None)
         }
         words if words.iter().any(|word| is_url(word)) => Err(Exit::wrong(
             "two URLs are compared with each other, and with nothing else; `benchlab load URL…` puts load on \
@@ -39,9 +40,10 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
         )),
         _ => {
             refuse(&[of_load(args)], "two URLs", "commands are run, not loaded")?;
-            match args.rev.is_empty() {
-                true => commands::commands(cli, args),
-                false => revisions::revisions(cli, args),
+            if args.rev.is_empty() {
+                commands::commands(cli, args)
+            } else {
+                revisions::revisions(cli, args)
             }
         }
     }

@@ -4,8 +4,7 @@
 use super::{exports::exports, gate, sweep};
 use crate::cli::{Cli, CompareArgs};
 use crate::exit::Exit;
-use crate::measuring;
-use crate::verbs::load::{Asked, Errand, loading};
+use crate::verbs::load::{LoadCommand, RequestedServer, Resumed, keeps_words, loading, seed};
 use crate::verbs::runs_folder;
 use lab_plan::Loading;
 use std::process::ExitCode;
@@ -13,10 +12,10 @@ use std::process::ExitCode;
 /// Connections to each server where nothing else is asked for.
 const CONNECTIONS: u32 = 50;
 
-/// Compares two servers, the baseline first.
-pub fn urls(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
+/// Compares two servers, the baseline first, in a new run or in one that was stopped.
+pub fn urls(cli: &Cli, args: &CompareArgs, resumed: Option<Resumed>) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
-    let seed = measuring::seed(args.seed);
+    let seed = seed(args.measuring.seed, resumed.as_ref());
     if args.sending.families().len() > 1 {
         return Err(Exit::wrong(
             "--family 4,6 compares two ways to one server: `benchlab load --family 4,6 URL`",
@@ -24,7 +23,7 @@ pub fn urls(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
     }
     let servers = args.commands.iter();
     let servers = servers.map(|url| args.sending.servers(std::slice::from_ref(url), &[], seed));
-    let servers: Vec<Asked> = servers
+    let servers: Vec<RequestedServer> = servers
         .collect::<Result<Vec<_>, _>>()?
         .into_iter()
         .flatten()
@@ -43,21 +42,27 @@ pub fn urls(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
         length: args.budget,
         margin: args.margin,
         gate: args.gate,
+        redo: args.measuring.redo,
         seed,
         ..loading(&args.sending, &servers, &names.collect::<Vec<_>>())?
     };
-    let errand = Errand {
+    let command = LoadCommand {
         loading,
         sending: &args.sending,
         servers,
         processes: processes(args)?,
         exports,
-        runs: runs_folder(cli, args.runs.as_deref())?,
-        strict: args.strict,
+        runs: runs_folder(cli, args.measuring.runs.as_deref())?,
+        strict: args.measuring.strict,
+        keeps_words: keeps_words(&args.sending, &args.commands),
+        resumed,
     };
-    errand.carry_out(|report| {
-        let found = report.load.as_ref().filter(|_| args.gate);
-        Ok(found.map_or(ExitCode::SUCCESS, gate::of_load))
+    command.carry_out(|report| {
+        Ok(if args.gate {
+            gate::of_load(&report.results)
+        } else {
+            ExitCode::SUCCESS
+        })
     })
 }
 

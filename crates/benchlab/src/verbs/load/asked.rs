@@ -16,7 +16,7 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A server that was asked for.
-pub struct Asked {
+pub struct RequestedServer {
     /// Its scheme, host and port.
     pub origin: Origin,
     /// Where it is and what is sent to it.
@@ -27,7 +27,12 @@ impl Sending {
     /// The one server that all these URLs, and a file of requests if there is one, are of: once for each
     /// address family that was asked for. Errors: of URLs, headers, files, expectations, names,
     /// certificates, and a server that is not to be loaded.
-    pub fn servers(&self, urls: &[String], weights: &[u32], seed: u64) -> Result<Vec<Asked>, Exit> {
+    pub fn servers(
+        &self,
+        urls: &[String],
+        weights: &[u32],
+        seed: u64,
+    ) -> Result<Vec<RequestedServer>, Exit> {
         let links = urls.iter().map(|url| Link::parse(url));
         let links: Vec<Link> = links.collect::<Result<_, _>>()?;
         let list = self.list(&links, weights)?;
@@ -35,9 +40,10 @@ impl Sending {
         let origin = Origin::shared(links.iter().chain(list.iter().map(|r| &r.link)))?;
         let guard = Guard::new(self.i_may_load.as_deref())?;
         let families = self.families().iter().copied().map(Some);
-        let wanted: Vec<Option<Family>> = match self.families().is_empty() {
-            true => vec![None],
-            false => families.collect(),
+        let wanted: Vec<Option<Family>> = if self.families().is_empty() {
+            vec![None]
+        } else {
+            families.collect()
         };
         let tls = origin.secure();
         let tls = tls.then(|| Tls::new(&origin, self.protocol(), &self.trust()));
@@ -57,7 +63,7 @@ impl Sending {
                 requests: requests.clone(),
                 expect: expect.clone(),
             };
-            Ok(Asked {
+            Ok(RequestedServer {
                 origin: origin.clone(),
                 server,
             })
@@ -93,9 +99,10 @@ impl Sending {
     }
 
     fn protocol(&self) -> Protocol {
-        match self.http2 {
-            true => Protocol::Http2,
-            false => Protocol::Http1,
+        if self.http2 {
+            Protocol::Http2
+        } else {
+            Protocol::Http1
         }
     }
 

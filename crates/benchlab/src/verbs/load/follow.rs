@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Follows a load while it is put on: a view that is redrawn on a terminal, else a line per second.
 
-use super::view::{Seen, View};
-use super::words::{Sum, Whom, rate, time};
-use lab_bench::LoadProgress;
-use lab_model::{Plan, Slice};
+use super::view::{LoadStatus, View};
+use super::words::{SubjectAtPoint, Sum, label, rate, time};
+use lab_bench::Progress;
+use lab_model::{Failure, Plan, Slice};
 use std::collections::HashMap;
 use std::time::Instant;
 
@@ -19,16 +19,16 @@ pub struct Follower<'a> {
 }
 
 enum Shown<'a> {
-    View(Box<(Seen<'a>, View)>),
+    View(Box<(LoadStatus<'a>, View)>),
     /// What no line has told of yet.
-    Lines(HashMap<Whom, Sum>),
+    Lines(HashMap<SubjectAtPoint, Sum>),
 }
 
 impl<'a> Follower<'a> {
     /// Follows a run of this plan on standard error.
     pub fn new(plan: &'a Plan) -> Follower<'a> {
         let shown = match View::on_terminal() {
-            Some(view) => Shown::View(Box::new((Seen::new(plan), view))),
+            Some(view) => Shown::View(Box::new((LoadStatus::new(plan), view))),
             None => Shown::Lines(HashMap::new()),
         };
         Follower {
@@ -39,21 +39,30 @@ impl<'a> Follower<'a> {
     }
 
     /// Shows a step.
-    pub fn step(&mut self, progress: LoadProgress) {
-        match (progress, &mut self.shown) {
-            (LoadProgress::Note(text), Shown::Lines(_)) => eprintln!("benchlab: {}", clean(text)),
-            (LoadProgress::Note(text), Shown::View(both)) => {
-                both.1.clear();
-                eprintln!("benchlab: {}", clean(text));
+    pub fn step(&mut self, progress: Progress) {
+        match progress {
+            Progress::Slice { slice, done, of } => self.slice(slice, done, of),
+            Progress::Note(text) => self.note(text),
+            Progress::Failed(failure) => self.note(&self.failed(&failure)),
+            Progress::Disturbed(block) => self.note(&format!(
+                "block {}: other programs or the hypervisor disturbed it; once more",
+                block + 1
+            )),
+            Progress::Restored(why) => self.note(&why),
+            Progress::Pilot { .. } | Progress::Point { .. } | Progress::Complete(..) => {}
+        }
+    }
+
+    fn slice(&mut self, slice: &Slice, done: u32, of: u32) {
+        match &mut self.shown {
+            Shown::View(both) => {
+                let (status, view) = &mut **both;
+                status.add(slice, done, of);
+                view.draw(status);
             }
-            (LoadProgress::Slice { slice, done, of }, Shown::View(both)) => {
-                let (seen, view) = &mut **both;
-                seen.add(slice, done, of);
-                view.draw(seen);
-            }
-            (LoadProgress::Slice { slice, .. }, Shown::Lines(untold)) => {
-                let whom = (slice.subject, slice.point);
-                let sum = untold.entry(whom).or_default();
+            Shown::Lines(untold) => {
+                let place = (slice.subject, slice.point);
+                let sum = untold.entry(place).or_default();
                 sum.add(slice);
                 // A slice may be a little shorter than it was meant to be.
                 if sum.wall_ns >= LINE_NS - LINE_NS / 20 {
@@ -62,6 +71,26 @@ impl<'a> Follower<'a> {
                 }
             }
         }
+    }
+
+    /// A line that stays.
+    fn note(&mut self, text: &str) {
+        if let Shown::View(both) = &mut self.shown {
+            both.1.clear();
+        }
+        eprintln!("benchlab: {}", clean(text));
+    }
+
+    fn failed(&self, failure: &Failure) -> String {
+        let name = &self.plan.subjects[failure.subject].name;
+        let at = failure
+            .point
+            .map(|point| format!(" at {}", self.plan.label(point)));
+        format!(
+            "{name} failed{}: {}",
+            at.unwrap_or_default(),
+            failure.message
+        )
     }
 
     /// Leaves the terminal as it was.
@@ -73,28 +102,20 @@ impl<'a> Follower<'a> {
 
     fn line(&self, slice: &Slice, sum: &Sum) {
         let seconds = self.began.elapsed().as_secs_f64();
-        let whom = whom(self.plan, (slice.subject, slice.point));
-        let whom = match whom.is_empty() {
-            true => whom,
-            false => format!("  {whom}"),
+        let place = label(self.plan, (slice.subject, slice.point));
+        let place = if place.is_empty() {
+            place
+        } else {
+            format!("  {place}")
         };
         eprintln!(
-            "benchlab: {seconds:.0} s{whom}  {}  p50 {}  p99 {}  {}",
+            "benchlab: {seconds:.0} s{place}  {}  p50 {}  p99 {}  {}",
             rate(sum.served_per_second()),
             time(sum.quantile(0.5)),
             time(sum.quantile(0.99)),
             sum.errors()
         );
     }
-}
-
-/// Server and point, as far as they do not go without saying: `A connections=8`.
-pub fn whom(plan: &Plan, (subject, point): Whom) -> String {
-    let name = (plan.subjects.len() > 1).then(|| plan.subjects[subject].name.clone());
-    let params = plan.points[point].params.iter();
-    let params = params.filter(|_| plan.points.len() > 1);
-    let params = params.map(|(key, value)| format!("{key}={value}"));
-    name.into_iter().chain(params).collect::<Vec<_>>().join(" ")
 }
 
 /// Servers' words may hold control sequences.

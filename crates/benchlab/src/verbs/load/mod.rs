@@ -4,6 +4,7 @@
 mod asked;
 mod check;
 mod follow;
+mod resumed;
 mod view;
 mod words;
 
@@ -12,24 +13,35 @@ use crate::exit::{self, Exit};
 use crate::measuring;
 use crate::verbs::compare::{exports, sweep};
 use crate::verbs::{report, runs_folder};
-pub use asked::Asked;
+pub use asked::RequestedServer;
 use follow::Follower;
-use lab_bench::{LoadRun, LoadedServers, give_back, interrupt, unix_seconds};
+use lab_bench::{LoadWorkload, LoadedServers, Session, give_back, interrupt, unix_seconds};
 use lab_load::Ports;
 use lab_model::host::Finding;
-use lab_model::{Arrivals, Ending, Host, Plan};
+use lab_model::{Arrivals, Ending, Host, Metric, Plan, Run};
 use lab_plan::{Loading, Server};
-use lab_report::{Format, Report};
+use lab_report::{Format, Report, kind};
 use lab_stats::load::threshold::{Threshold, judge};
 use lab_store::RunWriter;
+use resumed::words;
+pub use resumed::{Resumed, is_one_changing_stretch, keeps_words, seed};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 /// Loads one server.
 pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
+    load_or_resume(cli, args, None)
+}
+
+/// Loads one server, in a new run or in one that was stopped.
+pub fn load_or_resume(
+    cli: &Cli,
+    args: &LoadArgs,
+    resumed: Option<Resumed>,
+) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
-    let seed = measuring::seed(args.seed);
+    let seed = seed(args.measuring.seed, resumed.as_ref());
     let servers = args.sending.servers(&args.urls, &args.weights, seed)?;
     let families = args.sending.families().iter();
     let names: Vec<Option<String>> = match servers.len() {
@@ -47,38 +59,45 @@ pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
             .map(|word| sweep(word))
             .collect::<Result<_, _>>()?,
         length: args.length,
+        redo: args.measuring.redo,
         seed,
         ..loading(&args.sending, &servers, &names)?
     };
-    let errand = Errand {
+    let command = LoadCommand {
         loading,
         sending: &args.sending,
         processes: vec![args.server_pid; servers.len()],
         servers,
         exports,
-        runs: runs_folder(cli, args.runs.as_deref())?,
-        strict: args.strict,
+        runs: runs_folder(cli, args.measuring.runs.as_deref())?,
+        strict: args.measuring.strict,
+        keeps_words: keeps_words(&args.sending, &args.urls),
+        resumed,
     };
-    errand.carry_out(|report| judged(report, &args.fail_if))
+    command.carry_out(|report| judged(report, &args.fail_if))
 }
 
 /// Load that is to be put on, and what is made of it.
-pub struct Errand<'a> {
+pub struct LoadCommand<'a> {
     pub loading: Loading,
     pub sending: &'a Sending,
     /// Those of the plan, in its order.
-    pub servers: Vec<Asked>,
+    pub servers: Vec<RequestedServer>,
     /// Their processes on this machine, where they were named.
     pub processes: Vec<Option<i32>>,
     pub exports: Vec<(&'a Path, Format)>,
     pub runs: PathBuf,
     pub strict: bool,
+    /// The command line may be kept in the run file, from which the run can be resumed.
+    pub keeps_words: bool,
+    /// The run that is resumed; `None`: a new one.
+    pub resumed: Option<Resumed>,
 }
 
 /// The part of a load that the options of both verbs say.
 pub fn loading(
     sending: &Sending,
-    servers: &[Asked],
+    servers: &[RequestedServer],
     names: &[Option<String>],
 ) -> Result<Loading, Exit> {
     let named = servers.iter().zip(names).map(|(asked, name)| {
@@ -101,7 +120,7 @@ pub fn loading(
     })
 }
 
-impl Errand<'_> {
+impl LoadCommand<'_> {
     /// Puts the load on, reports, and has a run of which something came judged.
     pub fn carry_out(
         mut self,
@@ -122,30 +141,53 @@ impl Errand<'_> {
         let servers = LoadedServers::new(&plan, servers.collect());
         check::check(&plan, &servers)?;
         let host = with_trust(measuring::fit_host(self.strict)?, self.sending);
-        let path = measuring::new_file(&self.runs, &plan.experiment)?;
-        let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
-        writer.host(&host)?;
-        writer.plan(&plan)?;
-        let mut follower = Follower::new(&plan);
-        give_back();
-        let run = LoadRun::new(&plan, writer, &servers, &self.processes);
-        let ending = run.measure(&mut |progress| follower.step(progress));
-        follower.end();
-        let ending = ending?;
+        let resumable = self.keeps_words && !is_one_changing_stretch(&plan);
+        let writer = match &self.resumed {
+            Some(resumed) => resumed.writer(&plan)?,
+            None => {
+                let path = measuring::new_file(&self.runs, &plan.experiment)?;
+                let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
+                writer.host(&host)?;
+                writer.plan(&plan)?;
+                if resumable {
+                    writer.command_line(&words())?;
+                }
+                writer
+            }
+        };
+        let path = writer.path().to_path_buf();
+        let run = writer.load()?;
+        let how = plan.load().expect("a plan with a load");
+        let workload = LoadWorkload::new(&plan, how, &run, &servers, &self.processes);
+        let ending = measure(&plan, writer, run, workload.resumable(resumable))?;
         report::with_report(&path, &[], |report| {
-            report::show(report, &path)?;
-            write(report, &self.exports, self.sending.hlog.as_deref())?;
-            ended(report, ending)?;
+            let document = kind::document(report);
+            report::show(&document, &path)?;
+            report::export(&document, &self.exports)?;
+            write_log(report, self.sending.hlog.as_deref())?;
+            ended(report, ending, resumable.then_some(path.as_path()))?;
             judge(report)
         })
     }
 }
 
-/// Writes exports, and the log of histograms.
-fn write(report: &Report, exports: &[(&Path, Format)], hlog: Option<&Path>) -> Result<(), Exit> {
-    for &(file, format) in exports {
-        report::write(report::render(report, format, false)?, file)?;
-    }
+/// Puts on the load that is missing in a run file.
+fn measure(
+    plan: &Plan,
+    writer: RunWriter,
+    run: Run,
+    workload: LoadWorkload,
+) -> Result<Ending, Exit> {
+    let mut follower = Follower::new(plan);
+    give_back();
+    let session = Session::new(plan, writer, run, Box::new(workload));
+    let ending = session.measure(&mut |progress| follower.step(progress));
+    follower.end();
+    Ok(ending?)
+}
+
+/// Writes the log of histograms.
+fn write_log(report: &Report, hlog: Option<&Path>) -> Result<(), Exit> {
     let Some(file) = hlog else { return Ok(()) };
     let failed = |why: String| Exit::new(exit::FAILED, format!("--hlog {}: {why}", file.display()));
     let log = lab_store::hlog(report.run).map_err(failed)?;
@@ -153,13 +195,19 @@ fn write(report: &Report, exports: &[(&Path, Format)], hlog: Option<&Path>) -> R
 }
 
 /// Error: the run was stopped, or nothing came of it.
-fn ended(report: &Report, ending: Ending) -> Result<(), Exit> {
+fn ended(report: &Report, ending: Ending, resumable: Option<&Path>) -> Result<(), Exit> {
     if ending == Ending::Interrupted {
-        let message = "stopped; what was measured until then is kept and shown";
+        let next =
+            resumable.map(|file| format!("; go on with `benchlab resume {}`", file.display()));
+        let message = format!(
+            "stopped; what was measured until then is kept and shown{}",
+            next.unwrap_or_default()
+        );
         return Err(Exit::new(exit::INTERRUPTED, message));
     }
-    let cells = report.load.iter().flat_map(|load| &load.cells);
-    match cells.map(|cell| cell.served).sum::<u64>() {
+    let cells = report.results.cells.iter();
+    let served = cells.filter(|cell| cell.key.metric == Metric::SERVED);
+    match served.map(|cell| cell.value.value() as u64).sum::<u64>() {
         0 => Err(Exit::new(
             exit::FAILED,
             "no request was served: the report says why",
@@ -170,10 +218,10 @@ fn ended(report: &Report, ending: Ending) -> Result<(), Exit> {
 
 /// What the conditions of `--fail-if` say of the run.
 fn judged(report: &Report, conditions: &[Threshold]) -> Result<ExitCode, Exit> {
-    let (Some(load), Some(plan)) = (&report.load, &report.run.plan) else {
+    let Some(plan) = &report.run.plan else {
         return Ok(ExitCode::SUCCESS);
     };
-    let judgement = judge(conditions, load, plan);
+    let judgement = judge(conditions, &report.results, plan);
     let crossed = judgement.crossed.iter();
     let crossed = crossed.map(|c| ("--fail-if is so", c.subject, c.point, &c.text));
     let undecided = judgement.undecided.iter();
@@ -196,7 +244,7 @@ fn judged(report: &Report, conditions: &[Threshold]) -> Result<ExitCode, Exit> {
 
 /// A connection per request uses up ports: says beforehand what would happen, and what helps.
 fn ports(plan: &Plan, loopback: bool) {
-    let how = plan.load.as_ref().expect("a plan with a load");
+    let how = plan.load().expect("a plan with a load");
     if how.keep_alive {
         return;
     }

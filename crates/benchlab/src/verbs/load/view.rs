@@ -5,8 +5,7 @@
 //! ratatui lays it out. It is drawn by moves relative to the cursor's line: to ask the terminal where the
 //! cursor is would write into standard output, which may be a pipe, and take keys that are not meant for it.
 
-use super::follow::whom;
-use super::words::{Sum, Whom, grouped, rate, size, time};
+use super::words::{SubjectAtPoint, Sum, grouped, label as place_label, rate, size, time};
 use lab_model::{Plan, Slice};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::terminal;
@@ -44,13 +43,13 @@ const SHADES: [(f64, &str, u8); 5] = [
 ];
 
 /// What was seen of a load so far.
-pub struct Seen<'a> {
+pub struct LoadStatus<'a> {
     plan: &'a Plan,
     done: u32,
     of: u32,
-    /// Whom the last slice was of.
-    whom: Whom,
-    all: HashMap<Whom, Sum>,
+    /// What the last slice was of.
+    place: SubjectAtPoint,
+    all: HashMap<SubjectAtPoint, Sum>,
     /// The last slices of the same.
     last: VecDeque<Slice>,
     heat: VecDeque<Column>,
@@ -63,14 +62,14 @@ struct Column {
     errors: bool,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> LoadStatus<'a> {
     /// Nothing yet of a run of this plan.
-    pub fn new(plan: &'a Plan) -> Seen<'a> {
-        Seen {
+    pub fn new(plan: &'a Plan) -> LoadStatus<'a> {
+        LoadStatus {
             plan,
             done: 0,
             of: 0,
-            whom: (0, 0),
+            place: (0, 0),
             all: HashMap::new(),
             last: VecDeque::new(),
             heat: VecDeque::new(),
@@ -79,12 +78,12 @@ impl<'a> Seen<'a> {
 
     /// Sees a slice: the `done`th of so many.
     pub fn add(&mut self, slice: &Slice, done: u32, of: u32) {
-        let whom = (slice.subject, slice.point);
-        if std::mem::replace(&mut self.whom, whom) != whom {
+        let place = (slice.subject, slice.point);
+        if std::mem::replace(&mut self.place, place) != place {
             self.last.clear();
         }
         (self.done, self.of) = (done, of);
-        self.all.entry(whom).or_default().add(slice);
+        self.all.entry(place).or_default().add(slice);
         self.last.push_back(slice.clone());
         let wall_ns = |last: &VecDeque<Slice>| last.iter().map(|s| s.wall_ns).sum::<u64>();
         while self.last.len() > 1 && wall_ns(&self.last) - self.last[0].wall_ns >= LAST_NS {
@@ -130,14 +129,14 @@ fn bound_ns(level: usize) -> u64 {
         .saturating_mul([1, 2, 5][level % 3])
 }
 
-impl Widget for &Seen<'_> {
+impl Widget for &LoadStatus<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let rows = [1, 1, 3, 1, 1, ROWS as u16 + 1].map(Constraint::Length);
         let [title, rates, times, errors, uses, heat] = Layout::vertical(rows).areas(area);
         self.title().render(title, buffer);
         let mut last = Sum::default();
         self.last.iter().for_each(|slice| last.add(slice));
-        let all = self.all.get(&self.whom).cloned().unwrap_or_default();
+        let all = self.all.get(&self.place).cloned().unwrap_or_default();
         self.rates(&last).render(rates, buffer);
         Widget::render(table(&last, &all), times, buffer);
         self.errors(&all).render(errors, buffer);
@@ -146,12 +145,13 @@ impl Widget for &Seen<'_> {
     }
 }
 
-impl Seen<'_> {
+impl LoadStatus<'_> {
     fn title(&self) -> Line<'_> {
-        let whom = whom(self.plan, self.whom);
-        let what = match whom.is_empty() {
-            true => self.plan.title.clone(),
-            false => whom,
+        let place = place_label(self.plan, self.place);
+        let what = if place.is_empty() {
+            self.plan.title.clone()
+        } else {
+            place
         };
         let left = format!("  {} s left", self.seconds_left());
         Line::from(vec![what.bold(), left.dim()])
@@ -274,11 +274,11 @@ impl View {
         })
     }
 
-    /// Draws what was seen in the place of what was drawn before.
-    pub fn draw(&mut self, seen: &Seen) {
+    /// Draws the status over what was drawn before.
+    pub fn draw(&mut self, status: &LoadStatus) {
         let area = Rect::new(0, 0, WIDTH.min(size_of_terminal().0), HEIGHT);
         let mut buffer = Buffer::empty(area);
-        seen.render(area, &mut buffer);
+        status.render(area, &mut buffer);
         let mut text = self.up();
         for y in 0..area.height {
             text += &line(&buffer, y, self.colour);
@@ -395,10 +395,10 @@ mod tests {
     }
 
     /// As on a terminal, without colours.
-    fn screen(seen: &Seen) -> Vec<String> {
+    fn screen(status: &LoadStatus) -> Vec<String> {
         let area = Rect::new(0, 0, WIDTH, HEIGHT);
         let mut buffer = Buffer::empty(area);
-        seen.render(area, &mut buffer);
+        status.render(area, &mut buffer);
         let lines = (0..HEIGHT).map(|y| line(&buffer, y, false));
         lines
             .map(|l| l.trim_end_matches("\x1b[K\r\n").to_owned())
@@ -408,14 +408,14 @@ mod tests {
     #[test]
     fn a_view_shows_the_last_second_and_all() {
         let plan = plan();
-        let mut seen = Seen::new(&plan);
-        seen.add(&slice(&[(1_200_000, 90), (4_800_000, 10)], &[]), 1, 30);
-        seen.add(
+        let mut status = LoadStatus::new(&plan);
+        status.add(&slice(&[(1_200_000, 90), (4_800_000, 10)], &[]), 1, 30);
+        status.add(
             &slice(&[(1_900_000, 41_200)], &[(ErrorKind::Timeout, 3)]),
             2,
             30,
         );
-        let screen = screen(&seen);
+        let screen = screen(&status);
         assert_eq!(screen[0], "http://127.0.0.1:8080  28 s left");
         assert_eq!(screen[1], "served    41,200/s      offered   41,200/s");
         assert!(screen[3].starts_with("last second  1.9 ms"), "{screen:#?}");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Readings of the moment as people read them: they have no interval, and so few digits.
 
-use lab_model::{ErrorKind, PointId, Slice, SubjectId};
+use lab_model::{ErrorKind, Plan, PointId, Slice, SubjectId};
 use std::collections::BTreeMap;
 
 /// What happened in some slices together.
@@ -19,8 +19,8 @@ pub struct Sum {
     times: BTreeMap<u64, u64>,
 }
 
-/// Whom a slice is of.
-pub type Whom = (SubjectId, PointId);
+/// What a slice is of.
+pub type SubjectAtPoint = (SubjectId, PointId);
 
 impl Sum {
     /// Adds a slice.
@@ -66,9 +66,10 @@ impl Sum {
         let word =
             |(kind, count): (&ErrorKind, &u64)| format!("{} {}", grouped(*count), kind.name());
         let words: Vec<String> = self.errors.iter().map(word).collect();
-        match words.is_empty() {
-            true => "no errors".into(),
-            false => words.join(", "),
+        if words.is_empty() {
+            "no errors".into()
+        } else {
+            words.join(", ")
         }
     }
 }
@@ -124,6 +125,15 @@ pub fn grouped(number: u64) -> String {
 fn two_digits(value: f64) -> String {
     let decimals = usize::from(value < 9.95);
     format!("{value:.decimals$}")
+}
+
+/// Server and point, as far as they do not go without saying: `A connections=8`.
+pub fn label(plan: &Plan, (subject, point): SubjectAtPoint) -> String {
+    let name = (plan.subjects.len() > 1).then(|| plan.subjects[subject].name.clone());
+    let params = plan.points[point].params.iter();
+    let params = params.filter(|_| plan.points.len() > 1);
+    let params = params.map(|(key, value)| format!("{key}={value}"));
+    name.into_iter().chain(params).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -138,7 +138,7 @@ fn several_urls_have_their_weights() {
     let of = |path: &str| seen[1..].iter().filter(|s| s.starts_with(path)).count();
     assert_eq!((of("POST /a"), of("POST /b")), (45, 15));
     let plan = place.0.load().plan.unwrap();
-    let asked = &plan.load.unwrap().requests[0];
+    let asked = &plan.load().unwrap().requests[0];
     assert_eq!(asked.iter().map(|a| a.weight).collect::<Vec<_>>(), [3, 1]);
 }
 

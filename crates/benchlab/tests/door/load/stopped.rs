@@ -39,7 +39,8 @@ fn ctrl_c_ends_a_load_with_a_report() {
         .says(&["stopped; what was measured until then is kept and shown"]);
     assert!(ended.stdout.contains("Response time"), "{}", ended.stdout);
     let run = place.0.load();
-    assert_eq!(run.ending, Some(Ending::Interrupted));
+    // It has not ended: it can be resumed.
+    assert_eq!(run.ending, None);
     let (served, errors) = sums(&run);
     // What was under way when the load was stopped.
     let unfinished: u64 = errors.iter().map(|(_, n)| n).sum();
@@ -53,11 +54,52 @@ fn ctrl_c_ends_a_load_with_a_report() {
     let file = place.0.file();
     let file = file.to_str().unwrap();
     place.0.call(&["report", file]).expect(0);
+}
+
+#[test]
+fn a_load_that_was_stopped_is_resumed_to_its_length() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let url = web.url("/");
+    let lab = place.0.start(&["load", &url, "--for", "3s", "-c", "2"]);
+    let kept =
+        || lab_store::load(&place.0.file()).is_ok_and(|run| run.complete_blocks().count() >= 2);
+    wait_until("two slices", || !place.0.files().is_empty() && kept());
+    strike(&lab, Signal::SIGINT);
+    let stopped = ended(lab.wait_with_output().unwrap());
+    stopped.expect(130).says(&["go on with `benchlab resume "]);
+    let begun = place.0.load().complete_blocks().count();
+    let file = place.0.file();
+    let file = file.to_str().unwrap();
     let resumed = place.0.call(&["resume", file]);
-    resumed.expect(2).says(&[
-        "holds a load, which is not gone on with",
-        "start the load again",
-    ]);
+    resumed.expect(0);
+    let run = place.0.load();
+    let blocks = run.plan.as_ref().unwrap().measure.max_blocks;
+    assert_eq!(run.ending, Some(Ending::Blocks));
+    assert_eq!(run.complete_blocks().count(), blocks as usize);
+    assert!(begun < blocks as usize);
+    place
+        .0
+        .call(&["resume", file])
+        .expect(2)
+        .says(&["is complete"]);
+}
+
+#[test]
+fn a_load_whose_requests_are_kept_nowhere_cannot_be_resumed() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let lab = begun(&place, &[&web.url("/"), "-H", "Authorization: secret"]);
+    strike(&lab, Signal::SIGINT);
+    let stopped = ended(lab.wait_with_output().unwrap());
+    stopped.expect(130);
+    assert!(!stopped.stderr.contains("benchlab resume"), "{stopped:?}");
+    let file = place.0.file();
+    let resumed = place.0.call(&["resume", file.to_str().unwrap()]);
+    resumed
+        .expect(2)
+        .says(&["cannot be resumed", "a header", "start the load again"]);
+    assert_eq!(place.0.load().ending, Some(Ending::Interrupted));
+    let bytes = std::fs::read(&file).unwrap();
+    assert!(!bytes.windows(6).any(|word| word == b"secret"));
 }
 
 /// The keys go to the terminal, and the view leaves it as it was.
@@ -74,7 +116,7 @@ fn ctrl_c_at_a_terminal_clears_the_view() {
         keyboard.write_all(&[CTRL_C]).unwrap();
         keyboard.flush().unwrap();
         wait_until("the end", || {
-            lab_store::load(&place.0.file()).is_ok_and(|run| run.ending.is_some())
+            lab_store::load(&place.0.file()).is_ok_and(|run| run.lab_cost.is_some())
         });
     });
     assert_eq!(code, Some(130), "{shown}");
@@ -95,7 +137,7 @@ fn ctrl_c_at_a_terminal_clears_the_view() {
     let hidden = shown.matches("\u{1b}[?25l").count();
     assert_eq!(shown.matches("\u{1b}[?25h").count(), hidden, "the cursor");
     let run = place.0.load();
-    assert_eq!(run.ending, Some(Ending::Interrupted));
+    assert_eq!(run.ending, None);
     assert!(sums(&run).0 > 0);
 }
 
@@ -119,7 +161,9 @@ fn ctrl_c_ends_turns() {
     strike(&lab, Signal::SIGINT);
     let ended = ended(lab.wait_with_output().unwrap());
     ended.expect(130);
-    assert_eq!(place.0.load().ending, Some(Ending::Interrupted));
+    let run = place.0.load();
+    assert_eq!(run.ending, None);
+    assert!(run.complete_blocks().all(|block| block.slices.len() == 4));
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn a_sweep_visits_every_point_in_every_block_and_is_fitted() {
     let (served, errors) = sums(&run);
     assert_eq!((web.requests() as u64, errors.len()), (served + 1, 0));
     let json = place.json().to_string();
-    assert!(json.contains("\"scalings\":[{"), "{json}");
+    assert!(json.contains("contention"), "{json}");
 }
 
 #[test]
@@ -72,7 +72,8 @@ fn two_servers_take_mirrored_turns_and_the_slower_one_is_named() {
     assert_eq!(sums(&run).1, []);
     let asked = fast.requests() + slow.requests();
     assert_eq!(asked as u64, sums(&run).0 + 2);
-    assert!(ended.stdout.contains("slower"), "{}", ended.stdout);
+    let json = place.json().to_string();
+    assert!(json.contains("\"verdict\":\"slower\""), "{json}");
     // The other way round nothing is slower.
     let place = Place::new();
     let names = ["--name", "old", "--name", "new"];

@@ -29,11 +29,13 @@ public final class Latencies {
         counts[index(ns)]++;
     }
 
-    void add(Latencies other) {
+    /** Counts what another one recorded, too. */
+    public void add(Latencies other) {
         Arrays.setAll(counts, i -> counts[i] + other.counts[i]);
     }
 
-    void clear() {
+    /** Forgets all. */
+    public void clear() {
         Arrays.fill(counts, 0);
     }
 

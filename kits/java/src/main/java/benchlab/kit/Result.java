@@ -2,6 +2,10 @@
 // What a batch of operations produced.
 package benchlab.kit;
 
+import java.util.Collections;
+import java.util.Map;
+import java.util.TreeMap;
+
 /**
  * The outcome of {@link Case#perform(long)}. Units and check are equal for every subject that did
  * the same work.
@@ -10,18 +14,26 @@ package benchlab.kit;
  * @param check the sum modulo 2<sup>64</sup> of every value they produced, as an unsigned number
  * @param times when the operations were done, where several were done at once; else null, and the
  *     kit's own readings of the clock tell
+ * @param metrics of the experiment, by their names: finite, of less than 10<sup>17</sup>
  */
-public record Result(long units, long check, Times times) {
+public record Result(long units, long check, Times times, Map<String, Double> metrics) {
 
     /** Of operations that were done one after the other. */
     public Result(long units, long check) {
-        this(units, check, null);
+        this(units, check, null, Map.of());
+    }
+
+    /** The same with one more metric, whose name matches {@code [a-z][a-z0-9_]*}. */
+    public Result with(String metric, double value) {
+        var more = new TreeMap<>(metrics);
+        more.put(metric, value);
+        return new Result(units, check, times, Collections.unmodifiableMap(more));
     }
 
     /**
      * @param start {@link System#nanoTime()} at the start of the first operation
      * @param end {@link System#nanoTime()} at the end of the last one
-     * @param latencies of every single operation
+     * @param latencies of every single operation; null if the case tells none
      */
     public record Times(long start, long end, Latencies latencies) {}
 }

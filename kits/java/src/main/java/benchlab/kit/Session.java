@@ -2,6 +2,7 @@
 // The subject's side of the protocol: one reply to every command, and the case that is open.
 package benchlab.kit;
 
+import java.math.BigDecimal;
 import java.sql.SQLException;
 import java.util.Locale;
 import java.util.Objects;
@@ -99,7 +100,15 @@ final class Session implements AutoCloseable {
                         .with("operations", operations)
                         .with("units", result.units())
                         .with("check", result.check());
-        return times == null ? reply : reply.with("latencies", times.latencies().format());
+        result.metrics().forEach((metric, value) -> reply.with(metric, decimal(value)));
+        return times == null || times.latencies() == null
+                ? reply
+                : reply.with("latencies", times.latencies().format());
+    }
+
+    /** Without an exponent, which the protocol does not have. */
+    private static String decimal(double value) {
+        return BigDecimal.valueOf(value).stripTrailingZeros().toPlainString();
     }
 
     /** Whatever closing brings, the case is gone after it. */

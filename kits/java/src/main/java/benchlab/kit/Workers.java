@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that share a batch of operations and do them at once, and the latency of every one.
+// Threads that share a batch of operations and do them at once.
 package benchlab.kit;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Phaser;
 
 /**
  * One thread for each worker, alive until this is closed. A case that does several operations at
- * once makes its workers when it is opened, and hands its batches on to {@link #perform(long)}.
+ * once makes its workers when it is opened, and hands its batches on to {@link #perform(long)}: of n
+ * workers, worker c does every operation k with {@code k mod n = c}. All start on a barrier.
  */
 public final class Workers implements AutoCloseable {
 
@@ -25,15 +27,49 @@ public final class Workers implements AutoCloseable {
         long perform(long k) throws Exception;
     }
 
+    /** Does its share of the operations in a loop of its own, for a case that tells no latencies. */
+    @FunctionalInterface
+    public interface ShareWorker {
+        /**
+         * Does the operations of its share, which produce one unit each.
+         *
+         * @return what they add to the check
+         */
+        long perform(Share share) throws Exception;
+    }
+
+    /** Of a batch, the operations {@code first}, {@code first + step}, ... below {@code end}. */
+    public record Share(long first, long step, long end) {
+        /** How many operations it has. */
+        public long size() {
+            return first < end ? (end - first - 1) / step + 1 : 0;
+        }
+    }
+
     /** All wait here for the start of a batch, and again for its end. */
     private final Phaser barrier = new Phaser(1);
 
     private final List<Member> members = new ArrayList<>();
+    private final boolean hasLatencies;
     private long operations;
 
-    /** Starts a thread for each worker. */
+    /** Starts a thread for each worker; the latency of every operation is told. */
     public Workers(List<? extends Worker> workers) {
-        for (Worker worker : workers) {
+        this(workers.stream().map(Workers::measured).toList(), true);
+    }
+
+    /** Starts a thread for each worker; no latencies are told. */
+    public static Workers ofShares(List<? extends ShareWorker> workers) {
+        return new Workers(
+                workers.stream()
+                        .<MeasuredWorker>map(worker -> (share, times) -> worker.perform(share))
+                        .toList(),
+                false);
+    }
+
+    private Workers(List<MeasuredWorker> workers, boolean hasLatencies) {
+        this.hasLatencies = hasLatencies;
+        for (MeasuredWorker worker : workers) {
             members.add(new Member(worker, members.size()));
         }
         barrier.bulkRegister(members.size());
@@ -41,8 +77,7 @@ public final class Workers implements AutoCloseable {
     }
 
     /**
-     * Does the operations 0 to {@code operations} - 1: of n workers, worker c does every operation k
-     * with {@code k mod n = c}, in ascending order.
+     * Does the operations 0 to {@code operations} - 1, each worker its own in ascending order.
      *
      * @throws Exception what a worker threw: it has left out the rest of its share, the others have
      *     done theirs
@@ -67,7 +102,8 @@ public final class Workers implements AutoCloseable {
                 latencies.add(member.latencies);
             }
         }
-        return new Result(operations, check, new Result.Times(start, end, latencies));
+        var times = new Result.Times(start, end, hasLatencies ? latencies : null);
+        return new Result(operations, check, times, Map.of());
     }
 
     /** Ends the threads; what the workers hold is for the case to release. */
@@ -79,9 +115,28 @@ public final class Workers implements AutoCloseable {
         }
     }
 
+    private interface MeasuredWorker {
+        long perform(Share share, Latencies latencies) throws Exception;
+    }
+
+    /** The clock is read once per operation: the end of one is the start of the next. */
+    private static MeasuredWorker measured(Worker worker) {
+        return (share, latencies) -> {
+            long sum = 0;
+            long now = System.nanoTime();
+            for (long k = share.first(); k < share.end(); k += share.step()) {
+                sum += worker.perform(k);
+                long before = now;
+                now = System.nanoTime();
+                latencies.record(now - before);
+            }
+            return sum;
+        };
+    }
+
     /** The thread of a worker. What it measured is read when it waits at the barrier. */
     private final class Member extends Thread {
-        private final Worker worker;
+        private final MeasuredWorker worker;
         private final int first;
         private final Latencies latencies = new Latencies();
         private long start;
@@ -89,7 +144,7 @@ public final class Workers implements AutoCloseable {
         private long check;
         private Exception failure;
 
-        Member(Worker worker, int first) {
+        Member(MeasuredWorker worker, int first) {
             super("worker-" + first);
             this.worker = worker;
             this.first = first;
@@ -103,7 +158,7 @@ public final class Workers implements AutoCloseable {
                 check = 0;
                 failure = null;
                 try {
-                    work();
+                    work(new Share(first, members.size(), operations));
                 } catch (Exception e) {
                     failure = e;
                 } catch (Error e) {
@@ -113,20 +168,10 @@ public final class Workers implements AutoCloseable {
             }
         }
 
-        /** The clock is read once per operation: the end of one is the start of the next. */
-        private void work() throws Exception {
-            int step = members.size();
-            long sum = 0;
-            long now = System.nanoTime();
-            start = now;
-            for (long k = first; k < operations; k += step) {
-                sum += worker.perform(k);
-                long before = now;
-                now = System.nanoTime();
-                latencies.record(now - before);
-            }
-            end = now;
-            check = sum;
+        private void work(Share share) throws Exception {
+            start = System.nanoTime();
+            check = worker.perform(share, latencies);
+            end = System.nanoTime();
         }
     }
 }

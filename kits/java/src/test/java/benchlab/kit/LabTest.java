@@ -86,6 +86,20 @@ class LabTest {
         assertTrue(before <= start && start <= end && end <= after);
     }
 
+    @Test
+    void tellsMetricsAsDecimalNumbersOfARun() throws Exception {
+        List<String> replies =
+                Conversation.with(
+                        probe, "open case=metrics seed=7", "run operations=3", "verify operations=3");
+        assertTrue(
+                replies.get(1)
+                        .endsWith(
+                                " check=3 large=98000000000000000 lost=33.333333333333336"
+                                        + " none=0 small=-0.000012"),
+                replies.get(1));
+        assertEquals("@lab verified operations=3 units=3 check=3", replies.get(2));
+    }
+
     /** The threads' own readings of the clock lie within the kit's, which would count the waking. */
     @Test
     void tellsTheLatenciesOfOperationsDoneAtOnce() throws Exception {

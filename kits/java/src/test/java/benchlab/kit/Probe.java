@@ -29,6 +29,7 @@ final class Probe implements Subject {
                     case "echo" -> new Echo(arguments);
                     case "sum" -> new Sum(arguments.sequence());
                     case "crowd" -> new Crowd(arguments.sequence());
+                    case "metrics" -> new Metrics();
                     case "serves" -> new Serves();
                     case "fails" -> new Fails(arguments.text("when"), arguments.text("message"));
                     default -> throw Refusal.unsupported("there is no case " + name);
@@ -103,6 +104,18 @@ final class Probe implements Subject {
         public void close() throws Exception {
             workers.close();
             super.close();
+        }
+    }
+
+    /** Has metrics. */
+    private final class Metrics extends Counted {
+        @Override
+        public Result perform(long operations) {
+            return new Result(operations, operations)
+                    .with("small", -1.2e-5)
+                    .with("lost", 100 / 3.0)
+                    .with("none", 0)
+                    .with("large", 9.8e16);
         }
     }
 

@@ -4,6 +4,7 @@ package benchlab.kit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -100,6 +101,32 @@ class WorkersTest {
                     .forEach((index, count) -> indexes.addAll(Collections.nCopies(count.intValue(), index)));
             assertTrue(indexes.get(0) >= Latencies.index(5_000_000), indexes.toString());
             assertTrue(indexes.get(2) >= Latencies.index(50_000_000), indexes.toString());
+        }
+    }
+
+    /** Of eight workers, three have something to do in the second batch. */
+    @Test
+    void sharesWithoutLatencies() throws Exception {
+        Workers.ShareWorker worker =
+                share -> {
+                    long sum = 0;
+                    for (long k = share.first(); k < share.end(); k += share.step()) {
+                        sum += k;
+                    }
+                    return 1_000 * share.size() + sum;
+                };
+        try (var workers = Workers.ofShares(Collections.nCopies(8, worker))) {
+            for (long operations : new long[] {100, 3}) {
+                long before = System.nanoTime();
+                Result result = workers.perform(operations);
+                assertEquals(operations, result.units());
+                assertEquals(
+                        1_000 * operations + operations * (operations - 1) / 2, result.check());
+                assertNull(result.times().latencies());
+                assertTrue(before <= result.times().start());
+                assertTrue(result.times().start() <= result.times().end());
+                assertTrue(result.times().end() <= System.nanoTime());
+            }
         }
     }
 

@@ -8,6 +8,9 @@ import java.io.InputStream;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 
 final class Connection implements AutoCloseable {
     private final Socket socket;
@@ -40,6 +43,25 @@ final class Connection implements AutoCloseable {
 
     void send(String text) throws IOException {
         socket.getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Waits until the server has read all that was sent to it, as proc_net_tcp(5) tells. */
+    void awaitRead() throws IOException, InterruptedException {
+        String received =
+                String.format(
+                        " [0-9A-F]+:%04X [0-9A-F]+:%04X 01 [0-9A-F]{8}:0{8} .*",
+                        socket.getPort(), socket.getLocalPort());
+        for (int i = 0; i < 1000; i++) {
+            for (String table : List.of("/proc/net/tcp", "/proc/net/tcp6")) {
+                try (var rows = Files.lines(Path.of(table))) {
+                    if (rows.anyMatch(row -> row.substring(row.indexOf(':') + 1).matches(received))) {
+                        return;
+                    }
+                }
+            }
+            Thread.sleep(10);
+        }
+        throw new IOException("the server did not read what was sent to it");
     }
 
     /** The status of the next answer and its body, such as {@code 200 {}}. */

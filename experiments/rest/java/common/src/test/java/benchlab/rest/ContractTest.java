@@ -309,7 +309,8 @@ abstract class ContractTest {
             try (var connection = new Connection(url)) {
                 String request = Connection.post("/api/echo", "{\"id\":1}");
                 connection.send(request.substring(0, request.length() - 1));
-                Thread.sleep(200); // It has to be read before the server is closed.
+                connection.awaitRead();
+                Thread.sleep(200); // From the socket to the handler.
                 new Thread(closed).start();
                 Thread.sleep(200);
                 assertThrows(ConnectException.class, () -> new Connection(url).close());

@@ -1,0 +1,14 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Ada's atomic operations on the counters' words. All of them are sequentially consistent: they
+--  order what is around them, which costs nothing more on x86-64 and little on ARM.
+
+with System.Atomic_Operations.Exchange;
+with System.Atomic_Operations.Modular_Arithmetic;
+
+private package Appserver.Counters.Words with Pure is
+
+   package Arithmetic is new System.Atomic_Operations.Modular_Arithmetic (Word);
+   package Exchange is new System.Atomic_Operations.Exchange (Word);
+
+end Appserver.Counters.Words;

@@ -1,0 +1,378 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Appserver.Counters.Atomic;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Interfaces;
+with Parallel;
+with Stress_Time;
+with Tracked;
+
+package body Any_Cache_Tests is
+
+   use Appserver.Counters;
+   use AUnit.Assertions;
+   use type Interfaces.Integer_64;
+
+   Failed : exception;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
+
+   Live_Before : Integer;
+
+   overriding procedure Set_Up (T : in out Fixture);
+
+   overriding procedure Set_Up (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      Live_Before := Tracked.Live;
+   end Set_Up;
+
+   procedure Expect_Nothing_Left is
+   begin
+      Assert (Tracked.Live = Live_Before, "left:" & Integer'Image (Tracked.Live - Live_Before));
+      Assert (Tracked.Failures = 0, "used when gone:" & Tracked.Failures'Image);
+   end Expect_Nothing_Left;
+
+   Missing : constant := -1;
+
+   function Found (Self : in out Cache'Class; Key : Integer) return Integer is
+      Item   : Tracked.Item;
+      Is_Had : Boolean;
+   begin
+      Self.Get (Key, Item, Is_Had);
+      return (if Is_Had then Tracked.Number (Item) else Missing);
+   end Found;
+
+   --  Not of a function's result, which an abort may leave unfinalized
+
+   procedure Put (Self : in out Cache'Class; Key, Number : Integer) is
+      Item : Tracked.Item;
+   begin
+      Tracked.Set_Number (Item, Number);
+      Self.Put (Key, Item);
+   end Put;
+
+   --------------
+   -- One task --
+   --------------
+
+   procedure Alone (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      declare
+         Map  : Cache;
+         Size : constant := 300;
+      begin
+         Assert (Map.Length = 0 and then Found (Map, 1) = Missing, "empty");
+         Map.Remove (1);
+         for Key in 1 .. Size loop
+            Put (Map, Key, Key);
+         end loop;
+         Assert ((for all Key in 1 .. Size => Found (Map, Key) = Key), "all are found");
+         for Key in 1 .. Size loop
+            if Key mod 3 = 0 then
+               Map.Remove (Key);
+            elsif Key mod 3 = 1 then
+               Put (Map, Key, 1_000 + Key);
+            end if;
+         end loop;
+         Assert
+           ((for all Key in 1 .. Size =>
+               Found (Map, Key) =
+                 (case Key mod 3 is
+                     when 0 => Missing, when 1 => 1_000 + Key, when others => Key)),
+            "removed, replaced, left");
+         Assert (Map.Length = Size - Size / 3, "length");
+         Map.Clear;
+         Assert (Map.Length = 0 and then Found (Map, 2) = Missing, "cleared");
+         Put (Map, 2, 5);
+         Assert (Found (Map, 2) = 5, "and used again");
+      end;
+      Expect_Nothing_Left;
+   end Alone;
+
+   procedure Bounded (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Map : Cache (Capacity => 3, Time_To_Live => Item_Caches.Caches.Forever);
+   begin
+      for Key in 1 .. 3 loop
+         Put (Map, Key, Key);
+      end loop;
+      Put (Map, 1, 10);
+      Put (Map, 4, 4);
+      Assert (Map.Length = 3 and then Found (Map, 2) = Missing, "the oldest has gone");
+      Assert (Found (Map, 1) = 10 and then Found (Map, 3) = 3, "the others are there");
+      Assert (Found (Map, 4) = 4, "and the new one");
+      for Key in 1 .. 1_000 loop
+         Put (Map, Key, Key);
+         Assert (Map.Length <= 3, "bounded");
+      end loop;
+      Assert ((for all Key in 998 .. 1_000 => Found (Map, Key) = Key), "the newest are there");
+   end Bounded;
+
+   procedure Expires (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Brief : Cache (Capacity => 10, Time_To_Live => 10);
+      Long  : Cache (Capacity => 10, Time_To_Live => 1_000_000);
+   begin
+      Put (Brief, 1, 1);
+      Put (Long, 1, 1);
+      delay 0.02;
+      Assert (Found (Brief, 1) = Missing, "its time is over");
+      Assert (Found (Long, 1) = 1, "its time is not over");
+   end Expires;
+
+   -------------
+   -- Loading --
+   -------------
+
+   procedure Loaded_Once (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Map   : Cache;
+      Loads : Atomic.Counter;
+
+      function Load (Key : Integer) return Tracked.Item is
+      begin
+         Loads.Increment;
+         delay 0.005;
+         return Tracked.New_Item (2 * Key);
+      end Load;
+
+      procedure Work (Number : Positive) is
+         pragma Unreferenced (Number);
+      begin
+         for Key in 1 .. 10 loop
+            Assert (Tracked.Number (Map.Get_Or_Load (Key, Load'Access)) = 2 * Key, "the element");
+         end loop;
+      end Work;
+
+   begin
+      Parallel.Run (5, Work'Access);
+      Assert (Loads.Value = 10, "each key is loaded once:" & Loads.Value'Image);
+   end Loaded_Once;
+
+   procedure Load_Fails (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Tasks    : constant := 4;
+      Map      : Cache;
+      Failures : Atomic.Counter;
+
+      function Fail (Key : Integer) return Tracked.Item is
+      begin
+         delay 0.01;
+         if Key > 0 then
+            raise Failed with "key" & Key'Image;
+         end if;
+         return Tracked.New_Item (0);
+      end Fail;
+
+      function Load (Key : Integer) return Tracked.Item is (Tracked.New_Item (Key));
+
+      function Load_Other (Key : Integer) return Tracked.Item is
+        (Map.Get_Or_Load (Key + 1, Load'Access));
+
+      function Load_Itself (Key : Integer) return Tracked.Item is
+        (Map.Get_Or_Load (Key, Load'Access));
+
+      procedure Work (Number : Positive) is
+      begin
+         if Number = Tasks then
+            Assert (Tracked.Number (Map.Get_Or_Load (50, Load'Access)) = 50, "others go on");
+         else
+            Assert (Tracked.Number (Map.Get_Or_Load (1, Fail'Access)) = 1, "unreachable");
+         end if;
+      exception
+         when Failed =>
+            Failures.Increment;
+      end Work;
+
+   begin
+      Parallel.Run (Tasks, Work'Access);
+      Assert (Failures.Value = Tasks - 1, "all that waited for it get the exception");
+      Assert (Found (Map, 1) = Missing, "nothing is put");
+      Assert (Tracked.Number (Map.Get_Or_Load (1, Load'Access)) = 1, "the next one loads again");
+      Assert (Tracked.Number (Map.Get_Or_Load (7, Load_Other'Access)) = 8, "asks for another key");
+      begin
+         Assert (Tracked.Number (Map.Get_Or_Load (20, Load_Itself'Access)) = 20, "unreachable");
+      exception
+         when Program_Error =>
+            Assert (Found (Map, 20) = Missing, "asks for itself");
+      end;
+   end Load_Fails;
+
+   procedure Load_Aborted (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Map     : Cache;
+      Started : Boolean := False with Atomic;
+
+      function Never_Ends (Key : Integer) return Tracked.Item is
+      begin
+         Started := True;
+         delay 1_000.0;
+         return Tracked.New_Item (Key);
+      end Never_Ends;
+
+      function Load (Key : Integer) return Tracked.Item is (Tracked.New_Item (2 * Key));
+
+      task type Loader;
+
+      task body Loader is
+         Ignored : Tracked.Item;
+      begin
+         Ignored := Map.Get_Or_Load (1, Never_Ends'Access);
+      end Loader;
+
+      task type Second;
+
+      task body Second is
+         Item : Tracked.Item;
+      begin
+         Item := Map.Get_Or_Load (1, Load'Access);
+         Assert (Tracked.Number (Item) = 2, "loaded by the one that waited");
+      end Second;
+
+   begin
+      declare
+         First : Loader;
+      begin
+         while not Started loop
+            delay 0.001;
+         end loop;
+         declare
+            Waits : Second;
+         begin
+            delay 0.005;
+            Assert (not Waits'Terminated, "it waits");
+            abort First;
+         end;
+      end;
+      Assert (Found (Map, 1) = 2, "put");
+   end Load_Aborted;
+
+   ------------
+   -- Stress --
+   ------------
+
+   procedure No_Put_Is_Lost (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Tasks : constant := 4;
+      Each  : constant := 50;
+
+      procedure Round is
+         Map : Cache;
+
+         procedure Work (Number : Positive) is
+         begin
+            for Turn in 0 .. Each - 1 loop
+               Put (Map, Turn * Tasks + Number, Number);
+            end loop;
+         end Work;
+      begin
+         Parallel.Run (Tasks, Work'Access);
+         Assert (Map.Length = Tasks * Each, "all are in:" & Map.Length'Image);
+         Assert
+           ((for all Key in 1 .. Tasks * Each =>
+               Found (Map, Key) = (Key - 1) mod Tasks + 1), "each with its element");
+      end Round;
+
+   begin
+      for Turn in 1 .. 10 loop
+         Round;
+      end loop;
+      Expect_Nothing_Left;
+   end No_Put_Is_Lost;
+
+   --  Elements are twice their key, whoever puts, removes, clears, and is aborted
+
+   procedure Stress (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Keys : constant := 100;
+
+      procedure Use_Map (Map : in out Cache; Number, Turns : Positive) is
+         Key  : Integer;
+         Item : Integer;
+      begin
+         for Turn in 1 .. Turns loop
+            Key := 1 + (Turn * (2 * Number + 1)) mod Keys;
+            if Number <= 2 then
+               case (Turn + Number) mod 16 is
+                  when 0      => Map.Remove (Key);
+                  when 1      => Map.Remove (Key + 1);
+                  when others => Put (Map, Key, 2 * Key);
+               end case;
+            else
+               Item := Found (Map, Key);
+               Assert (Item in Missing | 2 * Key, "its element");
+            end if;
+         end loop;
+      end Use_Map;
+
+      procedure Round is
+         Map     : Cache;
+         Bounded : Cache (Capacity => 20, Time_To_Live => 5);
+
+         procedure Work (Number : Positive) is
+         begin
+            Use_Map (Map, Number, 400);
+            Use_Map (Bounded, Number, 400);
+         end Work;
+
+         task type Worker (Number : Positive := 1);
+
+         task body Worker is
+         begin
+            Use_Map (Map, Number, Positive'Last);
+         end Worker;
+      begin
+         Parallel.Run (5, Work'Access);
+         for Turn in 1 .. 5 loop
+            declare
+               Writer : Worker (1);
+               Reader : Worker (3);
+            begin
+               delay 0.000_3;
+               abort Writer, Reader;
+            end;
+         end loop;
+         for Turn in 1 .. 300 loop
+            Put (Map, 1 + Turn mod 2, 2 * (1 + Turn mod 2));
+         end loop;
+         Assert
+           (Tracked.Live - Live_Before <= Keys + 20 + 500,
+            "freed while it is used:" & Integer'Image (Tracked.Live - Live_Before));
+      end Round;
+
+   begin
+      Stress_Time.Repeat (Round'Access);
+      Expect_Nothing_Left;
+   end Stress;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+
+      procedure Add (Text : String; Test : Caller.Test_Method) is
+      begin
+         Result.Add_Test (Caller.Create (Name & " cache: " & Text, Test));
+      end Add;
+   begin
+      Add ("one task", Alone'Access);
+      Add ("bounded", Bounded'Access);
+      Add ("time to live", Expires'Access);
+      Add ("loaded once", Loaded_Once'Access);
+      Add ("a load that fails", Load_Fails'Access);
+      Add ("a load that is aborted", Load_Aborted'Access);
+      Add ("no entry is lost", No_Put_Is_Lost'Access);
+      Add ("many tasks", Stress'Access);
+      return Result;
+   end Suite;
+
+end Any_Cache_Tests;

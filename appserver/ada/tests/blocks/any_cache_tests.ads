@@ -1,0 +1,15 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What all kinds of caches promise
+
+with AUnit.Test_Suites;
+with Item_Caches;
+
+generic
+   Name : String;
+   type Cache is limited new Item_Caches.Caches.Cache with private;
+package Any_Cache_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+end Any_Cache_Tests;

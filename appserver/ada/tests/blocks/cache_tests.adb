@@ -1,0 +1,30 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Any_Cache_Tests;
+with Appserver.Caches.Copy_On_Write;
+with Appserver.Caches.Locked;
+with Appserver.Caches.Wait_Free;
+with Item_Caches;
+with Put_All_Tests;
+
+package body Cache_Tests is
+
+   package Wait_Free is new Item_Caches.Caches.Wait_Free;
+   package Copy_On_Write is new Item_Caches.Caches.Copy_On_Write;
+   package Locked is new Item_Caches.Caches.Locked;
+
+   package Wait_Free_Tests is new Any_Cache_Tests ("wait-free", Wait_Free.Cache);
+   package Copy_Tests is new Any_Cache_Tests ("copy-on-write", Copy_On_Write.Cache);
+   package Locked_Tests is new Any_Cache_Tests ("locked", Locked.Cache);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+   begin
+      Result.Add_Test (Wait_Free_Tests.Suite);
+      Result.Add_Test (Copy_Tests.Suite);
+      Result.Add_Test (Locked_Tests.Suite);
+      Result.Add_Test (Put_All_Tests.Suite);
+      return Result;
+   end Suite;
+
+end Cache_Tests;

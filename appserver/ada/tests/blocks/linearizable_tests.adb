@@ -1,0 +1,187 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Interfaces;
+with Parallel;
+with Stress_Time;
+
+package body Linearizable_Tests is
+
+   use AUnit.Assertions;
+   use Interfaces;
+
+   Tasks : constant := 4;
+   Turns : constant := 20_000;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
+      Count : Counter;
+   end record;
+
+   overriding procedure Set_Up (T : in out Fixture);
+
+   overriding procedure Set_Up (T : in out Fixture) is
+   begin
+      T.Count.Set (0);
+   end Set_Up;
+
+   procedure Alone (T : in out Fixture) is
+      Fresh  : Counter;
+      Is_Set : Boolean;
+   begin
+      Assert (Fresh.Value = 0, "zero at first");
+      T.Count.Increment;
+      T.Count.Add (41);
+      Assert (T.Count.Value = 42, "added");
+      T.Count.Add (-40);
+      T.Count.Decrement;
+      Assert (T.Count.Fetch_And_Add (10) = 1, "the value before");
+      T.Count.Compare_And_Set (10, 5, Is_Set);
+      Assert (not Is_Set and then T.Count.Value = 11, "not set, since it is not 10");
+      T.Count.Compare_And_Set (11, 2, Is_Set);
+      Assert (Is_Set and then T.Count.Value = 2, "set, since it was 11");
+      Assert (not T.Count.Decrement_And_Test_Zero, "one is left");
+      Assert (T.Count.Decrement_And_Test_Zero, "none is left");
+      Assert (not T.Count.Decrement_And_Test_Zero, "below zero is not zero");
+      T.Count.Set (-7);
+      Assert (T.Count.Value = -7, "set");
+   end Alone;
+
+   procedure Range_Ends (T : in out Fixture) is
+      First : constant Integer_64 := Integer_64'First;
+      Last  : constant Integer_64 := Integer_64'Last;
+   begin
+      T.Count.Set (Last);
+      Assert (T.Count.Value = Last, "the last value");
+      T.Count.Increment;
+      Assert (T.Count.Value = First, "wraps upwards");
+      T.Count.Decrement;
+      Assert (T.Count.Value = Last, "wraps downwards");
+      Assert (T.Count.Fetch_And_Add (Last) = Last and then T.Count.Value = -2, "wraps in a sum");
+      T.Count.Add (First);
+      Assert (T.Count.Value = Last - 1, "wraps with the least amount");
+   end Range_Ends;
+
+   procedure Nothing_Is_Lost (T : in out Fixture) is
+
+      procedure Work (Number : Positive) is
+      begin
+         for Turn in 1 .. Turns loop
+            case Turn mod 3 is
+               when 0 => T.Count.Increment;
+               when 1 => T.Count.Add (Integer_64 (Number));
+               when others => T.Count.Decrement;
+            end case;
+         end loop;
+      end Work;
+
+      Before   : Integer_64;
+      Expected : Integer_64 := 0;
+
+      procedure Round is
+      begin
+         Before := T.Count.Value;
+         Parallel.Run (Tasks, Work'Access);
+         Assert (T.Count.Value = Before + Expected, "all updates are in");
+      end Round;
+
+   begin
+      for Number in 1 .. Tasks loop
+         for Turn in 1 .. Turns loop
+            Expected := Expected +
+              (case Turn mod 3 is when 0 => 1, when 1 => Integer_64 (Number), when others => -1);
+         end loop;
+      end loop;
+      Stress_Time.Repeat (Round'Access);
+   end Nothing_Is_Lost;
+
+   --  Each value before is handed out once
+
+   procedure Tickets (T : in out Fixture) is
+
+      type Flags is array (0 .. Tasks * Turns - 1) of Boolean with Atomic_Components;
+      type Flags_Access is access Flags;
+      Seen : constant Flags_Access := new Flags'(others => False);
+
+      procedure Work (Number : Positive) is
+         pragma Unreferenced (Number);
+      begin
+         for Turn in 1 .. Turns loop
+            declare
+               Ticket : constant Natural := Natural (T.Count.Fetch_And_Add (1));
+            begin
+               Assert (not Seen (Ticket), "a ticket for one only");
+               Seen (Ticket) := True;
+            end;
+         end loop;
+      end Work;
+
+   begin
+      Parallel.Run (Tasks, Work'Access);
+      Assert ((for all Taken of Seen.all => Taken), "all tickets are taken");
+   end Tickets;
+
+   procedure Compared (T : in out Fixture) is
+
+      procedure Work (Number : Positive) is
+         pragma Unreferenced (Number);
+         Is_Set : Boolean;
+      begin
+         for Turn in 1 .. Turns / 10 loop
+            loop
+               declare
+                  Seen : constant Integer_64 := T.Count.Value;
+               begin
+                  T.Count.Compare_And_Set (Seen, Seen + 3, Is_Set);
+               end;
+               exit when Is_Set;
+            end loop;
+         end loop;
+      end Work;
+
+   begin
+      Parallel.Run (Tasks, Work'Access);
+      Assert (T.Count.Value = 3 * Tasks * (Turns / 10), "each success is in");
+   end Compared;
+
+   procedure Zero_Once (T : in out Fixture) is
+
+      Zeros : Counter;
+
+      procedure Work (Number : Positive) is
+         pragma Unreferenced (Number);
+      begin
+         for Turn in 1 .. Turns loop
+            if T.Count.Decrement_And_Test_Zero then
+               Zeros.Increment;
+            end if;
+         end loop;
+      end Work;
+
+   begin
+      T.Count.Set (Tasks * Turns);
+      Parallel.Run (Tasks, Work'Access);
+      Assert (T.Count.Value = 0 and then Zeros.Value = 1, "one task brought it to zero");
+   end Zero_Once;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+
+      procedure Add (Text : String; Test : Caller.Test_Method) is
+      begin
+         Result.Add_Test (Caller.Create (Name & " counter: " & Text, Test));
+      end Add;
+   begin
+      Add ("one task", Alone'Access);
+      Add ("the ends of its range", Range_Ends'Access);
+      Add ("many tasks lose nothing", Nothing_Is_Lost'Access);
+      Add ("values before are unique", Tickets'Access);
+      Add ("compare and set", Compared'Access);
+      Add ("zero is reached once", Zero_Once'Access);
+      return Result;
+   end Suite;
+
+end Linearizable_Tests;

@@ -1,0 +1,514 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Appserver.Counters.Atomic;
+with Appserver.Pools;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Interfaces;
+with Parallel;
+with Stress_Time;
+
+package body Pool_Tests is
+
+   use Appserver.Counters;
+   use AUnit.Assertions;
+   use type Interfaces.Integer_64;
+   use type Interfaces.Unsigned_64;
+
+   Failed : exception;
+
+   --  What the hooks do, and how often each was called. A resource knows whether someone has it.
+
+   type Device is limited record
+      Is_Open : Boolean := False;
+      Holders : Atomic.Counter;
+   end record;
+
+   Opens, Closes, Resets : Atomic.Counter;
+
+   Open_Fails, Reset_Fails, Is_Broken : Boolean := False with Atomic;
+
+   procedure Open (Item : in out Device);
+   procedure Close (Item : in out Device);
+   procedure Validate (Item : in out Device; Is_Valid : in out Boolean);
+   procedure Reset (Item : in out Device);
+
+   procedure Open (Item : in out Device) is
+   begin
+      if Item.Is_Open or else Open_Fails then
+         raise Failed;
+      end if;
+      Item.Is_Open := True;
+      Opens.Increment;
+   end Open;
+
+   procedure Close (Item : in out Device) is
+   begin
+      Item.Is_Open := False;
+      Closes.Increment;
+   end Close;
+
+   procedure Validate (Item : in out Device; Is_Valid : in out Boolean) is
+   begin
+      Is_Valid := Is_Valid and then Item.Is_Open and then not Is_Broken;
+   end Validate;
+
+   procedure Reset (Item : in out Device) is
+      pragma Unreferenced (Item);
+   begin
+      Resets.Increment;
+      if Reset_Fails then
+         raise Failed;
+      end if;
+   end Reset;
+
+   package Devices is new Appserver.Pools (Device, Open, Close, Validate, Reset);
+   use Devices;
+
+   function Live return Integer_64 is (Opens.Value - Closes.Value);
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
+
+   overriding procedure Set_Up (T : in out Fixture);
+
+   overriding procedure Set_Up (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      Open_Fails := False;
+      Reset_Fails := False;
+      Is_Broken := False;
+      Opens.Set (0);
+      Closes.Set (0);
+      Resets.Set (0);
+   end Set_Up;
+
+   --------------
+   -- One task --
+   --------------
+
+   procedure Leases (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (2);
+   begin
+      Assert (Pool.Size = 2 and then Opens.Value = 0, "opened when they are needed");
+      declare
+         First, Other : Lease (Pool'Access);
+      begin
+         First.Get;
+         Assert (First.Is_Held and then First.Item.Is_Open, "open");
+         Other.Get;
+         Assert (Other.Item.Element /= First.Item.Element, "two resources");
+         Assert (Pool.Usage.In_Use = 2 and then Opens.Value = 2, "two in use");
+         Other.Release;
+         Assert (not Other.Is_Held and then Resets.Value = 1, "released and reset");
+         Other.Get;
+         Assert (Opens.Value = 2, "not opened again");
+      end;
+      Assert (Pool.Usage.In_Use = 0 and then Resets.Value = 3, "given back by the scope");
+      Assert (Pool.Usage.Leases = 3 and then Pool.Usage.Waits = 0, "figures");
+      Pool.Close;
+      Pool.Close;
+      Assert (Closes.Value = 2 and then Pool.Usage.Open = 0, "closed with the pool");
+   end Leases;
+
+   procedure Mistakes (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (2);
+      Held : Lease (Pool'Access);
+
+      procedure Expect_Error (Act : not null access procedure; What : String) is
+      begin
+         Act.all;
+         Assert (False, "went through: " & What);
+      exception
+         when Lease_Error =>
+            null;
+      end Expect_Error;
+
+      procedure Release is
+      begin
+         Held.Release;
+      end Release;
+
+      procedure Discard is
+      begin
+         Held.Discard;
+      end Discard;
+
+      procedure Get is
+      begin
+         Held.Get;
+      end Get;
+
+      procedure Use_Item is
+      begin
+         Assert (not Held.Item.Is_Open, "unreachable");
+      end Use_Item;
+
+   begin
+      Expect_Error (Release'Access, "release before");
+      Expect_Error (Use_Item'Access, "use before");
+      Held.Get;
+      Expect_Error (Get'Access, "get twice");
+      Held.Release;
+      Expect_Error (Release'Access, "release twice");
+      Expect_Error (Discard'Access, "discard after release");
+      Expect_Error (Use_Item'Access, "use after release");
+      Assert (Pool.Usage.In_Use = 0 and then Pool.Usage.Leases = 1, "nothing happened to the pool");
+   end Mistakes;
+
+   procedure Hooks (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (1);
+      Held : Lease (Pool'Access);
+   begin
+      Open_Fails := True;
+      begin
+         Held.Get;
+         Assert (False, "unreachable");
+      exception
+         when Failed =>
+            Assert (not Held.Is_Held and then Pool.Usage.In_Use = 0, "not held");
+      end;
+      Open_Fails := False;
+      Held.Get;
+      Assert (Opens.Value = 1, "opened by the next");
+      Held.Release;
+      Is_Broken := True;
+      Held.Get;
+      Assert (Opens.Value = 2 and then Closes.Value = 1, "opened again if not valid");
+      Is_Broken := False;
+      Reset_Fails := True;
+      Held.Release;
+      Assert (Closes.Value = 2 and then Pool.Usage.In_Use = 0, "closed if it cannot be reset");
+      Reset_Fails := False;
+      Held.Get;
+      Assert (Opens.Value = 3, "and opened again");
+      Held.Discard;
+      Assert (Closes.Value = 3 and then Resets.Value = 2, "discarded is not reset");
+   end Hooks;
+
+   type Duration_List is array (Positive range <>) of Duration;
+
+   procedure Times_Out (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool  : aliased Devices.Pool (1);
+      First : Lease (Pool'Access);
+   begin
+      First.Get;
+      for Timeout of Duration_List'(-1.0, 0.0, 0.01) loop
+         declare
+            Other : Lease (Pool'Access);
+         begin
+            Other.Get (Timeout);
+            Assert (False, "unreachable");
+         exception
+            when Pool_Timeout =>
+               Assert (not Other.Is_Held, "not held");
+         end;
+      end loop;
+      First.Release;
+      First.Get (Timeout => 0.0);
+      Assert (Pool.Usage.Timeouts = 3 and then Pool.Usage.Waiting = 0, "figures");
+   end Times_Out;
+
+   ------------
+   -- Queues --
+   ------------
+
+   task type Waiting_Task (Pool : not null access Devices.Pool; Number : Positive);
+
+   protected Order is
+      procedure Add (Number : Natural);
+      procedure Clear;
+      function Text return String;
+   private
+      Numbers : String (1 .. 20);
+      Count   : Natural := 0;
+   end Order;
+
+   protected body Order is
+
+      procedure Add (Number : Natural) is
+      begin
+         Count := Count + 1;
+         Numbers (Count) := Character'Val (Character'Pos ('0') + Number);
+      end Add;
+
+      procedure Clear is
+      begin
+         Count := 0;
+      end Clear;
+
+      function Text return String is (Numbers (1 .. Count));
+
+   end Order;
+
+   --  0 is one that got Pool_Closed
+
+   task body Waiting_Task is
+      Held : Lease (Pool);
+   begin
+      Held.Get;
+      Order.Add (Number);
+   exception
+      when Pool_Closed =>
+         Order.Add (0);
+   end Waiting_Task;
+
+   procedure Await_Waiting (Pool : in out Devices.Pool; Count : Natural) is
+   begin
+      while Pool.Usage.Waiting /= Count loop
+         delay 0.000_1;
+      end loop;
+   end Await_Waiting;
+
+   procedure First_Come (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (1);
+   begin
+      Order.Clear;
+      declare
+         task type Impatient;
+
+         task body Impatient is
+            Held : Lease (Pool'Access);
+         begin
+            Held.Get (Timeout => 0.02);
+         exception
+            when Pool_Timeout =>
+               null;
+         end Impatient;
+
+         type Local_Access is access Waiting_Task;
+         type Impatient_Access is access Impatient;
+         Held    : Lease (Pool'Access);
+         Local   : Local_Access;
+         Late    : Local_Access with Unreferenced;
+         Leaving : Impatient_Access with Unreferenced;
+      begin
+         Held.Get;
+         for Number in 1 .. 6 loop
+            Local := new Waiting_Task (Pool'Unchecked_Access, Number);
+            Await_Waiting (Pool, Number);
+         end loop;
+         abort Local.all;
+         Await_Waiting (Pool, 5);
+         Leaving := new Impatient;
+         Await_Waiting (Pool, 6);
+         Late := new Waiting_Task (Pool'Unchecked_Access, 7);
+         Await_Waiting (Pool, 7);
+         Await_Waiting (Pool, 6);
+         Held.Release;
+      end;
+      Assert (Order.Text, "123457", "served in the order of coming, without those that left");
+      Assert (Pool.Usage.In_Use = 0 and then Pool.Usage.Timeouts = 2, "figures");
+   end First_Come;
+
+   procedure Closed_While_Waiting (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (1);
+      Held : Lease (Pool'Access);
+   begin
+      Order.Clear;
+      Held.Get;
+      declare
+         First : Waiting_Task (Pool'Unchecked_Access, 1);
+         Other : Waiting_Task (Pool'Unchecked_Access, 2);
+         pragma Unreferenced (First, Other);
+      begin
+         Await_Waiting (Pool, 2);
+         Pool.Close;
+      end;
+      Assert (Order.Text, "00", "both got Pool_Closed");
+      Assert (Held.Item.Is_Open, "a lease outlives closing");
+      Held.Release;
+      Assert (Live = 0 and then Pool.Is_Closed, "closed as it is given back");
+      begin
+         Held.Get;
+         Assert (False, "unreachable");
+      exception
+         when Pool_Closed =>
+            null;
+      end;
+   end Closed_While_Waiting;
+
+   procedure Resized (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (4);
+      Held : array (1 .. 4) of Lease (Pool'Access);
+
+      procedure Expect_Full is
+         Other : Lease (Pool'Access);
+      begin
+         Other.Get (Timeout => 0.0);
+         Assert (False, "there was one more");
+      exception
+         when Pool_Timeout =>
+            null;
+      end Expect_Full;
+
+   begin
+      for One of Held loop
+         One.Get;
+      end loop;
+      Pool.Resize (2);
+      Assert (Pool.Size = 2 and then Pool.Usage.In_Use = 4, "leases stay");
+      Held (1).Release;
+      Assert (Live = 3, "closed as it is given back");
+      Expect_Full;
+      Pool.Resize (3);
+      Expect_Full;
+      Pool.Resize (4);
+      Held (1).Get (Timeout => 0.0);
+      Assert (Live = 4, "opened again");
+      Pool.Resize (0);
+      for One of Held loop
+         One.Release;
+      end loop;
+      Assert (Live = 0, "all closed");
+      Expect_Full;
+      Order.Clear;
+      declare
+         Waits : Waiting_Task (Pool'Unchecked_Access, 1) with Unreferenced;
+      begin
+         Await_Waiting (Pool, 1);
+         Pool.Resize (1);
+      end;
+      Assert (Order.Text, "1", "served when it grew");
+   end Resized;
+
+   ------------
+   -- Stress --
+   ------------
+
+   --  Tasks lease, wait, fail, discard and are aborted, while the pool is resized
+
+   procedure Stress (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Capacity : constant := 3;
+      Pool     : aliased Devices.Pool (Capacity);
+      Wrong    : Atomic.Counter;
+
+      procedure Hold (Turn : Positive) is
+         Held : Lease (Pool'Access);
+      begin
+         Held.Get (Timeout => (if Turn mod 7 = 0 then 0.0 else Forever));
+         declare
+            Mine : Device renames Held.Item.Element.all;
+         begin
+            if Mine.Holders.Fetch_And_Add (1) /= 0 or else not Mine.Is_Open then
+               Wrong.Increment;
+            end if;
+            if Turn mod 50 = 0 then
+               delay 0.0;
+            end if;
+            Mine.Holders.Decrement;
+         end;
+         case Turn mod 31 is
+            when 0      => raise Failed;
+            when 1      => Held.Discard;
+            when 2 .. 9 => Held.Release;
+            when others => null;
+         end case;
+      exception
+         when Failed | Pool_Timeout =>
+            null;
+      end Hold;
+
+      procedure Work (Number : Positive) is
+      begin
+         for Turn in 1 .. 3_000 loop
+            if Number = 1 and then Turn mod 20 = 0 then
+               Pool.Resize (1 + Turn / 20 mod Capacity);
+            else
+               Hold (Turn);
+            end if;
+         end loop;
+      end Work;
+
+      procedure Abort_Some is
+         task type Worker;
+
+         task body Worker is
+         begin
+            loop
+               for Turn in 2 .. 30 loop
+                  declare
+                     Held : Lease (Pool'Access);
+                  begin
+                     Held.Get (Timeout => (if Turn mod 2 = 0 then 1.0 else Forever));
+                     if not Held.Item.Is_Open then
+                        Wrong.Increment;
+                     end if;
+                     if Turn mod 3 = 0 then
+                        Held.Release;
+                     end if;
+                  end;
+               end loop;
+            end loop;
+         end Worker;
+
+         Workers : array (1 .. 5) of Worker;
+      begin
+         delay 0.000_5;
+         for One of Workers loop
+            abort One;
+         end loop;
+      end Abort_Some;
+
+      procedure Round is
+      begin
+         Pool.Resize (Capacity);
+         Parallel.Run (5, Work'Access);
+         Pool.Resize (2);
+         for Turn in 1 .. 20 loop
+            Abort_Some;
+         end loop;
+         Assert (Wrong.Value = 0, "leased twice, or not open:" & Wrong.Value'Image);
+         Assert (Pool.Usage.In_Use = 0 and then Pool.Usage.Waiting = 0, "all came back");
+         declare
+            Held  : array (1 .. 2) of Lease (Pool'Access);
+            Other : Lease (Pool'Access);
+         begin
+            for One of Held loop
+               One.Get (Timeout => 0.0);
+            end loop;
+            Other.Get (Timeout => 0.0);
+            Assert (False, "there was one more");
+         exception
+            when Pool_Timeout =>
+               null;
+         end;
+      end Round;
+
+   begin
+      Stress_Time.Repeat (Round'Access);
+      Pool.Close;
+      Assert (Live = 0, "left open:" & Live'Image);
+   end Stress;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+
+      procedure Add (Text : String; Test : Caller.Test_Method) is
+      begin
+         Result.Add_Test (Caller.Create ("pools: " & Text, Test));
+      end Add;
+   begin
+      Add ("leases", Leases'Access);
+      Add ("mistakes", Mistakes'Access);
+      Add ("hooks", Hooks'Access);
+      Add ("timeouts", Times_Out'Access);
+      Add ("first come, first served", First_Come'Access);
+      Add ("closed while tasks wait", Closed_While_Waiting'Access);
+      Add ("resized in use", Resized'Access);
+      Add ("many tasks", Stress'Access);
+      return Result;
+   end Suite;
+
+end Pool_Tests;

@@ -1,0 +1,486 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Ada.Command_Line;
+with Ada.Exceptions;
+with Ada.Strings.Fixed;
+with Ada.Strings.Unbounded;
+with Ada.Text_IO;
+with Appserver.Processes.Text;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Interfaces.C;
+with Parallel;
+with Stress_Time;
+
+package body Process_Tests is
+
+   use Ada.Strings.Unbounded;
+   use Appserver.Processes;
+   use AUnit.Assertions;
+
+   LF : constant String := [1 => Character'Val (10)];
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
+
+   function Shell (Script : String) return String_List is (["-c", Script]);
+
+   function Output_Of (Script : String; Options : Settings := (others => <>)) return String is
+     (To_String (Run ("sh", Shell (Script), Options => Options).Output));
+
+   procedure Expect_Start_Error (Program, Words : String; Options : Settings := (others => <>)) is
+      Child : Process;
+   begin
+      Child.Start (Program, Options => Options);
+      Assert (False, "started: " & Program);
+   exception
+      when Error : Start_Error =>
+         Assert
+           (Ada.Strings.Fixed.Index (Ada.Exceptions.Exception_Message (Error), Words) > 0,
+            Ada.Exceptions.Exception_Message (Error) & " has " & Words);
+         Assert (not Child.Is_Running, "not running");
+   end Expect_Start_Error;
+
+   --------------
+   -- Leftover --
+   --------------
+
+   function Open_Files return Natural is
+      use Interfaces.C;
+
+      F_GETFD : constant := 1;
+
+      function C_Fcntl (File, Command, Ignored : int) return int
+        with Import, Convention => C_Variadic_2, External_Name => "fcntl";
+      Result : Natural := 0;
+   begin
+      for File in int range 0 .. 1_023 loop
+         Result := Result + Boolean'Pos (C_Fcntl (File, F_GETFD, 0) >= 0);
+      end loop;
+      return Result;
+   end Open_Files;
+
+   function Has_Children return Boolean is
+      use Interfaces.C;
+
+      No_Hang : constant := 1;
+
+      function C_Wait_Pid (Id : int; Status : out int; Options : int) return int
+        with Import, Convention => C, External_Name => "waitpid";
+      Status : int;
+   begin
+      return C_Wait_Pid (-1, Status, No_Hang) /= -1;
+   end Has_Children;
+
+   --  A process that has ended may be a zombie of the system's first process for a while
+
+   function Is_Alive (Id : String) return Boolean is
+      use Ada.Text_IO;
+      File : File_Type;
+   begin
+      Open (File, In_File, "/proc/" & Id & "/stat");
+      declare
+         Line : constant String := Get_Line (File);
+         Rest : constant Natural := Ada.Strings.Fixed.Index (Line, ") ");
+      begin
+         Close (File);
+         return Line (Rest + 2) /= 'Z';
+      end;
+   exception
+      when Name_Error | Ada.Text_IO.End_Error | Device_Error =>
+         return False;
+   end Is_Alive;
+
+   procedure Await_Death (Id : String) is
+   begin
+      for Turn in 1 .. 2_000 loop
+         exit when not Is_Alive (Id);
+         delay 0.001;
+      end loop;
+      Assert (not Is_Alive (Id), "killed: " & Id);
+   end Await_Death;
+
+   --------------
+   -- Starting --
+   --------------
+
+   procedure Statuses (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      Assert (Is_Success (Run ("true").Status), "success");
+      Assert (Run ("sh", Shell ("exit 7")).Status = (Exited, 7), "a code");
+      Assert (Run ("sh", Shell ("exit 255")).Status = (Exited, 255), "the last code");
+      Assert (Run ("sh", Shell ("kill -KILL $$")).Status = (Signaled, SIGKILL, False), "killed");
+      Assert (Run ("sh", Shell ("kill -TERM $$")).Status = (Signaled, SIGTERM, False), "a signal");
+   end Statuses;
+
+   procedure Cannot_Start (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Name    : constant String := Ada.Command_Line.Argument (1) & "/no_program";
+      File    : Ada.Text_IO.File_Type;
+      Files   : constant Natural := Open_Files;
+      Piped_3 : constant Settings := (Input | Output | Error => Piped, others => <>);
+   begin
+      Expect_Start_Error ("no-such-program", "no-such-program: No such file", Piped_3);
+      Expect_Start_Error ("/no/such/program", "No such file", Piped_3);
+      Expect_Start_Error ("/etc/passwd", "Permission denied", Piped_3);
+      Expect_Start_Error
+        ("true", "in /no/such/directory: No such file",
+         (Directory => To_Unbounded_String ("/no/such/directory"), others => <>));
+      Expect_Start_Error ("tr" & Character'Val (0) & "ue", "NUL");
+      Ada.Text_IO.Create (File, Ada.Text_IO.Out_File, Name);
+      Ada.Text_IO.Put_Line (File, "no program");
+      Ada.Text_IO.Close (File);
+      Assert (Is_Success (Run ("chmod", ["+x", Name]).Status), "executable");
+      Expect_Start_Error (Name, "Exec format error", Piped_3);
+      Assert (Open_Files = Files and then not Has_Children, "nothing is left");
+   end Cannot_Start;
+
+   procedure Arguments (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      Assert
+        (To_String (Run ("printf", ["%s|", "a b", "", "'$HOME'", "*", """", LF]).Output),
+         "a b||'$HOME'|*|""|" & LF & "|", "as they are");
+   end Arguments;
+
+   procedure Surroundings (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Both : Settings :=
+        (Directory => To_Unbounded_String ("/usr/bin"), Environment => ["NEW" => "1 2"],
+         others => <>);
+   begin
+      Assert (Output_Of ("pwd; echo $NEW", Both), "/usr/bin" & LF & "1 2" & LF, "both");
+      Assert (Output_Of ("test -n ""$PATH"" && echo set", Both), "set" & LF, "added");
+      Both.Inherit_Environment := False;
+      Assert (To_String (Run ("env", Options => Both).Output), "NEW=1 2" & LF, "nothing else");
+   end Surroundings;
+
+   --  Whatever this process has open, blocks or ignores
+
+   procedure Inherits_Nothing (T : in out Fixture) is
+      pragma Unreferenced (T);
+      use Interfaces.C;
+      function C_Dup (File : int) return int
+        with Import, Convention => C, External_Name => "dup";
+      function C_Close (File : int) return int
+        with Import, Convention => C, External_Name => "close";
+      Copy : constant int := C_Dup (0);
+      Same : Process;
+      Both : Settings := (others => <>);
+   begin
+      Same.Start ("cat", Options => (Input => Piped, others => <>));
+      Assert
+        (To_String (Run ("ls", ["/proc/self/fd"]).Output),
+         "0" & LF & "1" & LF & "2" & LF & "3" & LF, "three files, and the one that ls reads");
+      Assert (C_Close (Copy) = 0, "closed");
+      Assert
+        (Output_Of ("grep SigBlk /proc/self/status | cut -f 2 | tr -d 0"), LF, "no signal blocked");
+      Assert
+        (Output_Of ("trap - PIPE; kill -PIPE $$; echo ignored"), "", "no signal ignored");
+      Both.Error := As_Output;
+      Assert
+        (Output_Of ("echo a; echo b >&2; echo c", Both), "a" & LF & "b" & LF & "c" & LF, "one");
+      Both.Output := Discarded;
+      Assert (Output_Of ("echo a; echo b >&2", Both), "", "discarded");
+   end Inherits_Nothing;
+
+   -------------
+   -- Streams --
+   -------------
+
+   function Pattern (Length : Positive) return Unbounded_String is
+      Line   : constant String := "0123456789abcdefghijklmnopqrstuvwxyz" & LF;
+      Result : Unbounded_String;
+   begin
+      while Ada.Strings.Unbounded.Length (Result) < Length loop
+         Append (Result, Line);
+      end loop;
+      return Head (Result, Length);
+   end Pattern;
+
+   procedure Any_Size (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Large : constant Unbounded_String := Pattern (10_000_000);
+      Both  : constant Outcome :=
+        Run ("sh", Shell ("head -c 3000000 /dev/zero >&2; cat; head -c 3000000 /dev/zero >&2"),
+             Input => To_String (Large), Timeout => 60.0);
+      Child  : Process;
+      Status : Exit_Status;
+
+      --  A task's stack is smaller than that
+
+      procedure In_A_Task (Number : Positive) is
+         pragma Unreferenced (Number);
+      begin
+         Assert (Run ("cat", Input => To_String (Large)).Output = Large, "in a task");
+      end In_A_Task;
+
+   begin
+      Parallel.Run (1, In_A_Task'Access);
+      Assert (Both.Output = Large, "as it was written");
+      Assert (Length (Both.Error) = 6_000_000, "and the errors");
+      Child.Start ("cat", Options => (Input => Piped, others => <>));
+      Child.Write (To_String (Large), Timeout => 60.0);
+      Child.Close_Input;
+      Child.Wait (Status, Timeout => 60.0);
+      Assert (Is_Success (Status), "all is written before anything is read");
+      Assert (Child.Read_All = To_String (Large), "read after its end");
+      Assert (Child.Read_All, "", "nothing more");
+   end Any_Size;
+
+   procedure Conversation (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Child  : Process;
+      Status : Exit_Status;
+      Bytes  : String (1 .. 4);
+      Last   : Natural;
+   begin
+      Child.Start ("cat", Options => (Input => Piped, others => <>));
+      for Turn in 1 .. 100 loop
+         Child.Write ("line" & Turn'Image & LF);
+         Assert (Child.Get_Line, "line" & Turn'Image, "echoed");
+      end loop;
+      begin
+         Assert (Child.Get_Line (Timeout => 0.01), "", "unreachable");
+      exception
+         when Timeout_Error =>
+            Child.Write ("abcdef" & LF & LF & "end");
+      end;
+      Child.Read (Bytes, Last, Timeout => 10.0);
+      Assert (Bytes (1 .. Last), "abcd", "bytes");
+      Assert (Child.Get_Line, "ef", "the rest of the line");
+      Child.Close_Input;
+      Assert (not Child.Has_Input and then Child.Has_Line, "half closed");
+      Assert (Child.Get_Line, "", "an empty line");
+      Assert (Child.Get_Line, "end", "a line without its end");
+      Assert (not Child.Has_Line, "no more");
+      begin
+         Assert (Child.Get_Line, "", "unreachable");
+      exception
+         when Appserver.Processes.End_Error =>
+            null;
+      end;
+      Child.Read (Bytes, Last);
+      Assert (Last = 0, "the end");
+      Child.Wait (Status);
+      Assert (Is_Success (Status), "ended");
+      Child.Start ("true");
+      Child.Wait (Status);
+   end Conversation;
+
+   procedure Does_Not_Read (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Child : Process;
+   begin
+      Assert
+        (Is_Success (Run ("true", Input => To_String (Pattern (1_000_000))).Status), "no error");
+      Child.Start ("sleep", ["10"], (Input => Piped, others => <>));
+      begin
+         Child.Write (To_String (Pattern (1_000_000)), Timeout => 0.05);
+         Assert (False, "unreachable");
+      exception
+         when Timeout_Error =>
+            Child.Kill;
+      end;
+      begin
+         loop
+            Child.Write (To_String (Pattern (1_000_000)), Timeout => 10.0);
+         end loop;
+      exception
+         when Pipe_Error =>
+            null;
+      end;
+   end Does_Not_Read;
+
+   procedure Texts (T : in out Fixture) is
+      pragma Unreferenced (T);
+      use Appserver.Processes.Text;
+
+      Child : Process;
+      Text  : constant Wide_Wide_String :=
+        "Gr" & Wide_Wide_Character'Val (16#FC#) & Wide_Wide_Character'Val (16#1F600#);
+   begin
+      Child.Start ("cat", Options => (Input => Piped, others => <>));
+      Put_Line (Child, Text);
+      Assert (Get_Line (Child) = Text, "UTF-8");
+      Put_Line (Child, Text (1 .. 3), As => Latin_1);
+      Assert (Get_Line (Child, As => Latin_1) = Text (1 .. 3), "Latin-1");
+      begin
+         Put (Child, Text, As => Latin_1);
+         Assert (False, "unreachable");
+      exception
+         when Encoding_Error =>
+            null;
+      end;
+      Child.Write ("a" & Character'Val (16#FC#) & "b" & LF & "next" & LF);
+      begin
+         Assert (Wide_Wide_String'(Get_Line (Child))'Length = 0, "unreachable");
+      exception
+         when Encoding_Error =>
+            null;
+      end;
+      Assert (Get_Line (Child) = Wide_Wide_String'("next"), "the next line");
+   end Texts;
+
+   procedure Iterated (T : in out Fixture) is
+      pragma Unreferenced (T);
+      use Appserver.Processes.Text;
+      Child : Process;
+      All_Lines : Unbounded_String;
+   begin
+      Child.Start ("sh", Shell ("printf 'a\n\nb c\nd'; seq 5 >&2"), (Error => Piped, others => <>));
+      for Line of Lines (Child) loop
+         Append (All_Lines, Line & ";");
+      end loop;
+      for Line of Lines (Child, Error) loop
+         Append (All_Lines, Line);
+         exit when Line = "3";
+      end loop;
+      Assert (To_String (All_Lines), "a;;b c;d;123", "in order");
+      Assert (Child.Get_Line (Error), "4", "the others are there");
+   end Iterated;
+
+   ------------
+   -- Ending --
+   ------------
+
+   procedure Timeouts (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Child  : Process;
+      Status : Exit_Status;
+   begin
+      Child.Start ("sh", Shell ("sleep 1000 & echo $!; wait"));
+      declare
+         Grandchild : constant String := Child.Get_Line;
+      begin
+         Assert (Is_Alive (Grandchild), "it runs");
+         begin
+            Child.Wait (Status, Timeout => 0.05);
+            Assert (False, "unreachable");
+         exception
+            when Timeout_Error =>
+               Assert (Child.Is_Running, "runs on");
+         end;
+         Child.Kill;
+         Child.Wait (Status);
+         Assert (Status = (Signaled, SIGKILL, False), "killed");
+         Await_Death (Grandchild);
+      end;
+      begin
+         Assert (Is_Success (Run ("sleep", ["1000"], Timeout => 0.05).Status), "unreachable");
+      exception
+         when Timeout_Error =>
+            Assert (not Has_Children, "nothing is left");
+      end;
+   end Timeouts;
+
+   procedure Left_Running (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Id : Unbounded_String;
+   begin
+      declare
+         Child : Process;
+      begin
+         Child.Start ("sh", Shell ("sleep 1000 & echo $!; wait"));
+         Id := To_Unbounded_String (Child.Get_Line);
+         raise Constraint_Error;
+      end;
+   exception
+      when Constraint_Error =>
+         Await_Death (To_String (Id));
+         Assert (not Has_Children, "no zombie");
+   end Left_Running;
+
+   --  Many tasks start programs, and are aborted; nothing is left
+
+   procedure Stress (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Files : constant Natural := Open_Files;
+
+      procedure Work (Number : Positive) is
+         Name : constant String := Number'Image;
+      begin
+         for Turn in 1 .. 10 loop
+            Assert (To_String (Run ("cat", Input => Name).Output), Name, "its own answer");
+            Expect_Start_Error ("/no/such/program", "No such file");
+         end loop;
+      end Work;
+
+      procedure Abort_Some is
+         task type Worker;
+
+         task body Worker is
+            Child : Process;
+         begin
+            loop
+               Child.Start ("cat", Options => (Input | Error => Piped, others => <>));
+               Child.Write ("a" & LF);
+               exit when Child.Get_Line /= "a";
+               Child.Close_Input;
+            end loop;
+         exception
+            when others =>
+               null;
+         end Worker;
+
+         Workers : array (1 .. 2) of Worker;
+      begin
+         delay 0.01;
+         for One of Workers loop
+            abort One;
+         end loop;
+      end Abort_Some;
+
+      procedure Start_Again (Child : in out Process) is
+         Status : Exit_Status;
+      begin
+         Child.Start ("true");
+         Child.Wait (Status);
+      end Start_Again;
+
+      procedure Round is
+         Child : Process;
+      begin
+         Parallel.Run (3, Work'Access);
+         for Turn in 1 .. 5 loop
+            Abort_Some;
+            Start_Again (Child);
+         end loop;
+      end Round;
+
+   begin
+      Stress_Time.Repeat (Round'Access);
+      Assert (Open_Files = Files, "open files:" & Open_Files'Image & ", before:" & Files'Image);
+      Assert (not Has_Children, "no zombie");
+   end Stress;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+
+      procedure Add (Text : String; Test : Caller.Test_Method) is
+      begin
+         Result.Add_Test (Caller.Create ("processes: " & Text, Test));
+      end Add;
+   begin
+      Add ("exit statuses", Statuses'Access);
+      Add ("programs that cannot be started", Cannot_Start'Access);
+      Add ("arguments", Arguments'Access);
+      Add ("environment and directory", Surroundings'Access);
+      Add ("nothing else is inherited", Inherits_Nothing'Access);
+      Add ("streams of any size", Any_Size'Access);
+      Add ("a conversation", Conversation'Access);
+      Add ("a program that does not read", Does_Not_Read'Access);
+      Add ("texts", Texts'Access);
+      Add ("lines", Iterated'Access);
+      Add ("timeouts", Timeouts'Access);
+      Add ("left running", Left_Running'Access);
+      Add ("many tasks", Stress'Access);
+      return Result;
+   end Suite;
+
+end Process_Tests;

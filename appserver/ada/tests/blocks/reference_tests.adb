@@ -1,0 +1,285 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Appserver.References;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Parallel;
+with Stress_Time;
+with Tracked;
+
+package body Reference_Tests is
+
+   use AUnit.Assertions;
+
+   package Item_References is new Appserver.References (Tracked.Item);
+   use Item_References;
+
+   Live_Before : Integer;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
+
+   function Live return Integer is (Tracked.Live - Live_Before);
+
+   overriding procedure Set_Up (T : in out Fixture);
+   overriding procedure Tear_Down (T : in out Fixture);
+
+   overriding procedure Set_Up (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      Live_Before := Tracked.Live;
+   end Set_Up;
+
+   overriding procedure Tear_Down (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      Assert (Live = 0, "left over:" & Live'Image);
+      Assert (Tracked.Failures = 0, "freed twice or used when gone:" & Tracked.Failures'Image);
+   end Tear_Down;
+
+   function New_Number (Number : Integer) return Reference is
+     (New_Reference (new Tracked.Item'(Tracked.New_Item (Number))));
+
+   function Number (Of_Reference : Reference) return Integer is
+     (Tracked.Number (Of_Reference.Value));
+
+   function Make_Three return not null Element_Access is
+     (new Tracked.Item'(Tracked.New_Item (3)));
+
+   function One_More (Old : Reference) return Element_Access is
+     (new Tracked.Item'(Tracked.New_Item (Number (Old) + 1)));
+
+   ----------------
+   -- References --
+   ----------------
+
+   procedure Copies (T : in out Fixture) is
+      pragma Unreferenced (T);
+      First : Reference := New_Number (1);
+      Other : Reference;
+   begin
+      Assert (Live = 1 and then Number (First) = 1 and then Other.Is_Null, "one element");
+      Other := First;
+      Assert (Other = First and then Live = 1, "the same element");
+      First := Other;
+      First := New_Number (2);
+      Assert (Live = 2 and then Number (Other) = 1 and then First /= Other, "two elements");
+      Other.Clear;
+      Assert (Live = 1 and then Other.Is_Null, "freed with the last reference");
+      Other.Create (Make_Three'Access);
+      Assert (Live = 2 and then Number (Other) = 3, "created");
+      Other := Null_Reference;
+      Assert (Live = 1, "freed by an assignment");
+   end Copies;
+
+   procedure Exceptions (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Outer : Reference := New_Number (1);
+
+      function Fails return not null Element_Access is (raise Constraint_Error);
+
+      procedure Fail (Copy : Reference) is
+         Inner : constant Reference := Copy;
+         Other : constant Reference := New_Number (2);
+      begin
+         Assert (Number (Inner) + Number (Other) = 3, "two elements");
+         raise Constraint_Error;
+      end Fail;
+   begin
+      begin
+         Fail (Outer);
+         Assert (False, "unreachable");
+      exception
+         when Constraint_Error =>
+            Assert (Live = 1, "freed by the exception");
+      end;
+      begin
+         Outer.Create (Fails'Access);
+         Assert (False, "unreachable");
+      exception
+         when Constraint_Error =>
+            Assert (Number (Outer) = 1, "as it was");
+      end;
+   end Exceptions;
+
+   -----------------------
+   -- Atomic references --
+   -----------------------
+
+   procedure One_Task (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Current : Atomic_Reference;
+      Seen    : Reference;
+      Is_Set  : Boolean;
+
+      function Nothing (Ignored_Old : Reference) return Element_Access is (null);
+      function Fails (Ignored_Old : Reference) return Element_Access is (raise Constraint_Error);
+
+   begin
+      Assert (Current.Get.Is_Null, "null at first");
+      Current.Set (New_Number (1));
+      Assert (Number (Current.Get) = 1 and then Live = 1, "set");
+      Current.Get (Into => Seen);
+      Current.Set (New_Number (2));
+      Assert (Number (Seen) = 1 and then Live = 2, "the old one is there as long as it is used");
+      Current.Compare_And_Set (Expected => Seen, To => New_Number (3), Is_Set => Is_Set);
+      Assert (not Is_Set and then Number (Current.Get) = 2 and then Live = 2, "not the expected");
+      Current.Get (Into => Seen);
+      Current.Compare_And_Set (Expected => Seen, To => New_Number (3), Is_Set => Is_Set);
+      Assert (Is_Set and then Number (Current.Get) = 3, "the expected");
+      Current.Update (One_More'Access);
+      Assert (Number (Current.Get) = 4, "updated");
+      Current.Update (Nothing'Access);
+      Assert (Number (Current.Get) = 4, "left");
+      begin
+         Current.Update (Fails'Access);
+         Assert (False, "unreachable");
+      exception
+         when Constraint_Error =>
+            Assert (Number (Current.Get) = 4, "left by an exception");
+      end;
+      Current.Set (Null_Reference);
+      Seen.Clear;
+      Assert (Live = 0 and then Current.Get.Is_Null, "null again");
+   end One_Task;
+
+   --  More than its state counts
+
+   procedure Many_Gets (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Current : Atomic_Reference;
+      Held    : array (1 .. 70_000) of Reference;
+   begin
+      for Turn in 1 .. 70_000 loop
+         Assert (Current.Get.Is_Null, "null");
+      end loop;
+      Current.Set (New_Number (1));
+      for Turn in 1 .. 5 loop
+         for One of Held loop
+            Current.Get (Into => One);
+         end loop;
+      end loop;
+      Assert ((for all One of Held => Number (One) = 1), "held");
+      Current.Set (New_Number (2));
+      for One of Held loop
+         Assert (Number (One) = 1, "held after it was replaced");
+         One.Clear;
+      end loop;
+      Assert (Live = 1, "freed");
+   end Many_Gets;
+
+   --  Updates in tasks lose nothing, while others get, copy and set it
+
+   procedure Stress (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Tasks : constant := 4;
+      Turns : constant := 2_000;
+
+      Current  : Atomic_Reference;
+      Replaced : Atomic_Reference;
+
+      procedure Work (Number : Positive) is
+         Mine, Copy : Reference;
+         Is_Set     : Boolean;
+      begin
+         for Turn in 1 .. Turns loop
+            if Number = 1 then
+               Replaced.Set (New_Number (Turn));
+            end if;
+            if Number = 2 then
+               Current.Get (Into => Mine);
+               Replaced.Compare_And_Set (Replaced.Get, Mine, Is_Set);
+            end if;
+            Current.Update (One_More'Access);
+            Copy := Replaced.Get;
+            for Again in 1 .. 20 loop
+               Replaced.Get (Into => Mine);
+               Assert (Tracked.Number (Mine.Value) >= 0, "valid");
+            end loop;
+            Assert (Tracked.Number (Copy.Value) >= 0, "valid");
+         end loop;
+      end Work;
+
+      procedure Round is
+      begin
+         Current.Set (New_Number (0));
+         Replaced.Set (New_Number (0));
+         Parallel.Run (Tasks, Work'Access);
+         Assert (Number (Current.Get) = Tasks * Turns, "all updates are in");
+      end Round;
+
+   begin
+      Stress_Time.Repeat (Round'Access);
+   end Stress;
+
+   --  Tasks are aborted anywhere in what they do with references
+
+   procedure Aborted (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Current : Atomic_Reference;
+
+      procedure Use_References is
+         Mine, Copy : Reference;
+         Is_Set     : Boolean;
+      begin
+         loop
+            Current.Get (Into => Mine);
+            Copy := Mine;
+            Current.Update (One_More'Access);
+            Copy.Create (Make_Three'Access);
+            Current.Compare_And_Set (Mine, Copy, Is_Set);
+            Assert (Number (Mine) > 0 and then Number (Copy) > 0, "valid");
+         end loop;
+      end Use_References;
+
+      procedure Round is
+         task type Worker;
+
+         task body Worker is
+         begin
+            Use_References;
+         end Worker;
+      begin
+         for Turn in 1 .. 50 loop
+            declare
+               Workers : array (1 .. 2) of Worker;
+            begin
+               delay 0.000_05 * (Turn mod 10);
+               for One of Workers loop
+                  abort One;
+               end loop;
+            end;
+         end loop;
+      end Round;
+
+   begin
+      Current.Set (New_Number (1));
+      Stress_Time.Repeat (Round'Access);
+      Current.Set (Null_Reference);
+      Assert (Live = 0, "left by aborts:" & Live'Image);
+   end Aborted;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+
+      procedure Add (Text : String; Test : Caller.Test_Method) is
+      begin
+         Result.Add_Test (Caller.Create ("references: " & Text, Test));
+      end Add;
+   begin
+      Add ("copies", Copies'Access);
+      Add ("exceptions", Exceptions'Access);
+      Add ("atomic, one task", One_Task'Access);
+      Add ("atomic, more gets than its state counts", Many_Gets'Access);
+      Add ("atomic, many tasks", Stress'Access);
+      Add ("aborted tasks", Aborted'Access);
+      return Result;
+   end Suite;
+
+end Reference_Tests;

@@ -1,0 +1,194 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Ada.Assertions;
+with Ada.Command_Line;
+with Answer_Texts;
+with Appserver.HTTP.Conditions;
+with Appserver.HTTP.Embedded;
+with Appserver.HTTP.Files;
+with Appserver.HTTP.Parsing;
+with Appserver.HTTP.REST;
+with Appserver.HTTP.Server;
+with Appserver.HTTP.Trials;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Test_Service;
+
+package body Contract_Tests is
+
+   use Appserver;
+   use AUnit.Assertions;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
+
+   --  Whether Act breaks a precondition
+
+   procedure Is_Broken (Name : String; Act : not null access procedure) is
+   begin
+      Act.all;
+      Assert (False, Name & ": not checked");
+   exception
+      when Ada.Assertions.Assertion_Error =>
+         null;
+   end Is_Broken;
+
+   procedure Servers (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Web : HTTP.Server.Web_Server;
+
+      procedure Start is
+      begin
+         Web.Start (Test_Service.Answer'Access);
+      end Start;
+
+      procedure Start_With_Loops is
+      begin
+         Web.Start
+           (Test_Service.Answer'Access, Options => (Workers => 2, Loops => 3, others => <>));
+      end Start_With_Loops;
+
+      procedure Ask_Port is
+      begin
+         Assert (Web.Port'Image /= "", "a port");
+      end Ask_Port;
+   begin
+      Is_Broken ("a port of none", Ask_Port'Access);
+      Is_Broken ("more loops than workers", Start_With_Loops'Access);
+      Start;
+      Is_Broken ("started twice", Start'Access);
+      Assert (Web.Is_Running, "it still runs");
+   end Servers;
+
+   package Device is new HTTP.Embedded (Handle => Test_Service.Answer'Access);
+
+   procedure Devices (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Open is
+      begin
+         Device.Open;
+      end Open;
+
+      procedure Serve is
+      begin
+         Device.Serve;
+      end Serve;
+
+      procedure Close is
+      begin
+         Device.Close;
+      end Close;
+   begin
+      Is_Broken ("served closed", Serve'Access);
+      Is_Broken ("closed closed", Close'Access);
+      Open;
+      Is_Broken ("opened twice", Open'Access);
+      Close;
+   end Devices;
+
+   Folder : HTTP.Files.Folder;
+
+   function File (Request : HTTP.Request) return HTTP.Response is (Folder.Answer (Request, "/f/"));
+
+   procedure Folders (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Open is
+      begin
+         Folder.Open (Ada.Command_Line.Argument (1));
+      end Open;
+   begin
+      Assert
+        (Answer_Texts.Status
+           (HTTP.Trials.Answers (File'Access, Answer_Texts.Request_Text ("GET /f/x"))),
+         "500", "a folder that is not open");
+      Open;
+      Is_Broken ("opened twice", Open'Access);
+      Folder.Close;
+   end Folders;
+
+   procedure Requests (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      use HTTP;
+
+      Draft   : aliased Answer_Draft (10);
+      Request : HTTP.Request (30_000, Draft'Access);
+
+      procedure Add is
+      begin
+         Parsing.Add (Request, [1 .. 30_001 => 'x']);
+      end Add;
+
+      procedure Parse is
+         Result : Parsing.Outcome;
+         Status : Status_Code;
+      begin
+         Parsing.Parse (Request, (others => <>), Result, Status);
+      end Parse;
+
+      procedure Add_Field is
+      begin
+         Draft.Add_Field ("X", "a" & ASCII.CR & ASCII.LF & "Y: b");
+      end Add_Field;
+
+      procedure Weigh is
+      begin
+         Assert (Conditions.Range_Holds (Request, "W/""x"""), "a weak tag");
+      end Weigh;
+   begin
+      Is_Broken ("more than there is room for", Add'Access);
+      Is_Broken ("limits that are larger", Parse'Access);
+      Is_Broken ("two lines as a field", Add_Field'Access);
+      Is_Broken ("a weak tag", Weigh'Access);
+   end Requests;
+
+   procedure Set_Error_Status (Answer : in out HTTP.REST.Document_Answer) is
+   begin
+      Answer.Set_Status (HTTP.Not_Found);
+   end Set_Error_Status;
+
+   API : constant HTTP.REST.Service := HTTP.REST.Service_Of
+     ([HTTP.REST.Route (HTTP.Get, "/x", Set_Error_Status'Access)]);
+
+   function Answer (Request : HTTP.Request) return HTTP.Response is (API.Answer (Request));
+
+   procedure Documents (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Make_Route is
+         Long : constant HTTP.REST.Path_Route :=
+           HTTP.REST.Route (HTTP.Get, [1 .. 201 => '/'], Set_Error_Status'Access);
+         pragma Unreferenced (Long);
+      begin
+         null;
+      end Make_Route;
+   begin
+      Assert
+        (Answer_Texts.Status
+           (HTTP.Trials.Answers (Answer'Access, Answer_Texts.Request_Text ("GET /x"))),
+         "500", "404 as a success");
+      Is_Broken ("a pattern that is too long", Make_Route'Access);
+   end Documents;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+
+      procedure Add (Name : String; Test : Caller.Test_Method) is
+      begin
+         Result.Add_Test (Caller.Create ("contracts: " & Name, Test));
+      end Add;
+   begin
+      Add ("servers", Servers'Access);
+      Add ("devices", Devices'Access);
+      Add ("folders", Folders'Access);
+      Add ("requests", Requests'Access);
+      Add ("documents", Documents'Access);
+      return Result;
+   end Suite;
+
+end Contract_Tests;

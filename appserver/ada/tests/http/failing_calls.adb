@@ -1,0 +1,87 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Ada.Unchecked_Conversion;
+with Interfaces.C;
+with System.Storage_Elements;
+
+package body Failing_Calls is
+
+   use Interfaces.C;
+   use System;
+
+   No_Room   : constant := 28;
+   Try_Again : constant := 11;
+
+   Threads_Left : Natural := Natural'Last with Atomic;
+   To_Fail      : Natural := 0 with Atomic;
+   Has_Failed   : Natural := 0 with Atomic;
+
+   procedure Allow_Threads (Count : Natural) is
+   begin
+      Threads_Left := Count;
+   end Allow_Threads;
+
+   procedure Allow_All_Threads is
+   begin
+      Threads_Left := Natural'Last;
+   end Allow_All_Threads;
+
+   procedure Fail_Events (Count : Natural) is
+   begin
+      To_Fail    := Count;
+      Has_Failed := 0;
+   end Fail_Events;
+
+   function Failed_Events return Natural is (Has_Failed);
+
+   -----------------------------------------
+   -- What the linker finds for the calls --
+   -----------------------------------------
+
+   procedure Set_Error (Error : int)
+     with Import, Convention => C, External_Name => "__set_errno";
+
+   function Epoll_Ctl (Set, Operation, File : int; Event : Address) return int
+     with Import, Convention => C, External_Name => "__real_epoll_ctl";
+
+   function Change_Events (Set, Operation, File : int; Event : Address) return int
+     with Export, Convention => C, External_Name => "__wrap_epoll_ctl";
+
+   function Change_Events (Set, Operation, File : int; Event : Address) return int is
+   begin
+      if To_Fail > 0 then
+         To_Fail    := To_Fail - 1;
+         Has_Failed := Has_Failed + 1;
+         Set_Error (No_Room);
+         return -1;
+      end if;
+      return Epoll_Ctl (Set, Operation, File, Event);
+   end Change_Events;
+
+   --  That of this program is found before the C library's
+
+   function Create_Thread (Thread, Attributes, Start, Argument : Address) return int
+     with Export, Convention => C, External_Name => "pthread_create";
+
+   type Creation is access function (Thread, Attributes, Start, Argument : Address) return int
+     with Convention => C;
+
+   function To_Creation is new Ada.Unchecked_Conversion (Address, Creation);
+
+   function Symbol (Library : Address; Name : char_array) return Address
+     with Import, Convention => C, External_Name => "dlsym";
+
+   Next_Library : constant Address := System.Storage_Elements.To_Address
+     (System.Storage_Elements.Integer_Address'Last);
+
+   function Create_Thread (Thread, Attributes, Start, Argument : Address) return int is
+   begin
+      if Threads_Left = 0 then
+         return Try_Again;
+      end if;
+      Threads_Left := Threads_Left - 1;
+      return To_Creation (Symbol (Next_Library, To_C ("pthread_create")))
+        (Thread, Attributes, Start, Argument);
+   end Create_Thread;
+
+end Failing_Calls;

@@ -1,0 +1,21 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Calls of the system that fail when a test wants them to. The program has to be linked with the
+--  C library as a shared one, and with
+--
+--     -Wl,--wrap=epoll_ctl
+
+package Failing_Calls is
+
+   procedure Allow_Threads (Count : Natural);
+   --  So many can be created from here on
+
+   procedure Allow_All_Threads;
+
+   procedure Fail_Events (Count : Natural);
+   --  The next calls that change what is waited for fail, as if the system had no room (ENOSPC)
+
+   function Failed_Events return Natural;
+   --  How many of them did since then
+
+end Failing_Calls;

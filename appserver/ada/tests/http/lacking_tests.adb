@@ -1,0 +1,216 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Ada.Exceptions;
+with Ada.Strings.Unbounded;
+with Answer_Texts;
+with Appserver.HTTP.Server;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Failing_Calls;
+with GNAT.Sockets;
+with Open_Files;
+with Test_Clients;
+with Test_Service;
+
+package body Lacking_Tests is
+
+   use Ada.Strings.Unbounded;
+   use Answer_Texts;
+   use Appserver;
+   use AUnit.Assertions;
+   use Test_Clients;
+
+   -------------
+   -- Reports --
+   -------------
+
+   protected Reports is
+      procedure Clear;
+      procedure Add (Text : String);
+      function Count return Natural;
+      function Last return String;
+   private
+      Reported  : Natural := 0;
+      Last_Text : Unbounded_String;
+   end Reports;
+
+   protected body Reports is
+
+      procedure Clear is
+      begin
+         Reported  := 0;
+         Last_Text := Null_Unbounded_String;
+      end Clear;
+
+      procedure Add (Text : String) is
+      begin
+         Reported  := Reported + 1;
+         Last_Text := To_Unbounded_String (Text);
+      end Add;
+
+      function Count return Natural is (Reported);
+      function Last return String is (To_String (Last_Text));
+
+   end Reports;
+
+   procedure Report (Error : Ada.Exceptions.Exception_Occurrence; Request_Line : String) is
+   begin
+      Reports.Add
+        (Request_Line & '|' & Ada.Exceptions.Exception_Name (Error) & '|'
+         & Ada.Exceptions.Exception_Message (Error));
+      raise Program_Error with "what a report raises goes no further";
+   end Report;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
+
+   overriding procedure Tear_Down (T : in out Fixture);
+
+   overriding procedure Tear_Down (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      Failing_Calls.Allow_All_Threads;
+      Failing_Calls.Fail_Events (0);
+   end Tear_Down;
+
+   Closing_Soon : constant HTTP.Time_Limits := (Closing => 0.1, others => <>);
+
+   procedure Start
+     (Web         : in out HTTP.Server.Web_Server;
+      Workers     : Positive := 2;
+      Loops       : Positive := 1;
+      Connections : Positive := 100) is
+   begin
+      Web.Start
+        (Test_Service.Answer'Access,
+         Options =>
+           (Workers     => Workers,
+            Loops       => Loops,
+            Connections => Connections,
+            Times       => Closing_Soon,
+            Report      => Report'Access,
+            others      => <>));
+   end Start;
+
+   procedure Is_Answered (From : in out Client) is
+   begin
+      From.Ask ("/fixed");
+      Assert (Status (From.Answer), "200", "an answer");
+   end Is_Answered;
+
+   procedure Handlers_Are_Reported (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Web  : HTTP.Server.Web_Server;
+      From : Client;
+   begin
+      Reports.Clear;
+      Start (Web);
+      From.Connect (Natural (Web.Port));
+      From.Ask ("/raise?a=%41&b");
+      Assert (Status (From.Answer), "500", "an exception");
+      Assert (Reports.Last, "GET /raise?a=%41&b HTTP/1.1|CONSTRAINT_ERROR|asked for", "reported");
+      From.Ask ("/%72aise", "HEAD");
+      Assert (Status (From.Answer (Has_Content => False)), "500", "an exception");
+      Assert (Reports.Last, "HEAD /raise HTTP/1.1|CONSTRAINT_ERROR|asked for", "reported");
+      Is_Answered (From);
+      Assert (Reports.Count = 2, "and nothing else");
+   end Handlers_Are_Reported;
+
+   --  Those that were created are there when another one cannot be
+
+   procedure Few_Threads (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Before : constant Natural := Open_Files;
+   begin
+      for Loops in 1 .. 3 loop
+         for Threads in 0 .. 5 loop
+            declare
+               Web : HTTP.Server.Web_Server;
+            begin
+               Failing_Calls.Allow_Threads (Threads);
+               begin
+                  Start (Web, Workers => 6, Loops => Loops);
+                  Assert (False, "started with" & Threads'Image);
+               exception
+                  when Storage_Error | Tasking_Error =>
+                     Assert (not Web.Is_Running, "it runs");
+               end;
+               Failing_Calls.Allow_All_Threads;
+            end;
+         end loop;
+      end loop;
+      Assert (Open_Files = Before, "files that are open");
+      declare
+         Web  : HTTP.Server.Web_Server;
+         From : Client;
+      begin
+         Start (Web, Workers => 6);
+         From.Connect (Natural (Web.Port));
+         Is_Answered (From);
+      end;
+   end Few_Threads;
+
+   --  The system has no room for what is to be waited for: when a server that was full listens
+   --  again, and in the middle of what it does
+
+   procedure No_Room_For_Events (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Web  : HTTP.Server.Web_Server;
+      From : array (1 .. 4) of Client;
+   begin
+      Reports.Clear;
+      Start (Web, Connections => 3);
+      for K in 1 .. 3 loop
+         From (K).Connect (Natural (Web.Port));
+         Is_Answered (From (K));
+      end loop;
+      From (4).Connect (Natural (Web.Port));
+      From (4).Ask ("/fixed");
+      delay 0.1;
+      Failing_Calls.Fail_Events (2);
+      From (1).Close;
+      Assert (Status (From (4).Answer), "200", "listens again");
+      Assert (Failing_Calls.Failed_Events = 2, "calls that failed");
+      --  The system's room ends at any call
+      for Each of From loop
+         Each.Close;
+      end loop;
+      for Round in 1 .. 6 loop
+         Failing_Calls.Fail_Events (1);
+         begin
+            From (1).Connect (Natural (Web.Port), Receive_Buffer => 4_096);
+            From (1).Ask ("/long");
+            Assert (From (1).Answer'Length /= 1, "an answer, or none");
+         exception
+            when GNAT.Sockets.Socket_Error => null;
+         end;
+         From (1).Close;
+      end loop;
+      Failing_Calls.Fail_Events (0);
+      for Each of From (1 .. 3) loop
+         Each.Connect (Natural (Web.Port));
+         Is_Answered (Each);
+      end loop;
+      Web.Stop;
+   end No_Room_For_Events;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+
+      procedure Add (Name : String; Test : Caller.Test_Method) is
+      begin
+         Result.Add_Test (Caller.Create ("server: " & Name, Test));
+      end Add;
+   begin
+      Add ("exceptions are reported", Handlers_Are_Reported'Access);
+      Add ("too few threads", Few_Threads'Access);
+      Add ("no room for events", No_Room_For_Events'Access);
+      return Result;
+   end Suite;
+
+end Lacking_Tests;

@@ -1,0 +1,4 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+function Open_Files return Natural;
+--  Descriptors of this process, that of the folder which has their names among them

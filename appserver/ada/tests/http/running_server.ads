@@ -1,0 +1,9 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  A server that is as old as the program.
+
+package Running_Server is
+
+   procedure Start;
+
+end Running_Server;

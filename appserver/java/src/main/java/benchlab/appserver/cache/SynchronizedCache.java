@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A cache behind a monitor.
+package benchlab.appserver.cache;
+
+import java.util.Map;
+
+/** One thread at a time reads or writes. Small, and fast while threads seldom meet. */
+public final class SynchronizedCache<K, V> extends LoadingCache<K, V> {
+
+    /** Guards itself. */
+    private final Table<K, V> table;
+
+    public SynchronizedCache(CacheOptions options) {
+        table = new Table<>(options);
+    }
+
+    @Override
+    public V get(K key) {
+        synchronized (table) {
+            return table.get(key);
+        }
+    }
+
+    @Override
+    public void put(K key, V value) {
+        synchronized (table) {
+            table.put(key, value);
+        }
+    }
+
+    @Override
+    public void putAll(Map<? extends K, ? extends V> entries) {
+        synchronized (table) {
+            entries.forEach(table::put);
+        }
+    }
+
+    @Override
+    V putIfAbsent(K key, V value) {
+        synchronized (table) {
+            return table.putIfAbsent(key, value);
+        }
+    }
+
+    @Override
+    boolean removeEntry(K key) {
+        synchronized (table) {
+            return table.remove(key);
+        }
+    }
+
+    @Override
+    void removeEntries() {
+        synchronized (table) {
+            table.clear();
+        }
+    }
+
+    @Override
+    public int size() {
+        synchronized (table) {
+            return table.size();
+        }
+    }
+
+    @Override
+    public void removeExpired() {
+        synchronized (table) {
+            table.removeExpired();
+        }
+    }
+}

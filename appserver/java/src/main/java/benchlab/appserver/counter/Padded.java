@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A number that shares its cache lines with nothing else.
+package benchlab.appserver.counter;
+
+/** The JVM lays out the fields of a superclass before those of its subclass. */
+final class Padded {
+
+    private Padded() {}
+
+    @SuppressWarnings("unused")
+    abstract static class Before {
+        private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;
+    }
+
+    abstract static class Value extends Before {
+        volatile long value;
+    }
+
+    /** 128 bytes on either side: processors of today fetch lines of 64 bytes in pairs. */
+    @SuppressWarnings("unused")
+    abstract static class Number extends Value {
+        private long q0, q1, q2, q3, q4, q5, q6, q7, q8, q9, q10, q11, q12, q13, q14, q15;
+    }
+}

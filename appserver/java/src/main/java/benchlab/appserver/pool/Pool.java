@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bounded pool of resources.
+package benchlab.appserver.pool;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * At most {@code capacity} resources, each of which one holder at a time uses. A resource is made
+ * when one is wanted and none is idle.
+ *
+ * <ul>
+ *   <li>Whoever waits is served before all who come later: first come, first served.
+ *   <li>No resource is ever leased to two holders, and none is used after it was destroyed.
+ *   <li>To close a lease again, or to use it after that, is an {@link IllegalStateException}.
+ *   <li>A holder that fails gives its lease back by try-with-resources; one that loses its lease is
+ *       found by the collector, and its resource is destroyed ({@link Lease}).
+ *   <li>While nobody waits, leasing and giving back take no lock, but one atomic instruction each,
+ *       and another one to give back with a {@code reset} hook.
+ * </ul>
+ *
+ * <p>A thread that already has a lease and waits for a second one may wait for itself: take all at
+ * once, or use a timeout.
+ */
+public final class Pool<R> implements AutoCloseable {
+
+    private static final System.Logger LOGGER = System.getLogger(Pool.class.getName());
+    private static final long FOREVER = Long.MAX_VALUE;
+
+    private final PoolOptions<R> options;
+    private final Slots<R> slots;
+
+    /** Whether a resource has to be looked after when its lease ends. */
+    private final boolean hasWorkAtEnd;
+
+    /**
+     * Whether somebody waits or there are too many resources: then nobody takes the way without the
+     * lock. Whoever waits sets it and then looks for idle slots; whoever frees a slot reads it
+     * after that: so one of the two sees the other (both are volatile, the store-buffering
+     * pattern).
+     */
+    private volatile boolean attention;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition empty = lock.newCondition();
+
+    // Guarded by the lock.
+    private final ArrayDeque<Waiter<R>> waiters = new ArrayDeque<>();
+    private int capacity;
+    private boolean closed;
+    private int making;
+    private int leaving; // Removed from the slots, not destroyed yet.
+
+    // Figures, guarded by the lock; the slots have those of their own leases.
+    private int largestSize;
+    private long pastLeases;
+    private long pastUsed;
+    private long waits;
+    private long waited;
+    private long longestWait;
+    private long timeouts;
+    private long made;
+    private long factoryFailures;
+    private long broken;
+    private long reclaimed;
+
+    /** A thread that wants a lease. Once served, it has a slot, may make one, or is refused. */
+    private static final class Waiter<R> {
+        private final Thread thread = Thread.currentThread();
+        private final long since = System.nanoTime();
+        private Slot<R> slot;
+        private boolean refused;
+        private volatile boolean served;
+    }
+
+    /**
+     * An empty pool.
+     *
+     * @param capacity how many resources there may be, at least 1
+     */
+    public Pool(int capacity, PoolOptions<R> options) {
+        this.options = Objects.requireNonNull(options, "options");
+        this.capacity = checked(capacity);
+        slots = new Slots<>(options.order());
+        hasWorkAtEnd = options.reset() != null || options.timeUse();
+    }
+
+    /**
+     * A lease; waits for it as long as it takes.
+     *
+     * @throws PoolClosedException if the pool is closed, or is while this waits
+     * @throws ResourceException if a resource had to be made, and could not
+     * @throws InterruptedException if the thread is interrupted where it would wait; it has no
+     *     lease then
+     */
+    public Lease<R> lease() throws InterruptedException {
+        try {
+            return lease(FOREVER);
+        } catch (TimeoutException e) {
+            throw new AssertionError("292 years have passed", e);
+        }
+    }
+
+    /**
+     * A lease; waits at most {@code timeout} for others to give theirs back. Making a resource
+     * takes as long as the factory takes.
+     *
+     * @throws TimeoutException if none was free in time
+     * @throws PoolClosedException if the pool is closed, or is while this waits
+     * @throws ResourceException if a resource had to be made, and could not
+     * @throws InterruptedException if the thread is interrupted where it would wait; it has no
+     *     lease then
+     */
+    public Lease<R> lease(Duration timeout) throws InterruptedException, TimeoutException {
+        return lease(Math.max(0, TimeUnit.NANOSECONDS.convert(timeout)));
+    }
+
+    /**
+     * A lease if there is one without waiting for others.
+     *
+     * @throws PoolClosedException if the pool is closed
+     * @throws ResourceException if a resource had to be made, and could not
+     */
+    public Optional<Lease<R>> tryLease() {
+        Slot<R> slot = idleSlot();
+        if (slot == null) {
+            Waiter<R> waiter = queue();
+            if (!waiter.served && withdraw(waiter, () -> {})) {
+                return Optional.empty();
+            }
+            slot = slotOf(waiter);
+        }
+        return Optional.of(start(slot));
+    }
+
+    /**
+     * Changes how many resources there may be. If there are more, the idle ones are destroyed now,
+     * others when they are given back; until then nobody gets a lease.
+     *
+     * @param capacity at least 1
+     * @throws PoolClosedException if the pool is closed
+     */
+    public void resize(int capacity) {
+        checked(capacity);
+        change(
+                () -> {
+                    if (closed) {
+                        throw new PoolClosedException();
+                    }
+                    this.capacity = capacity;
+                });
+    }
+
+    /**
+     * Refuses whoever waits or comes from now on, and destroys what is idle. What is leased is
+     * destroyed when it is given back; this does not wait for it: {@link #awaitTermination}. A call
+     * that had its resource when this began gets its lease. Closing again does nothing.
+     */
+    @Override
+    public void close() {
+        List<Waiter<R>> refused = new ArrayList<>();
+        change(
+                () -> {
+                    closed = true;
+                    capacity = 0;
+                    refused.addAll(waiters);
+                    waiters.clear();
+                    for (Waiter<R> waiter : refused) {
+                        waiter.refused = true;
+                        waiter.served = true;
+                    }
+                });
+        refused.forEach(waiter -> LockSupport.unpark(waiter.thread));
+    }
+
+    /**
+     * Waits until the pool is closed and each of its resources is destroyed.
+     *
+     * @return whether that came within {@code timeout}
+     */
+    public boolean awaitTermination(Duration timeout) throws InterruptedException {
+        long left = TimeUnit.NANOSECONDS.convert(timeout);
+        lock.lockInterruptibly();
+        try {
+            while (!isTerminated()) {
+                if (left <= 0) {
+                    return false;
+                }
+                left = empty.awaitNanos(left);
+            }
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What the pool tells of itself; takes the lock for a time that grows with the pool's size. */
+    public PoolFigures figures() {
+        lock.lock();
+        try {
+            long leases = pastLeases;
+            long used = pastUsed;
+            int inUse = 0;
+            for (Slot<R> slot : slots.all()) {
+                leases += slot.leases();
+                used += slot.used();
+                inUse += slot.isLeased() ? 1 : 0;
+            }
+            return new PoolFigures(
+                    capacity,
+                    size(),
+                    inUse,
+                    waiters.size(),
+                    largestSize,
+                    leases,
+                    waits,
+                    Duration.ofNanos(waited),
+                    Duration.ofNanos(longestWait),
+                    timeouts,
+                    made,
+                    factoryFailures,
+                    broken,
+                    reclaimed,
+                    Duration.ofNanos(used));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Lease<R> lease(long timeout) throws InterruptedException, TimeoutException {
+        Slot<R> slot = idleSlot();
+        return start(slot != null ? slot : waitForSlot(timeout));
+    }
+
+    /** Null if somebody is to be served before the caller, or none is idle. */
+    private Slot<R> idleSlot() {
+        return attention ? null : slots.takeIdle();
+    }
+
+    private Slot<R> waitForSlot(long timeout) throws InterruptedException, TimeoutException {
+        Waiter<R> waiter = queue();
+        while (!waiter.served) {
+            if (Thread.interrupted()) {
+                if (withdraw(waiter, () -> waits++)) {
+                    throw new InterruptedException();
+                }
+                waiter.thread.interrupt(); // Served all the same: who asks for it next shall know.
+            } else if (timeout == FOREVER) {
+                LockSupport.park(this);
+            } else {
+                long left = timeout - (System.nanoTime() - waiter.since);
+                if (left > 0) {
+                    LockSupport.parkNanos(this, left);
+                } else if (withdraw(waiter, this::countTimeout)) {
+                    throw new TimeoutException("no lease within " + Duration.ofNanos(timeout));
+                }
+            }
+        }
+        return slotOf(waiter);
+    }
+
+    private Waiter<R> queue() {
+        var waiter = new Waiter<R>();
+        change(
+                () -> {
+                    if (closed) {
+                        throw new PoolClosedException();
+                    }
+                    waiters.add(waiter);
+                });
+        return waiter;
+    }
+
+    /** Takes a waiter out of the queue and counts that; false if it was served before. */
+    private boolean withdraw(Waiter<R> waiter, Runnable count) {
+        lock.lock();
+        try {
+            if (!waiters.remove(waiter)) {
+                return false;
+            }
+            count.run();
+            attention = isAttentionNeeded();
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Slot<R> slotOf(Waiter<R> served) {
+        if (served.refused) {
+            throw new PoolClosedException();
+        }
+        return served.slot != null ? served.slot : make();
+    }
+
+    /** Makes a slot in a place that is counted as being made. */
+    private Slot<R> make() {
+        Slot<R> slot;
+        try {
+            R resource = options.factory().make();
+            slot = new Slot<>(this, Objects.requireNonNull(resource, "it made null"));
+        } catch (Throwable e) {
+            change(
+                    () -> {
+                        making--;
+                        factoryFailures++;
+                    });
+            if (e instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
+            if (e instanceof Error error) {
+                throw error;
+            }
+            throw new ResourceException(e);
+        }
+        Slot<R> added = slot;
+        change(
+                () -> {
+                    making--;
+                    made++;
+                    slots.add(added);
+                });
+        return slot;
+    }
+
+    private Lease<R> start(Slot<R> slot) {
+        Slot<R> valid = slot;
+        if (options.validate() != null && slot.leases() > 0 && !isValid(slot)) {
+            valid = replace(slot);
+        }
+        if (options.timeUse()) {
+            valid.startTimer();
+        }
+        try {
+            return valid.lease();
+        } catch (Throwable e) { // No memory for it.
+            free(valid);
+            throw e;
+        }
+    }
+
+    /** The place of the old one is kept for the new one, so that nobody else takes it. */
+    private Slot<R> replace(Slot<R> invalid) {
+        destroy(invalid);
+        change(
+                () -> {
+                    forget(invalid);
+                    broken++;
+                    making++;
+                });
+        return make();
+    }
+
+    /** Ends a lease; false if it has ended before. */
+    boolean takeBack(Slot<R> slot, long leased, Slot.Token token, boolean isBroken) {
+        if (hasWorkAtEnd || isBroken) {
+            if (!slot.takeFrom(leased, token)) {
+                return false;
+            }
+            if (options.timeUse()) {
+                slot.stopTimer();
+            }
+            if (isBroken || !isReset(slot)) {
+                discard(slot);
+                return true;
+            }
+            free(slot);
+        } else {
+            slots.comesBack(slot);
+            if (!slot.free(leased, token)) {
+                return false;
+            }
+            attend();
+        }
+        return true;
+    }
+
+    private void free(Slot<R> slot) {
+        slots.comesBack(slot);
+        slot.free();
+        attend();
+    }
+
+    /** Serves who waits, after a slot was freed. */
+    private void attend() {
+        if (attention) {
+            change(() -> {});
+        }
+    }
+
+    private void discard(Slot<R> slot) {
+        destroy(slot);
+        change(
+                () -> {
+                    forget(slot);
+                    broken++;
+                });
+    }
+
+    /** Takes a slot whose lease was lost. */
+    void reclaim(Slot<R> slot) {
+        LOGGER.log(System.Logger.Level.WARNING, "a lease of {0} was lost", typeOf(slot));
+        destroy(slot);
+        change(
+                () -> {
+                    forget(slot);
+                    reclaimed++;
+                });
+    }
+
+    /** Makes a change under the lock, and does outside what follows from it. */
+    private void change(Runnable change) {
+        List<Slot<R>> surplus = new ArrayList<>();
+        List<Waiter<R>> served = new ArrayList<>();
+        lock.lock();
+        try {
+            change.run();
+            attention = true;
+            removeSurplus(surplus);
+            serve(served);
+            attention = isAttentionNeeded();
+            largestSize = Math.max(largestSize, size());
+            if (isTerminated()) {
+                empty.signalAll();
+            }
+        } finally {
+            lock.unlock();
+        }
+        served.forEach(waiter -> LockSupport.unpark(waiter.thread));
+        if (!surplus.isEmpty()) {
+            surplus.forEach(this::destroy);
+            change(() -> leaving -= surplus.size());
+        }
+    }
+
+    private void removeSurplus(List<Slot<R>> surplus) {
+        Slot<R> slot;
+        while (isTooLarge() && (slot = slots.takeIdle()) != null) {
+            forget(slot);
+            leaving++;
+            surplus.add(slot);
+        }
+    }
+
+    private void serve(List<Waiter<R>> served) {
+        while (!waiters.isEmpty() && !isTooLarge()) {
+            Slot<R> slot = slots.takeIdle();
+            if (slot == null) {
+                if (size() >= capacity) {
+                    break;
+                }
+                making++;
+            }
+            Waiter<R> first = waiters.remove();
+            if (first.thread != Thread.currentThread()) {
+                countWait(System.nanoTime() - first.since);
+                served.add(first);
+            }
+            first.slot = slot;
+            first.served = true;
+        }
+    }
+
+    private void countWait(long time) {
+        waits++;
+        waited += time;
+        longestWait = Math.max(longestWait, time);
+    }
+
+    private void countTimeout() {
+        waits++;
+        timeouts++;
+    }
+
+    private void forget(Slot<R> slot) {
+        slots.remove(slot);
+        pastLeases += slot.leases();
+        pastUsed += slot.used();
+    }
+
+    private int size() {
+        return slots.size() + making + leaving;
+    }
+
+    private boolean isTooLarge() {
+        return slots.size() + making > capacity;
+    }
+
+    private boolean isAttentionNeeded() {
+        return !waiters.isEmpty() || isTooLarge();
+    }
+
+    private boolean isTerminated() {
+        return closed && size() == 0;
+    }
+
+    private boolean isValid(Slot<R> slot) {
+        try {
+            return options.validate().isValid(slot.resource);
+        } catch (Throwable e) {
+            report("validate", slot, e);
+            return false;
+        }
+    }
+
+    private boolean isReset(Slot<R> slot) {
+        return apply("reset", options.reset(), slot);
+    }
+
+    private void destroy(Slot<R> slot) {
+        apply("destroy", options.destroy(), slot);
+    }
+
+    /** Errors are caught too: a hook that fails must not cost the pool a place. */
+    private boolean apply(String hook, PoolOptions.Action<? super R> action, Slot<R> slot) {
+        if (action == null) {
+            return true;
+        }
+        try {
+            action.apply(slot.resource);
+            return true;
+        } catch (Throwable e) {
+            report(hook, slot, e);
+            return false;
+        }
+    }
+
+    private void report(String hook, Slot<R> slot, Throwable failure) {
+        if (failure instanceof InterruptedException) {
+            Thread.currentThread().interrupt();
+        }
+        LOGGER.log(
+                System.Logger.Level.WARNING,
+                "the hook " + hook + " failed for a " + typeOf(slot),
+                failure);
+    }
+
+    /** Not the resource itself: its text may be a secret, or fail. */
+    private static String typeOf(Slot<?> slot) {
+        return slot.resource.getClass().getName();
+    }
+
+    private static int checked(int capacity) {
+        if (capacity < 1) {
+            throw new IllegalArgumentException("capacity must be at least 1: " + capacity);
+        }
+        return capacity;
+    }
+}

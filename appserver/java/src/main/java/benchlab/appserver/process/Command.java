@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is to be started, and how.
+package benchlab.appserver.process;
+
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * A program with its arguments and surroundings. A command never changes: each method returns
+ * another one, so that it can be kept, shared and started often. No shell reads it; quote nothing.
+ *
+ * @param words the program (a path, or a name to be found in PATH) and its arguments
+ * @param environment variables that it gets
+ * @param isEnvironmentInherited whether it gets the variables of this process, too
+ * @param directory where it runs; null for where this process runs
+ * @param stdin where standard input comes from; a pipe unless told otherwise
+ * @param stdout where standard output goes to; a pipe unless told otherwise
+ * @param stderr where standard error goes to; a pipe unless told otherwise. Null: where standard
+ *     output goes
+ */
+public record Command(
+        List<String> words,
+        Map<String, String> environment,
+        boolean isEnvironmentInherited,
+        Path directory,
+        Redirect stdin,
+        Redirect stdout,
+        Redirect stderr) {
+
+    public Command {
+        words = List.copyOf(words);
+        environment = Map.copyOf(environment);
+        if (words.isEmpty()) {
+            throw new IllegalArgumentException("a command has a program");
+        }
+        Objects.requireNonNull(stdin, "stdin");
+        Objects.requireNonNull(stdout, "stdout");
+    }
+
+    /** All three streams piped, the environment and the directory of this process. */
+    public static Command of(String program, String... arguments) {
+        var words = new ArrayList<>(List.of(program));
+        words.addAll(List.of(arguments));
+        Redirect pipe = Redirect.PIPE;
+        return new Command(words, Map.of(), true, null, pipe, pipe, pipe);
+    }
+
+    /** With one more variable, which wins over one that is inherited. */
+    public Command environment(String name, String value) {
+        var variables = new HashMap<>(environment);
+        variables.put(name, value);
+        return new Command(
+                words, variables, isEnvironmentInherited, directory, stdin, stdout, stderr);
+    }
+
+    /** With no variables but those of the command and the one of {@link RunningProcess#kill}. */
+    public Command withoutInheritedEnvironment() {
+        return new Command(words, environment, false, directory, stdin, stdout, stderr);
+    }
+
+    public Command directory(Path path) {
+        return new Command(words, environment, isEnvironmentInherited, path, stdin, stdout, stderr);
+    }
+
+    public Command stdin(Redirect source) {
+        return new Command(
+                words, environment, isEnvironmentInherited, directory, source, stdout, stderr);
+    }
+
+    public Command stdout(Redirect destination) {
+        return new Command(
+                words, environment, isEnvironmentInherited, directory, stdin, destination, stderr);
+    }
+
+    public Command stderr(Redirect destination) {
+        return new Command(
+                words,
+                environment,
+                isEnvironmentInherited,
+                directory,
+                stdin,
+                stdout,
+                Objects.requireNonNull(destination));
+    }
+
+    /** Standard error goes where standard output goes, in the order of writing. */
+    public Command stderrToStdout() {
+        return new Command(
+                words, environment, isEnvironmentInherited, directory, stdin, stdout, null);
+    }
+
+    /**
+     * Starts it.
+     *
+     * @throws StartException if it cannot be started
+     */
+    public RunningProcess start() throws StartException {
+        var builder = new ProcessBuilder(words);
+        if (!isEnvironmentInherited) {
+            builder.environment().clear();
+        }
+        builder.environment().putAll(environment);
+        var group = ProcessGroup.mark(builder.environment());
+        builder.directory(directory == null ? null : directory.toFile());
+        builder.redirectInput(stdin).redirectOutput(stdout);
+        if (stderr == null) {
+            builder.redirectErrorStream(true);
+        } else {
+            builder.redirectError(stderr);
+        }
+        Process process;
+        try {
+            process = builder.start();
+        } catch (IOException e) {
+            throw new StartException(words.get(0), e);
+        }
+        try {
+            return new RunningProcess(this, process, group);
+        } catch (Throwable e) { // No thread for its errors.
+            group.kill(process);
+            throw e;
+        }
+    }
+
+    /** Runs it to its end, however long that takes: {@link #run(byte[], Duration)}. */
+    public Output run(byte[] input) throws IOException, InterruptedException {
+        try (RunningProcess process = start()) {
+            return process.communicate(input);
+        }
+    }
+
+    /**
+     * Runs it to its end without input, however long that takes: {@link #run(byte[], Duration)}.
+     */
+    public Output run() throws IOException, InterruptedException {
+        return run(new byte[0]);
+    }
+
+    /** Runs it to its end with a text in UTF-8 as its input: {@link #run(byte[], Duration)}. */
+    public Output run(String input, Duration timeout)
+            throws IOException, InterruptedException, TimeoutException {
+        return run(input.getBytes(StandardCharsets.UTF_8), timeout);
+    }
+
+    /**
+     * Starts it, writes {@code input} to its standard input and reads its output at the same time,
+     * and waits until it has ended and closed its output. Sizes are limited by memory only. A
+     * program that ends without reading all of its input is no failure.
+     *
+     * <p>Whenever this throws, the program is gone, and so is what it started ({@link
+     * RunningProcess#kill}).
+     *
+     * @param input empty if standard input is not piped
+     * @throws StartException if it cannot be started
+     * @throws IOException if its output cannot be read
+     * @throws TimeoutException if it takes longer than {@code timeout}; it is killed then
+     * @throws InterruptedException if this thread is interrupted; it is killed then
+     */
+    public Output run(byte[] input, Duration timeout)
+            throws IOException, InterruptedException, TimeoutException {
+        try (RunningProcess process = start()) {
+            return process.communicate(input, timeout);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program that did not succeed.
+package benchlab.appserver.process;
+
+import java.io.IOException;
+
+/** A program ended in another way than with exit code 0. */
+public final class FailedException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private final transient Output output;
+
+    FailedException(String program, Output output, String said) {
+        super(program + " " + output.status() + (said.isEmpty() ? "" : ": " + said));
+        this.output = output;
+    }
+
+    /** How it ended, and all that it wrote; null after serialization. */
+    public Output output() {
+        return output;
+    }
+}

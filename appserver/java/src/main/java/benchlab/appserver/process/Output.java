@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program left behind.
+package benchlab.appserver.process;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * How a program ended, and what it wrote to standard output and standard error: empty where that
+ * was not piped.
+ */
+public record Output(String program, ExitStatus status, byte[] stdout, byte[] stderr) {
+
+    private static final int SAID = 500; // Characters of a message.
+
+    /**
+     * Standard output as text in UTF-8.
+     *
+     * @throws CharacterCodingException if it is no UTF-8
+     */
+    public String text() throws CharacterCodingException {
+        return text(StandardCharsets.UTF_8);
+    }
+
+    /**
+     * Standard output as text.
+     *
+     * @throws CharacterCodingException if it is no text in this encoding
+     */
+    public String text(Charset encoding) throws CharacterCodingException {
+        return encoding.newDecoder().decode(ByteBuffer.wrap(stdout)).toString();
+    }
+
+    /**
+     * This, if the program succeeded.
+     *
+     * @throws FailedException if it did not; its message ends with the end of standard error
+     */
+    public Output orThrow() throws FailedException {
+        if (status.isSuccess()) {
+            return this;
+        }
+        String said = new String(stderr, StandardCharsets.UTF_8).strip();
+        throw new FailedException(
+                program, this, said.substring(Math.max(0, said.length() - SAID)));
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// An example of a cache: prices that are read from a database at most once a minute each.
+package benchlab.appserver.cache;
+
+import java.time.Duration;
+
+/** The prices of a shop, which seldom change. */
+final class CacheExample {
+    private final Cache<String, Long> prices =
+            new ConcurrentCache<>(
+                    CacheOptions.UNLIMITED.maximumSize(10_000).timeToLive(Duration.ofMinutes(1)));
+    private final Loader<String, Long> database;
+
+    CacheExample(Loader<String, Long> database) {
+        this.database = database;
+    }
+
+    long price(String article) throws InterruptedException {
+        return prices.get(article, database);
+    }
+
+    /** To be called after the database has changed. */
+    void changed(String article) {
+        prices.remove(article);
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protects against lost updates: threads change a counter at once, for the time that Stress gives.
+package benchlab.appserver.counter;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import benchlab.appserver.Stress;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.function.LongFunction;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class CounterStressTest {
+
+    private static final int THREADS = 4;
+    private static final int PARTS = 3 + 3 * 2;
+    private static final int ROUND = 1000;
+
+    @ParameterizedTest
+    @MethodSource("benchlab.appserver.counter.CounterTest#counters")
+    void losesNoIncrement(Counter counter) throws Exception {
+        var deadline = new Stress.Deadline(Stress.part(PARTS));
+        Callable<Long> task =
+                () -> {
+                    long done = 0;
+                    do {
+                        for (int k = 0; k < ROUND; k++) {
+                            counter.increment();
+                        }
+                        done += ROUND;
+                    } while (!deadline.passed());
+                    return done;
+                };
+        assertEquals(sum(Stress.together(Collections.nCopies(THREADS, task))), counter.value());
+    }
+
+    @ParameterizedTest
+    @MethodSource("benchlab.appserver.counter.CounterTest#linearizableCounters")
+    void losesNoCompareAndSet(LinearizableCounter counter) throws Exception {
+        long start = counter.value();
+        var deadline = new Stress.Deadline(Stress.part(PARTS));
+        Callable<Long> task =
+                () -> {
+                    long done = 0;
+                    do {
+                        for (int k = 0; k < ROUND; k++) {
+                            long seen = counter.value();
+                            done += counter.compareAndSet(seen, seen + 3) ? 3 : 0;
+                        }
+                    } while (!deadline.passed());
+                    return done;
+                };
+        long added = sum(Stress.together(Collections.nCopies(THREADS, task)));
+        assertEquals(start + added, counter.value());
+    }
+
+    /** Every value before is given out once: two threads never get the same ticket. */
+    @ParameterizedTest
+    @MethodSource("benchlab.appserver.counter.CounterTest#linearizableCounters")
+    void givesEveryTicketOnce(LinearizableCounter counter) throws Exception {
+        long start = counter.value();
+        var deadline = new Stress.Deadline(Stress.part(PARTS));
+        do {
+            long first = counter.value();
+            Callable<long[]> task =
+                    () -> LongStream.generate(() -> counter.fetchAndAdd(1)).limit(ROUND).toArray();
+            long[] tickets =
+                    Stress.together(Collections.nCopies(THREADS, task)).stream()
+                            .flatMapToLong(LongStream::of)
+                            .sorted()
+                            .toArray();
+            assertEquals(THREADS * ROUND, tickets.length);
+            for (int k = 0; k < tickets.length; k++) {
+                assertEquals(first + k, tickets[k]);
+            }
+        } while (!deadline.passed());
+        assertEquals(0, (counter.value() - start) % (THREADS * ROUND));
+    }
+
+    @Test
+    void atomicTellsZeroToOneThread() throws Exception {
+        tellsZeroToOneThread(AtomicCounter::new);
+    }
+
+    @Test
+    void lockedTellsZeroToOneThread() throws Exception {
+        tellsZeroToOneThread(LockedCounter::new);
+    }
+
+    /** Whoever is told zero sees the plain writes of all who counted down before. */
+    private static void tellsZeroToOneThread(LongFunction<LinearizableCounter> make)
+            throws Exception {
+        var deadline = new Stress.Deadline(Stress.part(PARTS));
+        do {
+            LinearizableCounter[] counters = new LinearizableCounter[ROUND];
+            Arrays.setAll(counters, k -> make.apply(THREADS));
+            long[][] written = new long[ROUND][THREADS * 16];
+            List<Callable<Long>> tasks = new ArrayList<>();
+            for (int t = 0; t < THREADS; t++) {
+                int mine = t * 16;
+                tasks.add(
+                        () -> {
+                            long last = 0;
+                            for (int k = 0; k < ROUND; k++) {
+                                written[k][mine] = 1;
+                                if (counters[k].decrementAndTestZero()) {
+                                    last++;
+                                    assertEquals(THREADS, LongStream.of(written[k]).sum());
+                                }
+                            }
+                            return last;
+                        });
+            }
+            assertEquals(ROUND, sum(Stress.together(tasks)));
+        } while (!deadline.passed());
+    }
+
+    /** A striped counter that is only counted up never seems to go back. */
+    @Test
+    void stripedNeverGoesBackWhileItIsCountedUp() throws Exception {
+        var counter = new StripedCounter();
+        var deadline = new Stress.Deadline(Stress.part(PARTS));
+        Callable<Long> writer =
+                () -> {
+                    long done = 0;
+                    for (; !deadline.passed(); done++) {
+                        counter.increment();
+                    }
+                    return done;
+                };
+        Callable<Long> reader =
+                () -> {
+                    long last = 0;
+                    while (!deadline.passed()) {
+                        long now = counter.value();
+                        assertTrue(now >= last);
+                        last = now;
+                    }
+                    return 0L;
+                };
+        assertEquals(sum(Stress.together(List.of(writer, writer, reader))), counter.value());
+    }
+
+    private static long sum(List<Long> values) {
+        return values.stream().mapToLong(n -> n).sum();
+    }
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protects a pool's promises while everything happens at once, for the time that Stress gives.
+package benchlab.appserver.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import benchlab.appserver.Stress;
+import benchlab.appserver.pool.PoolOptions.Factory;
+import benchlab.appserver.pool.PoolOptions.Order;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class PoolStressTest {
+
+    private static final int THREADS = 6;
+    private static final int LARGEST = 4;
+    private static final int PARTS = 2 * 4;
+
+    private final AtomicInteger living = new AtomicInteger();
+    private final AtomicInteger most = new AtomicInteger();
+    private final AtomicInteger made = new AtomicInteger();
+
+    /**
+     * A resource that notices whoever else uses it. The plain count shows that holders see each
+     * other.
+     */
+    private final class Thing {
+        private final AtomicInteger users = new AtomicInteger();
+        private final AtomicInteger ends = new AtomicInteger();
+        private long plain;
+        private long uses;
+
+        Thing() {
+            made.incrementAndGet();
+            most.accumulateAndGet(living.incrementAndGet(), Math::max);
+        }
+
+        void use() {
+            assertEquals(1, users.incrementAndGet());
+            assertEquals(0, ends.get());
+            assertEquals(uses, plain);
+            uses++;
+            plain++;
+            assertEquals(0, users.decrementAndGet());
+        }
+
+        void end() {
+            assertEquals(0, users.get());
+            assertEquals(1, ends.incrementAndGet());
+            living.decrementAndGet();
+        }
+    }
+
+    private PoolOptions<Thing> options(Order order, Factory<Thing> factory) {
+        return PoolOptions.of(factory).destroy(Thing::end).order(order);
+    }
+
+    /**
+     * The way without the lock, and the hand-over: nobody waits for ever, nothing is leased twice.
+     */
+    @ParameterizedTest
+    @EnumSource(Order.class)
+    void leasesAndGivesBack(Order order) throws Exception {
+        var pool = new Pool<>(2, options(order, Thing::new));
+        var deadline = new Stress.Deadline(Stress.part(PARTS));
+        Callable<Long> task =
+                () -> {
+                    long done = 0;
+                    for (; !deadline.passed(); done++) {
+                        try (var lease = pool.lease()) {
+                            lease.resource().use();
+                        }
+                    }
+                    return done;
+                };
+        long done = sum(Stress.together(Collections.nCopies(THREADS, task)));
+        assertEquals(done, pool.figures().leases());
+        finish(pool, 2);
+    }
+
+    /** As many resources as threads: all go the way without the lock. */
+    @ParameterizedTest
+    @EnumSource(Order.class)
+    void leasesWithoutWaiting(Order order) throws Exception {
+        var pool = new Pool<>(LARGEST, options(order, Thing::new));
+        var deadline = new Stress.Deadline(Stress.part(PARTS));
+        Callable<Long> task =
+                () -> {
+                    long done = 0;
+                    for (; !deadline.passed(); done++) {
+                        try (var lease = pool.tryLease().orElseThrow()) {
+                            lease.resource().use();
+                        }
+                    }
+                    return done;
+                };
+        sum(Stress.together(Collections.nCopies(LARGEST, task)));
+        assertEquals(0, pool.figures().waits());
+        finish(pool, LARGEST);
+    }
+
+    /**
+     * Of several threads that close one lease at once one succeeds, and the resource is free once.
+     */
+    @ParameterizedTest
+    @EnumSource(Order.class)
+    void oneOfSeveralClosesSucceeds(Order order) throws Exception {
+        var pool = new Pool<>(1, options(order, Thing::new));
+        var shared = new AtomicReference<Lease<Thing>>();
+        var deadline = new Stress.Deadline(Stress.part(PARTS));
+        Callable<Long> closer =
+                () -> {
+                    long done = 0;
+                    while (!deadline.passed()) {
+                        Lease<Thing> lease = shared.get();
+                        if (lease != null) {
+                            try {
+                                lease.close();
+                                done++;
+                            } catch (IllegalStateException e) {
+                                Thread.onSpinWait(); // Another one was first.
+                            }
+                        }
+                    }
+                    return done;
+                };
+        Callable<Long> leaser =
+                () -> {
+                    long done = 0;
+                    while (!deadline.passed()) {
+                        var lease = pool.tryLease();
+                        if (lease.isPresent()) {
+                            lease.get().resource().use();
+                            shared.set(lease.get());
+                            done--;
+                        }
+                    }
+                    return done;
+                };
+        long open = -sum(Stress.together(List.of(leaser, closer, closer)));
+        if (open == 1) {
+            shared.get().close();
+        } else {
+            assertEquals(0, open);
+        }
+        assertThrows(IllegalStateException.class, () -> shared.get().close());
+        finish(pool, 1);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Order.class)
+    void survivesEverythingAtOnce(Order order) throws Exception {
+        var pool =
+                new Pool<>(
+                        LARGEST,
+                        options(order, this::makeOrFail)
+                                .reset(Thing::use)
+                                .validate(thing -> !chance(50)));
+        var deadline = new Stress.Deadline(Stress.part(PARTS));
+        Callable<Long> user = () -> use(pool, deadline);
+        List<Callable<Long>> tasks = new ArrayList<>(Collections.nCopies(THREADS, user));
+        tasks.add(
+                () -> {
+                    while (!deadline.passed()) {
+                        pool.resize(1 + ThreadLocalRandom.current().nextInt(LARGEST));
+                        PoolFigures figures = pool.figures();
+                        assertTrue(figures.size() <= LARGEST, figures.toString());
+                        assertTrue(figures.inUse() <= figures.size(), figures.toString());
+                        Thread.sleep(1);
+                    }
+                    return 0L;
+                });
+        assertTrue(sum(Stress.together(tasks)) > 0);
+        assertEquals(0, pool.figures().waiting());
+        finish(pool, LARGEST);
+    }
+
+    private static long use(Pool<Thing> pool, Stress.Deadline deadline) {
+        long done = 0;
+        while (!deadline.passed()) {
+            if (chance(20)) {
+                Thread.currentThread().interrupt();
+            }
+            try (var lease = any(pool)) {
+                if (lease != null) {
+                    lease.resource().use();
+                    done++;
+                    if (chance(30)) {
+                        lease.markBroken();
+                    }
+                    if (chance(5)) {
+                        Thread.yield();
+                    }
+                }
+            } catch (InterruptedException | TimeoutException | ResourceException e) {
+                // What this test provokes; what is left of it is looked at in the end.
+            }
+            Thread.interrupted();
+        }
+        return done;
+    }
+
+    private static Lease<Thing> any(Pool<Thing> pool)
+            throws InterruptedException, TimeoutException {
+        return switch (ThreadLocalRandom.current().nextInt(3)) {
+            case 0 -> pool.lease();
+            case 1 -> pool.lease(Duration.ofNanos(ThreadLocalRandom.current().nextInt(200_000)));
+            default -> pool.tryLease().orElse(null);
+        };
+    }
+
+    private void finish(Pool<Thing> pool, int capacity) throws InterruptedException {
+        assertEquals(0, pool.figures().inUse());
+        pool.close();
+        assertTrue(pool.awaitTermination(Duration.ofSeconds(20)));
+        assertEquals(0, living.get());
+        assertTrue(most.get() <= capacity, most + " at once");
+        assertEquals(made.get(), pool.figures().made());
+        assertEquals(0, pool.figures().reclaimed());
+    }
+
+    private Thing makeOrFail() throws IOException {
+        if (chance(10)) {
+            throw new IOException("made to fail");
+        }
+        return new Thing();
+    }
+
+    private static boolean chance(int oneIn) {
+        return ThreadLocalRandom.current().nextInt(oneIn) == 0;
+    }
+
+    private static long sum(List<Long> values) {
+        return values.stream().mapToLong(n -> n).sum();
+    }
+}

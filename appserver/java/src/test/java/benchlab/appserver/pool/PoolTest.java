@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protects what a pool promises to one holder, to those who wait, and to whoever fails.
+package benchlab.appserver.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import benchlab.appserver.pool.PoolOptions.Order;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@Timeout(60)
+class PoolTest {
+
+    /** A resource that says what was done to it. */
+    private static final class Thing {
+        private final int number;
+        private boolean valid = true;
+        private int resets;
+        private int destroyed;
+
+        Thing(int number) {
+            this.number = number;
+        }
+    }
+
+    private final List<Thing> things = Collections.synchronizedList(new ArrayList<>());
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final PoolOptions<Thing> options =
+            PoolOptions.of(this::make)
+                    .validate(thing -> thing.valid)
+                    .reset(thing -> thing.resets++)
+                    .destroy(thing -> thing.destroyed++);
+
+    private Thing make() {
+        var thing = new Thing(things.size());
+        things.add(thing);
+        return thing;
+    }
+
+    @AfterEach
+    void endThreads() {
+        threads.shutdownNow();
+    }
+
+    @Test
+    void makesResourcesOnlyWhenNoneIsIdle() throws Exception {
+        try (var pool = new Pool<>(2, options)) {
+            for (int k = 0; k < 5; k++) {
+                try (var lease = pool.lease()) {
+                    assertEquals(0, lease.resource().number);
+                }
+            }
+            try (var one = pool.lease();
+                    var two = pool.lease()) {
+                assertNotSame(one.resource(), two.resource());
+                assertEquals(2, pool.figures().inUse());
+                assertFalse(pool.tryLease().isPresent());
+            }
+            PoolFigures figures = pool.figures();
+            assertEquals(2, figures.made());
+            assertEquals(7, figures.leases());
+            assertEquals(0, figures.inUse());
+            assertEquals(2, figures.idle());
+            assertEquals(2, figures.largestSize());
+            assertEquals(6, things.get(0).resets);
+        }
+        assertEquals(List.of(1, 1), things.stream().map(thing -> thing.destroyed).toList());
+    }
+
+
+    @ParameterizedTest
+    @EnumSource(Order.class)
+    void usesIdleResourcesInTheOrderOfTheOption(Order order) throws Exception {
+        try (var pool = new Pool<>(3, options.order(order))) {
+            List<Lease<Thing>> leases = List.of(pool.lease(), pool.lease(), pool.lease());
+            leases.forEach(Lease::close);
+            List<Integer> numbers = new ArrayList<>();
+            for (int k = 0; k < 4; k++) {
+                try (var lease = pool.lease()) {
+                    numbers.add(lease.resource().number);
+                }
+            }
+            assertEquals(
+                    order == Order.IN_TURN ? List.of(0, 1, 2, 0) : List.of(2, 2, 2, 2), numbers);
+        }
+    }
+
+    @Test
+    void givingBackTwiceIsAnError() throws Exception {
+        try (var pool = new Pool<>(1, options)) {
+            Lease<Thing> old = pool.lease();
+            old.close();
+            assertThrows(IllegalStateException.class, old::close);
+            try (var next = pool.lease()) {
+                assertThrows(IllegalStateException.class, old::close);
+                assertThrows(IllegalStateException.class, old::resource);
+                assertThrows(IllegalStateException.class, old::markBroken);
+                assertEquals(0, next.resource().number);
+                assertFalse(pool.tryLease().isPresent());
+            }
+            assertEquals(1, pool.figures().idle());
+        }
+    }
+
+    @Test
+    void aLeaseMayBeClosedByAnotherThread() throws Exception {
+        try (var pool = new Pool<>(1, options)) {
+            Lease<Thing> lease = pool.lease();
+            threads.submit(lease::close).get();
+            assertTrue(pool.tryLease().isPresent());
+        }
+    }
+
+    @Test
+    void firstComeFirstServed() throws Exception {
+        try (var pool = new Pool<>(1, options)) {
+            Lease<Thing> lease = pool.lease();
+            List<Integer> served = Collections.synchronizedList(new ArrayList<>());
+            List<Future<?>> futures = new ArrayList<>();
+            for (int k = 0; k < 8; k++) {
+                int number = k;
+                futures.add(
+                        threads.submit(
+                                () -> {
+                                    try (var mine = pool.lease()) {
+                                        served.add(number);
+                                    }
+                                    return null;
+                                }));
+                until(() -> pool.figures().waiting() == number + 1);
+            }
+            lease.close();
+            for (Future<?> future : futures) {
+                future.get();
+            }
+            assertEquals(IntStream.range(0, 8).boxed().toList(), served);
+            PoolFigures figures = pool.figures();
+            assertEquals(8, figures.waits());
+            assertTrue(figures.longestWait().compareTo(Duration.ZERO) > 0);
+            assertTrue(figures.waitingTime().compareTo(figures.longestWait()) >= 0);
+        }
+    }
+
+    @Test
+    void whoWaitsTooLongGetsNoneAndLosesNone() throws Exception {
+        try (var pool = new Pool<>(1, options)) {
+            try (var lease = pool.lease()) {
+                assertThrows(TimeoutException.class, () -> pool.lease(Duration.ofMillis(20)));
+                assertThrows(TimeoutException.class, () -> pool.lease(Duration.ZERO));
+                assertThrows(TimeoutException.class, () -> pool.lease(Duration.ofSeconds(-1)));
+            }
+            assertEquals(3, pool.figures().timeouts());
+            assertEquals(0, pool.figures().waiting());
+            pool.lease(Duration.ofDays(365_000)).close();
+        }
+    }
+
+    @Test
+    void anInterruptEndsTheWaitAndLosesNothing() throws Exception {
+        try (var pool = new Pool<>(1, options)) {
+            Lease<Thing> lease = pool.lease();
+            var waiter = new Thread(() -> assertThrows(InterruptedException.class, pool::lease));
+            waiter.start();
+            until(() -> pool.figures().waiting() == 1);
+            waiter.interrupt();
+            waiter.join();
+            assertEquals(0, pool.figures().waiting());
+            assertEquals(0, pool.figures().timeouts());
+            lease.close();
+            assertTrue(pool.tryLease().isPresent());
+        }
+    }
+
+    @Test
+    void anInterruptIsKeptWhereNobodyWaits() throws Exception {
+        try (var pool = new Pool<>(1, options)) {
+            Thread.currentThread().interrupt();
+            pool.lease().close();
+            pool.lease().close();
+            assertTrue(Thread.interrupted());
+        }
+    }
+
+    @Test
+    void anInvalidResourceIsReplaced() throws Exception {
+        try (var pool = new Pool<>(1, options)) {
+            pool.lease().close();
+            things.get(0).valid = false;
+            try (var lease = pool.lease()) {
+                assertEquals(1, lease.resource().number);
+            }
+            assertEquals(1, things.get(0).destroyed);
+            assertEquals(1, pool.figures().broken());
+            assertEquals(1, pool.figures().size());
+        }
+    }
+
+    @Test
+    void failingHooksCostNoPlace() throws Exception {
+        PoolOptions<Thing> failing =
+                options.validate(
+                                thing -> {
+                                    throw new IOException("validate");
+                                })
+                        .destroy(
+                                thing -> {
+                                    thing.destroyed++;
+                                    throw new AssertionError("destroy");
+                                });
+        try (var pool = new Pool<>(1, failing)) {
+            pool.lease().close();
+            pool.lease().close();
+            assertEquals(1, pool.figures().broken());
+        }
+        try (var pool =
+                new Pool<>(
+                        1,
+                        options.reset(
+                                thing -> {
+                                    throw new IllegalStateException("reset");
+                                }))) {
+            pool.lease().close();
+            assertEquals(0, pool.figures().size());
+            pool.lease().close();
+            assertEquals(2, pool.figures().broken());
+        }
+        assertTrue(things.stream().allMatch(thing -> thing.destroyed == 1));
+        assertEquals(4, things.size());
+    }
+
+    @Test
+    void aBrokenResourceIsNotUsedAgain() throws Exception {
+        try (var pool = new Pool<>(1, options)) {
+            try (var lease = pool.lease()) {
+                lease.markBroken();
+                assertEquals(0, lease.resource().destroyed);
+            }
+            assertEquals(1, things.get(0).destroyed);
+            try (var lease = pool.lease()) {
+                assertEquals(1, lease.resource().number);
+            }
+        }
+    }
+
+    @Test
+    void aFactoryThatFailsCostsNoPlace() throws Exception {
+        var failure = new IOException("no route");
+        List<Exception> failures = new ArrayList<>(List.of(failure, failure));
+        PoolOptions<Thing> flaky =
+                PoolOptions.of(
+                        () -> {
+                            if (!failures.isEmpty()) {
+                                throw failures.remove(0);
+                            }
+                            return make();
+                        });
+        try (var pool = new Pool<>(1, flaky)) {
+            assertSame(failure, assertThrows(ResourceException.class, pool::lease).getCause());
+            assertThrows(ResourceException.class, pool::tryLease);
+            assertEquals(0, pool.figures().size());
+            assertEquals(2, pool.figures().factoryFailures());
+            pool.lease().close();
+        }
+        try (var pool = new Pool<Thing>(1, PoolOptions.of(() -> null))) {
+            assertThrows(ResourceException.class, pool::lease);
+            assertEquals(0, pool.figures().size());
+        }
+    }
+
+    /** Whoever waits while another one's factory fails makes the resource in its place. */
+    @Test
+    void theNextWaiterTriesWhenAFactoryFails() throws Exception {
+        var entered = new CountDownLatch(1);
+        var fail = new CountDownLatch(1);
+        PoolOptions<Thing> slow =
+                PoolOptions.of(
+                        () -> {
+                            if (entered.getCount() > 0) {
+                                entered.countDown();
+                                fail.await();
+                                throw new IOException("the first one fails");
+                            }
+                            return make();
+                        });
+        try (var pool = new Pool<>(1, slow)) {
+            Future<?> first = threads.submit(() -> pool.lease());
+            entered.await();
+            Future<Lease<Thing>> second = threads.submit(() -> pool.lease());
+            until(() -> pool.figures().waiting() == 1);
+            fail.countDown();
+            assertEquals(0, second.get().resource().number);
+            assertTrue(
+                    assertThrows(ExecutionException.class, first::get).getCause()
+                            instanceof ResourceException);
+        }
+    }
+
+    @Test
+    void growsWhileInUse() throws Exception {
+        try (var pool = new Pool<>(1, options)) {
+            Lease<Thing> first = pool.lease();
+            Future<Lease<Thing>> second = threads.submit(() -> pool.lease());
+            until(() -> pool.figures().waiting() == 1);
+            pool.resize(2);
+            assertEquals(1, second.get().resource().number);
+            first.close();
+            second.get().close();
+            assertEquals(2, pool.figures().idle());
+        }
+    }
+
+    @Test
+    void shrinksWhileInUse() throws Exception {
+        try (var pool = new Pool<>(3, options)) {
+            List<Lease<Thing>> leases = List.of(pool.lease(), pool.lease(), pool.lease());
+            leases.get(0).close();
+            pool.resize(1);
+            assertEquals(1, things.get(0).destroyed);
+            assertEquals(2, pool.figures().size());
+            assertFalse(pool.tryLease().isPresent());
+            leases.get(1).close();
+            assertEquals(1, things.get(1).destroyed);
+            assertFalse(pool.tryLease().isPresent());
+            assertEquals(2, leases.get(2).resource().number);
+            leases.get(2).close();
+            assertEquals(0, things.get(2).destroyed);
+            try (var lease = pool.lease()) {
+                assertEquals(2, lease.resource().number);
+            }
+            assertEquals(1, pool.figures().size());
+            assertEquals(3, pool.figures().largestSize());
+            assertEquals(4, pool.figures().leases());
+        }
+        assertThrows(IllegalArgumentException.class, () -> new Pool<>(0, options));
+    }
+
+    @Test
+    void closesWhileInUse() throws Exception {
+        var pool = new Pool<>(2, options);
+        Lease<Thing> leased = pool.lease();
+        pool.lease().close();
+        Lease<Thing> other = pool.lease();
+        Future<Lease<Thing>> waiting = threads.submit(() -> pool.lease());
+        until(() -> pool.figures().waiting() == 1);
+        other.close();
+        waiting.get().close();
+        Lease<Thing> again = pool.lease();
+        Future<Lease<Thing>> refused = threads.submit(() -> pool.lease());
+        until(() -> pool.figures().waiting() == 1);
+        pool.close();
+        assertTrue(
+                assertThrows(ExecutionException.class, refused::get).getCause()
+                        instanceof PoolClosedException);
+        assertThrows(PoolClosedException.class, pool::lease);
+        assertThrows(PoolClosedException.class, pool::tryLease);
+        assertThrows(PoolClosedException.class, () -> pool.resize(5));
+        again.close();
+        assertFalse(pool.awaitTermination(Duration.ofMillis(1)));
+        assertEquals(0, leased.resource().destroyed);
+        leased.close();
+        assertTrue(pool.awaitTermination(Duration.ofSeconds(20)));
+        assertEquals(List.of(1, 1), things.stream().map(thing -> thing.destroyed).toList());
+        pool.close();
+        assertEquals(0, pool.figures().size());
+    }
+
+    @Test
+    void aHolderThatDiesGivesBack() throws Exception {
+        try (var pool = new Pool<>(1, options)) {
+            var holder =
+                    new Thread(
+                            () -> {
+                                try (var lease = pool.lease()) {
+                                    throw new IllegalStateException("dies with a lease");
+                                } catch (InterruptedException e) {
+                                    throw new AssertionError(e);
+                                }
+                            });
+            holder.setUncaughtExceptionHandler((thread, failure) -> {});
+            holder.start();
+            holder.join();
+            assertTrue(pool.tryLease().isPresent());
+        }
+    }
+
+    /**
+     * Whoever waits gets a new resource, since the one that lost its lease may still use the old
+     * one.
+     */
+    @Test
+    void aLostLeaseIsReclaimed() throws Exception {
+        try (var pool = new Pool<>(1, options)) {
+            Lease<Thing> closed = pool.lease();
+            closed.close();
+            var holder = new Thread(() -> lose(pool));
+            holder.start();
+            holder.join();
+            Future<Lease<Thing>> waiting = threads.submit(() -> pool.lease());
+            until(
+                    () -> {
+                        System.gc();
+                        return waiting.isDone();
+                    });
+            assertEquals(1, waiting.get().resource().number);
+            assertEquals(1, things.get(0).destroyed);
+            assertEquals(1, pool.figures().reclaimed());
+            waiting.get().close();
+            assertThrows(IllegalStateException.class, closed::close);
+        }
+    }
+
+    private static void lose(Pool<Thing> pool) {
+        try {
+            pool.lease().resource();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void timesUsesIfAsked() throws Exception {
+        try (var timed = new Pool<>(1, options.timeUse(true));
+                var untimed = new Pool<>(1, options)) {
+            for (var pool : List.of(timed, untimed)) {
+                try (var lease = pool.lease()) {
+                    Thread.sleep(5);
+                }
+            }
+            assertTrue(timed.figures().used().compareTo(Duration.ofMillis(5)) >= 0);
+            assertEquals(Duration.ZERO, untimed.figures().used());
+        }
+    }
+
+    private static void until(BooleanSupplier condition) throws InterruptedException {
+        while (!condition.getAsBoolean()) {
+            Thread.sleep(1);
+        }
+    }
+}

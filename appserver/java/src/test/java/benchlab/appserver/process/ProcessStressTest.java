@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protects against lost bytes and processes that are left behind, for the time that Stress gives.
+package benchlab.appserver.process;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import benchlab.appserver.Stress;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Test;
+
+class ProcessStressTest {
+
+    private static final int THREADS = 3;
+
+    @Test
+    void runsManyAtOnce() throws Exception {
+        var deadline = new Stress.Deadline(Stress.part(1));
+        Callable<Long> task =
+                () -> {
+                    long done = 0;
+                    for (; !deadline.passed(); done++) {
+                        if (ThreadLocalRandom.current().nextInt(4) > 0) {
+                            filter();
+                        } else {
+                            killWhileItTalks();
+                        }
+                    }
+                    return done;
+                };
+        List<Long> done = Stress.together(Collections.nCopies(THREADS, task));
+        assertTrue(done.stream().allMatch(count -> count > 0));
+        for (int patience = 0; ProcessHandle.current().children().count() > 0; patience++) {
+            assertTrue(patience < 2000, "children are left");
+            Thread.sleep(10);
+        }
+    }
+
+    private static void filter() throws Exception {
+        byte[] input = new byte[ThreadLocalRandom.current().nextInt(300_000)];
+        ThreadLocalRandom.current().nextBytes(input);
+        Output output = Command.of("cat").run(input, Duration.ofMinutes(1));
+        assertArrayEquals(input, output.stdout());
+        assertEquals(new ExitStatus.Exited(0), output.status());
+    }
+
+    private static void killWhileItTalks() throws Exception {
+        Command endless = Command.of("sh", "-c", "cat /dev/zero & cat /dev/zero >&2");
+        var limit = Duration.ofMillis(ThreadLocalRandom.current().nextInt(1, 10));
+        try {
+            endless.run(new byte[100_000], limit);
+            throw new AssertionError("it never ends");
+        } catch (TimeoutException e) {
+            // As it must: it was killed.
+        }
+    }
+}

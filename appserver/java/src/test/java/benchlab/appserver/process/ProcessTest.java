@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protects what happens between this process and those that it starts, and that none is left.
+package benchlab.appserver.process;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import benchlab.appserver.process.ExitStatus.Exited;
+import benchlab.appserver.process.ExitStatus.Signaled;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(60)
+class ProcessTest {
+
+    private static final Duration LONG = Duration.ofSeconds(40);
+
+    @TempDir Path folder;
+
+    private long descriptors;
+
+    @BeforeEach
+    void countDescriptors() throws Exception {
+        Command.of("true").run(); // Loads what is loaded once.
+        descriptors = pipes();
+    }
+
+    /** A pipe may be closed by the thread that reads it, a moment later. */
+    @AfterEach
+    void nothingIsLeft() throws Exception {
+        until(() -> ProcessHandle.current().children().findAny().isEmpty());
+        until(() -> pipes() <= descriptors);
+    }
+
+    private static Command shell(String script) {
+        return Command.of("sh", "-c", script);
+    }
+
+    @Test
+    void passesArgumentsAsTheyAre() throws Exception {
+        Output output = Command.of("printf", "%s|", "a b", "", "*", "$HOME", "\"'\n", "é").run();
+        assertEquals("a b||*|$HOME|\"'\n|é|", output.text());
+        assertEquals(new Exited(0), output.status());
+        assertTrue(output.status().isSuccess());
+        assertEquals(0, output.stderr().length);
+    }
+
+    @Test
+    void setsTheEnvironment() throws Exception {
+        Command print = shell("echo \"${PATH:+inherited}-$NAME-\"").environment("NAME", "a value");
+        assertEquals("inherited-a value-\n", print.run().text());
+        List<String> alone =
+                Command.of("/usr/bin/env")
+                        .withoutInheritedEnvironment()
+                        .environment("NAME", "1")
+                        .run()
+                        .text()
+                        .lines()
+                        .filter(line -> !line.startsWith("APPSERVER_GROUP_"))
+                        .toList();
+        assertEquals(List.of("NAME=1"), alone);
+    }
+
+    @Test
+    void runsInItsDirectory() throws Exception {
+        assertEquals(
+                folder.toRealPath() + "\n", Command.of("pwd").directory(folder).run().text());
+    }
+
+    @Test
+    void redirectsToAndFromFiles() throws Exception {
+        Path in = Files.writeString(folder.resolve("in"), "from a file");
+        Path out = folder.resolve("out");
+        Path err = folder.resolve("err");
+        Output output =
+                shell("cat; echo problem >&2")
+                        .stdin(Redirect.from(in.toFile()))
+                        .stdout(Redirect.to(out.toFile()))
+                        .stderr(Redirect.to(err.toFile()))
+                        .run();
+        assertEquals("from a file", Files.readString(out));
+        assertEquals("problem\n", Files.readString(err));
+        assertEquals(0, output.stdout().length + output.stderr().length);
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> Command.of("cat").stdin(Redirect.from(in.toFile())).run(new byte[1]));
+        try (var process = Command.of("cat").stdin(Redirect.from(in.toFile())).start()) {
+            assertThrows(
+                    IllegalStateException.class,
+                    () -> process.feed(InputStream.nullInputStream()));
+        }
+    }
+
+    @Test
+    void keepsTheStreamsApartOrTogether() throws Exception {
+        Command both = shell("echo 1; echo 2 >&2; echo 3");
+        Output apart = both.run();
+        assertEquals("1\n3\n", apart.text());
+        assertEquals("2\n", new String(apart.stderr(), StandardCharsets.UTF_8));
+        assertEquals("1\n2\n3\n", both.stderrToStdout().run().text());
+        assertEquals("", both.stdout(Redirect.DISCARD).stderr(Redirect.DISCARD).run().text());
+    }
+
+    /** More than any pipe holds, in both directions, and errors beside. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 65_536, 65_537, 5_000_000})
+    void writesAndReadsAtTheSameTime(int size) throws Exception {
+        byte[] input = new byte[size];
+        new Random(size).nextBytes(input);
+        Output output = shell("tee /dev/stderr").run(input, LONG);
+        assertArrayEquals(input, output.stdout());
+        assertArrayEquals(input, output.stderr());
+    }
+
+    @Test
+    void errorsThatNobodyReadsHoldNobodyUp() throws Exception {
+        try (var process = shell("head -c 1000000 /dev/zero >&2; echo done").start()) {
+            assertEquals("done", process.reader(StandardCharsets.UTF_8).readLine());
+            assertEquals(1_000_000, process.stderr().readAllBytes().length);
+            assertEquals(-1, process.stderr().read());
+            assertEquals(new Exited(0), process.waitFor());
+        }
+    }
+
+    @Test
+    void aProgramNeedNotReadItsInput() throws Exception {
+        byte[] input = new byte[1_000_000];
+        assertEquals(new Exited(0), Command.of("true").run(input, LONG).status());
+        assertEquals(3, Command.of("head", "-c", "3").run(input, LONG).stdout().length);
+    }
+
+    @Test
+    void talks() throws Exception {
+        try (var process = Command.of("cat").start()) {
+            var writer = process.writer(StandardCharsets.UTF_8);
+            var reader = process.reader(StandardCharsets.UTF_8);
+            for (int k = 0; k < 100; k++) {
+                writer.write("line " + k + "\n");
+                writer.flush();
+                assertEquals("line " + k, reader.readLine());
+            }
+            assertTrue(process.isAlive());
+            process.closeInput();
+            process.closeInput();
+            assertEquals(-1, reader.read());
+            assertEquals(new Exited(0), process.waitFor());
+            assertFalse(process.isAlive());
+        }
+    }
+
+    /** What is sorted comes only after the end of the input. */
+    @Test
+    void iteratesOverLinesWhileItFeeds() throws Exception {
+        var numbers = new StringBuilder();
+        for (int k = 20_000; k > 0; k--) {
+            numbers.append(k).append('\n');
+        }
+        try (var process = Command.of("sort", "-n").start()) {
+            var feeding =
+                    process.feed(
+                            new ByteArrayInputStream(
+                                    numbers.toString().getBytes(StandardCharsets.UTF_8)));
+            int expected = 0;
+            for (String line : process.lines()) {
+                assertEquals(++expected, Integer.parseInt(line));
+            }
+            assertEquals(20_000, expected);
+            feeding.get();
+            assertThrows(
+                    IllegalStateException.class,
+                    () -> process.feed(InputStream.nullInputStream()));
+        }
+    }
+
+    @Test
+    void aSourceThatFailsIsToldAndEndsTheInput() throws Exception {
+        var failing =
+                new InputStream() {
+                    @Override
+                    public int read() throws IOException {
+                        throw new IOException("the source failed");
+                    }
+                };
+        try (var process = Command.of("cat").start()) {
+            var feeding = process.feed(failing);
+            assertEquals(new Exited(0), process.waitFor());
+            assertEquals(
+                    "the source failed",
+                    assertThrows(ExecutionException.class, feeding::get).getCause().getMessage());
+        }
+    }
+
+    @Test
+    void readsAndWritesTextInItsEncoding() throws Exception {
+        var latin = StandardCharsets.ISO_8859_1;
+        Output output = Command.of("cat").run("é".getBytes(latin));
+        assertEquals("é", output.text(latin));
+        assertThrows(CharacterCodingException.class, output::text);
+        try (var process = Command.of("printf", "\\351\\n").start()) {
+            assertEquals(List.of("é"), list(process.lines(latin)));
+            assertThrows(IllegalStateException.class, () -> process.reader(StandardCharsets.UTF_8));
+        }
+        try (var process = Command.of("printf", "\\351\\n").start()) {
+            assertThrows(UncheckedIOException.class, () -> list(process.lines()));
+        }
+        try (var process = Command.of("cat").start()) {
+            var writer = process.writer(StandardCharsets.US_ASCII);
+            assertThrows(
+                    CharacterCodingException.class,
+                    () -> {
+                        writer.write("é");
+                        writer.flush();
+                    });
+        }
+    }
+
+    @Test
+    void linesGoOnWhereTheLastLoopStopped() throws Exception {
+        try (var process = Command.of("printf", "1\\n2\\n3").start()) {
+            for (String line : process.lines()) {
+                assertEquals("1", line);
+                break;
+            }
+            assertEquals(List.of("2", "3"), list(process.lines()));
+        }
+    }
+
+    @Test
+    void tellsCodesFromSignals() throws Exception {
+        assertEquals(new Exited(7), shell("exit 7").run().status());
+        assertEquals(new Exited(255), shell("exit 255").run().status());
+        assertEquals(new Signaled(9), shell("kill -9 $$").run().status());
+        assertEquals(new Signaled(15), shell("kill $$").run().status());
+        assertFalse(new Signaled(15).isSuccess());
+        assertEquals("exited with code 7", new Exited(7).toString());
+        assertEquals("killed by signal 9", new Signaled(9).toString());
+    }
+
+    @Test
+    void aFailureIsAnExceptionIfWanted() throws Exception {
+        assertEquals("fine\n", Command.of("echo", "fine").run().orThrow().text());
+        Output failed = shell("echo ' what is wrong ' >&2; exit 3").run();
+        var failure = assertThrows(FailedException.class, failed::orThrow);
+        assertEquals("sh exited with code 3: what is wrong", failure.getMessage());
+        assertEquals(new Exited(3), failure.output().status());
+    }
+
+    @Test
+    void whatCannotBeStartedIsAnException() throws Exception {
+        Path file = Files.writeString(folder.resolve("not-executable"), "#!/bin/sh\n");
+        Path noInterpreter = Files.writeString(folder.resolve("bad"), "#!/no/such/interpreter\n");
+        assertTrue(noInterpreter.toFile().setExecutable(true));
+        List<Command> commands =
+                List.of(
+                        Command.of("/no/such/program"),
+                        Command.of("no-such-program-in-the-path"),
+                        Command.of(file.toString()),
+                        Command.of(folder.toString()),
+                        Command.of(noInterpreter.toString()),
+                        Command.of("true").directory(folder.resolve("missing")));
+        for (Command command : commands) {
+            var failure = assertThrows(StartException.class, command::run, command.toString());
+            assertTrue(failure.getMessage().contains(command.words().get(0)), failure.getMessage());
+        }
+        Redirect pipe = Redirect.PIPE;
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> new Command(List.of(), Map.of(), true, null, pipe, pipe, null));
+    }
+
+    @Test
+    void aTimeoutKillsTheWholeGroup() throws Exception {
+        Path pids = folder.resolve("pids");
+        Command family =
+                shell(
+                        "echo $$ >> pids; sleep 1000 & echo $! >> pids; "
+                                + "sh -c 'echo $$ >> pids; sleep 1000 & echo $! >> pids; wait' & "
+                                + "cat")
+                        .directory(folder);
+        try (var process = family.start()) {
+            until(() -> lines(pids) == 4);
+            assertThrows(
+                    TimeoutException.class,
+                    () -> process.communicate(new byte[0], Duration.ofMillis(20)));
+            untilGone(pids);
+        }
+        assertThrows(TimeoutException.class, () -> family.run("", Duration.ofMillis(20)));
+        untilGone(pids);
+    }
+
+    /** Its parent has ended, so that it is nobody's descendant; it holds the pipe. */
+    @Test
+    void killsWhatOutlivedTheProgramThatStartedIt() throws Exception {
+        Path pids = folder.resolve("pids");
+        Command orphan = shell("sh -c 'sleep 1000 & echo $! >> pids'").directory(folder);
+        assertThrows(TimeoutException.class, () -> orphan.run("", Duration.ofMillis(300)));
+        untilGone(pids);
+        try (var process = orphan.start()) {
+            assertEquals(new Exited(0), process.waitFor());
+        }
+        untilGone(pids);
+        assertEquals(2, lines(pids));
+    }
+
+    @Test
+    void leavesAloneWhatOutlivesItInPeace() throws Exception {
+        Path pids = folder.resolve("pids");
+        shell("sleep 1000 < /dev/null > /dev/null 2>&1 & echo $! >> pids").directory(folder).run();
+        var daemon = ProcessHandle.of(Long.parseLong(Files.readString(pids).strip())).orElseThrow();
+        assertTrue(daemon.isAlive());
+        daemon.destroyForcibly();
+        untilGone(pids);
+    }
+
+    @Test
+    void terminatesThoseThatListen() throws Exception {
+        Command listening =
+                shell("trap 'echo asked; exit 4' TERM; echo ready; while :; do sleep 0.01; done");
+        try (var process = listening.start()) {
+            var reader = process.reader(StandardCharsets.UTF_8);
+            assertEquals("ready", reader.readLine());
+            assertThrows(TimeoutException.class, () -> process.waitFor(Duration.ofMillis(1)));
+            process.terminate();
+            assertEquals("asked", reader.readLine());
+            assertEquals(new Exited(4), process.waitFor(LONG));
+        }
+    }
+
+    @Test
+    void closingKills() throws Exception {
+        var process = Command.of("sleep", "1000").start();
+        process.close();
+        assertEquals(new Signaled(9), process.waitFor());
+        process.close();
+        process.kill();
+    }
+
+    @Test
+    void closingKeepsAnInterrupt() throws Exception {
+        Path pids = folder.resolve("pids");
+        var process = shell("sleep 1000 & echo $! >> pids; wait").directory(folder).start();
+        until(() -> lines(pids) == 1);
+        Thread.currentThread().interrupt();
+        process.close();
+        assertTrue(Thread.interrupted());
+        untilGone(pids);
+    }
+
+    @Test
+    void anInterruptEndsTheWaitAndTheProgram() throws Exception {
+        Path pids = folder.resolve("pids");
+        var failures = new ArrayList<Throwable>();
+        var runner =
+                new Thread(
+                        () ->
+                                failures.add(
+                                        assertThrows(
+                                                InterruptedException.class,
+                                                () ->
+                                                        shell("echo $$ >> pids; sleep 1000")
+                                                                .directory(folder)
+                                                                .run())));
+        runner.start();
+        until(() -> lines(pids) == 1);
+        runner.interrupt();
+        runner.join();
+        assertEquals(1, failures.size());
+        untilGone(pids);
+    }
+
+    @Test
+    void anInterruptEndsReadingErrors() throws Exception {
+        try (var process = Command.of("sleep", "1000").start()) {
+            Thread.currentThread().interrupt();
+            assertThrows(InterruptedIOException.class, process.stderr()::read);
+            assertTrue(Thread.interrupted());
+        }
+    }
+
+    private static List<String> list(Iterable<String> lines) {
+        var list = new ArrayList<String>();
+        lines.forEach(list::add);
+        return list;
+    }
+
+    private static int lines(Path file) {
+        try {
+            return Files.exists(file) ? Files.readAllLines(file).size() : 0;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void untilGone(Path pids) throws Exception {
+        for (String pid : Files.readAllLines(pids)) {
+            until(() -> isGone(Path.of("/proc", pid, "stat")));
+        }
+    }
+
+    /** Or a zombie: whoever adopted it, the system's first process, takes its time. */
+    private static boolean isGone(Path stat) {
+        try {
+            String text = Files.readString(stat);
+            return text.charAt(text.lastIndexOf(')') + 2) == 'Z';
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
+    private static long pipes() {
+        try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
+            return files.filter(ProcessTest::isPipe).count();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static boolean isPipe(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString().startsWith("pipe:");
+        } catch (IOException e) {
+            return false; // The one of the listing itself.
+        }
+    }
+
+    private static void until(BooleanSupplier condition) throws InterruptedException {
+        while (!condition.getAsBoolean()) {
+            Thread.sleep(1);
+        }
+    }
+}

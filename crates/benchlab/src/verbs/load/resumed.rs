@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A load that goes on where it was stopped or killed: it is asked for again as it was at first.
+
+use crate::cli::{Cli, Sending};
+use crate::exit::Exit;
+use crate::measuring;
+use clap::Parser;
+use lab_model::Plan;
+use lab_store::RunWriter;
+use std::path::{Path, PathBuf};
+
+/// A run that is resumed.
+pub struct Resumed {
+    file: PathBuf,
+    plan: Plan,
+}
+
+impl Resumed {
+    /// A run of a load, and the command line that began it. Error: that was not kept.
+    pub fn new(file: &Path, plan: Plan) -> Result<(Resumed, Cli), Exit> {
+        let shown = file.display();
+        let words = lab_store::command_line(file)?.ok_or_else(|| {
+            Exit::wrong(format!(
+                "{shown} holds a load that cannot be resumed: it was asked for with a header, a body, a file of \
+                 requests or a password, which are kept nowhere, or its rate changes while it lasts. \
+                 `benchlab report {shown}` shows what was measured; start the load again for more"
+            ))
+        })?;
+        let cli = Cli::try_parse_from([String::from("benchlab")].into_iter().chain(words));
+        let cli = cli.map_err(|e| {
+            Exit::wrong(format!(
+                "{shown} was begun by another version of the lab: {e}"
+            ))
+        })?;
+        let file = file.to_path_buf();
+        Ok((Resumed { file, plan }, cli))
+    }
+
+    /// What the run file goes on with. Error: the load would be another one.
+    pub fn writer(&self, plan: &Plan) -> Result<RunWriter, Exit> {
+        if *plan != self.plan {
+            let file = self.file.display();
+            return Err(Exit::wrong(format!(
+                "the load is not what it was when {file} began: start a new one"
+            )));
+        }
+        Ok(RunWriter::resume(&self.file)?)
+    }
+}
+
+/// The seed of the run that is resumed, or else the given one or a new one.
+pub fn seed(given: Option<u64>, resumed: Option<&Resumed>) -> u64 {
+    match resumed {
+        Some(resumed) => resumed.plan.seed,
+        None => measuring::seed(given),
+    }
+}
+
+/// Whether the words of the command line hold no secret and are all that makes the requests.
+pub fn keeps_words(sending: &Sending, urls: &[String]) -> bool {
+    sending.header.is_empty()
+        && sending.body.is_none()
+        && sending.body_file.is_none()
+        && sending.requests.is_none()
+        && !urls.iter().any(|url| url.contains('@'))
+}
+
+/// Whether a plan's rate changes while its only server is loaded without a pause: the rest of such a load
+/// alone would be another one.
+pub fn is_one_changing_stretch(plan: &Plan) -> bool {
+    plan.points.len() * plan.subjects.len() == 1
+        && plan.load().is_some_and(|load| load.arrivals.changes())
+}
+
+/// The words of this command line.
+pub fn words() -> Vec<String> {
+    std::env::args().skip(1).collect()
+}

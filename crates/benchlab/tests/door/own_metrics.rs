@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Metrics that an experiment adds to the lab's own: asked for, kept, shown, and refused where they are wrong.
+
+use crate::project::{Project, assert_failures, subject};
+
+const HEAD: &str = r#"
+[experiment]
+title = "Losses"
+question = "What does a counter lose?"
+baseline = "honest"
+
+[[metric]]
+name = "lost"
+title = "lost increments"
+unit = "%"
+better = "less"
+
+[[metric]]
+name = "swaps"
+title = "swaps tried"
+unit = "swaps"
+better = "less"
+
+[[case]]
+name = "increment"
+work = "one more"
+unit = "increment"
+sweep.threads = [1, 2]
+cores = "all"
+latencies = false
+metrics = ["lost", "swaps"]
+"#;
+
+fn losing(name: &str, told: &str) -> String {
+    subject(name, &["losing.py", told])
+}
+
+#[test]
+fn they_are_kept_and_shown_with_intervals_and_ratios() {
+    let subjects = [
+        losing("honest", "lost=0 swaps=200"),
+        losing("other", "swaps=300 lost=12.5"),
+    ];
+    let project = Project::with_text(&(HEAD.to_owned() + &subjects.concat()));
+    project.run_blocks("6", "2", &[]).expect(0);
+    let run = project.load();
+    assert_failures(&run, &[]);
+    for block in run.complete_blocks() {
+        // Two points, two subjects, four passes, two metrics.
+        assert_eq!(block.readings.len(), 32);
+        for reading in &block.readings {
+            let told = [[0.0, 200.0], [0.125, 300.0]];
+            let metric = usize::from(reading.metric == "swaps");
+            assert_eq!(reading.value, told[reading.subject][metric]);
+        }
+    }
+    let file = project.file();
+    let csv = project.call(&["report", file.to_str().unwrap(), "--format", "csv"]);
+    let mut rows = csv::Reader::from_reader(csv.expect(0).stdout.as_bytes());
+    let head = rows.headers().unwrap().clone();
+    let at = |name: &str| head.iter().position(|h| h == name).unwrap();
+    let (subject, metric, value) = (at("subject"), at("metric"), at("value"));
+    let told: Vec<(String, f64)> = rows
+        .records()
+        .map(Result::unwrap)
+        .filter(|row| &row[metric] == "swaps")
+        .map(|row| (row[subject].to_owned(), row[value].parse().unwrap()))
+        .collect();
+    let wanted = [("honest", 200.0), ("other", 300.0)].map(|(s, v)| (s.to_owned(), v));
+    assert_eq!(told, [wanted.clone(), wanted].concat());
+    let full = project.call(&["report", file.to_str().unwrap(), "--full"]);
+    for shown in ["lost increments", "swaps tried", "1.5"] {
+        assert!(
+            full.stdout.contains(shown),
+            "no `{shown}` in\n{}",
+            full.stdout
+        );
+    }
+}
+
+#[test]
+fn who_does_not_tell_them_has_failed() {
+    let subjects = [
+        losing("honest", "lost=0 swaps=1"),
+        losing("second", "lost=0 swaps=1"),
+        losing("silent", "lost=0"),
+        losing("vague", "lost=some swaps=1"),
+        losing("endless", "lost=inf swaps=1"),
+    ];
+    let project = Project::with_text(&(HEAD.to_owned() + &subjects.concat()));
+    project.run_blocks("1", "1", &[]).expect(0);
+    assert_failures(
+        &project.load(),
+        &[
+            ("silent", "nonsense", "without `swaps=`"),
+            ("vague", "nonsense", "`lost=some` is not a number"),
+            ("endless", "nonsense", "`lost=inf` is not a number"),
+        ],
+    );
+}
+
+#[test]
+fn names_that_cannot_be() {
+    for (name, why) in [
+        (
+            "Lost",
+            "`Lost` is no metric's name: small letters, digits and _, a letter first",
+        ),
+        ("start", "`start` is a word of the lab's own"),
+        ("wall", "`wall` is a word of the lab's own"),
+        ("swaps", "there are two metrics `swaps`"),
+    ] {
+        let text = HEAD.replacen("name = \"lost\"", &format!("name = {name:?}"), 1);
+        let ended = Project::with_text(&(text + &losing("honest", ""))).run(&[]);
+        ended.expect(2).says(&[why]);
+    }
+    let text = HEAD.replace("metrics = [\"lost\"", "metrics = [\"lots\"");
+    let ended = Project::with_text(&(text + &losing("honest", ""))).run(&[]);
+    ended
+        .expect(2)
+        .says(&["there is no [[metric]] `lots`", "did you mean `lost`?"]);
+}

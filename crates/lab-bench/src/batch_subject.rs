@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A subject that speaks the protocol, within a block: its process, frozen while it has no turn, and the
+//! case that it has open.
+
+use crate::expected::Expected;
+use crate::process::{Answer, Process, Ran, gone};
+use crate::server::Server;
+use crate::target::Target;
+use crate::visit::Visit;
+use lab_model::{Cores, Pilot, Plan, PointId, Process as Started, Resources, SubjectId};
+use lab_services::procfs::{self, Usage};
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::Duration;
+
+/// What subjects are started with.
+pub struct Starting<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The project's folder.
+    pub folder: &'a Path,
+}
+
+impl Starting<'_> {
+    /// Starts a subject, its working thread on this core.
+    pub fn process(&self, subject: SubjectId, core: usize) -> Answer<(Process, Started)> {
+        let limit = Duration::from_nanos(self.plan.measure.time_limit_ns);
+        let process = Process::start(&self.plan.subjects[subject], self.folder, limit)?;
+        process.keep_on(core)?;
+        let started = Started {
+            subject,
+            startup_ns: process.startup_ns,
+            startup_cpu_ns: process.startup_cpu_ns,
+        };
+        Ok((process, started))
+    }
+}
+
+/// What a process is warmed up with for a point.
+pub struct WarmUp<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// The plan's targets.
+    pub targets: &'a [Target],
+    /// What the work must yield.
+    pub expected: &'a Expected,
+    /// What the pilot found for the subject at the point.
+    pub pilot: &'a Pilot,
+}
+
+impl WarmUp<'_> {
+    /// Opens the point in a process, has it prove its work, runs batches that do not count, and freezes it.
+    pub fn visit(&self, process: &mut Process, batches: u32) -> Answer<Visit> {
+        let Pilot {
+            point, operations, ..
+        } = *self.pilot;
+        process.wake()?;
+        let (mut visit, _) = Visit::begin(process, self.plan, point, self.targets)?;
+        visit.verify(process, 1)?;
+        visit.look(self.plan)?;
+        let content = visit.content(self.plan)?;
+        self.expected.compare_content(point, content)?;
+        for _ in 0..batches {
+            visit.run(process, self.plan, operations)?;
+            visit.look(self.plan)?;
+        }
+        visit.stop_counting_opens();
+        process.freeze()?;
+        Ok(visit)
+    }
+}
+
+/// A subject that runs.
+pub struct RunningSubject {
+    /// Its process.
+    pub process: Process,
+    /// The point that it has open.
+    pub visit: Option<Visit>,
+    /// The cases that it was warmed up for.
+    pub warm_cases: HashSet<usize>,
+    /// A fresh process that takes its turns for a while.
+    pub standby: Option<(Process, Visit)>,
+}
+
+impl RunningSubject {
+    /// With nothing open yet.
+    pub fn new(process: Process) -> RunningSubject {
+        RunningSubject {
+            process,
+            visit: None,
+            warm_cases: HashSet::new(),
+            standby: None,
+        }
+    }
+
+    /// Wakes it, does a batch after a lead-in, freezes it again, and looks at what it did.
+    pub fn batch(&mut self, plan: &Plan, lead_in: u64, operations: u64) -> Answer<Ran> {
+        let (process, visit) = match &mut self.standby {
+            Some((process, visit)) => (process, visit),
+            None => {
+                let open = self.visit.as_mut();
+                let open = open.expect("only subjects with an open case take turns");
+                (&mut self.process, open)
+            }
+        };
+        process.wake()?;
+        visit.run(process, plan, lead_in)?;
+        let ran = visit.run(process, plan, operations)?;
+        process.freeze()?;
+        visit.look(plan)?;
+        Ok(ran)
+    }
+
+    /// Closes its point: what the process used and holds, and the memory of its server.
+    pub fn close(
+        &mut self,
+        plan: &Plan,
+        point: PointId,
+        core: usize,
+    ) -> Answer<(Usage, Option<u64>)> {
+        let usage = procfs::usage(self.process.pid()).map_err(gone)?;
+        let server = self.visit.as_ref().and_then(Visit::server);
+        let server_bytes = server.and_then(Server::memory_bytes);
+        self.process.wake()?;
+        if let Some(visit) = &mut self.visit {
+            // Once more with its openings counted: a subject cannot tell when they are not.
+            visit.count_opens(plan)?;
+            visit.run(&mut self.process, plan, 1)?;
+            visit.look(plan)?;
+        }
+        self.process.close()?;
+        if plan.case(point).cores == Cores::All {
+            self.process.keep_on(core)?;
+        }
+        self.process.freeze()?;
+        self.visit = None;
+        Ok((usage, server_bytes))
+    }
+
+    /// The process that takes its turns.
+    pub fn worker(self) -> Process {
+        match self.standby {
+            Some((process, _)) => process,
+            None => self.process,
+        }
+    }
+}
+
+/// What a process held after a point.
+pub fn resources(
+    subject: SubjectId,
+    point: PointId,
+    usage: &Usage,
+    server_bytes: Option<u64>,
+) -> Resources {
+    Resources {
+        subject,
+        point,
+        rss_bytes: usage.rss_bytes,
+        peak_rss_bytes: usage.peak_rss_bytes,
+        threads: usage.threads,
+        user_ns: usage.user_ns,
+        sys_ns: usage.sys_ns,
+        voluntary_switches: usage.voluntary_switches,
+        involuntary_switches: usage.involuntary_switches,
+        server_bytes,
+    }
+}

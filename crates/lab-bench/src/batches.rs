@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Subjects that speak the protocol as a workload: piloted, judged, and measured in batches.
+
+use crate::batch_subject::{RunningSubject, Starting, WarmUp, resources};
+use crate::context::{BlockContext, Progress, Record, RunContext, Stop, keep_log};
+use crate::expected::{Expected, Outcome, compare, majority};
+use crate::pilot::pilot;
+use crate::process::{Answer, Fault, Process, Ran};
+use crate::scratch::Scratch;
+use crate::server::{Server, Servers};
+use crate::session::BenchError;
+use crate::sqlite::Files;
+use crate::sys;
+use crate::target::Target;
+use crate::visit::Visit;
+use crate::workload::{Done, Opening, Taken, Turn, Workload};
+use lab_model::{
+    Batch, Cores, Failure, Latencies, Metric, Pilot, Plan, PointId, Reading, Run, Sample, Setting,
+    SubjectId, TargetId,
+};
+use lab_plan::Schedule;
+use std::collections::HashMap;
+use std::path::Path;
+use std::rc::Rc;
+
+/// Operations after which subjects are compared before anything is measured.
+const TRIAL: u64 = 3;
+
+/// The part of a batch that follows the waking and is not recorded.
+const LEAD_IN: u64 = 10;
+
+/// The part of its warm-up that a process needs when it has visited another point of the case.
+const WARM_UP_AGAIN: u32 = 4;
+
+/// After so many mirrored pairs a fresh process takes the turns of a subject that starts at no cost. Where
+/// the system happens to put a process's code, stack and heap changes its speed by 2 % for as long as it
+/// lives; averaged over several processes that is a smaller part of a block's scatter.
+const PAIRS_OF_A_PROCESS: u32 = 10;
+
+/// Start and warm-up of a process within this time cost nothing.
+const CHEAP_NS: u64 = 20_000_000;
+
+/// The warm-up for a point takes no longer than about this, so that operations of a tenth of a second do
+/// not take minutes.
+const WARM_UP_NS: u64 = 300_000_000;
+
+/// What numbers of operations yield.
+type Outcomes = Vec<(u64, Outcome)>;
+
+/// The subjects of a run.
+pub struct BatchWorkload<'a> {
+    plan: &'a Plan,
+    starting: Starting<'a>,
+    expected: Expected,
+    pilots: HashMap<(SubjectId, PointId), Pilot>,
+    targets: Vec<Target>,
+    cores: Vec<usize>,
+    /// That of the block.
+    core: usize,
+    running: HashMap<SubjectId, RunningSubject>,
+    _scratch: Scratch,
+}
+
+impl<'a> BatchWorkload<'a> {
+    /// Those of a plan, for a run that is begun or gone on with. `folder` is the project's.
+    pub fn new(
+        plan: &'a Plan,
+        folder: &'a Path,
+        run: &Run,
+        scratch: Scratch,
+        servers: Servers,
+    ) -> Result<BatchWorkload<'a>, BenchError> {
+        let cores = sys::allowed_cores()
+            .map_err(|e| BenchError::System("the cores cannot be listed".into(), e))?;
+        let targets = targets(plan, &scratch, servers)?;
+        let pilots = run.pilots.iter();
+        Ok(BatchWorkload {
+            plan,
+            starting: Starting { plan, folder },
+            core: cores[0],
+            cores,
+            running: HashMap::new(),
+            expected: Expected::default(),
+            pilots: pilots.map(|p| ((p.subject, p.point), p.clone())).collect(),
+            targets,
+            _scratch: scratch,
+        })
+    }
+
+    /// Whose fault it is: a subject whose server is gone did nothing wrong.
+    fn attributed(&self, fault: Fault, point: PointId) -> Fault {
+        let target = self.targets.get(self.plan.points[point].target);
+        match (fault, target.and_then(Target::server)) {
+            (Fault::Failed(kind, why), Some(server)) => match server.lost() {
+                Some(lost) => Fault::ServerLost(lost),
+                None => Fault::Failed(kind, why),
+            },
+            (fault, _) => fault,
+        }
+    }
+
+    fn warming<'s>(&'s self, pilot: &'s Pilot) -> WarmUp<'s> {
+        WarmUp {
+            plan: self.plan,
+            targets: &self.targets,
+            expected: &self.expected,
+            pilot,
+        }
+    }
+
+    fn servers(&self) -> impl Iterator<Item = (TargetId, &Server)> {
+        let servers = self.targets.iter().map(Target::server).enumerate();
+        servers.filter_map(|(target, server)| Some((target, &**server?)))
+    }
+
+    /// Pilots what has none yet, and has subjects that do other work than most fail.
+    fn pilot_points(
+        &mut self,
+        run: &mut RunContext,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), Stop> {
+        let plan = self.plan;
+        let points = Schedule::new(plan.seed, u32::MAX).points(&plan.point_targets());
+        let pairs = points.iter().map(|&p| participants(plan, p).count());
+        let (of, mut done) = (pairs.sum(), 0);
+        for point in points {
+            let mut outcomes = Vec::new();
+            for subject in participants(plan, point) {
+                progress(Progress::Pilot {
+                    subject,
+                    point,
+                    done,
+                    of,
+                });
+                done += 1;
+                if !run.participants.takes_part(subject, point)
+                    || self.pilots.contains_key(&(subject, point))
+                {
+                    continue;
+                }
+                match self.pilot_one(run, subject, point)? {
+                    Ok(outcome) => outcomes.push((subject, outcome)),
+                    Err(failure) => progress(Progress::Failed(failure)),
+                }
+            }
+            let baseline = plan.baseline_on(plan.points[point].target);
+            let wanted = majority(&outcomes, baseline);
+            for (subject, outcome) in outcomes {
+                if let Err(fault) = compare(wanted.unwrap_or(outcome), outcome, TRIAL) {
+                    let failure = run.fail(fault, subject, Some(point), None)?;
+                    progress(Progress::Failed(failure));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Pilots one subject at one point: the outcome of its trial.
+    fn pilot_one(
+        &mut self,
+        run: &mut RunContext,
+        subject: SubjectId,
+        point: PointId,
+    ) -> Result<Result<Outcome, Failure>, Stop> {
+        let mut process = match self.starting.process(subject, self.cores[0]) {
+            Ok((process, _)) => process,
+            Err(fault) => return Ok(Err(run.fail(fault, subject, None, None)?)),
+        };
+        let found = self.try_point(&mut process, subject, point);
+        let (pilot, outcome, settings) = match found {
+            Ok(found) => found,
+            Err(fault) => {
+                let fault = self.attributed(fault, point);
+                return Ok(Err(run.fail(
+                    fault,
+                    subject,
+                    Some(point),
+                    Some(&mut process),
+                )?));
+            }
+        };
+        keep_log(&run.writer, &mut process, subject, None)?;
+        for setting in settings {
+            run.setting(setting)?;
+        }
+        self.pilots.insert((subject, point), pilot.clone());
+        run.pilot(pilot)?;
+        match process.quit() {
+            Ok(()) => Ok(Ok(outcome)),
+            Err(fault) => Ok(Err(run.fail(fault, subject, Some(point), None)?)),
+        }
+    }
+
+    fn try_point(
+        &self,
+        process: &mut Process,
+        subject: SubjectId,
+        point: PointId,
+    ) -> Answer<(Pilot, Outcome, Vec<Setting>)> {
+        let plan = self.plan;
+        let (mut visit, settings) = Visit::begin(process, plan, point, &self.targets)?;
+        let (mut found, _) = pilot(process, &mut visit, plan, subject, point)?;
+        let outcome = visit.verify(process, TRIAL)?;
+        visit.look(plan)?;
+        process.close()?;
+        // The control does what its original does, to the letter.
+        if let Some(original) = plan.subjects[subject]
+            .control_of
+            .and_then(|o| self.pilots.get(&(o, point)))
+        {
+            found.operations = original.operations;
+            found.warmup_batches = original.warmup_batches;
+        }
+        let hello = process.hello.args().iter().map(|(k, v)| (None, k, v));
+        let opened = settings.iter().map(|(k, v)| (Some(point), k, v));
+        let settings = hello
+            .chain(opened)
+            .filter(|(_, key, _)| !["thread", "protocol", "subject"].contains(&key.as_str()))
+            .map(|(point, key, value)| Setting {
+                subject,
+                point,
+                key: key.clone(),
+                value: value.clone(),
+            })
+            .collect();
+        Ok((found, outcome, settings))
+    }
+
+    /// Has a trusted subject compute what every batch must yield.
+    fn expect_outcomes(&mut self, run: &mut RunContext) -> Result<(), Stop> {
+        let plan = self.plan;
+        for point in 0..plan.points.len() {
+            let baseline = plan.baseline_on(plan.points[point].target);
+            let candidates = [baseline].into_iter().chain(participants(plan, point));
+            for trusted in candidates {
+                if !run.participants.takes_part(trusted, point) {
+                    continue;
+                }
+                match self.outcomes_by(trusted, point) {
+                    Ok((outcomes, content)) => {
+                        if let Some(content) = content {
+                            self.expected.insert_content(point, content);
+                        }
+                        for (operations, outcome) in outcomes {
+                            self.expected.insert(point, operations, outcome);
+                        }
+                        break;
+                    }
+                    Err(fault) => {
+                        let fault = self.attributed(fault, point);
+                        drop(run.fail(fault, trusted, Some(point), None)?);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What every number of operations yields, and what one leaves in a fresh target.
+    fn outcomes_by(
+        &self,
+        trusted: SubjectId,
+        point: PointId,
+    ) -> Answer<(Outcomes, Option<String>)> {
+        let plan = self.plan;
+        let mut counts: Vec<u64> = (0..plan.subjects.len())
+            .filter_map(|s| self.pilots.get(&(s, point)).map(|p| p.operations))
+            .collect();
+        counts.sort();
+        counts.dedup();
+        let (mut process, _) = self.starting.process(trusted, self.cores[0])?;
+        let (mut visit, _) = Visit::begin(&mut process, plan, point, &self.targets)?;
+        visit.verify(&mut process, 1)?;
+        visit.look(plan)?;
+        let content = visit.content(plan)?;
+        let outcomes: Answer<Outcomes> = counts
+            .into_iter()
+            .map(|operations| Ok((operations, visit.verify(&mut process, operations)?)))
+            .collect();
+        visit.look(plan)?;
+        Ok((outcomes?, content))
+    }
+}
+
+/// The plan's targets: files, and the servers that were started for it.
+fn targets(plan: &Plan, scratch: &Scratch, servers: Servers) -> Result<Vec<Target>, BenchError> {
+    let mut servers: HashMap<TargetId, Server> = servers.0.into_iter().collect();
+    let target = |(id, target): (TargetId, &lab_model::Target)| match servers.remove(&id) {
+        Some(server) => Ok(Target::Server(Rc::new(server))),
+        None if target.kind.is_service() => Ok(Target::Absent),
+        None => Ok(Target::Files(Files::new(
+            scratch.folder(),
+            target,
+            plan.seed,
+        )?)),
+    };
+    plan.targets.iter().enumerate().map(target).collect()
+}
+
+/// The subjects that have a part in a point.
+fn participants(plan: &Plan, point: PointId) -> impl Iterator<Item = SubjectId> + '_ {
+    (0..plan.subjects.len()).filter(move |&subject| plan.takes_part(subject, point))
+}
+
+impl Workload for BatchWorkload<'_> {
+    fn cores(&self) -> &[usize] {
+        &self.cores
+    }
+
+    /// Those of the experiment's own.
+    fn metrics(&self) -> Vec<Metric> {
+        let cases = self.plan.cases.iter();
+        cases.flat_map(|case| case.metrics.clone()).collect()
+    }
+
+    fn prepare(
+        &mut self,
+        run: &mut RunContext,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), Stop> {
+        sys::share_core(self.cores[0]);
+        for (target, server) in self.servers() {
+            server.keep_off(Some(self.cores[0]));
+            run.service(target, server.facts())?;
+        }
+        self.pilot_points(run, progress)?;
+        self.expect_outcomes(run)
+    }
+
+    /// Starts the servers anew that do not answer.
+    fn restore(&mut self) -> Result<(), String> {
+        let mut lost = self.servers().filter(|(_, server)| server.lost().is_some());
+        lost.try_for_each(|(_, server)| server.restart())
+    }
+
+    fn begin_block(&mut self, _: u32, core: usize) {
+        // What a block left that was not finished.
+        self.running.clear();
+        self.core = core;
+        sys::share_core(core);
+    }
+
+    fn opening(&self) -> Opening {
+        Opening::Point
+    }
+
+    fn open(&mut self, block: &mut BlockContext, subject: SubjectId) -> Done<()> {
+        if !self.running.contains_key(&subject) {
+            let (process, started) = self.starting.process(subject, self.core)?;
+            block.started(started)?;
+            self.running.insert(subject, RunningSubject::new(process));
+        }
+        Ok(())
+    }
+
+    /// Keeps the server off the measured core, unless the point has all cores for everyone.
+    fn begin_point(&mut self, _: &mut BlockContext, point: PointId) {
+        let target = self.targets.get(self.plan.points[point].target);
+        if let Some(server) = target.and_then(Target::server) {
+            let own = match self.plan.case(point).cores {
+                Cores::One => Some(self.core),
+                Cores::All => None,
+            };
+            server.keep_off(own);
+        }
+    }
+
+    fn warm_up(&mut self, _: &mut BlockContext, subject: SubjectId, point: PointId) -> Done<()> {
+        let Some(mut running) = self.running.remove(&subject) else {
+            return Ok(());
+        };
+        let pilot = &self.pilots[&(subject, point)];
+        let known_case = !running.warm_cases.insert(self.plan.points[point].case);
+        let part = if known_case { WARM_UP_AGAIN } else { 1 };
+        let most = (WARM_UP_NS / last_ns(pilot).unwrap_or(1).max(1)).max(1);
+        let batches = pilot.warmup_batches.div_ceil(part).min(most as u32);
+        let warm = self.warming(pilot).visit(&mut running.process, batches);
+        let warm = warm.map(|visit| running.visit = Some(visit));
+        self.running.insert(subject, running);
+        Ok(warm?)
+    }
+
+    fn passes(&self, point: PointId, subjects: &[SubjectId]) -> u32 {
+        let pilots = subjects
+            .iter()
+            .filter_map(|&s| self.pilots.get(&(s, point)));
+        let pass_ns: u64 = pilots.filter_map(last_ns).sum();
+        2 * self.plan.pairs(2 * (pass_ns + pass_ns / LEAD_IN))
+    }
+
+    /// Gives the turns of each subject that starts at no cost to a fresh process. They are started in the
+    /// random order of the coming pass: of two copies of one program, the one that was always started first
+    /// differed from the other by half a percent.
+    fn before_pass(&mut self, _: &mut BlockContext, turn: Turn, left: u32) -> Done<()> {
+        let Turn {
+            subject,
+            point,
+            pass,
+            ..
+        } = turn;
+        // A fresh process for a few last passes would cost more than it tells.
+        if pass == 0 || !pass.is_multiple_of(2 * PAIRS_OF_A_PROCESS) || left < PAIRS_OF_A_PROCESS {
+            return Ok(());
+        }
+        let pilot = &self.pilots[&(subject, point)];
+        let Some(running) = self.running.get_mut(&subject) else {
+            return Ok(());
+        };
+        let warm_up_ns = u64::from(pilot.warmup_batches) * self.plan.turn_ns(point);
+        if running.process.startup_ns + warm_up_ns > CHEAP_NS {
+            return Ok(());
+        }
+        running.standby = None;
+        let (mut process, _) = self.starting.process(subject, self.core)?;
+        let warming = self.warming(pilot);
+        let visit = warming.visit(&mut process, pilot.warmup_batches)?;
+        if let Some(running) = self.running.get_mut(&subject) {
+            running.standby = Some((process, visit));
+        }
+        Ok(())
+    }
+
+    /// Wakes a subject for one batch and freezes it again; then the lab looks at what it did.
+    fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<Taken> {
+        let Turn {
+            subject,
+            point,
+            pass,
+            turn: number,
+        } = turn;
+        let operations = self.pilots[&(subject, point)].operations;
+        let running = self.running.get_mut(&subject);
+        let running = running.expect("only subjects that run take turns");
+        let lead_in = (operations / LEAD_IN).max(1);
+        let ran = running.batch(self.plan, lead_in, operations)?;
+        self.expected.compare(point, &ran)?;
+        let batch = Batch {
+            operations,
+            wall_ns: ran.wall_ns,
+            cpu_ns: ran.cpu_ns,
+            server_cpu_ns: ran.server_cpu_ns,
+        };
+        let record = Record::Batch {
+            sample: Sample {
+                point,
+                subject,
+                pass,
+                turn: number,
+                batch,
+            },
+            units: ran.units,
+            check: ran.check,
+            readings: readings(self.plan, turn, &ran),
+            latencies: ran.latencies.map(|counts| Latencies {
+                point,
+                subject,
+                pass,
+                counts,
+            }),
+        };
+        Ok(record.into())
+    }
+
+    /// Closes the point and reads what the process holds.
+    fn close(&mut self, block: &mut BlockContext, subject: SubjectId, point: PointId) -> Done<()> {
+        let (plan, core) = (self.plan, self.core);
+        if let Some(running) = self.running.get_mut(&subject) {
+            running.standby = None;
+            let (usage, server_bytes) = running.close(plan, point, core)?;
+            block.resources(resources(subject, point, &usage, server_bytes))?;
+        }
+        Ok(())
+    }
+
+    fn quit(&mut self, block: &mut BlockContext, subject: SubjectId) -> Done<()> {
+        if let Some(mut running) = self.running.remove(&subject) {
+            block.log(&mut running.process, subject)?;
+            running.process.quit()?;
+        }
+        Ok(())
+    }
+
+    fn dismiss(
+        &mut self,
+        block: &mut BlockContext,
+        fault: Fault,
+        subject: SubjectId,
+        point: Option<PointId>,
+    ) -> Result<(), Stop> {
+        let fault = match point {
+            Some(point) => self.attributed(fault, point),
+            None => fault,
+        };
+        let running = self.running.remove(&subject);
+        let mut process = running.map(RunningSubject::worker);
+        block.fail(fault, subject, point, process.as_mut())
+    }
+}
+
+/// What a batch told of its case's metrics.
+fn readings(plan: &Plan, turn: Turn, ran: &Ran) -> Vec<Reading> {
+    let metrics = plan.case(turn.point).metrics.iter();
+    let told = metrics.zip(&ran.metrics);
+    told.map(|(metric, &value)| Reading {
+        point: turn.point,
+        subject: turn.subject,
+        pass: turn.pass,
+        metric: metric.id.to_string(),
+        value,
+    })
+    .collect()
+}
+
+/// How long the pilot's last batch took, which has as many operations as those of the blocks.
+fn last_ns(pilot: &Pilot) -> Option<u64> {
+    pilot.batches.last().map(|b| b.wall_ns)
+}

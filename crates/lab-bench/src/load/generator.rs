@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What puts load on a server, as the workload sees it; a test has another one.
+
+use lab_load::Record;
+use lab_model::{ErrorKind, PointId, SubjectId};
+use std::time::Duration;
+
+/// What puts load on one server at one point: the engine of lab-load, with its connections.
+pub trait Generator: Send {
+    /// Puts load on for a length and tells of every slice of it, in the order of time; `false` stops it.
+    /// Error: it cannot, and why.
+    fn load(
+        &mut self,
+        length: Duration,
+        slice: Duration,
+        each: &mut dyn FnMut(&Record) -> bool,
+    ) -> Result<(), String>;
+}
+
+/// Starts generators.
+pub trait Generators {
+    /// One for a server and a point, its connections open. Error: it cannot be had, and why.
+    fn start(&self, subject: SubjectId, point: PointId) -> Result<Box<dyn Generator>, String>;
+}
+
+/// The first error of each kind in a record, where there is more to say than its kind.
+pub fn first_errors(record: &Record) -> Vec<(ErrorKind, String)> {
+    let kinds = ErrorKind::ALL.into_iter().zip(&record.words);
+    kinds
+        .filter_map(|(kind, words)| Some((kind, words.clone()?)))
+        .collect()
+}

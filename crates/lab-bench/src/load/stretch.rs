@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Load that goes on without a pause while each of its slices is asked for.
+
+use super::generator::{Generator, first_errors};
+use crate::interrupt;
+use crate::workload::Turn;
+use lab_model::{ErrorKind, Slice};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// A slice of the load.
+pub struct Piece {
+    /// Without what the server used.
+    pub slice: Slice,
+    /// Its first error of each kind.
+    pub errors: Vec<(ErrorKind, String)>,
+}
+
+/// The generator, and how its load ended.
+type Ended = (Box<dyn Generator>, Result<(), String>);
+
+/// Load that is being put on. Dropping it stops it.
+pub struct Stretch {
+    pieces: Receiver<Piece>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Ended>>,
+}
+
+impl Stretch {
+    /// Has a thread of its own put load on for a length.
+    pub fn begin(
+        mut generator: Box<dyn Generator>,
+        length: Duration,
+        slice: Duration,
+        turn: Turn,
+    ) -> Stretch {
+        let (sender, pieces) = channel();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let thread = thread::spawn(move || {
+            let loaded = generator.load(length, slice, &mut |record| {
+                let piece = Piece {
+                    slice: record.slice(turn.point, turn.subject, turn.pass),
+                    errors: first_errors(record),
+                };
+                let heard = sender.send(piece).is_ok();
+                heard && !stopped.load(Ordering::Relaxed) && !interrupt::requested()
+            });
+            (generator, loaded)
+        });
+        Stretch {
+            pieces,
+            stop,
+            thread: Some(thread),
+        }
+    }
+
+    /// Waits for the next slice; `None`: the load has ended.
+    pub fn next(&mut self) -> Option<Piece> {
+        self.pieces.recv().ok()
+    }
+
+    /// Waits for the end of the load.
+    pub fn end(mut self) -> Ended {
+        let thread = self.thread.take().expect("it ends once");
+        match thread.join() {
+            Ok(ended) => ended,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+impl Drop for Stretch {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a session asks of the machine that it runs on: the time, and what disturbs a block.
+
+use crate::host::Gauge;
+use crate::sys;
+use lab_model::Disturbance;
+use lab_services::procfs;
+use nix::unistd::Pid;
+
+/// The machine, or what a test has in its place.
+pub trait Machine {
+    /// Since some moment in the past, ns; it never goes back.
+    fn now_ns(&self) -> u64;
+
+    /// Since 1970, s.
+    fn unix_seconds(&self) -> f64;
+
+    /// Begins to watch what disturbs a block.
+    fn watch(&self) -> Box<dyn HostWatch>;
+
+    /// The lab's own CPU time in ns and peak resident memory in bytes.
+    fn lab_cost(&self) -> Option<(u64, u64)>;
+}
+
+/// Watches a host from a moment on.
+pub trait HostWatch {
+    /// What the host did since. `outside_cpu_ns`: see [`crate::Workload::outside_cpu_ns`].
+    fn disturbance(&self, outside_cpu_ns: Option<u64>) -> Disturbance;
+}
+
+/// The machine that the lab runs on.
+pub struct ThisMachine;
+
+impl Machine for ThisMachine {
+    fn now_ns(&self) -> u64 {
+        sys::monotonic_ns()
+    }
+
+    fn unix_seconds(&self) -> f64 {
+        sys::unix_seconds()
+    }
+
+    fn watch(&self) -> Box<dyn HostWatch> {
+        Box::new(Gauge::start())
+    }
+
+    fn lab_cost(&self) -> Option<(u64, u64)> {
+        let here = Pid::this();
+        let usage = procfs::usage(here).ok()?;
+        let cpu_ns = sys::CpuClock::of(here).ok()?.now_ns().ok()?;
+        Some((cpu_ns, usage.peak_rss_bytes))
+    }
+}
+
+impl HostWatch for Gauge {
+    fn disturbance(&self, outside_cpu_ns: Option<u64>) -> Disturbance {
+        self.read_beside(outside_cpu_ns)
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which subjects may still take part at which points.
+
+use lab_model::{Failure, Plan, PointId, SubjectId};
+use std::collections::HashSet;
+
+/// Subjects that take no part: those that have none in the plan, and those that failed, since a subject that
+/// failed at a point is not asked again in this run.
+#[derive(Default)]
+pub struct Participants {
+    excluded: HashSet<SubjectId>,
+    excluded_at: HashSet<(SubjectId, PointId)>,
+}
+
+impl Participants {
+    /// Those of a plan, without those that failed in a run that is resumed.
+    pub fn new(plan: &Plan, failures: &[Failure]) -> Participants {
+        let mut participants = Participants::default();
+        for subject in 0..plan.subjects.len() {
+            let absent = (0..plan.points.len()).filter(|&p| !plan.takes_part(subject, p));
+            let absent = absent.map(|point| (subject, point));
+            participants.excluded_at.extend(absent);
+        }
+        for f in failures {
+            participants.exclude(f.subject, f.point);
+        }
+        participants
+    }
+
+    /// Whether a subject may still take part at a point.
+    pub fn takes_part(&self, subject: SubjectId, point: PointId) -> bool {
+        !self.excluded.contains(&subject) && !self.excluded_at.contains(&(subject, point))
+    }
+
+    /// From now on a subject takes no part at a point; `None`: at any.
+    pub fn exclude(&mut self, subject: SubjectId, point: Option<PointId>) {
+        match point {
+            Some(point) => self.excluded_at.insert((subject, point)),
+            None => self.excluded.insert(subject),
+        };
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a subject reports of its work, and whether the rows that it added are that work.
+
+use crate::process::{Answer, Fault};
+use lab_model::Writes;
+
+/// What a subject says it did since the last look.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reported {
+    /// Operations.
+    pub operations: u64,
+    /// What they produced, in the case's unit.
+    pub units: u64,
+    /// Sum of the values.
+    pub sum: u64,
+}
+
+impl Reported {
+    /// Whether so many rows with this sum are what a point's operations add. Fault: what differs.
+    pub fn compare_rows(&self, writes: Writes, rows: u64, sum: u64) -> Answer<()> {
+        let wanted = writes.rows * self.operations;
+        if rows != wanted {
+            return Err(differs(format!(
+                "{} operations must add {wanted} rows; {rows} are there",
+                self.operations
+            )));
+        }
+        if writes.rows > 0 && sum != self.sum {
+            return Err(differs(format!(
+                "the rows added hold a sum of {sum}; the subject says {}",
+                self.sum
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The fault of a subject that wrote something else than its case says.
+pub fn differs(what: String) -> Fault {
+    Fault::Failed("writes", what)
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a server on this machine uses: its process and all that descend from it, from their CPU clocks
+//! and `/proc` (proc(5)).
+
+use crate::sys::CpuClock;
+use lab_model::Slice;
+use lab_services::procfs;
+use nix::unistd::Pid;
+use std::fmt;
+
+/// What a server's processes have used and hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Usage {
+    /// CPU time of those that live, and in units of 10 ms of those that ended and were waited for, ns.
+    pub cpu_ns: u64,
+    /// Resident memory, what they share counted once; `None`: this user may not know.
+    pub bytes: Option<u64>,
+    /// Threads.
+    pub threads: u32,
+}
+
+/// A server's process is not there.
+#[derive(Clone, Copy, Debug)]
+pub struct Gone {
+    pid: Pid,
+    /// It was there before.
+    ended: bool,
+}
+
+/// A slice with what the server's processes used in it, and hold at its end.
+pub fn with_server(slice: Slice, before: Option<Usage>, now: Option<Usage>) -> Slice {
+    let used = |(now, before): (Usage, Usage)| now.cpu_ns.saturating_sub(before.cpu_ns);
+    Slice {
+        server_cpu_ns: now.zip(before).map(used),
+        server_bytes: now.and_then(|now| now.bytes),
+        server_threads: now.map(|now| now.threads),
+        ..slice
+    }
+}
+
+/// Watches the processes of a server.
+pub struct Watch {
+    main: Pid,
+    /// When it began, in ticks since the machine did: another process may get its number.
+    began: Option<u64>,
+}
+
+impl Watch {
+    /// Of a process and its descendants.
+    pub fn new(pid: i32) -> Watch {
+        Watch {
+            main: Pid::from_raw(pid),
+            began: None,
+        }
+    }
+
+    /// What they have used by now. Error: the process is not there, or not there any more.
+    pub fn read(&mut self) -> Result<Usage, Gone> {
+        let gone = Gone {
+            pid: self.main,
+            ended: self.began.is_some(),
+        };
+        let began = procfs::began(self.main).ok_or(gone)?;
+        if *self.began.get_or_insert(began) != began {
+            return Err(gone);
+        }
+        let processes = procfs::with_descendants(self.main);
+        let clock_ns = |pid: &Pid| CpuClock::of(*pid)?.now_ns();
+        // A process whose clock cannot be read has just ended.
+        let living: u64 = processes.iter().flat_map(clock_ns).sum();
+        let ended: u64 = processes
+            .iter()
+            .map(|pid| procfs::waited_for_ns(*pid))
+            .sum();
+        Ok(Usage {
+            cpu_ns: living + ended,
+            bytes: bytes(&processes),
+            threads: processes.iter().map(|pid| procfs::threads(*pid)).sum(),
+        })
+    }
+}
+
+/// One process shares with nobody; of several, the shares are summed up.
+fn bytes(processes: &[Pid]) -> Option<u64> {
+    match processes {
+        [one] => procfs::resident_bytes(*one),
+        several => procfs::shared_bytes(several),
+    }
+}
+
+impl fmt::Display for Gone {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let pid = self.pid;
+        if self.ended {
+            write!(
+                f,
+                "the server's process {pid} has ended; from here on its CPU time and memory are not known"
+            )
+        } else {
+            write!(
+                f,
+                "--server-pid {pid}: there is no such process on this machine, so the server's CPU time and \
+                 memory are not known; `pgrep -a NAME` shows the number"
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    fn shell(script: &str) -> Child {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdin(Stdio::piped());
+        command.spawn().expect("sh is there")
+    }
+
+    fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            match look() {
+                Some(found) => return found,
+                None => assert!(Instant::now() < deadline, "{what}"),
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn descendants_and_those_that_ended_count() {
+        let burn = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
+        // What runs in the background has no standard input of its own.
+        let script = format!("exec 3<&0; ( ({burn}); read x <&3 ) & ({burn}); wait");
+        let mut server = shell(&script);
+        let mut watch = Watch::new(server.id() as i32);
+        let burnt = |r: &Usage| r.cpu_ns > 40_000_000 && r.threads == 2;
+        let reading = until("a child that ended and one that waits", || {
+            watch.read().ok().filter(burnt)
+        });
+        assert!(reading.bytes.expect("own processes may be read") > 100_000);
+        server.kill().unwrap();
+        server.wait().unwrap();
+        let gone = watch.read().expect_err("it is gone").to_string();
+        assert!(gone.contains("has ended; from here on"), "{gone}");
+    }
+
+    #[test]
+    fn a_process_that_never_was_is_told_apart_from_one_that_ended() {
+        let mut server = shell(":");
+        server.wait().unwrap();
+        let gone = Watch::new(server.id() as i32)
+            .read()
+            .expect_err("it is gone");
+        assert!(gone.to_string().contains("there is no such process"));
+    }
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A connection on which requests are sent as bytes and answers are read with a transcript: a client that
+//! knows nothing of the load generator's.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+/// An answer, or a part of one, is waited for this long.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The longest head and body that are taken.
+const MOST_HEAD: usize = 64 << 10;
+const MOST_BODY: usize = 16 << 20;
+
+/// Headers of an answer at the most.
+const MOST_HEADERS: usize = 100;
+
+/// Bytes of a message that the transcript shows, and its lines: the last.
+const SHOWN: usize = 200;
+const LINES: usize = 12;
+
+/// A connection and all that was said over it.
+pub struct ProofConnection {
+    stream: TcpStream,
+    received: Vec<u8>,
+    /// `> ` what was sent, `< ` what came: the last of it.
+    transcript: VecDeque<String>,
+}
+
+/// An answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Such as 200.
+    pub status: u16,
+    /// Names in small letters.
+    pub headers: Vec<(String, String)>,
+    /// Its body, without chunks.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// The value of a header; of several with the name the first.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        let found = headers.find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    fn has(&self, name: &str, word: &str) -> bool {
+        let words = |value: &str| {
+            value
+                .split(',')
+                .any(|w| w.trim().eq_ignore_ascii_case(word))
+        };
+        let mut headers = self.headers.iter();
+        headers.any(|(known, value)| known == name && words(value))
+    }
+
+    /// The server says that it closes the connection.
+    pub fn closes(&self) -> bool {
+        self.has("connection", "close")
+    }
+}
+
+impl ProofConnection {
+    /// Connects.
+    pub fn open(address: SocketAddr) -> Result<ProofConnection, String> {
+        let stream = TcpStream::connect_timeout(&address, PATIENCE);
+        let open = || -> io::Result<TcpStream> {
+            let stream = stream?;
+            stream.set_nodelay(true)?;
+            stream.set_read_timeout(Some(PATIENCE))?;
+            stream.set_write_timeout(Some(PATIENCE))?;
+            Ok(stream)
+        };
+        Ok(ProofConnection {
+            stream: open().map_err(|e| format!("{address} cannot be connected to: {e}"))?,
+            received: Vec::new(),
+            transcript: VecDeque::new(),
+        })
+    }
+
+    /// What was said last.
+    pub fn transcript(self) -> Vec<String> {
+        self.transcript.into()
+    }
+
+    /// Sends bytes as one piece.
+    pub fn send(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.note("> ", bytes);
+        let sent = self.stream.write_all(bytes);
+        sent.map_err(|e| format!("a request cannot be sent: {e}"))
+    }
+
+    /// Sends bytes one by one, with a pause after each.
+    pub fn send_split(&mut self, bytes: &[u8], pause: Duration) -> Result<(), String> {
+        self.note("> (a byte at a time) ", bytes);
+        for byte in bytes {
+            let sent = self.stream.write_all(&[*byte]);
+            sent.map_err(|e| format!("a part of a request cannot be sent: {e}"))?;
+            std::thread::sleep(pause);
+        }
+        Ok(())
+    }
+
+    /// The next answer; `head`: it is to a HEAD, and has no body whatever its header says.
+    pub fn answer(&mut self, head: bool) -> Result<Answer, String> {
+        let answer = self.read(head);
+        match &answer {
+            Ok(answer) => {
+                let line = format!("< {} {:?}", answer.status, answer.headers);
+                self.keep(line);
+                self.note("< ", &answer.body);
+            }
+            Err(_) => {
+                let rest = std::mem::take(&mut self.received);
+                self.note("< ", &rest);
+            }
+        }
+        answer
+    }
+
+    /// Whether the server closes the connection now, with nothing more to say.
+    pub fn ends(&mut self) -> bool {
+        self.received.is_empty() && matches!(self.fill(), Ok(0))
+    }
+
+    fn read(&mut self, head: bool) -> Result<Answer, String> {
+        let mut answer = self.head()?;
+        if head || answer.status == 204 || answer.status == 304 {
+            return Ok(answer);
+        }
+        answer.body = match (
+            answer.header("content-length"),
+            answer.has("transfer-encoding", "chunked"),
+        ) {
+            (Some(_), true) => {
+                return Err("an answer has both Content-Length and Transfer-Encoding".into());
+            }
+            (Some(length), false) => {
+                let length = length.parse().ok().filter(|&n| n <= MOST_BODY);
+                let length =
+                    length.ok_or("an answer's Content-Length is no number, or too large")?;
+                self.take(length)?
+            }
+            (None, true) => self.chunks()?,
+            (None, false) => {
+                return Err("an answer has neither Content-Length nor chunks".into());
+            }
+        };
+        Ok(answer)
+    }
+
+    fn head(&mut self) -> Result<Answer, String> {
+        loop {
+            let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+            let mut response = httparse::Response::new(&mut headers);
+            match response.parse(&self.received) {
+                Ok(httparse::Status::Complete(length)) => {
+                    let answer = answer(&response);
+                    self.received.drain(..length);
+                    // 100 Continue and its like are not yet the answer (RFC 9110, 15.2).
+                    match answer.status {
+                        100..=199 => continue,
+                        _ => return Ok(answer),
+                    }
+                }
+                Ok(httparse::Status::Partial) if self.received.len() < MOST_HEAD => {
+                    if self.fill()? == 0 {
+                        return Err("the connection ended before an answer was complete".into());
+                    }
+                }
+                Ok(httparse::Status::Partial) => return Err("an answer's head does not end".into()),
+                Err(e) => return Err(format!("an answer is not HTTP/1.1: {e}")),
+            }
+        }
+    }
+
+    fn take(&mut self, length: usize) -> Result<Vec<u8>, String> {
+        while self.received.len() < length {
+            if self.fill()? == 0 {
+                return Err("the connection ended in the middle of a body".into());
+            }
+        }
+        Ok(self.received.drain(..length).collect())
+    }
+
+    /// A body in chunks (RFC 9112, 7.1), its trailers dropped.
+    fn chunks(&mut self) -> Result<Vec<u8>, String> {
+        let mut body = Vec::new();
+        loop {
+            let line = self.line()?;
+            let size = line.split(';').next().unwrap_or("").trim();
+            let size = usize::from_str_radix(size, 16)
+                .ok()
+                .filter(|&n| n <= MOST_BODY);
+            let size = size.ok_or_else(|| format!("`{line}` is no size of a chunk"))?;
+            if size == 0 {
+                while !self.line()?.is_empty() {}
+                return Ok(body);
+            }
+            body.extend(self.take(size)?);
+            if body.len() > MOST_BODY || !self.line()?.is_empty() {
+                return Err("a chunk is longer than it says, or the body too long".into());
+            }
+        }
+    }
+
+    fn line(&mut self) -> Result<String, String> {
+        loop {
+            if let Some(end) = self.received.windows(2).position(|w| w == b"\r\n") {
+                let line = self.take(end + 2)?;
+                return Ok(String::from_utf8_lossy(&line[..end]).into_owned());
+            }
+            if self.received.len() > MOST_HEAD || self.fill()? == 0 {
+                return Err("a line of a body in chunks does not end".into());
+            }
+        }
+    }
+
+    fn fill(&mut self) -> Result<usize, String> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut buffer = [0; 65_536];
+        loop {
+            match self.stream.read(&mut buffer) {
+                Ok(length) => {
+                    self.received.extend(&buffer[..length]);
+                    return Ok(length);
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted && Instant::now() < deadline => {}
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                    return Err(format!("no answer within {} s", PATIENCE.as_secs()));
+                }
+                Err(e) => return Err(format!("an answer cannot be read: {e}")),
+            }
+        }
+    }
+
+    fn note(&mut self, mark: &str, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        let shown = &bytes[..bytes.len().min(SHOWN)];
+        let rest = match bytes.len() - shown.len() {
+            0 => String::new(),
+            rest => format!("… and {rest} bytes more"),
+        };
+        let text = String::from_utf8_lossy(shown).escape_debug().to_string();
+        self.keep(format!("{mark}{text}{rest}"));
+    }
+
+    fn keep(&mut self, line: String) {
+        if self.transcript.len() == LINES {
+            self.transcript.pop_front();
+        }
+        self.transcript.push_back(line);
+    }
+}
+
+fn answer(response: &httparse::Response) -> Answer {
+    let headers = response.headers.iter().map(|header| {
+        let value = String::from_utf8_lossy(header.value);
+        (header.name.to_ascii_lowercase(), value.trim().to_owned())
+    });
+    Answer {
+        status: response.code.unwrap_or(0),
+        headers: headers.collect(),
+        body: Vec::new(),
+    }
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A server that is a subject: its process, where it listens, and the load that is put on it.
+
+use super::files::ServedFiles;
+use super::proof::{Proven, prove};
+use crate::interrupt;
+use crate::process::{Answer, Fault, Process};
+use crate::protocol::Reply;
+use crate::server_usage::{Usage, Watch};
+use lab_load::{Engine, Expect, Job, Link, Record, Request, Requests, Statuses, method};
+use lab_model::{Arrivals, Example, Plan, PointId, Serving, Stage, SubjectId};
+use lab_services::procfs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// A server that uses more than this part of a core while nothing is asked is at work on something else.
+const BUSY: f64 = 0.2;
+
+/// How long a server is looked at after its turn, and how often at most until it is quiet: it may have
+/// connections to close.
+const LOOK: Duration = Duration::from_millis(1);
+const LOOKS: usize = 10;
+
+/// What servers are started with.
+pub struct ServerSetup<'a> {
+    /// The plan.
+    pub plan: &'a Plan,
+    /// What it says of servers.
+    pub serving: &'a Serving,
+    /// The project's folder.
+    pub folder: &'a Path,
+    /// What they serve.
+    pub files: ServedFiles,
+}
+
+/// A server that runs.
+pub struct RunningServer {
+    /// Its process.
+    pub process: Process,
+    address: SocketAddr,
+    watch: Watch,
+}
+
+impl ServerSetup<'_> {
+    /// Starts a server on some cores: it, and what it said of itself.
+    pub fn start(&self, subject: SubjectId, cores: &[usize]) -> Answer<(RunningServer, Reply)> {
+        let limit = Duration::from_nanos(self.plan.measure.time_limit_ns);
+        let mut process = Process::start(&self.plan.subjects[subject], self.folder, limit)?;
+        let opened = self
+            .open(&mut process, cores)
+            .map_err(|f| f.with_log(&process))?;
+        let server = RunningServer {
+            address: address(&opened)?,
+            watch: Watch::new(process.pid().as_raw()),
+            process,
+        };
+        Ok((server, opened))
+    }
+
+    fn open(&self, process: &mut Process, cores: &[usize]) -> Answer<Reply> {
+        process.keep_all_on(cores)?;
+        let files = self.files.folder().to_string_lossy();
+        let (workers, seed) = (self.serving.workers.to_string(), self.plan.seed.to_string());
+        process.open([
+            ("case", "serve"),
+            ("workers", workers.as_str()),
+            ("files", &files),
+            ("seed", &seed),
+        ])
+    }
+
+    /// Has a server prove that it does the work.
+    pub fn prove(&self, server: &RunningServer) -> Answer<Proven> {
+        prove(server.address, self.serving, &self.files).map_err(|failed| {
+            let transcript = failed.transcript.join("\n");
+            Fault::Failed("proof", format!("{}\n{transcript}", failed.why))
+        })
+    }
+
+    /// A generator for a server at a point, its connections open. `body`: what the server was proven to
+    /// answer; `rate`: requests per second, in an open loop.
+    pub fn generator(
+        &self,
+        server: &RunningServer,
+        point: PointId,
+        body: &[u8],
+        rate: Option<f64>,
+    ) -> Answer<Engine> {
+        begin(self.job(server, point, body, rate)?)
+    }
+
+    /// A generator like that of a point, over one connection as fast as it goes.
+    pub fn lone_connection(
+        &self,
+        server: &RunningServer,
+        point: PointId,
+        body: &[u8],
+    ) -> Answer<Engine> {
+        begin(Job {
+            connections: 1,
+            threads: 1,
+            ..self.job(server, point, body, None)?
+        })
+    }
+
+    fn job(
+        &self,
+        server: &RunningServer,
+        point: PointId,
+        body: &[u8],
+        rate: Option<f64>,
+    ) -> Answer<Job> {
+        let how = self.plan.load().expect("a plan with servers has a load");
+        let failed = |why: String| Fault::Failed("load", why);
+        let example = self.plan.example(point);
+        let example = example.ok_or_else(|| failed("the case has no request".into()))?;
+        let (keep_alive, connections) =
+            (self.plan.keeps_alive(point), self.plan.connections(point));
+        let words = |e: lab_load::JobError| failed(e.to_string());
+        let request = request(server.address, example).map_err(words)?;
+        let status = Statuses::parse(&example.status.to_string()).map_err(words)?;
+        Ok(Job {
+            address: server.address,
+            tls: None,
+            requests: Requests::new(&[request], keep_alive, self.plan.seed)
+                .map_err(words)?
+                .into(),
+            expect: Arc::new(Expect::new(status, Some(body.to_vec()), Vec::new())),
+            connections,
+            threads: (how.threads as usize).min(connections),
+            protocol: how.protocol,
+            keep_alive,
+            pipeline: how.pipeline as usize,
+            arrivals: rate.map_or(Arrivals::Closed, |rate| arrivals(rate, how.stretch_ns)),
+            timeout: Duration::from_nanos(how.timeout_ns),
+            seed: self.plan.seed,
+        })
+    }
+}
+
+impl RunningServer {
+    /// What its processes have used by now, and hold.
+    pub fn read(&mut self) -> Answer<Usage> {
+        self.watch.read().map_err(|_| {
+            let gone = Fault::Failed("crash", "it ended while it served".into());
+            gone.with_log(&self.process)
+        })
+    }
+
+    /// Whether it computes, or waits for a core to do so, although nothing is asked: a collector or a compiler is
+    /// at work. Looks for so long.
+    pub fn is_busy(&mut self, length: Duration) -> Answer<bool> {
+        let before = self.read()?.cpu_ns;
+        thread::sleep(length);
+        let used_ns = self.read()?.cpu_ns.saturating_sub(before);
+        let computed = used_ns as f64 > BUSY * length.as_nanos() as f64;
+        Ok(computed || procfs::is_runnable(self.process.pid()))
+    }
+
+    /// Ends its turn. A server that goes on computing is stopped, so that it does not do so in the turn of
+    /// another. A quiet one is left alone: being stopped and woken again makes all its threads compete for
+    /// the next connection that is ready, which is dearer than what users see.
+    pub fn rest(&mut self) -> Answer<()> {
+        for _ in 0..LOOKS {
+            if !self.is_busy(LOOK)? {
+                return Ok(());
+            }
+        }
+        self.process.freeze()
+    }
+
+    /// Puts load on for a length, and yields what came of it: one record.
+    pub fn load(&mut self, engine: &mut Engine, length: Duration) -> Answer<Record> {
+        let mut came = Record::new();
+        let loaded = engine.load(length, length, &mut |record| {
+            came.add(record);
+            !interrupt::requested()
+        });
+        loaded.map_err(|e| Fault::Failed("load", e.to_string()))?;
+        if interrupt::requested() {
+            Err(Fault::Interrupted)
+        } else {
+            Ok(came)
+        }
+    }
+
+    /// Has it close as it should: it finishes what is under way. What it logged is known then.
+    pub fn close(&mut self) -> Answer<()> {
+        self.process.wake()?;
+        let closed = self.process.close();
+        closed.map_err(|fault| fault.with_log(&self.process))
+    }
+
+    /// Has it exit.
+    pub fn quit(self) -> Answer<()> {
+        self.process.quit()
+    }
+}
+
+fn begin(job: Job) -> Answer<Engine> {
+    let engine = Engine::start(job).map_err(|e| Fault::Failed("load", e.to_string()));
+    let mut engine = engine?;
+    engine.stop_when(interrupt::requested);
+    Ok(engine)
+}
+
+fn address(opened: &Reply) -> Answer<SocketAddr> {
+    let nonsense = |why: String| Fault::Failed("nonsense", why);
+    let url = opened.get("url").map_err(nonsense)?;
+    let place = url
+        .strip_prefix("http://")
+        .map(|place| place.trim_end_matches('/'));
+    let address = place.and_then(|place| place.parse::<SocketAddr>().ok());
+    match address.filter(|address| address.ip().is_loopback()) {
+        Some(address) => Ok(address),
+        None => Err(nonsense(format!(
+            "`url={url}` is not http://127.0.0.1:PORT: a subject listens on this machine alone"
+        ))),
+    }
+}
+
+fn request(address: SocketAddr, example: &Example) -> Result<Request, lab_load::JobError> {
+    let mut request = Request::new(Link::parse(&format!("http://{address}{}", example.path))?);
+    request.method = method(&example.method)?;
+    if let Some(body) = &example.body {
+        request.body = body.clone().into_bytes().into();
+        let typed = lab_load::Header::parse("Content-Type: application/json")?;
+        request.headers.push(typed);
+    }
+    Ok(request)
+}
+
+fn arrivals(rate: f64, length_ns: u64) -> Arrivals {
+    Arrivals::Open {
+        poisson: false,
+        stages: vec![Stage {
+            from: rate,
+            to: rate,
+            length_ns,
+        }],
+    }
+}

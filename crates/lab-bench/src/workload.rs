@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A workload: a kind of thing that can be measured in blocks. The session says when; the workload says how.
+
+use crate::context::{BlockContext, Progress, Record, RunContext, Stop};
+use crate::process::Fault;
+use lab_model::{Block, Metric, PointId, SubjectId};
+use lab_store::StoreError;
+
+/// What the session has the subjects of a run do. Within a block the order of calls is:
+///
+/// ```text
+/// begin_block
+///   open                          once for each target or at each point, see Opening
+///   begin_point, warm_up          each point; its subjects in a random order
+///     before_pass                 each pass; its subjects in the pass's order
+///     begin_turn, take_turn, end_turn     take_turn once more where others disturbed it
+///   close                         the subjects that are left at the point
+///   quit                          all subjects
+/// end_block
+/// ```
+///
+/// A fault excludes its subject: at the point where it happened, or wherever [`Workload::dismiss`] says. What
+/// waits looks at [`crate::interrupt::requested`] meanwhile, and yields [`Fault::Interrupted`].
+pub trait Workload {
+    /// Cores that the blocks take in turns; at least one.
+    fn cores(&self) -> &[usize];
+
+    /// The metrics of the readings that its turns yield.
+    fn metrics(&self) -> Vec<Metric> {
+        Vec::new()
+    }
+
+    /// Does what a run needs before its first block, as far as its file does not have it yet.
+    fn prepare(
+        &mut self,
+        run: &mut RunContext,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), Stop> {
+        let _ = (run, progress);
+        Ok(())
+    }
+
+    /// Brings back what a run needs and was lost, such as a server. Error: it cannot, and why.
+    fn restore(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Cleans up after the last block, also of a run that was stopped.
+    fn finish(&mut self, _run: &mut RunContext) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    /// A block of this number begins, on this core.
+    fn begin_block(&mut self, _number: u32, _core: usize) {}
+
+    /// All turns of a block were taken.
+    fn end_block(&mut self, _block: &mut BlockContext) {}
+
+    /// Whether a run that the reader stops can be resumed; else it has ended.
+    fn can_resume(&self) -> bool {
+        true
+    }
+
+    /// Whether a disturbed block is measured again.
+    fn can_redo_blocks(&self) -> bool {
+        true
+    }
+
+    /// CPU time on this machine, ns, of those servers that the lab did not start: others' time that disturbs
+    /// nobody. `None`: not known, so that all of others' time may be theirs.
+    fn outside_cpu_ns(&self, _block: &Block) -> Option<u64> {
+        Some(0)
+    }
+
+    /// Whether a point needs what others of the block yield, and so comes after them.
+    fn comes_last(&self, _point: PointId) -> bool {
+        false
+    }
+
+    /// When its subjects are opened.
+    fn opening(&self) -> Opening {
+        Opening::Target
+    }
+
+    /// Starts what a subject needs for a block, unless it is there.
+    fn open(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
+        Ok(())
+    }
+
+    /// The turns at a point are about to begin, or its subjects to be warmed up.
+    fn begin_point(&mut self, _block: &mut BlockContext, _point: PointId) {}
+
+    /// Brings a subject to its steady state at a point.
+    fn warm_up(
+        &mut self,
+        _block: &mut BlockContext,
+        _subject: SubjectId,
+        _point: PointId,
+    ) -> Done<()> {
+        Ok(())
+    }
+
+    /// How many passes these subjects make at a point; passes 2k and 2k+1 are a mirrored pair.
+    fn passes(&self, point: PointId, subjects: &[SubjectId]) -> u32;
+
+    /// A pass begins, in which a subject has this turn; `left`: passes, this one included.
+    fn before_pass(&mut self, _block: &mut BlockContext, _turn: Turn, _left: u32) -> Done<()> {
+        Ok(())
+    }
+
+    /// Readies a subject for its turn.
+    fn begin_turn(&mut self, _block: &mut BlockContext, _turn: Turn) -> Done<()> {
+        Ok(())
+    }
+
+    /// Takes a turn: what it yielded, which is kept after [`Workload::end_turn`].
+    fn take_turn(&mut self, block: &mut BlockContext, turn: Turn) -> Done<Taken>;
+
+    /// Puts a subject to rest after its turn.
+    fn end_turn(&mut self, _block: &mut BlockContext, _turn: Turn) -> Done<()> {
+        Ok(())
+    }
+
+    /// Ends a subject's work at a point.
+    fn close(
+        &mut self,
+        _block: &mut BlockContext,
+        _subject: SubjectId,
+        _point: PointId,
+    ) -> Done<()> {
+        Ok(())
+    }
+
+    /// Ends what [`Workload::open`] started, if it is there.
+    fn quit(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
+        Ok(())
+    }
+
+    /// Ends what a faulty subject has running, and keeps its fault as a failure: at a point, or at all of
+    /// them.
+    fn dismiss(
+        &mut self,
+        block: &mut BlockContext,
+        fault: Fault,
+        subject: SubjectId,
+        point: Option<PointId>,
+    ) -> Result<(), Stop> {
+        block.fail(fault, subject, point, None)
+    }
+}
+
+/// When the subjects of a workload are opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// All in a random order, before the first point of their target. [`Workload::open`] warms them up for
+    /// all points, too.
+    Target,
+    /// Each when it is warmed up for a point.
+    Point,
+}
+
+/// A subject's turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The subject.
+    pub subject: SubjectId,
+    /// The point.
+    pub point: PointId,
+    /// The pass over the point, from 0.
+    pub pass: u32,
+    /// The turn within the pass, from 0.
+    pub turn: u32,
+}
+
+/// What a turn yielded.
+#[derive(Clone, Debug)]
+pub struct Taken {
+    /// What is to be kept; `None`: all is kept already.
+    pub record: Option<Record>,
+    /// Others disturbed it: it is taken again, as often as the session allows.
+    pub disturbed: bool,
+}
+
+impl From<Record> for Taken {
+    fn from(record: Record) -> Taken {
+        Taken {
+            record: Some(record),
+            disturbed: false,
+        }
+    }
+}
+
+/// Why a step was not done.
+#[derive(Debug)]
+pub enum Undone {
+    /// The subject's fault.
+    Fault(Fault),
+    /// Measuring stops.
+    Stop(Stop),
+}
+
+/// What a step yields.
+pub type Done<T> = Result<T, Undone>;
+
+impl From<Fault> for Undone {
+    fn from(fault: Fault) -> Undone {
+        Undone::Fault(fault)
+    }
+}
+
+impl From<StoreError> for Undone {
+    fn from(e: StoreError) -> Undone {
+        Undone::Stop(e.into())
+    }
+}

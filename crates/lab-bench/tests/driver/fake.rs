@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A workload that does what its script says, a machine whose time goes on by its turns, and a run file in a
+//! folder of its own.
+
+use lab_bench::{
+    BenchError, BlockContext, Done, Fault, HostWatch, Machine, Opening, Progress, Record,
+    RunContext, Session, Stop, Taken, Turn, Workload,
+};
+use lab_model::{
+    Batch, Case, Disturbance, Ending, Measure, Plan, Point, PointId, Reading, Run, Sample, Subject,
+    SubjectId,
+};
+use lab_store::RunWriter;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::rc::Rc;
+use tempfile::TempDir;
+
+/// How long a turn takes, ns.
+pub const TURN_NS: u64 = 1_000_000;
+
+/// A step of the driver.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    Prepare,
+    Restore,
+    Block(u32, usize),
+    Open(SubjectId),
+    Point(PointId),
+    WarmUp(SubjectId, PointId),
+    Pass(Turn, u32),
+    Take(Turn),
+    End(Turn),
+    Close(SubjectId, PointId),
+    Quit(SubjectId),
+    Finish,
+}
+
+/// What a turn does.
+#[derive(Clone, Debug)]
+pub enum Act {
+    /// It takes so many ns.
+    Batch(u64),
+    /// It yields a reading.
+    Reading { disturbed: bool },
+    /// It does not come about.
+    Fail(Fault),
+}
+
+type Script<'a> = Box<dyn FnMut(u32, Turn) -> Act + 'a>;
+
+/// What the tests see of a fake workload from outside.
+#[derive(Clone, Default)]
+pub struct Seen {
+    pub steps: Rc<RefCell<Vec<Step>>>,
+    now_ns: Rc<Cell<u64>>,
+    /// What the host does to each block that begins, in their order; then nothing.
+    pub disturbances: Rc<RefCell<VecDeque<Disturbance>>>,
+}
+
+impl Seen {
+    /// The turns that were taken, of all blocks.
+    pub fn turns(&self) -> Vec<Turn> {
+        let turn = |step: &Step| match step {
+            Step::Take(turn) => Some(*turn),
+            _ => None,
+        };
+        self.steps.borrow().iter().filter_map(turn).collect()
+    }
+
+    /// How often a step was done.
+    pub fn count(&self, wanted: impl Fn(&Step) -> bool) -> usize {
+        self.steps.borrow().iter().filter(|s| wanted(s)).count()
+    }
+
+    fn step(&self, step: Step) {
+        self.steps.borrow_mut().push(step);
+    }
+}
+
+impl Machine for Seen {
+    fn now_ns(&self) -> u64 {
+        self.now_ns.get()
+    }
+
+    fn unix_seconds(&self) -> f64 {
+        1.0 + self.now_ns.get() as f64 / 1e9
+    }
+
+    fn watch(&self) -> Box<dyn HostWatch> {
+        let next = self.disturbances.borrow_mut().pop_front();
+        Box::new(Quiet(next.unwrap_or_default()))
+    }
+
+    fn lab_cost(&self) -> Option<(u64, u64)> {
+        Some((1, 2))
+    }
+}
+
+struct Quiet(Disturbance);
+
+impl HostWatch for Quiet {
+    fn disturbance(&self, _: Option<u64>) -> Disturbance {
+        self.0
+    }
+}
+
+/// A block of it was disturbed.
+pub fn stolen() -> Disturbance {
+    Disturbance {
+        steal: 0.5,
+        ..Disturbance::default()
+    }
+}
+
+/// The workload.
+pub struct Fake<'a> {
+    pub script: Script<'a>,
+    pub seen: Seen,
+    pub opening: Opening,
+    pub pairs: u32,
+    /// Comes after the others.
+    pub last: Option<PointId>,
+    pub restorable: bool,
+    pub redoes_blocks: bool,
+    pub metrics: Vec<lab_model::Metric>,
+    /// The block that is measured.
+    pub block: u32,
+}
+
+impl<'a> Fake<'a> {
+    pub fn new(script: impl FnMut(u32, Turn) -> Act + 'a) -> Fake<'a> {
+        Fake {
+            script: Box::new(script),
+            seen: Seen::default(),
+            opening: Opening::Point,
+            pairs: 1,
+            last: None,
+            restorable: true,
+            redoes_blocks: true,
+            metrics: Vec::new(),
+            block: 0,
+        }
+    }
+
+    /// Each subject needs so many ns for a turn, and a little more in some blocks, without a trend.
+    pub fn steady(times_ns: &'a [u64]) -> Fake<'a> {
+        let scatter = |block: u32| u64::from((block * block + 3 * block) % 7);
+        Fake::new(move |block, turn| Act::Batch(times_ns[turn.subject] + scatter(block)))
+    }
+}
+
+impl Workload for Fake<'_> {
+    fn cores(&self) -> &[usize] {
+        &[4, 5]
+    }
+
+    fn metrics(&self) -> Vec<lab_model::Metric> {
+        self.metrics.clone()
+    }
+
+    fn prepare(&mut self, _: &mut RunContext, _: &mut dyn FnMut(Progress)) -> Result<(), Stop> {
+        self.seen.step(Step::Prepare);
+        Ok(())
+    }
+
+    fn restore(&mut self) -> Result<(), String> {
+        self.seen.step(Step::Restore);
+        if self.restorable {
+            Ok(())
+        } else {
+            Err("its disk is full".into())
+        }
+    }
+
+    fn finish(&mut self, _: &mut RunContext) -> Result<(), Stop> {
+        self.seen.step(Step::Finish);
+        Ok(())
+    }
+
+    fn begin_block(&mut self, number: u32, core: usize) {
+        self.block = number;
+        self.seen.step(Step::Block(number, core));
+    }
+
+    fn can_redo_blocks(&self) -> bool {
+        self.redoes_blocks
+    }
+
+    fn comes_last(&self, point: PointId) -> bool {
+        self.last == Some(point)
+    }
+
+    fn opening(&self) -> Opening {
+        self.opening
+    }
+
+    fn open(&mut self, _: &mut BlockContext, subject: SubjectId) -> Done<()> {
+        self.seen.step(Step::Open(subject));
+        Ok(())
+    }
+
+    fn begin_point(&mut self, _: &mut BlockContext, point: PointId) {
+        self.seen.step(Step::Point(point));
+    }
+
+    fn warm_up(&mut self, _: &mut BlockContext, subject: SubjectId, point: PointId) -> Done<()> {
+        self.seen.step(Step::WarmUp(subject, point));
+        Ok(())
+    }
+
+    fn passes(&self, _: PointId, _: &[SubjectId]) -> u32 {
+        2 * self.pairs
+    }
+
+    fn before_pass(&mut self, _: &mut BlockContext, turn: Turn, left: u32) -> Done<()> {
+        self.seen.step(Step::Pass(turn, left));
+        Ok(())
+    }
+
+    fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<Taken> {
+        self.seen.step(Step::Take(turn));
+        self.seen.now_ns.set(self.seen.now_ns.get() + TURN_NS);
+        let Turn {
+            subject,
+            point,
+            pass,
+            ..
+        } = turn;
+        match (self.script)(self.block, turn) {
+            Act::Fail(fault) => Err(fault.into()),
+            Act::Batch(wall_ns) => Ok(Record::Batch {
+                sample: Sample {
+                    point,
+                    subject,
+                    pass,
+                    turn: turn.turn,
+                    batch: Batch {
+                        operations: 1,
+                        wall_ns,
+                        cpu_ns: wall_ns,
+                        server_cpu_ns: None,
+                    },
+                },
+                units: 1,
+                check: 7,
+                latencies: None,
+                readings: Vec::new(),
+            }
+            .into()),
+            Act::Reading { disturbed } => Ok(Taken {
+                record: Some(Record::Readings(vec![Reading {
+                    point,
+                    subject,
+                    pass,
+                    metric: "misses".into(),
+                    value: self.seen.steps.borrow().len() as f64,
+                }])),
+                disturbed,
+            }),
+        }
+    }
+
+    fn end_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<()> {
+        self.seen.step(Step::End(turn));
+        Ok(())
+    }
+
+    fn close(&mut self, _: &mut BlockContext, subject: SubjectId, point: PointId) -> Done<()> {
+        self.seen.step(Step::Close(subject, point));
+        Ok(())
+    }
+
+    fn quit(&mut self, _: &mut BlockContext, subject: SubjectId) -> Done<()> {
+        self.seen.step(Step::Quit(subject));
+        Ok(())
+    }
+}
+
+/// Two points of one case, and so many subjects, of which the first is the baseline.
+pub fn plan(subjects: usize, max_blocks: u32) -> Plan {
+    let subject = |i| Subject {
+        name: format!("s{i}"),
+        ..Subject::default()
+    };
+    let point = |n: u32| Point {
+        params: vec![("n".into(), n.to_string())],
+        ..Point::default()
+    };
+    Plan {
+        experiment: "fake".into(),
+        subjects: (0..subjects).map(subject).collect(),
+        cases: vec![Case {
+            name: "work".into(),
+            ..Case::default()
+        }],
+        points: [1, 10].map(point).into(),
+        measure: Measure {
+            max_blocks,
+            redo: 2,
+            alpha: 0.05,
+            margin: 0.02,
+            ..Measure::default()
+        },
+        seed: 11,
+        ..Plan::default()
+    }
+}
+
+/// A run file in a folder of its own.
+pub struct File {
+    _folder: TempDir,
+    pub path: PathBuf,
+}
+
+impl File {
+    /// Of a plan.
+    pub fn new(plan: &Plan) -> File {
+        // In memory, where that can be had: a block's end is forced to the disk.
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        let folder = folder.expect("a folder");
+        let path = folder.path().join("fake.lab");
+        let writer = RunWriter::create(&path, "0", 1.0).expect("a new file");
+        writer.plan(plan).expect("a plan");
+        writer.finish(None, None).expect("an end");
+        File {
+            _folder: folder,
+            path,
+        }
+    }
+
+    /// Measures what is missing.
+    pub fn measure(&self, plan: &Plan, fake: Fake) -> Result<Ending, BenchError> {
+        let machine = Box::new(fake.seen.clone());
+        self.carry_out(plan, Box::new(fake), machine, &mut |_| ())
+    }
+
+    /// The same with any workload.
+    pub fn carry_out<'a>(
+        &self,
+        plan: &'a Plan,
+        workload: Box<dyn Workload + 'a>,
+        machine: Box<dyn Machine + 'a>,
+        tell: &mut dyn FnMut(Progress),
+    ) -> Result<Ending, BenchError> {
+        let writer = RunWriter::resume(&self.path).expect("a run file");
+        let run = writer.load().expect("a run");
+        Session::new(plan, writer, run, workload)
+            .on(machine)
+            .measure(tell)
+    }
+
+    pub fn run(&self) -> Run {
+        lab_store::load(&self.path).expect("a run")
+    }
+}
+
+/// What was measured in the blocks that count: who, where, and in which turn.
+pub fn order(run: &Run) -> Vec<(u32, PointId, SubjectId, u32, u32)> {
+    let turns = |block: &lab_model::Block| {
+        let number = block.number;
+        let turn = move |s: &Sample| (number, s.point, s.subject, s.pass, s.turn);
+        block.samples.iter().map(turn).collect::<Vec<_>>()
+    };
+    run.complete_blocks().flat_map(turns).collect()
+}

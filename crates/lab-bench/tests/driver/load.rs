@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Load with generators that only say what they would have measured.
+
+use crate::fake::{File, Seen, stolen};
+use lab_bench::{Generator, Generators, LoadWorkload, Progress};
+use lab_load::Record;
+use lab_model::{BlockState, Ending, Load, Plan, PointId, Stage, SubjectId};
+use lab_plan::{Loading, Server};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// Starts generators, of which some cannot be had.
+#[derive(Default)]
+struct Fakes {
+    started: AtomicU32,
+    fails: Option<SubjectId>,
+}
+
+struct Fake;
+
+impl Generators for Fakes {
+    fn start(&self, subject: SubjectId, _: PointId) -> Result<Box<dyn Generator>, String> {
+        self.started.fetch_add(1, Ordering::Relaxed);
+        if self.fails == Some(subject) {
+            Err("too many connections".into())
+        } else {
+            Ok(Box::new(Fake))
+        }
+    }
+}
+
+impl Generator for Fake {
+    fn load(
+        &mut self,
+        length: Duration,
+        slice: Duration,
+        each: &mut dyn FnMut(&Record) -> bool,
+    ) -> Result<(), String> {
+        let mut left = length;
+        while !left.is_zero() {
+            let wall = left.min(slice);
+            left -= wall;
+            let mut record = Record::new();
+            record.wall_ns = wall.as_nanos() as u64;
+            (record.offered, record.served) = (10, 10);
+            if !each(&record) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn loading(servers: usize) -> Loading {
+    let server = |i| Server {
+        name: format!("s{i}"),
+        origin: format!("http://127.0.0.1:{}", 8080 + i),
+        asked: Vec::new(),
+    };
+    Loading {
+        redo: 2,
+        servers: (0..servers).map(server).collect(),
+        connections: 4,
+        length: Some(Duration::from_secs(12)),
+        load: Load {
+            keep_alive: true,
+            pipeline: 1,
+            threads: 1,
+            ..Load::default()
+        },
+        alpha: 0.05,
+        margin: 0.02,
+        ..Loading::default()
+    }
+}
+
+fn measure(file: &File, plan: &Plan, fakes: &Fakes, machine: Seen) -> (Ending, Vec<(u32, u32)>) {
+    let how = plan.load().expect("a load");
+    let workload = LoadWorkload::new(plan, how, &file.run(), fakes, &[None, None]);
+    let mut steps = Vec::new();
+    let ended = file.carry_out(plan, Box::new(workload), Box::new(machine), &mut |step| {
+        if let Progress::Slice { done, of, .. } = step {
+            steps.push((done, of));
+        }
+    });
+    (ended.unwrap(), steps)
+}
+
+#[test]
+fn one_server_at_one_point_is_one_stretch_whose_slices_are_blocks() {
+    let plan = loading(1).plan().unwrap();
+    let (file, fakes) = (File::new(&plan), Fakes::default());
+    let (ending, steps) = measure(&file, &plan, &fakes, Seen::default());
+    assert_eq!(ending, Ending::Blocks);
+    assert_eq!(steps, (1..=12).map(|i| (i, 12)).collect::<Vec<_>>());
+    let run = file.run();
+    assert_eq!(run.blocks.len(), 12);
+    assert!(
+        run.blocks
+            .iter()
+            .all(|b| b.slices.len() == 1 && b.core == 0)
+    );
+    assert_eq!(fakes.started.into_inner(), 1);
+}
+
+#[test]
+fn a_disturbed_slice_is_followed_by_another_one() {
+    let plan = loading(1).plan().unwrap();
+    let (file, fakes) = (File::new(&plan), Fakes::default());
+    let machine = Seen::default();
+    machine.disturbances.borrow_mut().push_back(stolen());
+    measure(&file, &plan, &fakes, machine);
+    let run = file.run();
+    assert_eq!((run.blocks.len(), run.complete_blocks().count()), (13, 12));
+    assert_eq!(run.blocks[0].state, BlockState::Disturbed);
+    // Over the same connections.
+    assert_eq!(fakes.started.into_inner(), 1);
+}
+
+#[test]
+fn where_the_rate_changes_a_disturbed_slice_stays() {
+    let stage = Stage {
+        from: 10.0,
+        to: 90.0,
+        length_ns: 12_000_000_000,
+    };
+    let plan = Loading {
+        stages: vec![stage],
+        ..loading(1)
+    };
+    let plan = plan.plan().unwrap();
+    let (file, fakes) = (File::new(&plan), Fakes::default());
+    let machine = Seen::default();
+    machine.disturbances.borrow_mut().push_back(stolen());
+    measure(&file, &plan, &fakes, machine);
+    let run = file.run();
+    assert_eq!((run.blocks.len(), run.complete_blocks().count()), (12, 12));
+}
+
+#[test]
+fn the_rest_of_a_load_is_put_on_when_it_is_resumed() {
+    let plan = loading(1).plan().unwrap();
+    let (file, fakes) = (File::new(&plan), Fakes::default());
+    let mut shorter = plan.clone();
+    shorter.measure.max_blocks = 5;
+    measure(&file, &shorter, &fakes, Seen::default());
+    let (ending, steps) = measure(&file, &plan, &fakes, Seen::default());
+    assert_eq!((ending, steps.last()), (Ending::Blocks, Some(&(7, 7))));
+    let run = file.run();
+    let slices = run.complete_blocks().flat_map(|b| &b.slices);
+    let wall_ns: u64 = slices.map(|s| s.wall_ns).sum();
+    assert_eq!(wall_ns, 12_000_000_000);
+}
+
+#[test]
+fn two_servers_take_mirrored_turns_and_disturbed_blocks_are_redone() {
+    let plan = loading(2).plan().unwrap();
+    let (file, fakes) = (File::new(&plan), Fakes::default());
+    let machine = Seen::default();
+    machine.disturbances.borrow_mut().push_back(stolen());
+    let (ending, steps) = measure(&file, &plan, &fakes, machine);
+    assert_eq!(ending, Ending::Blocks);
+    let run = file.run();
+    let blocks = plan.measure.max_blocks as usize;
+    assert_eq!(run.complete_blocks().count(), blocks);
+    assert_eq!(
+        (run.blocks.len(), steps.len()),
+        (blocks + 1, 4 * (blocks + 1))
+    );
+    for block in &run.blocks {
+        let order: Vec<_> = block.slices.iter().map(|s| (s.pass, s.subject)).collect();
+        let mirrored: Vec<_> = order.iter().rev().map(|(pass, s)| (1 - pass, *s)).collect();
+        assert_eq!(order, mirrored);
+    }
+    // Connections last as long as the point does not change.
+    assert_eq!(fakes.started.into_inner(), 2);
+}
+
+#[test]
+fn a_server_that_cannot_be_loaded_has_failed() {
+    let plan = loading(2).plan().unwrap();
+    let file = File::new(&plan);
+    let fakes = Fakes {
+        fails: Some(1),
+        ..Fakes::default()
+    };
+    assert_eq!(
+        measure(&file, &plan, &fakes, Seen::default()).0,
+        Ending::Failed
+    );
+    let run = file.run();
+    let failure = &run.failures[0];
+    assert_eq!((failure.subject, &failure.kind[..]), (1, "load"));
+    assert_eq!(failure.message, "too many connections");
+}

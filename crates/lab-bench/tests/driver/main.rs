@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The driver of blocks with workloads, a clock and a host of the tests' own: no processes, no waiting.
+
+mod fake;
+mod load;
+mod new_kind;
+mod recovery;
+mod redoing;
+mod schedule;
+mod stopping;

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A kind of measurement that the lab does not know: a workload, a metric, a document. It inherits blocks, redoing,
+//! resuming, verdicts and every format.
+
+use crate::fake::{File, Seen, plan, stolen};
+use lab_bench::{BlockContext, Done, Fault, Record, Taken, Turn, Workload};
+use lab_model::{BlockState, Direction, Ending, Metric, PointId, Reading, Run, SubjectId, Unit};
+use lab_report::document::{Answer, Column, Document, Finding, Quantity, Row, Section, Table};
+use lab_report::{Format, Rendered, Terminal, render};
+use lab_stats::analysis::{Interval, Verdict};
+use lab_stats::results::{Comparison, Results, Value, observed, readings};
+
+/// Counts the cache misses of an operation.
+struct CacheMisses {
+    /// Turns until the reader stops it.
+    left: u32,
+}
+
+const MISSES: Metric = Metric::new(
+    "misses",
+    "cache misses",
+    Unit::Count(std::borrow::Cow::Borrowed("misses")),
+    Direction::Less,
+);
+
+impl Workload for CacheMisses {
+    fn cores(&self) -> &[usize] {
+        &[0]
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        vec![MISSES]
+    }
+
+    fn passes(&self, _: PointId, _: &[SubjectId]) -> u32 {
+        2
+    }
+
+    fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<Taken> {
+        self.left = self.left.checked_sub(1).ok_or(Fault::Interrupted)?;
+        let reading = Reading {
+            point: turn.point,
+            subject: turn.subject,
+            pass: turn.pass,
+            metric: MISSES.id.into(),
+            value: 100.0 * (turn.subject + 1) as f64 + f64::from(turn.pass),
+        };
+        Ok(Record::Readings(vec![reading]).into())
+    }
+}
+
+#[test]
+fn its_readings_are_kept_redone_and_resumed() {
+    let plan = plan(2, 3);
+    let file = File::new(&plan);
+    let measure = |left| {
+        let machine = Seen::default();
+        machine.disturbances.borrow_mut().push_back(stolen());
+        let workload = Box::new(CacheMisses { left });
+        let ended = file.carry_out(&plan, workload, Box::new(machine), &mut |_| ());
+        ended.unwrap()
+    };
+    // A block has 8 turns: one that is disturbed, one that counts, and a half.
+    assert_eq!(measure(20), Ending::Interrupted);
+    assert_eq!(measure(100), Ending::Blocks);
+    let run = file.run();
+    let states: Vec<BlockState> = run.blocks.iter().map(|b| b.state).collect();
+    use BlockState::{Complete, Disturbed, Incomplete};
+    let expected = [
+        Disturbed, Complete, Incomplete, Disturbed, Complete, Complete,
+    ];
+    assert_eq!(states, expected);
+    let [metric] = &run.metrics[..] else {
+        panic!("{:?}", run.metrics)
+    };
+    assert_eq!((metric, &metric.title[..]), (&MISSES, "cache misses"));
+    assert_eq!(
+        (&metric.unit, metric.better),
+        (&MISSES.unit, Direction::Less)
+    );
+    for block in run.complete_blocks() {
+        assert_eq!(block.readings.len(), 8);
+        for reading in &block.readings {
+            let expected = 100.0 * (reading.subject + 1) as f64 + f64::from(reading.pass);
+            assert_eq!((reading.value, &reading.metric[..]), (expected, "misses"));
+        }
+    }
+}
+
+/// Its only sentence, a table and the tidy rows.
+fn document(run: &Run, results: &Results) -> Document {
+    let plan = run.plan.as_ref().expect("a plan");
+    let name = |id: SubjectId| plan.subjects[id].name.as_str();
+    let columns = ["subject", "point"].map(Column::from).into_iter();
+    let figure = Column::of("cache misses", MISSES.unit);
+    let columns = columns.chain([figure, Column::of("ratio", Unit::Ratio)]);
+    let mut table = Table::new("Cache misses of an operation", columns);
+    let mut rows = Vec::new();
+    for cell in &results.cells {
+        let Value::Estimate(value) = cell.value else {
+            continue;
+        };
+        let point = cell.key.point.expect("misses are of a point");
+        let compared = results.comparisons.iter().find(|c| c.key == cell.key);
+        let value = Quantity::estimate(&value, MISSES.unit);
+        let ratio = compared.map(|c| Quantity::ratio(&c.ratio));
+        table.row(vec![
+            name(cell.key.subject).into(),
+            plan.label(point).into(),
+            value.clone().into(),
+            ratio.clone().map_or("".into(), Into::into),
+        ]);
+        rows.push(Row {
+            case: plan.label(point),
+            value: Some(value),
+            ratio,
+            verdict: compared.map_or("", word).into(),
+            ..Row::new(&run.name, name(cell.key.subject), MISSES)
+        });
+    }
+    let mut section = Section::new("Misses");
+    section.push(table);
+    Document {
+        title: "Misses".into(),
+        answer: Answer {
+            findings: results.comparisons.iter().map(finding).collect(),
+            ..Answer::default()
+        },
+        sections: vec![section],
+        rows,
+        ..Document::default()
+    }
+}
+
+fn word(comparison: &Comparison) -> &'static str {
+    match comparison.verdict {
+        Some(Verdict::Slower) => "slower",
+        _ => "",
+    }
+}
+
+fn finding(comparison: &Comparison) -> Finding {
+    let Interval { estimate, .. } = comparison.ratio;
+    Finding {
+        text: format!("It misses {estimate:.2} times as often."),
+        ..Finding::default()
+    }
+}
+
+#[test]
+fn it_has_verdicts_and_every_format() {
+    let plan = plan(2, 12);
+    let file = File::new(&plan);
+    let workload = Box::new(CacheMisses { left: 1000 });
+    let ended = file.carry_out(&plan, workload, Box::new(Seen::default()), &mut |_| ());
+    assert_eq!(ended.unwrap(), Ending::Blocks);
+    let run = file.run();
+    let results = observed(&run, &readings(&run));
+    assert_eq!((results.cells.len(), results.comparisons.len()), (4, 2));
+    for comparison in &results.comparisons {
+        assert!(matches!(comparison.verdict, Some(Verdict::Slower)));
+    }
+    let document = document(&run, &results);
+    for format in Format::ALL {
+        let rendered = render(format, &document, Terminal::default()).unwrap();
+        let shown = match &rendered {
+            Rendered::Text(text) => text.contains("200.5") || text.contains("2.00 times"),
+            Rendered::Bytes(bytes) => bytes.starts_with(b"PK"),
+            // It has no chart.
+            Rendered::Files(files) => files.is_empty(),
+        };
+        assert!(shown, "{format:?}: {rendered:?}");
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Failures, lost servers, interruption, and going on after it.
+
+use crate::fake::{Act, Fake, File, Step, order, plan};
+use lab_bench::{BenchError, Fault};
+use lab_model::{BlockState, Ending};
+
+fn broken() -> Act {
+    Act::Fail(Fault::Failed("crash", "it ended\nlast words".into()))
+}
+
+#[test]
+fn who_fails_at_a_point_takes_no_more_part_there_and_the_others_go_on() {
+    let plan = plan(3, 3);
+    let file = File::new(&plan);
+    let fake = Fake::new(|block, turn| match (block, turn.subject, turn.point) {
+        (1, 2, 0) => broken(),
+        _ => Act::Batch(1000),
+    });
+    let seen = fake.seen.clone();
+    assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Blocks);
+    let run = file.run();
+    let [failure] = &run.failures[..] else {
+        panic!("{:?}", run.failures)
+    };
+    assert_eq!(
+        (failure.subject, failure.point, failure.block),
+        (2, Some(0), Some(1))
+    );
+    assert_eq!(
+        (&failure.kind[..], &failure.message[..]),
+        ("crash", "it ended")
+    );
+    assert_eq!(failure.log, ["last words"]);
+    let turns = order(&run);
+    let of = |block, subject, point| {
+        let mine = turns
+            .iter()
+            .filter(|t| (t.0, t.2, t.1) == (block, subject, point));
+        mine.count()
+    };
+    assert_eq!([0, 1, 2].map(|block| of(block, 2, 0)), [2, 0, 0]);
+    assert_eq!([0, 1, 2].map(|block| of(block, 2, 1)), [2, 2, 2]);
+    assert_eq!([0, 1, 2].map(|block| of(block, 1, 0)), [2, 2, 2]);
+    // It is neither closed nor warmed up where it failed.
+    assert_eq!(seen.count(|s| *s == Step::Close(2, 0)), 1);
+    assert_eq!(seen.count(|s| *s == Step::WarmUp(2, 0)), 2);
+}
+
+#[test]
+fn a_run_ends_when_nothing_is_left_to_compare() {
+    let plan = plan(2, 5);
+    let file = File::new(&plan);
+    let fake = Fake::new(|_, turn| match turn.subject {
+        1 => broken(),
+        _ => Act::Batch(1000),
+    });
+    assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Failed);
+    let run = file.run();
+    assert_eq!((run.blocks.len(), run.failures.len()), (1, 2));
+    // Those who failed stay excluded when the run is resumed.
+    let fake = Fake::steady(&[1000, 1000]);
+    let seen = fake.seen.clone();
+    assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Failed);
+    assert_eq!(seen.turns(), []);
+}
+
+#[test]
+fn after_the_loss_of_a_server_its_block_is_redone() {
+    let plan = plan(2, 2);
+    let (file, whole) = (File::new(&plan), File::new(&plan));
+    let mut losses = 1;
+    let fake = Fake::new(|block, turn| {
+        let lost = block == 1 && turn.point == 1 && std::mem::take(&mut losses) > 0;
+        if lost {
+            Act::Fail(Fault::ServerLost("PostgreSQL is gone".into()))
+        } else {
+            Act::Batch(1000)
+        }
+    });
+    let seen = fake.seen.clone();
+    assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Blocks);
+    let run = file.run();
+    let states: Vec<_> = run
+        .blocks
+        .iter()
+        .map(|b| (b.number, b.attempt, b.state))
+        .collect();
+    let expected = [
+        (0, 0, BlockState::Complete),
+        (1, 0, BlockState::Incomplete),
+        (1, 1, BlockState::Complete),
+    ];
+    assert_eq!(states, expected);
+    assert_eq!(seen.count(|s| *s == Step::Restore), 1);
+    // The subject did nothing wrong.
+    assert_eq!(run.failures, []);
+    whole.measure(&plan, Fake::steady(&[1000, 1000])).unwrap();
+    assert_eq!(order(&run), order(&whole.run()));
+}
+
+#[test]
+fn a_server_that_is_lost_again_and_again_ends_the_run_which_can_be_resumed() {
+    let plan = plan(2, 2);
+    let file = File::new(&plan);
+    let lost = |_, _| Act::Fail(Fault::ServerLost("it is gone".into()));
+    let fake = Fake::new(lost);
+    let seen = fake.seen.clone();
+    let Err(BenchError::ServerLost(why)) = file.measure(&plan, fake) else {
+        panic!("it goes on")
+    };
+    assert_eq!(why, "it is gone; that was the 4th time in this run");
+    assert_eq!(seen.count(|s| *s == Step::Restore), 3);
+    assert_eq!(seen.count(|s| *s == Step::Finish), 1);
+    assert_eq!(file.run().ending, None);
+    let fake = Fake {
+        restorable: false,
+        ..Fake::new(lost)
+    };
+    let Err(BenchError::ServerLost(why)) = file.measure(&plan, fake) else {
+        panic!("it goes on")
+    };
+    assert_eq!(
+        why,
+        "it is gone; it cannot be started again: its disk is full"
+    );
+    let fake = Fake::steady(&[1000, 1000]);
+    assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Blocks);
+    assert_eq!(file.run().complete_blocks().count(), 2);
+}
+
+#[test]
+fn a_run_that_is_interrupted_anywhere_is_resumed_to_the_same_order() {
+    let plan = plan(3, 2);
+    let whole = File::new(&plan);
+    let fake = Fake::steady(&[1000, 2000, 3000]);
+    let turns = fake.seen.clone();
+    whole.measure(&plan, fake).unwrap();
+    for at in 0..turns.turns().len() {
+        let file = File::new(&plan);
+        let mut taken = 0;
+        let fake = Fake::new(|_, _| {
+            taken += 1;
+            if taken > at {
+                Act::Fail(Fault::Interrupted)
+            } else {
+                Act::Batch(1000)
+            }
+        });
+        let seen = fake.seen.clone();
+        assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Interrupted);
+        assert_eq!(seen.count(|s| *s == Step::Finish), 1);
+        let run = file.run();
+        // An interrupted run has not ended, and what was measured is kept.
+        let kept: usize = run.blocks.iter().map(|b| b.samples.len()).sum();
+        assert_eq!((run.ending, run.failures.len(), kept), (None, 0, at));
+        file.measure(&plan, Fake::steady(&[1000, 2000, 3000]))
+            .unwrap();
+        let run = file.run();
+        assert_eq!(run.ending, Some(Ending::Blocks));
+        assert_eq!(order(&run), order(&whole.run()));
+    }
+}

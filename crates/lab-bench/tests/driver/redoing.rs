@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is measured again because the host or other processes disturbed it.
+
+use crate::fake::{Act, Fake, File, plan, stolen};
+use lab_model::BlockState::{Complete, Disturbed};
+use lab_model::{BlockState, Run};
+
+fn states(run: &Run) -> Vec<(u32, u32, BlockState)> {
+    let state = |b: &lab_model::Block| (b.number, b.attempt, b.state);
+    run.blocks.iter().map(state).collect()
+}
+
+#[test]
+fn a_disturbed_block_is_redone_in_the_same_order() {
+    let plan = plan(3, 2);
+    let file = File::new(&plan);
+    let fake = Fake::steady(&[1000, 1000, 1000]);
+    let seen = fake.seen.clone();
+    fake.seen.disturbances.borrow_mut().push_back(stolen());
+    file.measure(&plan, fake).unwrap();
+    let run = file.run();
+    let expected = [(0, 0, Disturbed), (0, 1, Complete), (1, 0, Complete)];
+    assert_eq!(states(&run), expected);
+    let turns = seen.turns();
+    let (first, rest) = turns.split_at(turns.len() / 3);
+    assert_eq!(first, &rest[..first.len()]);
+    // Its samples stay in the file.
+    assert_eq!(run.blocks[0].samples.len(), run.blocks[1].samples.len());
+}
+
+#[test]
+fn a_host_that_always_disturbs_is_believed_after_three_attempts() {
+    let plan = plan(2, 3);
+    let file = File::new(&plan);
+    let fake = Fake::steady(&[1000, 1000]);
+    fake.seen.disturbances.borrow_mut().extend([stolen(); 5]);
+    file.measure(&plan, fake).unwrap();
+    let expected = [
+        (0, 0, Disturbed),
+        (0, 1, Disturbed),
+        (0, 2, Complete),
+        (1, 0, Complete),
+        (2, 0, Complete),
+    ];
+    assert_eq!(states(&file.run()), expected);
+}
+
+#[test]
+fn a_workload_may_refuse_to_redo_blocks() {
+    let plan = plan(2, 2);
+    let file = File::new(&plan);
+    let fake = Fake {
+        redoes_blocks: false,
+        ..Fake::steady(&[1000, 1000])
+    };
+    fake.seen.disturbances.borrow_mut().push_back(stolen());
+    file.measure(&plan, fake).unwrap();
+    assert_eq!(states(&file.run()), [(0, 0, Complete), (1, 0, Complete)]);
+}
+
+#[test]
+fn a_disturbed_turn_is_taken_again_as_often_as_a_quarter_of_the_turns_allows() {
+    let plan = plan(2, 1);
+    let file = File::new(&plan);
+    let fake = Fake {
+        pairs: 10,
+        ..Fake::new(|_, _| Act::Reading { disturbed: true })
+    };
+    let seen = fake.seen.clone();
+    file.measure(&plan, fake).unwrap();
+    let run = file.run();
+    let block = &run.blocks[0];
+    let turns = 2 * 2 * 20;
+    assert_eq!(block.readings.len(), turns);
+    assert_eq!(block.redone_visits as usize, turns / 4);
+    assert_eq!(seen.turns().len(), turns + turns / 4);
+    // The last try counts: its value is that of the latest step.
+    let values: Vec<f64> = block.readings.iter().map(|r| r.value).collect();
+    assert!(values.is_sorted());
+}
+
+#[test]
+fn a_turn_is_taken_three_times_at_most_and_a_quiet_one_once() {
+    let plan = plan(2, 1);
+    let file = File::new(&plan);
+    let last = |turn: lab_bench::Turn| (turn.pass, turn.turn) == (19, 1);
+    let fake = Fake {
+        pairs: 10,
+        ..Fake::new(|_, turn| Act::Reading {
+            disturbed: last(turn),
+        })
+    };
+    let seen = fake.seen.clone();
+    file.measure(&plan, fake).unwrap();
+    // Once at each of the two points.
+    assert_eq!(seen.turns().iter().filter(|t| last(**t)).count(), 2 * 3);
+    assert_eq!(file.run().blocks[0].redone_visits, 4);
+}

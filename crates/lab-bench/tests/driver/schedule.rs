@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Who does what when.
+
+use crate::fake::{Fake, File, Step, order, plan};
+use lab_bench::{Opening, Turn};
+use lab_model::{Kind, Point, Subject, Target};
+use lab_plan::Schedule;
+
+#[test]
+fn a_block_is_the_schedule_of_its_number() {
+    let plan = plan(3, 2);
+    let file = File::new(&plan);
+    let fake = Fake {
+        pairs: 2,
+        ..Fake::steady(&[1000, 2000, 3000])
+    };
+    let seen = fake.seen.clone();
+    file.measure(&plan, fake).unwrap();
+    let mut expected = vec![Step::Prepare];
+    for block in 0..2 {
+        let schedule = Schedule::new(plan.seed, block);
+        expected.push(Step::Block(block, [4, 5][schedule.core(2)]));
+        let everyone = [0, 1, 2];
+        expected.extend(everyone.map(Step::Quit));
+        for point in schedule.points(&[0, 0]) {
+            expected.push(Step::Point(point));
+            for subject in schedule.openings(point, &everyone) {
+                expected.extend([Step::Open(subject), Step::WarmUp(subject, point)]);
+            }
+            for (pass, order) in (0..).zip(schedule.passes(point, &everyone, 2)) {
+                let turns = (0..).zip(order).map(|(turn, subject)| Turn {
+                    subject,
+                    point,
+                    pass,
+                    turn,
+                });
+                let turns: Vec<Turn> = turns.collect();
+                expected.extend(turns.iter().map(|turn| Step::Pass(*turn, 4 - pass)));
+                expected.extend(turns.iter().flat_map(|t| [Step::Take(*t), Step::End(*t)]));
+            }
+            expected.extend(everyone.map(|subject| Step::Close(subject, point)));
+        }
+        expected.extend(everyone.map(Step::Quit));
+    }
+    expected.push(Step::Finish);
+    assert_eq!(*seen.steps.borrow(), expected);
+    let run = file.run();
+    let taken: Vec<Turn> = seen.turns();
+    let kept = order(&run)
+        .into_iter()
+        .map(|(_, point, subject, pass, turn)| Turn {
+            subject,
+            point,
+            pass,
+            turn,
+        });
+    assert_eq!(kept.collect::<Vec<_>>(), taken);
+    assert_eq!(run.lab_cost, Some((1, 2)));
+}
+
+#[test]
+fn all_are_opened_before_the_first_point_of_their_target_or_each_at_its_point() {
+    let mut plan = plan(2, 1);
+    plan.targets = [Kind::Sqlite, Kind::Postgresql].map(target).into();
+    plan.subjects[1].target = 1;
+    plan.points[1].target = 1;
+    let file = File::new(&plan);
+    let fake = Fake {
+        opening: Opening::Target,
+        ..Fake::steady(&[1000, 1000])
+    };
+    let seen = fake.seen.clone();
+    file.measure(&plan, fake).unwrap();
+    let steps = seen.steps.borrow().clone();
+    assert!(!steps.iter().any(|s| matches!(s, Step::WarmUp(..))));
+    for target in [0, 1] {
+        let at = |wanted: &Step| steps.iter().position(|s| s == wanted).unwrap();
+        let (opened, point) = (at(&Step::Open(target)), at(&Step::Point(target)));
+        assert!(opened < point);
+        // The other target's subject has ended by then, and takes no turn here.
+        let quit = steps[..point]
+            .iter()
+            .rposition(|s| *s == Step::Quit(1 - target));
+        assert!(quit.is_some());
+    }
+    let expected: Vec<_> = order(&file.run());
+    assert!(
+        expected
+            .iter()
+            .all(|(_, point, subject, ..)| point == subject)
+    );
+    assert_eq!(expected.len(), 4);
+}
+
+fn target(kind: Kind) -> Target {
+    Target {
+        kind,
+        table: String::new(),
+        rows: 0,
+        mixed: None,
+        settings: None,
+        proof: Default::default(),
+        set: Vec::new(),
+        external: false,
+    }
+}
+
+#[test]
+fn a_point_that_needs_others_comes_last() {
+    let mut plan = plan(1, 6);
+    plan.points.push(Point::default());
+    for last in 0..3 {
+        let file = File::new(&plan);
+        let fake = Fake {
+            last: Some(last),
+            ..Fake::steady(&[1000])
+        };
+        file.measure(&plan, fake).unwrap();
+        for block in file.run().complete_blocks() {
+            assert_eq!(block.samples.last().unwrap().point, last);
+        }
+    }
+}
+
+#[test]
+fn overheads_take_turns_in_the_first_pair_alone() {
+    let mut plan = plan(2, 1);
+    plan.subjects.push(Subject {
+        name: "nothing".into(),
+        overhead: true,
+        ..Subject::default()
+    });
+    let file = File::new(&plan);
+    let fake = Fake {
+        pairs: 5,
+        ..Fake::steady(&[1000, 2000, 10])
+    };
+    file.measure(&plan, fake).unwrap();
+    let run = file.run();
+    let passes = |subject| {
+        let turns = order(&run);
+        let mine = turns.iter().filter(|t| t.1 == 0 && t.2 == subject);
+        mine.map(|t| t.3).collect::<Vec<_>>()
+    };
+    assert_eq!(passes(2), [0, 1]);
+    assert_eq!(passes(0), (0..10).collect::<Vec<_>>());
+}

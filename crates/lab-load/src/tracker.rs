@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tracks the requests of one thread, whatever the protocol: which is to be sent next, which are pending, and how
+//! they ended.
+
+use crate::clock::{now_ns, thread_cpu_ns};
+use crate::job::{Job, LoadPeriod};
+use crate::queue::{Queue, Wait};
+use crate::record::Record;
+use lab_model::{Arrivals, ErrorKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, Sender};
+
+/// Connections that are being opened at once, so that the server's queue of them does not overflow.
+pub const MOST_OPENING: usize = 100;
+
+/// The longest time without a look whether to stop.
+pub const LOOK_NS: u64 = 20_000_000;
+
+/// In a closed loop, a connection that could not be opened is tried again after this, and each further
+/// time after twice as long, seven times at the most.
+const RETRY_NS: u64 = 10_000_000;
+const MOST_DOUBLINGS: u32 = 7;
+
+/// When a connection is tried again that could not be opened so often before, ns from now.
+pub fn retry_after_ns(failures: u32) -> u64 {
+    RETRY_NS << failures.min(MOST_DOUBLINGS)
+}
+
+/// A message of what happened in a slice, or when the connections were opened.
+pub struct SliceMessage {
+    pub record: Record,
+    /// All answers are in or given up.
+    pub last: bool,
+}
+
+/// A thread's ends of its channels.
+pub struct Channels {
+    pub periods: Receiver<LoadPeriod>,
+    /// Records that were read and can be used again.
+    pub spares: Receiver<Record>,
+    pub messages: Sender<SliceMessage>,
+}
+
+/// A request that is not answered yet.
+#[derive(Clone, Copy, Debug)]
+pub struct PendingRequest {
+    /// When it was due, ns.
+    pub due_ns: u64,
+    /// When it was sent, or the opening of its connection began, ns.
+    pub sent_ns: u64,
+    /// Its place in the order of requests.
+    pub position: usize,
+}
+
+/// The requests of one thread.
+pub struct RequestTracker {
+    pub job: Arc<Job>,
+    /// From 0.
+    pub thread: usize,
+    /// Of the slice that is on.
+    pub record: Record,
+    stop: Arc<AtomicBool>,
+    channels: Channels,
+    /// The load that is on.
+    period: LoadPeriod,
+    /// In an open loop.
+    queue: Option<Queue>,
+    /// In the order of requests.
+    position: usize,
+    pending: u64,
+    /// When the last answer came, or the load began.
+    answered_ns: u64,
+    /// Where the slice that is on began.
+    cut_ns: u64,
+    /// This thread's then.
+    cpu_ns: u64,
+}
+
+impl RequestTracker {
+    /// Of a thread of the job that no load was wanted of yet.
+    pub fn new(
+        job: Arc<Job>,
+        thread: usize,
+        stop: Arc<AtomicBool>,
+        channels: Channels,
+    ) -> RequestTracker {
+        RequestTracker {
+            job,
+            thread,
+            record: Record::new(),
+            stop,
+            channels,
+            period: LoadPeriod::default(),
+            queue: None,
+            position: thread,
+            pending: 0,
+            answered_ns: 0,
+            cut_ns: 0,
+            cpu_ns: 0,
+        }
+    }
+
+    /// The next load, for which it waits. `None`: the engine has ended.
+    pub fn next_period(&self) -> Option<LoadPeriod> {
+        self.channels.periods.recv().ok()
+    }
+
+    /// Nobody wants the load any more.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Relaxed)
+    }
+
+    pub fn is_closed_loop(&self) -> bool {
+        self.job.arrivals == Arrivals::Closed
+    }
+
+    /// Begins a load. Of what happened before nothing more is sent.
+    pub fn begin(&mut self, period: LoadPeriod) {
+        self.record.clear();
+        self.queue = Queue::new(&self.job, self.thread, period);
+        (self.cut_ns, self.answered_ns) = (period.begin_ns, period.begin_ns);
+        self.cpu_ns = thread_cpu_ns();
+        self.period = period;
+    }
+
+    /// The load's time is over by now; answers may still come.
+    pub fn is_past_end(&self, now_ns: u64) -> bool {
+        now_ns >= self.period.end_ns
+    }
+
+    /// Everything that was offered is answered, or nobody waits for it any longer.
+    pub fn is_over(&self, now_ns: u64) -> bool {
+        let patience_ns = self.job.timeout.as_nanos() as u64;
+        let answered = || self.pending == 0 && self.waiting() == 0;
+        self.is_stopped()
+            || self.is_past_end(now_ns) && answered()
+            || now_ns >= self.period.end_ns + patience_ns
+    }
+
+    /// When the slice that is on ends, or the load's time.
+    pub fn next_end_ns(&self, now_ns: u64) -> u64 {
+        let LoadPeriod {
+            end_ns, slice_ns, ..
+        } = self.period;
+        if self.is_past_end(now_ns) {
+            u64::MAX
+        } else {
+            end_ns.min(self.cut_ns + slice_ns)
+        }
+    }
+
+    /// Sends every slice that is over by now but the last. `None`: the engine has ended.
+    pub fn cut(&mut self, now_ns: u64) -> Option<()> {
+        let LoadPeriod {
+            end_ns, slice_ns, ..
+        } = self.period;
+        while now_ns >= self.cut_ns + slice_ns && self.cut_ns + slice_ns < end_ns {
+            self.cut_ns += slice_ns;
+            self.record.wall_ns = slice_ns;
+            self.send(false)?;
+        }
+        Some(())
+    }
+
+    /// Takes in what has become due until now.
+    pub fn look(&mut self, now_ns: u64) {
+        if let Some(queue) = &mut self.queue {
+            queue.look(now_ns, &mut self.record);
+        }
+    }
+
+    /// How many requests are due and not sent.
+    pub fn waiting(&self) -> u64 {
+        self.queue.as_ref().map_or(0, Queue::waiting)
+    }
+
+    /// How an open loop waits for what is due next.
+    pub fn wait(&self, now_ns: u64) -> Wait {
+        let queue = self.queue.as_ref();
+        queue.map_or(Wait::ForAnswers(u64::MAX), |queue| queue.wait(now_ns))
+    }
+
+    /// The request that is to be sent now, if there is one: it is pending.
+    pub fn take(&mut self, now_ns: u64) -> Option<PendingRequest> {
+        let past_end = self.is_past_end(now_ns);
+        let due_ns = match &mut self.queue {
+            Some(queue) => queue.take(now_ns)?,
+            None if past_end => return None,
+            None => {
+                self.record.offered += 1;
+                now_ns
+            }
+        };
+        let position = self.position;
+        self.position = position.wrapping_add(1);
+        self.pending += 1;
+        Some(PendingRequest {
+            due_ns,
+            sent_ns: now_ns,
+            position,
+        })
+    }
+
+    /// A request was answered at some time, rightly or not.
+    pub fn answered(&mut self, request: PendingRequest, status: u16, body: &[u8], at_ns: u64) {
+        self.pending -= 1;
+        self.answered_ns = self.answered_ns.max(at_ns);
+        let times = [request.due_ns, request.sent_ns].map(|from| at_ns.saturating_sub(from));
+        self.record
+            .judge(&self.job.expect, status, body, times.into());
+    }
+
+    /// A pending request will not be answered.
+    pub fn failed(&mut self, kind: ErrorKind, words: impl FnOnce() -> String) {
+        self.pending -= 1;
+        self.record.error(kind, words);
+    }
+
+    /// Ends the load, gives up its pending requests, and sends its last slice. `None`: the engine has ended.
+    pub fn end(&mut self) -> Option<()> {
+        let now = now_ns();
+        self.look(now);
+        for _ in 0..std::mem::take(&mut self.pending) {
+            let why = || "not answered when the load ended".to_owned();
+            self.record.error(ErrorKind::Unfinished, why);
+        }
+        for _ in 0..self.queue.take().map_or(0, |queue| queue.waiting()) {
+            let why = || "due, and never sent, for all connections were busy".to_owned();
+            self.record.error(ErrorKind::Unfinished, why);
+        }
+        let end_ns = self.period.end_ns.min(now);
+        self.record.wall_ns = end_ns.saturating_sub(self.cut_ns);
+        self.record.drain_ns = self.answered_ns.saturating_sub(end_ns);
+        self.send(true)
+    }
+
+    /// Sends the record, and begins a new one. `None`: the engine has ended.
+    pub fn send(&mut self, last: bool) -> Option<()> {
+        let now = thread_cpu_ns();
+        let cpu = now - std::mem::replace(&mut self.cpu_ns, now);
+        (self.record.cpu_ns, self.record.busiest_cpu_ns) = (cpu, cpu);
+        let mut new = self.channels.spares.try_recv().unwrap_or_default();
+        new.clear();
+        let record = std::mem::replace(&mut self.record, new);
+        self.channels
+            .messages
+            .send(SliceMessage { record, last })
+            .ok()
+    }
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Metrics: what subjects are compared in, with a unit and a direction.
+
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// What is compared at a point, such as the wall time of an operation. Two metrics with the same `id` are the
+/// same metric.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Metric {
+    /// Small letters, digits and `_`: the name in CSV, JSON and run files.
+    pub id: Cow<'static, str>,
+    /// In few words, for people: `CPU time`.
+    pub title: Cow<'static, str>,
+    /// What its values count.
+    pub unit: Unit,
+    /// Which values are better.
+    pub better: Direction,
+}
+
+/// What a value counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Times in ns; shown in ns, µs, ms or s.
+    Nanoseconds,
+    /// Sizes in bytes; shown in B, KiB, MiB or GiB.
+    Bytes,
+    /// So many a second, of what is named in the plural: `requests`.
+    PerSecond(Cow<'static, str>),
+    /// So many, of what is named in the plural: `threads`.
+    Count(Cow<'static, str>),
+    /// A part of a whole, 0 to 1; shown in per cent.
+    Share,
+    /// A value divided by another of the same unit.
+    Ratio,
+}
+
+/// Which values of a metric are better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// The smaller.
+    Less,
+    /// The greater.
+    More,
+    /// Neither: it describes, and has no verdict.
+    Neither,
+}
+
+impl PartialEq for Metric {
+    fn eq(&self, other: &Metric) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Metric {}
+
+impl std::hash::Hash for Metric {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.id.hash(state);
+    }
+}
+
+impl Metric {
+    /// A metric that is known when the lab is built.
+    pub const fn new(id: &'static str, title: &'static str, unit: Unit, better: Direction) -> Self {
+        Metric {
+            id: Cow::Borrowed(id),
+            title: Cow::Borrowed(title),
+            unit,
+            better,
+        }
+    }
+
+    const fn time(id: &'static str, title: &'static str) -> Self {
+        Metric::new(id, title, Unit::Nanoseconds, Direction::Less)
+    }
+
+    /// A time that has no verdict.
+    const fn describing(id: &'static str, title: &'static str) -> Self {
+        Metric::new(id, title, Unit::Nanoseconds, Direction::Neither)
+    }
+
+    const fn count(id: &'static str, title: &'static str, of: &'static str) -> Self {
+        let unit = Unit::Count(Cow::Borrowed(of));
+        Metric::new(id, title, unit, Direction::Neither)
+    }
+}
+
+/// Constants, and the list of them all.
+macro_rules! known {
+    ($($(#[$doc:meta])* $name:ident = $metric:expr;)*) => {
+        impl Metric {
+            $($(#[$doc])* pub const $name: Metric = $metric;)*
+
+            /// All that are known when the lab is built.
+            pub const KNOWN: &[Metric] = &[$(Metric::$name),*];
+        }
+    };
+}
+
+known! {
+    /// Typical wall time of an operation: the interquartile mean.
+    WALL = Metric::time("wall", "time");
+    /// Typical CPU time of an operation.
+    CPU = Metric::time("cpu", "CPU time");
+    /// Mean wall time of an operation, pauses included.
+    MEAN_WALL = Metric::time("mean_wall", "mean time");
+    /// Mean CPU time of an operation, helper threads included.
+    MEAN_CPU = Metric::time("mean_cpu", "mean CPU time");
+    /// CPU time that an operation costs the service or the server.
+    SERVER_CPU = Metric::time("server_cpu", "server CPU time");
+    /// Wall time of an operation in which neither the subject nor the server computes.
+    WAITING = Metric::time("waiting", "waiting");
+    /// CPU time beyond the wall time: client and server work at once, or helper threads do.
+    OVERLAP = Metric::time("overlap", "overlap");
+    /// User CPU time of a process.
+    USER_CPU = Metric::time("user_cpu", "user CPU time");
+    /// System CPU time of a process.
+    SYSTEM_CPU = Metric::time("system_cpu", "system CPU time");
+    /// From a program's start to its hello.
+    STARTUP = Metric::time("startup", "start-up");
+    /// The first operation of a fresh process.
+    COLD = Metric::time("cold", "first operation");
+    /// The median response time or latency.
+    P50 = Metric::time("p50", "p50");
+    /// The 75th percentile.
+    P75 = Metric::time("p75", "p75");
+    /// The 90th percentile.
+    P90 = Metric::time("p90", "p90");
+    /// The 99th percentile.
+    P99 = Metric::time("p99", "p99");
+    /// The 99.9th percentile.
+    P999 = Metric::time("p99.9", "p99.9");
+    /// The 99.99th percentile.
+    P9999 = Metric::time("p99.99", "p99.99");
+    /// The longest response time or latency.
+    MAX = Metric::time("max", "max");
+    /// The median service time: from the sending of a request to the end of its answer.
+    SERVICE_P50 = Metric::time("service_p50", "service p50");
+    /// Its 75th percentile.
+    SERVICE_P75 = Metric::time("service_p75", "service p75");
+    /// Its 90th percentile.
+    SERVICE_P90 = Metric::time("service_p90", "service p90");
+    /// Its 99th percentile.
+    SERVICE_P99 = Metric::time("service_p99", "service p99");
+    /// Its 99.9th percentile.
+    SERVICE_P999 = Metric::time("service_p99.9", "service p99.9");
+    /// Its 99.99th percentile.
+    SERVICE_P9999 = Metric::time("service_p99.99", "service p99.99");
+    /// The longest service time.
+    SERVICE_MAX = Metric::time("service_max", "service max");
+    /// How late the load generator was, in an open loop: the median.
+    LAG_P50 = Metric::describing("lag_p50", "lag p50");
+    /// Its 75th percentile.
+    LAG_P75 = Metric::describing("lag_p75", "lag p75");
+    /// Its 90th percentile.
+    LAG_P90 = Metric::describing("lag_p90", "lag p90");
+    /// Its 99th percentile.
+    LAG_P99 = Metric::describing("lag_p99", "lag p99");
+    /// Its 99.9th percentile.
+    LAG_P999 = Metric::describing("lag_p99.9", "lag p99.9");
+    /// Its 99.99th percentile.
+    LAG_P9999 = Metric::describing("lag_p99.99", "lag p99.99");
+    /// The most that it was late.
+    LAG_MAX = Metric::describing("lag_max", "lag max");
+    /// From the end of the load to its last answer, at the longest.
+    DRAIN = Metric::describing("drain", "drain");
+    /// Requests served per second; its ratios are of the time for each request.
+    THROUGHPUT = Metric::new(
+        "throughput",
+        "throughput",
+        Unit::PerSecond(Cow::Borrowed("requests")),
+        Direction::More,
+    );
+    /// 1 / throughput.
+    TIME_PER_REQUEST = Metric::time("time_per_request", "time for each request");
+    /// Requests due per second.
+    OFFERED = Metric::new(
+        "offered",
+        "offered",
+        Unit::PerSecond(Cow::Borrowed("requests")),
+        Direction::Neither,
+    );
+    /// Bytes received per second.
+    RECEIVED = Metric::new(
+        "received",
+        "received",
+        Unit::PerSecond(Cow::Borrowed("bytes")),
+        Direction::Neither,
+    );
+    /// Resident memory.
+    MEMORY = Metric::new("memory", "memory", Unit::Bytes, Direction::Less);
+    /// The most resident memory since a process began.
+    PEAK_MEMORY =
+        Metric::new("peak_memory", "peak memory", Unit::Bytes, Direction::Less);
+    /// Memory of the service's or the server's processes.
+    SERVER_MEMORY = Metric::new(
+        "server_memory",
+        "server memory",
+        Unit::Bytes,
+        Direction::Less,
+    );
+    /// Most threads seen.
+    THREADS = Metric::count("threads", "threads", "threads");
+    /// Operations whose latencies were counted.
+    OPERATIONS = Metric::count("operations", "operations", "operations");
+    /// Connections that were opened.
+    CONNECTS = Metric::count("connects", "connections opened", "connections");
+    /// Response times that were counted.
+    RESPONSES = Metric::count("responses", "response times", "requests");
+    /// Service times that were counted.
+    SERVICES = Metric::count("services", "service times", "requests");
+    /// Requests of which it is known how late the generator was.
+    LAGS = Metric::count("lags", "lags", "requests");
+    /// Requests that were due or sent.
+    REQUESTS = Metric::count("requests", "requests", "requests");
+    /// Requests that were answered as they should be.
+    SERVED = Metric::count("served", "served", "requests");
+    /// Requests that were not.
+    ERRORS = Metric::count("errors", "errors", "requests");
+    /// Cores that a server used.
+    SERVER_CORES = Metric::count("server_cores", "server cores", "cores");
+    /// CPU time of the load generator for each request served.
+    GENERATOR_CPU = Metric::new(
+        "generator_cpu",
+        "generator CPU time",
+        Unit::Nanoseconds,
+        Direction::Neither,
+    );
+    /// The part of the time in which the load generator's busiest thread had a core.
+    GENERATOR_BUSY = Metric::new(
+        "generator_busy",
+        "generator busy",
+        Unit::Share,
+        Direction::Neither,
+    );
+    /// Page faults that needed no reading from a disk.
+    MINOR_FAULTS = Metric::count("minor_faults", "minor faults", "faults");
+    /// Page faults that did.
+    MAJOR_FAULTS = Metric::count("major_faults", "major faults", "faults");
+    /// Voluntary context switches.
+    VOLUNTARY_SWITCHES =
+        Metric::count("voluntary_switches", "voluntary switches", "switches");
+    /// Involuntary context switches.
+    INVOLUNTARY_SWITCHES =
+        Metric::count("involuntary_switches", "involuntary switches", "switches");
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The metrics that an experiment adds to the lab's own (docs/experiments.md, `[[metric]]`).
+
+use crate::PlanError;
+use crate::file;
+use lab_model::{Metric, Unit};
+use std::ops::Range;
+
+/// Arguments of `ran` that mean something already (docs/protocol.md).
+const TAKEN: [&str; 6] = ["start", "end", "operations", "units", "check", "latencies"];
+
+/// Where in the file, and what is wrong there.
+type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
+
+/// Error: a name that is no key of the protocol, that the lab uses itself, or that is there twice.
+pub fn understand(metrics: &[file::Metric], at: At) -> Result<Vec<Metric>, PlanError> {
+    let mut known: Vec<Metric> = Vec::new();
+    for metric in metrics {
+        let name = metric.name.get_ref();
+        let wrong = |why: String| Err(at(metric.name.span(), why));
+        if !is_key(name) {
+            return wrong(format!(
+                "`{name}` is no metric's name: small letters, digits and _, a letter first"
+            ));
+        }
+        if TAKEN.contains(&name.as_str()) || Metric::KNOWN.iter().any(|m| m.id == **name) {
+            return wrong(format!("`{name}` is a word of the lab's own"));
+        }
+        if known.iter().any(|m| m.id == **name) {
+            return wrong(format!("there are two metrics `{name}`"));
+        }
+        known.push(Metric {
+            id: name.clone().into(),
+            title: metric.title.clone().into(),
+            unit: unit(&metric.unit),
+            better: metric.better,
+        });
+    }
+    Ok(known)
+}
+
+/// Whether it can be the key of an argument (docs/protocol.md).
+pub fn is_key(name: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.bytes().all(plain)
+}
+
+/// `ns`, `bytes`, `%`; any other is what is counted, in the plural, `updates` or `updates/s`.
+fn unit(name: &str) -> Unit {
+    match name {
+        "ns" => Unit::Nanoseconds,
+        "bytes" => Unit::Bytes,
+        "%" => Unit::Share,
+        counted => match counted.strip_suffix("/s") {
+            Some(counted) => Unit::PerSecond(counted.to_owned().into()),
+            None => Unit::Count(counted.to_owned().into()),
+        },
+    }
+}

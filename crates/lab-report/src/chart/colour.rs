@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Colours that people with colour-blindness tell apart, in light and in dark. The numbered hues are
+//! M. Okabe's and K. Ito's (*Color Universal Design*, 2008), some a little darker or lighter, so that
+//! each has a contrast of at least 3 to 1 against the paper.
+
+use crate::document::{NEUTRAL, Tone};
+use plotters::style::RGBColor;
+
+/// What is drawn on.
+pub const PAPER: RGBColor = PAIRS[0].light;
+/// Text.
+pub const INK: RGBColor = PAIRS[1].light;
+/// Text that explains.
+pub const MUTED: RGBColor = PAIRS[2].light;
+/// Lines behind the figures.
+pub const GRID: RGBColor = PAIRS[3].light;
+/// Areas behind the figures.
+pub const BAND: RGBColor = PAIRS[4].light;
+/// Of [`NEUTRAL`].
+const GREY: RGBColor = PAIRS[5].light;
+/// Where the numbered colours begin.
+const FIRST: usize = 6;
+/// How many numbered colours there are; then they begin anew.
+pub const COLOURS: usize = PAIRS.len() - FIRST;
+
+/// A colour on light paper and its counterpart on dark paper.
+struct Pair {
+    light: RGBColor,
+    dark: RGBColor,
+}
+
+const PAIRS: [Pair; 17] = [
+    pair(0xFFFFFF, 0x15191F),
+    pair(0x1B1F24, 0xE8EAED),
+    pair(0x57606A, 0xA3ADB8),
+    pair(0xD8DEE4, 0x343B44),
+    pair(0xEDF0F3, 0x242A32),
+    pair(0x6B747E, 0xB4BCC5),
+    pair(0x0072B2, 0x4AA8E0),
+    pair(0xD55E00, 0xF0884A),
+    pair(0x008A65, 0x2CC79B),
+    pair(0xB8578C, 0xE29BC4),
+    pair(0xB37A00, 0xF0B93A),
+    pair(0x6F4BB8, 0xB79CF0),
+    pair(0x8C4A2F, 0xD69A7C),
+    pair(0x2B8CC4, 0x9AD4F5),
+    pair(0x857A00, 0xF0E442),
+    pair(0x4B7A1F, 0x9CCB6B),
+    pair(0xC2185B, 0xFF7FAE),
+];
+
+/// The colour of that number, on light paper.
+pub fn numbered(number: usize) -> RGBColor {
+    if number == NEUTRAL {
+        GREY
+    } else {
+        PAIRS[FIRST + number % COLOURS].light
+    }
+}
+
+/// The colour of a meaning, on light paper.
+pub fn toned(tone: Tone) -> RGBColor {
+    match tone {
+        Tone::Plain => INK,
+        Tone::Undecided => MUTED,
+        tone => numbered(tone_number(tone)),
+    }
+}
+
+/// The number of a meaning's colour.
+pub fn tone_number(tone: Tone) -> usize {
+    match tone {
+        Tone::Better => 0,
+        Tone::Worse => 1,
+        Tone::Same => 2,
+        Tone::Alarm => 10,
+        Tone::Plain | Tone::Undecided => NEUTRAL,
+    }
+}
+
+/// The rules that turn charts dark, and their type: part of a page that holds charts.
+pub fn style_sheet() -> String {
+    let mut css = String::from(
+        "svg.plot text{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,\"Noto Sans\",\"Liberation Sans\",sans-serif}\
+         @media screen and (prefers-color-scheme:dark){",
+    );
+    for Pair { light, dark } in &PAIRS {
+        let (light, dark) = (hex(*light), hex(*dark));
+        css += &format!(
+            "svg.plot [fill=\"{light}\"]{{fill:{dark}}}svg.plot [stroke=\"{light}\"]{{stroke:{dark}}}"
+        );
+    }
+    css + "}"
+}
+
+fn hex(RGBColor(r, g, b): RGBColor) -> String {
+    format!("#{r:02X}{g:02X}{b:02X}")
+}
+
+const fn pair(light: u32, dark: u32) -> Pair {
+    Pair {
+        light: rgb(light),
+        dark: rgb(dark),
+    }
+}
+
+const fn rgb(hex: u32) -> RGBColor {
+    RGBColor((hex >> 16) as u8, (hex >> 8) as u8, hex as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Relative luminance and contrast as WCAG 2.2 defines them.
+    fn contrast(a: RGBColor, b: RGBColor) -> f64 {
+        let channel = |c: u8| {
+            let c = f64::from(c) / 255.0;
+            if c <= 0.04045 {
+                c / 12.92
+            } else {
+                ((c + 0.055) / 1.055).powf(2.4)
+            }
+        };
+        let luminance =
+            |RGBColor(r, g, b)| 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn colours_can_be_seen_on_light_and_on_dark_paper() {
+        for (i, pair) in PAIRS.iter().enumerate().skip(FIRST - 1) {
+            let (light, dark) = (PAIRS[0].light, PAIRS[0].dark);
+            assert!(contrast(pair.light, light) >= 3.0, "colour {i} on light");
+            assert!(contrast(pair.dark, dark) >= 3.0, "colour {i} on dark");
+        }
+        let band = &PAIRS[4];
+        for text in &PAIRS[1..3] {
+            assert!(contrast(text.light, band.light) >= 4.5);
+            assert!(contrast(text.dark, band.dark) >= 4.5);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The part of all values that do not exceed a value, as lines. Even shares stand upright beside the values; shares
+//! that
+//! are spread out towards 1 lie below them, as in HdrHistogram's plots: each step is ten times rarer.
+
+use super::scale::drawable;
+use crate::document::{
+    Axis, Band, Distribution, DistributionLine, Line, Lines, Quantity, Scale, Stroke,
+};
+use lab_model::Unit;
+
+/// A curve of many values ends where fewer than this lie beyond: what follows is luck.
+const BEYOND: f64 = 10.0;
+
+/// A distribution as steps.
+pub fn lines(distribution: &Distribution) -> Lines {
+    let values = &distribution.values;
+    let rare = distribution.shares == Scale::Percentiles;
+    let all = distribution.lines.iter().flat_map(|line| &line.counts);
+    let most = all.filter(|(value, _)| drawable(values.scale, *value));
+    let most = most
+        .map(|(value, _)| *value)
+        .fold(f64::NEG_INFINITY, f64::max);
+    let lines = distribution.lines.iter().map(|line| Line {
+        name: line.name.clone(),
+        colour: line.colour,
+        stroke: Stroke::Steps,
+        points: match rare {
+            true => rarer(line, values),
+            false => even(line, values, most),
+        },
+        band: Band::Hidden,
+    });
+    let shares = Axis::new(
+        "part of all that is no greater",
+        Unit::Share,
+        distribution.shares,
+    );
+    let (x, y) = match rare {
+        true => (shares, values.clone()),
+        false => (values.clone(), shares),
+    };
+    Lines {
+        x,
+        y,
+        lines: lines.filter(|line| !line.points.is_empty()).collect(),
+    }
+}
+
+/// Shares by their values, from 0 to the greatest value of all lines.
+fn even(line: &DistributionLine, values: &Axis, most: f64) -> Vec<(f64, Quantity)> {
+    let shares = shares(line, values.scale);
+    let first = shares.first().map(|(value, _)| (*value, 0.0));
+    let last = shares.last().map(|_| (most, 1.0));
+    let all = first.into_iter().chain(shares).chain(last);
+    let share = |(value, share)| (value, Quantity::exact(share, Unit::Share));
+    all.map(share).collect()
+}
+
+/// Values by the shares that lie below them, up to where they are known.
+fn rarer(line: &DistributionLine, values: &Axis) -> Vec<(f64, Quantity)> {
+    let shares = shares(line, values.scale);
+    let total: f64 = line.counts.iter().map(|(_, n)| *n as f64).sum();
+    let beyond = if total >= BEYOND * 10.0 { BEYOND } else { 1.0 };
+    let last = 1.0 - (beyond / total).min(0.5);
+    let mut below = 0.0;
+    let from = shares
+        .iter()
+        .map(|&(value, share)| (std::mem::replace(&mut below, share), value));
+    let mut points: Vec<(f64, f64)> = from.take_while(|(from, _)| *from < last).collect();
+    points.extend(points.last().map(|(_, value)| (last, *value)));
+    let value = |(share, value)| (share, Quantity::exact(value, values.unit.clone()));
+    points.into_iter().map(value).collect()
+}
+
+/// A line's values, ascending, each with the part of all that does not exceed it; those without a place on the
+/// scale are left out.
+fn shares(line: &DistributionLine, scale: Scale) -> Vec<(f64, f64)> {
+    let mut counts: Vec<(f64, u64)> = line.counts.clone();
+    counts.retain(|(value, count)| *count > 0 && drawable(scale, *value));
+    counts.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = counts.iter().map(|(_, n)| *n as f64).sum();
+    let mut below = 0.0;
+    let share = |(value, count): (f64, u64)| {
+        below += count as f64;
+        (value, below / total)
+    };
+    counts.into_iter().map(share).collect()
+}

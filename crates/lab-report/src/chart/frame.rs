@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A rectangle with an axis below and one beside it, and names at the ends of its lines.
+
+use super::canvas::{Canvas, Drawn, NAME, Place, Side, Type, apart, fit, width_of};
+use super::scale::Span;
+use crate::document::Axis;
+use crate::format::text::cut;
+use plotters::style::RGBColor;
+
+/// Room for the numbers beside an axis, in pixels.
+pub const LEFT: f64 = 74.0;
+/// Room for the numbers below an axis and its title.
+pub const BOTTOM: f64 = 48.0;
+
+/// Where values are drawn; edges in pixels.
+pub struct Frame {
+    /// Edges.
+    pub left: f64,
+    /// Edges.
+    pub right: f64,
+    /// Edges.
+    pub top: f64,
+    /// Edges.
+    pub bottom: f64,
+    /// From left to right.
+    pub x: Span,
+    /// From below.
+    pub y: Span,
+}
+
+impl Frame {
+    /// Where a part of the axis below is.
+    pub fn across(&self, part: f64) -> f64 {
+        self.left + part * (self.right - self.left)
+    }
+
+    /// Where a part of the axis beside it is.
+    pub fn up(&self, part: f64) -> f64 {
+        self.bottom - part * (self.bottom - self.top)
+    }
+
+    /// Where two values are; `None`: one cannot be drawn.
+    pub fn place(&self, x: f64, y: f64) -> Option<Place> {
+        Some((self.across(self.x.part(x)?), self.up(self.y.part(y)?)))
+    }
+
+    /// Rules and numbers, the latter only where they have room, and the titles of both axes.
+    pub fn axes(&self, canvas: &Canvas, x: &[(f64, String)], titles: (&Axis, &Axis)) -> Drawn {
+        for (part, word) in self.y.ticks() {
+            let y = self.up(part);
+            canvas.rule((self.left - 5.0, y), (self.right, y))?;
+            canvas.text(&word, Type::Small, Side::Left, (self.left - 8.0, y))?;
+        }
+        below(canvas, (self.left, self.right), (self.top, self.bottom), x)?;
+        let place = ((self.left + self.right) / 2.0, self.bottom + 34.0);
+        let title = fit(&titles.0.title, self.right - self.left);
+        canvas.text(&title, Type::Small, Side::Middle, place)?;
+        let title = fit(&titles.1.title, self.right);
+        canvas.text(&title, Type::Small, Side::Right, (8.0, 12.0))
+    }
+
+    /// Names at the right, moved apart, each with a leader from its line's end.
+    pub fn names(&self, canvas: &Canvas, names: &[(&str, RGBColor)], ends: &[Place]) -> Drawn {
+        let wanted: Vec<f64> = ends.iter().map(|end| end.1).collect();
+        let places = apart(&wanted, 16.0, (self.top, self.bottom));
+        for ((&(name, colour), end), y) in names.iter().zip(ends).zip(places) {
+            let x = self.right + 14.0;
+            canvas.path(&[(end.0 + 5.0, end.1), (x, y)], colour, 0.75)?;
+            canvas.text(&cut(name, NAME), Type::Label, Side::Right, (x + 4.0, y))?;
+        }
+        Ok(())
+    }
+}
+
+/// Room for names at the right, in pixels.
+pub fn room_for<'n>(names: impl Iterator<Item = &'n str>) -> f64 {
+    let widths = names.map(|name| width_of(&cut(name, NAME)));
+    widths.fold(0.0, f64::max) + 28.0
+}
+
+/// Upright rules with numbers below, from left to right and from top to bottom.
+pub fn below(
+    canvas: &Canvas,
+    (left, right): (f64, f64),
+    (top, bottom): (f64, f64),
+    ticks: &[(f64, String)],
+) -> Drawn {
+    let mut free = f64::NEG_INFINITY;
+    for (part, word) in ticks {
+        let (x, half) = (left + part * (right - left), width_of(word) / 2.0);
+        if x - half < free {
+            continue;
+        }
+        free = x + half + 6.0;
+        canvas.rule((x, top), (x, bottom + 5.0))?;
+        canvas.text(word, Type::Small, Side::Middle, (x, bottom + 14.0))?;
+    }
+    Ok(())
+}

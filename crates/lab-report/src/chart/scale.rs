@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From values to parts of an axis and back to round numbers with their units.
+
+use crate::document::{Axis, Quantity, Scale};
+use crate::format::quantity;
+use lab_model::Unit;
+
+/// An axis with its ends.
+pub struct Span {
+    scale: Scale,
+    unit: Unit,
+    low: f64,
+    high: f64,
+}
+
+impl Span {
+    /// An axis on which all of these values have a place, with a little room; others are passed over.
+    pub fn of(axis: &Axis, values: impl IntoIterator<Item = f64>) -> Span {
+        Span::around(axis.scale, axis.unit.clone(), values)
+    }
+
+    /// The same of a scale and a unit.
+    pub fn around(scale: Scale, unit: Unit, values: impl IntoIterator<Item = f64>) -> Span {
+        let values = values.into_iter().filter(|v| drawable(scale, *v));
+        let ends = values.fold(None, |ends: Option<(f64, f64)>, v| {
+            Some(ends.map_or((v, v), |(low, high)| (low.min(v), high.max(v))))
+        });
+        let (low, high) = ends.unwrap_or((1.0, 1.0));
+        let (low, high) = match scale {
+            Scale::Linear => (low.min(0.0), high.max(0.0)),
+            _ => (low, high),
+        };
+        let room = 0.04 * (high - low);
+        let (low, high) = match scale {
+            Scale::Log => {
+                let room = (high / low).powf(0.04).max(1.05);
+                (low / room, high * room)
+            }
+            Scale::Percentiles => (0.0, 1.0 - (1.0 - high).min(0.1)),
+            Scale::Linear | Scale::LinearFromLeast if room <= low.abs().max(high.abs()) * 1e-9 => {
+                let room = low.abs().max(1.0);
+                (low - 0.5 * room, high + 0.5 * room)
+            }
+            Scale::Linear => (if low < 0.0 { low - room } else { 0.0 }, high + room),
+            Scale::LinearFromLeast => (low - room, high + room),
+        };
+        Span {
+            scale,
+            unit,
+            low,
+            high,
+        }
+    }
+
+    /// Where a value is, 0 to 1; a value beyond an end is at the end. `None`: it cannot be drawn.
+    pub fn part(&self, value: f64) -> Option<f64> {
+        drawable(self.scale, value).then(|| self.clamped(value))
+    }
+
+    /// The same of a bound, which is at the lower end where it cannot be drawn.
+    pub fn clamped(&self, value: f64) -> f64 {
+        let [low, value, high] = [self.low, value, self.high].map(|v| {
+            if drawable(self.scale, v) {
+                self.even(v)
+            } else {
+                f64::NEG_INFINITY
+            }
+        });
+        let part = (value - low) / (high - low);
+        if part.is_finite() {
+            part.clamp(0.0, 1.0)
+        } else {
+            0.0
+        }
+    }
+
+    /// Whether a bound lies before the axis begins.
+    pub fn is_below(&self, bound: f64) -> bool {
+        bound < self.low
+    }
+
+    /// Whether a bound lies after the axis ends.
+    pub fn is_above(&self, bound: f64) -> bool {
+        bound > self.high
+    }
+
+    /// The value at a part of the axis.
+    pub fn value(&self, part: f64) -> f64 {
+        let (low, high) = (self.even(self.low), self.even(self.high));
+        let even = low + part * (high - low);
+        match self.scale {
+            Scale::Linear | Scale::LinearFromLeast => even,
+            Scale::Log => even.exp(),
+            Scale::Percentiles => 1.0 - (-even).exp(),
+        }
+    }
+
+    /// A value on the scale on which equal steps have equal lengths.
+    fn even(&self, value: f64) -> f64 {
+        match self.scale {
+            Scale::Linear | Scale::LinearFromLeast => value,
+            Scale::Log => value.ln(),
+            Scale::Percentiles => -(1.0 - value).ln(),
+        }
+    }
+
+    /// Round values with their places and their words.
+    pub fn ticks(&self) -> Vec<(f64, String)> {
+        let values = match (self.scale, &self.unit) {
+            (Scale::Percentiles, _) => percentiles(self.high),
+            (Scale::Log, Unit::Bytes) => powers_of_two(self.low, self.high),
+            (Scale::Log, _) => log_ticks(self.low, self.high),
+            _ => {
+                let most = self.low.abs().max(self.high.abs());
+                let step = quantity::magnitude(&self.unit, most).divisor;
+                let ticks = linear_ticks(self.low / step, self.high / step);
+                ticks.into_iter().map(|t| t * step).collect()
+            }
+        };
+        self.ticks_at(&values)
+    }
+
+    /// These values, with their places and their words.
+    pub fn ticks_at(&self, values: &[f64]) -> Vec<(f64, String)> {
+        let most = values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+        let word = |value: f64| match self.scale {
+            Scale::Percentiles => percentile(value),
+            Scale::Log => quantity::tick(value, &self.unit, value),
+            _ => quantity::tick(value, &self.unit, most),
+        };
+        let tick = |v: &f64| Some((self.part(*v)?, word(*v)));
+        values.iter().filter_map(tick).collect()
+    }
+}
+
+/// A value and its bounds as far as a chart shows them: a bound far from its value would squeeze all else.
+pub fn reach(quantity: &Quantity, scale: Scale) -> [f64; 3] {
+    let value = quantity.value;
+    let Some((low, high)) = quantity.bounds() else {
+        return [value; 3];
+    };
+    let far = match scale {
+        Scale::Log => (value / 3.0, value * 3.0),
+        _ => (value - 2.0 * value.abs(), value + 2.0 * value.abs()),
+    };
+    if value == 0.0 {
+        [value, low, high]
+    } else {
+        [value, low.max(far.0), high.min(far.1)]
+    }
+}
+
+/// Whether a scale has a place for a value.
+pub fn drawable(scale: Scale, value: f64) -> bool {
+    let moderate = value.is_finite() && value.abs() < 1e100;
+    moderate
+        && match scale {
+            Scale::Linear | Scale::LinearFromLeast => true,
+            Scale::Log => value > 1e-100,
+            Scale::Percentiles => (0.0..1.0).contains(&value),
+        }
+}
+
+/// `99.9 %` for 0.999.
+fn percentile(part: f64) -> String {
+    let decimals = ((1.0 / (1.0 - part)).log10().round() as usize).saturating_sub(2);
+    format!("{:.decimals$} %", 100.0 * part)
+}
+
+fn percentiles(high: f64) -> Vec<f64> {
+    let rarer = (1..10).map(|e| 1.0 - 0.1f64.powi(e));
+    let all = [0.0, 0.5, 0.75].into_iter().chain(rarer);
+    all.filter(|part| *part <= high + 1e-12).collect()
+}
+
+fn powers_of_two(low: f64, high: f64) -> Vec<f64> {
+    let (first, last) = (low.log2().ceil() as i32, high.log2().floor() as i32);
+    if last - first < 1 {
+        return log_ticks(low, high);
+    }
+    let step = ((last - first) / 8 + 1) as usize;
+    (first..=last).step_by(step).map(|e| 2f64.powi(e)).collect()
+}
+
+/// Round numbers for a logarithmic axis, a handful of them.
+fn log_ticks(low: f64, high: f64) -> Vec<f64> {
+    let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
+    let each = ((high / low).log10() / 9.0).ceil().max(1.0) as usize;
+    let steps: [&[f64]; 4] = [
+        &[1.0],
+        &[1.0, 3.0],
+        &[1.0, 2.0, 5.0],
+        &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
+    ];
+    let ticks = steps.iter().map(|steps| -> Vec<f64> {
+        let decades = decades.clone().step_by(each);
+        let ticks = decades.flat_map(|d| steps.iter().map(move |s| s * 10f64.powi(d)));
+        ticks.filter(|t| (low..=high).contains(t)).collect()
+    });
+    let mut enough = ticks.filter(|ticks| ticks.len() >= 4);
+    enough.next().unwrap_or_else(|| linear_ticks(low, high))
+}
+
+/// Round numbers for a linear axis, four to eight of them.
+fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
+    let rough = (high - low) / 5.0;
+    let decade = 10f64.powf(rough.log10().floor());
+    let steps = [1.0, 2.0, 2.5, 5.0, 10.0];
+    let Some(step) = steps.iter().map(|s| s * decade).find(|s| *s >= rough) else {
+        return vec![low];
+    };
+    let (first, last) = ((low / step).ceil(), (high / step).floor());
+    let ticks = (0..10).map(|i| (first + f64::from(i)) * step);
+    let ticks = ticks.take_while(|t| *t <= (last + 0.5) * step);
+    ticks
+        .map(|t| if t.abs() < step * 1e-6 { 0.0 } else { t })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_few_and_inside() {
+        let ends = [
+            (0.9, 1.2),
+            (0.5, 40.0),
+            (1e3, 1e9),
+            (2.0, 9.0),
+            (0.97, 1.03),
+            (1e-30, 1e30),
+        ];
+        for (low, high) in ends {
+            for scale in [Scale::Log, Scale::LinearFromLeast] {
+                let span = Span::around(scale, Unit::Ratio, [low, high]);
+                let ticks = span.ticks();
+                assert!((2..=10).contains(&ticks.len()), "{low}..{high}: {ticks:?}");
+                assert!(ticks.iter().all(|(part, _)| (0.0..=1.0).contains(part)));
+            }
+        }
+    }
+
+    #[test]
+    fn ticks_have_the_units_that_people_read() {
+        let words = |scale, unit, low, high| -> Vec<String> {
+            let span = Span::around(scale, unit, [low, high]);
+            span.ticks().into_iter().map(|(_, word)| word).collect()
+        };
+        let times = words(Scale::Log, Unit::Nanoseconds, 2e3, 5e6);
+        assert_eq!(
+            times,
+            ["3 µs", "10 µs", "30 µs", "100 µs", "300 µs", "1 ms", "3 ms"]
+        );
+        let sizes = words(Scale::Linear, Unit::Bytes, 0.0, 90e6);
+        assert_eq!(sizes, ["0", "20 MiB", "40 MiB", "60 MiB", "80 MiB"]);
+        let rates = words(Scale::Linear, Unit::PerSecond("requests".into()), 0.0, 41e3);
+        assert_eq!(rates, ["0", "10,000/s", "20,000/s", "30,000/s", "40,000/s"]);
+        let parts = words(Scale::Percentiles, Unit::Share, 0.0, 0.9995);
+        assert_eq!(parts, ["0 %", "50 %", "75 %", "90 %", "99 %", "99.9 %"]);
+    }
+
+    #[test]
+    fn what_cannot_be_drawn_has_no_place() {
+        let span = Span::around(
+            Scale::Log,
+            Unit::Ratio,
+            [0.5, f64::NAN, f64::INFINITY, -1.0, 0.0, 2.0],
+        );
+        assert!(span.part(0.5).is_some_and(|part| part < 0.1));
+        for value in [f64::NAN, f64::INFINITY, 0.0, -1.0] {
+            assert_eq!(span.part(value), None);
+        }
+        assert_eq!(span.clamped(0.0), 0.0);
+    }
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a report says, without a format: each kind of run builds one document, each format renders any.
+
+mod chart;
+mod quantity;
+mod row;
+mod table;
+
+pub use chart::{
+    Axis, Band, BarPart, BarRow, Bars, Chart, Distribution, DistributionLine, Drawing, Forest,
+    ForestGroup, ForestRow, HeatColumn, HeatMap, HeatMaps, Line, Lines, NEUTRAL, Scale, Stroke,
+};
+pub use quantity::{Precision, Quantity};
+pub use row::Row;
+pub use table::{Cell, Column, Content, Table};
+
+use serde::Serialize;
+
+/// A report.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Document {
+    /// What was measured, such as the experiment's title; not empty.
+    pub title: String,
+    /// The question that it answers; may be empty.
+    pub question: String,
+    /// When and where it was measured, in a line.
+    pub made: String,
+    /// The version of the lab that measured it.
+    pub lab_version: String,
+    /// The answer: what a reader sees first.
+    pub answer: Answer,
+    /// All else, in the order in which it is read.
+    pub sections: Vec<Section>,
+    /// Every figure, tidy: what CSV, JSON and XML hold.
+    pub rows: Vec<Row>,
+    /// Where the samples are, in a sentence.
+    pub source: String,
+}
+
+/// The first screen.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Answer {
+    /// The chart that answers the question.
+    pub chart: Option<Chart>,
+    /// Plain sentences, the most important first: at most three findings.
+    pub findings: Vec<Finding>,
+    /// What is not decided, and what would decide it.
+    pub undecided: Option<String>,
+}
+
+/// A sentence or two that the figures support.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Finding {
+    /// What it is about, in a word or two, such as a target or a kind of warning; may be empty.
+    pub label: String,
+    /// The sentences.
+    pub text: String,
+    /// What it means.
+    pub tone: Tone,
+}
+
+/// A part of a document with a heading.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Section {
+    /// Its heading; unique within its parent.
+    pub title: String,
+    /// How much of it is shown at first.
+    pub detail: Detail,
+    /// What it holds, in order.
+    pub items: Vec<Item>,
+    /// Parts of it with headings of their own.
+    pub sections: Vec<Section>,
+}
+
+/// How much a part matters to a reader who wants the answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Detail {
+    /// It is shown.
+    #[default]
+    Shown,
+    /// It is there to be looked up: folded where a format can fold.
+    Folded,
+}
+
+/// A piece of a section.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Item {
+    /// Text without line breaks.
+    Paragraph(String),
+    /// Short texts, one below the other.
+    List(Vec<String>),
+    /// Names with their values.
+    Facts(Vec<(String, String)>),
+    /// Figures in rows and columns.
+    Table(Table),
+    /// A drawing of figures.
+    Chart(Chart),
+    /// A sentence that stands out, such as a warning.
+    Finding(Finding),
+    /// Lines as a program wrote them, in a fixed-width face.
+    Log(Vec<String>),
+}
+
+/// What a cell or a line means, for colours; the words say it too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tone {
+    /// Nothing in particular.
+    #[default]
+    Plain,
+    /// Better than the baseline.
+    Better,
+    /// Worse than the baseline.
+    Worse,
+    /// Equivalent to the baseline.
+    Same,
+    /// Not decided.
+    Undecided,
+    /// Something went wrong.
+    Alarm,
+}
+
+impl Tone {
+    /// Whether a finding with it is to be taken with care.
+    fn warns(self) -> bool {
+        matches!(self, Tone::Alarm | Tone::Undecided)
+    }
+
+    /// A word for classes and the like.
+    pub fn word(self) -> &'static str {
+        match self {
+            Tone::Plain => "plain",
+            Tone::Better => "better",
+            Tone::Worse => "worse",
+            Tone::Same => "same",
+            Tone::Undecided => "undecided",
+            Tone::Alarm => "alarm",
+        }
+    }
+}
+
+impl Section {
+    /// A section that is shown.
+    pub fn new(title: impl Into<String>) -> Section {
+        Section {
+            title: title.into(),
+            ..Section::default()
+        }
+    }
+
+    /// A section that is there to be looked up.
+    pub fn folded(title: impl Into<String>) -> Section {
+        Section {
+            detail: Detail::Folded,
+            ..Section::new(title)
+        }
+    }
+
+    /// Whether there is nothing to show.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty() && self.sections.iter().all(Section::is_empty)
+    }
+
+    /// Adds an item.
+    pub fn push(&mut self, item: impl Into<Item>) {
+        self.items.push(item.into());
+    }
+
+    /// Adds a table, unless it has no rows.
+    pub fn table(&mut self, table: Table) {
+        if !table.rows.is_empty() {
+            self.push(table);
+        }
+    }
+
+    /// Adds a chart, if there is one.
+    pub fn chart(&mut self, chart: Option<Chart>) {
+        self.items.extend(chart.map(Item::from));
+    }
+
+    /// Adds a text, unless it is empty.
+    pub fn text(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if !text.is_empty() {
+            self.items.push(Item::Paragraph(text));
+        }
+    }
+
+    /// Adds a section, unless it is empty.
+    pub fn section(&mut self, section: Section) {
+        if !section.is_empty() {
+            self.sections.push(section);
+        }
+    }
+}
+
+impl Document {
+    /// Adds a section, unless it is empty.
+    pub fn section(&mut self, section: Section) {
+        if !section.is_empty() {
+            self.sections.push(section);
+        }
+    }
+
+    /// Every chart, that of the answer first, in the order in which they are read.
+    pub fn charts(&self) -> Vec<&Chart> {
+        let charts = self.items().filter_map(|item| match item {
+            Item::Chart(chart) => Some(chart),
+            _ => None,
+        });
+        self.answer.chart.iter().chain(charts).collect()
+    }
+
+    /// Every table, in the order in which they are read.
+    pub fn tables(&self) -> Vec<&Table> {
+        let tables = self.items().filter_map(|item| match item {
+            Item::Table(table) => Some(table),
+            _ => None,
+        });
+        tables.collect()
+    }
+
+    /// What went wrong or is to be taken with care: the findings of the sections with these tones.
+    pub fn warnings(&self) -> Vec<&Finding> {
+        let warnings = self.items().filter_map(|item| match item {
+            Item::Finding(finding) => Some(finding).filter(|f| f.tone.warns()),
+            _ => None,
+        });
+        warnings.collect()
+    }
+
+    /// Every item of every section, in the order in which they are read.
+    pub fn items(&self) -> impl Iterator<Item = &Item> {
+        fn of<'d>(sections: &'d [Section], found: &mut Vec<&'d Item>) {
+            for section in sections {
+                found.extend(&section.items);
+                of(&section.sections, found);
+            }
+        }
+        let mut found = Vec::new();
+        of(&self.sections, &mut found);
+        found.into_iter()
+    }
+}
+
+impl From<Table> for Item {
+    fn from(table: Table) -> Item {
+        Item::Table(table)
+    }
+}
+
+impl From<Chart> for Item {
+    fn from(chart: Chart) -> Item {
+        Item::Chart(chart)
+    }
+}
+
+impl From<Finding> for Item {
+    fn from(finding: Finding) -> Item {
+        Item::Finding(finding)
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tables as clean text: units in the headings where a column has one magnitude.
+
+use super::quantity::{self, Magnitude};
+use super::text::clean;
+use crate::document::{Column, Content, Quantity, Table, Tone};
+use lab_model::Unit;
+
+/// A table as text.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    /// Of the columns.
+    pub columns: Vec<GridColumn>,
+    /// Each as long as there are columns.
+    pub rows: Vec<Vec<GridCell>>,
+}
+
+/// A column.
+#[derive(Clone, Debug)]
+pub struct GridColumn {
+    /// With the unit, where all cells have one.
+    pub heading: String,
+    /// Whether its cells are numbers, which stand on the right.
+    pub numeric: bool,
+}
+
+/// A cell.
+#[derive(Clone, Debug, Default)]
+pub struct GridCell {
+    /// Words, or a number.
+    pub value: String,
+    /// What stands behind the number, such as its interval; may be empty.
+    pub interval: String,
+    /// A second line; may be empty.
+    pub note: String,
+    /// What it means.
+    pub tone: Tone,
+}
+
+impl Grid {
+    /// A table as text.
+    pub fn new(table: &Table) -> Grid {
+        let units: Vec<Option<&Unit>> = (0..table.columns.len()).map(|i| unit(table, i)).collect();
+        let magnitudes = units.iter().enumerate().map(|(i, unit)| {
+            let alike = |j: &usize| units[*j] == *unit;
+            let alike: Vec<usize> = (0..units.len()).filter(alike).collect();
+            common(table, *unit, &alike).or_else(|| common(table, *unit, &[i]))
+        });
+        let magnitudes: Vec<Option<Magnitude>> = magnitudes.collect();
+        let columns = table
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(i, column)| GridColumn {
+                heading: heading(column, magnitudes[i].as_ref()),
+                numeric: column.unit.is_some() || holds_numbers(table, i),
+            });
+        let cell = |(i, cell): (usize, &crate::document::Cell)| {
+            let (value, interval) = content(&cell.content, magnitudes[i].as_ref());
+            GridCell {
+                value,
+                interval,
+                note: clean(&cell.note),
+                tone: cell.tone,
+            }
+        };
+        let rows = table.rows.iter();
+        let rows = rows.map(|row| row.iter().enumerate().map(cell).collect());
+        Grid {
+            columns: columns.collect(),
+            rows: rows.collect(),
+        }
+    }
+
+    /// Rows for columns: the names of the rows become headings.
+    pub fn turned(&self) -> Grid {
+        let numeric = self.columns.iter().skip(1).all(|column| column.numeric);
+        let first = self.columns.iter().take(1).cloned();
+        let others = self.rows.iter().map(|row| GridColumn {
+            heading: row[0].value.clone(),
+            numeric,
+        });
+        let row = |(i, column): (usize, &GridColumn)| {
+            let name = GridCell {
+                value: column.heading.clone(),
+                ..GridCell::default()
+            };
+            let cells = self.rows.iter().map(|row| row[i].clone());
+            std::iter::once(name).chain(cells).collect()
+        };
+        let rows = self.columns.iter().enumerate().skip(1).map(row);
+        Grid {
+            columns: first.chain(others).collect(),
+            rows: rows.collect(),
+        }
+    }
+}
+
+/// The unit of all quantities of a column, where they have one and stand among no words by accident.
+fn unit(table: &Table, i: usize) -> Option<&Unit> {
+    let contents = || table.rows.iter().map(|row| &row[i].content);
+    let mut quantities = contents().filter_map(quantity_of);
+    let words = contents().any(|content| matches!(content, Content::Words(_)));
+    let found = quantities
+        .next()
+        .map(|quantity| &quantity.unit)
+        .filter(|_| !words);
+    let unit = table.columns[i].unit.as_ref().or(found)?;
+    let mut all = contents().filter_map(quantity_of);
+    all.all(|quantity| quantity.unit == *unit).then_some(unit)
+}
+
+/// Whether a column has numbers, and nothing else.
+fn holds_numbers(table: &Table, i: usize) -> bool {
+    let mut contents = table.rows.iter().map(|row| &row[i].content);
+    let words = contents.clone().any(|c| matches!(c, Content::Words(_)));
+    !words && contents.any(|c| quantity_of(c).is_some())
+}
+
+/// One magnitude for some columns.
+fn common(table: &Table, unit: Option<&Unit>, columns: &[usize]) -> Option<Magnitude> {
+    let cells = table
+        .rows
+        .iter()
+        .flat_map(|row| columns.iter().map(|i| &row[*i]));
+    let quantities = cells.filter_map(|cell| quantity_of(&cell.content));
+    quantity::common_magnitude(unit?, quantities)
+}
+
+fn heading(column: &Column, magnitude: Option<&Magnitude>) -> String {
+    let title = clean(&column.title);
+    let unit = clean(magnitude.map_or("", |m| m.name.as_str()));
+    // `threads` says what it counts already.
+    let named = unit.len() > 2 && title.to_lowercase().contains(&unit.to_lowercase());
+    if title.is_empty() {
+        unit
+    } else if unit.is_empty() || named {
+        title
+    } else {
+        format!("{title}, {unit}")
+    }
+}
+
+fn quantity_of(content: &Content) -> Option<&Quantity> {
+    match content {
+        Content::Quantity(quantity) => Some(quantity),
+        Content::Empty | Content::Words(_) => None,
+    }
+}
+
+fn content(content: &Content, magnitude: Option<&Magnitude>) -> (String, String) {
+    match content {
+        Content::Empty => Default::default(),
+        Content::Words(words) => (clean(words), String::new()),
+        Content::Quantity(quantity) => {
+            let (value, interval) = quantity::parts(quantity, magnitude);
+            (clean(&value), clean(&interval))
+        }
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A document for programs: everything that it holds, rows included, but for drawings. The schema is
+//! described in docs/formats.md.
+
+use crate::Error;
+use crate::document::Document;
+use serde::Serialize;
+
+/// The name of the schema.
+pub const FORMAT: &str = "benchlab-document";
+
+/// Its version. It changes when a name goes away or changes its meaning, not when one is added.
+pub const VERSION: u32 = 1;
+
+/// The document as one JSON object, ending with a line feed. Numbers that are not finite are `null`.
+/// Error: the JSON writer refused something.
+pub fn render(document: &Document) -> Result<String, Error> {
+    let file = File {
+        format: FORMAT,
+        version: VERSION,
+        document,
+    };
+    Ok(serde_json::to_string_pretty(&file)? + "\n")
+}
+
+#[derive(Serialize)]
+struct File<'d> {
+    format: &'static str,
+    version: u32,
+    #[serde(flatten)]
+    document: &'d Document,
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Formats: each renders any document, and knows no kind of run.
+
+pub mod csv;
+mod grid;
+pub mod html;
+pub mod json;
+pub mod markdown;
+pub mod quantity;
+pub mod svg;
+pub mod terminal;
+pub mod text;
+mod tidy;
+mod values;
+pub mod xlsx;
+pub mod xml;
+
+pub use tidy::{COLUMNS, unit};
+
+use crate::document::Document;
+use lab_model::Unit;
+use serde::Serializer;
+
+/// The question, or the title where there is none; and what else is to know about the document, in a line.
+fn headline(document: &Document) -> (String, String) {
+    let Document {
+        title,
+        question,
+        made,
+        ..
+    } = document;
+    let (headline, about) = if question.is_empty() {
+        (title, vec![made])
+    } else {
+        (question, vec![title, made])
+    };
+    let about = about.into_iter().filter(|text| !text.is_empty());
+    let about: Vec<&str> = about.map(String::as_str).collect();
+    (headline.clone(), about.join(" · "))
+}
+
+/// How many warnings there are and what they are about; empty without any.
+fn warnings(document: &Document) -> String {
+    let warnings = document.warnings();
+    let mut labels: Vec<&str> = Vec::new();
+    for warning in &warnings {
+        if !warning.label.is_empty() && !labels.contains(&warning.label.as_str()) {
+            labels.push(&warning.label);
+        }
+    }
+    let labels = match labels.as_slice() {
+        [] => ".".into(),
+        labels => format!(": {}.", labels.join(", ")),
+    };
+    match warnings.len() {
+        0 => String::new(),
+        1 => format!("1 warning{labels}"),
+        many => format!("{many} warnings{labels}"),
+    }
+}
+
+/// A unit by its name in data.
+pub(crate) fn unit_name<S: Serializer>(of: &Unit, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&unit(of))
+}
+
+/// The unit of a column by its name in data.
+pub(crate) fn unit_name_of<S: Serializer>(
+    of: &Option<Unit>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match of {
+        Some(of) => unit_name(of, serializer),
+        None => serializer.serialize_none(),
+    }
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Quantities as people read them: a unit that fits, and no more digits than the interval supports.
+
+use crate::document::{Precision, Quantity};
+use lab_model::Unit;
+
+/// From this factor between them on, an estimate and its bounds are written each to its own digits.
+const FAR_APART: f64 = 20.0;
+
+/// Values of a column fit one magnitude if all lie within these limits in it.
+const FITTING: std::ops::Range<f64> = 0.01..10_000.0;
+
+/// Numbers from this on are written with an exponent: no one measures them.
+const ABSURD: f64 = 1e18;
+
+/// What numbers of a unit are divided by, and the name of what they count then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Magnitude {
+    /// More than 0.
+    pub divisor: f64,
+    /// Such as `µs` or `requests/s`; empty for ratios.
+    pub name: String,
+}
+
+/// An estimate with its interval, for a sentence: `12.34 µs (12.29 to 12.41)`.
+pub fn sentence(quantity: &Quantity) -> String {
+    Written::new(quantity, &magnitude(&quantity.unit, size(quantity))).sentence()
+}
+
+/// The same beside an axis, whose title says what is counted: `41,200/s (40,900 to 41,500)`.
+pub fn label(quantity: &Quantity) -> String {
+    Written::new(quantity, &unnamed(&quantity.unit, size(quantity))).sentence()
+}
+
+/// The value alone, to as many digits as its interval supports: `12.34 µs`.
+pub fn alone(quantity: &Quantity) -> String {
+    Written::new(quantity, &magnitude(&quantity.unit, size(quantity))).with_unit()
+}
+
+/// The same beside an axis, whose title says what is counted: `41,200/s`.
+pub fn short(quantity: &Quantity) -> String {
+    Written::new(quantity, &unnamed(&quantity.unit, size(quantity))).with_unit()
+}
+
+/// A place on an axis: four digits at most, none of them an idle 0, and what is counted unnamed. In the unit that
+/// suits `most`.
+pub fn tick(value: f64, unit: &Unit, most: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let magnitude = unnamed(unit, most);
+    let scaled = value / magnitude.divisor;
+    let text = digits(scaled, significant(scaled, 4), unit);
+    magnitude.after(match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    })
+}
+
+/// A count: `1,234,567`.
+pub fn whole(count: u64) -> String {
+    grouped(&count.to_string())
+}
+
+/// A level such as 0.95 as `95 %`, never rounded up.
+pub fn level(level: f64) -> String {
+    let percent = (level * 1e4 + 1e-6).floor() / 100.0;
+    format!("{percent} %")
+}
+
+/// The magnitude that suits a value.
+pub fn magnitude(unit: &Unit, value: f64) -> Magnitude {
+    let mut all = magnitudes(unit);
+    // What is rounded up to the next magnitude is written in it: 999.7 ns is 1.00 µs.
+    let fits = |m: &Magnitude| value.abs() >= m.divisor * 0.9995;
+    let found = all.iter().position(fits).unwrap_or(all.len() - 1);
+    all.swap_remove(found)
+}
+
+/// The same without a name for what is counted.
+fn unnamed(unit: &Unit, value: f64) -> Magnitude {
+    let magnitude = magnitude(unit, value);
+    let name = match unit {
+        Unit::Count(_) => String::new(),
+        Unit::PerSecond(of) if of != "bytes" => "/s".into(),
+        _ => magnitude.name,
+    };
+    Magnitude { name, ..magnitude }
+}
+
+/// One magnitude for all quantities of a column; `None` where they lie too far apart for one, or
+/// there is none of that unit.
+pub fn common_magnitude<'q>(
+    unit: &Unit,
+    quantities: impl IntoIterator<Item = &'q Quantity>,
+) -> Option<Magnitude> {
+    let of_unit = quantities.into_iter().filter(|q| q.unit == *unit);
+    let values: Vec<f64> = of_unit.map(size).collect();
+    let mut all = magnitudes(unit);
+    if values.is_empty() || all.len() == 1 {
+        return all.pop().filter(|_| !values.is_empty());
+    }
+    let shown = |v: &&f64| **v > 0.0 && v.is_finite();
+    let count = |m: &Magnitude, range: std::ops::Range<f64>| {
+        let scaled = values.iter().filter(shown).map(|v| v / m.divisor);
+        scaled.filter(|v| range.contains(v)).count()
+    };
+    let known = values.iter().filter(shown).count();
+    all.retain(|m| count(m, FITTING) == known);
+    all.into_iter().max_by_key(|m| count(m, 1.0..1000.0))
+}
+
+/// A value and what stands behind it: `12.34` and `[12.29, 12.41] µs`, or `12.34 µs` and nothing.
+/// Without the unit where all of a column are in one magnitude, which its heading names.
+pub fn parts(quantity: &Quantity, column: Option<&Magnitude>) -> (String, String) {
+    let written = match column {
+        Some(magnitude) => Written::in_column(quantity, magnitude),
+        None => Written::new(quantity, &magnitude(&quantity.unit, size(quantity))),
+    };
+    match &written.interval {
+        Interval::None => (written.with_unit(), String::new()),
+        Interval::Unknown => (written.with_unit(), "(no interval)".into()),
+        Interval::Known(low, high) => {
+            let interval = written.magnitude.after(&format!("[{low}, {high}]"));
+            (written.value, interval)
+        }
+    }
+}
+
+/// A quantity in digits.
+struct Written {
+    value: String,
+    interval: Interval,
+    /// Nameless where each number has its own unit already, or the column's heading has it.
+    magnitude: Magnitude,
+}
+
+enum Interval {
+    None,
+    Unknown,
+    Known(String, String),
+}
+
+impl Written {
+    /// In a magnitude; where the bounds are far apart, each number in the unit that suits it.
+    fn new(quantity: &Quantity, magnitude: &Magnitude) -> Written {
+        let unit = &quantity.unit;
+        Written::with(quantity, magnitude.clone(), |number| {
+            let own = match magnitude.name.as_str() {
+                "/s" | "" => unnamed(unit, number),
+                _ => self::magnitude(unit, number),
+            };
+            own.after(&reading(number / own.divisor, unit))
+        })
+    }
+
+    /// In the magnitude of a column, which is not named.
+    fn in_column(quantity: &Quantity, column: &Magnitude) -> Written {
+        let nameless = Magnitude {
+            name: String::new(),
+            ..*column
+        };
+        Written::with(quantity, nameless, |number| {
+            reading(number / column.divisor, &quantity.unit)
+        })
+    }
+
+    /// `far`: how a number is written whose bounds are far apart.
+    fn with(quantity: &Quantity, magnitude: Magnitude, far: impl Fn(f64) -> String) -> Written {
+        let Quantity { value, unit, .. } = quantity;
+        let scaled = value / magnitude.divisor;
+        match quantity.bounds() {
+            Some((low, high)) if far_apart(*value, low, high) => Written {
+                value: far(*value),
+                interval: Interval::Known(far(low), far(high)),
+                magnitude: Magnitude {
+                    divisor: 1.0,
+                    name: String::new(),
+                },
+            },
+            Some((low, high)) => {
+                let [low, high] = [low, high].map(|bound| bound / magnitude.divisor);
+                let decimals = supported(scaled, low, high);
+                let [value, low, high] = [scaled, low, high].map(|v| digits(v, decimals, unit));
+                Written {
+                    value,
+                    interval: Interval::Known(low, high),
+                    magnitude,
+                }
+            }
+            None => Written {
+                value: reading(scaled, unit),
+                interval: match quantity.precision {
+                    Precision::Exact => Interval::None,
+                    Precision::Within { .. } => Interval::Unknown,
+                },
+                magnitude,
+            },
+        }
+    }
+
+    fn with_unit(&self) -> String {
+        self.magnitude.after(&self.value)
+    }
+
+    fn sentence(&self) -> String {
+        let value = self.with_unit();
+        match &self.interval {
+            Interval::None => value,
+            Interval::Unknown => format!("{value} (no interval)"),
+            Interval::Known(low, high) => format!("{value} ({low} to {high})"),
+        }
+    }
+}
+
+impl Magnitude {
+    /// A number with the unit behind it.
+    fn after(&self, number: &str) -> String {
+        match self.name.as_str() {
+            "" => number.into(),
+            "/s" => format!("{number}/s"),
+            name => format!("{number} {name}"),
+        }
+    }
+}
+
+/// From the greatest to the least.
+fn magnitudes(unit: &Unit) -> Vec<Magnitude> {
+    let named = |all: &[(f64, &str)]| {
+        let all = all.iter().map(|&(divisor, name)| Magnitude {
+            divisor,
+            name: name.into(),
+        });
+        all.collect()
+    };
+    match unit {
+        Unit::Nanoseconds => named(&[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")]),
+        Unit::Bytes => named(&[
+            (f64::from(1 << 30), "GiB"),
+            (f64::from(1 << 20), "MiB"),
+            (f64::from(1 << 10), "KiB"),
+            (1.0, "B"),
+        ]),
+        Unit::PerSecond(what) if what.is_empty() => named(&[(1.0, "per s")]),
+        Unit::PerSecond(what) => named(&[(1.0, &format!("{what}/s"))]),
+        Unit::Count(what) => named(&[(1.0, what)]),
+        Unit::Share => named(&[(0.01, "%")]),
+        Unit::Ratio => named(&[(1.0, "")]),
+    }
+}
+
+/// The number that the magnitude has to suit: the interval's width, where the value is less than that.
+fn size(quantity: &Quantity) -> f64 {
+    let half = quantity.bounds().filter(|(low, _)| *low <= 0.0);
+    let half = half.map_or(0.0, |(low, high)| half_width(quantity.value, low, high));
+    quantity.value.abs().max(half)
+}
+
+fn far_apart(value: f64, low: f64, high: f64) -> bool {
+    let least = if low > 0.0 { low } else { value };
+    low >= 0.0 && least > 0.0 && high / least >= FAR_APART
+}
+
+/// The wider half.
+fn half_width(value: f64, low: f64, high: f64) -> f64 {
+    (high - value).max(value - low)
+}
+
+/// Decimals that an interval supports.
+fn supported(value: f64, low: f64, high: f64) -> i32 {
+    let half = half_width(value, low, high);
+    if half <= 0.0 {
+        return significant(value, 3);
+    }
+    // A bound that is not 0 is not written as 0, if two digits of the value are enough for it.
+    let bound = if low > 0.0 {
+        significant(low, 1).min(significant(value, 2))
+    } else {
+        i32::MIN
+    };
+    let most = if value == 0.0 {
+        9
+    } else {
+        significant(value, 6)
+    };
+    places(half).max(bound).min(most)
+}
+
+/// Decimals that keep one significant digit of a half-width, or two where the first is 1 or 2
+/// (the rule of the Particle Data Group, simplified); negative where even whole numbers are too fine.
+fn places(half: f64) -> i32 {
+    let exponent = half.log10().floor();
+    let first = half / 10f64.powf(exponent);
+    -exponent as i32 + i32::from(first < 2.95)
+}
+
+/// Decimals that show a number to `n` significant digits, 1 to 9; negative where whole numbers have more.
+fn significant(value: f64, n: i32) -> i32 {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
+    let exponent = value.abs().log10().floor() as i32;
+    // 9.996 is rounded to 10.0, which has a digit more before the point.
+    let rounds_up = value.abs() >= 10f64.powi(exponent + 1) * (1.0 - 0.5 * 10f64.powi(-n));
+    n - 1 - exponent - i32::from(rounds_up)
+}
+
+/// A number without an interval: counts in full, all else to three digits.
+fn reading(value: f64, unit: &Unit) -> String {
+    let whole = value.fract() == 0.0 && matches!(unit, Unit::Count(_) | Unit::Ratio);
+    let decimals = match unit {
+        _ if whole => 0,
+        // Almost all is not all: 99.996 % is not written as 100 %.
+        Unit::Share if value < 100.0 => significant(value, 3).max(significant(100.0 - value, 1)),
+        _ => significant(value, 3),
+    };
+    digits(value, decimals, unit)
+}
+
+/// A number with so many decimals, never `-0`. Counts and rates are rounded before the point too, where
+/// decimals are negative.
+fn digits(value: f64, decimals: i32, unit: &Unit) -> String {
+    match value {
+        value if value.is_nan() => return "?".into(),
+        f64::INFINITY => return "∞".into(),
+        f64::NEG_INFINITY => return "-∞".into(),
+        value if value.abs() >= ABSURD => return format!("{value:.1e}"),
+        _ => {}
+    }
+    // Bounds that are as far apart as numbers can be support no digit.
+    let decimals = decimals.clamp(-17, 9);
+    let coarse = matches!(unit, Unit::Count(_) | Unit::PerSecond(_)) && decimals < 0;
+    let value = if coarse {
+        let step = 10f64.powi(-decimals);
+        (value / step).round() * step
+    } else {
+        value
+    };
+    let text = format!("{value:.*}", decimals.max(0) as usize);
+    if text.trim_matches(['-', '0', '.']).is_empty() {
+        text.trim_start_matches('-').into()
+    } else {
+        grouped(&text)
+    }
+}
+
+/// The same with a comma after each third digit before the point.
+fn grouped(text: &str) -> String {
+    let whole = text.find('.').unwrap_or(text.len());
+    let mut grouped = text.to_owned();
+    let first = usize::from(text.starts_with('-')) + 1;
+    for place in (first..whole)
+        .rev()
+        .filter(|place| (whole - place).is_multiple_of(3))
+    {
+        grouped.insert(place, ',');
+    }
+    grouped
+}

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Charts drawn in characters: a line or a few for each subject.
+
+use super::pen::Pen;
+use super::table;
+use crate::chart::{Span, reach};
+use crate::document::{
+    Axis, BarRow, Bars, Chart, Drawing, Forest, ForestRow, Line, Lines, Precision, Quantity,
+};
+use crate::format::grid::Grid;
+use crate::format::text::{clean, cut, pad};
+use crate::format::{quantity, values};
+use lab_model::Unit;
+use unicode_width::UnicodeWidthStr;
+
+/// Eighths of a character, from the bottom.
+const UPWARDS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Eighths of a character, from the left.
+const RIGHTWARDS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+/// The parts of a bar, in turn: they differ without colours too.
+const FILLS: [char; 4] = ['█', '▒', '▓', '░'];
+
+/// A drawing in lines of at most `width`: first what explains it, then the subjects, the first as they are given.
+pub struct Drawn {
+    /// Axis and key.
+    pub head: Vec<String>,
+    /// Subjects.
+    pub groups: Vec<Group>,
+}
+
+/// Lines that belong together.
+#[derive(Default)]
+pub struct Group {
+    /// May be empty.
+    pub title: String,
+    /// In order.
+    pub lines: Vec<String>,
+}
+
+impl Drawn {
+    /// The lines of all groups, or the first of each where there is no room for all: at most `room`.
+    pub fn body(&self, room: usize, pen: Pen) -> Vec<String> {
+        let wanted: usize = self
+            .groups
+            .iter()
+            .map(|g| g.lines.len() + g.heading())
+            .sum();
+        let all = wanted <= room;
+        let shown = if all {
+            self.groups.iter().map(|group| group.lines.len()).collect()
+        } else {
+            self.shares(room.saturating_sub(1))
+        };
+        let mut body = Vec::new();
+        let mut hidden = 0;
+        for (group, shown) in self.groups.iter().zip(shown) {
+            hidden += group.lines.len() - shown;
+            if shown > 0 && !group.title.is_empty() {
+                body.push(pen.bold(&group.title));
+            }
+            body.extend(group.lines.iter().take(shown).cloned());
+        }
+        if !all && room > 0 {
+            let lines = if hidden == 1 { "line" } else { "lines" };
+            body.push(pen.dim(&format!("… and {hidden} more {lines}")));
+        }
+        body
+    }
+
+    /// How many lines of each group fit, shared as evenly as they are there.
+    fn shares(&self, mut room: usize) -> Vec<usize> {
+        let mut shown = vec![0; self.groups.len()];
+        loop {
+            let before = room;
+            for (group, shown) in self.groups.iter().zip(&mut shown) {
+                let cost = if *shown == 0 { 1 + group.heading() } else { 1 };
+                if *shown < group.lines.len() && cost <= room {
+                    *shown += 1;
+                    room -= cost;
+                }
+            }
+            if room == before {
+                return shown;
+            }
+        }
+    }
+}
+
+impl Group {
+    /// Lines of the heading.
+    fn heading(&self) -> usize {
+        usize::from(!self.title.is_empty())
+    }
+}
+
+/// Draws a chart; its title and caption are the caller's.
+pub fn draw(chart: &Chart, width: usize, pen: Pen) -> Drawn {
+    match &chart.drawing {
+        Drawing::Forest(forest) => self::forest(forest, width, pen),
+        Drawing::Bars(bars) => self::bars(bars, width, pen),
+        Drawing::Lines(lines) => self::lines(lines, width, pen),
+        Drawing::Heat(maps) => self::lines(&values::quantile_lines(maps), width, pen),
+        Drawing::Distribution(_) => Drawn {
+            head: Vec::new(),
+            groups: vec![Group {
+                lines: table::lines(&Grid::new(&values::table(chart)), width, pen),
+                ..Group::default()
+            }],
+        },
+    }
+}
+
+/// An axis in a number of character columns.
+struct Ruler {
+    span: Span,
+    columns: usize,
+}
+
+impl Ruler {
+    /// On which all quantities have a place, and a reference.
+    fn new<'q>(
+        axis: &Axis,
+        quantities: impl Iterator<Item = &'q Quantity>,
+        reference: Option<f64>,
+        columns: usize,
+    ) -> Ruler {
+        let values = quantities.flat_map(|quantity| reach(quantity, axis.scale));
+        Ruler {
+            span: Span::of(axis, values.chain(reference)),
+            columns: columns.max(1),
+        }
+    }
+
+    /// Less than the number of columns.
+    fn column(&self, value: f64) -> usize {
+        let column = (self.span.clamped(value) * self.columns as f64) as usize;
+        column.min(self.columns - 1)
+    }
+}
+
+/// Widths of the three columns of a drawing: name, plot, label, with two spaces between them.
+#[derive(Clone, Copy)]
+struct Layout {
+    name: usize,
+    plot: usize,
+    label: usize,
+}
+
+impl Layout {
+    fn new<T: AsRef<str>>(width: usize, names: &[T], labels: &[T]) -> Layout {
+        let widest = |texts: &[T]| texts.iter().map(|text| text.as_ref().width()).max();
+        let name = widest(names).unwrap_or(0).min(width * 3 / 10);
+        let label = widest(labels).unwrap_or(0).min(width * 2 / 5);
+        Layout {
+            name,
+            plot: width.saturating_sub(name + label + 4).max(8),
+            label,
+        }
+    }
+
+    /// A line; `plot` is as wide as the plot, styles not counted.
+    fn line(self, name: &str, plot: &str, label: &str) -> String {
+        self.styled(name, plot, &cut(label, self.label))
+    }
+
+    /// The same of a label that is cut already.
+    fn styled(self, name: &str, plot: &str, label: &str) -> String {
+        let name = pad(&cut(name, self.name), self.name);
+        format!("{name}  {plot}  {label}").trim_end().to_owned()
+    }
+
+    /// A line of the axis, with words at its places that do not touch; a reference's before all others.
+    fn axis(self, ruler: &Ruler, reference: Option<f64>, pen: Pen) -> String {
+        let mut cells = vec![' '; self.plot];
+        let reference: Vec<f64> = reference.into_iter().collect();
+        let places = ruler.span.ticks_at(&reference).into_iter();
+        for (part, word) in places.chain(ruler.span.ticks()) {
+            let length = word.chars().count();
+            let middle = (part * self.plot as f64) as usize;
+            let most = self.plot.saturating_sub(length);
+            let start = middle.saturating_sub(length / 2).min(most);
+            let room = start.saturating_sub(1)..(start + length + 1).min(self.plot);
+            if length <= self.plot && cells[room].iter().all(|c| *c == ' ') {
+                cells.splice(start..start + length, word.chars());
+            }
+        }
+        let cells: String = cells.into_iter().collect();
+        let line = format!("{}  {cells}", " ".repeat(self.name));
+        pen.dim(line.trim_end())
+    }
+}
+
+fn indented(name: &str, in_group: bool) -> String {
+    let indent = if in_group { "  " } else { "" };
+    indent.to_owned() + &clean(name)
+}
+
+/// Whether a quantity is an estimate without an interval.
+fn is_unknown(quantity: &Quantity) -> bool {
+    quantity.bounds().is_none() && quantity.precision != Precision::Exact
+}
+
+fn forest(forest: &Forest, width: usize, pen: Pen) -> Drawn {
+    let rows = || forest.groups.iter().flat_map(|group| &group.rows);
+    let names = forest.groups.iter().flat_map(|group| {
+        let rows = group.rows.iter();
+        rows.map(|row| indented(&row.name, !group.title.is_empty()))
+    });
+    let names: Vec<String> = names.collect();
+    let label = |row: &ForestRow| match row.label.as_str() {
+        "" => quantity::label(&row.value),
+        label => clean(label),
+    };
+    let labels: Vec<String> = rows().map(label).collect();
+    let layout = Layout::new(width, &names, &labels);
+    let values = rows().map(|row| &row.value);
+    let ruler = Ruler::new(&forest.axis, values, Some(forest.reference), layout.plot);
+    let mut key = String::from("● estimate");
+    if rows().any(|row| row.value.bounds().is_some()) {
+        key += "   ├─┤ interval";
+    }
+    if rows().any(|row| is_unknown(&row.value)) {
+        key += "   ○ no interval";
+    }
+    let reference = quantity::tick(forest.reference, &forest.axis.unit, forest.reference);
+    key += &format!("   │ {reference}");
+    if let Some(margin) = forest.margin {
+        key += &format!(", equivalent within ±{}", quantity::level(margin));
+    }
+    let mut texts = names.iter().zip(&labels);
+    let groups = forest.groups.iter().map(|group| {
+        let rows = group.rows.iter().zip(&mut texts);
+        let lines = rows.map(|(row, (name, label))| {
+            let plot = interval(row, &ruler, forest.reference, pen);
+            let label = pen.toned(&cut(label, layout.label), row.tone);
+            layout.styled(name, &plot, &label)
+        });
+        Group {
+            title: cut(&clean(&group.title), width),
+            lines: lines.collect(),
+        }
+    });
+    let groups = groups.collect();
+    let axis = layout.axis(&ruler, Some(forest.reference), pen);
+    Drawn {
+        head: vec![pen.dim(&cut(&key, width)), axis],
+        groups,
+    }
+}
+
+/// The plot of a row of a forest.
+fn interval(row: &ForestRow, ruler: &Ruler, reference: f64, pen: Pen) -> String {
+    let mut cells = vec![' '; ruler.columns];
+    cells[ruler.column(reference)] = '│';
+    let value = &row.value;
+    if let Some((low, high)) = value.bounds() {
+        let (first, last) = (ruler.column(low), ruler.column(high));
+        if first + 1 < last {
+            cells[first..=last].fill('─');
+            cells[first] = if ruler.span.is_below(low) {
+                '◂'
+            } else {
+                '├'
+            };
+            cells[last] = if ruler.span.is_above(high) {
+                '▸'
+            } else {
+                '┤'
+            };
+        }
+    }
+    if value.value.is_finite() {
+        cells[ruler.column(value.value)] = if is_unknown(value) { '○' } else { '●' };
+    }
+    let own = |c: &char| !matches!(c, ' ' | '│');
+    let begin = cells.iter().position(own).unwrap_or(0);
+    let end = cells.iter().rposition(own).map_or(begin, |last| last + 1);
+    let text = |cells: &[char]| cells.iter().collect::<String>();
+    pen.dim(&text(&cells[..begin]))
+        + &pen.toned(&text(&cells[begin..end]), row.tone)
+        + &pen.dim(&text(&cells[end..]))
+}
+
+fn bars(bars: &Bars, width: usize, pen: Pen) -> Drawn {
+    let grouped = bars.rows.iter().any(|row| !row.group.is_empty());
+    let names = bars.rows.iter().map(|row| indented(&row.name, grouped));
+    let labels = bars.rows.iter().map(|row| quantity::label(&row.total));
+    let (names, labels): (Vec<String>, Vec<String>) = (names.collect(), labels.collect());
+    let layout = Layout::new(width, &names, &labels);
+    let totals = bars.rows.iter().map(|row| &row.total);
+    let ruler = Ruler::new(&bars.axis, totals, None, layout.plot);
+    let parts = bars.parts.iter().enumerate();
+    let parts = parts.map(|(i, (name, _))| format!("{} {}", FILLS[i % FILLS.len()], clean(name)));
+    let key = match parts.collect::<Vec<_>>().join("   ") {
+        parts if !parts.is_empty() => Some(parts),
+        _ if bars.rows.iter().any(|row| uncertain(row, &ruler).is_some()) => {
+            Some("█ value   ░ within its interval".into())
+        }
+        _ => None,
+    };
+    let key = key.map(|key| pen.dim(&cut(&key, width)));
+    let axis = layout.axis(&ruler, None, pen);
+    let mut groups = vec![Group::default()];
+    for ((row, name), label) in bars.rows.iter().zip(&names).zip(&labels) {
+        let title = cut(&clean(&row.group), width);
+        if !title.is_empty() && groups.last().is_some_and(|group| group.title != title) {
+            groups.push(Group {
+                title,
+                ..Group::default()
+            });
+        }
+        let plot = if row.parts.is_empty() {
+            whole_bar(row, &ruler)
+        } else {
+            parted_bar(row, bars, &ruler, pen)
+        };
+        let line = layout.line(name, &plot, label);
+        groups.last_mut().expect("there is one").lines.push(line);
+    }
+    Drawn {
+        head: key.into_iter().chain([axis]).collect(),
+        groups,
+    }
+}
+
+/// The columns of an interval that is wide enough to be seen.
+fn uncertain(row: &BarRow, ruler: &Ruler) -> Option<(usize, usize)> {
+    let (low, high) = row.total.bounds()?;
+    let (low, high) = (ruler.column(low), ruler.column(high));
+    (row.parts.is_empty() && high > low + 1).then_some((low, high))
+}
+
+fn whole_bar(row: &BarRow, ruler: &Ruler) -> String {
+    let bar = match uncertain(row, ruler) {
+        Some((low, high)) => "█".repeat(low) + &"░".repeat(high + 1 - low),
+        None => {
+            let length = ruler.span.clamped(row.total.value) * ruler.columns as f64 * 8.0;
+            let least = usize::from(row.total.value > 0.0);
+            let eighths = (length.round() as usize).max(least);
+            let rest = RIGHTWARDS[eighths % 8];
+            "█".repeat(eighths / 8) + rest.to_string().trim_end()
+        }
+    };
+    pad(&bar, ruler.columns)
+}
+
+fn parted_bar(row: &BarRow, bars: &Bars, ruler: &Ruler, pen: Pen) -> String {
+    let (mut plot, mut used, mut length) = (String::new(), 0, 0.0);
+    for part in &row.parts {
+        length += part.value.value.max(0.0);
+        let end = (ruler.span.clamped(length) * ruler.columns as f64).round() as usize;
+        let fill = FILLS[part.part % FILLS.len()].to_string();
+        let colour = bars.parts.get(part.part).map_or(part.part, |part| part.1);
+        plot += &pen.part(&fill.repeat(end.saturating_sub(used)), colour);
+        used = end.max(used);
+    }
+    plot + &" ".repeat(ruler.columns.saturating_sub(used))
+}
+
+fn lines(lines: &Lines, width: usize, pen: Pen) -> Drawn {
+    let names: Vec<String> = lines.lines.iter().map(|line| clean(&line.name)).collect();
+    let labels: Vec<String> = lines.lines.iter().map(from_to).collect();
+    let layout = Layout::new(width, &names, &labels);
+    let points = || lines.lines.iter().flat_map(|line| &line.points);
+    let ruler = Ruler::new(&lines.y, points().map(|(_, y)| y), None, UPWARDS.len());
+    let places = values::thinned(&values::places(lines), layout.plot);
+    let across = (layout.plot / places.len().max(1)).clamp(1, 6);
+    let ends = [0.0, 1.0].map(|part| {
+        let end = Quantity::exact(ruler.span.value(part), lines.y.unit.clone());
+        quantity::short(&end)
+    });
+    let counted = match &lines.y.unit {
+        Unit::Count(what) | Unit::PerSecond(what) => format!(", {what}"),
+        Unit::Nanoseconds | Unit::Bytes | Unit::Share | Unit::Ratio => String::new(),
+    };
+    let [low, high] = ends;
+    let heights = format!("{}{counted}: ▁ {low} to █ {high}", lines.y.title);
+    let x = |at: f64| quantity::tick(at, &lines.x.unit, at);
+    let [first, last] =
+        [places.first(), places.last()].map(|at| at.map_or(String::new(), |at| x(*at)));
+    let wide = (places.len() * across).saturating_sub(first.width());
+    let indent = " ".repeat(layout.name);
+    let axis = format!("{indent}  {first}{last:>wide$}  {}", clean(&lines.x.title));
+    let rows = lines.lines.iter().zip(names.iter().zip(&labels));
+    let rows = rows.map(|(line, (name, label))| {
+        let height = |place: &f64| height(line, *place, &ruler).to_string().repeat(across);
+        let bars: String = places.iter().map(height).collect();
+        layout.line(name, &pad(&bars, layout.plot), label)
+    });
+    Drawn {
+        head: [clean(&heights), axis]
+            .map(|line| pen.dim(&cut(&line, width)))
+            .into(),
+        groups: vec![Group {
+            lines: rows.collect(),
+            ..Group::default()
+        }],
+    }
+}
+
+fn height(line: &Line, place: f64, ruler: &Ruler) -> char {
+    let here = line.points.iter().find(|(x, _)| *x == place);
+    let value = here.map(|(_, value)| value.value);
+    let value = value.filter(|value| value.is_finite());
+    value.map_or('·', |value| UPWARDS[ruler.column(value)])
+}
+
+fn from_to(line: &Line) -> String {
+    let written = |(_, value): &(f64, Quantity)| quantity::short(value);
+    match line.points.as_slice() {
+        [] => String::new(),
+        [only] => written(only),
+        [first, .., last] => format!("{} → {}", written(first), written(last)),
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Styles of text in a terminal; none without colour.
+
+use crate::document::{NEUTRAL, Tone};
+use anstyle::{AnsiColor, Effects, Style};
+
+/// Writes text in a style.
+#[derive(Clone, Copy, Debug)]
+pub struct Pen {
+    /// Escape sequences.
+    pub colour: bool,
+}
+
+/// Colours of the parts of bars, in turn.
+const PARTS: [AnsiColor; 6] = [
+    AnsiColor::Blue,
+    AnsiColor::Yellow,
+    AnsiColor::Green,
+    AnsiColor::Magenta,
+    AnsiColor::Cyan,
+    AnsiColor::Red,
+];
+
+impl Pen {
+    /// In the colour of its meaning.
+    pub fn toned(self, text: &str, tone: Tone) -> String {
+        let style = match tone {
+            Tone::Plain => Style::new(),
+            Tone::Better => AnsiColor::Green.on_default(),
+            Tone::Worse => AnsiColor::Yellow.on_default(),
+            Tone::Same => AnsiColor::Cyan.on_default(),
+            Tone::Undecided => Style::new() | Effects::DIMMED,
+            Tone::Alarm => AnsiColor::Red.on_default(),
+        };
+        self.styled(text, style)
+    }
+
+    /// As a heading.
+    pub fn bold(self, text: &str) -> String {
+        self.styled(text, Style::new() | Effects::BOLD)
+    }
+
+    /// As something of little weight.
+    pub fn dim(self, text: &str) -> String {
+        self.styled(text, Style::new() | Effects::DIMMED)
+    }
+
+    /// In the colour of a part with that number.
+    pub fn part(self, text: &str, colour: usize) -> String {
+        match colour {
+            NEUTRAL => self.dim(text),
+            colour => self.styled(text, PARTS[colour % PARTS.len()].on_default()),
+        }
+    }
+
+    fn styled(self, text: &str, style: Style) -> String {
+        if self.colour && !style.is_plain() && !text.is_empty() {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.into()
+        }
+    }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tables in lines of a width: turned where only that fits, or else continued below.
+
+use super::pen::Pen;
+use crate::document::Tone;
+use crate::format::grid::{Grid, GridCell};
+use crate::format::text::{cut, pad, pad_left, wrap};
+use unicode_width::UnicodeWidthStr;
+
+/// Words in a cell are wrapped to this many columns where the table is too wide.
+const WORDS: usize = 32;
+
+/// How a column is laid out.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Of the whole column.
+    width: usize,
+    /// Of the part behind the numbers; 0 where there is none.
+    interval: usize,
+    numeric: bool,
+}
+
+/// The lines of a table, none wider than `width`: columns are two spaces apart, or one if that makes them
+/// fit; those that do not fit go on below with the first column repeated.
+pub fn lines(grid: &Grid, width: usize, pen: Pen) -> Vec<String> {
+    let turned = grid.turned();
+    let few = grid.rows.len() < grid.columns.len();
+    if few && !fits(grid, width) && fits(&turned, width) {
+        return laid_out(&turned, width, pen);
+    }
+    laid_out(grid, width, pen)
+}
+
+fn fits(grid: &Grid, width: usize) -> bool {
+    let shapes = shapes(grid, width);
+    shapes.iter().map(|shape| shape.width + 1).sum::<usize>() <= width + 1
+}
+
+fn laid_out(grid: &Grid, width: usize, pen: Pen) -> Vec<String> {
+    let shapes = shapes(grid, width);
+    let Some(first) = shapes.first() else {
+        return Vec::new();
+    };
+    let wanted: usize = shapes.iter().skip(1).map(|shape| shape.width + 2).sum();
+    let gap = if first.width + wanted > width { 1 } else { 2 };
+    let mut lines = Vec::new();
+    for part in parts(&shapes, width, gap) {
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        let columns: Vec<usize> = std::iter::once(0).chain(part.clone()).collect();
+        lines.extend(headings(grid, &shapes, &columns, gap, pen));
+        // A row that has nothing here stands in the first part only.
+        let empty = |row: &[GridCell]| part.clone().all(|i| row[i].value.is_empty());
+        for row in &grid.rows {
+            if part.start > 1 && empty(row) {
+                continue;
+            }
+            lines.extend(self::row(row, &shapes, &columns, gap, pen));
+        }
+    }
+    lines
+}
+
+fn shapes(grid: &Grid, width: usize) -> Vec<Shape> {
+    let shape = |i: usize| {
+        let column = &grid.columns[i];
+        let cells = || grid.rows.iter().map(|row| &row[i]);
+        let interval = cells().map(|c| c.interval.width()).max().unwrap_or(0);
+        let values = cells().map(|c| c.value.width()).max().unwrap_or(0);
+        let most = if column.numeric {
+            width * 3 / 5
+        } else {
+            WORDS.min(width * 2 / 5)
+        };
+        let content = values + interval + usize::from(interval > 0);
+        let notes = cells()
+            .map(|c| c.note.width())
+            .max()
+            .unwrap_or(0)
+            .min(WORDS);
+        let longest = column.heading.split(' ').map(UnicodeWidthStr::width).max();
+        let heading = longest.unwrap_or(0).max(column.heading.width().min(16));
+        Shape {
+            width: content.max(notes).max(heading).min(most.max(4)),
+            interval,
+            numeric: column.numeric,
+        }
+    };
+    let mut shapes: Vec<Shape> = (0..grid.columns.len()).map(shape).collect();
+    if let Some((first, others)) = shapes.split_first_mut() {
+        let room = width - first.width - 1;
+        others
+            .iter_mut()
+            .for_each(|shape| shape.width = shape.width.min(room));
+    }
+    shapes
+}
+
+/// The columns after the first, in parts that fit side by side.
+fn parts(shapes: &[Shape], width: usize, gap: usize) -> Vec<std::ops::Range<usize>> {
+    let room = width - shapes[0].width;
+    let mut parts = Vec::new();
+    let (mut begin, mut used) = (1, 0);
+    for (i, shape) in shapes.iter().enumerate().skip(1) {
+        if i > begin && used + shape.width + gap > room {
+            parts.push(begin..i);
+            (begin, used) = (i, 0);
+        }
+        used += shape.width + gap;
+    }
+    parts.push(begin..shapes.len());
+    parts
+}
+
+/// Headings in as many lines as they need, the last one at the bottom.
+fn headings(grid: &Grid, shapes: &[Shape], columns: &[usize], gap: usize, pen: Pen) -> Vec<String> {
+    let wrapped = columns
+        .iter()
+        .map(|&i| wrap(&grid.columns[i].heading, shapes[i].width));
+    let wrapped: Vec<Vec<String>> = wrapped.collect();
+    let height = wrapped.iter().map(Vec::len).max().unwrap_or(0);
+    let line = |n: usize| {
+        let cells = wrapped.iter().zip(columns).map(|(lines, &i)| {
+            let above = height - lines.len();
+            let text = n.checked_sub(above).map_or("", |n| lines[n].as_str());
+            placed(text, shapes[i])
+        });
+        let cells: Vec<String> = cells.collect();
+        pen.bold(cells.join(&" ".repeat(gap)).trim_end())
+    };
+    (0..height).map(line).collect()
+}
+
+fn row(row: &[GridCell], shapes: &[Shape], columns: &[usize], gap: usize, pen: Pen) -> Vec<String> {
+    let cells = columns.iter().map(|&i| cell(&row[i], shapes[i]));
+    let cells: Vec<Vec<String>> = cells.collect();
+    let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+    let line = |n: usize| {
+        let mut line = String::new();
+        for (place, (lines, &i)) in cells.iter().zip(columns).enumerate() {
+            let text = lines.get(n).cloned().unwrap_or_default();
+            let last = place + 1 == columns.len();
+            let text = if last {
+                text
+            } else {
+                pad(&text, shapes[i].width)
+            };
+            line += &" ".repeat(if place > 0 { gap } else { 0 });
+            line += &painted(&text, row[i].tone, pen);
+        }
+        line.trim_end().to_owned()
+    };
+    (0..height).map(line).collect()
+}
+
+/// The lines of a cell, each at most as wide as its column.
+fn cell(cell: &GridCell, shape: Shape) -> Vec<String> {
+    let mut lines = if !shape.numeric {
+        wrap(
+            format!("{} {}", cell.value, cell.interval).trim_end(),
+            shape.width,
+        )
+    } else if shape.interval == 0 || cell.value.is_empty() {
+        vec![placed(&cut(&cell.value, shape.width), shape)]
+    } else {
+        // Values end and intervals begin below each other.
+        let value = pad_left(&cell.value, shape.width.saturating_sub(shape.interval + 1));
+        vec![cut(&format!("{value} {}", cell.interval), shape.width)]
+    };
+    if !cell.note.is_empty() {
+        lines.extend(
+            wrap(&cell.note, shape.width)
+                .iter()
+                .map(|note| placed(note, shape)),
+        );
+    }
+    lines
+}
+
+fn placed(text: &str, shape: Shape) -> String {
+    if shape.numeric {
+        pad_left(text, shape.width)
+    } else {
+        pad(text, shape.width)
+    }
+}
+
+/// Colours the text only, not the spaces round it: a line's end is trimmed.
+fn painted(text: &str, tone: Tone, pen: Pen) -> String {
+    let start = text.len() - text.trim_start().len();
+    let end = text.trim_end().len().max(start);
+    format!(
+        "{}{}{}",
+        &text[..start],
+        pen.toned(&text[start..end], tone),
+        &text[end..]
+    )
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The values of a chart as a table, for formats that cannot draw it.
+
+use crate::chart::tone_number;
+use crate::document::{
+    Axis, Band, BarRow, Bars, Cell, Chart, Column, Distribution, Drawing, Forest, ForestRow,
+    HeatMaps, Line, Lines, Quantity, Scale, Stroke, Table,
+};
+use lab_model::Unit;
+
+/// Lines with more points than these are thinned out.
+const POINTS: usize = 24;
+
+/// The values of a chart; its title and caption are those of the chart.
+pub fn table(chart: &Chart) -> Table {
+    let table = match &chart.drawing {
+        Drawing::Lines(lines) => self::lines(lines),
+        Drawing::Bars(bars) => self::bars(bars),
+        Drawing::Forest(forest) => self::bars(&forest_bars(forest)),
+        Drawing::Heat(maps) => self::lines(&quantile_lines(maps)),
+        Drawing::Distribution(distribution) => self::distribution(distribution),
+    };
+    Table {
+        title: chart.title.clone(),
+        caption: chart.caption.clone(),
+        ..table
+    }
+}
+
+/// Every x of any line, ascending.
+pub fn places(lines: &Lines) -> Vec<f64> {
+    let points = lines.lines.iter().flat_map(|line| &line.points);
+    let mut places: Vec<f64> = points.map(|(x, _)| *x).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    places
+}
+
+/// So many of some values, evenly chosen, the first and the last among them.
+pub fn thinned<T: Clone>(values: &[T], most: usize) -> Vec<T> {
+    if values.len() <= most {
+        return values.to_vec();
+    }
+    let last = (values.len() - 1) as f64;
+    let step = last / (most.max(2) - 1) as f64;
+    (0..most)
+        .map(|i| values[(i as f64 * step).round() as usize].clone())
+        .collect()
+}
+
+fn lines(lines: &Lines) -> Table {
+    let columns = lines
+        .lines
+        .iter()
+        .map(|line| Column::of(&line.name, lines.y.unit.clone()));
+    let x = Column::of(&lines.x.title, lines.x.unit.clone());
+    let mut table = Table::new("", std::iter::once(x).chain(columns));
+    for place in thinned(&places(lines), POINTS) {
+        let values = lines.lines.iter().map(|line| {
+            let here = line.points.iter().find(|(x, _)| *x == place);
+            Cell::from(here.map(|(_, value)| value.clone()))
+        });
+        let x = Cell::from(Quantity::exact(place, lines.x.unit.clone()));
+        table.row(std::iter::once(x).chain(values).collect());
+    }
+    table
+}
+
+fn bars(bars: &Bars) -> Table {
+    let unit = || bars.axis.unit.clone();
+    let grouped = bars.rows.iter().any(|row| !row.group.is_empty());
+    let mut columns = vec![Column::from(""), Column::of(&bars.axis.title, unit())];
+    columns.extend(bars.parts.iter().map(|(name, _)| Column::of(name, unit())));
+    columns.extend(grouped.then(|| Column::from("group")));
+    let mut table = Table::new("", columns);
+    let mut group = "";
+    for row in &bars.rows {
+        if !row.group.is_empty() {
+            group = &row.group;
+        }
+        let mut cells = vec![Cell::from(row.name.as_str()), Cell::from(row.total.clone())];
+        cells.extend((0..bars.parts.len()).map(|i| {
+            let part = row.parts.iter().find(|part| part.part == i);
+            Cell::from(part.map(|part| part.value.clone()))
+        }));
+        cells.extend(grouped.then(|| Cell::from(group)));
+        table.row(cells);
+    }
+    table
+}
+
+/// Bars that begin at the reference, in the colours of what they mean.
+pub fn forest_bars(forest: &Forest) -> Bars {
+    let rows = forest.groups.iter().flat_map(|group| {
+        let mut title = group.title.clone();
+        let row = move |row: &ForestRow| BarRow {
+            group: std::mem::take(&mut title),
+            ..BarRow::new(&row.name, tone_number(row.tone), row.value.clone())
+        };
+        group.rows.iter().map(row)
+    });
+    Bars {
+        axis: forest.axis.clone(),
+        parts: Vec::new(),
+        rows: rows.collect(),
+    }
+}
+
+/// How long what lies in the columns of maps takes: a line for each quantile of each map.
+pub fn quantile_lines(maps: &HeatMaps) -> Lines {
+    let mut lines = Vec::new();
+    for map in &maps.maps {
+        for share in [0.5, 0.9, 0.99, 1.0] {
+            let columns = (1..).zip(&map.columns);
+            let points = columns.filter_map(|(x, column)| {
+                let value = quantile(&column.counts, share)?;
+                Some((f64::from(x), Quantity::exact(value, maps.axis.unit.clone())))
+            });
+            lines.push(Line {
+                name: format!("{} {}", map.name, share_name(share)),
+                colour: map.colour,
+                stroke: Stroke::Measured,
+                points: points.collect(),
+                band: Band::Hidden,
+            });
+        }
+    }
+    let labels = maps.maps.iter().flat_map(|map| &map.columns);
+    let labels: Vec<&str> = labels.map(|column| column.label.as_str()).collect();
+    let columns = match labels.as_slice() {
+        [first, .., last] => format!("{}: {first} to {last}", maps.columns),
+        _ => maps.columns.clone(),
+    };
+    Lines {
+        x: Axis::new(columns, Unit::Count("".into()), Scale::LinearFromLeast),
+        y: maps.axis.clone(),
+        lines,
+    }
+}
+
+fn distribution(distribution: &Distribution) -> Table {
+    let shares: &[f64] = match distribution.shares {
+        Scale::Percentiles => &[0.5, 0.9, 0.99, 0.999, 1.0],
+        Scale::Linear | Scale::LinearFromLeast | Scale::Log => &[0.0, 0.25, 0.5, 0.75, 1.0],
+    };
+    let unit = &distribution.values.unit;
+    let of_values = Unit::Count("values".into());
+    let mut columns = vec![Column::from("")];
+    columns.extend(
+        shares
+            .iter()
+            .map(|share| Column::of(share_name(*share), unit.clone())),
+    );
+    columns.push(Column::of("values", of_values.clone()));
+    let mut table = Table::new("", columns);
+    for line in &distribution.lines {
+        let values = shares.iter().map(|share| quantile(&line.counts, *share));
+        let values =
+            values.map(|value| Cell::from(value.map(|v| Quantity::exact(v, unit.clone()))));
+        let counted = line.counts.iter().map(|(_, count)| *count as f64).sum();
+        let counted = Cell::from(Quantity::exact(counted, of_values.clone()));
+        let name = std::iter::once(Cell::from(line.name.as_str()));
+        table.row(name.chain(values).chain([counted]).collect());
+    }
+    table
+}
+
+/// `least`, `p50`, `p99.9`, `most`.
+fn share_name(share: f64) -> String {
+    match share {
+        0.0 => "least".into(),
+        1.0 => "most".into(),
+        share => format!("p{}", (share * 1e6).round() / 1e4),
+    }
+}
+
+/// The least value that at least that part of all does not exceed.
+fn quantile(counts: &[(f64, u64)], share: f64) -> Option<f64> {
+    let all: u64 = counts.iter().map(|(_, count)| count).sum();
+    let wanted = (all as f64 * share).ceil().max(1.0) as u64;
+    let mut seen = 0;
+    let found = counts.iter().find(|(_, count)| {
+        seen += count;
+        seen >= wanted
+    });
+    found.map(|(value, _)| *value)
+}

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A sheet that is filled from above: text, tables with typed columns, charts.
+
+use super::super::tidy::unit;
+use super::native::colour;
+use crate::chart::tone_number;
+use crate::document::{Cell, Content, Quantity, Table, Tone};
+use crate::format::quantity;
+use crate::format::text::wrap;
+use lab_model::Unit;
+use rust_xlsxwriter::{Chart, Format, FormatAlign, Worksheet, XlsxError};
+
+/// Characters of a line of prose.
+const PROSE: usize = 110;
+/// Pixels of a row.
+const ROW: u32 = 20;
+/// Characters that a column is wide at the least and at the most.
+const WIDTHS: (usize, usize) = (7, 44);
+
+/// A sheet while it is filled.
+pub struct Page {
+    /// What is written to.
+    pub sheet: Worksheet,
+    /// The next free row.
+    pub row: u32,
+    widths: Vec<usize>,
+}
+
+/// What is written into a cell.
+pub enum Value {
+    /// Text, never a formula.
+    Text(String),
+    /// A number with how it is shown.
+    Number(f64, String),
+    /// Nothing.
+    Blank,
+}
+
+impl Page {
+    /// An empty sheet.
+    pub fn new(name: &str) -> Result<Page, XlsxError> {
+        let mut sheet = Worksheet::new();
+        sheet.set_name(name)?;
+        Ok(Page {
+            sheet,
+            row: 0,
+            widths: Vec::new(),
+        })
+    }
+
+    /// A heading of that size in points.
+    pub fn heading(&mut self, text: &str, points: f64) -> Result<(), XlsxError> {
+        let format = Format::new().set_bold().set_font_size(points);
+        self.sheet
+            .write_string_with_format(self.row, 0, excel(text), &format)?;
+        self.row += 1;
+        Ok(())
+    }
+
+    /// Text that goes on over the columns beside it, in lines, from a column on.
+    pub fn prose(&mut self, text: &str, column: u16, format: &Format) -> Result<(), XlsxError> {
+        for line in wrap(text, PROSE) {
+            self.sheet
+                .write_string_with_format(self.row, column, excel(&line), format)?;
+            self.row += 1;
+        }
+        Ok(())
+    }
+
+    /// An empty row.
+    pub fn space(&mut self) {
+        self.row += 1;
+    }
+
+    /// A chart below what there is.
+    pub fn chart(&mut self, chart: &Chart, height: u32) -> Result<(), XlsxError> {
+        self.sheet.insert_chart(self.row, 0, chart)?;
+        self.row += height.div_ceil(ROW) + 1;
+        Ok(())
+    }
+
+    /// A value in the current row.
+    pub fn put(&mut self, column: u16, value: &Value, format: &Format) -> Result<(), XlsxError> {
+        let width = match value {
+            Value::Text(text) => {
+                self.sheet
+                    .write_string_with_format(self.row, column, excel(text), format)?;
+                unicode_width::UnicodeWidthStr::width(text.as_str())
+            }
+            Value::Number(number, shown) => {
+                let format = format.clone().set_num_format(shown);
+                self.sheet
+                    .write_number_with_format(self.row, column, *number, &format)?;
+                if shown.ends_with('%') { 5 } else { 12 }
+            }
+            Value::Blank => 0,
+        };
+        let place = usize::from(column);
+        self.widths.resize(self.widths.len().max(place + 1), 0);
+        self.widths[place] = self.widths[place].max(width);
+        Ok(())
+    }
+
+    /// A row of values.
+    pub fn row_of<'v>(
+        &mut self,
+        values: impl IntoIterator<Item = &'v Value>,
+        format: &Format,
+    ) -> Result<(), XlsxError> {
+        for (column, value) in (0..).zip(values) {
+            self.put(column, value, format)?;
+        }
+        self.row += 1;
+        Ok(())
+    }
+
+    /// A row of headings, which wrap.
+    pub fn headings<'h>(
+        &mut self,
+        headings: impl IntoIterator<Item = &'h str>,
+    ) -> Result<(), XlsxError> {
+        let format = Format::new()
+            .set_bold()
+            .set_text_wrap()
+            .set_align(FormatAlign::Top);
+        for (column, text) in (0..).zip(headings) {
+            self.sheet
+                .write_string_with_format(self.row, column, excel(text), &format)?;
+        }
+        self.sheet.set_row_height_pixels(self.row, 2 * ROW)?;
+        self.row += 1;
+        Ok(())
+    }
+
+    /// A table with its title, its caption and its notes.
+    pub fn table(&mut self, table: &Table) -> Result<(), XlsxError> {
+        if !table.title.is_empty() {
+            self.heading(&table.title, 12.0)?;
+        }
+        let grey = muted();
+        self.prose(&table.caption, 0, &grey)?;
+        let columns: Vec<Parts> = (0..table.columns.len())
+            .map(|i| Parts::of(table, i))
+            .collect();
+        let headings: Vec<String> = columns
+            .iter()
+            .flat_map(|parts| parts.headings(table))
+            .collect();
+        self.headings(headings.iter().map(String::as_str))?;
+        for row in &table.rows {
+            let mut column = 0;
+            for parts in &columns {
+                if let Some(cell) = row.get(parts.column) {
+                    let values = parts.values(cell);
+                    for (value, place) in values.iter().zip(column..) {
+                        self.put(place, value, &toned(cell.tone))?;
+                    }
+                    column += values.len() as u16;
+                }
+            }
+            self.row += 1;
+        }
+        table
+            .notes
+            .iter()
+            .try_for_each(|note| self.prose(note, 0, &grey))
+    }
+
+    /// The sheet with its columns' widths.
+    pub fn finish(mut self) -> Result<Worksheet, XlsxError> {
+        for (column, width) in (0..).zip(&self.widths) {
+            let width = (width + 2).clamp(WIDTHS.0, WIDTHS.1);
+            self.sheet.set_column_width(column, width as f64)?;
+        }
+        self.sheet.set_landscape().set_print_fit_to_pages(1, 0);
+        Ok(self.sheet)
+    }
+}
+
+/// The columns of a sheet that a column of a table becomes.
+struct Parts {
+    column: usize,
+    /// The unit, where its cells do not share one.
+    units: bool,
+    bounds: bool,
+    notes: bool,
+}
+
+impl Parts {
+    fn of(table: &Table, column: usize) -> Parts {
+        let cells = || table.rows.iter().filter_map(|row| row.get(column));
+        let quantities = || cells().filter_map(quantity);
+        Parts {
+            column,
+            units: table.columns[column].unit.is_none() && quantities().next().is_some(),
+            bounds: quantities().any(|q| q.bounds().is_some()),
+            notes: cells().any(|cell| !cell.note.is_empty()),
+        }
+    }
+
+    fn headings(&self, table: &Table) -> Vec<String> {
+        let column = &table.columns[self.column];
+        let title = &column.title;
+        let mut headings = vec![match &column.unit {
+            Some(unit) => with_unit(title, unit),
+            None => title.clone(),
+        }];
+        if self.units {
+            headings.push(format!("{title}: unit"));
+        }
+        if self.bounds {
+            let cells = table.rows.iter().filter_map(|row| row.get(self.column));
+            let mut levels = cells
+                .filter_map(quantity)
+                .filter_map(Quantity::interval)
+                .map(|[_, _, level]| level);
+            let first = levels.next().unwrap_or(0.0);
+            let level = match levels.all(|level| level == first) {
+                true => format!(", {}", quantity::level(first)),
+                false => String::new(),
+            };
+            headings.extend(["low", "high"].map(|end| format!("{title}: {end}{level}")));
+        }
+        if self.notes {
+            headings.push(format!("{title}: note"));
+        }
+        headings
+    }
+
+    fn values(&self, cell: &Cell) -> Vec<Value> {
+        let quantity = quantity(cell);
+        let mut values = vec![match &cell.content {
+            Content::Empty => Value::Blank,
+            Content::Words(words) => Value::Text(words.clone()),
+            Content::Quantity(quantity) => value(quantity.value, &quantity.unit),
+        }];
+        if self.units {
+            values.push(quantity.map_or(Value::Blank, |q| Value::Text(unit(&q.unit))));
+        }
+        if self.bounds {
+            values.extend(match quantity.and_then(|q| Some((q.bounds()?, &q.unit))) {
+                Some(((low, high), unit)) => [value(low, unit), value(high, unit)],
+                None => [Value::Blank, Value::Blank],
+            });
+        }
+        if self.notes {
+            values.push(Value::Text(cell.note.clone()));
+        }
+        values
+    }
+}
+
+fn quantity(cell: &Cell) -> Option<&Quantity> {
+    match &cell.content {
+        Content::Quantity(quantity) => Some(quantity),
+        _ => None,
+    }
+}
+
+/// A number of a unit; nothing for what is no number.
+pub fn value(number: f64, unit: &Unit) -> Value {
+    if number.is_finite() {
+        Value::Number(number, shown(number, unit))
+    } else {
+        Value::Blank
+    }
+}
+
+/// How a number is shown: about four digits, thousands apart.
+fn shown(number: f64, unit: &Unit) -> String {
+    let format = match (unit, number.abs()) {
+        (Unit::Share, _) => "0.0 %",
+        (_, n) if n >= 1e12 => "0.000E+0",
+        (_, n) if n >= 1e3 || n.fract() == 0.0 => "#,##0",
+        (_, n) if n >= 100.0 => "0.0",
+        (_, n) if n >= 10.0 => "0.00",
+        (_, n) if n >= 0.1 => "0.000",
+        (_, n) if n >= 1e-3 => "0.0000",
+        _ => "0.000E+0",
+    };
+    format.into()
+}
+
+/// `time (ns)`; shares and ratios have no unit.
+pub fn with_unit(title: &str, of: &Unit) -> String {
+    match of {
+        Unit::Share | Unit::Ratio => title.into(),
+        Unit::Count(what) if title.contains(what.as_ref()) => title.into(),
+        _ => format!("{title} ({})", unit(of)),
+    }
+}
+
+/// Text that explains.
+pub fn muted() -> Format {
+    Format::new().set_font_color("#57606A")
+}
+
+fn toned(tone: Tone) -> Format {
+    match tone {
+        Tone::Plain => Format::new(),
+        tone => Format::new().set_font_color(colour(tone_number(tone))),
+    }
+}
+
+/// What a cell can hold: at most 32,767 characters (Excel specifications and limits).
+pub fn excel(text: &str) -> String {
+    let legal = |c: &char| (!c.is_control() || *c == '\n') && !matches!(c, '\u{FFFE}' | '\u{FFFF}');
+    text.chars().filter(legal).take(32_767).collect()
+}
+
+/// A name that Excel takes and that is not taken: at most 31 characters without `[]:*?/\'`,
+/// not `History`, unlike all others whatever the case.
+pub fn sheet_name(title: &str, taken: &[String]) -> String {
+    // An apostrophe is legal, but the library's charts do not quote one in a reference.
+    let legal = excel(title).replace(['\'', '[', ']', ':', '*', '?', '/', '\\', '\n'], " ");
+    let short = |room: usize| -> String {
+        // Excel counts UTF-16 units.
+        let mut units = 0;
+        let fits = |c: &char| {
+            units += c.len_utf16();
+            units <= room
+        };
+        let name: String = legal.chars().take_while(fits).collect();
+        name.trim().into()
+    };
+    let free = |name: &String| {
+        let same = |other: &String| other.to_lowercase() == name.to_lowercase();
+        !name.is_empty() && !same(&"History".into()) && !taken.iter().any(same)
+    };
+    let numbered = (2..).map(|n| format!("{} {n}", short(26)).trim().to_owned());
+    let mut names = std::iter::once(short(31)).chain(numbered);
+    names.find(free).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_sheets_are_valid_and_unique() {
+        let taken = vec!["Data".into(), "Times".into()];
+        assert_eq!(sheet_name("times", &taken), "times 2");
+        assert_eq!(sheet_name("a/b: [c]?*\\", &taken), "a b   c");
+        assert_eq!(sheet_name("'''", &taken), "2");
+        assert_eq!(sheet_name("History", &taken), "History 2");
+        let long = sheet_name(&"数据🙂".repeat(40), &taken);
+        assert!(long.encode_utf16().count() <= 31, "{long}");
+    }
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What was sent to servers, and how it was measured: what a reader has to know of a load.
+
+use super::load::is_open;
+use super::say::{self, count, list};
+use super::scope::Scope;
+use crate::document::{Column, Item, Quantity, Section, Table};
+use lab_model::{
+    Arrivals, Content, Example, Load, Metric, PlannedRequest, Protocol, Serving, Stage, Unit,
+};
+use std::collections::BTreeSet;
+
+/// What was decided before the load began; of servers that the lab starts, what was proven too.
+pub fn section(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Section {
+    let mut section = Section::new("What was done");
+    let threads = count(load.threads as usize, "thread");
+    let timeout = say::time(load.timeout_ns);
+    let server = load
+        .server_pid
+        .map(|pid| format!("process {pid} on this machine"));
+    let of_all = [
+        ("Load", arrivals(scope, load)),
+        ("Connections", connections(scope, load)),
+        ("Protocol", protocol(load)),
+        (
+            "Generator",
+            format!("{threads}; a request may take {timeout}"),
+        ),
+    ];
+    let first = match serving {
+        None => ("Requests", requests(scope, load).unwrap_or_default()),
+        Some(_) => ("Cases", cases(scope)),
+    };
+    let of_kind = match serving {
+        None => vec![
+            ("An answer counts if", expected(&load.expected)),
+            ("Server", server.unwrap_or_default()),
+            ("Time", time(scope, load)),
+        ],
+        Some(serving) => vec![
+            ("Cores", cores(scope)),
+            ("Workers", workers(serving)),
+            ("Same work", proof(scope, serving)),
+        ],
+    };
+    let facts = std::iter::once(first).chain(of_all).chain(of_kind);
+    let facts = facts.filter(|(_, value)| !value.is_empty());
+    let facts = facts.map(|(name, value)| (name.to_string(), value));
+    section.push(Item::Facts(facts.collect()));
+    if serving.is_none() && requests(scope, load).is_none() {
+        section.table(request_table(scope, load));
+    }
+    section
+}
+
+/// The requests in few words; nothing where some server has several.
+fn requests(scope: &Scope, load: &Load) -> Option<String> {
+    let of = |(subject, asked): (usize, &Vec<PlannedRequest>)| {
+        let [only] = asked.as_slice() else {
+            return None;
+        };
+        let request = format!("{} {}", only.method, only.url);
+        Some(match load.requests.len() {
+            1 => request,
+            _ => format!("{}: {request}", scope.name(subject)),
+        })
+    };
+    let all = load.requests.iter().enumerate().map(of);
+    let all = all.collect::<Option<Vec<_>>>()?;
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+/// The requests of all servers, where they are more than one for each.
+fn request_table(scope: &Scope, load: &Load) -> Table {
+    let words = ["server", "method", "URL"].map(Column::from);
+    let columns = words.into_iter().chain([Column::of("of all", Unit::Share)]);
+    let mut table = Table::new("The requests", columns);
+    for (subject, asked) in load.requests.iter().enumerate() {
+        let all: f64 = asked.iter().map(|a| f64::from(a.weight.max(1))).sum();
+        for request in asked {
+            let part = f64::from(request.weight.max(1)) / all;
+            table.row(vec![
+                scope.name(subject).into(),
+                request.method.as_str().into(),
+                request.url.as_str().into(),
+                Quantity::exact(part, Unit::Share).into(),
+            ]);
+        }
+    }
+    table
+}
+
+/// When requests are sent.
+fn arrivals(scope: &Scope, load: &Load) -> String {
+    let parts: Vec<String> = parts(scope).into_iter().map(say::percent).collect();
+    let of_peak = match parts.is_empty() {
+        true => String::new(),
+        false => format!(
+            "; and an open loop at {} of what each server then served at the most",
+            list(&parts)
+        ),
+    };
+    let Arrivals::Open { poisson, stages } = &load.arrivals else {
+        return format!(
+            "closed loop: each connection sends its next request when the last is answered{of_peak}"
+        );
+    };
+    let distances = match poisson {
+        true => "random (Poisson) distances",
+        false => "equal distances",
+    };
+    let rate = match stages.as_slice() {
+        [only] if only.from == only.to => format!("{} requests/s", per_second(only.from)),
+        many => {
+            let stages: Vec<String> = many.iter().map(stage).collect();
+            format!("{}, over and over", stages.join(", then "))
+        }
+    };
+    format!("open loop: {rate}, at {distances}, whatever became of those before")
+}
+
+/// The parts of a server's peak that are offered, ascending.
+pub fn parts(scope: &Scope) -> Vec<f64> {
+    let points = scope.points().into_iter();
+    let mut parts: Vec<f64> = points.filter_map(|p| scope.plan.part_of_peak(p)).collect();
+    parts.sort_by(f64::total_cmp);
+    parts.dedup();
+    parts
+}
+
+fn stage(stage: &Stage) -> String {
+    let [from, to] = [stage.from, stage.to].map(per_second);
+    let time = say::time(stage.length_ns);
+    match stage.from == stage.to {
+        true => format!("{from} requests/s for {time}"),
+        false => format!("{from} to {to} requests/s in {time}"),
+    }
+}
+
+/// A rate that was asked for: `1,000`, `0.5`.
+fn per_second(rate: f64) -> String {
+    match rate >= 1.0 && rate.fract() == 0.0 {
+        true => say::reading(rate, &Unit::Count("requests".into())),
+        false => format!("{rate}"),
+    }
+}
+
+fn connections(scope: &Scope, load: &Load) -> String {
+    let plan = scope.plan;
+    let kinds = [(true, "kept open"), (false, "a new one for each request")];
+    let kinds = kinds.into_iter().filter_map(|(alive, words)| {
+        let points = scope.points().into_iter();
+        let here = points.filter(|&p| plan.keeps_alive(p) == alive);
+        let numbers: BTreeSet<usize> = here.map(|p| plan.connections(p)).collect();
+        let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+        (!numbers.is_empty()).then(|| format!("{}, {words}", numbers.join(", ")))
+    });
+    let kinds: Vec<String> = kinds.collect();
+    let pipeline = match load.pipeline {
+        0 | 1 => String::new(),
+        n => format!(", up to {n} requests under way on each"),
+    };
+    kinds.join("; ") + &pipeline
+}
+
+fn protocol(load: &Load) -> String {
+    let name = match load.protocol {
+        Protocol::Http1 => "HTTP/1.1",
+        Protocol::Http2 => "HTTP/2",
+    };
+    let mut urls = load.requests.iter().flatten();
+    match urls.any(|asked| asked.url.starts_with("https:")) {
+        true => format!("{name} over TLS"),
+        false => name.into(),
+    }
+}
+
+fn expected(expected: &[String]) -> String {
+    match expected {
+        [] => "it is well-formed HTTP".into(),
+        all => all.join(" and "),
+    }
+}
+
+fn time(scope: &Scope, load: &Load) -> String {
+    let stretch = say::time(load.stretch_ns);
+    let blocks = count(scope.results.blocks as usize, "block");
+    let (points, servers) = (scope.plan.points.len(), load.requests.len());
+    if (points, servers) == (1, 1) {
+        let slices = scope.run.complete_blocks().flat_map(|b| &b.slices);
+        let all = slices.map(|s| s.wall_ns).sum::<u64>();
+        return format!("{} without a pause, in {blocks}", say::time(all));
+    }
+    let order = format!("{} came in random order", count(points, "point"));
+    let turns = format!("{} took turns of {stretch}", count(servers, "server"));
+    match (points, servers) {
+        (1, _) => format!("{blocks}, in each of which {turns}"),
+        (_, 1) => format!("{blocks}, in each of which {order} for {stretch} each"),
+        _ => format!("{blocks}, in each of which {order}, and {turns}"),
+    }
+}
+
+fn cases(scope: &Scope) -> String {
+    let cases = scope.plan.cases.iter();
+    let cases = cases.map(|case| format!("{} ({})", case.name, case.work));
+    list(&cases.collect::<Vec<_>>())
+}
+
+fn workers(serving: &Serving) -> String {
+    let threads = count(serving.workers as usize, "thread");
+    format!(
+        "{threads} of servers that run handlers on a pool of threads; the others have their loops"
+    )
+}
+
+/// How the machine's cores were divided.
+fn cores(scope: &Scope) -> String {
+    let said = |key: &str| -> BTreeSet<&str> {
+        let subjects = scope.compared().into_iter();
+        subjects.filter_map(|s| scope.setting(s, key)).collect()
+    };
+    let cores = |key: &str| {
+        let said: Vec<&str> = said(key).into_iter().collect();
+        match said.as_slice() {
+            [] => None,
+            ["1"] => Some("1 core".to_string()),
+            many => Some(format!("{} cores", many.join(" or "))),
+        }
+    };
+    match (cores("server cores"), cores("generator cores")) {
+        (Some(server), _) if said("cores shared").contains("yes") => format!(
+            "generator and server share the machine, and {server}: each takes from the other"
+        ),
+        (Some(server), Some(generator)) => format!(
+            "generator and server share the machine: the server has {server}, the generator {generator} of its own; \
+             which these are changes from block to block"
+        ),
+        _ => "how they were split is not known".into(),
+    }
+}
+
+/// What every server that is compared was proven to do.
+fn proof(scope: &Scope, serving: &Serving) -> String {
+    let examples: Vec<&Example> = serving.examples.iter().flatten().collect();
+    let number = |is: fn(&Example) -> bool| examples.iter().filter(|e| is(e)).count();
+    let is_exact = |e: &Example| matches!(e.answer, Content::Text(_) | Content::File(_));
+    let kinds = [
+        (number(is_exact), "byte for byte"),
+        (
+            number(|e| matches!(e.answer, Content::Json(_))),
+            "as JSON of the same value",
+        ),
+        (number(|e| e.status >= 400), "as refusals"),
+    ];
+    let kinds = kinds.into_iter().filter(|(n, _)| *n > 0);
+    let kinds: Vec<String> = kinds.map(|(n, how)| format!("{n} {how}")).collect();
+    let answers = scope.compared().into_iter();
+    let answers = answers.filter_map(|s| scope.setting(s, "proven answers")?.parse().ok());
+    let answers: BTreeSet<u64> = answers.collect();
+    let whole = |n: &u64| say::reading(*n as f64, &Unit::Count("answers".into()));
+    let answers = match (answers.first(), answers.last()) {
+        (Some(low), Some(high)) if low < high => {
+            format!(", {} to {} answers each", whole(low), whole(high))
+        }
+        (Some(n), _) => format!(", {} answers each", whole(n)),
+        _ => String::new(),
+    };
+    format!(
+        "proven of every server before it was measured{answers}: {} ({}) with status, Content-Type and a Date that is \
+         the time and advances; HEAD says what GET says; 404 for what is missing, 405 with Allow; requests that \
+         arrive a byte at a time, and several at once; Connection: close honoured, and else connections kept, of \
+         which the server has as many as were opened",
+        count(examples.len(), "request"),
+        list(&kinds),
+    )
+}
+
+/// How it was measured, in sentences.
+pub fn how(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Vec<String> {
+    let mut text = Vec::new();
+    if serving.is_some() {
+        text.push(turns(scope, load));
+        text.push(generator(scope, load));
+    }
+    if is_open(load) || !parts(scope).is_empty() {
+        text.push(
+            "In an open loop requests are due at times of their own. Response time counts from the moment when a \
+             request was due, whether a connection was free or not; service time from the moment when it was sent."
+                .into(),
+        );
+    }
+    text.push(format!(
+        "Rates and costs are medians over {} with exact order-statistic intervals. Percentiles are those of all \
+         requests served, with bootstrap intervals over whole blocks; they are up to 0.1 % too high and never too \
+         low. They were asked to hold at {}.",
+        count(scope.results.blocks as usize, "block"),
+        say::percent(scope.level()),
+    ));
+    text.push(
+        "Requests that failed are not in the times, and are counted by kind beside them. Every request that was \
+         offered was served or is an error."
+            .into(),
+    );
+    if !parts(scope).is_empty() {
+        text.push(
+            "In a closed loop the time and the server's CPU time per request are compared: who stalls is asked less \
+             there, so that its percentiles leave out what people would have waited. Where each server is offered a \
+             part of its own peak, p50, p90 and p99 are. That peak is what the first block found, for each server, case \
+             and kind of connection: the rates stay the same over the run."
+                .into(),
+        );
+    }
+    text.extend(redone(scope));
+    text
+}
+
+fn turns(scope: &Scope, load: &Load) -> String {
+    format!(
+        "In each of {}, fresh processes of all servers were started and warmed up, and the points came in random order. \
+         At each, all servers took turns of {}, in a random order and back again, {} for each server, of which the \
+         first tenth more was not counted. A server that still computed after its turn was stopped until the next.",
+        count(scope.results.blocks as usize, "block"),
+        say::time(load.stretch_ns),
+        count(2 * scope.plan.measure.pairs.max(1) as usize, "turn"),
+    )
+}
+
+/// How many turns were taken again, if any.
+fn redone(scope: &Scope) -> Option<String> {
+    let blocks = || scope.run.complete_blocks();
+    let redone: u32 = blocks().map(|b| b.redone_visits).sum();
+    let kept: usize = blocks().map(|b| b.slices.len()).sum();
+    let redone = match redone {
+        0 => return None,
+        1 => "one was".into(),
+        n => format!("{n} were"),
+    };
+    Some(format!(
+        "Besides {} that count, {redone} taken again because another process used more than 1 % of a core meanwhile.",
+        count(kept, "turn"),
+    ))
+}
+
+/// What the generator itself needs for a request, from the cheapest case to the dearest.
+fn generator(scope: &Scope, load: &Load) -> String {
+    let points = scope.points().into_iter();
+    let closed: Vec<usize> = points.filter(|&p| !scope.plan.is_open(p)).collect();
+    let mut costs: Vec<f64> = Vec::new();
+    for place in scope.places(&scope.subjects(), &closed) {
+        let figure = |metric: &Metric| scope.quantity(place, metric).map(|q| q.value);
+        let is_busy = figure(&Metric::GENERATOR_BUSY).is_some_and(|part| part > 0.25);
+        costs.extend(figure(&Metric::GENERATOR_CPU).filter(|_| is_busy));
+    }
+    costs.sort_by(f64::total_cmp);
+    let reading = |cost: &f64| say::reading(*cost, &Unit::Nanoseconds);
+    let own = costs.first().zip(costs.last()).map(|(low, high)| {
+        let [low, high] = [low, high].map(reading);
+        format!(" It needs {low} to {high} of its own CPU time for a request where it is busy.")
+    });
+    let threads = count(load.threads as usize, "thread");
+    format!(
+        "The load generator has {threads}.{}",
+        own.unwrap_or_default()
+    )
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//! An experiment: batches of operations of several subjects, on one target or on several.
+
+use super::measured::Place;
+use super::say::{self, count};
+use super::scope::{Group, Scope};
+use super::standings::Over;
+use super::{Parts, charts, costs, findings, scaling, split, table};
+use crate::document::{Finding, Section};
+use lab_model::{Cores, Metric, Unit};
+
+/// The metrics of a case.
+static METRICS: [Metric; 4] = [
+    Metric::WALL,
+    Metric::CPU,
+    Metric::MEAN_WALL,
+    Metric::MEAN_CPU,
+];
+
+/// The latencies of what does several operations at once.
+static LATENCIES: [Metric; 5] = [
+    Metric::P50,
+    Metric::P90,
+    Metric::P99,
+    Metric::P999,
+    Metric::MAX,
+];
+
+/// What a subject holds over the whole run, and how it starts.
+static HELD: [Metric; 7] = [
+    Metric::STARTUP,
+    Metric::THREADS,
+    Metric::MEMORY,
+    Metric::PEAK_MEMORY,
+    Metric::SERVER_MEMORY,
+    Metric::USER_CPU,
+    Metric::SYSTEM_CPU,
+];
+
+/// What there is to say of a run of batches.
+pub fn parts(scopes: &[Scope]) -> Parts {
+    let first = scopes[0];
+    let mut found: Vec<Finding> = scopes.iter().flat_map(findings).collect();
+    if !first.has_targets() {
+        found.extend(memory(&first));
+    }
+    let mut sections: Vec<Section> = scopes.iter().flat_map(of_target).collect();
+    sections.push(resources(scopes));
+    Parts {
+        chart: charts::answer(scopes, &Metric::WALL),
+        findings: found,
+        sections,
+        how: how(&first),
+    }
+}
+
+/// Who is best, where another one is, and who does most at once: of several targets in one finding, at most
+/// three sentences.
+fn findings(scope: &Scope) -> Vec<Finding> {
+    let points = findings::points(scope);
+    let group = scope.groups(Cores::All).into_iter().next();
+    let leader = findings::overall(scope, &Metric::WALL);
+    let others = [
+        findings::exceptions(scope, &Metric::WALL, Over::all(&scope.points()), &points),
+        group.and_then(|group| scaling::most(scope, &group.points, " at once")),
+    ];
+    let others = others.into_iter().flatten().map(findings::plain);
+    let all = leader.into_iter().chain(others);
+    if !scope.has_targets() {
+        return all.collect();
+    }
+    let texts: Vec<String> = all.take(2).map(|finding| finding.text).collect();
+    let joined = Finding {
+        label: scope.title().into(),
+        text: texts.join(" "),
+        ..Finding::default()
+    };
+    (!texts.is_empty()).then_some(joined).into_iter().collect()
+}
+
+/// Who holds least memory, and who most.
+fn memory(scope: &Scope) -> Option<Finding> {
+    let subjects = scope.compared().into_iter();
+    let held = subjects.filter_map(|s| Some((s, scope.interval((s, None), &Metric::MEMORY)?)));
+    let mut held: Vec<_> = held.filter(|(_, i)| say::is_bounded(i)).collect();
+    held.sort_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
+    let [first, .., last] = held.as_slice() else {
+        return None;
+    };
+    let said = |i| say::figure(i, &Unit::Bytes, scope.level());
+    (first.1.high < last.1.low).then(|| {
+        findings::plain(format!(
+            "{} holds least memory, {}, and {} most, {}.",
+            scope.name(first.0),
+            said(first.1),
+            scope.name(last.0),
+            said(last.1)
+        ))
+    })
+}
+
+/// Ratios at all points, parts, scaling, costs, and each case; beside other targets in one section.
+fn of_target(scope: &Scope) -> Vec<Section> {
+    let all = [
+        every_point(scope),
+        split::section(scope),
+        many_at_once(scope),
+        costs::section(scope),
+        cases(scope),
+    ];
+    if !scope.has_targets() {
+        return all.into();
+    }
+    let mut target = Section::new(scope.title());
+    all.into_iter().for_each(|section| target.section(section));
+    vec![target]
+}
+
+fn every_point(scope: &Scope) -> Section {
+    let mut section = Section::new("Every point");
+    let points = scope.single_points();
+    section.chart(charts::every_ratio(scope, &points, &Metric::WALL));
+    section.table(table::ratios(scope, &points, &Metric::WALL));
+    let title = format!("Time of {}", scope.words.an_operation);
+    let times = table::values(scope, &points, &Metric::WALL, &title);
+    let typical = "Typical times: medians over blocks of the interquartile mean.";
+    section.table(times.captioned(typical));
+    section.table(table::overall(scope, &Metric::WALL, None));
+    section
+}
+
+fn many_at_once(scope: &Scope) -> Section {
+    let mut section = Section::new("Many at once");
+    for group in scope.groups(Cores::All) {
+        let mut many = Section::new(scope.group_title(&group, "many at once"));
+        many.text(scope.case(&group).work.as_str());
+        scaling::add(&mut many, scope, &group);
+        let own = &scope.case(&group).metrics;
+        many.table(table::figures(scope, "", &places(scope, &group), own));
+        let mut latencies = Section::folded("Latency of an operation");
+        let table = table::figures(scope, "", &places(scope, &group), &LATENCIES);
+        latencies.table(table.captioned(
+            "Half of a block's operations take no longer than p50, 99 % no longer than p99: up to 1/32 too high, never \
+             too low.",
+        ));
+        many.section(latencies);
+        section.section(many);
+    }
+    section
+}
+
+fn places(scope: &Scope, group: &Group) -> Vec<Place> {
+    scope.places(&scope.subjects(), &group.points)
+}
+
+/// All figures, case by case.
+fn cases(scope: &Scope) -> Section {
+    let mut section = Section::folded("Case by case");
+    for group in scope.groups(Cores::One) {
+        let mut case = Section::new(scope.group_label(&group));
+        case.text(scope.case(&group).work.as_str());
+        case.chart(match group.points.len() {
+            1 => {
+                let id = format!("cpu-{}", scope.group_label(&group));
+                charts::bars_at(scope, &id, &group.points, &Metric::CPU)
+            }
+            _ => charts::over_sweep(scope, &group, &Metric::WALL),
+        });
+        // An experiment adds metrics of its own to a case.
+        let metrics = [&METRICS[..], &scope.case(&group).metrics].concat();
+        case.table(table::figures(scope, "", &places(scope, &group), &metrics));
+        section.section(case);
+    }
+    section
+}
+
+/// What subjects hold, and how they start.
+fn resources(scopes: &[Scope]) -> Section {
+    let mut section = Section::new("Resources");
+    for scope in scopes {
+        let places = scope.subjects().into_iter().map(|s| (s, None));
+        let places: Vec<Place> = places.collect();
+        let table = table::figures(scope, scope.title(), &places, &HELD);
+        section.table(table.captioned(
+            "Medians over blocks of each subject's process: from start to hello, and the most threads; CPU times are \
+             those of one process over a block.",
+        ));
+    }
+    for metric in [Metric::MEMORY, Metric::STARTUP] {
+        section.chart(charts::bars_over_run(scopes, &metric));
+    }
+    section
+}
+
+fn how(scope: &Scope) -> Vec<String> {
+    let measure = &scope.plan.measure;
+    let turns = format!(
+        "In each of {}, fresh processes of all subjects took turns of about {} on the same core: {} mirrored pairs of \
+         passes for each point, frozen while idle.",
+        count(scope.results.blocks as usize, "block"),
+        say::time(measure.turn_ns),
+        measure.pairs,
+    );
+    let mut cases = scope.plan.cases.iter();
+    let at_once = cases.find(|case| case.cores == Cores::All).map(|case| {
+        format!(
+            "Turns of {}, which does several operations at once, were of about {} and on all cores.",
+            case.name,
+            say::time(case.turn_ns.unwrap_or(measure.turn_ns)),
+        )
+    });
+    let times = "Times are typical times: the median over blocks of the interquartile mean. Mean times count every \
+                 pause.";
+    let turns = std::iter::once(turns).chain(at_once);
+    turns.chain([times.to_string()]).collect()
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What changed between two runs, in sentences.
+
+use super::super::cell;
+use super::super::findings::{self, better_or_worse, plain};
+use super::super::say::{self, count, list};
+use super::changed::{Changed, chart, program_word};
+use crate::BetweenReport;
+use crate::document::{Answer, Finding};
+use lab_model::{Metric, Unit};
+use lab_stats::analysis::Verdict;
+use lab_stats::between::Program;
+
+/// Rows of the answer's chart.
+pub const ROWS: usize = 12;
+
+/// What changed most, what the machine did, and what is open.
+pub fn answer(report: &BetweenReport, changes: &[Changed]) -> Answer {
+    let machine = machine(report);
+    if changes.is_empty() {
+        let text: Vec<String> = std::iter::once(nothing(report)).chain(machine).collect();
+        return Answer {
+            undecided: Some(text.join(" ")),
+            ..Answer::default()
+        };
+    }
+    let mut findings = standings(changes);
+    findings.truncate(findings::MOST - usize::from(machine.is_some()));
+    findings.extend(machine.map(plain));
+    Answer {
+        chart: chart(report, &greatest(changes), "answer"),
+        findings,
+        undecided: undecided(report, changes),
+    }
+}
+
+/// Those that differ most from 1.
+fn greatest<'c, 'a>(changes: &'c [Changed<'a>]) -> Vec<&'c Changed<'a>> {
+    let mut all: Vec<&Changed> = changes.iter().collect();
+    let far = |c: &Changed| match c.change.estimate > 0.0 {
+        true => c.change.estimate.ln().abs(),
+        false => 0.0,
+    };
+    all.sort_by(|a, b| far(b).total_cmp(&far(a)));
+    all.truncate(ROWS);
+    all
+}
+
+/// A finding for each subject, those with the most changes first.
+fn standings(changes: &[Changed]) -> Vec<Finding> {
+    let mut subjects = say::grouped(changes.iter().map(|c| (c.subject, c)));
+    let moved = |mine: &[&Changed]| mine.iter().filter(|c| is_moved(&c.verdict)).count();
+    subjects.sort_by_key(|(_, mine)| std::cmp::Reverse(moved(mine)));
+    let all = subjects.iter().map(|(_, mine)| standing(mine));
+    all.collect()
+}
+
+fn is_moved(verdict: &Verdict) -> bool {
+    !matches!(verdict, Verdict::Equivalent | Verdict::Inconclusive { .. })
+}
+
+/// What a subject's changes are: each, all in one, or those that moved and how many did not.
+fn standing(mine: &[&Changed]) -> Finding {
+    let who = match mine[0].program {
+        Program::Unknown => mine[0].subject.to_string(),
+        program => format!("{} ({})", mine[0].subject, program_word(program)),
+    };
+    if let [only] = mine {
+        return Finding {
+            text: format!(
+                "{who}: its {} is {}, {}.",
+                only.place,
+                said(only),
+                word(only)
+            ),
+            tone: cell::tone(&only.verdict),
+            ..Finding::default()
+        };
+    }
+    let kinds = say::grouped(mine.iter().map(|change| (word(change), *change)));
+    if let [(word, all)] = kinds.as_slice() {
+        let (figures, range) = (count(all.len(), "figure"), range(all));
+        return plain(format!(
+            "{who}: {word} in all {figures} that are compared, {range} times what they were."
+        ));
+    }
+    let mut others = "";
+    let mut parts: Vec<String> = Vec::new();
+    for (word, all) in &kinds {
+        if all.len() <= 2 && is_moved(&all[0].verdict) {
+            let each = all.iter();
+            parts.extend(each.map(|c| format!("{} is {}, {word}", c.place, said(c))));
+            others = " others";
+        } else {
+            parts.push(format!("{}{others} are {word}", all.len()));
+        }
+    }
+    plain(format!("{who}: {}.", parts.join("; ")))
+}
+
+/// `0.90 to 0.91`.
+fn range(all: &[&Changed]) -> String {
+    let estimates = all.iter().map(|c| c.change.estimate);
+    let low = estimates.clone().fold(f64::INFINITY, f64::min);
+    say::span(low, estimates.fold(0.0, f64::max))
+}
+
+/// `0.913 times what it was (0.902 to 0.925)`.
+fn said(change: &Changed) -> String {
+    say::times(&change.change, "what it was", change.change.level)
+}
+
+fn word(change: &Changed) -> &'static str {
+    match change.metric.id.as_ref() {
+        "wall_ratio" => better_or_worse(&Metric::WALL, &change.verdict),
+        _ => better_or_worse(&change.metric, &change.verdict),
+    }
+}
+
+fn undecided(report: &BetweenReport, changes: &[Changed]) -> Option<String> {
+    let open = changes.iter().filter_map(|c| match c.verdict {
+        Verdict::Inconclusive { blocks_needed } => Some(blocks_needed),
+        _ => None,
+    });
+    let open: Vec<Option<u32>> = open.collect();
+    let most = open.iter().flatten().max();
+    let decide = most.map_or(String::new(), |blocks| {
+        format!("; about {blocks} blocks in each run would probably decide them")
+    });
+    let all = count(changes.len(), "change");
+    let open =
+        (!open.is_empty()).then(|| format!("{} of {all} are not decided{decide}.", open.len()));
+    let kinds = report.between.reservations.iter();
+    let kinds = kinds.filter(|r| r.kind != "nothing-relative");
+    let mut kinds: Vec<String> = kinds.map(|r| r.kind.replace('-', " ")).collect();
+    kinds.dedup();
+    let kinds = (!kinds.is_empty()).then(|| format!("There are reservations: {}.", list(&kinds)));
+    let text: Vec<String> = open.into_iter().chain(kinds).collect();
+    (!text.is_empty()).then(|| text.join(" "))
+}
+
+/// No ratio changed because there is none: why, and what would tell.
+fn nothing(report: &BetweenReport) -> String {
+    let mut reservations = report.between.reservations.iter();
+    let why = reservations.find(|r| r.kind == "nothing-relative");
+    let why = why.map_or("No subject was compared in both runs.", |r| &r.text);
+    let plan = report.runs[0].plan.as_ref();
+    let advice = match plan.is_some_and(|p| p.commands().is_some()) {
+        true => {
+            "Measure the old and the new one in turns: `benchlab compare 'OLD' 'NEW'`, or `benchlab compare --rev OLD \
+             --rev NEW -- COMMAND`."
+        }
+        false => "Let the old and the new program be two subjects of one run.",
+    };
+    format!("Nothing can be concluded about what changed. {why} {advice}")
+}
+
+/// What the baseline's own time did, which is the machine's doing if it is the same program.
+fn machine(report: &BetweenReport) -> Option<String> {
+    let between = report.between;
+    let baseline = between.baseline.as_ref()?;
+    let levels = between.times().filter(|l| l.baseline);
+    let changes: Vec<_> = levels.map(|level| &level.change).collect();
+    let did = match changes.as_slice() {
+        [] => return None,
+        [only] => {
+            let said = say::said(only, &Unit::Ratio, between.times_level);
+            format!(
+                "took {} times as long as in the first run {}",
+                said.value, said.range
+            )
+        }
+        many => {
+            let known = many
+                .iter()
+                .filter(|c| say::has_level(c, between.times_level));
+            let more = known.clone().filter(|c| c.low > 1.0).count();
+            let less = known.filter(|c| c.high < 1.0).count();
+            let points = count(many.len(), "point");
+            format!("took longer at {more} and less at {less} of {points}")
+        }
+    };
+    Some(match between.baseline_program {
+        Program::Same => format!(
+            "{baseline} itself, the same program in both, {did}: that is the machine or the system."
+        ),
+        Program::Changed => format!("{baseline} itself, another program now, {did}."),
+        Program::Unknown => format!(
+            "{baseline} itself {did}; the files do not say whether it is the same program, and the machine's speed is \
+             in it."
+        ),
+    })
+}

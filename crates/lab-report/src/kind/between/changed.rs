@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What changed between two runs, figure by figure: as a list, as a chart, and as tidy rows.
+
+use super::super::{cell, charts, say};
+use crate::BetweenReport;
+use crate::document::{Chart, ForestRow, Quantity, Row};
+use lab_model::{Direction, Metric, Unit};
+use lab_stats::analysis::{Interval, Verdict};
+use lab_stats::between::Program;
+
+/// The ratio of a time to the baseline's, as a figure of its own.
+const RATIO: Metric = Metric::new("wall_ratio", "ratio of time", Unit::Ratio, Direction::Less);
+
+/// What changed for a subject at a point in one respect.
+pub struct Changed<'a> {
+    /// Who.
+    pub subject: &'a str,
+    /// Where.
+    pub point: &'a str,
+    /// In which respect, and where, if there are several points: `p99 at connections=64`.
+    pub place: String,
+    /// In which respect; of batches and commands the ratio to the baseline's time.
+    pub metric: Metric,
+    /// Whether it is the same program in both.
+    pub program: Program,
+    /// In the first run and in the second.
+    pub values: [Interval; 2],
+    /// The second / the first.
+    pub change: Interval,
+    /// What the change supports.
+    pub verdict: Verdict,
+}
+
+/// Changes of ratios to the baseline, or of load in every respect.
+pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<Changed<'a>> {
+    let changes = report.between.changes.iter();
+    let judged = changes.filter_map(|c| {
+        Some(Changed {
+            subject: &c.subject,
+            point: &c.point,
+            place: String::new(),
+            metric: if c.relative { RATIO } else { c.metric.clone() },
+            program: c.program,
+            values: c.values,
+            change: c.change,
+            verdict: c.verdict?,
+        })
+    });
+    let mut all: Vec<Changed> = judged.collect();
+    let several = all.windows(2).any(|pair| pair[0].point != pair[1].point);
+    for one in &mut all {
+        one.place = match several {
+            true => format!("{} at {}", one.metric.title, one.point),
+            false => one.metric.title.to_string(),
+        };
+    }
+    all
+}
+
+/// The changes, a group for each point and respect.
+pub fn chart(report: &BetweenReport, changes: &[&Changed], id: &str) -> Option<Chart> {
+    let drawn = changes.iter().filter(|c| c.change.estimate > 0.0);
+    let rows = drawn.map(|change| {
+        let row = ForestRow {
+            name: change.subject.into(),
+            value: Quantity::ratio(&change.change),
+            tone: cell::tone(&change.verdict),
+            label: String::new(),
+        };
+        (change.place.clone(), row)
+    });
+    let caption = match id {
+        "answer" => "The greatest changes; left of 1 is better; the lines are intervals.",
+        _ => "Every change; left of 1 is better; the lines are intervals, simultaneous at a point.",
+    };
+    let axis = "second run / first run".into();
+    charts::forest(id, axis, report.between.margin, say::grouped(rows), caption)
+}
+
+/// Whether a subject is the same program in both runs, in words.
+pub fn program_word(program: Program) -> &'static str {
+    match program {
+        Program::Same => "same program",
+        Program::Changed => "another program",
+        Program::Unknown => "not known",
+    }
+}
+
+/// Times first, then what is compared: those of the second run with the change.
+pub fn rows(report: &BetweenReport, changes: &[Changed]) -> Vec<Row> {
+    let between = report.between;
+    let row = |run: usize, subject, point: &str, metric: &Metric, values: &[Interval; 2]| Row {
+        case: point.into(),
+        value: Some(Quantity::estimate(&values[run], metric.unit.clone())),
+        blocks: Some(between.blocks[run]),
+        ..Row::new(&report.runs[run].name, subject, metric.clone())
+    };
+    let mut rows = Vec::new();
+    for level in between.times() {
+        let role = match () {
+            () if level.baseline && between.baseline.is_some() => "baseline",
+            () if level.reference => "control",
+            () => "",
+        };
+        rows.extend([0, 1].map(|run| Row {
+            role: role.into(),
+            ratio: (run == 1).then(|| Quantity::ratio(&level.change)),
+            note: program_word(level.program).into(),
+            ..row(
+                run,
+                &level.subject,
+                &level.point,
+                &Metric::WALL,
+                &level.values,
+            )
+        }));
+    }
+    for change in changes {
+        let note = match change.verdict {
+            Verdict::Inconclusive {
+                blocks_needed: Some(n),
+            } => format!("about {n} blocks in each run would probably decide it"),
+            _ => String::new(),
+        };
+        let ratio = Quantity::ratio(&change.change);
+        let verdict = cell::identifier(&change.verdict);
+        rows.extend([0, 1].map(|run| Row {
+            ratio: (run == 1).then(|| ratio.clone()),
+            verdict: if run == 1 {
+                verdict.into()
+            } else {
+                String::new()
+            },
+            note: note.clone(),
+            ..row(
+                run,
+                change.subject,
+                change.point,
+                &change.metric,
+                &change.values,
+            )
+        }));
+    }
+    rows
+}

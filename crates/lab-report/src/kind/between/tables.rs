@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Two runs side by side: what changed, and what else differs between them.
+
+use super::super::cell::{self, NONE};
+use super::super::say;
+use super::changed::{Changed, program_word};
+use crate::BetweenReport;
+use crate::document::{Cell, Column, Quantity, Table};
+use lab_model::Unit;
+use lab_stats::between::Program;
+
+/// What changed: figures of both runs, and their ratio with its verdict.
+pub fn changes(report: &BetweenReport, changes: &[Changed]) -> Table {
+    let columns = [
+        Column::from("subject"),
+        "figure".into(),
+        "first".into(),
+        "second".into(),
+        Column::of("second / first", Unit::Ratio),
+        "program".into(),
+    ];
+    let between = report.between;
+    let mut table = Table::new("What changed", columns);
+    let base = between.baseline.as_deref().unwrap_or("");
+    table.caption = if between.is_of_loads() {
+        "Times and costs in each run, and how they changed: below 1 is better.".into()
+    } else {
+        format!("Ratios to {base}'s time in each run, and how they changed: below 1 is faster.")
+    };
+    for change in changes {
+        let figure = |value| Cell::from(Quantity::estimate(value, change.metric.unit.clone()));
+        let [first, second] = [&change.values[0], &change.values[1]].map(figure);
+        table.row(vec![
+            change.subject.into(),
+            change.place.as_str().into(),
+            first,
+            second,
+            cell::judged(&change.change, &change.metric, Some(&change.verdict)),
+            match change.program {
+                Program::Unknown => NONE.into(),
+                program => program_word(program).into(),
+            },
+        ]);
+    }
+    let levels = changes.iter().map(|c| c.change.level);
+    table.notes.extend(say::low_level(between.level, levels));
+    let unmet = between.controls.iter().filter(|c| !c.met);
+    table.notes.extend(unmet.map(|control| {
+        format!(
+            "At {} the control's ratio, in truth the same, changed by {}: the margin is {} there.",
+            control.point,
+            say::figure(&control.change, &Unit::Ratio, control.change.level),
+            say::percent(control.margin),
+        )
+    }));
+    table.without_empty_columns()
+}
+
+/// The time of an operation in both runs.
+pub fn times(report: &BetweenReport) -> Table {
+    let columns = [
+        Column::from("subject"),
+        "point".into(),
+        Column::of("first", Unit::Nanoseconds),
+        Column::of("second", Unit::Nanoseconds),
+        Column::of("second / first", Unit::Ratio),
+        "program".into(),
+    ];
+    let mut table = Table::new("Time of an operation", columns);
+    table.caption = "The machine's speed is in these.".into();
+    let levels = report.between.times();
+    for level in report.between.times() {
+        table.row(vec![
+            level.subject.as_str().into(),
+            level.point.as_str().into(),
+            Quantity::estimate(&level.values[0], Unit::Nanoseconds).into(),
+            Quantity::estimate(&level.values[1], Unit::Nanoseconds).into(),
+            Quantity::ratio(&level.change).into(),
+            program_word(level.program).into(),
+        ]);
+    }
+    let held = levels.map(|l| l.change.level);
+    let asked = report.between.times_level;
+    table.notes.extend(say::low_level(asked, held));
+    table.without_empty_columns()
+}
+
+/// What differs between the runs besides the programs.
+pub fn differences(report: &BetweenReport) -> Table {
+    let mut table = Table::new("Between the runs", ["what", "first run", "second run"]);
+    let value = |value: &Option<String>| Cell::from(value.as_deref().unwrap_or(NONE));
+    for difference in &report.between.differences {
+        let values = [&difference.first, &difference.second].map(value);
+        let what = std::iter::once(Cell::from(difference.what.as_str()));
+        table.row(what.chain(values).collect());
+    }
+    table
+}
+
+/// The runs themselves.
+pub fn runs(report: &BetweenReport) -> Table {
+    let columns = ["run", "file", "began (UTC)", "blocks", "benchlab"];
+    let mut table = Table::new("The two runs", columns);
+    for (i, which) in ["first", "second"].into_iter().enumerate() {
+        let run = report.runs[i];
+        let blocks = f64::from(report.between.blocks[i]);
+        table.row(vec![
+            which.into(),
+            report.files[i].into(),
+            say::minute(run.started_unix_s).into(),
+            Quantity::exact(blocks, Unit::Count("blocks".into())).into(),
+            run.lab_version.as_str().into(),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Cells of tables: a figure, its ratio to the baseline's, what the ratio supports, or why there is none.
+
+use super::measured::Place;
+use super::say;
+use super::scope::Scope;
+use crate::document::{Cell, Quantity, Tone};
+use lab_model::{Metric, Unit};
+use lab_stats::analysis::{Interval, Verdict};
+
+/// What has no figure because a subject cannot do it.
+pub const UNABLE: &str = "—";
+
+/// What has no figure.
+pub const NONE: &str = "–";
+
+/// The verdicts in the order in which they are counted, as data have them.
+const VERDICTS: [&str; 5] = [
+    "faster",
+    "slower",
+    "equivalent",
+    "small-but-real",
+    "inconclusive",
+];
+
+/// A figure, or why there is none.
+pub fn value(scope: &Scope, place: Place, metric: &Metric) -> Cell {
+    let Some(quantity) = scope.quantity(place, metric) else {
+        return missing(scope, place);
+    };
+    let failed = *metric == Metric::ERRORS && quantity.value > 0.0;
+    let cell = Cell::from(quantity);
+    if failed {
+        cell.noted(part_failed(scope, place)).toned(Tone::Alarm)
+    } else if *metric == Metric::THROUGHPUT && is_saturated(scope, place) {
+        limited(cell)
+    } else {
+        cell
+    }
+}
+
+/// A rate that is the load generator's, not the server's.
+pub fn limited(rate: Cell) -> Cell {
+    rate.noted("the generator was the limit").toned(Tone::Alarm)
+}
+
+/// Whether the load generator, not the server, was the limit.
+pub fn is_saturated(scope: &Scope, (subject, point): Place) -> bool {
+    let mut saturated = scope.results.saturated.iter();
+    saturated.any(|&(s, p)| (s, Some(p)) == (subject, point))
+}
+
+/// `3 %` of the requests.
+fn part_failed(scope: &Scope, place: Place) -> String {
+    let count = |metric| scope.quantity(place, metric).map_or(0.0, |q| q.value);
+    let (failed, served) = (count(&Metric::ERRORS), count(&Metric::SERVED));
+    say::percent(failed / (failed + served).max(1.0))
+}
+
+/// A ratio to the baseline's figure with its verdict as a note, or why there is none.
+pub fn ratio(scope: &Scope, place: Place, metric: &Metric) -> Cell {
+    let (subject, point) = place;
+    if let Some(comparison) = scope.comparison(place, metric) {
+        return judged(&comparison.ratio, metric, comparison.verdict.as_ref());
+    }
+    if scope.cell(place, metric).is_none() {
+        return missing(scope, place);
+    }
+    let found = &scope.plan.subjects[subject];
+    if subject == scope.base() {
+        Quantity::exact(1.0, Unit::Ratio).into()
+    } else if found.control_of.is_some() {
+        match point.and_then(|p| scope.results.control(p, metric)) {
+            Some(control) if control.met => Quantity::ratio(&control.ratio).into(),
+            Some(control) => Cell::from(Quantity::ratio(&control.ratio))
+                .noted("noise floor not met")
+                .toned(Tone::Alarm),
+            None => NONE.into(),
+        }
+    } else if scope.refusal(place).is_some() {
+        Cell::from("not compared").toned(Tone::Alarm)
+    } else {
+        NONE.into()
+    }
+}
+
+/// A ratio with the verdict on it.
+pub fn judged(ratio: &Interval, metric: &Metric, verdict: Option<&Verdict>) -> Cell {
+    with_verdict(Quantity::ratio(ratio).into(), metric, verdict)
+}
+
+/// A cell with a verdict on it.
+pub fn with_verdict(cell: Cell, metric: &Metric, verdict: Option<&Verdict>) -> Cell {
+    match verdict {
+        Some(verdict) => cell.noted(word(metric, verdict)).toned(tone(verdict)),
+        None => cell,
+    }
+}
+
+/// Why a place has no figure.
+fn missing(scope: &Scope, place: Place) -> Cell {
+    let (subject, point) = place;
+    if point.is_some_and(|p| !scope.plan.takes_part(subject, p)) {
+        return UNABLE.into();
+    }
+    let why = match scope.failure(place) {
+        Some(failure) => format!("failed: {}", failure.kind),
+        None if scope.refusal(place).is_some() => "not compared".into(),
+        // Other subjects' figures alone say that it could have been.
+        None if point.is_some() && !scope.knows(place) => "not measured".into(),
+        None => return NONE.into(),
+    };
+    Cell::from(why).toned(Tone::Alarm)
+}
+
+/// How many verdicts there are of each kind: `12 slower, 2 equivalent`.
+pub fn counted(verdicts: &[Verdict]) -> Cell {
+    let parts = VERDICTS.iter().filter_map(|word| {
+        let same = verdicts.iter().filter(|v| identifier(v) == *word).count();
+        (same > 0).then(|| format!("{same} {}", word.replace('-', " ")))
+    });
+    let cell = Cell::from(parts.collect::<Vec<_>>().join(", "));
+    match verdicts {
+        [first, others @ ..] if others.iter().all(|v| tone(v) == tone(first)) => {
+            cell.toned(tone(first))
+        }
+        _ => cell,
+    }
+}
+
+/// What the data supports, in a word: costs and sizes are less or more, not faster or slower.
+pub fn word(metric: &Metric, verdict: &Verdict) -> &'static str {
+    let is_time = metric.unit == Unit::Nanoseconds && !metric.id.contains("cpu");
+    let is_time = is_time || *metric == Metric::THROUGHPUT || metric.unit == Unit::Ratio;
+    match verdict {
+        Verdict::Faster if !is_time => "less",
+        Verdict::Slower if !is_time => "more",
+        Verdict::SmallButReal { .. } => "small but real",
+        verdict => identifier(verdict),
+    }
+}
+
+/// The same in CSV and the like, whatever the metric.
+pub fn identifier(verdict: &Verdict) -> &'static str {
+    VERDICTS[match verdict {
+        Verdict::Faster => 0,
+        Verdict::Slower => 1,
+        Verdict::Equivalent => 2,
+        Verdict::SmallButReal { .. } => 3,
+        Verdict::Inconclusive { .. } => 4,
+    }]
+}
+
+/// What a verdict means.
+pub fn tone(verdict: &Verdict) -> Tone {
+    match verdict {
+        Verdict::Faster | Verdict::SmallButReal { faster: true } => Tone::Better,
+        Verdict::Slower | Verdict::SmallButReal { faster: false } => Tone::Worse,
+        Verdict::Equivalent => Tone::Same,
+        Verdict::Inconclusive { .. } => Tone::Undecided,
+    }
+}
+
+/// What a ratio means: its verdict, or on which side of 1 it is.
+pub fn tone_of(ratio: &Interval, verdict: Option<&Verdict>) -> Tone {
+    match verdict {
+        Some(verdict) => tone(verdict),
+        None if ratio.high < 1.0 => Tone::Better,
+        None if ratio.low > 1.0 => Tone::Worse,
+        None => Tone::Undecided,
+    }
+}

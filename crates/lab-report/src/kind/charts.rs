@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The charts that all kinds share: ratios with their intervals, figures as bars, figures over a sweep.
+
+use super::cell;
+use super::measured::Place;
+use super::say;
+use super::scope::{Group, Scope};
+use super::standings::{Over, Standing, Standings};
+use super::table::costed;
+use crate::chart::file_name;
+use crate::document::{
+    Axis, Band, BarRow, Bars, Chart, Drawing, Forest, ForestGroup, ForestRow, Line, Lines,
+    Quantity, Scale, Stroke, Tone,
+};
+use lab_model::{Metric, PointId, SubjectId, Unit};
+
+/// What is said of all forests.
+const BEST_FIRST: &str = "The best is first; left of 1 is better; the lines are intervals.";
+
+/// What answers who is best: overall ratios, or ratios at each point where two are compared, or figures where
+/// nothing is.
+pub fn answer(scopes: &[Scope], metric: &Metric) -> Option<Chart> {
+    let scope = scopes.first()?;
+    let by_point = scope.others().len() == 1 && scope.points().len() > 1;
+    let groups = scopes.iter().map(|scope| {
+        let points = scope.points();
+        match scope.others().as_slice() {
+            &[only] if points.len() > 1 => point_rows(scope, only, &points, metric),
+            _ => standing_rows(scope, metric, Over::all(&points)),
+        }
+    });
+    let titled = scopes.iter().map(|scope| scope.title().to_string());
+    let caption = match by_point {
+        true => "A row for each point; left of 1 is better; the lines are intervals.",
+        false => BEST_FIRST,
+    };
+    let groups = titled.zip(groups).collect();
+    let forest = forest(
+        "answer",
+        ratio_axis(scope, metric),
+        scope.results.margin,
+        groups,
+        caption,
+    );
+    forest.or_else(|| bars_at(scope, "figures", &scope.points(), metric))
+}
+
+/// A row for each subject with the baseline, the best first.
+fn standing_rows(scope: &Scope, metric: &Metric, over: Over) -> Vec<ForestRow> {
+    let row = |s: &Standing| {
+        let is_base = s.subject == scope.base();
+        ForestRow {
+            name: scope.name(s.subject).into(),
+            value: match is_base {
+                true => Quantity::exact(1.0, Unit::Ratio),
+                false => Quantity::ratio(&s.ratio),
+            },
+            tone: match is_base {
+                true => Tone::Plain,
+                false => cell::tone_of(&s.ratio, s.verdict.as_ref()),
+            },
+            label: match (is_base, scope.is_limit(s.subject)) {
+                (true, true) => "1 (the limit)".into(),
+                (true, false) => "1 (baseline)".into(),
+                (false, _) => String::new(),
+            },
+        }
+    };
+    let standings = Standings::new(scope, metric, over);
+    standings.ranked.iter().map(row).collect()
+}
+
+/// A row for each point at which a subject is compared.
+fn point_rows(
+    scope: &Scope,
+    subject: SubjectId,
+    points: &[PointId],
+    metric: &Metric,
+) -> Vec<ForestRow> {
+    let row = |&point: &PointId| {
+        let comparison = scope.comparison((subject, Some(point)), metric)?;
+        let tone = comparison.verdict.as_ref().map_or(Tone::Plain, cell::tone);
+        Some(ForestRow {
+            name: scope.short(point),
+            value: Quantity::ratio(&comparison.ratio),
+            tone,
+            label: String::new(),
+        })
+    };
+    points.iter().filter_map(row).collect()
+}
+
+/// Ratios at every point, a group for each; nothing at one point.
+pub fn every_ratio(scope: &Scope, points: &[PointId], metric: &Metric) -> Option<Chart> {
+    if points.len() < 2 {
+        return None;
+    }
+    let group = |&point: &PointId| {
+        let mut rows = standing_rows(scope, metric, Over::At(Some(point)));
+        rows.retain(|row| row.label.is_empty());
+        (scope.short(point), rows)
+    };
+    forest(
+        &format!("{}ratios-{}", scope.prefix(), metric.id),
+        ratio_axis(scope, metric),
+        scope.results.margin,
+        points.iter().map(group).collect(),
+        "A group for each point: left of 1 is better; the lines are intervals, simultaneous at a point.",
+    )
+}
+
+/// A group for each of some respects and points, in each the best first.
+pub fn standings<'m>(
+    scope: &Scope,
+    id: &str,
+    axis: String,
+    groups: impl IntoIterator<Item = (String, &'m Metric, Over)>,
+) -> Option<Chart> {
+    let groups = groups.into_iter();
+    let groups = groups.map(|(title, metric, over)| (title, standing_rows(scope, metric, over)));
+    forest(id, axis, scope.results.margin, groups.collect(), BEST_FIRST)
+}
+
+/// What a ratio's axis shows: `time as a multiple of c's`.
+pub fn ratio_axis(scope: &Scope, metric: &Metric) -> String {
+    format!(
+        "{} as a multiple of {}'s",
+        costed(metric),
+        scope.base_name()
+    )
+}
+
+/// Ratios beside 1 on a logarithmic axis, with the margin of equivalence; nothing without rows.
+pub fn forest(
+    id: &str,
+    axis: String,
+    margin: f64,
+    groups: Vec<(String, Vec<ForestRow>)>,
+    caption: &str,
+) -> Option<Chart> {
+    let groups = groups.into_iter().filter(|(_, rows)| !rows.is_empty());
+    let groups = groups.map(|(title, rows)| ForestGroup { title, rows });
+    let groups: Vec<ForestGroup> = groups.collect();
+    (!groups.is_empty()).then(|| Chart {
+        id: file_name(id),
+        title: say::capital(&axis),
+        caption: caption.into(),
+        drawing: Drawing::Forest(Forest {
+            axis: Axis::new(axis, Unit::Ratio, Scale::Log),
+            reference: 1.0,
+            margin: Some(margin),
+            groups,
+        }),
+    })
+}
+
+/// Figures of all subjects at some points, a group for each point.
+pub fn bars_at(scope: &Scope, id: &str, points: &[PointId], metric: &Metric) -> Option<Chart> {
+    let group = |&point: &PointId| {
+        let title = match points.len() {
+            1 => String::new(),
+            _ => scope.short(point),
+        };
+        (title, bar_rows(scope, Some(point), metric))
+    };
+    let id = format!("{}{id}", scope.prefix());
+    bars(&id, &metric.title, &metric.unit, points.iter().map(group))
+}
+
+/// A bar for each subject, of figures over the whole run.
+pub fn bars_over_run(scopes: &[Scope], metric: &Metric) -> Option<Chart> {
+    let groups = scopes
+        .iter()
+        .map(|scope| (scope.title().to_string(), bar_rows(scope, None, metric)));
+    bars(&metric.id, &metric.title, &metric.unit, groups)
+}
+
+fn bar_rows(scope: &Scope, point: Option<PointId>, metric: &Metric) -> Vec<BarRow> {
+    let subjects = scope.compared().into_iter();
+    let rows = subjects.filter_map(|subject| {
+        let total = scope.quantity((subject, point), metric)?;
+        Some(BarRow::new(
+            scope.name(subject),
+            scope.colour(subject),
+            total,
+        ))
+    });
+    rows.collect()
+}
+
+/// Whole bars from 0, in groups with headings; nothing without rows.
+pub fn bars(
+    id: &str,
+    title: &str,
+    unit: &Unit,
+    groups: impl IntoIterator<Item = (String, Vec<BarRow>)>,
+) -> Option<Chart> {
+    let mut rows: Vec<BarRow> = Vec::new();
+    for (group, mut bars) in groups {
+        if let Some(first) = bars.first_mut() {
+            first.group = group;
+        }
+        rows.append(&mut bars);
+    }
+    let title = say::capital(title);
+    (!rows.is_empty()).then(|| Chart {
+        id: file_name(id),
+        caption: format!("{title} of each, from zero; the lines at the bars' ends are intervals."),
+        drawing: Drawing::Bars(Bars {
+            axis: Axis::new(title.clone(), unit.clone(), Scale::Linear),
+            parts: Vec::new(),
+            rows,
+        }),
+        title,
+    })
+}
+
+/// A metric over the sweep of a group, a line for each subject; nothing with fewer than two points.
+pub fn over_sweep(scope: &Scope, group: &Group, metric: &Metric) -> Option<Chart> {
+    let lines = scope.compared().into_iter();
+    let lines = lines.map(|subject| {
+        let value = |point| scope.quantity((subject, Some(point)), metric);
+        line(scope, group, subject, value)
+    });
+    let sweep = scope.case(group).sweep.clone()?;
+    let y = Axis::new(metric.title.to_string(), metric.unit.clone(), Scale::Log);
+    let caption = format!(
+        "{} of each {} as {sweep} grows; the bands are intervals.",
+        say::capital(&metric.title),
+        scope.words.subject
+    );
+    sweep_chart(scope, group, (&metric.id, y, caption), lines.collect())
+}
+
+/// Lines over a group's sweep; nothing where none has two points.
+pub fn sweep_chart(
+    scope: &Scope,
+    group: &Group,
+    (id, y, caption): (&str, Axis, String),
+    mut lines: Vec<Line>,
+) -> Option<Chart> {
+    let sweep = scope.case(group).sweep.clone()?;
+    lines.retain(|line| line.points.len() > 1);
+    let label = scope.group_label(group);
+    (!lines.is_empty()).then(|| Chart {
+        id: file_name(&format!("{}{id}-{label}", scope.prefix())),
+        title: scope.group_title(group, &format!("{} over {sweep}", y.title)),
+        caption,
+        drawing: Drawing::Lines(Lines {
+            x: Axis::new(sweep.clone(), Unit::Count(sweep.into()), Scale::Log),
+            y,
+            lines,
+        }),
+    })
+}
+
+/// A subject's values over a sweep, ascending.
+pub fn line(
+    scope: &Scope,
+    group: &Group,
+    subject: SubjectId,
+    value: impl Fn(PointId) -> Option<Quantity>,
+) -> Line {
+    let points = group.points.iter();
+    let points = points.filter_map(|&p| Some((scope.plan.points[p].x?, value(p)?)));
+    let mut points: Vec<(f64, Quantity)> = points.collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Line {
+        name: scope.name(subject).into(),
+        colour: scope.colour(subject),
+        stroke: Stroke::Measured,
+        points,
+        band: Band::Shown,
+    }
+}
+
+/// The answer of what was measured alone: a bar for each metric of a place.
+pub fn bars_of_metrics(
+    scope: &Scope,
+    title: &str,
+    place: Place,
+    metrics: &[Metric],
+) -> Option<Chart> {
+    let rows = metrics.iter().filter_map(|metric| {
+        let total = scope.quantity(place, metric)?;
+        Some(BarRow::new(&metric.title, scope.colour(place.0), total))
+    });
+    let unit = &metrics.first()?.unit;
+    bars("answer", title, unit, [(String::new(), rows.collect())])
+}

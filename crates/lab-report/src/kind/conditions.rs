@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the subjects and the services are, the settings that they read back, and the run's own noise.
+
+use super::cell::NONE;
+use super::measured::Measured;
+use super::say;
+use super::scope::Scope;
+use super::table;
+use crate::document::{Cell, Column, Item, Quantity, Section, Table, Tone};
+use lab_model::{Metric, SubjectId, Unit, WarmUp};
+use std::collections::BTreeSet;
+
+/// The section: services, subjects, settings, the control, warm-up.
+pub fn section(measured: &Measured, scopes: &[Scope]) -> Section {
+    let mut section = Section::folded("Conditions");
+    for scope in scopes {
+        let target = of_target(scope);
+        match measured.has_targets() {
+            true => section.section(target),
+            false => section.items.extend(target.items),
+        }
+    }
+    section
+}
+
+fn of_target(scope: &Scope) -> Section {
+    let mut section = Section::new(scope.title());
+    let services = scope.run.services.iter();
+    let mine = services.filter(|service| service.target == scope.target);
+    let facts: Vec<_> = mine.flat_map(|service| service.facts.clone()).collect();
+    if !facts.is_empty() {
+        section.push(Item::Facts(facts));
+    }
+    section.table(subjects(scope));
+    let (differing, same) = settings(scope);
+    let none_differs = differing.rows.is_empty() && !same.is_empty();
+    section.table(differing);
+    if none_differs {
+        section.text("No setting that was read back differs between them.");
+    }
+    if !same.is_empty() {
+        section.text(format!("The same for all: {}.", same.join(", ")));
+    }
+    section.table(control(scope));
+    section.table(warm_up(scope));
+    section
+}
+
+/// What each subject is; whole commands and servers that were there have their lines and URLs.
+fn subjects(scope: &Scope) -> Table {
+    let head = [
+        scope.words.subject,
+        "language",
+        "driver",
+        "statements",
+        "role",
+    ];
+    let title = say::capital(&format!("the {}", scope.words.subjects));
+    let mut table = Table::new(title, head);
+    for id in scope.subjects() {
+        let subject = &scope.plan.subjects[id];
+        let roles = [
+            (id == scope.base()).then_some("baseline"),
+            (subject.limit && subject.control_of.is_none()).then_some("limit"),
+            subject.control_of.map(|_| "control"),
+        ];
+        let roles: Vec<&str> = roles.into_iter().flatten().collect();
+        if !subject.language.is_empty() {
+            table.row(vec![
+                subject.name.as_str().into(),
+                subject.language.as_str().into(),
+                subject.driver.as_str().into(),
+                subject.statements.as_str().into(),
+                roles.join(", ").into(),
+            ]);
+        }
+    }
+    table.without_empty_columns()
+}
+
+/// Settings in which subjects differ, and in words those in which all agree.
+fn settings(scope: &Scope) -> (Table, Vec<String>) {
+    let settings = &scope.run.settings;
+    let has = |s: &SubjectId| settings.iter().any(|setting| setting.subject == *s);
+    let said: Vec<SubjectId> = scope.subjects().into_iter().filter(has).collect();
+    let mine = settings.iter().filter(|s| said.contains(&s.subject));
+    let keys: BTreeSet<&str> = mine.map(|s| s.key.as_str()).collect();
+    let names = said.iter().map(|&s| scope.name(s));
+    let head = std::iter::once("setting").chain(names);
+    let mut table = Table::new("Settings that differ", head);
+    table.caption = "Marked settings must be equal, and are not.".into();
+    let target = scope.plan.targets.get(scope.target);
+    let own = target.map_or(&[][..], |t| &t.proof.equal);
+    let mut same = Vec::new();
+    for key in keys {
+        let values: Vec<String> = said.iter().map(|&s| values(scope, s, key)).collect();
+        if values.iter().all(|v| *v == values[0]) {
+            same.push(format!("{key} = {}", values[0]));
+            continue;
+        }
+        let tone = match scope.plan.proof.equal.iter().chain(own).any(|k| k == key) {
+            true => Tone::Alarm,
+            false => Tone::Plain,
+        };
+        let name = std::iter::once(Cell::from(key).toned(tone));
+        table.row(name.chain(values.into_iter().map(Cell::from)).collect());
+    }
+    (table, same)
+}
+
+/// The distinct values that a subject read back for a setting, over all points.
+fn values(scope: &Scope, subject: SubjectId, key: &str) -> String {
+    let mine = scope.run.settings.iter();
+    let mine = mine.filter(|s| s.subject == subject && s.key == key);
+    let values: BTreeSet<&str> = mine.map(|s| s.value.as_str()).collect();
+    match values.is_empty() {
+        true => NONE.into(),
+        false => values.into_iter().collect::<Vec<_>>().join(" | "),
+    }
+}
+
+/// The second copy of the baseline, point by point.
+fn control(scope: &Scope) -> Table {
+    let columns = [
+        Column::from("point"),
+        "metric".into(),
+        Column::of("ratio", Unit::Ratio),
+        Column::of("margin used", Unit::Share),
+        "noise floor".into(),
+    ];
+    let mut table = Table::new("The control: this run's own noise", columns);
+    table.caption = format!(
+        "A second copy of {}, whose true ratio is 1: what its ratios are besides is noise.",
+        scope.base_name()
+    );
+    let points = scope.points();
+    let controls = scope.results.controls.iter();
+    for control in controls.filter(|c| points.contains(&c.point)) {
+        let floor = match control.met {
+            true => "met".into(),
+            false => Cell::from("not met").toned(Tone::Alarm),
+        };
+        table.row(vec![
+            scope.short(control.point).into(),
+            control.metric.title.to_string().into(),
+            Quantity::ratio(&control.ratio).into(),
+            Quantity::exact(control.margin, Unit::Share).into(),
+            floor,
+        ]);
+    }
+    table
+}
+
+/// How the first batches of fresh processes behaved, and the very first operation.
+fn warm_up(scope: &Scope) -> Table {
+    let pilots = &scope.run.pilots;
+    let has = |p: &usize| pilots.iter().any(|pilot| pilot.point == *p);
+    let points: Vec<usize> = scope.points().into_iter().filter(has).collect();
+    let sides = (
+        &*table::points(scope, &points),
+        &*table::subjects(scope, &scope.compared()),
+    );
+    let unit = &Metric::COLD.unit;
+    let title = "Warm-up and first operations";
+    let mut table = table::matrix(title, "point", sides, unit, |point, subject| {
+        let mut mine = pilots.iter();
+        let Some(pilot) = mine.find(|p| (p.subject, p.point) == (subject, point)) else {
+            return NONE.into();
+        };
+        let first = Quantity::exact(pilot.cold_ns as f64, unit.clone());
+        let (word, tone) = class(pilot.class);
+        Cell::from(first).noted(word).toned(tone)
+    });
+    table.caption = format!(
+        "The first {} of a fresh process, a single reading, and how its batches went on.",
+        scope.words.operation
+    );
+    table
+}
+
+/// How batch times behave, in a word or two.
+fn class(class: WarmUp) -> (&'static str, Tone) {
+    match class {
+        WarmUp::Flat => ("flat", Tone::Plain),
+        WarmUp::Warming => ("warming", Tone::Plain),
+        WarmUp::Slowing => ("slowing", Tone::Plain),
+        WarmUp::NoSteadyState => ("no steady state", Tone::Undecided),
+    }
+}

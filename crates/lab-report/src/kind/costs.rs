@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What an operation costs by itself and for each unit of a sweep, and what a factor costs.
+
+use super::cell::NONE;
+use super::measured::Measured;
+use super::say;
+use super::scope::{Group, Scope};
+use super::table;
+use crate::document::{Cell, Column, Quantity, Section, Table, Tone};
+use lab_model::{Cores, PointId, Unit};
+use lab_stats::results::Effect;
+
+/// The section; empty without a sweep or factors.
+pub fn section(scope: &Scope) -> Section {
+    let mut section = Section::folded("Fixed and marginal cost");
+    for group in scope.groups(Cores::One) {
+        section.table(fits(scope, &group));
+    }
+    for table in effects(scope) {
+        section.table(table);
+    }
+    section
+}
+
+/// `fixed + marginal` for each subject.
+fn fits(scope: &Scope, group: &Group) -> Table {
+    let case = scope.case(group);
+    let subjects = scope.subjects();
+    let mine = scope.results.fits.iter().filter(|fit| {
+        fit.case == group.case && fit.factors == group.factors && subjects.contains(&fit.subject)
+    });
+    // Of whole commands the unit is a process: what is swept names it.
+    let unit = match (&case.sweep, scope.plan.commands()) {
+        (Some(sweep), Some(_)) => sweep,
+        _ => &case.unit,
+    };
+    let columns = [
+        Column::from(scope.words.subject),
+        Column::of("fixed", Unit::Nanoseconds),
+        Column::of(format!("for each {unit}"), Unit::Nanoseconds),
+        Column::of("worst off the line", Unit::Share),
+        "shape".into(),
+    ];
+    let what = format!("time = fixed + marginal × {unit}");
+    let mut table = Table::new(scope.group_title(group, &what), columns);
+    for fit in mine {
+        table.row(vec![
+            scope.name(fit.subject).into(),
+            Quantity::estimate(&fit.fixed_ns, Unit::Nanoseconds).into(),
+            Quantity::estimate(&fit.marginal_ns, Unit::Nanoseconds).into(),
+            Quantity::exact(fit.worst_residual, Unit::Share).into(),
+            match fit.curved {
+                true => Cell::from("curved").toned(Tone::Undecided),
+                false => "straight".into(),
+            },
+        ]);
+    }
+    table.caption = format!(
+        "What {} costs by itself, and what each further {unit} adds; a curved line must not be extended.",
+        scope.words.an_operation
+    );
+    table
+}
+
+/// What the second and later values of a factor cost: a table for each factor, value and metric.
+pub fn effects(scope: &Scope) -> Vec<Table> {
+    let subjects = scope.subjects();
+    let all = scope.results.effects.iter();
+    let mine = all.filter(|e| subjects.contains(&e.subject));
+    let tables = say::grouped(mine.map(|effect| (Values::of(scope, effect), effect)));
+    let table = |(of, effects): (Values, Vec<&Effect>)| {
+        let rows = say::grouped(effects.iter().map(|e| (place(scope, e), *e)));
+        let named = rows.iter().map(|(name, effects)| (effects, name.clone()));
+        let named: Vec<_> = named.collect();
+        let sides = (&*named, &*table::subjects(scope, &subjects));
+        let mut table = table::matrix(of.title(), "case", sides, &Unit::Ratio, |row, subject| {
+            let found = row.iter().find(|e| e.subject == subject);
+            found.map_or(NONE.into(), |e| Quantity::ratio(&e.ratio).into())
+        });
+        table.caption = format!(
+            "Within each {}: above 1 the second value costs more.",
+            scope.words.subject
+        );
+        table.without_empty_columns()
+    };
+    tables.into_iter().map(table).collect()
+}
+
+/// What an effect is of: which values of a factor are compared in what.
+#[derive(PartialEq)]
+pub struct Values {
+    factor: String,
+    /// In which respect.
+    pub what: String,
+    /// The factor's first value.
+    pub first: String,
+    /// The other.
+    pub second: String,
+}
+
+impl Values {
+    /// Of an effect.
+    pub fn of(measured: &Measured, effect: &Effect) -> Values {
+        let value = |point: Option<PointId>| {
+            let params = point.map(|p| &measured.plan.points[p].params);
+            let mut params = params.into_iter().flatten();
+            let found = params.find(|(key, _)| *key == effect.factor);
+            found.map_or("?".to_string(), |(_, value)| value.clone())
+        };
+        let first = effect.pairs.first();
+        Values {
+            factor: effect.factor.clone(),
+            what: table::costed(&effect.metric).into(),
+            first: value(first.map(|pair| pair.0)),
+            second: value(first.map(|pair| pair.1)),
+        }
+    }
+
+    /// `statement: time with text / time with prepared`.
+    pub fn title(&self) -> String {
+        let Values { factor, what, .. } = self;
+        let [first, second] = [&self.first, &self.second];
+        format!("{factor}: {what} with {second} / {what} with {first}")
+    }
+}
+
+/// The point without the factor, or the case of several, or all cases.
+fn place(scope: &Scope, effect: &Effect) -> String {
+    match (effect.pairs.as_slice(), effect.case) {
+        (&[(from, _)], _) => {
+            let params = scope.plan.points[from].params.iter();
+            let params = params.filter(|(key, _)| *key != effect.factor);
+            let words = params.map(|(key, value)| format!("{key}={value}"));
+            let name = std::iter::once(scope.plan.case(from).name.clone());
+            name.chain(words).collect::<Vec<_>>().join(" ")
+        }
+        (_, Some(case)) => scope.plan.cases[case].name.clone(),
+        (_, None) => "all cases".into(),
+    }
+}

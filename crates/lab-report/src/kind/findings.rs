@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a run found, by rule: who is best, where another one is, what is not decided.
+
+use super::measured::Measured;
+use super::say::{self, count, list};
+use super::scope::Scope;
+use super::sentence::{self, manner, order};
+use super::standings::{Over, Standings};
+use super::{cell, table, trouble};
+use crate::document::{Answer, Chart, Finding, Tone};
+use lab_model::{Metric, PointId, SubjectId};
+use lab_stats::analysis::Verdict;
+use lab_stats::forecast;
+use std::collections::BTreeSet;
+
+/// Findings of an answer.
+pub const MOST: usize = 3;
+
+/// A finding without a label.
+pub fn plain(text: String) -> Finding {
+    Finding {
+        text,
+        ..Finding::default()
+    }
+}
+
+/// The first findings, behind them a warning without which they mislead, and what is not decided.
+pub fn answer(measured: &Measured, chart: Option<Chart>, mut findings: Vec<Finding>) -> Answer {
+    let mut warnings = measured.results.warnings.iter();
+    let grave = warnings.find(|w| trouble::is_grave(w.kind));
+    findings.truncate(MOST - usize::from(grave.is_some()));
+    findings.extend(grave.map(|w| trouble::warning(w.kind, w.text.clone())));
+    Answer {
+        chart,
+        findings,
+        undecided: undecided(measured),
+    }
+}
+
+/// Why there is no answer.
+pub fn no_answer(measured: &Measured) -> Answer {
+    let at = match measured.results.blocks {
+        0 => "",
+        _ => " at any point",
+    };
+    let subject = measured.words.subject;
+    let none = format!("There is no answer yet: no {subject} has a complete block{at}.");
+    let text: Vec<String> = std::iter::once(none).chain(missing(measured)).collect();
+    Answer {
+        undecided: Some(text.join(" ")),
+        ..Answer::default()
+    }
+}
+
+/// Who is best over some points; `words` say over which.
+pub fn leader(scope: &Scope, metric: &Metric, over: Over, words: &str) -> Option<Finding> {
+    let all = Standings::new(scope, metric, over).without_limits(scope);
+    let text = order(scope, &all, words)?;
+    Some(plain(
+        match scope.is_limit(scope.base()) && all.have_level() {
+            true => format!("Besides {}, the limit, {text}", scope.base_name()),
+            false => text,
+        },
+    ))
+}
+
+/// Who is best over all points of a target, or at its only one; of two, what their comparison says.
+pub fn overall(scope: &Scope, metric: &Metric) -> Option<Finding> {
+    let points = scope.points();
+    if let [subject] = scope.others().as_slice() {
+        return pair(scope, *subject, metric);
+    }
+    let words = match points.len() {
+        1 => String::new(),
+        n => format!(" over {}", count(n, "point")),
+    };
+    leader(scope, metric, Over::all(&points), &words)
+}
+
+/// One that is compared, against the baseline.
+pub fn pair(scope: &Scope, subject: SubjectId, metric: &Metric) -> Option<Finding> {
+    let points = scope.points().into_iter();
+    let compared = points.filter_map(|p| scope.comparison((subject, Some(p)), metric));
+    let compared: Vec<_> = compared.collect();
+    match compared.as_slice() {
+        [] => None,
+        [only] => {
+            let at = only.key.point.map(|p| sentence::at(scope, p));
+            Some(Finding {
+                text: sentence::comparison(scope, only, &at.unwrap_or_default()),
+                tone: only.verdict.as_ref().map_or(Tone::Plain, cell::tone),
+                ..Finding::default()
+            })
+        }
+        many => {
+            let (name, base) = (scope.name(subject), scope.base_name());
+            let standings = Standings::new(scope, metric, Over::ALL);
+            let own = standings.ranked.iter().find(|s| s.subject == subject);
+            let begin = match own {
+                Some(own) => format!(
+                    "{name} {} {} over {}",
+                    manner(metric).verb,
+                    sentence::told(scope, &standings, own),
+                    count(own.points as usize, "point"),
+                ),
+                None => format!("{name} and {base} have no overall interval yet"),
+            };
+            let verdicts = many.iter().filter_map(|c| Some((c.key.point?, c.verdict?)));
+            let counted = counted(scope, metric, verdicts);
+            Some(plain(format!("{begin}: {counted}.")))
+        }
+    }
+}
+
+/// `faster at n=1 and n=10, equivalent at 3 points`.
+fn counted(
+    scope: &Scope,
+    metric: &Metric,
+    verdicts: impl Iterator<Item = (PointId, Verdict)>,
+) -> String {
+    let words = verdicts.map(|(point, v)| (better_or_worse(metric, &v), scope.short(point)));
+    let parts = say::grouped(words).into_iter();
+    let parts = parts.map(|(word, at)| match at.len() {
+        1..=3 => format!("{word} at {}", list(&at)),
+        n => format!("{word} at {n} points"),
+    });
+    list(&parts.collect::<Vec<_>>())
+}
+
+/// A verdict on a metric in a word or two: of times faster or slower, of all else less or more.
+pub fn better_or_worse(metric: &Metric, verdict: &Verdict) -> &'static str {
+    let words = match metric.id.as_ref() {
+        "wall" | "mean_wall" => ["faster", "slower", "a little faster", "a little slower"],
+        "throughput" => ["higher", "lower", "a little higher", "a little lower"],
+        _ => ["less", "more", "a little less", "a little more"],
+    };
+    match verdict {
+        Verdict::Faster => words[0],
+        Verdict::Slower => words[1],
+        Verdict::SmallButReal { faster: true } => words[2],
+        Verdict::SmallButReal { faster: false } => words[3],
+        Verdict::Equivalent => "equivalent",
+        Verdict::Inconclusive { .. } => "not decided",
+    }
+}
+
+/// In which of some parts another one leads than over all, and where the most is lost. Nothing of one part, or of
+/// two subjects.
+pub fn exceptions(
+    scope: &Scope,
+    metric: &Metric,
+    all: Over,
+    parts: &[(Over, String)],
+) -> Option<String> {
+    if parts.len() < 2 || scope.others().len() < 2 {
+        return None;
+    }
+    let standings = |over| Standings::new(scope, metric, over).without_limits(scope);
+    let overall = standings(all);
+    let best: BTreeSet<SubjectId> = overall.first().iter().map(|s| s.subject).collect();
+    let (mut led, mut lost) = (None, None);
+    for (over, name) in parts {
+        let here = standings(*over);
+        let told = |s| sentence::told(scope, &here, s);
+        if let ([first], true) = (here.first(), here.have_level())
+            && !best.contains(&first.subject)
+            && first.subject != scope.base()
+        {
+            let next = here.ranked.get(1).map_or(1.0, |next| next.ratio.estimate);
+            let gain = next / first.ratio.estimate.max(f64::MIN_POSITIVE);
+            let (who, does) = (scope.name(first.subject), manner(metric).least);
+            greater(&mut led, gain, || {
+                format!("At {name} {who} {does}: {}.", told(first))
+            });
+        }
+        let last = here.ranked.last().filter(|s| s.subject != scope.base());
+        if let Some(last) = last.filter(|s| say::has_level(&s.ratio, here.level)) {
+            let (who, verb) = (scope.name(last.subject), manner(metric).verb);
+            greater(&mut lost, last.ratio.estimate, || {
+                format!(
+                    "The greatest distance is at {name}: {who} {verb} {}.",
+                    told(last)
+                )
+            });
+        }
+    }
+    let texts: Vec<String> = [led, lost].into_iter().flatten().map(|(_, t)| t).collect();
+    (!texts.is_empty()).then(|| texts.join(" "))
+}
+
+/// Keeps the text of the greatest value.
+fn greater(kept: &mut Option<(f64, String)>, value: f64, text: impl FnOnce() -> String) {
+    if kept.as_ref().is_none_or(|(most, _)| value > *most) {
+        *kept = Some((value, text()));
+    }
+}
+
+/// What is not decided, what would decide it, and who is missing.
+fn undecided(measured: &Measured) -> Option<String> {
+    let verdicts = measured.results.comparisons.iter();
+    let verdicts: Vec<Verdict> = verdicts.filter_map(|c| c.verdict).collect();
+    let open = verdicts.iter().filter_map(|verdict| match verdict {
+        Verdict::Inconclusive { blocks_needed } => Some(*blocks_needed),
+        _ => None,
+    });
+    let open: Vec<Option<u32>> = open.collect();
+    let what = match (verdicts.len(), open.len()) {
+        (_, 0) => None,
+        (1, _) => Some("The comparison is not decided".to_string()),
+        (all, n) if all == n => Some(format!("None of {all} comparisons is decided")),
+        (all, n) => Some(format!("{n} of {all} comparisons are not decided")),
+    };
+    let what = what.map(|what| format!("{what}{}.", would_decide(measured, &open)));
+    let text: Vec<String> = [what, few_blocks(measured), missing(measured)]
+        .into_iter()
+        .flatten()
+        .collect();
+    (!text.is_empty()).then(|| text.join(" "))
+}
+
+/// `; about 40 blocks would probably decide all of them (--for 5m)`.
+fn would_decide(measured: &Measured, open: &[Option<u32>]) -> String {
+    let mut known: Vec<u32> = open.iter().flatten().copied().collect();
+    known.sort_unstable();
+    let most = measured.plan.measure.max_blocks.max(80);
+    let all = known.last().filter(|_| known.len() == open.len());
+    let half = known.get(open.len() / 2);
+    let (blocks, of_them) = match (all, half) {
+        (Some(all), _) if *all <= most && open.len() == 1 => (all, "it"),
+        (Some(all), _) if *all <= most => (all, "all of them"),
+        (_, Some(half)) if *half <= most => (half, "half of them"),
+        _ if open.len() == 1 => {
+            return "; more time would hardly decide it: let one operation do more, or allow a wider margin".into();
+        }
+        _ => return "; more time would hardly decide most of them".into(),
+    };
+    let time = forecast::time_for(measured.run, *blocks);
+    let time = time.map_or(String::new(), |time| format!(" (--for {time})"));
+    format!("; about {blocks} blocks would probably decide {of_them}{time}")
+}
+
+/// What few blocks mean for the whole run, if they are too few.
+fn few_blocks(measured: &Measured) -> Option<String> {
+    let ratios = measured.results.comparisons.iter().map(|c| &c.ratio);
+    let least = ratios.map(|r| r.level).fold(f64::INFINITY, f64::min);
+    let asked = measured.results.level;
+    (least < asked - 1e-9).then(|| {
+        let n = measured.results.blocks as usize;
+        format!(
+            "{} {} too few for intervals of {}: some hold at {} only.",
+            count(n, "block"),
+            if n == 1 { "is" } else { "are" },
+            say::percent(asked),
+            say::percent(least),
+        )
+    })
+}
+
+/// Who is not in the answer, or not everywhere.
+fn missing(measured: &Measured) -> Option<String> {
+    let failed: BTreeSet<SubjectId> = measured.run.failures.iter().map(|f| f.subject).collect();
+    let refused = measured.refusals().map(|r| r.subject);
+    let refused: BTreeSet<SubjectId> = refused.filter(|s| !failed.contains(s)).collect();
+    let names = |all: &BTreeSet<SubjectId>| {
+        let names: Vec<String> = all.iter().map(|&s| measured.label(s)).collect();
+        list(&names)
+    };
+    let place = match measured.plan.points.len() {
+        1 => "",
+        _ => " at some point or everywhere",
+    };
+    let failed = (!failed.is_empty())
+        .then(|| format!("Failed{place}, and left out there: {}.", names(&failed)));
+    let refused = (!refused.is_empty()).then(|| {
+        let names = names(&refused);
+        format!("Not compared somewhere, because the work was not the same: {names}.")
+    });
+    let text: Vec<String> = failed.into_iter().chain(refused).collect();
+    (!text.is_empty()).then(|| text.join(" "))
+}
+
+/// Each point with its name, for [`exceptions`].
+pub fn points(scope: &Scope) -> Vec<(Over, String)> {
+    let points = table::points(scope, &scope.single_points()).into_iter();
+    points.map(|(p, name)| (Over::At(Some(p)), name)).collect()
+}

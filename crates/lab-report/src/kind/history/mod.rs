@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Many runs of one experiment or comparison, a row for each run and subject: how a ratio came out from day
+//! to day.
+
+mod past;
+mod record;
+mod tables;
+
+use super::say::{self, count};
+use super::{cell, findings};
+use crate::document::{
+    Answer, Axis, Band, Chart, Document, Drawing, Line, Lines, Quantity, Row, Scale, Section,
+    Stroke, Table,
+};
+use lab_model::{Direction, Kind, Metric, Unit};
+use lab_stats::analysis::Interval;
+pub use past::Past;
+use record::{Record, records};
+
+/// What there are runs of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Known {
+    /// The experiment's or the comparison's name.
+    pub name: String,
+    /// How many runs.
+    pub runs: usize,
+    /// When the last one began, in seconds since 1970.
+    pub last_unix_s: f64,
+}
+
+/// The runs of one name, the oldest first, with those subjects alone that are named, or all.
+pub fn document(name: &str, runs: &[Past], subjects: &[String]) -> Document {
+    let records = records(runs, subjects);
+    let mut names: Vec<&str> = records.iter().map(|r| &*r.past.run).collect();
+    names.dedup();
+    let mut document = Document {
+        title: format!("History of {name}: {}", count(names.len(), "run")),
+        question: "How did the ratios come out from run to run?".into(),
+        made: made(&records),
+        lab_version: env!("CARGO_PKG_VERSION").into(),
+        answer: answer(&records),
+        source: "The runs' files hold every sample.".into(),
+        ..Document::default()
+    };
+    let mut section = Section::new("Run by run");
+    let pairs = say::grouped(records.iter().map(|r| ((&r.name, &r.baseline.name), r)));
+    for (_, mine) in &pairs {
+        section.push(tables::of(mine));
+    }
+    for note in tables::notes(&records) {
+        section.text(note);
+    }
+    document.section(section);
+    document.rows = records.iter().flat_map(rows).collect();
+    document
+}
+
+/// The names in a folder.
+pub fn names(folder: &str, names: &[Known]) -> Document {
+    let columns = ["name", "runs", "last (UTC)"];
+    let mut table = Table::new("What `benchlab history NAME` shows", columns);
+    for known in names {
+        let runs = Quantity::exact(known.runs as f64, Unit::Count("runs".into()));
+        let last = say::minute(known.last_unix_s);
+        table.row(vec![known.name.as_str().into(), runs.into(), last.into()]);
+    }
+    let mut section = Section::new("Names");
+    match names {
+        [] => section.text("There are none; `benchlab run sql --quick` makes one."),
+        _ => section.push(table),
+    }
+    let mut document = Document {
+        title: format!("Runs in {folder}"),
+        lab_version: env!("CARGO_PKG_VERSION").into(),
+        ..Document::default()
+    };
+    document.section(section);
+    document.rows = names.iter().map(known_row).collect();
+    document
+}
+
+/// How many runs there are of a name.
+fn known_row(known: &Known) -> Row {
+    let unit = Unit::Count("runs".into());
+    let metric = Metric::new("runs", "runs", unit.clone(), Direction::Neither);
+    Row {
+        value: Some(Quantity::exact(known.runs as f64, unit)),
+        note: say::minute(known.last_unix_s),
+        ..Row::new("", &known.name, metric)
+    }
+}
+
+/// From when to when.
+fn made(records: &[Record]) -> String {
+    let times = records.iter().filter_map(Record::started_unix_s);
+    let first = times.clone().fold(f64::INFINITY, f64::min);
+    let last = times.fold(0.0, f64::max);
+    match first <= last {
+        true => format!("{} to {} UTC", say::minute(first), say::minute(last)),
+        false => String::new(),
+    }
+}
+
+fn answer(records: &[Record]) -> Answer {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut subjects = say::grouped(records.iter().map(|r| (r.line(), r)));
+    // Of one subject its cases stand side by side.
+    let mut names: Vec<&str> = subjects.iter().map(|((name, ..), _)| *name).collect();
+    names.dedup();
+    subjects.sort_by_key(|((name, ..), _)| names.iter().position(|known| known == name));
+    for (_, mine) in &subjects {
+        let line = line(mine, lines.len(), records);
+        lines.extend((!line.points.is_empty()).then_some(line));
+    }
+    subjects.sort_by(|(_, a), (_, b)| moved(b).total_cmp(&moved(a)));
+    let found = subjects.iter().filter_map(|(_, mine)| finding(mine));
+    let none = || "There are no runs of this name.".to_string();
+    Answer {
+        chart: chart(records, lines),
+        findings: found.take(findings::MOST).map(findings::plain).collect(),
+        undecided: records.is_empty().then(none),
+    }
+}
+
+fn chart(records: &[Record], lines: Vec<Line>) -> Option<Chart> {
+    let ratio = format!("ratio to {}", records.first()?.baseline.name);
+    let runs = Unit::Count("runs".into());
+    (!lines.is_empty()).then(|| Chart {
+        id: "history".into(),
+        title: format!("{} from run to run", say::capital(&ratio)),
+        caption: "Each line is a subject; the bands are the intervals of each run.".into(),
+        drawing: Drawing::Lines(Lines {
+            x: Axis::new("run, the oldest first", runs, Scale::LinearFromLeast),
+            y: Axis::new(ratio, Unit::Ratio, Scale::LinearFromLeast),
+            lines,
+        }),
+    })
+}
+
+fn name(record: &Record) -> String {
+    match &record.case {
+        Some(case) => format!("{}, {case}", record.name),
+        None => record.name.clone(),
+    }
+}
+
+fn line(mine: &[&Record], colour: usize, all: &[Record]) -> Line {
+    let mut runs: Vec<&str> = all.iter().map(|r| &*r.past.run).collect();
+    runs.dedup();
+    let point = |r: &&Record| {
+        let place = runs.iter().position(|run| *run == r.past.run)?;
+        Some((place as f64 + 1.0, Quantity::ratio(r.ratio.as_ref()?)))
+    };
+    Line {
+        name: name(mine[0]),
+        colour,
+        stroke: Stroke::Measured,
+        points: mine.iter().filter_map(point).collect(),
+        band: Band::Shown,
+    }
+}
+
+/// The least and the greatest ratio before the latest run.
+fn before(mine: &[&Record]) -> Option<(f64, f64)> {
+    let before = mine[..mine.len().saturating_sub(1)].iter();
+    let before = before.filter_map(|r| Some(r.ratio?.estimate));
+    let low = before.clone().fold(f64::INFINITY, f64::min);
+    let high = before.fold(0.0, f64::max);
+    (low <= high).then_some((low, high))
+}
+
+/// How far the latest ratio is from those before it, in logarithms.
+fn moved(mine: &[&Record]) -> f64 {
+    let latest = mine.last().and_then(|r| Some(r.ratio?.estimate));
+    let Some((ratio, (low, high))) = latest.zip(before(mine)) else {
+        return 0.0;
+    };
+    (low / ratio).ln().max((ratio / high).ln()).max(0.0)
+}
+
+/// `java's ratio to c is 1.45 (1.40 to 1.51) in the latest of 5 runs; it was 1.38 to 1.52 before.`
+fn finding(mine: &[&Record]) -> Option<String> {
+    let latest = mine.last()?;
+    let ratio = latest.ratio.filter(|_| !latest.is_alone())?;
+    let was = before(mine);
+    let was = was.map_or(String::new(), |(low, high)| {
+        format!("; it was {} before", say::span(low, high))
+    });
+    let place = latest.case.as_ref();
+    let place = place.map_or(String::new(), |case| format!(" in {case}"));
+    // An interval with too few blocks says its level.
+    let asked = if latest.few_blocks { 1.0 } else { 0.0 };
+    Some(format!(
+        "{}'s ratio to {}{place} is {} in the latest of {}{was}.",
+        latest.name,
+        latest.baseline.name,
+        say::figure(&ratio, &Unit::Ratio, asked),
+        count(mine.len(), "run"),
+    ))
+}
+
+/// The ratio, the baseline's time, the p99 and the errors of a run.
+fn rows(record: &Record) -> Vec<Row> {
+    let row = |subject: &str, metric: Metric, value: Option<Quantity>| Row {
+        target: record.target.map_or("", Kind::name).into(),
+        case: record.case.clone().unwrap_or_default(),
+        value,
+        blocks: Some(record.blocks),
+        note: record.remarks.clone(),
+        ..Row::new(&record.past.run, subject, metric)
+    };
+    let (respect, time_of) = match (&record.case, record.failed) {
+        (Some(_), _) => (Metric::SERVER_CPU, Metric::TIME_PER_REQUEST),
+        (None, Some(_)) => (Metric::THROUGHPUT, Metric::TIME_PER_REQUEST),
+        (None, None) => (Metric::WALL, Metric::WALL),
+    };
+    let verdict = match record.verdicts.as_slice() {
+        [] => record.missing.replace(' ', "-"),
+        [only] => cell::identifier(only).into(),
+        _ => String::new(),
+    };
+    let ratio = Row {
+        ratio: record.ratio.as_ref().map(Quantity::ratio),
+        verdict,
+        ..row(&record.name, respect, None)
+    };
+    let time = |i: &Interval| Quantity::estimate(i, Unit::Nanoseconds);
+    let baseline = record.time_ns.as_ref().map(|i| Row {
+        role: "baseline".into(),
+        ..row(&record.baseline.name, time_of, Some(time(i)))
+    });
+    let p99 = record.p99_ns.as_ref();
+    let p99 = p99.map(|i| row(&record.name, Metric::P99, Some(time(i))));
+    let failed = record.failed.map(|n| {
+        let count = Quantity::exact(n as f64, Metric::ERRORS.unit);
+        row(&record.name, Metric::ERRORS, Some(count))
+    });
+    let all = [Some(ratio), baseline, p99, failed];
+    all.into_iter().flatten().collect()
+}

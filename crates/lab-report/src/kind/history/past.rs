@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a history keeps of a run: small, so that hundreds of runs can be read one after the other.
+
+use super::super::measured::Measured;
+use super::super::scope::Scope;
+use super::super::servers::View;
+use super::super::standings::{Over, standing};
+use super::super::{say, table};
+use crate::Report;
+use lab_model::{Kind, Metric, PointId, Run, Subject, SubjectId};
+use lab_stats::analysis::{Interval, Verdict};
+use std::collections::HashMap;
+
+/// One run, without its samples.
+#[derive(Clone, Debug)]
+pub struct Past {
+    pub(super) run: String,
+    pub(super) started_unix_s: f64,
+    pub(super) ended: bool,
+    /// The facts of the host that decide how fast it is.
+    pub(super) host: Vec<(String, String)>,
+    /// How each subject came out on each target; of servers that the lab started, in each case.
+    pub(super) standings: Vec<Standing>,
+}
+
+/// How a subject came out.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// The target, if it has one.
+    pub target: Option<Kind>,
+    /// The case, where each stands for itself: ratios are those of the server's CPU time per request then.
+    pub case: Option<String>,
+    /// Complete ones.
+    pub blocks: u32,
+    pub points: Vec<String>,
+    pub subject: Made,
+    pub baseline: Made,
+    /// To the baseline, at the only point, or overall; if it has an interval.
+    pub ratio: Option<Interval>,
+    /// The blocks were too few for the level that was asked for.
+    pub few_blocks: bool,
+    /// Point by point.
+    pub verdicts: Vec<Verdict>,
+    /// Why there are no verdicts, if there are none.
+    pub missing: &'static str,
+    /// The baseline's time, where the run has one point alone; of load the time for each request, ns.
+    pub time_ns: Option<Interval>,
+    /// Of the response time of a load, where the run has one point alone.
+    pub p99_ns: Option<Interval>,
+    /// Requests of a load that failed, at all points.
+    pub failed: Option<u64>,
+}
+
+/// A subject and what tells whether it is the same program in another run.
+#[derive(Clone, Debug)]
+pub struct Made {
+    pub name: String,
+    pub revision: Option<String>,
+    /// The command's line, or else program and arguments.
+    line: String,
+    sha256: Option<String>,
+}
+
+/// What of a run stands for itself: in which respect, over which points.
+struct Respect {
+    metric: Metric,
+    over: Over,
+    case: Option<usize>,
+    /// Those that are compared.
+    points: Vec<PointId>,
+    /// Those of which failed requests are counted.
+    all_points: Vec<PointId>,
+}
+
+impl Past {
+    /// What a history shows of a run, which it analyses. `hashes` are those in the run file, by
+    /// [`Plan::subject_label`] or by the subjects' names. Nothing of a file of imported figures.
+    ///
+    /// [`Plan::subject_label`]: lab_model::Plan::subject_label
+    pub fn new(run: &Run, hashes: &HashMap<String, String>) -> Option<Past> {
+        let report = Report::new(run, "");
+        let measured = Measured::new(&report, run.plan.as_ref()?);
+        let facts = run.host.facts.iter();
+        let decisive = |(name, _): &&(String, String)| ["cpu", "kernel"].contains(&name.as_str());
+        let mut standings = Vec::new();
+        for scope in Scope::all(&measured) {
+            let mut shown = scope.others();
+            if shown.is_empty() {
+                shown.push(scope.base());
+            }
+            for respect in respects(scope) {
+                let all = shown.iter();
+                standings.extend(all.map(|&s| Standing::new(&scope, &respect, s, hashes)));
+            }
+        }
+        Some(Past {
+            run: run.name.clone(),
+            started_unix_s: run.started_unix_s,
+            ended: run.ending.is_some(),
+            host: facts.filter(decisive).cloned().collect(),
+            standings,
+        })
+    }
+
+    /// The names of the subjects that have a row, each once.
+    pub fn subjects(&self) -> impl Iterator<Item = &str> {
+        let standings = self.standings.iter();
+        let mut names: Vec<&str> = standings.map(|s| s.subject.name.as_str()).collect();
+        names.sort();
+        names.dedup();
+        names.into_iter()
+    }
+}
+
+/// The time of all points, of load the time for each request; of servers that the lab started, what a request costs
+/// in each case.
+fn respects(scope: Scope) -> Vec<Respect> {
+    let points = scope.points();
+    if scope.plan.serving().is_none() {
+        let metric = match scope.plan.load() {
+            Some(_) => Metric::THROUGHPUT,
+            None => Metric::WALL,
+        };
+        return vec![Respect {
+            metric,
+            over: Over::all(&points),
+            case: None,
+            points: points.clone(),
+            all_points: points,
+        }];
+    }
+    let view = View::new(scope);
+    let cases = view.cases().into_iter().map(|case| {
+        let in_case = |p: &PointId| scope.plan.points[*p].case == case;
+        Respect {
+            metric: Metric::SERVER_CPU,
+            over: Over::Points {
+                case: Some(case),
+                keep_alive: Some(view.keep_alive),
+            },
+            case: Some(case),
+            points: view.closed(case),
+            all_points: points.iter().copied().filter(in_case).collect(),
+        }
+    });
+    cases.filter(|respect| !respect.points.is_empty()).collect()
+}
+
+impl Standing {
+    fn new(
+        scope: &Scope,
+        respect: &Respect,
+        subject: SubjectId,
+        hashes: &HashMap<String, String>,
+    ) -> Standing {
+        let made = |id: SubjectId| {
+            let (subject, label) = (&scope.plan.subjects[id], scope.label(id));
+            let hash = hashes.get(&label).or_else(|| hashes.get(&subject.name));
+            Made::new(subject, hash)
+        };
+        let own = standing(scope, subject, &respect.metric, respect.over);
+        // Times are told where there is one point alone.
+        let only = match respect.points.as_slice() {
+            &[only] if respect.case.is_none() => Some(only),
+            _ => None,
+        };
+        let time =
+            |s: SubjectId, metric: &Metric| scope.interval((s, Some(only?)), metric).copied();
+        let base = time(scope.base(), &respect.metric).map(|own| match scope.plan.load() {
+            Some(_) => say::inverse(&own, 1e9),
+            None => own,
+        });
+        Standing {
+            target: scope.kind(),
+            case: respect.case.map(|case| scope.plan.cases[case].name.clone()),
+            blocks: scope.results.blocks,
+            points: respect.points.iter().map(|&p| scope.point(p)).collect(),
+            subject: made(subject),
+            baseline: made(scope.base()),
+            ratio: own.map(|s| s.ratio).filter(say::is_bounded),
+            few_blocks: own.is_some_and(|s| !say::has_level(&s.ratio, scope.results.level)),
+            verdicts: match respect.case {
+                Some(_) => own.and_then(|s| s.verdict).into_iter().collect(),
+                None => table::verdicts(scope, subject, &respect.metric),
+            },
+            missing: missing(scope, respect, subject),
+            time_ns: base.filter(say::is_bounded),
+            p99_ns: time(subject, &Metric::P99).filter(say::is_bounded),
+            failed: scope.plan.load().map(|_| failed(scope, respect, subject)),
+        }
+    }
+
+    /// Whether it stands for the same as another.
+    pub fn is_like(&self, other: &Standing) -> bool {
+        (self.target, &self.case) == (other.target, &other.case)
+    }
+
+    /// It is the baseline itself, with nothing to compare.
+    pub fn is_alone(&self) -> bool {
+        self.subject.name == self.baseline.name
+    }
+}
+
+/// How many requests failed, at all points.
+fn failed(scope: &Scope, respect: &Respect, subject: SubjectId) -> u64 {
+    let places = respect.all_points.iter().map(|&p| (subject, Some(p)));
+    let failed = places.filter_map(|place| scope.quantity(place, &Metric::ERRORS));
+    let failed = failed.map(|n| n.value as u64);
+    failed.fold(0, u64::saturating_add)
+}
+
+/// Why a subject has no verdicts.
+fn missing(scope: &Scope, respect: &Respect, subject: SubjectId) -> &'static str {
+    let mut points = respect.all_points.iter();
+    if scope.run.failures.iter().any(|f| f.subject == subject) {
+        "failed"
+    } else if points.any(|&p| scope.knows((subject, Some(p)))) {
+        "not compared"
+    } else {
+        "not measured"
+    }
+}
+
+impl Made {
+    fn new(subject: &Subject, hash: Option<&String>) -> Made {
+        let command = subject.command.as_ref();
+        Made {
+            name: subject.name.clone(),
+            revision: command.and_then(|c| c.revision.clone()),
+            line: command.map_or_else(|| subject.program.join(" "), |c| c.line.clone()),
+            sha256: hash.cloned(),
+        }
+    }
+
+    /// Whether it is known to be another program. A hash that one of the runs lacks says nothing.
+    pub fn differs(&self, other: &Made) -> bool {
+        let hashes = self.sha256.as_ref().zip(other.sha256.as_ref());
+        self.line != other.line
+            || self.revision != other.revision
+            || hashes.is_some_and(|(mine, theirs)| mine != theirs)
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A row of a history: a run and a subject, and what is other in it than in the latest run.
+
+use super::past::{Past, Standing};
+use std::ops::Deref;
+
+/// A run and a subject.
+#[derive(Clone, Debug)]
+pub struct Record<'a> {
+    /// The run.
+    pub past: &'a Past,
+    /// The subject's name, with its target, where there are several.
+    pub name: String,
+    /// The letters of [`REMARKS`] that hold.
+    pub remarks: String,
+    standing: &'a Standing,
+}
+
+/// A letter for what is other in a run than in the latest, or wanting.
+pub const REMARKS: [(char, &str); 6] = [
+    ('h', "another host (cpu or kernel) than in the latest run"),
+    (
+        'b',
+        "another program of the baseline than in the latest run",
+    ),
+    ('s', "another program of the subject than in the latest run"),
+    ('p', "other points than in the latest run"),
+    ('f', "too few blocks for the level that was asked for"),
+    ('u', "the run has not ended"),
+];
+
+impl<'a> Deref for Record<'a> {
+    type Target = Standing;
+
+    fn deref(&self) -> &Standing {
+        self.standing
+    }
+}
+
+impl<'a> Record<'a> {
+    /// When the run began, if it is known.
+    pub fn started_unix_s(&self) -> Option<f64> {
+        Some(self.past.started_unix_s).filter(|s| s.is_finite())
+    }
+
+    /// What its figures belong together by: its subject, its baseline and its case.
+    pub fn line(&self) -> (&str, &'a str, Option<&'a str>) {
+        let Standing { baseline, case, .. } = self.standing;
+        (&self.name, &baseline.name, case.as_deref())
+    }
+}
+
+/// The rows of runs, the oldest first. Where some run has several targets, the target is in every subject's name.
+pub fn records<'a>(runs: &'a [Past], subjects: &[String]) -> Vec<Record<'a>> {
+    let several = |past: &Past| {
+        let mut pairs = past.standings.windows(2);
+        pairs.any(|pair| pair[0].target != pair[1].target)
+    };
+    let several = runs.iter().any(several);
+    let wanted = |s: &&Standing| subjects.is_empty() || subjects.contains(&s.subject.name);
+    let record = |past: &'a Past, standing: &'a Standing| Record {
+        past,
+        name: match standing.target.filter(|_| several) {
+            Some(target) => format!("{} on {}", standing.subject.name, target.name()),
+            None => standing.subject.name.clone(),
+        },
+        remarks: remarks(runs, past, standing),
+        standing,
+    };
+    let all = runs.iter().flat_map(|past| {
+        let standings = past.standings.iter().filter(wanted);
+        standings.map(move |standing| record(past, standing))
+    });
+    all.collect()
+}
+
+fn remarks(runs: &[Past], past: &Past, standing: &Standing) -> String {
+    let later = runs.iter().rev().flat_map(|run| &run.standings);
+    let later = || later.clone().filter(|other| other.is_like(standing));
+    let subject = later().find(|other| other.subject.name == standing.subject.name);
+    let baseline = later().find(|other| other.baseline.name == standing.baseline.name);
+    let holds = [
+        runs.last().is_some_and(|latest| latest.host != past.host),
+        baseline.is_some_and(|other| other.baseline.differs(&standing.baseline)),
+        subject.is_some_and(|other| other.subject.differs(&standing.subject)),
+        later()
+            .next()
+            .is_some_and(|other| other.points != standing.points),
+        standing.few_blocks,
+        !past.ended,
+    ];
+    let letters = REMARKS.iter().zip(holds).filter(|(_, holds)| *holds);
+    letters.map(|((letter, _), _)| letter).collect()
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The runs of a subject as a table: one row for each, the oldest first.
+
+use super::super::cell::{self, NONE};
+use super::super::say;
+use super::record::{REMARKS, Record};
+use crate::document::{Cell, Column, Quantity, Table, Tone};
+use lab_model::{Metric, Unit};
+use lab_stats::analysis::Interval;
+
+/// The table of a subject and its baseline.
+pub fn of(records: &[&Record]) -> Table {
+    let table = match records.iter().any(|r| r.case.is_some()) {
+        true => by_case(records),
+        false => by_run(records),
+    };
+    table.without_empty_columns()
+}
+
+fn began(record: &Record) -> Cell {
+    say::minute(record.started_unix_s().unwrap_or_default()).into()
+}
+
+fn blocks(record: &Record) -> Cell {
+    Quantity::exact(f64::from(record.blocks), Unit::Count("blocks".into())).into()
+}
+
+fn by_run(records: &[&Record]) -> Table {
+    let columns = [
+        Column::from("began (UTC)"),
+        "revision".into(),
+        Column::of("ratio", Unit::Ratio),
+        "verdict".into(),
+        Column::of("baseline", Unit::Nanoseconds),
+        Column::of("p99", Unit::Nanoseconds),
+        Column::of("errors", Metric::ERRORS.unit),
+        Column::of("blocks", Unit::Count("blocks".into())),
+        "mark".into(),
+    ];
+    let first = records[0];
+    let title = match first.is_alone() {
+        true => format!("{}, with nothing to compare", first.name),
+        false => format!("{}, ratio to {}", first.name, first.baseline.name),
+    };
+    let mut table = Table::new(title, columns);
+    let time = |i: &Option<Interval>| {
+        let quantity = i.as_ref().map(|i| Quantity::estimate(i, Unit::Nanoseconds));
+        quantity.map_or(NONE.into(), Cell::from)
+    };
+    for record in records {
+        let revision = record.subject.revision.iter().flat_map(|r| r.chars());
+        let ratio = record.ratio.as_ref().map(Quantity::ratio);
+        table.row(vec![
+            began(record),
+            revision.take(7).collect::<String>().into(),
+            ratio.map_or(NONE.into(), Cell::from),
+            verdict(record),
+            time(&record.time_ns),
+            time(&record.p99_ns),
+            errors(record),
+            blocks(record),
+            record.remarks.as_str().into(),
+        ]);
+    }
+    table
+}
+
+/// How many requests of a load failed.
+fn errors(record: &Record) -> Cell {
+    let failed = record.failed.unwrap_or(0);
+    let count = record
+        .failed
+        .map(|n| Quantity::exact(n as f64, Metric::ERRORS.unit));
+    let cell = count.map_or(NONE.into(), Cell::from);
+    cell.toned(if failed > 0 { Tone::Alarm } else { Tone::Plain })
+}
+
+/// In a word, or with several points how many of each kind: `12 slower, 2 equivalent`.
+fn verdict(record: &Record) -> Cell {
+    match record.verdicts.as_slice() {
+        [] => Cell::from(record.missing).toned(Tone::Alarm),
+        [only] => Cell::from(cell::word(&Metric::WALL, only)).toned(cell::tone(only)),
+        many => cell::counted(many),
+    }
+}
+
+/// The runs of one server, whose cases stand side by side.
+fn by_case(records: &[&Record]) -> Table {
+    let mut cases: Vec<&str> = Vec::new();
+    for case in records.iter().filter_map(|r| r.case.as_deref()) {
+        if !cases.contains(&case) {
+            cases.push(case);
+        }
+    }
+    let ratios = cases.iter().map(|case| Column::of(*case, Unit::Ratio));
+    let columns = std::iter::once("began (UTC)".into()).chain(ratios);
+    let counted = Column::of("blocks", Unit::Count("blocks".into()));
+    let (subject, base) = (&records[0].name, &records[0].baseline.name);
+    let title = format!("{subject}, CPU time of a request / {base}'s");
+    let mut table = Table::new(title, columns.chain([counted, "mark".into()]));
+    for (_, mine) in say::grouped(records.iter().map(|r| (&r.past.run, *r))) {
+        let cells = cases.iter().map(|case| {
+            let record = mine.iter().find(|r| r.case.as_deref() == Some(case));
+            record.map_or(NONE.into(), |record| case_cell(record))
+        });
+        let mut row = vec![began(mine[0])];
+        row.extend(cells);
+        row.extend([blocks(mine[0]), letters(mine.into_iter()).into()]);
+        table.row(row);
+    }
+    table
+}
+
+/// A ratio with its verdict, or why there is none.
+fn case_cell(record: &Record) -> Cell {
+    match (&record.ratio, record.verdicts.first()) {
+        (Some(ratio), Some(verdict)) => cell::judged(ratio, &Metric::SERVER_CPU, Some(verdict)),
+        (_, None) => Cell::from(record.missing).toned(Tone::Alarm),
+        (None, _) => Cell::from(NONE).toned(Tone::Alarm),
+    }
+}
+
+/// The letters that hold for any of some records.
+fn letters<'r, 'a: 'r>(records: impl Iterator<Item = &'r Record<'a>>) -> String {
+    let all: String = records.map(|r| r.remarks.as_str()).collect();
+    let holds = REMARKS.iter().filter(|(letter, _)| all.contains(*letter));
+    holds.map(|(letter, _)| letter).collect()
+}
+
+/// What to know about all of them.
+pub fn notes(records: &[Record]) -> Vec<String> {
+    let by_case = records.iter().any(|r| r.case.is_some());
+    let many = records
+        .iter()
+        .any(|r| r.points.len() > 1 && r.case.is_none());
+    let letters = letters(records.iter());
+    let letters = REMARKS
+        .iter()
+        .filter(|(letter, _)| letters.contains(*letter));
+    let letters = letters.map(|(letter, what)| format!("{letter}: {what}"));
+    let letters = letters.collect::<Vec<_>>().join("; ");
+    let notes = [
+        Some(
+            "Ratios hold across days, since both sides were measured in turns. The baseline's times do not: the host's \
+             speed changes too."
+                .to_string(),
+        ),
+        by_case.then(|| {
+            "Servers are compared by the CPU time of a request, a geometric mean over the numbers of connections: \
+             below 1 is more requests per CPU second."
+                .into()
+        }),
+        many.then(|| {
+            "Over several points, ratios are geometric means, and verdicts are counted. Times are in the reports of \
+             the runs."
+                .into()
+        }),
+        (!letters.is_empty()).then(|| format!("{letters}.")),
+    ];
+    notes.into_iter().flatten().collect()
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Figures taken over from other tools, alone or beside a run's own.
+
+use super::cell::NONE;
+use super::{method, rows, say, table};
+use crate::Report;
+use crate::document::{Answer, Cell, Column, Document, Quantity, Section, Table};
+use lab_model::{Imported, Run, Unit};
+
+/// The document of a file that holds nothing else.
+pub fn document(report: &Report) -> Document {
+    let run = report.run;
+    let mut document = Document {
+        title: run.name.clone(),
+        made: method::made(run),
+        lab_version: run.lab_version.clone(),
+        source: format!("{} holds these figures.", report.file),
+        answer: Answer {
+            undecided: Some(
+                "This file holds imported figures alone. They have no intervals, so they support no conclusion."
+                    .into(),
+            ),
+            ..Answer::default()
+        },
+        ..Document::default()
+    };
+    document.section(section(run, report.others));
+    let runs = std::iter::once(run).chain(report.others);
+    document.rows = runs.flat_map(rows::imported).collect();
+    document
+}
+
+/// Tables of a run's imported figures and of those of others; empty without any.
+pub fn section(run: &Run, others: &[Run]) -> Section {
+    let mut section = Section::new("Imported figures, for comparison by eye");
+    let runs = std::iter::once(run).chain(others);
+    for run in runs.filter(|run| !run.imports.is_empty()) {
+        section.push(times(run));
+        section.push(resources(run));
+    }
+    section
+}
+
+/// Rows are titles, columns the imported benchmarks.
+fn times(run: &Run) -> Table {
+    let titles = run.imports.iter().flat_map(|import| &import.times);
+    let titles = say::grouped(titles.map(|time| (time.title.as_str(), ())));
+    let titles: Vec<_> = titles.iter().map(|(t, _)| (*t, t.to_string())).collect();
+    let title = format!("Imported from {}", run.name);
+    let unit = Unit::Nanoseconds;
+    let mut table = table::matrix(
+        title,
+        "what",
+        (&titles, &named(run)),
+        &unit,
+        |title, import| {
+            let found = import.times.iter().find(|t| t.title == title);
+            let time = found.map(|t| Quantity::exact(t.time_ns, Unit::Nanoseconds));
+            time.map_or(NONE.into(), Cell::from)
+        },
+    );
+    table.caption = "Single readings without intervals, under other conditions.".into();
+    table
+}
+
+/// The imported benchmarks with their names.
+fn named(run: &Run) -> Vec<(&Imported, String)> {
+    let named = run
+        .imports
+        .iter()
+        .map(|import| (import, rows::name(import)));
+    named.collect()
+}
+
+/// What the files say of memory, threads and CPU time.
+fn resources(run: &Run) -> Table {
+    let columns = rows::WHOLE
+        .iter()
+        .map(|m| Column::of(m.title.to_string(), m.unit.clone()));
+    let title = format!("Resources, imported from {}", run.name);
+    let mut table = Table::new(title, std::iter::once("subject".into()).chain(columns));
+    for (import, name) in named(run) {
+        let cells = rows::WHOLE
+            .iter()
+            .zip(rows::whole(import))
+            .map(|(metric, value)| {
+                let quantity = value.map(|v| Quantity::exact(v as f64, metric.unit.clone()));
+                quantity.map_or(NONE.into(), Cell::from)
+            });
+        table.row(std::iter::once(Cell::from(name)).chain(cells).collect());
+    }
+    table
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Load on servers that were there.
+
+use super::measured::Place;
+use super::say::{self, count};
+use super::scope::Scope;
+use super::standings::Over;
+use super::{Parts, asked, charts, findings, scaling, slices, table};
+use crate::document::{Cell, Chart, Finding, Quantity, Section, Table, Tone};
+use lab_model::{Arrivals, Cores, ErrorKind, Load, Metric, SubjectId, Unit};
+
+/// In which respects servers are compared, the most important first.
+static COMPARED: [Metric; 6] = [
+    Metric::THROUGHPUT,
+    Metric::P99,
+    Metric::SERVER_CPU,
+    Metric::P50,
+    Metric::P90,
+    Metric::P999,
+];
+
+/// The percentiles of the response time.
+pub static RESPONSE: [Metric; 7] = [
+    Metric::P50,
+    Metric::P75,
+    Metric::P90,
+    Metric::P99,
+    Metric::P999,
+    Metric::P9999,
+    Metric::MAX,
+];
+
+/// The percentiles of the service time.
+static SERVICE: [Metric; 7] = [
+    Metric::SERVICE_P50,
+    Metric::SERVICE_P75,
+    Metric::SERVICE_P90,
+    Metric::SERVICE_P99,
+    Metric::SERVICE_P999,
+    Metric::SERVICE_P9999,
+    Metric::SERVICE_MAX,
+];
+
+/// What is told of requests; the first in an open loop.
+static RATES: [Metric; 7] = [
+    Metric::OFFERED,
+    Metric::THROUGHPUT,
+    Metric::REQUESTS,
+    Metric::ERRORS,
+    Metric::RECEIVED,
+    Metric::CONNECTS,
+    Metric::DRAIN,
+];
+
+/// What is told of costs.
+static COSTS: [Metric; 7] = [
+    Metric::SERVER_CPU,
+    Metric::SERVER_CORES,
+    Metric::SERVER_MEMORY,
+    Metric::THREADS,
+    Metric::GENERATOR_CPU,
+    Metric::GENERATOR_BUSY,
+    Metric::LAG_P99,
+];
+
+/// Whether requests are due at times of their own.
+pub fn is_open(load: &Load) -> bool {
+    load.arrivals != Arrivals::Closed
+}
+
+/// What there is to say of a load.
+pub fn parts(scope: &Scope, load: &Load) -> Parts {
+    let compared = COMPARED.iter();
+    let mut found: Vec<Finding> = compared
+        .filter_map(|metric| findings::overall(scope, metric))
+        .collect();
+    if found.is_empty() {
+        let subjects = scope.compared().into_iter();
+        found.extend(subjects.filter_map(|s| level(scope, load, s)));
+    }
+    let places = scope.places(&scope.subjects(), &scope.points());
+    let mut cost = Section::new("What it cost");
+    cost.table(costs(scope, load, &places));
+    Parts {
+        chart: chart(scope),
+        findings: found,
+        sections: vec![
+            asked::section(scope, load, None),
+            times(scope, load, &places),
+            requests(scope, load, &places),
+            many(scope),
+            cost,
+        ],
+        how: asked::how(scope, load, None),
+    }
+}
+
+/// Ratios in every respect; of a server alone its response times, or what it serves at each point.
+fn chart(scope: &Scope) -> Option<Chart> {
+    match (scope.others().as_slice(), scope.points().as_slice()) {
+        ([], &[point]) => {
+            let subject = scope.base();
+            charts::bars_of_metrics(scope, "Response time", (subject, Some(point)), &RESPONSE)
+        }
+        (_, &[point]) => {
+            let over = Over::At(Some(point));
+            let groups = COMPARED.iter();
+            let groups = groups.map(|metric| (charts::ratio_axis(scope, metric), metric, over));
+            let axis = format!("times and costs as a multiple of {}'s", scope.base_name());
+            charts::standings(scope, "answer", axis, groups)
+        }
+        ([_], _) => charts::answer(std::slice::from_ref(scope), &Metric::THROUGHPUT),
+        (_, many) => charts::bars_at(scope, "answer", many, &Metric::THROUGHPUT),
+    }
+}
+
+/// What a server did where it served most: `A serves 41,200/s over 64 connections: half are answered within …`
+fn level(scope: &Scope, load: &Load, subject: SubjectId) -> Option<Finding> {
+    let points = scope.points();
+    let name = scope.name(subject);
+    let Some((point, rate)) = scaling::peak(scope, subject, &points) else {
+        let known = points.iter().any(|&p| scope.knows((subject, Some(p))));
+        let none = || findings::plain(format!("{name} answers no request as it should."));
+        return known.then(none);
+    };
+    let place = (subject, Some(point));
+    let rate = say::figure(&rate, &Metric::THROUGHPUT.unit, scope.level());
+    let offered = scope
+        .quantity(place, &Metric::OFFERED)
+        .filter(|_| is_open(load));
+    let offered = offered.map_or(String::new(), |of| {
+        format!(" of {} offered", say::reading(of.value, &of.unit))
+    });
+    let connections = count(scope.plan.connections(point), "connection");
+    let within = |(metric, part): (Metric, &str)| {
+        let time = scope.interval(place, &metric)?;
+        let time = say::figure(time, &Unit::Nanoseconds, scope.level());
+        Some(format!("{part} within {time}"))
+    };
+    let times = [(Metric::P50, "half"), (Metric::P99, "99 %")];
+    let times: Vec<String> = times.into_iter().filter_map(within).collect();
+    let answered = match times.is_empty() {
+        true => String::new(),
+        false => format!(" It answers {}.", say::list(&times)),
+    };
+    let failed = scope.quantity(place, &Metric::ERRORS);
+    let failed = match failed.map_or(0, |f| f.value as usize) {
+        0 => "No request".into(),
+        n => count(n, "request"),
+    };
+    let text =
+        format!("{name} serves {rate}{offered} over {connections}.{answered} {failed} failed.");
+    Some(findings::plain(text))
+}
+
+fn times(scope: &Scope, load: &Load, places: &[Place]) -> Section {
+    let mut section = Section::new("Response time");
+    let response = table::figures(scope, "Response time", places, &RESPONSE);
+    section.table(response.captioned(match is_open(load) {
+        true => "From the moment when a request was due to the end of its answer; the maximum is a single reading.",
+        false => "From the sending of a request to the end of its answer; the maximum is a single reading.",
+    }));
+    if is_open(load) {
+        let service = table::figures(scope, "Service time", places, &SERVICE);
+        let how = "From the moment when a request was sent; what is between the two is waiting.";
+        section.table(service.captioned(how));
+    }
+    section.chart(charts::every_ratio(scope, &scope.points(), &Metric::P99));
+    section.chart(slices::percentiles(scope, places, is_open(load)));
+    section.chart(slices::heat(scope, places));
+    for group in scope.groups(Cores::All) {
+        section.chart(charts::over_sweep(scope, &group, &Metric::P99));
+    }
+    section
+}
+
+fn requests(scope: &Scope, load: &Load, places: &[Place]) -> Section {
+    let mut section = Section::new("Requests");
+    let shown = if is_open(load) { &RATES } else { &RATES[1..] };
+    let rates = table::figures(scope, "Offered and served", places, shown);
+    let all = "Every request that was offered was served or is an error.";
+    section.table(rates.captioned(all));
+    section.table(errors(scope));
+    section.chart(charts::every_ratio(
+        scope,
+        &scope.points(),
+        &Metric::THROUGHPUT,
+    ));
+    section.chart(slices::over_time(scope, places, is_open(load)));
+    section
+}
+
+fn many(scope: &Scope) -> Section {
+    let mut section = Section::new("More connections");
+    let groups = scope.groups(Cores::All).into_iter();
+    for group in groups.filter(|group| group.points.len() > 1) {
+        scaling::add(&mut section, scope, &group);
+    }
+    section
+}
+
+/// Errors by kind; no rows where there are none.
+pub fn errors(scope: &Scope) -> Table {
+    let all = &scope.results.errors;
+    let kinds = ErrorKind::ALL.into_iter();
+    let kinds = kinds.filter(|kind| all.iter().any(|(.., k, n)| k == kind && *n > 0));
+    let kinds: Vec<(ErrorKind, String)> = kinds.map(|k| (k, k.name().into())).collect();
+    let places = scope.places(&scope.subjects(), &scope.points());
+    let has = |place: &Place| {
+        all.iter()
+            .any(|&(s, p, _, n)| (s, Some(p)) == *place && n > 0)
+    };
+    let places = places.into_iter().filter(has);
+    let places: Vec<(Place, String)> = places.map(|p| (p, scope.place_name(p))).collect();
+    let unit = Unit::Count("requests".into());
+    let sides = (&*places, &*kinds);
+    let title = "Errors by kind";
+    let mut table = table::matrix(title, "server and point", sides, &unit, |place, kind| {
+        let here = all
+            .iter()
+            .filter(|&&(s, p, k, _)| (s, Some(p), k) == (place.0, place.1, kind));
+        let n: u64 = here.map(|(.., n)| *n).sum();
+        let cell = Cell::from(Quantity::exact(n as f64, unit.clone()));
+        cell.toned(if n > 0 { Tone::Alarm } else { Tone::Plain })
+    });
+    table.caption = "Requests that failed are not in the times.".into();
+    let meanings = kinds
+        .iter()
+        .map(|(kind, name)| format!("{name}: {}", meaning(*kind)));
+    table.notes = meanings.collect();
+    table
+}
+
+/// What a kind of failure of a request means.
+fn meaning(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Connect => "no connection came about.",
+        ErrorKind::Timeout => "no complete answer in time.",
+        ErrorKind::Reset => "the connection ended before the answer was complete.",
+        ErrorKind::Malformed => "the answer is not HTTP.",
+        ErrorKind::Status => "another status than expected.",
+        ErrorKind::Body => "another body than expected.",
+        ErrorKind::Unfinished => {
+            "not answered when the load and the time for stragglers were over."
+        }
+    }
+}
+
+/// What a request costs the server and the generator.
+fn costs(scope: &Scope, load: &Load, places: &[Place]) -> Table {
+    let shown = if is_open(load) { &COSTS } else { &COSTS[..6] };
+    let mut table = table::figures(scope, "", places, shown);
+    if load.server_pid.is_none() && !scope.has(&Metric::SERVER_CPU) {
+        let how = "What the server used is not known: name its process with --server-pid.";
+        table.notes.push(how.into());
+    }
+    table.captioned(
+        "Busy is the part of the time in which the generator's busiest thread had a core; above 90 % the generator is \
+         the limit.",
+    )
+}

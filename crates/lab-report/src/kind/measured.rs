@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A run with its results, as all builders of documents look at it.
+
+use crate::Report;
+use crate::document::Quantity;
+use crate::words::Words;
+use lab_model::{Failure, Metric, Plan, PointId, Run, SubjectId, TargetId};
+use lab_stats::analysis::{Interval, Refusal};
+use lab_stats::results::{Cell, Comparison, Key, Results};
+use std::collections::HashMap;
+
+/// A subject at a point; without one, over the whole run.
+pub type Place = (SubjectId, Option<PointId>);
+
+/// A run and what its samples say.
+pub struct Measured<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// Its plan.
+    pub plan: &'a Plan,
+    /// What its samples say.
+    pub results: &'a Results,
+    /// Runs whose imported figures are shown beside it.
+    pub others: &'a [Run],
+    /// Where the run file is, for people.
+    pub file: &'a str,
+    /// What subjects and operations are called.
+    pub words: &'static Words,
+    cells: HashMap<Place, Vec<&'a Cell>>,
+    comparisons: HashMap<Place, Vec<&'a Comparison>>,
+}
+
+impl<'a> Measured<'a> {
+    /// Of a run with a plan.
+    pub fn new(report: &'a Report<'a>, plan: &'a Plan) -> Self {
+        Measured {
+            run: report.run,
+            plan,
+            results: &report.results,
+            others: report.others,
+            file: report.file,
+            words: Words::of(plan),
+            cells: by_place(&report.results.cells, |cell| &cell.key),
+            comparisons: by_place(&report.results.comparisons, |comparison| &comparison.key),
+        }
+    }
+
+    /// Whether there are several targets, so that their names do not go without saying.
+    pub fn has_targets(&self) -> bool {
+        self.plan.targets.len() > 1
+    }
+
+    /// Whether anything is known of a place.
+    pub fn knows(&self, place: Place) -> bool {
+        self.cells.contains_key(&place)
+    }
+
+    /// A figure.
+    pub fn cell(&self, place: Place, metric: &Metric) -> Option<&'a Cell> {
+        let mut cells = self.cells.get(&place)?.iter();
+        cells.find(|cell| cell.key.metric == *metric).copied()
+    }
+
+    /// A figure with its unit.
+    pub fn quantity(&self, place: Place, metric: &Metric) -> Option<Quantity> {
+        let cell = self.cell(place, metric)?;
+        Some(Quantity::of(&cell.value, cell.key.metric.unit.clone()))
+    }
+
+    /// A figure, if it was estimated.
+    pub fn interval(&self, place: Place, metric: &Metric) -> Option<&'a Interval> {
+        self.cell(place, metric)?.value.interval()
+    }
+
+    /// A figure against the baseline's.
+    pub fn comparison(&self, place: Place, metric: &Metric) -> Option<&'a Comparison> {
+        let mut comparisons = self.comparisons.get(&place)?.iter();
+        comparisons.find(|c| c.key.metric == *metric).copied()
+    }
+
+    /// Whether any subject has this figure at any point, or over the whole run.
+    pub fn has(&self, metric: &Metric) -> bool {
+        let mut cells = self.results.cells.iter();
+        cells.any(|cell| cell.key.metric == *metric)
+    }
+
+    /// A subject's name, behind its target's where there are several: `python on mariadb`.
+    pub fn label(&self, subject: SubjectId) -> String {
+        match subject < self.plan.subjects.len() {
+            true => self.plan.subject_label(subject),
+            false => "?".into(),
+        }
+    }
+
+    /// Where, after a name: ` at select limit=100`, ` everywhere`; nothing where only one place is possible.
+    pub fn at(&self, point: Option<PointId>) -> String {
+        let points = self.plan.points.len();
+        match point {
+            _ if points == 1 && self.plan.has_one_case() => String::new(),
+            Some(point) if point < points => format!(" at {}", self.plan.label(point)),
+            Some(point) => format!(" at point {point}"),
+            None => " everywhere".into(),
+        }
+    }
+
+    /// What stopped a subject at a point, or everywhere.
+    pub fn failure(&self, (subject, point): Place) -> Option<&'a Failure> {
+        let mut failures = self.run.failures.iter();
+        failures.find(|f| f.subject == subject && (f.point.is_none() || f.point == point))
+    }
+
+    /// Why a subject is not compared at a point, or everywhere.
+    pub fn refusal(&self, (subject, point): Place) -> Option<&'a Refusal> {
+        let mut refusals = self.results.refusals.iter();
+        refusals.find(|r| r.subject == subject && (r.point.is_none() || r.point == point))
+    }
+
+    /// What was not compared although it did not fail: failures are told by themselves. Of a subject that is
+    /// compared with nothing there is nothing to refuse.
+    pub fn refusals(&self) -> impl Iterator<Item = &'a Refusal> {
+        let compares = self.plan.compared().nth(1).is_some();
+        let refusals = self.results.refusals.iter();
+        refusals.filter(move |r| compares && self.failure((r.subject, r.point)).is_none())
+    }
+
+    /// What a subject, or the lab of it, said of a setting.
+    pub fn setting(&self, subject: SubjectId, key: &str) -> Option<&'a str> {
+        let mut settings = self.run.settings.iter();
+        let found = settings.find(|s| s.subject == subject && s.key == key);
+        found.map(|s| s.value.as_str())
+    }
+
+    /// The level that intervals of single figures were asked to have.
+    pub fn level(&self) -> f64 {
+        1.0 - self.plan.measure.alpha
+    }
+
+    /// The baseline of a target.
+    pub fn baseline(&self, target: TargetId) -> SubjectId {
+        self.plan.baseline_on(target)
+    }
+}
+
+fn by_place<T>(all: &[T], key: fn(&T) -> &Key) -> HashMap<Place, Vec<&T>> {
+    let mut places: HashMap<Place, Vec<&T>> = HashMap::new();
+    for one in all {
+        let Key { subject, point, .. } = key(one);
+        places.entry((*subject, *point)).or_default().push(one);
+    }
+    places
+}

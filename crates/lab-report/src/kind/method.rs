@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How a run was measured, on what host, and when: the last sections of every report.
+
+use super::measured::Measured;
+use super::say::{self, count};
+use crate::document::{Document, Finding, Item, Section, Tone};
+use lab_model::{Ending, Run};
+
+/// A document with what all have: title, question, when it was made, where its samples are.
+pub fn begun(measured: &Measured) -> Document {
+    let Measured { run, plan, .. } = measured;
+    Document {
+        title: match plan.title.is_empty() {
+            true => run.name.clone(),
+            false => plan.title.clone(),
+        },
+        question: plan.question.clone(),
+        made: format!(
+            "{}, {}",
+            made(run),
+            count(measured.results.blocks as usize, "block")
+        ),
+        lab_version: run.lab_version.clone(),
+        source: format!("{} holds every sample.", measured.file),
+        ..Document::default()
+    }
+}
+
+/// When a run began: `2026-11-21 09:15 UTC on AMD EPYC 7B13`.
+pub fn made(run: &Run) -> String {
+    let minute = say::minute(run.started_unix_s);
+    let mut facts = run.host.facts.iter();
+    let cpu = facts.find(|(name, _)| name == "cpu");
+    let cpu = cpu.map_or(String::new(), |(_, cpu)| format!(" on {cpu}"));
+    format!("{minute} UTC{cpu}")
+}
+
+/// The section of sentences that a kind says of how it measured, with those that hold for all.
+pub fn section(measured: &Measured, own: Vec<String>) -> Section {
+    let mut section = Section::folded("How it was measured");
+    own.into_iter().for_each(|text| section.text(text));
+    section.text(ratios(measured));
+    section.text(redone(measured));
+    section.text(lab_cost(measured.run));
+    section.text(format!(
+        "{} The seed was {}.",
+        ending(measured.run),
+        measured.plan.seed
+    ));
+    section
+}
+
+/// What ratios and their intervals are, where there are any.
+fn ratios(measured: &Measured) -> String {
+    if measured.results.comparisons.is_empty() {
+        return String::new();
+    }
+    format!(
+        "Ratios are Hodges-Lehmann estimates over blocks with Wilcoxon signed-rank intervals, simultaneous over the \
+         {} of a point. They were asked to hold at {}; ratios within 1 ± {} count as equivalent.",
+        measured.words.subjects,
+        say::percent(measured.results.level),
+        say::percent(measured.results.margin),
+    )
+}
+
+fn redone(measured: &Measured) -> String {
+    match measured.results.disturbed_blocks as usize {
+        0 => String::new(),
+        1 => "1 block was redone because the host disturbed it.".into(),
+        n => format!(
+            "{} were redone because the host disturbed them.",
+            count(n, "block")
+        ),
+    }
+}
+
+fn lab_cost(run: &Run) -> String {
+    run.lab_cost.map_or(String::new(), |(cpu_ns, bytes)| {
+        format!(
+            "The lab itself used {} of CPU time and at most {} of memory (single readings).",
+            say::time(cpu_ns),
+            say::reading(bytes as f64, &lab_model::Unit::Bytes),
+        )
+    })
+}
+
+/// Why a run ended, in a sentence.
+pub fn ending(run: &Run) -> &'static str {
+    match run.ending {
+        Some(Ending::Decided) => "It ended when every comparison was decided.",
+        Some(Ending::Precise) => "It ended when every interval was as narrow as wanted.",
+        Some(Ending::Budget) => "It ended when its time was used up.",
+        Some(Ending::Blocks) => "It ended after the blocks that were asked for.",
+        Some(Ending::Failed) => "It ended because nothing was left to compare.",
+        Some(Ending::Interrupted) => "It was interrupted; benchlab resume goes on with it.",
+        None => "It has not ended; benchlab resume goes on with it.",
+    }
+}
+
+/// The machine, and what would disturb a measurement on it.
+pub fn host(run: &Run) -> Section {
+    let mut section = Section::folded("The host");
+    if !run.host.facts.is_empty() {
+        section.push(Item::Facts(run.host.facts.clone()));
+    }
+    let findings = &run.host.findings;
+    if findings.is_empty() {
+        section.text("Nothing was found on the host that would disturb a measurement.");
+    } else if findings.iter().all(|f| !f.unfit) {
+        section.text("The host is fit to measure, with these reservations:");
+    } else {
+        section.text("The host is not fit for measurements that must be trusted.");
+    }
+    for finding in findings {
+        section.push(Finding {
+            label: String::new(),
+            text: format!("{}: {}.", finding.what, finding.advice),
+            tone: match finding.unfit {
+                true => Tone::Alarm,
+                false => Tone::Undecided,
+            },
+        });
+    }
+    section
+}

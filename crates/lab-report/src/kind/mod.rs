@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Documents: one builder for each kind of run, of parts that they share.
+
+mod asked;
+mod batches;
+mod between;
+mod cell;
+mod charts;
+mod commands;
+mod conditions;
+mod costs;
+mod estimate;
+mod findings;
+pub mod history;
+mod imports;
+mod load;
+mod measured;
+mod method;
+mod rows;
+mod say;
+mod scaling;
+mod scope;
+mod sentence;
+mod servers;
+mod slices;
+mod split;
+mod standings;
+mod table;
+mod trouble;
+
+use crate::document::{Chart, Document, Finding, Section};
+use crate::{BetweenReport, Report};
+use lab_model::Work;
+use measured::Measured;
+use scope::Scope;
+
+/// What a kind of run says for itself, in a document that all have.
+struct Parts {
+    /// The chart that answers the question.
+    chart: Option<Chart>,
+    /// The most important first; those beyond the third are left out.
+    findings: Vec<Finding>,
+    /// Between what went wrong and the conditions.
+    sections: Vec<Section>,
+    /// How it was measured, in sentences.
+    how: Vec<String>,
+}
+
+/// What a run says, whatever it measured.
+pub fn document(report: &Report) -> Document {
+    let Some(plan) = &report.run.plan else {
+        return imports::document(report);
+    };
+    let measured = Measured::new(report, plan);
+    let scopes = Scope::all(&measured);
+    let mut document = method::begun(&measured);
+    if scopes.is_empty() {
+        document.answer = findings::no_answer(&measured);
+        return document;
+    }
+    let parts = match &plan.work {
+        Work::Batches => batches::parts(&scopes),
+        Work::Commands(commands) => commands::parts(&scopes[0], commands),
+        Work::Load(load) => load::parts(&scopes[0], load),
+        Work::Servers(servers) => servers::parts(&scopes[0], servers),
+    };
+    document.answer = match measured.results.cells.is_empty() {
+        true => findings::no_answer(&measured),
+        false => findings::answer(&measured, parts.chart, parts.findings),
+    };
+    let before = [trouble::failed(&measured), trouble::warnings(&measured)];
+    let after = [
+        conditions::section(&measured, &scopes),
+        imports::section(report.run, report.others),
+        method::section(&measured, parts.how),
+        method::host(report.run),
+    ];
+    let sections = before.into_iter().chain(parts.sections).chain(after);
+    sections.for_each(|section| document.section(section));
+    document.rows = rows::rows(&measured);
+    document
+}
+
+/// The current estimate of a comparison of whole commands, for a line of progress: at most 60 columns,
+/// such as `B takes 1.083 (1.060 to 1.110) × A`. Empty without an interval, and for other runs.
+pub fn estimate(report: &Report) -> String {
+    let plan = report.run.plan.as_ref();
+    let plan = plan.filter(|plan| plan.commands().is_some());
+    plan.map_or(String::new(), |plan| {
+        estimate::line(&Measured::new(report, plan))
+    })
+}
+
+/// What changed from one run to another.
+pub fn between(report: &BetweenReport) -> Document {
+    between::document(report)
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Every figure of a run as a tidy row, with its comparison.
+
+use super::cell;
+use super::costs::Values;
+use super::measured::{Measured, Place};
+use crate::document::{Quantity, Row};
+use lab_model::{Direction, Imported, Metric, PointId, Run, SubjectId, Unit};
+use lab_stats::analysis::Verdict;
+use lab_stats::results::{Cell, Comparison, Control, Effect, Overall};
+use std::collections::BTreeMap;
+
+/// Every figure, then subjects without any, over several points, effects, and imported figures.
+pub fn rows(measured: &Measured) -> Vec<Row> {
+    let results = measured.results;
+    let mut rows: Vec<Row> = results.cells.iter().map(|c| figure(measured, c)).collect();
+    // A ratio can be known of what has no figure of its own.
+    for comparison in &results.comparisons {
+        let place = (comparison.key.subject, comparison.key.point);
+        if measured.cell(place, &comparison.key.metric).is_none() {
+            let mut row = row(measured, place, comparison.key.metric.clone());
+            compare(&mut row, comparison);
+            rows.push(row);
+        }
+    }
+    rows.extend(operations(measured));
+    rows.extend(results.overall.iter().map(|o| overall(measured, o)));
+    rows.extend(results.effects.iter().map(|e| effect(measured, e)));
+    rows.extend(absent(measured));
+    let imports = std::iter::once(measured.run).chain(measured.others);
+    rows.extend(imports.flat_map(imported));
+    rows
+}
+
+fn figure(measured: &Measured, cell: &Cell) -> Row {
+    let metric = &cell.key.metric;
+    let place = (cell.key.subject, cell.key.point);
+    let mut row = row(measured, place, metric.clone());
+    row.value = Some(Quantity::of(&cell.value, metric.unit.clone()));
+    row.blocks = Some(cell.blocks);
+    if let Some(comparison) = measured.comparison(place, metric) {
+        compare(&mut row, comparison);
+    } else if let Some(control) = control_of(measured, place, metric) {
+        row.ratio = Some(Quantity::ratio(&control.ratio));
+        row.note = match control.met {
+            true => "noise floor met".into(),
+            false => "noise floor not met".into(),
+        };
+    }
+    row
+}
+
+/// How many operations were timed, of those of whom no cell says it.
+fn operations(measured: &Measured) -> Vec<Row> {
+    let mut counts: BTreeMap<(PointId, SubjectId), u64> = BTreeMap::new();
+    for sample in measured.run.complete_blocks().flat_map(|b| &b.samples) {
+        *counts.entry((sample.point, sample.subject)).or_default() += sample.batch.operations;
+    }
+    let of = |(point, subject)| (subject, Some(point));
+    let counts = counts.into_iter().map(|(place, count)| (of(place), count));
+    let unknown = counts.filter(|(place, _)| measured.cell(*place, &Metric::OPERATIONS).is_none());
+    let rows = unknown.map(|(place, count)| Row {
+        value: Some(Quantity::exact(count as f64, Metric::OPERATIONS.unit)),
+        ..row(measured, place, Metric::OPERATIONS)
+    });
+    rows.collect()
+}
+
+fn row(measured: &Measured, (subject, point): Place, metric: Metric) -> Row {
+    let plan = measured.plan;
+    let found = plan.subjects.get(subject);
+    let target = found.and_then(|s| plan.targets.get(s.target));
+    let place = point.and_then(|p| plan.points.get(p));
+    let case = place.and_then(|p| plan.cases.get(p.case));
+    let name = found.map_or("?", |s| &s.name);
+    Row {
+        role: role(measured, subject).into(),
+        target: target.map_or(String::new(), |t| t.kind.name().into()),
+        case: case.map_or(String::new(), |c| c.name.clone()),
+        params: place.map_or(Vec::new(), |p| p.params.clone()),
+        ..Row::new(&measured.run.name, name, metric)
+    }
+}
+
+fn role(measured: &Measured, subject: SubjectId) -> &'static str {
+    let Some(found) = measured.plan.subjects.get(subject) else {
+        return "";
+    };
+    match () {
+        () if found.overhead => "overhead",
+        () if found.control_of.is_some() => "control",
+        () if subject == measured.baseline(found.target) => "baseline",
+        () if found.limit => "limit",
+        () => "",
+    }
+}
+
+fn compare(row: &mut Row, comparison: &Comparison) {
+    row.ratio = Some(Quantity::ratio(&comparison.ratio));
+    row.p = comparison.p;
+    row.verdict = verdict(comparison.verdict.as_ref());
+    let mut notes = Vec::new();
+    if let Some(Verdict::Inconclusive {
+        blocks_needed: Some(n),
+    }) = comparison.verdict
+    {
+        notes.push(format!("about {n} blocks would probably decide it"));
+    }
+    if comparison.merged {
+        notes.push("adjacent blocks merged".into());
+    }
+    if comparison.disagrees {
+        notes.push("mean time disagrees".into());
+    }
+    row.note = notes.join("; ");
+}
+
+fn control_of<'a>(
+    measured: &Measured<'a>,
+    (subject, point): Place,
+    metric: &Metric,
+) -> Option<&'a Control> {
+    let found = measured.plan.subjects.get(subject)?;
+    let is_copy = found.control_of == Some(measured.baseline(found.target));
+    measured.results.control(point?, metric).filter(|_| is_copy)
+}
+
+/// Over several points: without parameters.
+fn overall(measured: &Measured, overall: &Overall) -> Row {
+    let alone = match overall.keep_alive {
+        Some(false) => ", a connection for each request",
+        _ => "",
+    };
+    Row {
+        ratio: Some(Quantity::ratio(&overall.ratio)),
+        p: overall.p,
+        verdict: verdict(overall.verdict.as_ref()),
+        case: case(measured, overall.case),
+        note: format!("geometric mean over {} points{alone}", overall.points),
+        ..row(measured, (overall.subject, None), overall.metric.clone())
+    }
+}
+
+/// What a factor costs: a figure of its own, the ratio of two of a subject's. The factor has both values, the
+/// second first, and what the pairs of points have in common is there too.
+fn effect(measured: &Measured, effect: &Effect) -> Row {
+    let of = Values::of(measured, effect);
+    let metric = Metric {
+        id: format!("{}_effect", effect.metric.id).into(),
+        title: format!("effect on {}", of.what).into(),
+        unit: Unit::Ratio,
+        better: Direction::Neither,
+    };
+    let single = match effect.pairs.as_slice() {
+        &[(from, _)] => Some(from),
+        _ => None,
+    };
+    let place = row(measured, (effect.subject, single), metric);
+    let others = place.params.iter().filter(|(key, _)| *key != effect.factor);
+    let factor = (
+        effect.factor.clone(),
+        format!("{} / {}", of.second, of.first),
+    );
+    Row {
+        case: single.map_or(case(measured, effect.case), |_| place.case.clone()),
+        params: others.cloned().chain([factor]).collect(),
+        value: Some(Quantity::ratio(&effect.ratio)),
+        note: of.title(),
+        ..place
+    }
+}
+
+fn case(measured: &Measured, case: Option<usize>) -> String {
+    let found = case.and_then(|c| measured.plan.cases.get(c));
+    found.map_or(String::new(), |c| c.name.clone())
+}
+
+fn verdict(verdict: Option<&Verdict>) -> String {
+    verdict.map_or(String::new(), |v| cell::identifier(v).into())
+}
+
+/// Subjects that have no figure at a point, and why.
+fn absent(measured: &Measured) -> Vec<Row> {
+    let plan = measured.plan;
+    let mut rows = Vec::new();
+    for subject in 0..plan.subjects.len() {
+        for point in 0..plan.points.len() {
+            let here = plan.subjects[subject].target == plan.points[point].target;
+            let place = (subject, Some(point));
+            if !here || measured.knows(place) {
+                continue;
+            }
+            let mut row = row(measured, place, Metric::WALL);
+            row.note = match (
+                plan.takes_part(subject, point),
+                measured.failure(place),
+                measured.refusal(place),
+            ) {
+                (false, ..) => "cannot do it".into(),
+                (true, Some(failure), _) => format!("failed: {}", failure.kind),
+                (true, None, Some(refusal)) => refusal.why.clone(),
+                (true, None, None) => "not measured".into(),
+            };
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+/// Figures that another tool measured.
+pub fn imported(run: &Run) -> Vec<Row> {
+    run.imports
+        .iter()
+        .flat_map(|import| of_import(run, import))
+        .collect()
+}
+
+/// What files say of a whole process.
+pub static WHOLE: [Metric; 5] = [
+    Metric::THREADS,
+    Metric::MEMORY,
+    Metric::PEAK_MEMORY,
+    Metric::USER_CPU,
+    Metric::SYSTEM_CPU,
+];
+
+/// The same of one of them, in these metrics' units.
+pub fn whole(import: &Imported) -> [Option<u64>; 5] {
+    [
+        import.threads,
+        import.rss_bytes,
+        import.peak_rss_bytes,
+        import.user_ns,
+        import.sys_ns,
+    ]
+}
+
+/// What an imported subject is called.
+pub fn name(import: &Imported) -> String {
+    let name = format!("{} {}", import.language, import.driver);
+    name.trim().into()
+}
+
+fn of_import(run: &Run, import: &Imported) -> Vec<Row> {
+    let row = |case: &str, metric: &Metric, value: f64| Row {
+        role: "imported".into(),
+        case: case.into(),
+        value: Some(Quantity::exact(value, metric.unit.clone())),
+        ..Row::new(&run.name, &name(import), metric.clone())
+    };
+    let times = import.times.iter().flat_map(|time| {
+        [
+            row(&time.title, &Metric::MEAN_WALL, time.time_ns),
+            row(&time.title, &Metric::OPERATIONS, time.count as f64),
+        ]
+    });
+    let known = WHOLE.iter().zip(whole(import));
+    let known = known.filter_map(|(metric, value)| Some(row("", metric, value? as f64)));
+    times.chain(known).collect()
+}

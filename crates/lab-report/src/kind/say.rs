@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Numbers and names in sentences: the only place where a document's texts meet the formatting of numbers.
+
+use crate::document::Quantity;
+use crate::format::quantity;
+use lab_model::Unit;
+use lab_stats::analysis::Interval;
+
+/// A figure with its interval behind what it is of: `0.63`, `(0.61 to 0.66)`.
+pub struct Said {
+    /// The estimate with its unit.
+    pub value: String,
+    /// The interval in brackets, with its level where that is below the one asked for.
+    pub range: String,
+}
+
+/// An interval in a sentence. `asked`: the level that it was asked to have, 0 to 1.
+pub fn said(interval: &Interval, unit: &Unit, asked: f64) -> Said {
+    let text = quantity::sentence(&Quantity::estimate(interval, unit.clone()));
+    let (value, rest) = text.split_once(" (").unwrap_or((&text, ""));
+    let range = rest.strip_suffix(')').unwrap_or(rest);
+    let level = match has_level(interval, asked) || !is_bounded(interval) {
+        true => String::new(),
+        false => format!(" at {}", quantity::level(interval.level)),
+    };
+    Said {
+        value: value.into(),
+        range: format!("({range}{level})"),
+    }
+}
+
+/// `12.3 µs (12.1 to 12.6)`.
+pub fn figure(interval: &Interval, unit: &Unit, asked: f64) -> String {
+    let Said { value, range } = said(interval, unit, asked);
+    format!("{value} {range}")
+}
+
+/// `0.63 times c's time (0.61 to 0.66)`, of whatever `of` names.
+pub fn times(ratio: &Interval, of: &str, asked: f64) -> String {
+    let Said { value, range } = said(ratio, &Unit::Ratio, asked);
+    format!("{value} times {of} {range}")
+}
+
+/// `0.90 to 0.91`, or one of two ratios that are the same in words.
+pub fn span(low: f64, high: f64) -> String {
+    let [low, high] = [low, high].map(|ratio| reading(ratio, &Unit::Ratio));
+    match low == high {
+        true => low,
+        false => format!("{low} to {high}"),
+    }
+}
+
+/// A number that was read once or set, to three digits: `8.3 ms`.
+pub fn reading(value: f64, unit: &Unit) -> String {
+    match unit {
+        Unit::Share => percent(value),
+        Unit::Count(_) if value.fract() == 0.0 && value >= 0.0 => quantity::whole(value as u64),
+        Unit::Count(_) => quantity::tick(value, unit, value),
+        unit => quantity::alone(&Quantity::exact(value, unit.clone())),
+    }
+}
+
+/// A time that was read once or set.
+pub fn time(ns: u64) -> String {
+    reading(ns as f64, &Unit::Nanoseconds)
+}
+
+/// `95 %`, `2 %`.
+pub fn percent(part: f64) -> String {
+    format!("{} %", (part * 1e4).round() / 100.0)
+}
+
+/// Whether an interval has the level that was asked for.
+pub fn has_level(interval: &Interval, asked: f64) -> bool {
+    interval.level >= asked - 1e-9
+}
+
+/// What few blocks mean for the intervals with these levels, if they are too few.
+pub fn low_level(asked: f64, levels: impl Iterator<Item = f64>) -> Option<String> {
+    let levels: Vec<f64> = levels.collect();
+    let least = levels.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = levels.iter().copied().fold(0.0, f64::max);
+    let held = match most - least < 5e-4 {
+        true => percent(least),
+        false => format!("{} to {}", percent(least), percent(most)),
+    };
+    let asked_for = percent(asked);
+    (least < asked - 1e-9).then(|| {
+        format!(
+            "The blocks are too few for {asked_for}: the intervals of the ratios hold at {held}."
+        )
+    })
+}
+
+/// Whether it says anything: one of ratios is above 0, too.
+pub fn is_bounded(interval: &Interval) -> bool {
+    Quantity::ratio(interval).bounds().is_some()
+}
+
+/// How many times as much the other way round: the bounds change places.
+pub fn inverse(interval: &Interval, of: f64) -> Interval {
+    let inverse = |value: f64| {
+        if value > 0.0 {
+            of / value
+        } else {
+            f64::INFINITY
+        }
+    };
+    Interval {
+        estimate: inverse(interval.estimate),
+        low: inverse(interval.high),
+        high: inverse(interval.low),
+        level: interval.level,
+    }
+}
+
+/// `1 block`, `3 blocks`.
+pub fn count(n: usize, word: &str) -> String {
+    match n {
+        1 => format!("1 {word}"),
+        n => format!("{} {word}s", quantity::whole(n as u64)),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn list<S: AsRef<str>>(items: &[S]) -> String {
+    let items: Vec<&str> = items.iter().map(S::as_ref).collect();
+    match items.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        items => items.concat(),
+    }
+}
+
+/// Values by what they belong to, in the order in which that comes first.
+pub fn grouped<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in pairs {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
+        }
+    }
+    groups
+}
+
+/// The same with its first letter large.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
+}
+
+/// A minute in UTC, from seconds since 1970: `2026-11-21 09:15`.
+pub fn minute(unix_s: f64) -> String {
+    let seconds = unix_s.clamp(0.0, 2.5e11) as i64;
+    let time = jiff::Timestamp::from_second(seconds).unwrap_or_default();
+    time.strftime("%Y-%m-%d %H:%M").to_string()
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What more connections or threads bring: throughput, the Universal Scalability Law, who does most.
+
+use super::scope::{Group, Scope};
+use super::{cell, charts, say, sentence, table};
+use crate::document::{
+    Axis, Band, Cell, Chart, Column, Item, Line, Quantity, Scale, Section, Stroke, Table, Tone,
+};
+use lab_model::{Metric, PointId, SubjectId, Unit};
+use lab_stats::analysis::{Interval, ScalingLaw};
+use lab_stats::results::Scaling;
+use lab_stats::usl;
+
+/// The law in a sentence.
+const LAW: &str = "The Universal Scalability Law (N. Gunther): X(n) = λ·n / (1 + σ·(n − 1) + κ·n·(n − 1)), with λ the \
+                   throughput of one connection, σ contention (what has to be done one after the other) and κ \
+                   coherency (what keeping in step costs each pair).";
+
+/// Points of a drawn law.
+const STEPS: usize = 48;
+
+/// Adds throughput over a sweep, and what the law says of each subject, or why it says nothing.
+pub fn add(section: &mut Section, scope: &Scope, group: &Group) {
+    section.chart(chart(scope, group));
+    section.table(throughput(scope, group));
+    let law = law(scope, group);
+    match law.rows.is_empty() {
+        true => section.text(law.notes.join(" ")),
+        false => section.push(Item::Table(law)),
+    }
+}
+
+/// Operations or requests per second.
+fn rate(scope: &Scope, subject: SubjectId, point: PointId) -> Option<Interval> {
+    let place = (subject, Some(point));
+    let served = scope.interval(place, &Metric::THROUGHPUT).copied();
+    served.or_else(|| Some(say::inverse(scope.interval(place, &Metric::WALL)?, 1e9)))
+}
+
+fn quantity(scope: &Scope, subject: SubjectId, point: PointId) -> Option<Quantity> {
+    let rate = rate(scope, subject, point)?;
+    Some(Quantity::estimate(&rate, unit(scope)))
+}
+
+/// What is counted per second.
+fn unit(scope: &Scope) -> Unit {
+    Unit::PerSecond(format!("{}s", scope.words.operation).into())
+}
+
+/// The metric on which verdicts are.
+fn compared_in(scope: &Scope) -> Metric {
+    match scope.has(&Metric::THROUGHPUT) {
+        true => Metric::THROUGHPUT,
+        false => Metric::WALL,
+    }
+}
+
+/// Rows are subjects, columns the numbers of connections.
+fn throughput(scope: &Scope, group: &Group) -> Table {
+    let what = format!("{}s per second", scope.words.operation);
+    let columns = group.points.iter().map(|&p| (p, scope.swept(p)));
+    let columns: Vec<(PointId, String)> = columns.collect();
+    let rows = table::subjects(scope, &scope.compared());
+    let metric = compared_in(scope);
+    let title = scope.group_title(group, &what);
+    let sides = (&*rows, &*columns);
+    let subject = scope.words.subject;
+    let mut table = table::matrix(title, subject, sides, &unit(scope), |subject, point| {
+        let place = (subject, Some(point));
+        let Some(rate) = quantity(scope, subject, point) else {
+            return cell::value(scope, place, &metric);
+        };
+        if cell::is_saturated(scope, place) {
+            return cell::limited(rate.into());
+        }
+        let comparison = scope.comparison(place, &metric);
+        let verdict = comparison.and_then(|c| c.verdict);
+        cell::with_verdict(rate.into(), &metric, verdict.as_ref())
+    });
+    table.caption = format!(
+        "Columns are {}; the verdicts are on the time of {} compared with {}'s.",
+        scope.case(group).sweep.as_deref().unwrap_or("n"),
+        scope.words.an_operation,
+        scope.base_name()
+    );
+    table
+}
+
+/// What the law says of a subject over a group.
+fn scaling_of<'a>(scope: &Scope<'a>, group: &Group, subject: SubjectId) -> Option<&'a Scaling> {
+    let mut scalings = scope.results.scalings.iter();
+    scalings.find(|s| {
+        (s.subject, s.target, s.case) == (subject, scope.target, group.case)
+            && s.factors == group.factors
+    })
+}
+
+fn law(scope: &Scope, group: &Group) -> Table {
+    let sweep = scope.case(group).sweep.as_deref().unwrap_or("n");
+    let columns = [
+        Column::from(scope.words.subject),
+        Column::of("one", unit(scope)),
+        Column::of("contention", Unit::Ratio),
+        Column::of("coherency", Unit::Ratio),
+        Column::of("peak at", Unit::Count(sweep.to_string().into())),
+        Column::of("with", unit(scope)),
+        Column::of("worst off the law", Unit::Share),
+    ];
+    let title = scope.group_title(group, "the Universal Scalability Law");
+    let mut table = Table::new(title, columns);
+    table.caption = LAW.into();
+    for subject in scope.compared() {
+        let name = scope.name(subject);
+        let scaling = scaling_of(scope, group, subject);
+        match scaling.map(|s| (&s.law, &s.why)) {
+            Some((Some(law), _)) => {
+                table.row(law_row(scope, name, law));
+                let off = say::percent(law.worst_residual);
+                table.notes.extend(law.departs.then(|| {
+                    format!("{name}'s points do not follow the law: one lies {off} off it. Its row says little.")
+                }));
+            }
+            Some((None, Some(why))) => table.notes.push(format!("{name}: {why}.")),
+            _ => {}
+        }
+    }
+    if !table.rows.is_empty() {
+        let note = "Where coherency may be 0 there is no peak: throughput is not shown to fall.";
+        table.notes.push(note.into());
+    }
+    table
+}
+
+fn law_row(scope: &Scope, name: &str, law: &ScalingLaw) -> Vec<Cell> {
+    let number = |i: &Interval, unit: Unit| Cell::from(Quantity::estimate(i, unit));
+    let connections = Unit::Count("connections".into());
+    let [at, with] = match &law.peak {
+        Some(peak) => [
+            number(&peak.connections, connections),
+            number(&peak.throughput, unit(scope)),
+        ],
+        None => [cell::NONE.into(), cell::NONE.into()],
+    };
+    let mut row = vec![
+        name.into(),
+        number(&law.one, unit(scope)),
+        number(&law.contention, Unit::Ratio),
+        number(&law.coherency, Unit::Ratio),
+        at,
+        with,
+        Quantity::exact(law.worst_residual, Unit::Share).into(),
+    ];
+    if law.departs {
+        row.iter_mut().for_each(|cell| cell.tone = Tone::Undecided);
+    }
+    row
+}
+
+/// Throughput against connections with the law where the points follow it.
+fn chart(scope: &Scope, group: &Group) -> Option<Chart> {
+    let mut lines = Vec::new();
+    for subject in scope.compared() {
+        let line = charts::line(scope, group, subject, |point| {
+            quantity(scope, subject, point)
+        });
+        let scaling = scaling_of(scope, group, subject);
+        let law = scaling
+            .and_then(|s| s.law.as_ref())
+            .filter(|law| !law.departs);
+        let ends = line.points.first().zip(line.points.last());
+        let model = law.zip(ends).map(|(law, (first, last))| Line {
+            stroke: Stroke::Model,
+            band: Band::Hidden,
+            points: curve(scope, law, (first.0, last.0)),
+            ..line.clone()
+        });
+        lines.extend(std::iter::once(line).chain(model));
+    }
+    let what = format!("{}s per second", scope.words.operation);
+    let caption = format!(
+        "What each {} does in a second as {} grow; the bands are intervals, dashes the scalability law where the points \
+         follow it.",
+        scope.words.subject,
+        scope.case(group).sweep.as_deref()?
+    );
+    let y = Axis::new(what, unit(scope), Scale::Linear);
+    charts::sweep_chart(scope, group, ("throughput", y, caption), lines)
+}
+
+fn curve(scope: &Scope, law: &ScalingLaw, (from, to): (f64, f64)) -> Vec<(f64, Quantity)> {
+    let [one, contention, coherency] =
+        [&law.one, &law.contention, &law.coherency].map(|part| part.estimate);
+    let step = |i: usize| from * (to / from).powf(i as f64 / STEPS as f64);
+    let at = |n: f64| usl::throughput(one, contention, coherency, n);
+    let point = |n: f64| (n, Quantity::exact(at(n), unit(scope)));
+    (0..=STEPS).map(|i| point(step(i))).collect()
+}
+
+/// Where a subject does most.
+pub fn peak(scope: &Scope, subject: SubjectId, points: &[PointId]) -> Option<(PointId, Interval)> {
+    let rates = points.iter();
+    let rates = rates.filter_map(|&p| Some((p, rate(scope, subject, p)?)));
+    let some = rates.filter(|(_, rate)| rate.estimate > 0.0);
+    some.max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))
+}
+
+/// Who does most at some points, in a sentence; `what`: of what, such as ` at once`.
+pub fn most(scope: &Scope, points: &[PointId], what: &str) -> Option<String> {
+    let peak = |s: SubjectId| peak(scope, s, points).map(|(p, rate)| (s, p, rate));
+    let mut best: Vec<_> = scope.compared().into_iter().filter_map(peak).collect();
+    best.sort_by(|a, b| b.2.estimate.total_cmp(&a.2.estimate));
+    let (&(first, point, rate), others) = best.split_first()?;
+    let is_known = say::is_bounded(&rate);
+    let same = others.iter().filter(|o| is_known && o.2.high >= rate.low);
+    let same: Vec<SubjectId> = same.map(|(s, ..)| *s).collect();
+    let tie = match same.is_empty() {
+        true => String::new(),
+        false => format!("; {} may reach as much", sentence::names(scope, &same)),
+    };
+    let limited = match cell::is_saturated(scope, (first, Some(point))) {
+        true => " There the generator was the limit.",
+        false => "",
+    };
+    let so_far = match say::has_level(&rate, scope.level()) {
+        true => "",
+        false => "So far ",
+    };
+    let sweep = scope.plan.case(point).sweep.as_deref()?;
+    let (name, x) = (scope.name(first), scope.swept(point));
+    let rate = say::figure(&rate, &unit(scope), scope.level());
+    Some(format!(
+        "{so_far}{name} does most{what}: {rate} at {sweep}={x}{tie}.{limited}"
+    ))
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What was done on one target: its subjects, its points, and what they are called there.
+
+use super::measured::{Measured, Place};
+use crate::document::Quantity;
+use lab_model::{Case, Cores, Kind, Metric, PointId, SubjectId, TargetId};
+use std::ops::Deref;
+
+/// A run on one of its targets.
+#[derive(Clone, Copy)]
+pub struct Scope<'a> {
+    of: &'a Measured<'a>,
+    /// The target.
+    pub target: TargetId,
+}
+
+/// The points of a case that differ in the sweep's value alone.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Index into the plan's cases.
+    pub case: usize,
+    /// What the points have in common, such as `statement=text`.
+    pub factors: Vec<(String, String)>,
+    /// In the order of the plan.
+    pub points: Vec<PointId>,
+}
+
+impl<'a> Deref for Scope<'a> {
+    type Target = Measured<'a>;
+
+    fn deref(&self) -> &Measured<'a> {
+        self.of
+    }
+}
+
+impl<'a> Scope<'a> {
+    /// What was done on each target; of a run without targets, all of it.
+    pub fn all(of: &'a Measured<'a>) -> Vec<Scope<'a>> {
+        let targets = 0..of.plan.targets.len().max(1);
+        let all = targets.map(|target| Scope { of, target });
+        all.filter(|s| !s.points().is_empty() && !s.subjects().is_empty())
+            .collect()
+    }
+
+    /// What the target is called; empty where it goes without saying.
+    pub fn title(&self) -> &'static str {
+        let named = self.kind().filter(|_| self.has_targets());
+        named.map_or("", Kind::title)
+    }
+
+    /// A word for the names of charts, with a `-` at its end; empty where it goes without saying.
+    pub fn prefix(&self) -> String {
+        let named = self.kind().filter(|_| self.has_targets());
+        named.map_or(String::new(), |kind| format!("{}-", kind.name()))
+    }
+
+    /// What the target is, if there is one.
+    pub fn kind(&self) -> Option<Kind> {
+        self.plan.targets.get(self.target).map(|t| t.kind)
+    }
+
+    /// Subjects with the control, without those that show an overhead.
+    pub fn subjects(&self) -> Vec<SubjectId> {
+        let all = self.plan.subjects.iter().enumerate();
+        let here = all.filter(|(_, s)| s.target == self.target && !s.overhead);
+        here.map(|(id, _)| id).collect()
+    }
+
+    /// Subjects without the control, which repeats the baseline.
+    pub fn compared(&self) -> Vec<SubjectId> {
+        let is_copy = |s: &SubjectId| self.plan.subjects[*s].control_of.is_some();
+        let all = self.subjects().into_iter();
+        all.filter(|s| !is_copy(s)).collect()
+    }
+
+    /// Those that are compared with the baseline.
+    pub fn others(&self) -> Vec<SubjectId> {
+        let baseline = self.base();
+        let all = self.compared().into_iter();
+        all.filter(|&s| s != baseline).collect()
+    }
+
+    /// The baseline.
+    pub fn base(&self) -> SubjectId {
+        self.baseline(self.target)
+    }
+
+    /// Its name.
+    pub fn base_name(&self) -> &'a str {
+        self.name(self.base())
+    }
+
+    /// Whether a subject shows what the machine allows.
+    pub fn is_limit(&self, subject: SubjectId) -> bool {
+        self.plan.subjects.get(subject).is_some_and(|s| s.limit)
+    }
+
+    /// A subject's name without its target's.
+    pub fn name(&self, subject: SubjectId) -> &'a str {
+        let plan = self.of.plan;
+        plan.subjects.get(subject).map_or("?", |s| s.name.as_str())
+    }
+
+    /// The same in a table: the limit's says so.
+    pub fn title_of(&self, subject: SubjectId) -> String {
+        let limit = self.is_limit(subject) && self.plan.subjects[subject].control_of.is_none();
+        let name = self.name(subject);
+        match limit {
+            true => format!("{name} (limit)"),
+            false => name.into(),
+        }
+    }
+
+    /// The points.
+    pub fn points(&self) -> Vec<PointId> {
+        let all = self.plan.points.iter().enumerate();
+        let here = all.filter(|(_, p)| p.target == self.target);
+        here.map(|(id, _)| id).collect()
+    }
+
+    /// Points that do one operation at a time, case by case.
+    pub fn single_points(&self) -> Vec<PointId> {
+        let groups = self.groups(Cores::One).into_iter();
+        groups.flat_map(|group| group.points).collect()
+    }
+
+    /// The points that do one operation at a time, or several at once, in groups in the plan's order.
+    /// Load is always several at once.
+    pub fn groups(&self, cores: Cores) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for id in self.points() {
+            let (point, case) = (&self.plan.points[id], self.plan.case(id));
+            let at_once = match self.plan.load() {
+                Some(_) => Cores::All,
+                None => case.cores,
+            };
+            if at_once != cores {
+                continue;
+            }
+            let factors: Vec<_> = point.factors(case).cloned().collect();
+            let known = groups.iter_mut();
+            let mut same = known.filter(|g| g.case == point.case && g.factors == factors);
+            match same.next() {
+                Some(group) => group.points.push(id),
+                None => groups.push(Group {
+                    case: point.case,
+                    factors,
+                    points: vec![id],
+                }),
+            }
+        }
+        groups
+    }
+
+    /// The case of a group.
+    pub fn case(&self, group: &Group) -> &'a Case {
+        &self.of.plan.cases[group.case]
+    }
+
+    /// A group in words: `select statement=text`; empty where the only case goes without saying.
+    pub fn group_label(&self, group: &Group) -> String {
+        let named = !self.plan.has_one_case();
+        let name = named.then(|| self.case(group).name.clone());
+        let factors = group.factors.iter();
+        let factors = factors.map(|(key, value)| format!("{key}={value}"));
+        let words: Vec<String> = name.into_iter().chain(factors).collect();
+        words.join(" ")
+    }
+
+    /// What a table or a chart of a group shows: `select statement=text: time`.
+    pub fn group_title(&self, group: &Group, what: &str) -> String {
+        match self.group_label(group) {
+            label if label.is_empty() => super::say::capital(what),
+            label => format!("{label}: {what}"),
+        }
+    }
+
+    /// A point in words without its target: `select limit=100 statement=text`.
+    pub fn point(&self, point: PointId) -> String {
+        let params = &self.plan.points[point].params;
+        let named = !self.plan.has_one_case() || params.is_empty();
+        let name = named.then(|| self.plan.case(point).name.clone());
+        let params = params.iter().map(|(key, value)| format!("{key}={value}"));
+        let words: Vec<String> = name.into_iter().chain(params).collect();
+        words.join(" ")
+    }
+
+    /// A point in few words: case, the sweep's value, and those values of factors that are not their first:
+    /// `select 100 text`.
+    pub fn short(&self, point: PointId) -> String {
+        if self.plan.has_one_case() {
+            return self.point(point);
+        }
+        let case = self.plan.case(point);
+        let mut words = vec![case.name.clone()];
+        for (key, value) in &self.plan.points[point].params {
+            let swept = case.sweep.as_ref() == Some(key);
+            if swept || self.first_value(self.plan.points[point].case, key) != Some(value) {
+                words.push(value.clone());
+            }
+        }
+        words.join(" ")
+    }
+
+    /// What short names leave out: `statement=prepared`.
+    pub fn left_out(&self, points: &[PointId]) -> Vec<String> {
+        let mut known: Vec<String> = Vec::new();
+        for &id in points {
+            let point = &self.plan.points[id];
+            for (key, value) in point.factors(self.plan.case(id)) {
+                let words = format!("{key}={value}");
+                if self.first_value(point.case, key) == Some(value) && !known.contains(&words) {
+                    known.push(words);
+                }
+            }
+        }
+        known
+    }
+
+    fn first_value(&self, case: usize, key: &str) -> Option<&'a String> {
+        let points = self.of.plan.points.iter();
+        let points = points.filter(|p| p.case == case && p.target == self.target);
+        let mut params = points.flat_map(|p| &p.params);
+        params.find(|(k, _)| k == key).map(|(_, value)| value)
+    }
+
+    /// The sweep's value at a point, as it was given.
+    pub fn swept(&self, point: PointId) -> String {
+        let sweep = self.plan.case(point).sweep.as_deref();
+        let mut params = self.plan.points[point].params.iter();
+        let found = params.find(|(key, _)| Some(key.as_str()) == sweep);
+        found.map_or(String::new(), |(_, value)| value.clone())
+    }
+
+    /// A figure at a point with its unit.
+    pub fn value(&self, subject: SubjectId, point: PointId, metric: &Metric) -> Option<Quantity> {
+        self.quantity((subject, Some(point)), metric)
+    }
+
+    /// These subjects at each of these points, point by point.
+    pub fn places(&self, subjects: &[SubjectId], points: &[PointId]) -> Vec<Place> {
+        let all = points.iter();
+        let all = all.flat_map(|&p| subjects.iter().map(move |&s| (s, Some(p))));
+        all.collect()
+    }
+
+    /// What tells a server at a point from the others of this run: its name, the point, or both.
+    pub fn place_name(&self, (subject, point): Place) -> String {
+        let name = self.name(subject);
+        match (point, self.subjects().len(), self.points().len()) {
+            (None, ..) | (_, _, 1) => name.into(),
+            (Some(point), 1, _) => self.short(point),
+            (Some(point), ..) => format!("{name} {}", self.short(point)),
+        }
+    }
+
+    /// What a subject cannot do of what is asked here: `statement=prepared`. Empty: it can do all.
+    pub fn unable(&self, subject: SubjectId) -> Vec<String> {
+        let asked = |param: &&(String, String)| {
+            let mut points = self.points().into_iter();
+            points.any(|p| self.plan.points[p].params.contains(param))
+        };
+        let without = self.plan.subjects[subject].without.iter();
+        let words = without.filter(asked);
+        words.map(|(key, value)| format!("{key}={value}")).collect()
+    }
+
+    /// The number of a subject's colour: the same in all charts, for the same name on all targets.
+    pub fn colour(&self, subject: SubjectId) -> usize {
+        let mut names: Vec<&str> = Vec::new();
+        for other in self.plan.compared() {
+            let name = self.name(other);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let name = self.name(subject);
+        let place = names.iter().position(|known| *known == name);
+        place.unwrap_or(names.len())
+    }
+}

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Servers that the lab starts: what a request costs them, what they serve, what users feel.
+
+use super::measured::Place;
+use super::say::{self, count};
+use super::scope::{Group, Scope};
+use super::standings::{Over, Standings};
+use super::{Parts, asked, cell, charts, costs, findings, load, scaling, slices, table};
+use crate::chart::file_name;
+use crate::document::{Chart, Finding, Quantity, Section, Table};
+use lab_model::{Cores, Metric, PointId, Servers, SubjectId, Unit};
+
+/// What a server holds over the whole run, and how it starts.
+static HELD: [Metric; 3] = [Metric::THREADS, Metric::SERVER_MEMORY, Metric::STARTUP];
+
+/// What is told of each server at a point, besides response times.
+static RATES: [Metric; 4] = [
+    Metric::OFFERED,
+    Metric::THROUGHPUT,
+    Metric::SERVER_CPU,
+    Metric::ERRORS,
+];
+
+/// What there is to say of a run of servers.
+pub fn parts(scope: &Scope, servers: &Servers) -> Parts {
+    let view = View::new(*scope);
+    let found = [cpu(&view), most(&view), latency(&view)];
+    let sections = vec![
+        asked::section(scope, &servers.load, Some(&servers.serving)),
+        costs(&view),
+        rates(&view),
+        response(&view),
+        held(&view),
+        cases(&view),
+    ];
+    Parts {
+        chart: chart(&view),
+        findings: found.into_iter().flatten().collect(),
+        sections,
+        how: asked::how(scope, &servers.load, Some(&servers.serving)),
+    }
+}
+
+/// A run of servers by its cases.
+pub struct View<'a> {
+    scope: Scope<'a>,
+    /// Whether connections are kept alive where all is told by one figure: they are if at some point.
+    pub keep_alive: bool,
+}
+
+impl<'a> View<'a> {
+    /// Of a run of servers.
+    pub fn new(scope: Scope<'a>) -> View<'a> {
+        let mut points = scope.points().into_iter();
+        let keep_alive = points.any(|point| scope.plan.keeps_alive(point));
+        View { scope, keep_alive }
+    }
+
+    /// Those cases that have points.
+    pub fn cases(&self) -> Vec<usize> {
+        let mut cases: Vec<usize> = self.scope.plan.points.iter().map(|p| p.case).collect();
+        cases.sort_unstable();
+        cases.dedup();
+        cases
+    }
+
+    fn case_name(&self, case: usize) -> &'a str {
+        &self.scope.plan.cases[case].name
+    }
+
+    /// Over which points a case is compared; `None`: all cases, or the only one.
+    fn over(&self, case: Option<usize>) -> Over {
+        let only = match self.cases().as_slice() {
+            &[only] => Some(only),
+            _ => None,
+        };
+        Over::Points {
+            case: case.or(only),
+            keep_alive: Some(self.keep_alive),
+        }
+    }
+
+    /// Points of a case, by connections.
+    fn points(&self, case: usize, is: impl Fn(PointId) -> bool) -> Vec<PointId> {
+        let plan = self.scope.plan;
+        let here = |&p: &PointId| {
+            plan.points[p].case == case && plan.keeps_alive(p) == self.keep_alive && is(p)
+        };
+        let mut points: Vec<PointId> = self.scope.points().into_iter().filter(here).collect();
+        points.sort_by_key(|&p| plan.connections(p));
+        points
+    }
+
+    /// Points of a case at which servers are asked as fast as they answer.
+    pub fn closed(&self, case: usize) -> Vec<PointId> {
+        self.points(case, |p| !self.scope.plan.is_open(p))
+    }
+
+    /// The part of their peaks in the middle, at which response times are told by one figure.
+    fn middle(&self) -> Option<f64> {
+        let parts = asked::parts(&self.scope);
+        parts.get(parts.len().checked_sub(1)? / 2).copied()
+    }
+
+    /// Where a case is offered that part.
+    fn at_middle(&self, case: usize) -> Option<PointId> {
+        let middle = self.middle();
+        let points = self.points(case, |p| self.scope.plan.part_of_peak(p) == middle);
+        points.first().copied().filter(|_| middle.is_some())
+    }
+
+    /// Where costs of a case are told by one figure: over as many connections as at the open points, or as near
+    /// as possible.
+    fn usual(&self, case: usize) -> Option<PointId> {
+        let plan = self.scope.plan;
+        let mut points = self.scope.points().into_iter();
+        let open = points.find(|&p| plan.is_open(p));
+        let wanted = open.map_or(64, |p| plan.connections(p)).max(1) as f64;
+        // In steps of a factor, as sweeps are.
+        let apart = |p: &PointId| (plan.connections(*p).max(1) as f64 / wanted).ln().abs();
+        let points = self.closed(case).into_iter();
+        points.min_by(|a, b| apart(a).total_cmp(&apart(b)))
+    }
+
+    /// Servers by cases: a metric where it is told by one figure, with its verdict and a note; those first of which a
+    /// request costs least.
+    fn by_case(
+        &self,
+        (title, metric): (&str, &Metric),
+        point: impl Fn(SubjectId, usize) -> Option<PointId>,
+        note: impl Fn(&Quantity, PointId) -> String,
+    ) -> Table {
+        let scope = &self.scope;
+        let ranked = Standings::new(scope, &Metric::SERVER_CPU, self.over(None)).ranked;
+        let mut servers: Vec<SubjectId> = ranked.iter().map(|s| s.subject).collect();
+        let others = scope.compared().into_iter();
+        servers.extend(others.filter(|s| !servers.contains(s)).collect::<Vec<_>>());
+        let cases = self.cases().into_iter();
+        let cases: Vec<_> = cases.map(|c| (c, self.case_name(c).to_string())).collect();
+        let sides = (&*table::subjects(scope, &servers), &*cases);
+        table::matrix(title, "server", sides, &metric.unit, |subject, case| {
+            let point = point(subject, case);
+            let place = (subject, point);
+            let cell = cell::value(scope, place, metric);
+            let noted = [
+                cell.note.clone(),
+                match point.zip(scope.quantity(place, metric)) {
+                    Some((point, value)) => note(&value, point),
+                    None => String::new(),
+                },
+            ];
+            let verdict = scope.comparison(place, metric).and_then(|c| c.verdict);
+            let words = verdict.iter().map(|v| cell::word(metric, v).to_string());
+            let noted = words.chain(noted).filter(|note| !note.is_empty());
+            let tone = verdict.as_ref().map_or(cell.tone, cell::tone);
+            cell.noted(noted.collect::<Vec<_>>().join("; ")).toned(tone)
+        })
+    }
+}
+
+fn chart(view: &View) -> Option<Chart> {
+    let (scope, metric) = (&view.scope, &Metric::SERVER_CPU);
+    let axis = charts::ratio_axis(scope, metric);
+    let all = (String::new(), metric, view.over(None));
+    charts::standings(scope, "answer", axis, [all]).or_else(|| {
+        let points = view.cases().into_iter().filter_map(|c| view.usual(c));
+        let points: Vec<PointId> = points.collect();
+        charts::bars_at(scope, "answer", &points, &Metric::THROUGHPUT)
+    })
+}
+
+fn labelled(label: &str, text: String) -> Finding {
+    Finding {
+        label: label.into(),
+        ..findings::plain(text)
+    }
+}
+
+/// Who needs least, and in which cases it is another one.
+fn cpu(view: &View) -> Option<Finding> {
+    let metric = Metric::SERVER_CPU;
+    let cases = view.cases();
+    let words = match cases.len() {
+        1 => String::new(),
+        n => format!(" over {}", count(n, "case")),
+    };
+    let parts = cases.into_iter();
+    let parts = parts.map(|c| (view.over(Some(c)), view.case_name(c).to_string()));
+    let parts: Vec<(Over, String)> = parts.collect();
+    let (scope, all) = (&view.scope, view.over(None));
+    let leader = findings::leader(scope, &metric, all, &words)?;
+    let exceptions = findings::exceptions(scope, &metric, all, &parts);
+    let texts = std::iter::once(leader.text).chain(exceptions);
+    Some(labelled("CPU time", texts.collect::<Vec<_>>().join(" ")))
+}
+
+/// Who serves most of the first case, and who may serve as much.
+fn most(view: &View) -> Option<Finding> {
+    let case = *view.cases().first()?;
+    let of = format!(" of {}", view.case_name(case));
+    let text = scaling::most(&view.scope, &view.closed(case), &of)?;
+    Some(labelled("Throughput", text))
+}
+
+/// The p99 where each is offered the part of its own peak in the middle, in the first case.
+fn latency(view: &View) -> Option<Finding> {
+    let scope = &view.scope;
+    let case = *view.cases().first()?;
+    let (part, point) = (say::percent(view.middle()?), Some(view.at_middle(case)?));
+    let place = format!(" of {} at {part} of its own peak", view.case_name(case));
+    let leader = findings::leader(scope, &Metric::P99, Over::At(point), &place)?;
+    let base = scope.interval((scope.base(), point), &Metric::P99);
+    let base = base.filter(|time| say::is_bounded(time)).map(|time| {
+        let time = say::figure(time, &Metric::P99.unit, scope.level());
+        format!(" {}'s is {time}.", scope.base_name())
+    });
+    Some(labelled(
+        "Response time",
+        leader.text + &base.unwrap_or_default(),
+    ))
+}
+
+/// What a request costs: against the baseline, by itself, and with a connection of its own.
+fn costs(view: &View) -> Section {
+    let (scope, metric) = (&view.scope, Metric::SERVER_CPU);
+    let mut section = Section::new("What a request costs");
+    let cases = view.cases();
+    if cases.len() > 1 {
+        let axis = format!("{}, by case", charts::ratio_axis(scope, &metric));
+        let groups = cases.iter();
+        let groups = groups.map(|&c| (view.case_name(c).to_string(), &metric, view.over(Some(c))));
+        section.chart(charts::standings(scope, "costs", axis, groups));
+    }
+    for (alive, how) in [
+        (true, "kept open"),
+        (false, "of which each serves one request"),
+    ] {
+        let mut overall = table::overall(scope, &metric, Some(alive));
+        overall.title += &format!(": connections {how}");
+        section.table(overall);
+    }
+    let usual = cases.iter().find_map(|&case| view.usual(case));
+    let connections = usual.map_or(0, |p| scope.plan.connections(p));
+    let title = format!(
+        "CPU time of a request over {}",
+        count(connections, "connection")
+    );
+    let usual = |_, case| view.usual(case);
+    let each = view.by_case((&title, &metric), usual, |cost, _| {
+        let rate = say::reading(1e9 / cost.value, &Unit::PerSecond("requests".into()));
+        format!("{} per CPU second", rate.trim_end_matches("/s"))
+    });
+    section.table(each.captioned(
+        "All threads of the server; and how many requests a second of CPU time is good for.",
+    ));
+    costs::effects(scope)
+        .into_iter()
+        .for_each(|table| section.table(table));
+    section
+}
+
+fn rates(view: &View) -> Section {
+    let scope = &view.scope;
+    let mut section = Section::new("Requests per second");
+    let peak = |s, case| scaling::peak(scope, s, &view.closed(case)).map(|(p, _)| p);
+    let title = ("Most requests per second", &Metric::THROUGHPUT);
+    let peaks = view.by_case(title, peak, |_, p| {
+        format!("at {}", scope.plan.connections(p))
+    });
+    section.table(peaks.captioned(
+        "What each served where it served most; where the generator was the limit, it would serve more. Verdicts are on \
+         the time of a request.",
+    ));
+    section.table(load::errors(scope));
+    section
+}
+
+/// What the rates are in an open loop.
+const OWN: &str = "Each server is offered a part of its own peak, whatever becomes of the requests before: response \
+                   times count from the moment when a request was due.";
+
+/// The p99 at the part of the peak in the middle, case by case.
+fn response(view: &View) -> Section {
+    let mut section = Section::new("What users feel");
+    if let Some(part) = view.middle() {
+        let part = say::percent(part);
+        let title = format!("p99 of the response time at {part} of each server's own peak");
+        let at = |_, case| view.at_middle(case);
+        let table = view.by_case((&title, &Metric::P99), at, |_, _| String::new());
+        section.table(table.captioned(OWN));
+    }
+    section
+}
+
+fn held(view: &View) -> Section {
+    let scope = &view.scope;
+    let mut section = Section::new("The servers");
+    let places: Vec<Place> = scope.compared().into_iter().map(|s| (s, None)).collect();
+    let table = table::figures(scope, "What they hold, and how they start", &places, &HELD);
+    section.table(table.captioned("Memory is resident after the load over the most connections."));
+    let metric = Metric::SERVER_MEMORY;
+    let axis = charts::ratio_axis(scope, &metric);
+    let all = (String::new(), &metric, Over::At(None));
+    section.chart(charts::standings(scope, "memory", axis, [all]));
+    section
+}
+
+fn cases(view: &View) -> Section {
+    let scope = &view.scope;
+    let mut section = Section::folded("Case by case");
+    for case in view.cases() {
+        let mut part = Section::new(view.case_name(case));
+        part.text(scope.plan.cases[case].work.as_str());
+        if let Some(point) = view.at_middle(case) {
+            let places = scope.places(&scope.compared(), &[point]);
+            let chart = slices::percentiles(scope, &places, false);
+            part.chart(chart.map(|chart| Chart {
+                id: file_name(&format!("response-{}", view.case_name(case))),
+                title: format!("{}: response time by percentile", scope.point(point)),
+                ..chart
+            }));
+        }
+        let groups = scope.groups(Cores::All).into_iter();
+        for group in groups.filter(|group| group.case == case) {
+            of_group(&mut part, scope, &group);
+        }
+        section.section(part);
+    }
+    section
+}
+
+/// All figures of points that differ in the number of connections alone.
+fn of_group(section: &mut Section, scope: &Scope, group: &Group) {
+    let is_open = group.points.iter().any(|&p| scope.plan.is_open(p));
+    if group.points.len() > 1 && !is_open {
+        scaling::add(section, scope, group);
+    }
+    let rates = if is_open { &RATES } else { &RATES[1..] };
+    let shown: Vec<Metric> = rates.iter().chain(&load::RESPONSE).cloned().collect();
+    let places = scope.places(&scope.compared(), &group.points);
+    let title = scope.group_title(group, "all figures");
+    let table = table::figures(scope, &title, &places, &shown);
+    section.table(table.captioned(if is_open { OWN } else { "" }));
+}

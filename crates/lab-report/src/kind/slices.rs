@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Charts of what happened slice by slice of a load: percentiles, where times lie, rates over time.
+
+use super::measured::Place;
+use super::scope::Scope;
+use crate::document::{
+    Axis, Band, Chart, Distribution, DistributionLine, Drawing, HeatColumn, HeatMap, HeatMaps,
+    Line, Lines, Quantity, Scale, Stroke,
+};
+use lab_model::{Cores, Counts, Metric, Slice, Unit};
+use std::collections::BTreeMap;
+
+/// Lines and maps beyond this many would not be told apart.
+const MANY: usize = 6;
+
+/// Columns of a map over time.
+const COLUMNS: usize = 48;
+
+/// The slices of a server at a point, of complete blocks, in the order of time.
+fn slices<'a>(scope: &Scope<'a>, (subject, point): Place) -> Vec<&'a Slice> {
+    let run = scope.run;
+    let all = run.complete_blocks().flat_map(|b| &b.slices);
+    all.filter(|s| (s.subject, Some(s.point)) == (subject, point))
+        .collect()
+}
+
+/// Places with their colours and names, those at which something was served: where there are too many, the first, the
+/// last, and some between. Of several points each has the next colour.
+fn some(scope: &Scope, places: &[Place]) -> Vec<(Place, usize, String)> {
+    let served = |&&place: &&Place| {
+        let served = scope.quantity(place, &Metric::SERVED);
+        served.is_some_and(|n| n.value > 0.0)
+    };
+    let served: Vec<&Place> = places.iter().filter(served).collect();
+    let shown = match served.len() {
+        n if n > MANY => (0..MANY)
+            .map(|i| *served[i * (n - 1) / (MANY - 1)])
+            .collect(),
+        _ => served.into_iter().copied().collect::<Vec<Place>>(),
+    };
+    let same_point = shown.windows(2).all(|pair| pair[0].1 == pair[1].1);
+    let shown = shown.into_iter().enumerate();
+    let shown = shown.map(|(i, place)| match same_point {
+        true => (place, scope.colour(place.0), scope.name(place.0).into()),
+        false => (place, i, scope.place_name(place)),
+    });
+    shown.collect()
+}
+
+/// The sum of distributions, ascending.
+fn merged<'c>(all: impl Iterator<Item = &'c Counts>) -> Vec<(f64, u64)> {
+    let mut sum: BTreeMap<u64, u64> = BTreeMap::new();
+    for (value, count) in all.flat_map(|counts| &counts.0) {
+        let known = sum.entry(*value).or_default();
+        *known = known.saturating_add(*count);
+    }
+    sum.into_iter().map(|(ns, n)| (ns as f64, n)).collect()
+}
+
+fn response() -> Axis {
+    Axis::new("response time", Unit::Nanoseconds, Scale::Log)
+}
+
+/// Response times by percentile, and service times beside them if asked for.
+pub fn percentiles(scope: &Scope, places: &[Place], service: bool) -> Option<Chart> {
+    let mut lines = Vec::new();
+    for (place, colour, name) in some(scope, places) {
+        let slices = slices(scope, place);
+        let mut add = |name, colour, of: fn(&Slice) -> &Counts| {
+            let counts = merged(slices.iter().map(|slice| of(slice)));
+            lines.extend((!counts.is_empty()).then_some(DistributionLine {
+                name,
+                colour,
+                counts,
+            }));
+        };
+        add(name.clone(), colour, |s| &s.response);
+        if service {
+            let name = format!("{name}, service time");
+            add(name, colour + MANY, |s| &s.service);
+        }
+    }
+    (!lines.is_empty()).then(|| Chart {
+        id: "percentiles".into(),
+        title: "Response time by percentile".into(),
+        caption: "The time that so great a part of the requests served did not exceed; each step to the right is ten \
+                  times rarer."
+            .into(),
+        drawing: Drawing::Distribution(Distribution {
+            values: response(),
+            shares: Scale::Percentiles,
+            lines,
+        }),
+    })
+}
+
+/// Where the response times lie from slice to slice, or from point to point.
+pub fn heat(scope: &Scope, places: &[Place]) -> Option<Chart> {
+    let (mut maps, columns, over) = match scope.points().len() {
+        1 => (
+            over_slices(scope, places),
+            "time under load",
+            "over the time under load",
+        ),
+        _ => (over_points(scope), "connections", "by connections"),
+    };
+    maps.retain(|map| map.columns.len() > 1);
+    maps.truncate(MANY);
+    (!maps.is_empty()).then(|| Chart {
+        id: "heat".into(),
+        title: format!("Where the response times lie {over}"),
+        caption: "The darker a field, the greater its part of the requests of its column.".into(),
+        drawing: Drawing::Heat(HeatMaps {
+            axis: response(),
+            columns: columns.into(),
+            maps,
+        }),
+    })
+}
+
+fn over_slices(scope: &Scope, places: &[Place]) -> Vec<HeatMap> {
+    let map = |(place, colour, name): (Place, usize, String)| {
+        let slices = slices(scope, place);
+        let each = slices.len().div_ceil(COLUMNS).max(1);
+        let mut begin_ns = 0_u64;
+        let column = |slices: &[&Slice]| {
+            let label = format!("{} s", (begin_ns as f64 / 1e7).round() / 100.0);
+            begin_ns += slices.iter().map(|s| s.wall_ns).sum::<u64>();
+            HeatColumn {
+                label,
+                counts: merged(slices.iter().map(|s| &s.response)),
+            }
+        };
+        HeatMap {
+            name,
+            colour,
+            columns: slices.chunks(each).map(column).collect(),
+        }
+    };
+    some(scope, places).into_iter().map(map).collect()
+}
+
+/// A map for each server, with the points of a sweep as columns.
+fn over_points(scope: &Scope) -> Vec<HeatMap> {
+    let mut maps = Vec::new();
+    for group in scope.groups(Cores::All) {
+        for subject in scope.compared() {
+            let columns = group.points.iter().map(|&point| HeatColumn {
+                label: scope.swept(point),
+                counts: merged(
+                    slices(scope, (subject, Some(point)))
+                        .iter()
+                        .map(|s| &s.response),
+                ),
+            });
+            let name = format!("{} {}", scope.name(subject), scope.group_label(&group));
+            maps.push(HeatMap {
+                name: name.trim().into(),
+                colour: maps.len(),
+                columns: columns.filter(|c| !c.counts.is_empty()).collect(),
+            });
+        }
+    }
+    maps
+}
+
+/// Requests served per second from slice to slice, in an open loop also offered, and errors where there are any.
+pub fn over_time(scope: &Scope, places: &[Place], open: bool) -> Option<Chart> {
+    if scope.points().len() > 1 {
+        return None;
+    }
+    let mut lines = Vec::new();
+    for &place in places {
+        let (name, own) = (scope.name(place.0), scope.colour(place.0));
+        let slices = slices(scope, place);
+        let mut add = |name: String, colour, stroke, rate: fn(&Slice) -> f64| {
+            lines.push(Line {
+                name,
+                colour,
+                stroke,
+                points: over_slices_of(&slices, rate),
+                band: Band::Hidden,
+            });
+        };
+        add(name.into(), own, Stroke::Steps, |s| {
+            per_second(s.served, s.served_in_ns())
+        });
+        if open {
+            add(format!("{name}, offered"), own, Stroke::Model, |s| {
+                per_second(s.offered, s.wall_ns)
+            });
+        }
+        if slices.iter().any(|s| !s.errors.is_empty()) {
+            add(format!("{name}, failed"), own + MANY, Stroke::Steps, |s| {
+                per_second(s.errors.iter().map(|(_, n)| n).sum(), s.wall_ns)
+            });
+        }
+    }
+    lines.retain(|line| line.points.len() > 2);
+    let rate = Metric::THROUGHPUT.unit;
+    (!lines.is_empty()).then(|| Chart {
+        id: "rate".into(),
+        title: "Requests per second over the time under load".into(),
+        caption: "What was served in each slice of the load; a dip is a stall.".into(),
+        drawing: Drawing::Lines(Lines {
+            x: Axis::new("time under load", Unit::Nanoseconds, Scale::Linear),
+            y: Axis::new("requests per second", rate, Scale::Linear),
+            lines,
+        }),
+    })
+}
+
+fn per_second(requests: u64, ns: u64) -> f64 {
+    requests as f64 / (ns.max(1) as f64 / 1e9)
+}
+
+/// A rate at the beginning of each slice, and the last at its end.
+fn over_slices_of(slices: &[&Slice], rate: fn(&Slice) -> f64) -> Vec<(f64, Quantity)> {
+    let mut begin_ns = 0_u64;
+    let mut points = Vec::new();
+    for slice in slices {
+        let rate = Quantity::exact(rate(slice), Metric::THROUGHPUT.unit);
+        points.push((begin_ns as f64, rate));
+        begin_ns += slice.wall_ns;
+    }
+    let last = points.last().map(|(_, rate)| rate.clone());
+    points.extend(last.map(|rate| (begin_ns as f64, rate)));
+    points
+}

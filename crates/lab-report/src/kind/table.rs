@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The tables that all kinds share: metrics side by side, and one metric as a matrix.
+
+use super::cell;
+use super::measured::Place;
+use super::say::{self, list};
+use super::scope::Scope;
+use crate::document::{Cell, Column, Table};
+use lab_model::{Metric, PointId, SubjectId, Unit};
+use lab_stats::analysis::Verdict;
+
+/// A row for each place, a column for each metric that is known of any, with its ratio to the baseline's behind it
+/// where any is compared.
+pub fn figures(scope: &Scope, title: &str, places: &[Place], metrics: &[Metric]) -> Table {
+    let any = |is: &dyn Fn(Place) -> bool| places.iter().any(|&place| is(place));
+    let shown = metrics
+        .iter()
+        .filter(|m| any(&|place| scope.cell(place, m).is_some()));
+    let shown = shown.map(|m| (m, any(&|place| scope.comparison(place, m).is_some())));
+    let shown: Vec<(&Metric, bool)> = shown.collect();
+    let named = Named::of(scope, places);
+    let mut columns = named.columns();
+    for (metric, compared) in &shown {
+        columns.push(Column::of(metric.title.to_string(), metric.unit.clone()));
+        let ratio = || Column::of(format!("ratio of {}", costed(metric)), Unit::Ratio);
+        columns.extend(compared.then(ratio));
+    }
+    let mut table = Table::new(title, columns);
+    if shown.is_empty() {
+        return table;
+    }
+    for &place in places {
+        let mut cells = Vec::new();
+        for (metric, compared) in &shown {
+            cells.push(cell::value(scope, place, metric));
+            cells.extend(compared.then(|| cell::ratio(scope, place, metric)));
+        }
+        // Why nothing is known is said once.
+        if !scope.knows(place) {
+            cells[1..].fill_with(|| cell::NONE.into());
+        }
+        table.row(named.cells(place).into_iter().chain(cells).collect());
+    }
+    if shown.iter().any(|(_, compared)| *compared) {
+        table.caption = format!("Ratios are to {}'s: {}.", scope.base_name(), better(scope));
+        let points: Vec<PointId> = places.iter().filter_map(|place| place.1).collect();
+        table.notes.extend(low_level(scope, &points));
+    }
+    table
+}
+
+/// How the rows of a table of places are named: by subject, by point, or by both.
+struct Named<'s> {
+    scope: &'s Scope<'s>,
+    points: bool,
+    subjects: bool,
+}
+
+impl<'s> Named<'s> {
+    fn of(scope: &'s Scope<'s>, places: &[Place]) -> Named<'s> {
+        let several =
+            |same: fn(&Place, &Place) -> bool| places.windows(2).any(|p| !same(&p[0], &p[1]));
+        let points = several(|a, b| a.1 == b.1);
+        Named {
+            scope,
+            points,
+            subjects: !points || several(|a, b| a.0 == b.0),
+        }
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        let point = self.points.then(|| Column::from("point"));
+        let subject = self.subjects.then(|| self.scope.words.subject.into());
+        point.into_iter().chain(subject).collect()
+    }
+
+    fn cells(&self, (subject, point): Place) -> Vec<Cell> {
+        let point = point.filter(|_| self.points);
+        let point = point.map(|p| Cell::from(self.scope.short(p)));
+        let subject = self.subjects.then(|| self.scope.title_of(subject).into());
+        point.into_iter().chain(subject).collect()
+    }
+}
+
+/// Rows or columns with their names.
+type Side<K> = [(K, String)];
+
+/// A row for each of these, a column for each of those, all of one unit.
+pub fn matrix<R: Copy, C: Copy>(
+    title: impl Into<String>,
+    head: &str,
+    (rows, columns): (&Side<R>, &Side<C>),
+    unit: &Unit,
+    cell: impl Fn(R, C) -> Cell,
+) -> Table {
+    let titled = columns
+        .iter()
+        .map(|(_, name)| Column::of(name, unit.clone()));
+    let mut table = Table::new(title, std::iter::once(head.into()).chain(titled));
+    for (row, name) in rows {
+        let cells = columns.iter().map(|(column, _)| cell(*row, *column));
+        let name = std::iter::once(Cell::from(name.as_str()));
+        table.row(name.chain(cells).collect());
+    }
+    table
+}
+
+/// Points with their names, for a matrix.
+pub fn points(scope: &Scope, points: &[PointId]) -> Vec<(PointId, String)> {
+    points.iter().map(|&p| (p, scope.short(p))).collect()
+}
+
+/// Subjects with their names, for a matrix.
+pub fn subjects(scope: &Scope, subjects: &[SubjectId]) -> Vec<(SubjectId, String)> {
+    let named = subjects.iter().map(|&s| (s, scope.title_of(s)));
+    named.collect()
+}
+
+/// Ratios to the baseline's figures with their verdicts: points by subjects.
+pub fn ratios(scope: &Scope, at: &[PointId], metric: &Metric) -> Table {
+    let others = scope.others();
+    let title = format!(
+        "{} as a multiple of {}'s",
+        say::capital(costed(metric)),
+        scope.base_name()
+    );
+    let sides = (&*points(scope, at), &*subjects(scope, &others));
+    let mut table = matrix(title, "point", sides, &Unit::Ratio, |p, s| {
+        cell::ratio(scope, (s, Some(p)), metric)
+    });
+    table.caption = format!("{}.", say::capital(&better(scope)));
+    if others.is_empty() {
+        table.rows.clear();
+    }
+    table.notes.extend(left_out(scope, at));
+    table.notes.extend(low_level(scope, at));
+    table.notes.extend(unable(scope));
+    table
+}
+
+/// Figures: points by subjects.
+pub fn values(scope: &Scope, at: &[PointId], metric: &Metric, title: &str) -> Table {
+    let sides = (&*points(scope, at), &*subjects(scope, &scope.compared()));
+    let mut table = matrix(title, "point", sides, &metric.unit, |p, s| {
+        cell::value(scope, (s, Some(p)), metric)
+    });
+    table.notes.extend(left_out(scope, at));
+    table
+}
+
+/// Each subject over several points: ratios over all of them and over those of each case, and the verdicts at single
+/// points counted; no rows where nothing is compared. `keep_alive`: of which connections, where it applies.
+pub fn overall(scope: &Scope, metric: &Metric, keep_alive: Option<bool>) -> Table {
+    let all = scope
+        .results
+        .overall
+        .iter()
+        .filter(|o| (&o.metric, o.target, o.keep_alive) == (metric, scope.target, keep_alive));
+    let all: Vec<_> = all.collect();
+    let mut cases: Vec<Option<usize>> = all.iter().map(|o| o.case).collect();
+    cases.sort_by_key(|case| case.unwrap_or(usize::MAX));
+    cases.dedup();
+    let name = |case: Option<usize>| case.map_or("all", |c| scope.plan.cases[c].name.as_str());
+    let mut columns = vec![Column::from(scope.words.subject)];
+    columns.extend(cases.iter().map(|&c| Column::of(name(c), Unit::Ratio)));
+    columns.push("verdicts at single points".into());
+    let title = format!(
+        "{} as a multiple of {}'s, over several points",
+        say::capital(costed(metric)),
+        scope.base_name()
+    );
+    let mut table = Table::new(title, columns);
+    for subject in scope.subjects() {
+        let mine =
+            |case: &Option<usize>| all.iter().find(|o| (o.subject, o.case) == (subject, *case));
+        if cases.iter().all(|case| mine(case).is_none()) {
+            continue;
+        }
+        let cells = cases.iter().map(|case| match mine(case) {
+            Some(o) => cell::judged(&o.ratio, metric, o.verdict.as_ref()),
+            None => cell::NONE.into(),
+        });
+        let name = std::iter::once(Cell::from(scope.title_of(subject)));
+        let verdicts = cell::counted(&verdicts(scope, subject, metric));
+        table.row(name.chain(cells).chain([verdicts]).collect());
+    }
+    table.caption = format!(
+        "Geometric means of the ratios at single points: {}.",
+        better(scope)
+    );
+    table
+}
+
+/// What a subject's ratios at single points support.
+pub fn verdicts(scope: &Scope, subject: SubjectId, metric: &Metric) -> Vec<Verdict> {
+    let points = scope.points().into_iter();
+    let all = points.filter_map(|p| scope.comparison((subject, Some(p)), metric));
+    all.filter_map(|c| c.verdict).collect()
+}
+
+/// What a ratio of a metric is of: of rates, the time that each request takes.
+pub fn costed(metric: &Metric) -> &str {
+    match *metric == Metric::THROUGHPUT {
+        true => "time for each request",
+        false => &metric.title,
+    }
+}
+
+fn better(scope: &Scope) -> String {
+    let margin = say::percent(scope.results.margin);
+    format!("below 1 is better, and within 1 ± {margin} counts as equivalent")
+}
+
+/// What short names of points do not say.
+fn left_out(scope: &Scope, points: &[PointId]) -> Option<String> {
+    let words = scope.left_out(points);
+    let tell = !words.is_empty() && !scope.plan.has_one_case();
+    tell.then(|| format!("Unless a word says otherwise: {}.", words.join(", ")))
+}
+
+/// What few blocks mean for the ratios at some points, if they are too few.
+fn low_level(scope: &Scope, points: &[PointId]) -> Option<String> {
+    let here = scope.results.comparisons.iter();
+    let here = here.filter(|c| c.key.point.is_some_and(|p| points.contains(&p)));
+    say::low_level(scope.results.level, here.map(|c| c.ratio.level))
+}
+
+/// A sentence for each subject that cannot do all that is asked.
+fn unable(scope: &Scope) -> Vec<String> {
+    let note = |subject: SubjectId| {
+        let what = scope.unable(subject);
+        let name = scope.name(subject);
+        (!what.is_empty()).then(|| format!("{} {name} cannot do {}.", cell::UNABLE, list(&what)))
+    };
+    scope.compared().into_iter().filter_map(note).collect()
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What went wrong, what was not compared, and what to know of the figures.
+
+use super::measured::Measured;
+use super::say::{self, count, list};
+use crate::document::{Finding, Item, Section, Tone};
+use lab_model::Failure;
+use lab_stats::results::WarningKind;
+
+/// Failures and refusals, each reason of a subject once.
+pub fn failed(measured: &Measured) -> Section {
+    let mut section = Section::new("What failed, and what was not compared");
+    for failure in &measured.run.failures {
+        section.items.extend(failure_items(measured, failure));
+    }
+    let refusals = measured.refusals();
+    let refusals = say::grouped(refusals.map(|r| ((r.subject, &r.why), r.point)));
+    for ((subject, why), points) in refusals {
+        let at = match points.as_slice() {
+            [one] => measured.at(*one),
+            many => format!(" at {}", count(many.len(), "point")),
+        };
+        section.push(Finding {
+            label: measured.label(subject),
+            text: format!("It is not compared{at}: {why}"),
+            tone: Tone::Alarm,
+        });
+    }
+    section
+}
+
+/// A failure in a sentence, and what was said: lines of the message after its first are part of that.
+fn failure_items(measured: &Measured, failure: &Failure) -> Vec<Item> {
+    let block = failure.block;
+    let block = block.map_or(String::new(), |block| format!(", block {block}"));
+    let at = measured.at(failure.point);
+    let mut lines = failure.message.lines();
+    let first = lines.next().unwrap_or_default();
+    let finding = Finding {
+        label: measured.label(failure.subject),
+        text: format!("It failed{at}{block} ({}): {first}", failure.kind),
+        tone: Tone::Alarm,
+    };
+    let log: Vec<String> = lines
+        .map(String::from)
+        .chain(failure.log.iter().cloned())
+        .collect();
+    let log = (!log.is_empty()).then_some(Item::Log(log));
+    std::iter::once(finding.into()).chain(log).collect()
+}
+
+/// Each text once, with the targets that it is about where it is not about all.
+pub fn warnings(measured: &Measured) -> Section {
+    let mut section = Section::new("Warnings");
+    let all = measured.results.warnings.iter();
+    let told = all
+        .filter(|w| w.kind != WarningKind::Failed)
+        .map(|warning| {
+            let target = warning.target.and_then(|t| measured.plan.targets.get(t));
+            let target = target.filter(|_| measured.has_targets());
+            (
+                (warning.kind, &warning.text),
+                target.map(|t| t.kind.title()),
+            )
+        });
+    for ((kind, text), targets) in say::grouped(told) {
+        let names: Vec<&str> = targets.into_iter().flatten().collect();
+        let place = match names.len() {
+            0 => String::new(),
+            n if n == measured.plan.targets.len() => String::new(),
+            _ => format!("{}: ", list(&names)),
+        };
+        section.push(warning(kind, format!("{place}{text}")));
+    }
+    section
+}
+
+/// Whether the figures mislead without it.
+pub fn is_grave(kind: WarningKind) -> bool {
+    use WarningKind as W;
+    matches!(kind, W::Errors | W::Saturated | W::Late | W::NotDelivered)
+}
+
+/// A warning as a finding.
+pub fn warning(kind: WarningKind, text: String) -> Finding {
+    Finding {
+        label: kind.name().replace('-', " "),
+        text,
+        tone: match is_grave(kind) {
+            true => Tone::Alarm,
+            false => Tone::Undecided,
+        },
+    }
+}

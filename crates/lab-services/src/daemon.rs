@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the lab starts for a run and ends after it. A new daemon is one file that implements [`Daemon`].
+
+use crate::folder::Folder;
+use crate::process::Process;
+use crate::processes::Processes;
+use crate::{Log, ServiceError, Software};
+use nix::unistd::Pid;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+/// How one daemon is made, started and asked whether it answers.
+pub trait Daemon: Send {
+    /// What is known of it before it runs.
+    fn software(&self) -> &'static Software;
+
+    /// What makes its data directory. Called where [`Software::installers`] has been found.
+    fn install(&mut self, folder: &Folder, installer: &Path) -> io::Result<Command> {
+        let _ = folder;
+        Ok(Command::new(installer))
+    }
+
+    /// Readies what it needs when its data directory is made.
+    fn installed(&mut self, folder: &Folder) -> io::Result<()> {
+        let _ = folder;
+        Ok(())
+    }
+
+    /// The program itself, listening on a port of 127.0.0.1, with its own defaults but for what the lab
+    /// needs and the given settings.
+    fn start(
+        &mut self,
+        folder: &Folder,
+        program: &Path,
+        port: u16,
+        settings: &[(String, String)],
+    ) -> io::Result<Command>;
+
+    /// Whether it answers; asked until it does.
+    fn ready(&mut self, folder: &Folder) -> bool;
+
+    /// Makes what its users need. Called once, when it answers.
+    fn provision(&mut self) -> Result<(), ServiceError> {
+        Ok(())
+    }
+
+    /// Its processes, of which this is the first.
+    fn processes(&mut self, main: Pid) -> Processes {
+        Processes::of(main)
+    }
+
+    /// The name of its Unix socket in [`Folder::sockets`], where it has one.
+    fn socket(&self, port: u16) -> Option<String> {
+        let _ = port;
+        None
+    }
+}
+
+/// A daemon that the lab has started and that answers. Dropping it ends it and removes its data.
+pub struct Running {
+    // Dropped in this order: it ends before its folder goes.
+    pub(crate) process: Process,
+    pub(crate) settings: Vec<(String, String)>,
+    pub(crate) folder: Folder,
+}
+
+impl Running {
+    /// Whether its main process lives.
+    pub fn alive(&self) -> bool {
+        self.process.alive()
+    }
+
+    /// Why it does not work any longer, if that can be told: it ended, or has no room.
+    pub fn failure(&self) -> Option<ServiceError> {
+        match self.process.end() {
+            None => self.folder.full(),
+            Some(status) => Some(self.folder.ended(&self.settings, status)),
+        }
+    }
+
+    /// The last lines of its log.
+    pub fn last_log(&self) -> Log {
+        self.folder.last_log()
+    }
+
+    /// `in memory` or `on a disk`: where its data are.
+    pub(crate) fn data_place(&self) -> &'static str {
+        if self.folder.in_memory() {
+            "in memory"
+        } else {
+            "on a disk"
+        }
+    }
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Daemons that are SQL servers: how the lab administers them, and what they count.
+
+use crate::address::{Address, Form};
+use crate::counters::Counters;
+use crate::daemon::Daemon;
+use crate::processes::{LabConnection, Processes};
+use crate::{ServiceError, Software, Transport};
+use std::fmt;
+use std::io;
+use std::ops::Deref;
+use std::time::Duration;
+
+/// Nobody waits longer for a connection.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A kind of SQL server.
+pub struct DatabaseKind {
+    /// What is known of it before it runs.
+    pub software: Software,
+    /// How its addresses are written.
+    pub(crate) form: Form,
+    /// The `target=` of subjects with a schema; `None`: the server is not known to be reachable so.
+    pub(crate) target: fn(&Address, Transport, &str) -> Option<String>,
+    /// A server that is to be started, with new passwords.
+    pub(crate) private: fn() -> io::Result<Box<dyn Database>>,
+    /// Connects to a server that runs.
+    pub(crate) connect: fn(Address) -> Result<Box<dyn Database>, ServiceError>,
+}
+
+/// Rows of text; `None` is NULL.
+pub type Rows = Vec<Vec<Option<String>>>;
+
+/// A SQL server with the lab's own connection: the superuser's to a private server, the given user's to
+/// another.
+pub trait Database: Daemon {
+    /// Which kind it is.
+    fn kind(&self) -> &'static DatabaseKind;
+
+    /// Where it is, for subjects.
+    fn address(&self) -> &Address;
+
+    /// Executes a statement.
+    fn run(&mut self, statement: &str) -> Result<(), ServiceError>;
+
+    /// The rows of a query, as text.
+    fn query(&mut self, query: &str) -> Result<Rows, ServiceError>;
+
+    /// Makes an empty schema for the subjects.
+    fn create_schema(&mut self, name: &str) -> Result<(), ServiceError>;
+
+    /// Removes a schema and all that is in it, if it is there.
+    fn drop_schema(&mut self, name: &str) -> Result<(), ServiceError>;
+
+    /// Executes a statement as the schema's owner, who then owns what it makes; names without a schema
+    /// are of this one.
+    fn run_in(&mut self, schema: &str, statement: &str) -> Result<(), ServiceError>;
+
+    /// A name as an identifier.
+    fn quoted(&self, name: &str) -> String;
+
+    /// Does for a table that was just filled what its first readers would do else.
+    fn analyze(&mut self, table: &str) -> Result<(), ServiceError>;
+
+    /// The lab's statements wait no longer than this for a lock.
+    fn limit_lock_waits(&mut self, seconds: u32) -> Result<(), ServiceError>;
+
+    /// The names of the settings that are read back, besides those that were given.
+    fn facts(&self) -> &'static [&'static str];
+
+    /// The values of settings.
+    fn settings(&mut self, names: &[String]) -> Result<Vec<(String, String)>, ServiceError>;
+
+    /// What it has executed. The statements of the lab do not count.
+    fn counters(&mut self, processes: Option<&Processes>) -> Result<Counters, ServiceError>;
+
+    /// Whether the user of a server that is not private may do what the lab needs.
+    fn check_rights(&mut self) -> Result<(), ServiceError>;
+
+    /// What serves the lab's connection on the server's machine.
+    fn own(&mut self) -> Option<LabConnection>;
+
+    /// The number of the server's main process on its own machine.
+    fn main_process(&mut self) -> Option<i32>;
+
+    /// Seconds since the server started, as it says.
+    fn uptime(&mut self) -> Option<f64>;
+}
+
+impl dyn Database + '_ {
+    /// The first column of the first row of a query; empty if it is NULL or not there.
+    pub fn value(&mut self, query: &str) -> Result<String, ServiceError> {
+        Ok(first_value(self.query(query)?))
+    }
+
+    /// Its version, and its settings read back, with those that were given.
+    pub(crate) fn read_back(
+        &mut self,
+        given: &[(String, String)],
+    ) -> Result<Vec<(String, String)>, ServiceError> {
+        let names = self.facts().iter().map(|&name| name.to_owned());
+        let given = given.iter().map(|(name, _)| name.clone());
+        let names: Vec<String> = names.chain(given).collect();
+        let mut facts = vec![("version".to_owned(), self.value("SELECT version()")?)];
+        facts.extend(self.settings(&names)?);
+        Ok(facts)
+    }
+}
+
+/// The first column of the first row; empty if it is NULL or not there.
+pub(crate) fn first_value(rows: Rows) -> String {
+    let first = rows.into_iter().next();
+    first
+        .and_then(|row| row.into_iter().next().flatten())
+        .unwrap_or_default()
+}
+
+/// Rows of a name and a value.
+pub(crate) fn pairs(rows: Rows) -> Vec<(String, String)> {
+    let pair = |row: Vec<Option<String>>| {
+        let mut columns = row.into_iter().map(Option::unwrap_or_default);
+        Some((columns.next()?, columns.next()?))
+    };
+    rows.into_iter().filter_map(pair).collect()
+}
+
+pub(crate) fn with_sources(error: &dyn std::error::Error) -> String {
+    let mut words = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        let more = error.to_string();
+        if !words.contains(&more) {
+            words = format!("{words}: {more}");
+        }
+        source = error.source();
+    }
+    words
+}
+
+/// Why a server did not let the lab in.
+pub(crate) enum Refusal {
+    Unreachable(String),
+    Login(String),
+    Tls(String),
+    Other(String),
+}
+
+impl Refusal {
+    pub fn at(self, address: &Address, hint: &'static str) -> ServiceError {
+        let software = &address.kind.software;
+        let (place, user) = (address.to_string(), address.user.clone());
+        match self {
+            Refusal::Unreachable(why) => ServiceError::Unreachable {
+                software,
+                place,
+                why,
+            },
+            Refusal::Login(words) => ServiceError::Login {
+                software,
+                place,
+                user,
+                words,
+                hint,
+            },
+            Refusal::Tls(words) => ServiceError::Tls {
+                software,
+                place,
+                user,
+                words,
+            },
+            Refusal::Other(why) => ServiceError::Rights {
+                software,
+                place,
+                why,
+            },
+        }
+    }
+}
+
+/// Whether a server of this version, as `SELECT version()` has it, is supported. `other_make`: what to call
+/// it where it is of another make.
+pub(crate) fn check_version(
+    address: &Address,
+    found: &str,
+    other_make: &str,
+) -> Result<(), ServiceError> {
+    let software = &address.kind.software;
+    let version = (software.version)(found);
+    if version.is_some_and(|version| software.supports(version)) {
+        return Ok(());
+    }
+    let make = if version.is_none() {
+        other_make.to_owned()
+    } else if found.starts_with(software.title) {
+        String::new()
+    } else {
+        format!("{} ", software.title)
+    };
+    Err(ServiceError::Version {
+        software,
+        place: address.to_string(),
+        found: format!("{make}{found}"),
+    })
+}
+
+impl Deref for DatabaseKind {
+    type Target = Software;
+
+    fn deref(&self) -> &Software {
+        &self.software
+    }
+}
+
+impl PartialEq for DatabaseKind {
+    fn eq(&self, other: &DatabaseKind) -> bool {
+        self.software == other.software
+    }
+}
+
+impl Eq for DatabaseKind {}
+
+impl fmt::Display for DatabaseKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.software.fmt(f)
+    }
+}
+
+impl fmt::Debug for DatabaseKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.software, f)
+    }
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The folder of a private daemon, and the user that it runs as.
+
+use crate::abandoned::{self, DATA, SHORT, SOCKETS};
+use crate::{ServiceError, Software};
+use nix::unistd::{Gid, Uid, User, chown, geteuid, mkdtemp};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The longest path of a Unix socket (`sun_path`, unix(7)), without its NUL.
+const LONGEST_SOCKET: usize = 107;
+
+/// A private daemon's folder. Dropping it ends what runs in it, and removes it.
+pub struct Folder {
+    /// Whose.
+    pub software: &'static Software,
+    /// Its path.
+    pub path: PathBuf,
+    /// The folder of its Unix sockets.
+    pub sockets: PathBuf,
+    /// `None`: it runs as this process's user.
+    account: Option<Account>,
+}
+
+#[derive(Clone)]
+struct Account {
+    name: String,
+    uid: Uid,
+    gid: Gid,
+}
+
+impl Folder {
+    /// Makes a folder of the daemon's own within `parent`. Its Unix sockets need up to `socket` bytes more.
+    pub(crate) fn new(
+        software: &'static Software,
+        parent: &Path,
+        socket: usize,
+    ) -> Result<Folder, ServiceError> {
+        let refused = |what: &str, error: io::Error| ServiceError::Folder {
+            software,
+            folder: parent.to_path_buf(),
+            why: format!("{what}: {error}"),
+        };
+        let parent = fs::canonicalize(parent).map_err(|e| refused("it cannot be entered", e))?;
+        let account = account(software);
+        if let Some(account) = &account {
+            let _ = make_traversable(&parent);
+            check_traversable(software, &parent, account)?;
+        }
+        let folder =
+            make(software, &parent).map_err(|e| refused("no folder can be made in it", e))?;
+        let mut made = Folder {
+            software,
+            sockets: folder.clone(),
+            path: folder,
+            account,
+        };
+        made.set_owner(&made.path)
+            .map_err(|e| refused("its owner cannot be set", e))?;
+        if made.sockets.as_os_str().len() + 1 + socket > LONGEST_SOCKET {
+            let short = mkdtemp(&std::env::temp_dir().join(format!("{SHORT}XXXXXX")));
+            made.sockets =
+                short.map_err(|e| refused("no short folder for its socket", e.into()))?;
+            let link = symlink(&made.sockets, made.path.join(SOCKETS));
+            let owned = link.and_then(|()| made.set_owner(&made.sockets));
+            owned.map_err(|e| refused("no short folder for its socket", e))?;
+        }
+        Ok(made)
+    }
+
+    /// Its data directory.
+    pub fn data(&self) -> PathBuf {
+        self.path.join(DATA)
+    }
+
+    /// A file that only the daemon may read.
+    pub fn write(&self, name: &str, content: &str) -> io::Result<PathBuf> {
+        let path = self.path.join(name);
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)?;
+        file.write_all(content.as_bytes())?;
+        self.set_owner(&path)?;
+        Ok(path)
+    }
+
+    /// A program of the daemon's, started as its user, with nothing of this process's environment but
+    /// the way to programs and libraries, and its output in the log.
+    pub fn command(&self, program: &Path) -> io::Result<Command> {
+        let mut command = Command::new(program);
+        command.env_clear().envs(
+            ["PATH", "LD_LIBRARY_PATH"]
+                .iter()
+                .filter_map(|name| Some((name, std::env::var_os(name)?))),
+        );
+        command
+            .env("TZ", "UTC")
+            .env("LC_ALL", "C")
+            .env("HOME", &self.path);
+        if let Some(account) = &self.account {
+            command.uid(account.uid.as_raw()).gid(account.gid.as_raw());
+            command
+                .env("USER", &account.name)
+                .env("LOGNAME", &account.name);
+        }
+        let log = File::options()
+            .append(true)
+            .create(true)
+            .open(self.log_file())?;
+        command.current_dir(&self.path).process_group(0);
+        command
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log);
+        Ok(command)
+    }
+
+    fn log_file(&self) -> PathBuf {
+        self.path.join("log")
+    }
+
+    /// What its programs have written.
+    pub fn log_lines(&self) -> Vec<String> {
+        let text = fs::read(self.log_file()).unwrap_or_default();
+        String::from_utf8_lossy(&text)
+            .lines()
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Forgets what was written so far.
+    pub fn empty_log(&self) {
+        let _ = File::options()
+            .write(true)
+            .truncate(true)
+            .open(self.log_file());
+    }
+
+    /// Bytes that are free.
+    pub fn free_bytes(&self) -> u64 {
+        let free = nix::sys::statvfs::statvfs(&self.path);
+        free.map(|s| s.blocks_available() * s.fragment_size())
+            .unwrap_or(u64::MAX)
+    }
+
+    /// Whether it is in memory, so that a commit waits for no disk.
+    pub fn in_memory(&self) -> bool {
+        use nix::sys::statfs::{TMPFS_MAGIC, statfs};
+        statfs(&self.path).is_ok_and(|s| s.filesystem_type() == TMPFS_MAGIC)
+    }
+
+    fn set_owner(&self, path: &Path) -> io::Result<()> {
+        match &self.account {
+            Some(account) => Ok(chown(path, Some(account.uid), Some(account.gid))?),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        abandoned::clear_folder(self.software, &self.path);
+    }
+}
+
+/// The daemon's own user if this process is root.
+fn account(software: &Software) -> Option<Account> {
+    if !geteuid().is_root() {
+        return None;
+    }
+    let named = |name| User::from_name(name).ok().flatten();
+    let user = named(software.user).or_else(|| named("nobody"))?;
+    Some(Account {
+        name: user.name,
+        uid: user.uid,
+        gid: user.gid,
+    })
+}
+
+/// The scratch folder is the lab's own.
+fn make_traversable(folder: &Path) -> io::Result<()> {
+    let mode = fs::metadata(folder)?.permissions().mode();
+    if mode & 0o001 == 0 {
+        fs::set_permissions(folder, Permissions::from_mode(mode | 0o011))?;
+    }
+    Ok(())
+}
+
+/// The folders above are not.
+fn check_traversable(
+    software: &'static Software,
+    folder: &Path,
+    account: &Account,
+) -> Result<(), ServiceError> {
+    let enters = |folder: &&Path| {
+        fs::metadata(folder).is_ok_and(|m| {
+            let mode = m.permissions().mode();
+            mode & 0o001 != 0
+                || (mode & 0o100 != 0 && m.uid() == account.uid.as_raw())
+                || (mode & 0o010 != 0 && m.gid() == account.gid.as_raw())
+        })
+    };
+    match folder.ancestors().find(|folder| !enters(folder)) {
+        None => Ok(()),
+        Some(closed) => Err(ServiceError::Folder {
+            software,
+            folder: folder.to_path_buf(),
+            why: format!(
+                "it runs as user `{}`, who may not enter {}; choose another folder with `--scratch`",
+                account.name,
+                closed.display()
+            ),
+        }),
+    }
+}
+
+fn make(software: &Software, parent: &Path) -> io::Result<PathBuf> {
+    for number in 0.. {
+        let folder = parent.join(format!("{}-{number}", software.name));
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+            made => return made.map(|()| folder),
+        }
+    }
+    unreachable!("numbers do not end")
+}

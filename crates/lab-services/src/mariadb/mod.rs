@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: Apache-2.0
+//! MariaDB 10.6 or later: how a private server is made and started, and how the lab administers it.
+
+mod status;
+
+use crate::address::{self, Address, Form, LAB, SUBJECTS};
+use crate::counters::Counters;
+use crate::daemon::Daemon;
+use crate::database::{
+    Database, DatabaseKind, PATIENCE, Refusal, Rows, check_version, first_value, pairs,
+    with_sources,
+};
+use crate::folder::Folder;
+use crate::processes::{LabConnection, Processes};
+use crate::software::leading_version;
+use crate::{ServiceError, Software, Transport};
+use mysql::Conn;
+use mysql::prelude::Queryable;
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
+use sha1::{Digest, Sha1};
+use status::Status;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// MariaDB.
+pub static MARIADB: DatabaseKind = DatabaseKind {
+    software: Software {
+        name: "mariadb",
+        title: "MariaDB",
+        oldest: (10, 6),
+        packages: &["mariadb-server-core"],
+        // MySQL's server is looked for too, to say that it is another one.
+        programs: &["mariadbd", "mysqld"],
+        installers: &["mariadb-install-db", "mysql_install_db"],
+        own_installer: false,
+        folders: || {
+            ["/usr/sbin", "/usr/local/sbin", "/usr/libexec"]
+                .map(PathBuf::from)
+                .into()
+        },
+        version,
+        user: "mysql",
+        reserved: RESERVED,
+        // Nothing of its data is kept, and it holds nothing outside of its folder.
+        ending: Signal::SIGKILL,
+        installer_ending: Signal::SIGKILL,
+        complains,
+        advises: true,
+        incomplete: None,
+        release: |_| (),
+    },
+    form: Form {
+        text: "mariadb://USER:PASSWORD@HOST:PORT/",
+        schemes: &["mariadb", "mysql"],
+        port: 3306,
+        set,
+        complete,
+    },
+    target,
+    private: || Ok(Box::new(Mariadb::private()?)),
+    connect: |address| Ok(Box::new(Mariadb::connect(address)?)),
+};
+
+/// The statements that the server executes before it answers anybody.
+const FIRST_STATEMENTS: &str = "first-statements";
+
+/// What a refused login can mean besides what the server says.
+const LOGIN_HINT: &str = "; MariaDB says so of a user who must use TLS, too, and under \
+                          require_secure_transport: the experiment measures without";
+
+/// Settings that the lab needs as they are.
+const RESERVED: &[&str] = &[
+    "basedir",
+    "bind_address",
+    "datadir",
+    "init_file",
+    "log_error",
+    "pid_file",
+    "port",
+    "skip_grant_tables",
+    "skip_networking",
+    "socket",
+    "tmpdir",
+    "user",
+];
+
+/// Settings that are read back, with those that were given.
+const FACTS: &[&str] = &[
+    "innodb_buffer_pool_size",
+    "innodb_log_file_size",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_doublewrite",
+    "innodb_flush_method",
+    "log_bin",
+    "sync_binlog",
+    "autocommit",
+    "tx_isolation",
+    "transaction_isolation",
+    "max_connections",
+    "thread_handling",
+    "thread_cache_size",
+    "query_cache_type",
+    "performance_schema",
+    "character_set_server",
+    "collation_server",
+    "time_zone",
+    "default_storage_engine",
+];
+
+/// A server, and the lab's connection to it.
+struct Mariadb {
+    /// For the lab.
+    lab: Address,
+    /// For subjects.
+    subjects: Address,
+    connection: Option<Conn>,
+    status: Status,
+    /// Sent so far; those of the handshake apart.
+    sent: u64,
+    /// Who gets the schemas, if it is another user than the lab's.
+    owner: Option<&'static str>,
+}
+
+impl Mariadb {
+    fn new(lab: Address, subjects: Address, owner: Option<&'static str>) -> Mariadb {
+        Mariadb {
+            lab,
+            subjects,
+            connection: None,
+            status: Status::default(),
+            sent: 0,
+            owner,
+        }
+    }
+
+    fn private() -> io::Result<Mariadb> {
+        let [lab, subjects] = [LAB, SUBJECTS].map(|user| Address::private(&MARIADB, user));
+        Ok(Mariadb::new(lab?, subjects?, Some(SUBJECTS)))
+    }
+
+    /// A server that runs, as its subjects' user.
+    fn connect(address: Address) -> Result<Mariadb, ServiceError> {
+        let mut server = Mariadb::new(address.clone(), address, None);
+        server.log_in()?;
+        Ok(server)
+    }
+
+    fn log_in(&mut self) -> Result<(), ServiceError> {
+        let connection = log_in(&self.lab).map_err(|refusal| refusal.at(&self.lab, LOGIN_HINT))?;
+        (self.connection, self.sent) = (Some(connection), 0);
+        let found = first_value(self.query("SELECT version()")?);
+        check_version(&self.lab, &found, "MySQL ")
+    }
+
+    fn value(&mut self, query: &str) -> Result<String, ServiceError> {
+        Ok(first_value(self.query(query)?))
+    }
+
+    /// For one more statement.
+    fn connection(&mut self) -> &mut Conn {
+        self.sent += 1;
+        self.connection.as_mut().expect("the lab is connected")
+    }
+}
+
+impl Daemon for Mariadb {
+    fn software(&self) -> &'static Software {
+        &MARIADB.software
+    }
+
+    fn install(&mut self, folder: &Folder, installer: &Path) -> io::Result<Command> {
+        let mut command = folder.command(installer)?;
+        command.args([
+            "--no-defaults",
+            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
+        ]);
+        command.args(["--skip-name-resolve", "--force"]);
+        command.arg(option("datadir", folder.data()));
+        // It removes what others left in a common one, or are just using.
+        command.arg(option("tmpdir", &folder.path));
+        Ok(command)
+    }
+
+    /// The lab's and the subjects' users are the only ones.
+    fn installed(&mut self, folder: &Folder) -> io::Result<()> {
+        let create = |user: &str, host: &str, password: &str| {
+            let secret = hash(password);
+            format!("CREATE USER '{user}'@'{host}' IDENTIFIED BY PASSWORD '{secret}';")
+        };
+        let statements = [
+            "DELETE FROM mysql.global_priv WHERE User IN ('', 'root');".to_owned(),
+            "FLUSH PRIVILEGES;".to_owned(),
+            create(LAB, "localhost", &self.lab.password),
+            format!("GRANT ALL PRIVILEGES ON *.* TO '{LAB}'@'localhost' WITH GRANT OPTION;"),
+            create(SUBJECTS, "%", &self.subjects.password),
+        ];
+        folder.write(FIRST_STATEMENTS, &(statements.join("\n") + "\n"))?;
+        Ok(())
+    }
+
+    fn start(
+        &mut self,
+        folder: &Folder,
+        program: &Path,
+        port: u16,
+        settings: &[(String, String)],
+    ) -> io::Result<Command> {
+        let socket = folder.sockets.join("socket");
+        let mut command = folder.command(program)?;
+        command.arg("--no-defaults");
+        command.arg(option("datadir", folder.data()));
+        command.arg(option("tmpdir", &folder.path));
+        command.arg(option("socket", &socket));
+        command.arg(option("pid-file", folder.path.join("pid")));
+        command.arg(option("init-file", folder.path.join(FIRST_STATEMENTS)));
+        command.arg(format!("--port={port}"));
+        command.args([
+            "--bind-address=127.0.0.1",
+            "--skip-ssl",
+            "--max-connections=400",
+        ]);
+        command.args([
+            "--character-set-server=utf8mb4",
+            "--default-time-zone=+00:00",
+        ]);
+        for (name, value) in settings {
+            command.arg(format!("--{name}={value}"));
+        }
+        for address in [&mut self.lab, &mut self.subjects] {
+            (address.port, address.socket) = (port, Some(socket.clone()));
+        }
+        Ok(command)
+    }
+
+    fn ready(&mut self, folder: &Folder) -> bool {
+        let ready = self.log_in().is_ok();
+        if ready {
+            let _ = fs::remove_file(folder.path.join(FIRST_STATEMENTS));
+        }
+        ready
+    }
+
+    fn processes(&mut self, main: Pid) -> Processes {
+        Processes {
+            own: self.own(),
+            ..Processes::of(main)
+        }
+    }
+
+    fn socket(&self, _: u16) -> Option<String> {
+        Some("socket".into())
+    }
+}
+
+impl Database for Mariadb {
+    fn kind(&self) -> &'static DatabaseKind {
+        &MARIADB
+    }
+
+    fn address(&self) -> &Address {
+        &self.subjects
+    }
+
+    fn run(&mut self, statement: &str) -> Result<(), ServiceError> {
+        self.connection().query_drop(statement).map_err(refused)
+    }
+
+    fn query(&mut self, query: &str) -> Result<Rows, ServiceError> {
+        let rows: Vec<mysql::Row> = self.connection().query(query).map_err(refused)?;
+        let text = |value| match value {
+            mysql::Value::NULL => None,
+            mysql::Value::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+            other => Some(other.as_sql(true)),
+        };
+        let texts = rows
+            .into_iter()
+            .map(|row| row.unwrap().into_iter().map(text).collect());
+        Ok(texts.collect())
+    }
+
+    /// A schema is a database.
+    fn create_schema(&mut self, name: &str) -> Result<(), ServiceError> {
+        let schema = quoted(name);
+        self.run(&format!("CREATE DATABASE {schema} CHARACTER SET utf8mb4"))?;
+        let Some(owner) = self.owner else {
+            return Ok(());
+        };
+        // In a grant `_` and `%` stand for any characters.
+        let pattern = schema.replace('_', "\\_").replace('%', "\\%");
+        self.run(&format!("GRANT ALL PRIVILEGES ON {pattern}.* TO {owner}"))
+    }
+
+    fn drop_schema(&mut self, name: &str) -> Result<(), ServiceError> {
+        self.run(&format!("DROP DATABASE IF EXISTS {}", quoted(name)))
+    }
+
+    fn run_in(&mut self, schema: &str, statement: &str) -> Result<(), ServiceError> {
+        self.run(&format!("USE {}", quoted(schema)))?;
+        self.run(statement)
+    }
+
+    fn quoted(&self, name: &str) -> String {
+        quoted(name)
+    }
+
+    fn analyze(&mut self, table: &str) -> Result<(), ServiceError> {
+        // It yields rows.
+        self.query(&format!("ANALYZE TABLE {table}")).map(drop)
+    }
+
+    fn limit_lock_waits(&mut self, seconds: u32) -> Result<(), ServiceError> {
+        self.run(&format!("SET lock_wait_timeout = {seconds}"))
+    }
+
+    fn facts(&self) -> &'static [&'static str] {
+        FACTS
+    }
+
+    fn settings(&mut self, names: &[String]) -> Result<Vec<(String, String)>, ServiceError> {
+        let list: Vec<String> = names
+            .iter()
+            .map(|name| format!("'{}'", name.replace('-', "_")))
+            .collect();
+        let query = format!(
+            "SHOW GLOBAL VARIABLES WHERE Variable_name IN ({})",
+            list.join(",")
+        );
+        Ok(pairs(self.query(&query)?))
+    }
+
+    fn counters(&mut self, _: Option<&Processes>) -> Result<Counters, ServiceError> {
+        let connection = self.connection.as_mut().expect("the lab is connected");
+        self.status
+            .read(connection, &mut self.sent)
+            .map_err(refused)
+    }
+
+    /// The user must be able to make databases.
+    fn check_rights(&mut self) -> Result<(), ServiceError> {
+        let name = format!("benchlab_check_{}", std::process::id());
+        let made = self.create_schema(&name);
+        let _ = self.drop_schema(&name);
+        made.map_err(|error| ServiceError::Rights {
+            software: &MARIADB.software,
+            place: self.lab.to_string(),
+            why: format!(
+                "user `{0}` may not create databases ({error}): GRANT ALL ON *.* TO {0}",
+                self.lab.user
+            ),
+        })
+    }
+
+    /// A thread, if each connection has one.
+    fn own(&mut self) -> Option<LabConnection> {
+        let query = "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID() \
+                     AND @@thread_handling = 'one-thread-per-connection'";
+        let number = self.value(query).ok()?.parse().ok()?;
+        Some(LabConnection::Thread(Pid::from_raw(number)))
+    }
+
+    fn main_process(&mut self) -> Option<i32> {
+        let rows = self.query("SELECT @@pid_file, @@datadir").ok()?;
+        let [Some(file), Some(data)] = &rows.first()?[..] else {
+            return None;
+        };
+        let number = fs::read_to_string(Path::new(data).join(file)).ok()?;
+        number.trim().parse().ok()
+    }
+
+    fn uptime(&mut self) -> Option<f64> {
+        let query = "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS \
+                     WHERE VARIABLE_NAME = 'Uptime'";
+        self.value(query).ok()?.parse().ok()
+    }
+}
+
+fn version(banner: &str) -> Option<(u32, u32)> {
+    let (before, _) = banner.split_once("-MariaDB")?;
+    leading_version(before.rsplit(' ').next()?)
+}
+
+/// Whether it could not do as it was told, or would not.
+fn complains(line: &str) -> bool {
+    let sure = [
+        "[ERROR]",
+        "unknown variable",
+        "Unknown suffix",
+        "Error while setting",
+        "ERROR: ",
+    ];
+    sure.iter().any(|words| line.contains(words))
+        || (line.contains("option '") && line.contains(" adjusted to "))
+}
+
+fn set(address: &mut Address, name: &str, value: String) -> Result<bool, String> {
+    match name {
+        "socket" => address.socket = Some(value.into()),
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn complete(address: &mut Address) -> Result<(), String> {
+    if address.socket.is_some() {
+        // With a socket, the host is only there for the form's sake.
+        address.host = None;
+    } else if address.host.as_deref() == Some("localhost") {
+        // To MariaDB's own client library `localhost` is the Unix socket.
+        address.host = Some("127.0.0.1".into());
+    }
+    Ok(())
+}
+
+fn target(address: &Address, transport: Transport, schema: &str) -> Option<String> {
+    let (login, schema) = (address.login(), address::encoded(schema));
+    Some(match transport {
+        Transport::Tcp => format!(
+            "mariadb://{login}@{}:{}/{schema}",
+            address.url_host()?,
+            address.port
+        ),
+        Transport::Unix => format!(
+            "mariadb://{login}@localhost/{schema}?socket={}",
+            address.url_socket()?
+        ),
+    })
+}
+
+fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+fn option(name: &str, path: impl AsRef<Path>) -> std::ffi::OsString {
+    let mut option = std::ffi::OsString::from(format!("--{name}="));
+    option.push(path.as_ref());
+    option
+}
+
+/// What `mysql_native_password` keeps of a password, so that it reaches neither file nor log.
+fn hash(password: &str) -> String {
+    let twice = Sha1::digest(Sha1::digest(password));
+    let digits: Vec<String> = twice.iter().map(|byte| format!("{byte:02X}")).collect();
+    format!("*{}", digits.concat())
+}
+
+fn log_in(address: &Address) -> Result<Conn, Refusal> {
+    let mut options = mysql::OptsBuilder::new()
+        .user(Some(&address.user))
+        .pass(Some(&address.password))
+        .tcp_connect_timeout(Some(PATIENCE))
+        .prefer_socket(false);
+    options = match (&address.socket, &address.host) {
+        (Some(socket), _) => options.socket(socket.to_str()),
+        (None, host) => options
+            .ip_or_hostname(host.as_deref())
+            .tcp_port(address.port),
+    };
+    Conn::new(options).map_err(|error| {
+        let code = match &error {
+            mysql::Error::MySqlError(e) => Some(e.code),
+            _ => None,
+        };
+        let words = words(error);
+        // Of MariaDB's error codes: access denied, plugin not known, TLS required.
+        match code {
+            None => Refusal::Unreachable(words),
+            Some(1044 | 1045 | 1130 | 1698) => Refusal::Login(words),
+            Some(3159) => Refusal::Tls(words),
+            Some(_) => Refusal::Other(words),
+        }
+    })
+}
+
+/// The server's own words where it has some.
+fn words(error: mysql::Error) -> String {
+    match error {
+        mysql::Error::MySqlError(e) => format!("{} ({})", e.message, e.code),
+        other => with_sources(&other),
+    }
+}
+
+fn refused(error: mysql::Error) -> ServiceError {
+    ServiceError::Statement {
+        software: &MARIADB.software,
+        words: words(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// As `SELECT PASSWORD('secret')` prints it.
+    #[test]
+    fn the_hash_is_the_servers() {
+        assert_eq!(
+            super::hash("secret"),
+            "*14E65567ABDB5135D0CFD9A70B3032C179A49EE7"
+        );
+    }
+}

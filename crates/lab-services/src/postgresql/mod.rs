@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: Apache-2.0
+//! PostgreSQL 13 or later: how a private server is made and started, and how the lab administers it.
+
+mod shared_memory;
+mod statements;
+mod tally;
+
+use crate::address::{self, Address, Form, LAB, SUBJECTS};
+use crate::counters::Counters;
+use crate::daemon::Daemon;
+use crate::database::{
+    Database, DatabaseKind, PATIENCE, Refusal, Rows, check_version, first_value, pairs,
+    with_sources,
+};
+use crate::folder::Folder;
+use crate::processes::{EndedProcesses, LabConnection, Processes};
+use crate::procfs;
+use crate::software::leading_version;
+use crate::{ServiceError, Software, Transport};
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
+use postgres::error::SqlState;
+use postgres::{Client, SimpleQueryMessage};
+use statements::Statements;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use tally::Tally;
+
+/// PostgreSQL.
+pub static POSTGRESQL: DatabaseKind = DatabaseKind {
+    software: Software {
+        name: "postgresql",
+        title: "PostgreSQL",
+        oldest: (13, 0),
+        packages: &["postgresql"],
+        programs: &["postgres"],
+        installers: &["initdb"],
+        own_installer: true,
+        folders,
+        version,
+        user: "postgres",
+        reserved: RESERVED,
+        // Its immediate shutdown: nothing is written to the disk, and its shared memory is given back.
+        ending: Signal::SIGQUIT,
+        installer_ending: Signal::SIGTERM,
+        complains,
+        advises: false,
+        incomplete: Some((
+            "could not access file \"pg_stat_statements\"",
+            "one without pg_stat_statements",
+        )),
+        release: shared_memory::remove,
+    },
+    form: Form {
+        text: "postgresql://USER:PASSWORD@HOST:PORT/DATABASE",
+        schemes: &["postgresql", "postgres"],
+        port: 5432,
+        set,
+        complete,
+    },
+    target,
+    private: || Ok(Box::new(Postgresql::private()?)),
+    connect: |address| Ok(Box::new(Postgresql::connect(address)?)),
+};
+
+/// The lab connects to this database, which is there from the start, to make the subjects' own.
+const FIRST_DATABASE: &str = "postgres";
+
+/// The file of the superuser's password, while the data directory is made.
+const PASSWORD: &str = "password";
+
+/// Settings that the lab needs as they are.
+const RESERVED: &[&str] = &[
+    "data_directory",
+    "external_pid_file",
+    "hba_file",
+    "listen_addresses",
+    "log_destination",
+    "logging_collector",
+    "pg_stat_statements.track",
+    "pg_stat_statements.track_planning",
+    "pg_stat_statements.track_utility",
+    "port",
+    "shared_preload_libraries",
+    "unix_socket_directories",
+];
+
+/// Settings that are read back, with those that were given.
+const FACTS: &[&str] = &[
+    "shared_buffers",
+    "huge_pages",
+    "fsync",
+    "synchronous_commit",
+    "full_page_writes",
+    "wal_sync_method",
+    "wal_level",
+    "max_wal_size",
+    "checkpoint_timeout",
+    "data_checksums",
+    "autovacuum",
+    "jit",
+    "max_connections",
+    "default_transaction_isolation",
+    "password_encryption",
+    "server_encoding",
+    "TimeZone",
+    "shared_preload_libraries",
+    "pg_stat_statements.track_planning",
+];
+
+/// A server, and the lab's connection to it.
+struct Postgresql {
+    /// For the lab.
+    lab: Address,
+    /// For subjects.
+    subjects: Address,
+    /// Of a private server.
+    tally: Option<Arc<Tally>>,
+    client: Option<Client>,
+    statements: Option<Statements>,
+    /// Who gets the schemas, if it is another role than the lab's.
+    owner: Option<&'static str>,
+}
+
+impl Postgresql {
+    fn private() -> io::Result<Postgresql> {
+        Ok(Postgresql {
+            lab: Address::private(&POSTGRESQL, LAB)?,
+            subjects: Address::private(&POSTGRESQL, SUBJECTS)?,
+            tally: None,
+            client: None,
+            statements: None,
+            owner: Some(SUBJECTS),
+        })
+    }
+
+    /// A server that runs, as its subjects' user.
+    fn connect(address: Address) -> Result<Postgresql, ServiceError> {
+        let mut server = Postgresql {
+            lab: address.clone(),
+            subjects: address,
+            tally: None,
+            client: None,
+            statements: None,
+            owner: None,
+        };
+        server.log_in(None)?;
+        Ok(server)
+    }
+
+    /// Connects over the Unix socket if there is one, to the lab's database or another.
+    fn log_in(&mut self, database: Option<&str>) -> Result<(), ServiceError> {
+        let database = database.unwrap_or(&self.lab.database);
+        let client = log_in(&self.lab, database).map_err(|refusal| refusal.at(&self.lab, ""))?;
+        self.client = Some(client);
+        let found = first_value(self.query("SELECT version()")?);
+        check_version(&self.lab, &found, "")?;
+        // Only superusers may; other users' readings are told from the rest by a mark.
+        let _ = self.run("SET pg_stat_statements.track = 'none'");
+        Ok(())
+    }
+
+    fn client(&mut self) -> &mut Client {
+        self.client.as_mut().expect("the lab is connected")
+    }
+
+    fn value(&mut self, query: &str) -> Result<String, ServiceError> {
+        Ok(first_value(self.query(query)?))
+    }
+
+    fn read_counters(&mut self, processes: Option<&Processes>) -> Result<Counters, ServiceError> {
+        let client = self.client.as_mut().expect("the lab is connected");
+        let statements = match &mut self.statements {
+            Some(statements) => statements,
+            none => none.insert(Statements::new(client, &self.subjects.user).map_err(refused)?),
+        };
+        statements.read(client, processes).map_err(refused)
+    }
+}
+
+impl Daemon for Postgresql {
+    fn software(&self) -> &'static Software {
+        &POSTGRESQL.software
+    }
+
+    /// In UTF-8, with comparisons by bytes, and passwords for everybody.
+    fn install(&mut self, folder: &Folder, installer: &Path) -> io::Result<Command> {
+        let mut command = folder.command(installer)?;
+        command.arg("--pgdata").arg(folder.data());
+        command.args(["--username", LAB, "--auth", "scram-sha-256", "--pwfile"]);
+        command.arg(folder.write(PASSWORD, &self.lab.password)?);
+        // What is left of a failure is removed by the lab, which finds the shared memory by it.
+        command.args([
+            "--no-locale",
+            "--encoding",
+            "UTF8",
+            "--no-sync",
+            "--no-clean",
+        ]);
+        Ok(command)
+    }
+
+    /// The installer has read the password.
+    fn installed(&mut self, folder: &Folder) -> io::Result<()> {
+        let _ = fs::remove_file(folder.path.join(PASSWORD));
+        Ok(())
+    }
+
+    fn start(
+        &mut self,
+        folder: &Folder,
+        program: &Path,
+        port: u16,
+        settings: &[(String, String)],
+    ) -> io::Result<Command> {
+        let mut command = folder.command(program)?;
+        command.arg("-D").arg(folder.data());
+        let mut set = |name: &str, value: &str| {
+            command.arg("-c").arg(format!("{name}={value}"));
+        };
+        // A comma would separate folders but for the quotes.
+        let sockets = folder.sockets.display().to_string().replace('"', "\"\"");
+        set("unix_socket_directories", &format!("\"{sockets}\""));
+        set("listen_addresses", "127.0.0.1");
+        set("port", &port.to_string());
+        set("max_connections", "400");
+        set("timezone", "UTC");
+        set("log_timezone", "UTC");
+        set("shared_preload_libraries", "pg_stat_statements");
+        set("pg_stat_statements.track_planning", "on");
+        set("pg_stat_statements.save", "off");
+        for (name, value) in settings {
+            set(name, value);
+        }
+        let tally = Tally::new()?;
+        tally.preload_into(&mut command);
+        self.tally = Some(Arc::new(tally));
+        for address in [&mut self.lab, &mut self.subjects] {
+            (address.port, address.socket) = (port, Some(folder.sockets.clone()));
+        }
+        Ok(command)
+    }
+
+    fn ready(&mut self, _: &Folder) -> bool {
+        self.log_in(Some(FIRST_DATABASE)).is_ok()
+    }
+
+    /// The subjects' role and database, and the lab's connection to it.
+    fn provision(&mut self) -> Result<(), ServiceError> {
+        // Only what proves the password reaches the server, and so no log.
+        let secret = postgres_protocol::password::scram_sha_256(self.subjects.password.as_bytes());
+        self.run(&format!("CREATE ROLE {SUBJECTS} LOGIN PASSWORD '{secret}'"))?;
+        self.run(&format!(
+            "CREATE DATABASE {} OWNER {SUBJECTS}",
+            self.lab.database
+        ))?;
+        self.log_in(None)?;
+        self.run("CREATE EXTENSION pg_stat_statements")
+    }
+
+    fn processes(&mut self, main: Pid) -> Processes {
+        Processes {
+            main,
+            ended: self
+                .tally
+                .clone()
+                .filter(|tally| tally.present())
+                .map(|tally| tally as Arc<dyn EndedProcesses>),
+            own: self.own(),
+        }
+    }
+
+    fn socket(&self, port: u16) -> Option<String> {
+        Some(format!(".s.PGSQL.{port}"))
+    }
+}
+
+impl Database for Postgresql {
+    fn kind(&self) -> &'static DatabaseKind {
+        &POSTGRESQL
+    }
+
+    fn address(&self) -> &Address {
+        &self.subjects
+    }
+
+    /// It may be several statements.
+    fn run(&mut self, statement: &str) -> Result<(), ServiceError> {
+        self.client().batch_execute(statement).map_err(refused)
+    }
+
+    fn query(&mut self, query: &str) -> Result<Rows, ServiceError> {
+        let messages = self.client().simple_query(query).map_err(refused)?;
+        let rows = messages.iter().filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        let texts = rows.map(|row| {
+            let columns = 0..row.len();
+            columns.map(|i| row.get(i).map(str::to_owned)).collect()
+        });
+        Ok(texts.collect())
+    }
+
+    fn create_schema(&mut self, name: &str) -> Result<(), ServiceError> {
+        let owner = self.owner.map(|owner| format!(" AUTHORIZATION {owner}"));
+        self.run(&format!(
+            "CREATE SCHEMA {}{}",
+            quoted(name),
+            owner.unwrap_or_default()
+        ))
+    }
+
+    fn drop_schema(&mut self, name: &str) -> Result<(), ServiceError> {
+        self.run(&format!("DROP SCHEMA IF EXISTS {} CASCADE", quoted(name)))
+    }
+
+    fn run_in(&mut self, schema: &str, statement: &str) -> Result<(), ServiceError> {
+        let role = self.owner.map(|owner| format!("SET LOCAL ROLE {owner};"));
+        self.run(&format!(
+            "BEGIN; SET LOCAL search_path = {}; {} {statement}; COMMIT",
+            quoted(schema),
+            role.unwrap_or_default()
+        ))
+        .inspect_err(|_| drop(self.run("ROLLBACK")))
+    }
+
+    fn quoted(&self, name: &str) -> String {
+        quoted(name)
+    }
+
+    fn analyze(&mut self, table: &str) -> Result<(), ServiceError> {
+        self.run(&format!("VACUUM ANALYZE {table}"))
+    }
+
+    fn limit_lock_waits(&mut self, seconds: u32) -> Result<(), ServiceError> {
+        self.run(&format!("SET lock_timeout = '{seconds}s'"))
+    }
+
+    fn facts(&self) -> &'static [&'static str] {
+        FACTS
+    }
+
+    fn settings(&mut self, names: &[String]) -> Result<Vec<(String, String)>, ServiceError> {
+        let list: Vec<String> = names
+            .iter()
+            .map(|name| format!("lower('{name}')"))
+            .collect();
+        let rows = self.query(&format!(
+            "SELECT name, current_setting(name) FROM pg_settings WHERE lower(name) IN ({})",
+            list.join(",")
+        ))?;
+        Ok(pairs(rows))
+    }
+
+    fn counters(&mut self, processes: Option<&Processes>) -> Result<Counters, ServiceError> {
+        self.read_counters(processes)
+    }
+
+    /// What statements are counted by must be there.
+    fn check_rights(&mut self) -> Result<(), ServiceError> {
+        let (user, database) = (self.lab.user.clone(), self.lab.database.clone());
+        let place = self.lab.to_string();
+        let refused = |why: String| ServiceError::Rights {
+            software: &POSTGRESQL.software,
+            place: place.clone(),
+            why,
+        };
+        let may = "SELECT has_database_privilege(current_database(), 'CREATE')";
+        if self.value(may)? != "t" {
+            return Err(refused(format!(
+                "user `{0}` may not create schemas: GRANT CREATE ON DATABASE {1} TO {0}",
+                quoted(&user),
+                quoted(&database)
+            )));
+        }
+        let there = "SELECT count(*) FROM pg_extension WHERE extname = 'pg_stat_statements'";
+        if self.value(there)? != "1" {
+            return Err(refused(format!(
+                "the extension pg_stat_statements, by which benchlab proves what was executed, is not in \
+                 database `{database}`: set shared_preload_libraries = 'pg_stat_statements' and \
+                 pg_stat_statements.track_planning = on, restart the server, and CREATE EXTENSION \
+                 pg_stat_statements"
+            )));
+        }
+        self.value("SELECT count(*) FROM pg_stat_statements(false)")
+            .map(drop)
+            .map_err(|e| {
+                refused(format!(
+                    "pg_stat_statements cannot be read ({e}): set shared_preload_libraries = \
+                     'pg_stat_statements' and restart the server"
+                ))
+            })
+    }
+
+    /// A process of its own.
+    fn own(&mut self) -> Option<LabConnection> {
+        let number = self.value("SELECT pg_backend_pid()").ok()?.parse().ok()?;
+        Some(LabConnection::Process(Pid::from_raw(number)))
+    }
+
+    fn main_process(&mut self) -> Option<i32> {
+        match self.own()? {
+            LabConnection::Process(process) => procfs::parent(process).map(Pid::as_raw),
+            LabConnection::Thread(_) => None,
+        }
+    }
+
+    fn uptime(&mut self) -> Option<f64> {
+        let query = "SELECT extract(epoch FROM now() - pg_postmaster_start_time())";
+        self.value(query).ok()?.parse().ok()
+    }
+}
+
+fn folders() -> Vec<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    versions
+        .flatten()
+        .map(|version| version.path().join("bin"))
+        .collect()
+}
+
+fn version(banner: &str) -> Option<(u32, u32)> {
+    let (_, number) = banner.split_once("PostgreSQL")?;
+    leading_version(number.trim_start_matches([')', ' ']))
+}
+
+fn complains(line: &str) -> bool {
+    ["FATAL:", "PANIC:", "initdb: error:"]
+        .iter()
+        .any(|word| line.contains(word))
+}
+
+fn set(address: &mut Address, name: &str, value: String) -> Result<bool, String> {
+    match name {
+        "host" if value.starts_with('/') => address.socket = Some(value.into()),
+        "host" => address.host = Some(value),
+        "port" => address.port = address::number(&value)?,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn complete(address: &mut Address) -> Result<(), String> {
+    if address.database.is_empty() {
+        return Err("it names no database".into());
+    }
+    Ok(())
+}
+
+fn target(address: &Address, transport: Transport, schema: &str) -> Option<String> {
+    let (login, port) = (address.login(), address.port);
+    let database = address::encoded(&address.database);
+    let path = address::encoded(&format!("-csearch_path={schema}"));
+    Some(match transport {
+        Transport::Tcp => format!(
+            "postgresql://{login}@{}:{port}/{database}?options={path}",
+            address.url_host()?
+        ),
+        Transport::Unix => format!(
+            "postgresql://{login}@/{database}?host={}&port={port}&options={path}",
+            address.url_socket()?
+        ),
+    })
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn log_in(address: &Address, database: &str) -> Result<Client, Refusal> {
+    let mut config = postgres::Config::new();
+    match (&address.socket, &address.host) {
+        (Some(folder), _) => config.host_path(folder),
+        (None, host) => config.host(host.as_deref().unwrap_or_default()),
+    };
+    config
+        .port(address.port)
+        .user(&address.user)
+        .password(&address.password)
+        .dbname(database)
+        .connect_timeout(PATIENCE)
+        .application_name("benchlab")
+        .ssl_mode(postgres::config::SslMode::Disable);
+    config.connect(postgres::NoTls).map_err(|error| {
+        let login = [
+            SqlState::INVALID_PASSWORD,
+            SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
+        ];
+        let code = error.code().cloned();
+        let words = words(&error);
+        match code {
+            None => Refusal::Unreachable(words),
+            Some(_) if words.contains("no encryption") || words.contains("SSL off") => {
+                Refusal::Tls(words)
+            }
+            Some(code) if login.contains(&code) => Refusal::Login(words),
+            Some(_) => Refusal::Other(words),
+        }
+    })
+}
+
+/// The server's own words where it has some.
+fn words(error: &postgres::Error) -> String {
+    let own = error.as_db_error().map(|e| match e.hint() {
+        Some(hint) => format!("{}: {} ({hint})", e.severity(), e.message()),
+        None => format!("{}: {}", e.severity(), e.message()),
+    });
+    own.unwrap_or_else(|| with_sources(error))
+}
+
+fn refused(error: postgres::Error) -> ServiceError {
+    ServiceError::Statement {
+        software: &POSTGRESQL.software,
+        words: words(&error),
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//! PostgreSQL's statistics of statements (its manual, pg_stat_statements): an entry for each normalized
+//! text and each set of tables that it means.
+
+use crate::counters::Counters;
+use crate::processes::Processes;
+use postgres::{Client, Error, Statement};
+use std::collections::HashMap;
+
+/// Marks the lab's own queries: a user who is not a superuser cannot keep them out of the statistics.
+const MARK: &str = "/* benchlab */";
+
+/// So many entries are read after every batch; when there are more, they are cleared.
+const MOST_ENTRIES: usize = 250;
+
+/// Reads the entries of one user.
+pub(crate) struct Statements {
+    entries: Statement,
+    texts: Statement,
+    sessions: Statement,
+    user: u32,
+    /// Whether plans are counted.
+    plans: bool,
+    /// The first word of a text that was seen; `None`: the lab's own.
+    words: HashMap<i64, Option<String>>,
+    /// Clears the entries; `None`: the user may not.
+    clear: Option<String>,
+    /// What the entries counted that were cleared.
+    cleared: Counters,
+}
+
+impl Statements {
+    pub fn new(client: &mut Client, user: &str) -> Result<Statements, Error> {
+        let home: String = client
+            .query_one(
+                "SELECT quote_ident(n.nspname) FROM pg_extension e \
+                 JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'",
+                &[],
+            )?
+            .get(0);
+        let mut setting = |name: &str| -> Result<String, Error> {
+            Ok(client
+                .query_one("SELECT current_setting($1)", &[&name])?
+                .get(0))
+        };
+        let plans = setting("pg_stat_statements.track_planning")?;
+        let version = setting("server_version_num")?;
+        let sessions = version.parse().is_ok_and(|version: u32| version >= 140_000);
+        Statements::prepare(client, user, &home, plans == "on", sessions)
+    }
+
+    fn prepare(
+        client: &mut Client,
+        user: &str,
+        home: &str,
+        plans: bool,
+        sessions: bool,
+    ) -> Result<Statements, Error> {
+        let user: u32 = client
+            .query_one("SELECT oid FROM pg_roles WHERE rolname = $1", &[&user])?
+            .get(0);
+        let sessions = if sessions { "sessions" } else { "NULL::bigint" };
+        Ok(Statements {
+            // Without the texts no file is read.
+            entries: client.prepare(&format!(
+                "{MARK} SELECT queryid, calls, rows, plans, \
+                 shared_blks_hit + shared_blks_read FROM {home}.pg_stat_statements(false) \
+                 WHERE userid = $1 AND queryid IS NOT NULL"
+            ))?,
+            texts: client.prepare(&format!(
+                "{MARK} SELECT queryid, query FROM {home}.pg_stat_statements(true) \
+                 WHERE userid = $1 AND queryid = ANY ($2)"
+            ))?,
+            sessions: client.prepare(&format!(
+                "{MARK} SELECT {sessions}, numbackends FROM pg_stat_database \
+                 WHERE datname = current_database()"
+            ))?,
+            user,
+            plans,
+            words: HashMap::new(),
+            clear: Some(format!(
+                "{MARK} SELECT {home}.pg_stat_statements_reset({user}, 0, 0)"
+            )),
+            cleared: Counters::default(),
+        })
+    }
+
+    pub fn read(
+        &mut self,
+        client: &mut Client,
+        processes: Option<&Processes>,
+    ) -> Result<Counters, Error> {
+        // First: a connection that is gone by then has told what it did.
+        let open = processes.map(|processes| processes.children().len() as u64);
+        let mut counters = self.executed(client)?;
+        let ended = processes.and_then(|processes| processes.ended.as_deref());
+        (counters.connects, counters.open) = match (ended.map(|ended| ended.accepted()), open) {
+            (Some(accepted), Some(open)) => (Some(accepted), open),
+            (_, open) => {
+                let (closed, known) = self.sessions(client)?;
+                (closed, open.unwrap_or(known))
+            }
+        };
+        Ok(counters)
+    }
+
+    fn executed(&mut self, client: &mut Client) -> Result<Counters, Error> {
+        let entries = client.query(&self.entries, &[&self.user])?;
+        self.learn(client, entries.iter().map(|entry| entry.get(0)))?;
+        let mut counters = self.cleared.clone();
+        let mut plans = counters.plans.unwrap_or(0);
+        let mut blocks = counters.blocks.unwrap_or(0);
+        for entry in &entries {
+            let Some(Some(word)) = self.words.get(&entry.get(0)) else {
+                continue;
+            };
+            let [calls, rows, planned, looked_at] =
+                [1, 2, 3, 4].map(|column| entry.get::<_, i64>(column) as u64);
+            *counters.statements.entry(word.clone()).or_default() += calls;
+            counters.rows += rows;
+            plans += planned;
+            blocks += looked_at;
+        }
+        counters.plans = self.plans.then_some(plans);
+        counters.blocks = Some(blocks);
+        if let Some(clear) = self.clear.take_if(|_| entries.len() > MOST_ENTRIES) {
+            // One that is refused is not tried again.
+            if client.simple_query(&clear).is_ok() {
+                self.cleared = counters.clone();
+                self.clear = Some(clear);
+            }
+        }
+        Ok(counters)
+    }
+
+    /// Connections that were opened and are closed again, and those open.
+    fn sessions(&self, client: &mut Client) -> Result<(Option<u64>, u64), Error> {
+        let row = client.query_one(&self.sessions, &[])?;
+        let (closed, open): (Option<i64>, i32) = (row.get(0), row.get(1));
+        Ok((closed.map(|n| n as u64), open as u64))
+    }
+
+    /// Reads the texts of entries that are new.
+    fn learn(&mut self, client: &mut Client, ids: impl Iterator<Item = i64>) -> Result<(), Error> {
+        let new: Vec<i64> = ids.filter(|id| !self.words.contains_key(id)).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        for row in client.query(&self.texts, &[&self.user, &new])? {
+            let text: &str = row.get(1);
+            let word = (!text.contains(MARK)).then(|| first_word(text));
+            self.words.insert(row.get(0), word);
+        }
+        Ok(())
+    }
+}
+
+/// The first word of a statement, behind comments and parentheses, in lower case; of words for the same
+/// thing always the same.
+fn first_word(statement: &str) -> String {
+    let mut rest = statement;
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '(' || c == ';');
+        let behind = if rest.starts_with("--") {
+            rest.split_once('\n')
+        } else if rest.starts_with("/*") {
+            rest.split_once("*/")
+        } else {
+            break;
+        };
+        rest = behind.map_or("", |(_, rest)| rest);
+    }
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+    let word = rest[..end.unwrap_or(rest.len())].to_lowercase();
+    match word.as_str() {
+        "start" => "begin".into(),
+        "end" => "commit".into(),
+        "abort" => "rollback".into(),
+        _ => word,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_word;
+
+    #[test]
+    fn the_first_word_is_behind_comments_and_parentheses() {
+        assert_eq!(first_word("SELECT $1"), "select");
+        assert_eq!(
+            first_word("\n-- why\n /* a */ ((Select 1) UNION SELECT 2)"),
+            "select"
+        );
+        assert_eq!(first_word("START TRANSACTION"), "begin");
+        assert_eq!(first_word("END;"), "commit");
+        assert_eq!(first_word("commit"), "commit");
+        assert_eq!(first_word("/* unfinished"), "");
+        assert_eq!(first_word(""), "");
+    }
+}

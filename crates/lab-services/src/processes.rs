@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a daemon's processes use, from their CPU clocks and `/proc` (proc(5)).
+
+use crate::procfs;
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::unistd::Pid;
+use std::collections::BTreeSet;
+use std::fs;
+use std::sync::Arc;
+
+/// The processes of a daemon on this machine.
+pub struct Processes {
+    /// The one that started the others.
+    pub(crate) main: Pid,
+    /// Without, `/proc` tells what ended processes used, in ticks.
+    pub(crate) ended: Option<Arc<dyn EndedProcesses>>,
+    /// What serves the lab's own connection, and is not charged to anybody.
+    pub(crate) own: Option<LabConnection>,
+}
+
+/// What knows the use of processes that ended better than `/proc` does.
+pub(crate) trait EndedProcesses: Send + Sync {
+    /// Their CPU time, ns, and what `living` says of the others, at one moment: none ended in between.
+    fn cpu_ns_with(&self, living: &dyn Fn() -> Option<u64>) -> Option<u64>;
+
+    /// Connections that they took, and those that live.
+    fn accepted(&self) -> u64;
+}
+
+/// What serves the lab's own connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LabConnection {
+    /// A process of its own.
+    Process(Pid),
+    /// A thread of the main process, which has no others.
+    Thread(Pid),
+}
+
+impl Processes {
+    /// Those of a main process whose ended children are counted in ticks.
+    pub fn of(main: Pid) -> Processes {
+        Processes {
+            main,
+            ended: None,
+            own: None,
+        }
+    }
+
+    /// All of them now, the main one first; none if it is gone.
+    pub fn pids(&self) -> Vec<Pid> {
+        if !fs::exists(format!("/proc/{}", self.main)).unwrap_or(false) {
+            return Vec::new();
+        }
+        let mut pids = vec![self.main];
+        pids.extend(self.children());
+        pids
+    }
+
+    /// Those that the main one started. One that ended counts until the main one knows.
+    pub fn children(&self) -> Vec<Pid> {
+        procfs::started_by(self.main, self.main)
+    }
+
+    /// CPU time of all, those that ended included, ns. `None`: the server is gone.
+    pub fn cpu_ns(&self) -> Option<u64> {
+        if let Some(LabConnection::Thread(thread)) = self.own {
+            return Some(clock_ns(self.main)?.saturating_sub(thread_ns(self.main, thread)));
+        }
+        // A clock that cannot be read is that of a process which ended just now.
+        let living = || -> Option<u64> {
+            let mut children = self.children();
+            children.retain(|&child| Some(LabConnection::Process(child)) != self.own);
+            let others: u64 = children.into_iter().filter_map(clock_ns).sum();
+            Some(clock_ns(self.main)? + others)
+        };
+        match &self.ended {
+            Some(ended) => ended.cpu_ns_with(&living),
+            None => Some(procfs::waited_for_ns(self.main) + living()?),
+        }
+    }
+
+    /// The sum of the proportional set sizes, so that shared memory counts once. `None`: this user may
+    /// not know.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        procfs::shared_bytes(&self.pids())
+    }
+
+    /// Keeps all threads on some cores; new ones inherit it from those that start them.
+    pub fn pin(&self, cores: &[usize]) {
+        let mut set = CpuSet::new();
+        if cores.iter().any(|&core| set.set(core).is_err()) {
+            return;
+        }
+        let mut pinned = BTreeSet::new();
+        // A thread that is not yet pinned may start another one meanwhile.
+        loop {
+            let tasks = self.pids().into_iter().flat_map(procfs::tasks);
+            let new: Vec<Pid> = tasks.filter(|task| !pinned.contains(task)).collect();
+            if new.is_empty() {
+                return;
+            }
+            for task in new {
+                let _ = sched_setaffinity(task, &set);
+                pinned.insert(task);
+            }
+        }
+    }
+}
+
+fn clock_ns(pid: Pid) -> Option<u64> {
+    let now = clock_gettime(clock_getcpuclockid(pid).ok()?).ok()?;
+    Some(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
+}
+
+/// CPU time of a thread that sleeps: the first number of its `schedstat`. A clock of another process's
+/// thread cannot be read.
+fn thread_ns(pid: Pid, thread: Pid) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat"));
+    let first = |stat: String| stat.split_whitespace().next()?.parse().ok();
+    stat.ok().and_then(first).unwrap_or(0)
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A process's memory, threads and times from `/proc/PID` (proc(5)).
+
+use nix::unistd::{Pid, SysconfVar, sysconf};
+use std::fs;
+use std::io;
+use std::ops::RangeInclusive;
+
+/// What `/proc/PID` says of a process now.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// VmRSS, bytes.
+    pub rss_bytes: u64,
+    /// VmHWM: the most since the program was executed, bytes.
+    pub peak_rss_bytes: u64,
+    /// Threads that live.
+    pub threads: u32,
+    /// User time of all threads.
+    pub user_ns: u64,
+    /// System time of all threads.
+    pub sys_ns: u64,
+    /// Voluntary context switches of all threads that live.
+    pub voluntary_switches: u64,
+    /// Involuntary context switches of all threads that live.
+    pub involuntary_switches: u64,
+}
+
+/// Reads it. Error: the process is gone.
+pub fn usage(pid: Pid) -> io::Result<Usage> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let (user_ns, sys_ns) = times(&fs::read_to_string(format!("/proc/{pid}/stat"))?);
+    let mut usage = Usage {
+        rss_bytes: field(&status, "VmRSS") * 1024,
+        peak_rss_bytes: field(&status, "VmHWM") * 1024,
+        threads: field(&status, "Threads") as u32,
+        user_ns,
+        sys_ns,
+        ..Usage::default()
+    };
+    for task in fs::read_dir(format!("/proc/{pid}/task"))? {
+        // A thread may end between the listing and the reading.
+        let Ok(status) = fs::read_to_string(task?.path().join("status")) else {
+            continue;
+        };
+        usage.voluntary_switches += field(&status, "voluntary_ctxt_switches");
+        usage.involuntary_switches += field(&status, "nonvoluntary_ctxt_switches");
+    }
+    Ok(usage)
+}
+
+/// A number of a `Name:  123 kB` line; 0 if it is not there.
+pub fn field(text: &str, name: &str) -> u64 {
+    let line = text
+        .lines()
+        .find_map(|l| l.strip_prefix(name)?.strip_prefix(':'));
+    line.and_then(|l| l.split_whitespace().next()?.parse().ok())
+        .unwrap_or(0)
+}
+
+/// The fields of `/proc/PID/stat` from the third on. The program's name may hold spaces and
+/// parentheses, so they are counted behind the last `)`.
+fn fields(stat: &str) -> Vec<&str> {
+    let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    rest.split_whitespace().collect()
+}
+
+/// The sum of some of these fields, which are times, in ticks.
+fn sum(stat: &str, which: RangeInclusive<usize>) -> u64 {
+    let fields = fields(stat);
+    let times = which.filter_map(|i| fields.get(i)?.parse::<u64>().ok());
+    times.sum()
+}
+
+fn stat(pid: Pid) -> String {
+    fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default()
+}
+
+/// utime and stime of `/proc/PID/stat`, ns.
+fn times(stat: &str) -> (u64, u64) {
+    (
+        sum(stat, 11..=11) * tick_ns(),
+        sum(stat, 12..=12) * tick_ns(),
+    )
+}
+
+/// Whether one of its threads runs, or waits for a core.
+pub fn is_runnable(pid: Pid) -> bool {
+    tasks(pid).into_iter().any(|task| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/task/{task}/stat"));
+        stat.is_ok_and(|stat| fields(&stat).first() == Some(&"R"))
+    })
+}
+
+/// The numbers that a folder's entries have for names.
+fn numbered(folder: &str) -> Vec<Pid> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+    entries.filter_map(number).map(Pid::from_raw).collect()
+}
+
+/// All processes that this one may see.
+pub fn all() -> Vec<Pid> {
+    numbered("/proc")
+}
+
+/// The threads of a process.
+pub fn tasks(pid: Pid) -> Vec<Pid> {
+    numbered(&format!("/proc/{pid}/task"))
+}
+
+/// The name of its program, or of what the kernel does in it; empty: it is gone.
+pub fn name(pid: Pid) -> String {
+    fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default()
+}
+
+/// What a thread of a process started and nobody waited for yet.
+pub fn started_by(pid: Pid, task: Pid) -> Vec<Pid> {
+    let list = fs::read_to_string(format!("/proc/{pid}/task/{task}/children"));
+    let list = list.unwrap_or_default();
+    let pids = list.split_whitespace().filter_map(|n| n.parse().ok());
+    pids.map(Pid::from_raw).collect()
+}
+
+/// The children of a process.
+pub fn children(pid: Pid) -> Vec<Pid> {
+    let tasks = tasks(pid).into_iter();
+    tasks.flat_map(|task| started_by(pid, task)).collect()
+}
+
+/// A process and all that descend from it; the process alone if it has no children.
+pub fn with_descendants(pid: Pid) -> Vec<Pid> {
+    let mut found = vec![pid];
+    let mut looked_at = 0;
+    while let Some(&pid) = found.get(looked_at) {
+        looked_at += 1;
+        found.extend(children(pid));
+    }
+    found
+}
+
+/// The process that started it.
+pub fn parent(pid: Pid) -> Option<Pid> {
+    let parent = fields(&stat(pid)).get(1)?.parse().ok()?;
+    Some(Pid::from_raw(parent))
+}
+
+/// When a process began, in ticks since the machine did; `None`: it is gone, or a zombie.
+pub fn began(pid: Pid) -> Option<u64> {
+    let stat = stat(pid);
+    let fields = fields(&stat);
+    let alive = !fields.first()?.starts_with(['Z', 'X']);
+    fields.get(19).filter(|_| alive)?.parse().ok()
+}
+
+/// CPU time of the children that a process waited for, and of those that they waited for, ns; 0 if it is
+/// gone.
+pub fn waited_for_ns(pid: Pid) -> u64 {
+    sum(&stat(pid), 13..=14) * tick_ns()
+}
+
+/// CPU time of a process and of the children that it waited for, in ticks; 0 if it is gone.
+pub fn ticks(pid: Pid) -> u64 {
+    sum(&stat(pid), 11..=14)
+}
+
+/// Threads of a process; 0 if it is gone.
+pub fn threads(pid: Pid) -> u32 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    field(&status, "Threads") as u32
+}
+
+/// Resident memory of a process, bytes; `None` if it is gone.
+pub fn resident_bytes(pid: Pid) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    Some(1024 * field(&status, "VmRSS"))
+}
+
+/// Resident memory of processes in which what one shares with n others counts an n-th (the proportional set
+/// size), bytes; `None` if the first is gone, or this user may not know.
+pub fn shared_bytes(pids: &[Pid]) -> Option<u64> {
+    let share = |pid: &Pid| {
+        let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+        Some(1024 * field(&rollup, "Pss"))
+    };
+    let (main, others) = pids.split_first()?;
+    Some(share(main)? + others.iter().filter_map(share).sum::<u64>())
+}
+
+fn tick_ns() -> u64 {
+    1_000_000_000 / ticks_per_second()
+}
+
+/// The unit of times in `/proc`.
+pub fn ticks_per_second() -> u64 {
+    match sysconf(SysconfVar::CLK_TCK) {
+        Ok(Some(ticks)) if ticks > 0 => ticks as u64,
+        _ => 100,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_read() {
+        let usage = usage(Pid::this()).expect("this process lives");
+        assert!(usage.rss_bytes > 100_000 && usage.peak_rss_bytes >= usage.rss_bytes);
+        assert!(usage.threads >= 1);
+    }
+
+    #[test]
+    fn a_name_with_parentheses_does_not_shift_the_fields() {
+        let stat = "7 (a) b (c)) S 1 7 7 0 -1 4194304 1 2 3 4 500 300 0 0 20 0 1 0";
+        assert_eq!(times(stat), (500 * tick_ns(), 300 * tick_ns()));
+        assert_eq!(times(""), (0, 0));
+    }
+}

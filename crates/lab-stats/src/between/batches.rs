@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Two runs of batches or of whole commands: what changed of ratios to the baseline and of times.
+
+use super::changed::{Changed, ControlChange};
+use super::side::{Place, Sides};
+use crate::analysis::Interval;
+use crate::change::change;
+use crate::order;
+use crate::ratio::{Level, ratio};
+use crate::results::judge::candidates;
+use crate::table::{Table, Time};
+use crate::verdict::verdict;
+use lab_model::{Metric, PointId};
+
+/// Two runs with their samples reduced.
+pub(crate) struct Batches<'s> {
+    sides: &'s Sides<'s>,
+    tables: [Table; 2],
+}
+
+impl Batches<'_> {
+    pub fn new<'s>(sides: &'s Sides<'s>) -> Batches<'s> {
+        let table = |side: &super::side::Side| Table::new(side.run, side.plan);
+        Batches {
+            sides,
+            tables: sides.0.each_ref().map(table),
+        }
+    }
+
+    /// What changed of the ratios to the baseline, and of the control's, by point.
+    pub fn ratios(&self, points: &[[PointId; 2]]) -> (Vec<Changed>, Vec<ControlChange>) {
+        let (mut changes, mut controls) = (Vec::new(), Vec::new());
+        for &points in points {
+            let control = self.control(points);
+            let margin = control.as_ref().map_or(self.sides.margin(), |c| c.margin);
+            controls.extend(control);
+            let places: Vec<Place> = candidates(self.sides.0[0].plan)
+                .filter_map(|subject| self.sides.place(subject, points))
+                .filter(|place| self.sides.compares(place))
+                .filter(|place| self.log_ratios(place).iter().all(|logs| !logs.is_empty()))
+                .collect();
+            let level = Level {
+                alpha: self.sides.alpha(),
+                family: places.len(),
+            };
+            let found = places.iter().filter_map(|p| self.ratio(p, level, margin));
+            changes.extend(found);
+        }
+        (changes, controls)
+    }
+
+    /// What changed of the times, which have no verdict: the machine's speed is in them.
+    pub fn times(&self, points: &[[PointId; 2]]) -> Vec<Changed> {
+        let places = points.iter().flat_map(|&p| self.sides.measured(p));
+        places.filter_map(|place| self.time(&place)).collect()
+    }
+
+    fn ratio(&self, place: &Place, level: Level, margin: f64) -> Option<Changed> {
+        let logs = self.log_ratios(place);
+        let found = change(&logs[0], &logs[1], level)?;
+        let values = [
+            ratio(&logs[0], level)?.interval,
+            ratio(&logs[1], level)?.interval,
+        ];
+        Some(Changed {
+            relative: true,
+            verdict: Some(verdict(&found, level, margin)),
+            margin,
+            ..self.sides.changed(place, Metric::WALL, values, &found)
+        })
+    }
+
+    fn control(&self, points: [PointId; 2]) -> Option<ControlChange> {
+        let first = &self.sides.0[0];
+        let place = self.sides.place(first.plan.control()?, points)?;
+        if !self.sides.compares(&place) {
+            return None;
+        }
+        let logs = self.log_ratios(&place);
+        let found = change(&logs[0], &logs[1], self.sides.by_itself())?;
+        let Interval { low, high, .. } = found.interval;
+        let met = !found.supports_verdict() || (low <= 1.0 && high >= 1.0);
+        let bound = (high - 1.0).max(1.0 - low);
+        let margin = self.sides.margin();
+        Some(ControlChange {
+            point: first.label(points[0]),
+            change: found.interval,
+            met,
+            margin: if met { margin } else { margin.max(bound) },
+        })
+    }
+
+    fn time(&self, place: &Place) -> Option<Changed> {
+        let times = [0, 1].map(|i| {
+            let visits = self.tables[i].visits(place.subjects[i], place.points[i]);
+            visits.flatten().map(|v| v.wall_ns).collect::<Vec<f64>>()
+        });
+        let level = self.sides.by_itself();
+        let logs = |times: &[f64]| times.iter().map(|t| t.ln()).collect::<Vec<f64>>();
+        let found = change(&logs(&times[0]), &logs(&times[1]), level)?;
+        let median = |times| order::median_interval(times, level.alpha);
+        let values = [median(&times[0])?, median(&times[1])?];
+        Some(self.sides.changed(place, Metric::WALL, values, &found))
+    }
+
+    /// The logarithms of the subject's ratio to the baseline in each run, of the blocks that have it.
+    fn log_ratios(&self, place: &Place) -> [Vec<f64>; 2] {
+        [0, 1].map(|i| {
+            let (subject, point) = (place.subjects[i], place.points[i]);
+            let baseline = self.sides.0[i].plan.baseline;
+            let logs = self.tables[i].log_ratios(subject, baseline, point, Time::Typical);
+            logs.into_iter().flatten().collect()
+        })
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What changed from one run to another, keyed by subject, point and metric.
+
+use super::facts::Differing;
+use crate::analysis::{Interval, Verdict};
+use lab_model::Metric;
+use serde::Serialize;
+
+/// What changed from one run to another.
+#[derive(Clone, Debug, Serialize)]
+pub struct Between {
+    /// The name of the baseline, if both runs have the same, on each target.
+    pub baseline: Option<String>,
+    /// Whether the baseline is the same program in both, on each target.
+    pub baseline_program: Program,
+    /// Complete blocks of each.
+    pub blocks: [u32; 2],
+    /// The level that the changes at one point were asked to have together, 0 to 1.
+    pub level: f64,
+    /// The level that each change without a verdict was asked to have, 0 to 1.
+    pub times_level: f64,
+    /// Changes within 1 ± this count as equivalent.
+    pub margin: f64,
+    /// By point, then subject, then metric, in the order of the first run: ratios to the baseline, then times.
+    pub changes: Vec<Changed>,
+    /// Of the control's ratio to the baseline, by point; the truth is 1.
+    pub controls: Vec<ControlChange>,
+    /// What is in one run alone, or was not compared in one of them: a sentence each.
+    pub apart: Vec<String>,
+    /// What differs between the runs.
+    pub differences: Vec<Differing>,
+    /// What limits the conclusions, the gravest first.
+    pub reservations: Vec<Reservation>,
+}
+
+/// How something of a subject at a point changed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Changed {
+    /// Who, with the target where there are several.
+    pub subject: String,
+    /// Where, in words.
+    pub point: String,
+    /// In which respect.
+    pub metric: Metric,
+    /// The values are ratios to the baseline, in which the machine's speed is not; else they are in the metric's
+    /// unit.
+    pub relative: bool,
+    /// Whether it is the same program in both runs; of servers that is not known.
+    pub program: Program,
+    /// It is the baseline.
+    pub baseline: bool,
+    /// It is the baseline or its second copy: if the program is the same, only the machine and the system can have
+    /// changed it.
+    pub reference: bool,
+    /// In the first run and in the second.
+    pub values: [Interval; 2],
+    /// The second / the first; below 1 is better. Simultaneous over what has a verdict at the point.
+    pub change: Interval,
+    /// What the change supports; `None`: the machine's speed is in it. The blocks that would decide are those of
+    /// each run.
+    pub verdict: Option<Verdict>,
+    /// The margin used.
+    pub margin: f64,
+    /// Adjacent blocks were merged because they depend, or may depend, on each other.
+    pub merged: bool,
+}
+
+/// How the ratio of the second copy of the baseline changed at a point.
+#[derive(Clone, Debug, Serialize)]
+pub struct ControlChange {
+    /// What, in words.
+    pub point: String,
+    /// Ratio in the second run / ratio in the first.
+    pub change: Interval,
+    /// The interval contains 1, or the blocks are too few to say.
+    pub met: bool,
+    /// The margin used at this point: the plans', or the bound of this where it is not met.
+    pub margin: f64,
+}
+
+/// Whether a subject is the same program in both runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Program {
+    /// It was made from the same.
+    Same,
+    /// The files do not say.
+    Unknown,
+    /// It was not made from the same.
+    Changed,
+}
+
+/// What limits the conclusions from two runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reservation {
+    /// In small letters, such as `few-blocks`.
+    pub kind: &'static str,
+    /// What is so and what to do, in a sentence or two.
+    pub text: String,
+}
+
+impl Between {
+    /// Changes that have a verdict: of ratios, or of loads.
+    pub fn judged(&self) -> impl Iterator<Item = &Changed> + Clone {
+        self.changes.iter().filter(|c| c.verdict.is_some())
+    }
+
+    /// Changes of times that have none.
+    pub fn times(&self) -> impl Iterator<Item = &Changed> + Clone {
+        self.changes.iter().filter(|c| c.verdict.is_none())
+    }
+
+    /// Whether these are runs of a load, whose figures are compared by themselves.
+    pub fn is_of_loads(&self) -> bool {
+        self.judged().any(|c| !c.relative)
+    }
+
+    /// Adds what changed on a further target.
+    pub(crate) fn add(&mut self, other: Between) {
+        if self.baseline != other.baseline {
+            self.baseline = None;
+        }
+        self.baseline_program = self.baseline_program.max(other.baseline_program);
+        self.changes.extend(other.changes);
+        self.controls.extend(other.controls);
+        self.apart.extend(other.apart);
+        self.differences.extend(other.differences);
+        for reservation in other.reservations {
+            if !self.reservations.contains(&reservation) {
+                self.reservations.push(reservation);
+            }
+        }
+    }
+}

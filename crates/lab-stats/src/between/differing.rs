@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What differs between two runs besides their times: host, lab, programs, settings, measuring, and
+//! how the runs went. What is the same is not listed; the seeds, which always differ, neither.
+
+use super::facts::{Differing, Facts, seconds, unequal};
+use super::side::{Side, Sides};
+use lab_model::{BlockState, Ending, Load, Plan, Protocol, Run, Service, Subject, SubjectId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What differs whatever the target, around what differs on each: host and lab, measuring, course.
+pub(crate) fn differing(first: &Run, second: &Run, on_targets: Vec<Differing>) -> Vec<Differing> {
+    let mut found = host(first, second);
+    let lab = |run: &Run| vec![("lab version".to_string(), run.lab_version.clone())];
+    found.extend(unequal(lab(first), lab(second)));
+    found.extend(on_targets);
+    found.extend(measuring(first, second));
+    found.extend(unequal(course(first), course(second)));
+    found
+}
+
+/// What differs on one target: programs, the service, settings.
+pub(crate) fn on_target(sides: &Sides) -> Vec<Differing> {
+    let [first, second] = &sides.0;
+    let mut found = unequal(programs(first, second), programs(second, first));
+    found.extend(unequal(services(first.run), services(second.run)));
+    found.extend(settings(sides));
+    found
+}
+
+/// Where the machines or their systems differ.
+pub(crate) fn host(first: &Run, second: &Run) -> Vec<Differing> {
+    unequal(first.host.facts.clone(), second.host.facts.clone())
+}
+
+/// Where the settings that subjects read back differ, subjects with the same difference together.
+pub(crate) fn settings(sides: &Sides) -> Vec<Differing> {
+    let [first, second] = sides.0.each_ref().map(|side| settings_of(side.run));
+    let common = first.keys().filter(|who| second.contains_key(*who));
+    let mut who_differs: BTreeMap<Differing, Vec<String>> = BTreeMap::new();
+    for who in common {
+        for difference in unequal(first[who].clone(), second[who].clone()) {
+            let label = sides.0[0].subject_label(who);
+            who_differs.entry(difference).or_default().push(label);
+        }
+    }
+    let named = |(difference, who): (Differing, Vec<String>)| Differing {
+        what: format!("{} of {}", difference.what, who.join(", ")),
+        ..difference
+    };
+    who_differs.into_iter().map(named).collect()
+}
+
+/// Where it was measured in another way.
+pub(crate) fn measuring(first: &Run, second: &Run) -> Vec<Differing> {
+    let facts = |run: &Run| run.plan.as_ref().map_or(Facts::new(), measure);
+    unequal(facts(first), facts(second))
+}
+
+/// How a load was put on.
+fn putting_on(load: &Load) -> Facts {
+    let yes = |yes: bool| if yes { "yes" } else { "no" }.to_string();
+    let urls = load.requests.iter().flatten().map(|r| r.url.as_str());
+    let origin = |url: &str| url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
+    let origins: BTreeSet<String> = urls.map(origin).collect();
+    let origins: Vec<String> = origins.into_iter().collect();
+    let protocol = match load.protocol {
+        Protocol::Http1 => "HTTP/1.1",
+        Protocol::Http2 => "HTTP/2",
+    };
+    [
+        ("server", origins.join(", ")),
+        ("protocol", protocol.to_string()),
+        ("connections kept", yes(load.keep_alive)),
+        (
+            "requests at once on a connection",
+            load.pipeline.to_string(),
+        ),
+        ("threads of the generator", load.threads.to_string()),
+        ("timeout", seconds(load.timeout_ns)),
+        ("an answer counts if", load.expected.join(" and ")),
+        ("length of a visit", seconds(load.stretch_ns)),
+    ]
+    .map(|(what, value)| (what.to_string(), value))
+    .into()
+}
+
+/// What the subjects are that the other run has too.
+fn programs(side: &Side, other: &Side) -> Facts {
+    let names = subjects(other.run).iter().map(|s| s.name.as_str());
+    let names: BTreeSet<&str> = names.collect();
+    let mut facts = Facts::new();
+    let common = subjects(side.run).iter();
+    for subject in common.filter(|s| names.contains(s.name.as_str())) {
+        let label = side.subject_label(&subject.name);
+        let mut tell = |what: &str, value: Option<String>| {
+            facts.extend(value.map(|value| (format!("{what} of {label}"), value)));
+        };
+        let hash = side.hash(&subject.name);
+        let command = subject.command.as_ref();
+        tell("program", hash.map(|hash| hash.chars().take(12).collect()));
+        tell("command", command.map(|c| c.line.clone()));
+        tell("revision", command.and_then(|c| c.revision.clone()));
+        tell("folder", command.and_then(|c| c.folder.clone()));
+        tell("driver", filled(&subject.driver));
+        tell("statements", filled(&subject.statements));
+        tell("arguments", arguments(subject));
+    }
+    facts
+}
+
+/// What is known of the server that subjects worked on.
+fn services(run: &Run) -> Facts {
+    let title = |service: &Service| {
+        let target = run.plan.as_ref()?.targets.get(service.target)?;
+        Some(target.kind.title())
+    };
+    let facts = run.services.iter().flat_map(|service| {
+        let of = title(service).unwrap_or("the server");
+        let facts = service.facts.iter();
+        facts.map(move |(what, value)| (format!("{what} of {of}"), value.clone()))
+    });
+    facts.collect()
+}
+
+fn subjects(run: &Run) -> &[Subject] {
+    run.plan.as_ref().map_or(&[], |plan| &plan.subjects)
+}
+
+fn filled(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_string())
+}
+
+/// Of a program that speaks the protocol; a command's are in its line.
+fn arguments(subject: &Subject) -> Option<String> {
+    let given = subject.command.is_none() && !subject.program.is_empty();
+    given.then(|| subject.program.join(" "))
+}
+
+/// The settings by subject and key; distinct values over all points.
+fn settings_of(run: &Run) -> BTreeMap<&str, Facts> {
+    let mut values: BTreeMap<&str, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
+    for setting in &run.settings {
+        if let Some(name) = name_of(run, setting.subject) {
+            let of_subject = values.entry(name).or_default();
+            let of_key = of_subject.entry(&setting.key).or_default();
+            of_key.insert(&setting.value);
+        }
+    }
+    let joined = |values: BTreeSet<&str>| values.into_iter().collect::<Vec<_>>().join(" | ");
+    let facts = |keys: BTreeMap<&str, BTreeSet<&str>>| -> Facts {
+        let fact = |(key, values): (&str, _)| (key.to_string(), joined(values));
+        keys.into_iter().map(fact).collect()
+    };
+    values
+        .into_iter()
+        .map(|(name, keys)| (name, facts(keys)))
+        .collect()
+}
+
+fn name_of(run: &Run, subject: SubjectId) -> Option<&str> {
+    subjects(run).get(subject).map(|s| s.name.as_str())
+}
+
+fn measure(plan: &Plan) -> Facts {
+    let m = &plan.measure;
+    let limit = |ns: Option<u64>| ns.map_or("none".to_string(), seconds);
+    let percent = |part: f64| format!("{} %", (part * 1e6).round() / 1e4);
+    let looks: Vec<String> = m.looks.iter().map(u32::to_string).collect();
+    let mut facts: Facts = [
+        ("pairs of passes", m.pairs.to_string()),
+        ("length of a turn", seconds(m.turn_ns)),
+        ("length of a point's part", limit(m.block_ns)),
+        ("time for measuring", limit(m.budget_ns)),
+        ("most blocks", m.max_blocks.to_string()),
+        ("disturbed blocks redone", format!("up to {} times", m.redo)),
+        ("looks after blocks", looks.join(", ")),
+        ("level", percent(1.0 - m.alpha)),
+        ("margin", percent(m.margin)),
+        (
+            "wanted precision",
+            m.precision.map_or("none".into(), percent),
+        ),
+        ("time limit", seconds(m.time_limit_ns)),
+        ("most warm-up batches", m.max_warmup.to_string()),
+    ]
+    .map(|(what, value)| (what.to_string(), value))
+    .into();
+    // The server that a load run has alone is named for where it listens.
+    if plan.load().is_none() || plan.subjects.len() > 1 {
+        let name = plan.subjects.get(plan.baseline).map(|s| s.name.clone());
+        facts.push(("baseline".into(), name.unwrap_or_default()));
+    }
+    if let Some(commands) = plan.commands() {
+        let yes = |yes: bool| if yes { "yes" } else { "no" }.to_string();
+        let cores = commands
+            .cores
+            .map(|cores| format!("{cores:?}").to_lowercase());
+        facts.push(("same output demanded".into(), yes(commands.same_output)));
+        facts.push(("failures ignored".into(), yes(commands.ignore_failure)));
+        facts.push(("cores".into(), cores.unwrap_or("found by the pilot".into())));
+    }
+    facts.extend(plan.load().into_iter().flat_map(putting_on));
+    facts
+}
+
+/// How the run went.
+fn course(run: &Run) -> Facts {
+    let disturbed = run
+        .blocks
+        .iter()
+        .filter(|b| b.state == BlockState::Disturbed);
+    let mut facts = vec![
+        (
+            "complete blocks".to_string(),
+            run.complete_blocks().count().to_string(),
+        ),
+        (
+            "blocks redone because disturbed".to_string(),
+            disturbed.count().to_string(),
+        ),
+        ("end".to_string(), ending(run.ending).to_string()),
+    ];
+    let name = |subject: SubjectId| {
+        let plan = run.plan.as_ref()?;
+        (subject < plan.subjects.len()).then(|| plan.subject_label(subject))
+    };
+    let failed: BTreeSet<String> = run
+        .failures
+        .iter()
+        .filter_map(|f| name(f.subject))
+        .collect();
+    let failed: Vec<String> = failed.into_iter().collect();
+    let failed = if failed.is_empty() {
+        "none".into()
+    } else {
+        failed.join(", ")
+    };
+    facts.push(("failed somewhere".to_string(), failed));
+    facts
+}
+
+fn ending(ending: Option<Ending>) -> &'static str {
+    match ending {
+        Some(Ending::Decided) => "everything was decided",
+        Some(Ending::Precise) => "precise enough",
+        Some(Ending::Budget) => "time used up",
+        Some(Ending::Blocks) => "all blocks done",
+        Some(Ending::Failed) => "nothing left to compare",
+        Some(Ending::Interrupted) => "stopped by hand",
+        None => "not ended",
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Named values of a run, by which it is compared with another.
+
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// Something that is not the same in two runs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Differing {
+    /// What, in words.
+    pub what: String,
+    /// In the first run; `None`: it has no such thing.
+    pub first: Option<String>,
+    /// In the second run.
+    pub second: Option<String>,
+}
+
+/// What, and its value.
+pub(crate) type Facts = Vec<(String, String)>;
+
+/// What is not the same in both, in the order of the first, then what the second alone has.
+pub(crate) fn unequal(first: Facts, second: Facts) -> Vec<Differing> {
+    let mut left: HashMap<String, String> = second.iter().cloned().collect();
+    let of_first = first.into_iter().map(|(what, value)| {
+        let other = left.remove(&what);
+        (what, Some(value), other)
+    });
+    let of_first: Vec<_> = of_first.collect();
+    let of_second = second.into_iter().filter_map(|(what, _)| {
+        let value = left.remove(&what)?;
+        Some((what, None, Some(value)))
+    });
+    let all = of_first.into_iter().chain(of_second);
+    all.filter(|(_, first, second)| first != second)
+        .map(|(what, first, second)| Differing {
+            what,
+            first,
+            second,
+        })
+        .collect()
+}
+
+/// `0.001 s`, `150 s`.
+pub(crate) fn seconds(ns: u64) -> String {
+    format!("{} s", ns as f64 / 1e9)
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Runs that cannot be compared, and why.
+
+use super::facts::Differing;
+use super::work;
+use crate::table::sound_plan;
+use lab_model::{Plan, Run};
+
+/// Two runs about whose differences nothing can be said.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Incomparable {
+    /// One was not measured here.
+    #[error(
+        "{0} holds imported figures alone, which have no intervals: nothing can be concluded from \
+         them. `benchlab report RUN --with {0}` shows them beside a run"
+    )]
+    Imported(String),
+    /// One's plan is not sound.
+    #[error("{0} has a plan that contradicts itself: nothing can be concluded from it")]
+    Unsound(String),
+    /// One has nothing yet.
+    #[error("{0} has no complete block: `benchlab resume` goes on with it")]
+    NoBlocks(String),
+    /// They are the same run.
+    #[error("both files hold the same run, {0}: name two runs")]
+    Same(String),
+    /// They are of different experiments.
+    #[error(
+        "these are runs of two experiments, {0} and {1}: two runs can be compared if they are of \
+         one experiment"
+    )]
+    Experiments(String, String),
+    /// They did not do the same.
+    #[error(
+        "the runs did not do the same work: {what} is {first} in the first and {second} in the \
+         second. Run one of them again with the other's"
+    )]
+    Work {
+        /// What is not the same.
+        what: String,
+        /// In the first run.
+        first: String,
+        /// In the second.
+        second: String,
+    },
+    /// They have nothing in common.
+    #[error(
+        "the runs have no subject at a point in common: choose the same with --subjects, --cases \
+         and --set"
+    )]
+    NothingCommon,
+}
+
+/// The plan of a run of which something can be said. Errors: it cannot.
+pub(crate) fn sound(run: &Run) -> Result<&Plan, Incomparable> {
+    let name = || run.name.clone();
+    if run.plan.is_none() {
+        return Err(Incomparable::Imported(name()));
+    }
+    let plan = sound_plan(run).ok_or_else(|| Incomparable::Unsound(name()))?;
+    match run.complete_blocks().next() {
+        Some(_) => Ok(plan),
+        None => Err(Incomparable::NoBlocks(name())),
+    }
+}
+
+/// Errors: another experiment, or the very same run.
+pub(crate) fn one_experiment(
+    [a, b]: [&Plan; 2],
+    [first, second]: [&Run; 2],
+) -> Result<(), Incomparable> {
+    // A load run is named for where the server listens, which is not what was asked of it.
+    let alike = (a.load().is_some() && b.load().is_some()) || a.experiment == b.experiment;
+    let kind = |plan: &Plan| (plan.commands().is_some(), plan.load().is_some());
+    if !alike || kind(a) != kind(b) {
+        let name = |plan: &Plan| match kind(plan) {
+            (true, _) => format!("{} (whole commands)", plan.experiment),
+            (_, true) => format!("{} (a load)", plan.experiment),
+            _ => plan.experiment.clone(),
+        };
+        return Err(Incomparable::Experiments(name(a), name(b)));
+    }
+    if first.started_unix_s == second.started_unix_s && a.seed == b.seed {
+        return Err(Incomparable::Same(first.name.clone()));
+    }
+    Ok(())
+}
+
+/// Errors: on one target the subjects had other work.
+pub(crate) fn same_work(a: &Plan, b: &Plan) -> Result<(), Incomparable> {
+    match work::work(a, b).into_iter().next() {
+        Some(Differing {
+            what,
+            first,
+            second,
+        }) => Err(Incomparable::Work {
+            what,
+            first: first.unwrap_or("not given".into()),
+            second: second.unwrap_or("not given".into()),
+        }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Two load runs that were not interleaved: what changed from the first to the second in each metric.
+//!
+//! No block of one run belongs to a block of the other. Rates and costs are compared by the blocks of both;
+//! percentiles are those of all requests of a run together, for a block's own know nothing of a stall that
+//! other blocks have.
+
+use super::changed::{Changed, Program};
+use super::side::{Place, Sides};
+use crate::analysis::Interval;
+use crate::change::{change, quotient};
+use crate::dependence::Merged;
+use crate::load::hidden;
+use crate::load::quantiles::{self, quantiles};
+use crate::load::visits::{Visit, Visits, per_10_000, total};
+use crate::ratio::{Level, Ratio};
+use crate::verdict::verdict;
+use crate::{family, order};
+use lab_model::{Metric, Plan, PointId};
+
+static ALL: [Metric; 7] = [
+    Metric::TIME_PER_REQUEST,
+    Metric::P50,
+    Metric::P90,
+    Metric::P99,
+    Metric::P999,
+    Metric::SERVER_CPU,
+    Metric::SERVER_MEMORY,
+];
+
+static OPEN: [Metric; 3] = [Metric::P50, Metric::P90, Metric::P99];
+
+static CLOSED: [Metric; 3] = [
+    Metric::TIME_PER_REQUEST,
+    Metric::SERVER_CPU,
+    Metric::SERVER_MEMORY,
+];
+
+/// Those in which two runs are compared at a point: of servers that the lab starts, those in which they are
+/// compared with each other there, and their memory.
+fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
+    match (plan.serving(), plan.is_open(point)) {
+        (None, _) => &ALL,
+        (Some(_), true) => &OPEN,
+        (Some(_), false) => &CLOSED,
+    }
+}
+
+/// What changed for all servers, at a level of `1 - alpha` for all that is compared at a point (Bonferroni).
+pub(crate) fn changes(sides: &Sides, points: &[[PointId; 2]]) -> Vec<Changed> {
+    let visits = sides
+        .0
+        .each_ref()
+        .map(|side| Visits::new(side.run, side.plan));
+    let at = |&points: &[PointId; 2]| {
+        let metrics = metrics(sides.0[0].plan, points[0]);
+        let servers = sides.measured(points).map(|place| {
+            let of = |i: usize| visits[i].of(place.subjects[i], place.points[i]);
+            (place, [0, 1].map(|i| of(i).flatten().collect()))
+        });
+        let servers: Vec<(Place, [Vec<&Visit>; 2])> = servers.collect();
+        changes_at(sides, &servers, metrics)
+    };
+    points.iter().flat_map(at).collect()
+}
+
+fn changes_at(
+    sides: &Sides,
+    servers: &[(Place, [Vec<&Visit>; 2])],
+    metrics: &'static [Metric],
+) -> Vec<Changed> {
+    let pairs = servers
+        .iter()
+        .flat_map(|(place, visits)| metrics.iter().map(move |metric| (place, visits, metric)));
+    let known: Vec<_> = pairs
+        .filter(|(_, visits, metric)| visits.iter().all(|visits| has(visits, metric)))
+        .collect();
+    let level = Level {
+        alpha: sides.alpha(),
+        family: known.len(),
+    };
+    let (alone, margin) = (sides.by_itself().alpha, sides.margin());
+    let found = known.into_iter().filter_map(|(place, visits, metric)| {
+        let (values, ratio) = if let Some(part) = per_10_000(metric) {
+            pooled(visits, part, sides.0[0].plan.seed, level, alone)?
+        } else {
+            by_blocks(visits, metric, level, alone)?
+        };
+        Some(Changed {
+            program: Program::Unknown,
+            verdict: Some(verdict(&ratio, level, margin)),
+            ..sides.changed(place, metric.clone(), values, &ratio)
+        })
+    });
+    found.collect()
+}
+
+/// Whether a run can be compared in this metric: it is known in every block, and no errors take its place.
+fn has(visits: &[&Visit], metric: &Metric) -> bool {
+    let served = total(visits, |v| v.served);
+    match per_10_000(metric) {
+        _ if visits.is_empty() => false,
+        Some(part) => {
+            let failed = total(visits, |v| v.failed());
+            quantiles::is_given(served as f64, part) && !hidden(failed, served, part)
+        }
+        None => visits.iter().all(|v| v.value(metric).is_some()),
+    }
+}
+
+/// Compared by the values of the blocks.
+fn by_blocks(
+    visits: &[Vec<&Visit>; 2],
+    metric: &Metric,
+    level: Level,
+    alone: f64,
+) -> Option<([Interval; 2], Ratio)> {
+    let values = visits.each_ref().map(|visits| {
+        let values = visits.iter().filter_map(|v| v.value(metric));
+        values.collect::<Vec<f64>>()
+    });
+    let [first, second] = values.each_ref();
+    let logs = |values: &[f64]| values.iter().map(|v| v.ln()).collect::<Vec<f64>>();
+    let found = change(&logs(first), &logs(second), level)?;
+    let median = |values: &[f64]| order::median_interval(values, alone);
+    Some(([median(first)?, median(second)?], found))
+}
+
+/// Compared by all requests of each run together.
+fn pooled(
+    visits: &[Vec<&Visit>; 2],
+    per_10_000: u32,
+    seed: u64,
+    level: Level,
+    alone: f64,
+) -> Option<([Interval; 2], Ratio)> {
+    let at = |alpha: f64| {
+        let of = |visits: &Vec<&Visit>| {
+            let (found, depending) = quantiles(seed, alpha, visits, |s| &s.response);
+            Some((at_least_1(found.of(per_10_000)?), depending?))
+        };
+        let [first, second] = visits.each_ref().map(of);
+        Some([first?, second?])
+    };
+    let [first, second] = at(level.each())?;
+    let values = at(alone)?.map(|(value, _)| value);
+    Some((values, quotient_of(first, second, level)))
+}
+
+/// 0 ns lies below the clock's resolution.
+fn at_least_1(of: Interval) -> Interval {
+    Interval {
+        estimate: of.estimate.max(1.0),
+        low: of.low.max(1.0),
+        high: of.high.max(1.0),
+        level: of.level,
+    }
+}
+
+/// The second / the first, of intervals that hold each at its part of the level. There is no p-value.
+fn quotient_of(first: (Interval, Merged), second: (Interval, Merged), level: Level) -> Ratio {
+    let interval = quotient(&first.0, &second.0);
+    let merged = [first.1, second.1];
+    let blocks = merged.each_ref().map(|m| m.values.len() as f64);
+    let needed = family::blocks_needed(level.alpha, level.family);
+    let enough = |m: &Merged| needed.is_some_and(|n| m.values.len() >= n as usize);
+    let all = 1.0 - level.family.max(1) as f64 * (1.0 - interval.level);
+    Ratio {
+        interval: Interval {
+            level: all.max(0.0),
+            ..interval
+        },
+        p: f64::NAN,
+        values: (2.0 / (1.0 / blocks[0] + 1.0 / blocks[1])).max(1.0) as u32,
+        width: merged.iter().map(|m| m.width).max().unwrap_or(1),
+        dependent: merged.iter().any(|m| m.dependent),
+        unresolved: merged.iter().any(|m| m.unresolved),
+        sufficient: merged.iter().all(enough),
+    }
+}

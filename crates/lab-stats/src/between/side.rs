@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Two runs on one target, and what they have in common.
+
+use super::changed::{Changed, Program};
+use super::incomparable::{Incomparable, sound};
+use super::work;
+use crate::analysis::{Interval, Refusal};
+use crate::ratio::{Level, Ratio};
+use crate::refusals::{self, refused};
+use crate::stopping;
+use lab_model::{Kind, Metric, Part, Plan, PointId, Run, Subject, SubjectId};
+use std::collections::HashMap;
+use std::iter::zip;
+
+/// A run and what its file keeps beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorded<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// The SHA-256 of what its subjects were made from, by [`Plan::subject_label`].
+    pub hashes: &'a HashMap<String, String>,
+}
+
+/// What a run did on one target.
+pub(crate) struct Side<'a> {
+    pub run: &'a Run,
+    pub plan: &'a Plan,
+    pub refusals: Vec<Refusal>,
+    /// The target, where it does not go without saying.
+    named: Option<Kind>,
+    /// By the subjects' names.
+    hashes: HashMap<&'a str, &'a String>,
+}
+
+/// A subject at a point, in each run.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub subjects: [SubjectId; 2],
+    pub points: [PointId; 2],
+}
+
+impl<'a> Side<'a> {
+    pub fn new(
+        recorded: Recorded<'a>,
+        part: &'a Part,
+        named: bool,
+    ) -> Result<Side<'a>, Incomparable> {
+        let run = &part.run;
+        let plan = sound(run)?;
+        Ok(Side {
+            run,
+            plan,
+            refusals: refusals::refusals(run, plan),
+            named: part.kind.filter(|_| named),
+            hashes: hashes(recorded, part),
+        })
+    }
+
+    pub fn baseline(&self) -> &'a Subject {
+        &self.plan.subjects[self.plan.baseline]
+    }
+
+    /// The SHA-256 of what the subject of that name was made from, if the file has it.
+    pub fn hash(&self, name: &str) -> Option<&'a String> {
+        self.hashes.get(name).copied()
+    }
+
+    /// ` on PostgreSQL` where there are several targets.
+    pub fn place(&self) -> String {
+        self.named
+            .map_or(String::new(), |kind| format!(" on {}", kind.title()))
+    }
+
+    /// A subject's name, with the target where there are several.
+    pub fn subject_label(&self, name: &str) -> String {
+        match self.named {
+            Some(kind) => format!("{name} on {}", kind.name()),
+            None => name.to_string(),
+        }
+    }
+
+    /// A point in words, with the target where there are several.
+    pub fn label(&self, point: PointId) -> String {
+        let label = self.plan.label(point);
+        match self.named {
+            Some(kind) => format!("{} {label}", kind.name()),
+            None => label,
+        }
+    }
+
+    pub fn find(&self, name: &str) -> Option<SubjectId> {
+        self.plan.subjects.iter().position(|s| s.name == name)
+    }
+
+    /// The line and the revision of a command.
+    fn command(&self, name: &str) -> Option<(String, Option<String>)> {
+        let subject = &self.plan.subjects[self.find(name)?];
+        let command = subject.command.clone()?;
+        Some((command.line, command.revision))
+    }
+}
+
+/// The hashes of a part's subjects, which the file has under their names in the whole run, or under their
+/// names alone.
+fn hashes<'a>(recorded: Recorded<'a>, part: &'a Part) -> HashMap<&'a str, &'a String> {
+    let whole = recorded.run.plan.iter();
+    let labels = whole.flat_map(|plan| {
+        let kind = |s: &Subject| plan.targets.get(s.target).map(|t| t.kind);
+        let here = move |(_, s): &(usize, &Subject)| part.kind.is_none() || kind(s) == part.kind;
+        let subjects = plan.subjects.iter().enumerate().filter(here);
+        subjects.map(|(id, _)| plan.subject_label(id))
+    });
+    let own = part.run.plan.iter().flat_map(|plan| &plan.subjects);
+    let hash = |(subject, label): (&'a Subject, String)| {
+        let by_label = recorded.hashes.get(&label);
+        let found = by_label.or_else(|| recorded.hashes.get(&subject.name))?;
+        Some((subject.name.as_str(), found))
+    };
+    zip(own, labels).filter_map(hash).collect()
+}
+
+/// The first run and the second, on one target.
+pub(crate) struct Sides<'a>(pub [Side<'a>; 2]);
+
+impl Sides<'_> {
+    /// 1 - the level of what is said together: what both runs have left of theirs, given how they ended.
+    pub fn alpha(&self) -> f64 {
+        let [a, b] = self.0.each_ref();
+        stopping::alpha(a.run, a.plan).min(stopping::alpha(b.run, b.plan))
+    }
+
+    /// The level of what is not said together with others.
+    pub fn by_itself(&self) -> Level {
+        let [a, b] = self.0.each_ref().map(|side| side.plan.measure.alpha);
+        Level {
+            alpha: a.min(b),
+            family: 1,
+        }
+    }
+
+    pub fn margin(&self) -> f64 {
+        let [a, b] = self.0.each_ref().map(|side| side.plan.measure.margin);
+        a.max(b)
+    }
+
+    /// Points that are the same work under the same name, in the order of the first run.
+    pub fn points(&self) -> Vec<[PointId; 2]> {
+        let [a, b] = self.0.each_ref().map(|side| side.plan);
+        let twin = |point: PointId| {
+            let same = |&other: &PointId| {
+                a.label(point) == b.label(other) && work::same_work(a, point, b, other)
+            };
+            (0..b.points.len()).find(same)
+        };
+        let points = 0..a.points.len();
+        points
+            .filter_map(|point| Some([point, twin(point)?]))
+            .collect()
+    }
+
+    /// A subject of the first run at a point, if it plays the same part in both.
+    pub fn place(&self, subject: SubjectId, points: [PointId; 2]) -> Option<Place> {
+        let [first, second] = self.0.each_ref();
+        let mine = &first.plan.subjects[subject];
+        let other = second.find(&mine.name)?;
+        let theirs = &second.plan.subjects[other];
+        let part = |s: &Subject| (s.control_of.is_some(), s.overhead);
+        (part(mine) == part(theirs)).then_some(Place {
+            subjects: [subject, other],
+            points,
+        })
+    }
+
+    /// All subjects of both runs at a point that failed there in neither.
+    pub fn measured(&self, points: [PointId; 2]) -> impl Iterator<Item = Place> {
+        let subjects = 0..self.0[0].plan.subjects.len();
+        let places = subjects.filter_map(move |subject| self.place(subject, points));
+        places.filter(|place| {
+            let failed = |i: usize| {
+                let (subject, point) = (place.subjects[i], place.points[i]);
+                refusals::failed(self.0[i].run, subject, point)
+            };
+            !failed(0) && !failed(1)
+        })
+    }
+
+    /// Whether neither run refuses to compare the subject.
+    pub fn compares(&self, place: &Place) -> bool {
+        let refused = |i: usize| refused(&self.0[i].refusals, place.subjects[i], place.points[i]);
+        !refused(0) && !refused(1)
+    }
+
+    pub fn program(&self, name: &str) -> Program {
+        let alike = match self.0.each_ref().map(|side| side.hash(name)) {
+            [Some(a), Some(b)] if a == b => Program::Same,
+            [Some(_), Some(_)] => Program::Changed,
+            _ => Program::Unknown,
+        };
+        // A command may start other programs, of which neither its line nor its hash tells.
+        match self.0.each_ref().map(|side| side.command(name)) {
+            [None, None] => alike,
+            [first, second] if first != second => Program::Changed,
+            [Some((_, Some(_))), _] => Program::Same,
+            _ if alike == Program::Changed => Program::Changed,
+            _ => Program::Unknown,
+        }
+    }
+
+    /// A change of a figure that has no verdict.
+    pub fn changed(
+        &self,
+        place: &Place,
+        metric: Metric,
+        values: [Interval; 2],
+        found: &Ratio,
+    ) -> Changed {
+        let first = &self.0[0];
+        let (id, baseline) = (place.subjects[0], first.plan.baseline);
+        let subject = &first.plan.subjects[id];
+        Changed {
+            subject: first.subject_label(&subject.name),
+            point: first.label(place.points[0]),
+            metric,
+            relative: false,
+            program: self.program(&subject.name),
+            baseline: id == baseline,
+            reference: id == baseline || subject.control_of == Some(baseline),
+            values,
+            change: found.interval,
+            verdict: None,
+            margin: self.margin(),
+            merged: found.width > 1,
+        }
+    }
+}

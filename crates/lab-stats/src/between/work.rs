@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Whether two runs gave their subjects the same work.
+
+use super::facts::{Differing, Facts, seconds, unequal};
+use lab_model::{Arrivals, Case, Load, Plan, PlannedRequest, PointId, Stage, Target};
+use std::collections::BTreeSet;
+
+/// Where the plans give all subjects other work to do.
+pub(crate) fn work(first: &Plan, second: &Plan) -> Vec<Differing> {
+    let facts = |plan: &Plan| {
+        let mut facts: Facts = plan.targets.iter().flat_map(target).collect();
+        let input = plan.commands().into_iter().flat_map(|c| c.input.clone());
+        facts.extend(input.map(|file| ("the input file".into(), file)));
+        facts.extend(plan.load().into_iter().flat_map(asked));
+        facts
+    };
+    unequal(facts(first), facts(second))
+}
+
+/// Whether two points of the same label are the same work.
+pub(crate) fn same_work(first: &Plan, a: PointId, second: &Plan, b: PointId) -> bool {
+    let work = |case: &Case| {
+        let Case {
+            work, unit, empty, ..
+        } = case.clone();
+        (work, unit, empty, case.check.clone())
+    };
+    let (x, y) = (&first.points[a], &second.points[b]);
+    // What a load's case says has the server's address in it; what was asked is compared for itself.
+    let asked = first.load().is_some() && second.load().is_some();
+    (asked || work(first.case(a)) == work(second.case(b)))
+        && x.params == y.params
+        && x.writes == y.writes
+}
+
+/// What a load asks of its servers, wherever they listen, and how much of it.
+fn asked(load: &Load) -> Facts {
+    let path = |url: &str| match url.split_once("://") {
+        Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]).to_string(),
+        None => url.to_string(),
+    };
+    let request = |r: &PlannedRequest| match r.weight {
+        0 | 1 => format!("{} {}", r.method, path(&r.url)),
+        weight => format!("{} {} ({weight} times as often)", r.method, path(&r.url)),
+    };
+    let all = load.requests.iter().flatten().map(request);
+    let distinct: BTreeSet<String> = all.collect();
+    let distinct: Vec<String> = distinct.into_iter().collect();
+    vec![
+        ("what was asked".into(), distinct.join(", ")),
+        ("when".into(), arrivals(&load.arrivals)),
+    ]
+}
+
+fn arrivals(arrivals: &Arrivals) -> String {
+    let Arrivals::Open { poisson, stages } = arrivals else {
+        return "as soon as the last one was answered".into();
+    };
+    let stage = |stage: &Stage| {
+        let Stage { from, to, .. } = stage;
+        format!("from {from} to {to}/s in {}", seconds(stage.length_ns))
+    };
+    let rates = match (&stages[..], arrivals.changes()) {
+        ([first, ..], false) => format!("{}/s", first.from),
+        (stages, _) => stages.iter().map(stage).collect::<Vec<_>>().join(", "),
+    };
+    if *poisson {
+        format!("{rates} at random")
+    } else {
+        rates
+    }
+}
+
+fn target(target: &Target) -> Facts {
+    let of = |what: &str| format!("{what} on {}", target.kind.title());
+    let mut facts = vec![
+        (of("the table"), target.table.clone()),
+        (of("the table's rows"), target.rows.to_string()),
+    ];
+    facts.extend(
+        target
+            .mixed
+            .clone()
+            .map(|table| (of("the table of many types"), table)),
+    );
+    facts
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which servers are not compared, where and why.
+
+use super::visits::{Visit, Visits};
+use crate::analysis::Refusal;
+use crate::refusals::{self, refused};
+use lab_model::{Plan, PointId, Run, SubjectId};
+
+/// What is not compared: what failed, and servers that served nothing in some block, for which there is
+/// no ratio.
+pub fn refusals(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Refusal> {
+    let mut all = refusals::refusals(run, plan);
+    for point in 0..plan.points.len() {
+        let idle = |subject| idle(visits, subject, point);
+        let baseline = idle(plan.baseline);
+        for subject in 0..plan.subjects.len() {
+            let why = match (idle(subject), &baseline) {
+                (Some(why), _) => why,
+                (None, Some(why)) if visits.of(subject, point).flatten().next().is_some() => {
+                    let name = &plan.subjects[plan.baseline].name;
+                    format!("there is nothing to compare it with: the baseline {name} {why}")
+                }
+                _ => continue,
+            };
+            if !refused(&all, subject, point) {
+                all.push(Refusal {
+                    subject,
+                    point: Some(point),
+                    why,
+                });
+            }
+        }
+    }
+    all.sort_by_key(|refusal| (refusal.subject, refusal.point));
+    refusals::gathered(all, plan)
+}
+
+/// Where a server served nothing, in words.
+fn idle(visits: &Visits, subject: SubjectId, point: PointId) -> Option<String> {
+    let blocks: Vec<&Visit> = visits.of(subject, point).flatten().collect();
+    let idle: Vec<&&Visit> = blocks.iter().filter(|v| v.served == 0).collect();
+    let errors = idle.iter().flat_map(|v| &v.errors);
+    let most = errors.max_by_key(|(_, count)| **count);
+    let errors = most.map_or(String::new(), |(kind, _)| {
+        format!(" (mostly {})", kind.name())
+    });
+    match (idle.len(), blocks.len()) {
+        (0, _) => None,
+        (idle, all) if idle == all => Some(format!("served nothing{errors}")),
+        (idle, all) => Some(format!("served nothing in {idle} of {all} blocks{errors}")),
+    }
+}

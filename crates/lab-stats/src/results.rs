@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a run's samples say, whatever was measured: figures and comparisons keyed by subject, point and metric.
+
+pub(crate) mod batches;
+pub(crate) mod compare;
+mod footprints;
+pub(crate) mod judge;
+mod levels;
+pub(crate) mod load;
+mod means;
+pub(crate) mod observed;
+mod parts;
+mod warnings;
+
+pub use observed::{Observation, observed, readings};
+pub use parts::results;
+
+use crate::analysis::{Fit, Interval, Refusal, ScalingLaw, Verdict};
+use lab_model::{ErrorKind, Metric, PointId, SubjectId, TargetId, WarmUp};
+use serde::Serialize;
+
+/// Everything that a run's samples say. What a kind of run does not have is absent.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Results {
+    /// Complete blocks.
+    pub blocks: u32,
+    /// Blocks that were redone because the host disturbed them.
+    pub disturbed_blocks: u32,
+    /// The level that simultaneous intervals were asked to have at this look, 0 to 1.
+    pub level: f64,
+    /// Ratios within 1 ± margin count as equivalent.
+    pub margin: f64,
+    /// Every figure, by point, then subject, then metric.
+    pub cells: Vec<Cell>,
+    /// Every subject against its target's baseline, by point, then subject, then metric.
+    pub comparisons: Vec<Comparison>,
+    /// The second copy of each target's baseline against it, by point, then metric.
+    pub controls: Vec<Control>,
+    /// Over several points.
+    pub overall: Vec<Overall>,
+    /// `time = fixed + marginal * x` over sweeps.
+    pub fits: Vec<Fit>,
+    /// What a factor costs within one subject.
+    pub effects: Vec<Effect>,
+    /// What more connections or threads bring.
+    pub scalings: Vec<Scaling>,
+    /// How batch times of fresh processes behave.
+    pub warm_ups: Vec<(SubjectId, PointId, WarmUp)>,
+    /// Requests that failed, by kind; only kinds that happened.
+    pub errors: Vec<(SubjectId, PointId, ErrorKind, u64)>,
+    /// Where the load generator, not the server, was the limit.
+    pub saturated: Vec<(SubjectId, PointId)>,
+    /// Exit statuses that processes of whole commands ended with, ascending.
+    pub statuses: Vec<(SubjectId, PointId, Vec<i32>)>,
+    /// What was not compared.
+    pub refusals: Vec<Refusal>,
+    /// What to know of the figures, the gravest first.
+    pub warnings: Vec<Warning>,
+}
+
+/// What a figure, a comparison or a warning is of. `None`: of all.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Key {
+    /// Who.
+    pub subject: SubjectId,
+    /// Where; `None`: over the whole run, as start-up and memory are.
+    pub point: Option<PointId>,
+    /// In which respect.
+    pub metric: Metric,
+}
+
+/// A figure.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cell {
+    /// Of what.
+    #[serde(flatten)]
+    pub key: Key,
+    /// Complete blocks that it comes from.
+    pub blocks: u32,
+    /// Its value in the metric's unit.
+    pub value: Value,
+}
+
+/// A value, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// With an interval of its own at the plan's level.
+    Estimate(Interval),
+    /// Read once, or counted: there is nothing to estimate.
+    Reading(f64),
+}
+
+/// A subject against the baseline; with a control among them where there is no point: of memory over the whole
+/// run. A ratio is of times or costs, so that below 1 is better; of throughput it
+/// is that of the time for each request.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// Of what.
+    #[serde(flatten)]
+    pub key: Key,
+    /// The subject that it is compared with.
+    pub baseline: SubjectId,
+    /// Blocks that have both (after merging adjacent ones, if they depend on each other).
+    pub blocks: u32,
+    /// The subject's / the baseline's, simultaneous over what is compared at the point.
+    pub ratio: Interval,
+    /// Holm-adjusted p-value of ratio = 1; `None`: the metric has no verdict of its own.
+    pub p: Option<f64>,
+    /// What the ratio supports; `None`: the metric has no verdict of its own.
+    pub verdict: Option<Verdict>,
+    /// Of the typical time: it and the mean time name different winners, or one names a winner and the other
+    /// finds the two equivalent.
+    pub disagrees: bool,
+    /// The margin used: the plan's, or the control's bound where its noise floor was not met.
+    pub margin: f64,
+    /// Adjacent blocks were merged because they depend, or may depend, on each other.
+    pub merged: bool,
+}
+
+/// The second copy of a baseline against it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Control {
+    /// Where.
+    pub point: PointId,
+    /// In which respect.
+    pub metric: Metric,
+    /// Its ratio; the truth is 1.
+    pub ratio: Interval,
+    /// The interval contains 1, or the blocks are too few to say.
+    pub met: bool,
+    /// The margin used there.
+    pub margin: f64,
+}
+
+/// A subject against the baseline over several points: the geometric mean of its ratios.
+#[derive(Clone, Debug, Serialize)]
+pub struct Overall {
+    /// Who.
+    pub subject: SubjectId,
+    /// In which respect.
+    pub metric: Metric,
+    /// Over the points of which target.
+    pub target: TargetId,
+    /// Index into the plan's cases; `None`: over all of them.
+    pub case: Option<usize>,
+    /// Of servers: over points whose connections serve one request after the other, or one alone.
+    pub keep_alive: Option<bool>,
+    /// How many points went into it.
+    pub points: u32,
+    /// Simultaneous over the subjects.
+    pub ratio: Interval,
+    /// Holm-adjusted p-value of ratio = 1 over the subjects, where there is a verdict.
+    pub p: Option<f64>,
+    /// What the ratio supports, where it has a verdict.
+    pub verdict: Option<Verdict>,
+    /// The margin used.
+    pub margin: f64,
+}
+
+/// What a factor costs within one subject: the same with another value of one parameter, paired by block.
+#[derive(Clone, Debug, Serialize)]
+pub struct Effect {
+    /// Who.
+    pub subject: SubjectId,
+    /// In which respect.
+    pub metric: Metric,
+    /// The factor, such as `statement`.
+    pub factor: String,
+    /// Pairs of points: with the factor's first value, and with another.
+    pub pairs: Vec<(PointId, PointId)>,
+    /// Over the pairs of points of one case; `None`: of several.
+    pub case: Option<usize>,
+    /// Value with the second / value with the first.
+    pub ratio: Interval,
+}
+
+/// What more connections or threads bring, for one subject and one choice of factors.
+#[derive(Clone, Debug, Serialize)]
+pub struct Scaling {
+    /// Who.
+    pub subject: SubjectId,
+    /// On which target.
+    pub target: TargetId,
+    /// Index into the plan's cases.
+    pub case: usize,
+    /// The factors that were held.
+    pub factors: Vec<(String, String)>,
+    /// Points at which it was measured.
+    pub points: u32,
+    /// The law through them.
+    pub law: Option<ScalingLaw>,
+    /// Why there is no law, if there is none.
+    pub why: Option<String>,
+}
+
+/// Something that a reader of some figures must know.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Warning {
+    /// What it is about.
+    pub kind: WarningKind,
+    /// Whom it concerns; `None`: all.
+    pub subject: Option<SubjectId>,
+    /// Where; `None`: everywhere.
+    pub point: Option<PointId>,
+    /// On which target, where there are several; `None`: on all.
+    pub target: Option<TargetId>,
+    /// What is so and what to do, in a sentence or two.
+    pub text: String,
+}
+
+/// Kinds of warnings, the gravest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarningKind {
+    /// The run was stopped.
+    Interrupted,
+    /// A subject failed.
+    Failed,
+    /// Requests failed.
+    Errors,
+    /// The generator was the limit.
+    Saturated,
+    /// The generator was late.
+    Late,
+    /// Requests that were due were not served.
+    NotDelivered,
+    /// Generator and servers share cores.
+    SharedCores,
+    /// The host is not fit.
+    Host,
+    /// Too few blocks for the level.
+    FewBlocks,
+    /// The control's interval excludes 1.
+    NoiseFloor,
+    /// Commands are too short to be timed.
+    Short,
+    /// Subjects use different versions of one library.
+    Versions,
+    /// Typical and mean time disagree.
+    Disagree,
+    /// The rate changes within the run.
+    Stages,
+    /// Blocks depend on each other.
+    Dependent,
+    /// Subjects did not become steady.
+    NoSteadyState,
+    /// Blocks were disturbed.
+    Disturbed,
+    /// Turns were taken again because others disturbed them.
+    Redone,
+    /// A closed loop hides stalls.
+    ClosedLoop,
+    /// Something else.
+    Other,
+}
+
+impl WarningKind {
+    /// In small letters, such as `few-blocks`.
+    pub fn name(self) -> &'static str {
+        match self {
+            WarningKind::Interrupted => "interrupted",
+            WarningKind::Failed => "failed",
+            WarningKind::Errors => "errors",
+            WarningKind::Saturated => "saturated",
+            WarningKind::Late => "late",
+            WarningKind::NotDelivered => "not-delivered",
+            WarningKind::SharedCores => "shared-cores",
+            WarningKind::Host => "host",
+            WarningKind::FewBlocks => "few-blocks",
+            WarningKind::NoiseFloor => "noise-floor",
+            WarningKind::Short => "short",
+            WarningKind::Versions => "versions",
+            WarningKind::Disagree => "disagree",
+            WarningKind::Stages => "stages",
+            WarningKind::Dependent => "dependent",
+            WarningKind::NoSteadyState => "no-steady-state",
+            WarningKind::Disturbed => "disturbed",
+            WarningKind::Redone => "redone",
+            WarningKind::ClosedLoop => "closed-loop",
+            WarningKind::Other => "other",
+        }
+    }
+}
+
+impl Warning {
+    /// Of the whole run.
+    pub(crate) fn new(kind: WarningKind, text: String) -> Warning {
+        Warning::about(kind, text, [])
+    }
+
+    /// Of the subject and the point that these places have in common, if they have.
+    pub(crate) fn about(
+        kind: WarningKind,
+        text: String,
+        places: impl IntoIterator<Item = (SubjectId, Option<PointId>)>,
+    ) -> Warning {
+        let places: Vec<_> = places.into_iter().collect();
+        let first = places.first();
+        let subject = first.map(|place| place.0);
+        let point = first.and_then(|place| place.1);
+        Warning {
+            kind,
+            subject: subject.filter(|s| places.iter().all(|place| place.0 == *s)),
+            point: point.filter(|p| places.iter().all(|place| place.1 == Some(*p))),
+            target: None,
+            text,
+        }
+    }
+}
+
+impl Value {
+    /// The estimate or the reading.
+    pub fn value(&self) -> f64 {
+        match self {
+            Value::Estimate(interval) => interval.estimate,
+            Value::Reading(value) => *value,
+        }
+    }
+
+    /// The interval, if it has one.
+    pub fn interval(&self) -> Option<&Interval> {
+        match self {
+            Value::Estimate(interval) => Some(interval),
+            Value::Reading(_) => None,
+        }
+    }
+}
+
+impl Results {
+    /// The figures of a subject at a point; `None`: over the whole run.
+    pub fn cells_at(&self, subject: SubjectId, point: impl Into<Option<PointId>>) -> &[Cell] {
+        at(&self.cells, |cell| &cell.key, subject, point.into())
+    }
+
+    /// The cell of a subject, a point and a metric.
+    pub fn find(
+        &self,
+        subject: SubjectId,
+        point: impl Into<Option<PointId>>,
+        metric: &Metric,
+    ) -> Option<&Cell> {
+        let mut cells = self.cells_at(subject, point).iter();
+        cells.find(|cell| cell.key.metric == *metric)
+    }
+
+    /// A figure of a subject at a point, or over the whole run.
+    pub fn value(
+        &self,
+        subject: SubjectId,
+        point: impl Into<Option<PointId>>,
+        metric: &Metric,
+    ) -> Option<Value> {
+        self.find(subject, point, metric).map(|cell| cell.value)
+    }
+
+    /// The comparisons of a subject at a point; `None`: over the whole run.
+    pub fn comparisons_at(
+        &self,
+        subject: SubjectId,
+        point: impl Into<Option<PointId>>,
+    ) -> &[Comparison] {
+        at(&self.comparisons, |c| &c.key, subject, point.into())
+    }
+
+    /// The comparison of a subject with the baseline in a metric.
+    pub fn comparison(
+        &self,
+        subject: SubjectId,
+        point: impl Into<Option<PointId>>,
+        metric: &Metric,
+    ) -> Option<&Comparison> {
+        let mut comparisons = self.comparisons_at(subject, point).iter();
+        comparisons.find(|c| c.key.metric == *metric)
+    }
+
+    /// The control of a metric at a point.
+    pub fn control(&self, point: PointId, metric: &Metric) -> Option<&Control> {
+        let mut controls = self.controls.iter();
+        controls.find(|c| c.point == point && c.metric == *metric)
+    }
+
+    /// Whether the load generator, not the server, was the limit.
+    pub fn is_saturated(&self, subject: SubjectId, point: PointId) -> bool {
+        self.saturated.contains(&(subject, point))
+    }
+}
+
+impl Key {
+    /// The order of cells and comparisons: by point, what is of the whole run last; then subject.
+    pub(crate) fn place(&self) -> (PointId, SubjectId) {
+        (self.point.unwrap_or(PointId::MAX), self.subject)
+    }
+}
+
+/// Those of one place, by bisection.
+fn at<T>(all: &[T], key: fn(&T) -> &Key, subject: SubjectId, point: Option<PointId>) -> &[T] {
+    let place = (point.unwrap_or(PointId::MAX), subject);
+    let rest = &all[all.partition_point(|one| key(one).place() < place)..];
+    &rest[..rest.partition_point(|one| key(one).place() == place)]
+}

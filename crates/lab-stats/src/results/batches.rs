@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a run of batches says on one target: of programs that speak the subject protocol, or of whole commands.
+
+use super::compare::{Compared, Pair, Question};
+use super::judge::Basis;
+use super::levels::{Blocks, Levels, Summary, key};
+use super::means::{Scope, effects, overall};
+use super::observed::Observed;
+use super::warnings::{self, Evidence};
+use super::{Results, Value, footprints};
+use crate::latencies::{self, Histogram};
+use crate::refusals::{self, failed};
+use crate::table::{Table, Time, Visit, sound_plan};
+use crate::verdict::{Ahead, ahead, verdict};
+use crate::{scaling, stopping, sweeps, uses};
+use lab_model::{Cores, Direction, Exit, Metric, Plan, PointId, Run, SubjectId};
+
+static TYPICAL: [Metric; 1] = [Metric::WALL];
+static MEANS: [Metric; 2] = [Metric::MEAN_WALL, Metric::MEAN_CPU];
+
+/// The results of a run on one target, under its own numbers.
+pub(crate) fn results(run: &Run) -> Results {
+    let Some(plan) = sound_plan(run) else {
+        return Results::default();
+    };
+    let basis = basis(run, plan, stopping::alpha(run, plan));
+    let table = Table::new(run, plan);
+    let told = Observed::readings(run);
+    let compared = compared(&basis, &table, &told);
+    let mut results = Results {
+        controls: compared.controls,
+        overall: overall(&basis, &one_at_a_time(plan), |subject, point| {
+            table.log_ratios(subject, plan.baseline, point, Time::Typical)
+        }),
+        fits: sweeps::fits(run, plan, &table),
+        effects: effects(&basis, &Metric::WALL, |subject, point| {
+            of(table.visits(subject, point), |v| Some(v.wall_ns))
+        }),
+        scalings: scaling::scalings(run, plan, &table),
+        ..Results::default()
+    };
+    figures(&basis, &table, &told, &mut results);
+    let evidence = Evidence {
+        basis: &basis,
+        cells: &results.cells,
+        controls: &results.controls,
+        pairs: &compared.pairs,
+        depending: &[],
+        errors: &[],
+    };
+    results.warnings = warnings::of_batches(&evidence);
+    let pairs = compared.pairs.into_iter();
+    results.comparisons = pairs.map(|pair| pair.comparison).collect();
+    results.refusals = basis.refusals;
+    results
+}
+
+/// At a level of `1 - alpha` for all that is compared at one point.
+pub(crate) fn basis<'r>(run: &'r Run, plan: &'r Plan, alpha: f64) -> Basis<'r> {
+    Basis {
+        run,
+        plan,
+        refusals: refusals::refusals(run, plan),
+        alpha,
+    }
+}
+
+/// The typical time has a verdict, and so has what subjects told besides; the mean times have their ratios
+/// beside it.
+pub(crate) fn compared(basis: &Basis, table: &Table, told: &Observed) -> Compared {
+    let mut compared = Compared::default();
+    for point in 0..basis.plan.points.len() {
+        let own = basis.plan.case(point).metrics.iter();
+        let own = own.filter(|metric| metric.better != Direction::Neither);
+        let judged: Vec<Metric> = TYPICAL.iter().chain(own).cloned().collect();
+        let question = Question {
+            point: Some(point),
+            judged: &judged,
+            beside: &MEANS,
+        };
+        let logs = |subject, metric: &Metric| -> Vec<f64> {
+            let logs = match time(metric) {
+                Some(time) => table.log_ratios(subject, basis.plan.baseline, point, time),
+                None => told.logs(basis.plan, subject, Some(point), metric),
+            };
+            logs.into_iter().flatten().collect()
+        };
+        compared.add(basis, &question, logs);
+    }
+    let judged = [&TYPICAL[0], &MEANS[0]];
+    let same = |a: &Pair, b: &Pair| {
+        let [a, b] = [a, b].map(|pair| &pair.comparison.key);
+        (a.subject, a.point) == (b.subject, b.point)
+    };
+    for metrics in compared.pairs.chunk_by_mut(same) {
+        let of = |metric: &&Metric| metrics.iter().find(|p| p.comparison.key.metric == **metric);
+        if let [Some(typical), Some(mean)] = judged.each_ref().map(of) {
+            metrics[0].comparison.disagrees = disagree(typical, mean);
+        }
+    }
+    compared
+}
+
+fn time(metric: &Metric) -> Option<Time> {
+    let known = [
+        (Metric::WALL, Time::Typical),
+        (Metric::MEAN_WALL, Time::Whole),
+        (Metric::MEAN_CPU, Time::Cpu),
+    ];
+    let found = known.into_iter().find(|(known, _)| known == metric);
+    found.map(|(_, time)| time)
+}
+
+/// They name different winners, or one names a winner and the other finds the two equivalent. That one of
+/// them is inconclusive is no disagreement.
+fn disagree(typical: &Pair, mean: &Pair) -> bool {
+    let of = |pair: &Pair| ahead(&verdict(&pair.ratio, pair.level, pair.comparison.margin));
+    let (typical, mean) = (of(typical), of(mean));
+    typical != mean && typical != Ahead::Unknown && mean != Ahead::Unknown
+}
+
+/// The times of points that do several operations at once are no operation's.
+fn one_at_a_time(plan: &Plan) -> Scope {
+    let one = |&point: &PointId| plan.case(point).cores == Cores::One;
+    Scope {
+        metric: Metric::WALL,
+        case: None,
+        keep_alive: None,
+        points: (0..plan.points.len()).filter(one).collect(),
+        judged: false,
+    }
+}
+
+fn of<'t>(
+    visits: impl Iterator<Item = Option<&'t Visit>>,
+    value: impl Fn(&Visit) -> Option<f64>,
+) -> Blocks {
+    visits.map(|visit| visit.and_then(&value)).collect()
+}
+
+/// Every figure of every subject at every point that did not fail there, and over the whole run.
+fn figures(basis: &Basis, table: &Table, told: &Observed, results: &mut Results) {
+    let (run, plan) = (basis.run, basis.plan);
+    let mut levels = Levels {
+        alpha: plan.measure.alpha,
+        cells: Vec::new(),
+    };
+    let latencies: Vec<_> = run.complete_blocks().map(latencies::histograms).collect();
+    let exits = uses::by_place(run);
+    for point in 0..plan.points.len() {
+        for subject in (0..plan.subjects.len()).filter(|&s| !failed(run, s, point)) {
+            let place = (subject, point);
+            times(basis, table, place, &mut levels, results);
+            for metric in &told.metrics {
+                let blocks = told.of(subject, Some(point), metric);
+                levels.add(key(subject, point, metric), Summary::Median, blocks);
+            }
+            let counted = latencies.iter().map(|block| block.get(&place));
+            at_once(place, &counted.collect::<Vec<_>>(), &mut levels);
+            if let Some(blocks) = exits.get(&place) {
+                used(place, blocks, &mut levels);
+                let statuses = uses::statuses(blocks);
+                results.statuses.push((subject, point, statuses));
+            }
+        }
+    }
+    footprints::of_programs(run, plan, &mut levels);
+    results.cells = levels.cells;
+}
+
+type Place = (SubjectId, PointId);
+
+/// What an operation takes, and what of it is the server's.
+fn times(basis: &Basis, table: &Table, place: Place, levels: &mut Levels, results: &mut Results) {
+    let (subject, point) = place;
+    let visits: Vec<Option<&Visit>> = table.visits(subject, point).collect();
+    if !visits.iter().any(Option::is_some) {
+        return;
+    }
+    let mut add = |metric: &Metric, value: &dyn Fn(&Visit) -> f64| {
+        let blocks = of(visits.iter().copied(), |visit| Some(value(visit)));
+        levels.add(key(subject, point, metric), Summary::Median, &blocks);
+    };
+    add(&Metric::WALL, &|visit| visit.wall_ns);
+    add(&Metric::CPU, &|visit| visit.cpu_ns);
+    add(&Metric::MEAN_WALL, &|visit| visit.whole_wall_ns);
+    add(&Metric::MEAN_CPU, &|visit| visit.whole_cpu_ns);
+    let mut pilots = basis.run.pilots.iter();
+    let pilot = pilots.find(|p| (p.subject, p.point) == place);
+    if let Some(pilot) = pilot {
+        // It is the pilot's, which is no block.
+        let cold = Value::Reading(pilot.cold_ns as f64);
+        levels.push(key(subject, point, &Metric::COLD), 0, cold);
+        results.warm_ups.push((subject, point, pilot.class));
+    }
+    let plan = basis.plan;
+    let target = plan.targets.get(plan.points[point].target);
+    let target = target.filter(|_| plan.case(point).cores == Cores::One);
+    let Some(service) = target.map(|target| target.kind.is_service()) else {
+        return;
+    };
+    let mut known = visits.iter().flatten();
+    // Where a server's CPU time is not known, the rest of the wall time is not either.
+    if service && !known.all(|visit| visit.whole_server_ns.is_some()) {
+        return;
+    }
+    let mut add = |metric: &Metric, value: &dyn Fn(&Visit) -> f64| {
+        let blocks = of(visits.iter().copied(), |visit| Some(value(visit)));
+        levels.add(key(subject, point, metric), Summary::Median, &blocks);
+    };
+    if service {
+        add(&Metric::SERVER_CPU, &|v| v.whole_server_ns.unwrap_or(0.0));
+    }
+    add(&Metric::WAITING, &|visit| visit.idle_ns().max(0.0));
+    add(&Metric::OVERLAP, &|visit| (-visit.idle_ns()).max(0.0));
+}
+
+/// How long single operations take where several are done at once; with too few for a median, nothing.
+fn at_once((subject, point): Place, blocks: &[Option<&Histogram>], levels: &mut Levels) {
+    let of = |value: &dyn Fn(&Histogram) -> Option<f64>| -> Blocks {
+        blocks.iter().map(|block| value((*block)?)).collect()
+    };
+    let medians = of(&|block| block.quantile(5000));
+    if !medians.iter().any(Option::is_some) {
+        return;
+    }
+    let mut add = |metric: &Metric, summary, blocks: &Blocks| {
+        levels.add(key(subject, point, metric), summary, blocks);
+    };
+    let operations = of(&|block| Some(block.total() as f64));
+    add(&Metric::OPERATIONS, Summary::Sum, &operations);
+    add(&Metric::P50, Summary::Median, &medians);
+    for (metric, per_10_000) in [
+        (Metric::P90, 9000),
+        (Metric::P99, 9900),
+        (Metric::P999, 9990),
+        (Metric::MAX, 10_000),
+    ] {
+        let quantiles = of(&|block| block.quantile(per_10_000));
+        add(&metric, Summary::Median, &quantiles);
+    }
+}
+
+/// A metric, and what the system says of a process in it.
+type Used = (Metric, fn(&Exit) -> u64);
+
+/// What the processes of whole commands used: over blocks, of the mean of a block's processes.
+fn used((subject, point): Place, blocks: &[Vec<&Exit>], levels: &mut Levels) {
+    let all: [Used; 7] = [
+        (Metric::USER_CPU, |e| e.user_ns),
+        (Metric::SYSTEM_CPU, |e| e.sys_ns),
+        (Metric::PEAK_MEMORY, |e| e.peak_rss_bytes),
+        (Metric::MINOR_FAULTS, |e| e.minor_faults),
+        (Metric::MAJOR_FAULTS, |e| e.major_faults),
+        (Metric::VOLUNTARY_SWITCHES, |e| e.voluntary_switches),
+        (Metric::INVOLUNTARY_SWITCHES, |e| e.involuntary_switches),
+    ];
+    for (metric, value) in all {
+        let means: Blocks = blocks
+            .iter()
+            .map(|exits| Some(uses::mean(exits, value)))
+            .collect();
+        levels.add(key(subject, point, &metric), Summary::Median, &means);
+    }
+}

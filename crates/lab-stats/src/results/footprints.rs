@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Memory, threads and start-up over the whole run.
+
+use super::Value;
+use super::compare::{Compared, Question};
+use super::judge::Basis;
+use super::levels::{Blocks, Levels, Summary, key};
+use crate::load::visits::{Visit, Visits};
+use crate::order;
+use lab_model::{Block, Metric, Plan, PointId, Resources, Run, SubjectId};
+
+static MEMORY: [Metric; 1] = [Metric::SERVER_MEMORY];
+
+/// Of each program of which complete blocks know start-up and resources.
+pub(crate) fn of_programs(run: &Run, plan: &Plan, levels: &mut Levels) {
+    for subject in 0..plan.subjects.len() {
+        let over_blocks = |value: &dyn Fn(&Block) -> Option<f64>| -> Blocks {
+            run.complete_blocks().map(value).collect()
+        };
+        let at_end = |value: fn(&Resources) -> u64| {
+            over_blocks(&|block| resources(block, subject).last().map(|r| value(r) as f64))
+        };
+        let most = |value: fn(&Resources) -> Option<u64>| {
+            over_blocks(&|block| {
+                let known = resources(block, subject).filter_map(value);
+                known.max().map(|n| n as f64)
+            })
+        };
+        let startups = over_blocks(&|block| {
+            let mut all = block.processes.iter();
+            let process = all.find(|p| p.subject == subject)?;
+            Some(process.startup_ns as f64)
+        });
+        let held = at_end(|r| r.rss_bytes);
+        let known = |blocks: &Blocks| blocks.iter().any(Option::is_some);
+        if !known(&startups) || !known(&held) {
+            continue;
+        }
+        for (metric, summary, blocks) in [
+            (Metric::MEMORY, Summary::Median, held),
+            (
+                Metric::PEAK_MEMORY,
+                Summary::Median,
+                most(|r| Some(r.peak_rss_bytes)),
+            ),
+            (Metric::STARTUP, Summary::Median, startups),
+            (
+                Metric::THREADS,
+                Summary::Most,
+                most(|r| Some(r.threads.into())),
+            ),
+            (
+                Metric::SERVER_MEMORY,
+                Summary::Median,
+                most(|r| r.server_bytes),
+            ),
+            (Metric::USER_CPU, Summary::Middle, at_end(|r| r.user_ns)),
+            (Metric::SYSTEM_CPU, Summary::Middle, at_end(|r| r.sys_ns)),
+        ] {
+            levels.add(key(subject, None, &metric), summary, &blocks);
+        }
+    }
+}
+
+fn resources(block: &Block, subject: SubjectId) -> impl Iterator<Item = &Resources> {
+    block.resources.iter().filter(move |r| r.subject == subject)
+}
+
+/// Of each server that was measured, and its memory against the baseline's: what it holds after the load with
+/// the most connections.
+pub(crate) fn of_servers(
+    basis: &Basis,
+    visits: &Visits,
+    levels: &mut Levels,
+    compared: &mut Compared,
+) {
+    let plan = basis.plan;
+    let points = || 0..plan.points.len();
+    let most = points().map(|point| plan.connections(point)).max();
+    let crowded = points().filter(|&point| Some(plan.connections(point)) == most);
+    let crowded: Vec<PointId> = crowded.collect();
+    let subjects = 0..plan.subjects.len();
+    let held: Vec<Blocks> = subjects
+        .clone()
+        .map(|subject| {
+            let bytes = most_of(visits, subject, &crowded, |v| v.server_bytes);
+            bytes.into_iter().map(|n| n.filter(|n| *n > 0.0)).collect()
+        })
+        .collect();
+    let all: Vec<PointId> = points().collect();
+    for subject in subjects {
+        let measured = |&point: &PointId| visits.of(subject, point).flatten().next().is_some();
+        if !all.iter().any(measured) {
+            continue;
+        }
+        let memory = key(subject, None, &Metric::SERVER_MEMORY);
+        levels.add(memory, Summary::Median, &held[subject]);
+        startup(basis.run, subject, levels);
+        let threads = most_of(visits, subject, &all, |v| v.server_threads.map(u64::from));
+        levels.add(
+            key(subject, None, &Metric::THREADS),
+            Summary::Most,
+            &threads,
+        );
+    }
+    let question = Question {
+        point: None,
+        judged: &MEMORY,
+        beside: &[],
+    };
+    compared.add(basis, &question, |subject, _| {
+        let both = held[subject].iter().zip(&held[plan.baseline]);
+        both.filter_map(|(a, b)| Some(((*a)? / (*b)?).ln()))
+            .collect()
+    });
+}
+
+/// The most in each block at any of the points.
+fn most_of(
+    visits: &Visits,
+    subject: SubjectId,
+    points: &[PointId],
+    value: impl Fn(&Visit) -> Option<u64>,
+) -> Blocks {
+    let at = |&point: &PointId| -> Vec<Option<u64>> {
+        let visits = visits.of(subject, point);
+        visits.map(|visit| value(visit?)).collect()
+    };
+    let all: Vec<Vec<Option<u64>>> = points.iter().map(at).collect();
+    let blocks = all.first().map_or(0, Vec::len);
+    let most = |block: usize| all.iter().filter_map(|at| at[block]).max();
+    (0..blocks)
+        .map(|block| most(block).map(|n| n as f64))
+        .collect()
+}
+
+/// A server can be started several times in a block.
+fn startup(run: &Run, subject: SubjectId, levels: &mut Levels) {
+    let mine = |block: &Block| -> Vec<f64> {
+        let mine = block.processes.iter().filter(|p| p.subject == subject);
+        mine.map(|process| process.startup_ns as f64).collect()
+    };
+    let blocks: Vec<Vec<f64>> = run.complete_blocks().map(mine).collect();
+    let started = blocks.iter().filter(|times| !times.is_empty()).count();
+    if let Some(interval) = order::median_interval(&blocks.concat(), levels.alpha) {
+        let startup = key(subject, None, &Metric::STARTUP);
+        levels.push(startup, started as u32, Value::Estimate(interval));
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Figures of one subject: what its blocks say of it, without the baseline.
+
+use super::{Cell, Key, Value};
+use crate::dependence::{self, Merged};
+use crate::{family, order};
+use lab_model::{Metric, PointId, SubjectId};
+
+/// What each block says, in the order of time; `None`: nothing.
+pub(crate) type Blocks = Vec<Option<f64>>;
+
+/// How the values of blocks become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Summary {
+    /// Their median, with its exact interval at the plan's level.
+    Median,
+    /// The same after merging neighbours that depend on each other.
+    Merged,
+    /// Their median, without an interval.
+    Middle,
+    /// The greatest.
+    Most,
+    /// All of them together.
+    Sum,
+}
+
+/// The figures of a run, as they are added.
+pub(crate) struct Levels {
+    /// 1 - the level of each interval.
+    pub alpha: f64,
+    pub cells: Vec<Cell>,
+}
+
+impl Levels {
+    /// Adds the figure of some blocks, if one of them has a value, and says how they were merged.
+    pub fn add(&mut self, key: Key, summary: Summary, blocks: &[Option<f64>]) -> Option<Merged> {
+        let values: Vec<f64> = blocks.iter().copied().flatten().collect();
+        let (value, merged) = self.summarized(summary, &values)?;
+        self.cells.push(Cell {
+            key,
+            blocks: values.len() as u32,
+            value,
+        });
+        merged
+    }
+
+    /// Adds a figure that is no block's.
+    pub fn push(&mut self, key: Key, blocks: u32, value: Value) {
+        self.cells.push(Cell { key, blocks, value });
+    }
+
+    fn summarized(&self, summary: Summary, values: &[f64]) -> Option<(Value, Option<Merged>)> {
+        let most = || values.iter().copied().reduce(f64::max);
+        let value = match summary {
+            Summary::Median => Value::Estimate(order::median_interval(values, self.alpha)?),
+            Summary::Merged => {
+                let enough = family::blocks_needed(self.alpha, 1).unwrap_or(u32::MAX);
+                let merged = dependence::merge(values, enough);
+                let interval = order::median_interval(&merged.values, self.alpha)?;
+                return Some((Value::Estimate(interval), Some(merged)));
+            }
+            Summary::Middle => Value::Reading(order::median(values)?),
+            Summary::Most => Value::Reading(most()?),
+            Summary::Sum => Value::Reading(most().map(|_| values.iter().sum())?),
+        };
+        Some((value, None))
+    }
+}
+
+pub(crate) fn key(subject: SubjectId, point: impl Into<Option<PointId>>, metric: &Metric) -> Key {
+    Key {
+        subject,
+        point: point.into(),
+        metric: metric.clone(),
+    }
+}

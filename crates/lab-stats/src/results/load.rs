@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a load says: of servers that were there, or that the lab started.
+
+use super::compare::{Compared, Pair, Question};
+use super::judge::Basis;
+use super::levels::{Blocks, Levels, Summary, key};
+use super::means::{Scope, effect, overall};
+use super::warnings::{self, Depending, Evidence};
+use super::{Effect, Results, Value, footprints};
+use crate::analysis::Verdict;
+use crate::dependence::Merged;
+use crate::load::idle::refusals;
+use crate::load::quantiles::quantiles;
+use crate::load::visits::{Distribution, Visit, Visits, per_10_000};
+use crate::load::{BUSY, LATE_NS, hidden, scalings};
+use crate::refusals::failed;
+use crate::stopping;
+use lab_model::point_load::KEEP_ALIVE;
+use lab_model::{ErrorKind, Metric, Plan, PointId, Run, SubjectId};
+use std::collections::{BTreeMap, HashSet};
+
+/// How many, six quantiles, and the greatest.
+type Times = [Metric; 8];
+
+static RESPONSE: Times = [
+    Metric::RESPONSES,
+    Metric::P50,
+    Metric::P75,
+    Metric::P90,
+    Metric::P99,
+    Metric::P999,
+    Metric::P9999,
+    Metric::MAX,
+];
+
+static SERVICE: Times = [
+    Metric::SERVICES,
+    Metric::SERVICE_P50,
+    Metric::SERVICE_P75,
+    Metric::SERVICE_P90,
+    Metric::SERVICE_P99,
+    Metric::SERVICE_P999,
+    Metric::SERVICE_P9999,
+    Metric::SERVICE_MAX,
+];
+
+static LAG: Times = [
+    Metric::LAGS,
+    Metric::LAG_P50,
+    Metric::LAG_P75,
+    Metric::LAG_P90,
+    Metric::LAG_P99,
+    Metric::LAG_P999,
+    Metric::LAG_P9999,
+    Metric::LAG_MAX,
+];
+
+/// The results of a load.
+pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
+    let visits = Visits::new(run, plan);
+    let basis = Basis {
+        run,
+        plan,
+        refusals: refusals(run, plan, &visits),
+        alpha: stopping::alpha(run, plan),
+    };
+    let mut results = Results::default();
+    let mut levels = Levels {
+        alpha: plan.measure.alpha,
+        cells: Vec::new(),
+    };
+    let depending = figures(&basis, &visits, &mut levels, &mut results);
+    // Where the generator was the limit, a server that the lab starts has not shown what it can do.
+    let limited = results.saturated.iter().copied();
+    let limited = limited.filter(|_| plan.serving().is_some()).collect();
+    let mut compared = compared(&basis, &visits, &limited);
+    results.scalings = scalings(run, plan, &visits, &limited);
+    let by_point = compared.pairs.len();
+    if plan.serving().is_some() {
+        results.overall = over_points(&basis, &visits);
+        results.effects = reconnects(&basis, &visits);
+        footprints::of_servers(&basis, &visits, &mut levels, &mut compared);
+    }
+    results.cells = levels.cells;
+    results.controls = compared.controls;
+    results.warnings = warnings::of_load(&Evidence {
+        basis: &basis,
+        cells: &results.cells,
+        controls: &results.controls,
+        pairs: &compared.pairs[..by_point],
+        depending: &depending,
+        errors: &results.errors,
+    });
+    let pairs = compared.pairs.into_iter();
+    results.comparisons = pairs.map(|pair| pair.comparison).collect();
+    results.refusals = basis.refusals;
+    results
+}
+
+type Place = (SubjectId, PointId);
+
+/// Every figure of every server at every point where load was put on it, and where blocks depend on each other.
+fn figures(
+    basis: &Basis,
+    visits: &Visits,
+    levels: &mut Levels,
+    results: &mut Results,
+) -> Vec<Depending> {
+    let mut depending = Vec::new();
+    for point in 0..basis.plan.points.len() {
+        for subject in 0..basis.plan.subjects.len() {
+            let blocks: Vec<&Visit> = visits.of(subject, point).flatten().collect();
+            if !blocks.is_empty() {
+                let found = at(basis.plan, (subject, point), &blocks, levels, results);
+                depending.push(found);
+            }
+        }
+    }
+    depending
+}
+
+/// Rates and costs are medians over blocks, quantiles those of all requests together.
+fn at(
+    plan: &Plan,
+    (subject, point): Place,
+    blocks: &[&Visit],
+    levels: &mut Levels,
+    results: &mut Results,
+) -> Depending {
+    let first = levels.cells.len();
+    let place = (subject, point);
+    let [_, pace, _] = rates().map(|figure| add(levels, place, blocks, figure));
+    let requests = times(plan, place, blocks, levels);
+    for figure in costs() {
+        add(levels, place, blocks, figure);
+    }
+    let of = |metric: &Metric| {
+        let mut mine = levels.cells[first..].iter();
+        let found = mine.find(|cell| cell.key.metric == *metric);
+        found.map_or(0.0, |cell| cell.value.value())
+    };
+    let late = plan.is_open(point) && of(&Metric::LAG_P99) > LATE_NS;
+    if of(&Metric::GENERATOR_BUSY) > BUSY || late {
+        results.saturated.push((subject, point));
+    }
+    let errors = errors(blocks).into_iter();
+    let errors = errors.map(|(kind, count)| (subject, point, kind, count));
+    results.errors.extend(errors);
+    let merged = || [&pace, &requests].into_iter().flatten();
+    Depending {
+        subject,
+        point,
+        dependent: merged().any(|m| m.dependent),
+        unresolved: merged().any(|m| m.unresolved),
+    }
+}
+
+/// A metric, and what a block says of it.
+type Figure = (Metric, Summary, fn(&Visit) -> Option<f64>);
+
+fn add(
+    levels: &mut Levels,
+    (subject, point): Place,
+    blocks: &[&Visit],
+    (metric, summary, value): Figure,
+) -> Option<Merged> {
+    let values: Blocks = blocks.iter().map(|visit| value(visit)).collect();
+    levels.add(key(subject, point, &metric), summary, &values)
+}
+
+fn rates() -> [Figure; 3] {
+    [
+        (Metric::OFFERED, Summary::Merged, |v| {
+            Some(v.offered_per_second())
+        }),
+        (Metric::THROUGHPUT, Summary::Merged, |v| {
+            Some(v.per_second(v.served))
+        }),
+        (Metric::RECEIVED, Summary::Merged, |v| {
+            Some(v.per_second(v.received_bytes))
+        }),
+    ]
+}
+
+fn costs() -> [Figure; 11] {
+    [
+        (Metric::SERVER_CPU, Summary::Merged, |v| {
+            v.server_ns_per_request()
+        }),
+        (Metric::SERVER_CORES, Summary::Merged, |v| {
+            Some(v.server_cpu_ns? as f64 / v.served_in_ns)
+        }),
+        (Metric::SERVER_MEMORY, Summary::Merged, |v| {
+            Some(v.server_bytes? as f64)
+        }),
+        (Metric::GENERATOR_CPU, Summary::Merged, |v| {
+            v.per_request(v.cpu_ns as f64)
+        }),
+        (Metric::GENERATOR_BUSY, Summary::Merged, |v| {
+            Some(v.busiest_cpu_ns as f64 / v.served_in_ns)
+        }),
+        (Metric::THREADS, Summary::Most, |v| {
+            Some(v.server_threads?.into())
+        }),
+        (Metric::REQUESTS, Summary::Sum, |v| Some(v.offered as f64)),
+        (Metric::SERVED, Summary::Sum, |v| Some(v.served as f64)),
+        (Metric::ERRORS, Summary::Sum, |v| Some(v.failed() as f64)),
+        (Metric::CONNECTS, Summary::Sum, |v| Some(v.connects as f64)),
+        (Metric::DRAIN, Summary::Most, |v| Some(v.drain_ns as f64)),
+    ]
+}
+
+/// The quantiles of each distribution that has a value; how blocks depend on each other in the response time.
+fn times(
+    plan: &Plan,
+    (subject, point): Place,
+    blocks: &[&Visit],
+    levels: &mut Levels,
+) -> Option<Merged> {
+    let of = |of: Distribution| quantiles(plan.seed, plan.measure.alpha, blocks, of);
+    let (response, depending) = of(|s| &s.response);
+    // In a closed loop a request is due when it is sent.
+    let same = blocks.iter().all(|block| block.waits_for_nothing());
+    let service = if same {
+        response.clone()
+    } else {
+        of(|s| &s.service).0
+    };
+    let (lag, _) = of(|s| &s.lag);
+    for (found, metrics) in [(&response, &RESPONSE), (&service, &SERVICE), (&lag, &LAG)] {
+        let count = (found.count > 0).then_some(Value::Reading(found.count as f64));
+        let parts = found.parts.map(|part| part.map(Value::Estimate));
+        let max = found.max_ns.map(|ns| Value::Reading(ns as f64));
+        let values = [count].into_iter().chain(parts).chain([max]);
+        for (metric, value) in metrics.iter().zip(values) {
+            if let Some(value) = value {
+                let key = key(subject, point, metric);
+                levels.push(key, blocks.len() as u32, value);
+            }
+        }
+    }
+    depending
+}
+
+/// Only kinds that happened.
+fn errors(blocks: &[&Visit]) -> Vec<(ErrorKind, u64)> {
+    let mut all = BTreeMap::new();
+    for (kind, count) in blocks.iter().flat_map(|block| &block.errors) {
+        let sum = all.entry(*kind).or_insert(0_u64);
+        *sum = sum.saturating_add(*count);
+    }
+    all.into_iter().filter(|(_, count)| *count > 0).collect()
+}
+
+static IN_TURNS: [Metric; 6] = [
+    Metric::THROUGHPUT,
+    Metric::P50,
+    Metric::P90,
+    Metric::P99,
+    Metric::P999,
+    Metric::SERVER_CPU,
+];
+
+static RATES: [Metric; 2] = [Metric::THROUGHPUT, Metric::SERVER_CPU];
+
+static LATENCIES: [Metric; 3] = [Metric::P50, Metric::P90, Metric::P99];
+
+/// The metrics in which servers are compared at a point. Those that the lab starts are each offered a rate
+/// of its own in an open loop, so that their throughputs say nothing there; and in a closed loop, in which
+/// who stalls is asked less, their response times do not.
+fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
+    match (plan.serving(), plan.is_open(point)) {
+        (None, _) => &IN_TURNS,
+        (Some(_), true) => &LATENCIES,
+        (Some(_), false) => &RATES,
+    }
+}
+
+/// Compares servers at every point, in every metric that both have.
+///
+/// Each block yields, for each metric, the logarithm of subject / baseline of all its slices together:
+/// passes are mirrored, so drift cancels.
+fn compared(basis: &Basis, visits: &Visits, limited: &HashSet<Place>) -> Compared {
+    let plan = basis.plan;
+    let mut compared = Compared::default();
+    for point in 0..plan.points.len() {
+        let metrics = metrics(plan, point);
+        let subjects = 0..plan.subjects.len();
+        let all: Vec<_> = subjects
+            .map(|subject| visited(visits, (subject, point), metrics))
+            .collect();
+        let question = Question {
+            point: Some(point),
+            judged: metrics,
+            beside: &[],
+        };
+        let first = compared.pairs.len();
+        compared.add(basis, &question, |subject, metric| {
+            let which = metrics.iter().position(|known| known == metric);
+            let logs = which.map(|i| against(&all[subject], &all[plan.baseline], i, metric));
+            logs.flatten().unwrap_or_default()
+        });
+        let new = compared.pairs.split_off(first).into_iter();
+        let kept = new.filter(|pair| is_the_servers(plan, limited, point, pair));
+        compared.pairs.extend(kept);
+    }
+    compared
+}
+
+/// Whether a throughput says something of the servers. Where the generator was the limit of the one
+/// that is ahead, the difference is at least as great, and the verdict holds; otherwise it is the
+/// generator that was compared.
+fn is_the_servers(plan: &Plan, limited: &HashSet<Place>, point: PointId, pair: &Pair) -> bool {
+    let limited = |subject| limited.contains(&(subject, point));
+    let found = &pair.comparison;
+    match (limited(plan.baseline), limited(found.key.subject)) {
+        _ if found.key.metric != Metric::THROUGHPUT => true,
+        (false, false) => true,
+        (true, false) => found.verdict == Some(Verdict::Slower),
+        (false, true) => found.verdict == Some(Verdict::Faster),
+        (true, true) => false,
+    }
+}
+
+/// What a block says of a server, and how many of its requests were served and failed.
+struct Visited {
+    served: u64,
+    failed: u64,
+    /// In the order of the metrics that were asked for.
+    values: Vec<Option<f64>>,
+}
+
+fn visited(visits: &Visits, (subject, point): Place, metrics: &[Metric]) -> Vec<Option<Visited>> {
+    let block = |visit: &Visit| Visited {
+        served: visit.served,
+        failed: visit.failed(),
+        values: metrics.iter().map(|m| visit.value(m)).collect(),
+    };
+    let blocks = visits.of(subject, point);
+    blocks.map(|visit| visit.map(block)).collect()
+}
+
+/// For each block with both servers the logarithm of one's / the other's. `None` where some block lacks the
+/// metric, for blocks that have too few requests are the slow ones; or where errors take the place of a
+/// percentile.
+fn against(
+    mine: &[Option<Visited>],
+    theirs: &[Option<Visited>],
+    which: usize,
+    metric: &Metric,
+) -> Option<Vec<f64>> {
+    let both = mine.iter().zip(theirs);
+    let both = both.filter_map(|(a, b)| Some((a.as_ref()?, b.as_ref()?)));
+    let (mine, theirs): (Vec<&Visited>, Vec<&Visited>) = both.unzip();
+    let hides = |blocks: &[&Visited]| {
+        let sum = |of: fn(&Visited) -> u64| {
+            let all = blocks.iter().map(|block| of(block));
+            all.fold(0, u64::saturating_add)
+        };
+        per_10_000(metric).is_some_and(|part| hidden(sum(|b| b.failed), sum(|b| b.served), part))
+    };
+    if hides(&mine) || hides(&theirs) {
+        return None;
+    }
+    let pairs = mine.into_iter().zip(theirs);
+    pairs
+        .map(|(a, b)| Some((a.values[which]? / b.values[which]?).ln()))
+        .collect()
+}
+
+/// The cases of a plan one by one, and all of them together if they are several.
+fn cases(plan: &Plan) -> impl Iterator<Item = Option<usize>> {
+    let all = (plan.cases.len() > 1).then_some(None);
+    (0..plan.cases.len()).map(Some).chain(all)
+}
+
+/// The points of a case, or of all, at which servers are asked as fast as they answer.
+fn closed_points(
+    plan: &Plan,
+    case: Option<usize>,
+    keep_alive: bool,
+) -> impl Iterator<Item = PointId> {
+    (0..plan.points.len()).filter(move |&point| {
+        case.is_none_or(|case| plan.points[point].case == case)
+            && !plan.is_open(point)
+            && plan.keeps_alive(point) == keep_alive
+    })
+}
+
+fn by_block(
+    visits: &Visits,
+    (subject, point): Place,
+    value: impl Fn(&Visit) -> Option<f64>,
+) -> Blocks {
+    let visits = visits.of(subject, point);
+    visits.map(|visit| visit.and_then(&value)).collect()
+}
+
+/// What a request costs a server, by case, then with and without keep-alive.
+fn over_points(basis: &Basis, visits: &Visits) -> Vec<super::Overall> {
+    let plan = basis.plan;
+    let scopes = cases(plan).flat_map(|case| [true, false].map(|keep_alive| (case, keep_alive)));
+    let scopes = scopes.map(|(case, keep_alive)| Scope {
+        metric: Metric::SERVER_CPU,
+        case,
+        keep_alive: Some(keep_alive),
+        points: closed_points(plan, case, keep_alive).collect(),
+        judged: true,
+    });
+    let logs = |subject, point| -> Blocks {
+        let of = |subject| by_block(visits, (subject, point), |v| v.server_ns_per_request());
+        let both = of(plan.baseline).into_iter().zip(of(subject));
+        both.map(|(base, mine)| Some((mine? / base?).ln()))
+            .collect()
+    };
+    scopes
+        .flat_map(|scope| overall(basis, &scope, logs))
+        .collect()
+}
+
+/// What it costs a server that each request has a connection of its own: by case, then server, then metric, over
+/// all numbers of connections that there are both with and without keep-alive.
+fn reconnects(basis: &Basis, visits: &Visits) -> Vec<Effect> {
+    let plan = basis.plan;
+    let places = cases(plan).flat_map(|case| plan.compared().map(move |s| (case, s)));
+    let of = |(case, subject): (Option<usize>, SubjectId)| {
+        let pairs = with_and_without(basis, case, subject);
+        RATES.iter().filter_map(move |metric| {
+            let value = |visit: &Visit| visit.value(metric);
+            effect(
+                basis,
+                (subject, metric),
+                (KEEP_ALIVE, case),
+                pairs.clone(),
+                |point| by_block(visits, (subject, point), value),
+            )
+        })
+    };
+    places.flat_map(of).collect()
+}
+
+fn with_and_without(
+    basis: &Basis,
+    case: Option<usize>,
+    subject: SubjectId,
+) -> Vec<(PointId, PointId)> {
+    let plan = basis.plan;
+    let able =
+        |&point: &PointId| plan.takes_part(subject, point) && !failed(basis.run, subject, point);
+    let kept = |point: PointId| {
+        let mut kept = closed_points(plan, Some(plan.points[point].case), true).filter(able);
+        kept.find(|&kept| plan.connections(kept) == plan.connections(point))
+    };
+    let without = closed_points(plan, case, false).filter(able);
+    without
+        .filter_map(|point| Some((kept(point)?, point)))
+        .collect()
+}

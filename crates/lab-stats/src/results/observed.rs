@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Observations of any metric -> figures, comparisons, controls, means over points, effects of factors and
+//! warnings. A kind of run that takes one number from each block of a subject at a point needs nothing else.
+
+use super::batches::basis;
+use super::compare::{Compared, Question};
+use super::judge::Basis;
+use super::levels::{Blocks, Levels, Summary};
+use super::means::{Scope, effects, overall};
+use super::parts::{self, Place};
+use super::warnings::{self, Evidence};
+use super::{Key, Results};
+use crate::refusals::failed;
+use crate::stopping;
+use crate::table::sound_plan;
+use lab_model::{Direction, Metric, Plan, PointId, Run, SubjectId};
+use std::collections::HashMap;
+
+/// What a block says.
+#[derive(Clone, Debug)]
+pub struct Observation {
+    /// Of what; a point of `None`: of the subject in the whole block, as its start-up is.
+    pub key: Key,
+    /// Which of the run's complete blocks, in the order of time, from 0.
+    pub block: usize,
+    /// In the metric's unit; finite.
+    pub value: f64,
+}
+
+/// The results of a run whose blocks yielded these observations. Several of one key in a block count as their
+/// mean. Figures are medians over blocks with their exact intervals. Metrics with a direction are compared with
+/// the target's baseline, at each point over subjects and metrics together, as long as every value is above 0;
+/// of those of which more is better the ratio is the baseline's / the subject's, so that below 1 is better.
+/// Observations of subjects, points or blocks that the run does not have are left out.
+pub fn observed(run: &Run, observations: &[Observation]) -> Results {
+    let of = |part: &Run, place: &Place| {
+        let own = |o: &Observation| Some((place.own(&o.key)?, o.block, o.value));
+        of_part(part, observations.iter().filter_map(own))
+    };
+    parts::of(run, |run, _| of(run, &Place::all(run)), of)
+}
+
+/// What the readings of a run's turns say, those that count.
+pub fn readings(run: &Run) -> Vec<Observation> {
+    let blocks = run.complete_blocks().enumerate();
+    let all = blocks.flat_map(|(i, block)| block.readings.iter().map(move |r| (i, r)));
+    let known = all.filter_map(|(block, reading)| {
+        let metric = run.metrics.iter().find(|m| m.id == reading.metric)?;
+        Some(Observation {
+            key: super::levels::key(reading.subject, Some(reading.point), metric),
+            block,
+            value: reading.value,
+        })
+    });
+    known.collect()
+}
+
+/// The values of a run on one target.
+pub(crate) struct Observed {
+    /// In the order in which they were first seen.
+    pub metrics: Vec<Metric>,
+    values: HashMap<Key, Blocks>,
+}
+
+impl Observed {
+    fn new(blocks: usize, all: impl Iterator<Item = (Key, usize, f64)>) -> Observed {
+        let mut metrics: Vec<Metric> = Vec::new();
+        let mut sums: HashMap<Key, Vec<(f64, f64)>> = HashMap::new();
+        for (key, block, value) in all.filter(|(_, block, _)| *block < blocks) {
+            if !metrics.contains(&key.metric) {
+                metrics.push(key.metric.clone());
+            }
+            let sums = sums.entry(key).or_insert_with(|| vec![(0.0, 0.0); blocks]);
+            sums[block].0 += value;
+            sums[block].1 += 1.0;
+        }
+        let mean = |(sum, count): (f64, f64)| (count > 0.0).then(|| sum / count);
+        let means =
+            |(key, sums): (Key, Vec<(f64, f64)>)| (key, sums.into_iter().map(mean).collect());
+        Observed {
+            metrics,
+            values: sums.into_iter().map(means).collect(),
+        }
+    }
+
+    /// What the readings of a run's turns say.
+    pub fn readings(run: &Run) -> Observed {
+        let told = readings(run).into_iter().map(|o| (o.key, o.block, o.value));
+        Observed::new(run.complete_blocks().count(), told)
+    }
+
+    /// By block.
+    pub fn of(
+        &self,
+        subject: SubjectId,
+        point: Option<PointId>,
+        metric: &Metric,
+    ) -> &[Option<f64>] {
+        let key = super::levels::key(subject, point, metric);
+        self.values.get(&key).map_or(&[], Vec::as_slice)
+    }
+
+    /// The logarithm of a subject's value / the baseline's, by block; below 0 is better. Nothing where a value
+    /// is not above 0, which has no logarithm.
+    pub fn logs(
+        &self,
+        plan: &Plan,
+        subject: SubjectId,
+        point: Option<PointId>,
+        metric: &Metric,
+    ) -> Blocks {
+        let [mine, base] = [subject, plan.baseline].map(|s| self.of(s, point, metric));
+        let known = mine.iter().chain(base).flatten();
+        if !known.into_iter().all(|value| *value > 0.0) {
+            return Blocks::new();
+        }
+        let sign = match metric.better {
+            Direction::More => -1.0,
+            Direction::Less | Direction::Neither => 1.0,
+        };
+        let both = mine.iter().zip(base);
+        both.map(|(mine, base)| Some(sign * ((*mine)? / (*base)?).ln()))
+            .collect()
+    }
+}
+
+fn of_part(run: &Run, observations: impl Iterator<Item = (Key, usize, f64)>) -> Results {
+    let Some(plan) = sound_plan(run) else {
+        return Results::default();
+    };
+    let observed = Observed::new(run.complete_blocks().count(), observations);
+    let basis = basis(run, plan, stopping::alpha(run, plan));
+    let verdicts = observed.metrics.iter();
+    let verdicts = verdicts.filter(|metric| metric.better != Direction::Neither);
+    let verdicts: Vec<Metric> = verdicts.cloned().collect();
+    let compared = compared(&basis, &observed, &verdicts);
+    let mut results = Results {
+        controls: compared.controls,
+        cells: levels(&basis, &observed).cells,
+        ..Results::default()
+    };
+    for metric in &verdicts {
+        let logs = |subject, point| observed.logs(plan, subject, Some(point), metric);
+        for scope in scopes(plan, metric) {
+            results.overall.extend(overall(&basis, &scope, logs));
+        }
+        let values = |subject, point| observed.of(subject, Some(point), metric).to_vec();
+        results.effects.extend(effects(&basis, metric, values));
+    }
+    results.warnings = warnings::of_batches(&Evidence {
+        basis: &basis,
+        cells: &results.cells,
+        controls: &results.controls,
+        pairs: &compared.pairs,
+        depending: &[],
+        errors: &[],
+    });
+    let pairs = compared.pairs.into_iter();
+    results.comparisons = pairs.map(|pair| pair.comparison).collect();
+    results.refusals = basis.refusals;
+    results
+}
+
+/// At every point, and over the whole run.
+fn compared(basis: &Basis, observed: &Observed, metrics: &[Metric]) -> Compared {
+    let mut compared = Compared::default();
+    let points = (0..basis.plan.points.len()).map(Some);
+    for point in points.chain([None]) {
+        let question = Question {
+            point,
+            judged: metrics,
+            beside: &[],
+        };
+        compared.add(basis, &question, |subject, metric| {
+            let logs = observed.logs(basis.plan, subject, point, metric);
+            logs.into_iter().flatten().collect()
+        });
+    }
+    compared
+}
+
+fn levels(basis: &Basis, observed: &Observed) -> Levels {
+    let mut levels = Levels {
+        alpha: basis.plan.measure.alpha,
+        cells: Vec::new(),
+    };
+    let points = (0..basis.plan.points.len()).map(Some);
+    for point in points.chain([None]) {
+        for subject in 0..basis.plan.subjects.len() {
+            if point.is_some_and(|point| failed(basis.run, subject, point)) {
+                continue;
+            }
+            for metric in &observed.metrics {
+                let key = super::levels::key(subject, point, metric);
+                let blocks = observed.of(subject, point, metric);
+                levels.add(key, Summary::Median, blocks);
+            }
+        }
+    }
+    levels
+}
+
+/// Over the points of each case, and over all of them if the cases are several.
+fn scopes(plan: &Plan, metric: &Metric) -> Vec<Scope> {
+    let several = (plan.cases.len() > 1).then_some(None);
+    let cases = (0..plan.cases.len()).map(Some).chain(several);
+    let scope = |case: Option<usize>| Scope {
+        metric: metric.clone(),
+        case,
+        keep_alive: None,
+        points: (0..plan.points.len())
+            .filter(|&point| case.is_none_or(|case| plan.points[point].case == case))
+            .collect(),
+        judged: true,
+    };
+    cases.map(scope).collect()
+}

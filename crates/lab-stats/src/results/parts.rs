@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A run -> its results, with the subjects, points and cases of the whole run, whatever target they are of.
+
+use super::{Key, Results, Warning, batches, load};
+use lab_model::{BlockState, Plan, PointId, Run, SubjectId, TargetId, parts};
+
+/// Everything that a run's samples say, whatever was measured. Nothing for a run without a plan (imported
+/// figures), or whose plan contradicts itself.
+pub fn results(run: &Run) -> Results {
+    of(run, load::results, |part, _| batches::results(part))
+}
+
+pub(super) fn of(
+    run: &Run,
+    load: impl Fn(&Run, &Plan) -> Results,
+    batches: impl Fn(&Run, &Place) -> Results,
+) -> Results {
+    let Some(plan) = crate::table::sound_plan(run) else {
+        return Results::default();
+    };
+    let mut results = match plan.load() {
+        Some(_) => load(run, plan),
+        None => of_targets(run, plan, batches),
+    };
+    results.blocks = run.complete_blocks().count() as u32;
+    let disturbed = run
+        .blocks
+        .iter()
+        .filter(|b| b.state == BlockState::Disturbed);
+    results.disturbed_blocks = disturbed.count() as u32;
+    results.level = 1.0 - crate::stopping::alpha(run, plan);
+    results.margin = plan.measure.margin;
+    results.sort();
+    results
+}
+
+/// Subjects are compared on each target by itself.
+fn of_targets(run: &Run, plan: &Plan, batches: impl Fn(&Run, &Place) -> Results) -> Results {
+    let mut results = Results::default();
+    let all = places(plan);
+    for (part, place) in parts(run).iter().zip(&all) {
+        results.add(batches(&part.run, place), place, all.len() > 1);
+    }
+    results
+}
+
+/// What the numbers of a part are in the whole run.
+pub(super) struct Place {
+    target: TargetId,
+    subjects: Vec<SubjectId>,
+    points: Vec<PointId>,
+    cases: Vec<usize>,
+}
+
+/// Of each part of a run, in the order of [`parts`].
+fn places(plan: &Plan) -> Vec<Place> {
+    let targets = 0..plan.targets.len().max(1);
+    let all = targets.map(|target| Place::new(plan, target));
+    all.filter(|p| plan.targets.is_empty() || !p.points.is_empty() && !p.subjects.is_empty())
+        .collect()
+}
+
+impl Place {
+    /// Of a run that is its only part.
+    pub fn all(run: &Run) -> Place {
+        let plan = run.plan.as_ref();
+        Place {
+            target: 0,
+            subjects: (0..plan.map_or(0, |p| p.subjects.len())).collect(),
+            points: (0..plan.map_or(0, |p| p.points.len())).collect(),
+            cases: (0..plan.map_or(0, |p| p.cases.len())).collect(),
+        }
+    }
+
+    fn new(plan: &Plan, target: TargetId) -> Place {
+        let all = plan.targets.is_empty();
+        let here = |of: TargetId| all || of == target;
+        let points = (0..plan.points.len()).filter(|&p| here(plan.points[p].target));
+        let points: Vec<PointId> = points.collect();
+        let used = |&case: &usize| all || points.iter().any(|&p| plan.points[p].case == case);
+        let subjects = 0..plan.subjects.len();
+        Place {
+            target,
+            cases: (0..plan.cases.len()).filter(used).collect(),
+            subjects: subjects
+                .filter(|&s| here(plan.subjects[s].target))
+                .collect(),
+            points,
+        }
+    }
+
+    /// The key of the part for one of the whole run; `None`: it is of another part.
+    pub fn own(&self, key: &Key) -> Option<Key> {
+        let point = |p: PointId| self.points.iter().position(|&known| known == p);
+        let subject = self.subjects.iter().position(|&s| s == key.subject)?;
+        let point = match key.point {
+            Some(p) => Some(point(p)?),
+            None => None,
+        };
+        Some(Key {
+            subject,
+            point,
+            metric: key.metric.clone(),
+        })
+    }
+
+    fn point(&self, point: &mut PointId) {
+        *point = self.points[*point];
+    }
+
+    fn subject(&self, subject: &mut SubjectId) {
+        *subject = self.subjects[*subject];
+    }
+
+    fn maybe(&self, point: &mut Option<PointId>) {
+        point.iter_mut().for_each(|point| self.point(point));
+    }
+}
+
+impl Results {
+    /// Everything of a part, under the whole run's numbers.
+    fn add(&mut self, mut part: Results, place: &Place, several: bool) {
+        part.renumber(place);
+        self.cells.extend(part.cells);
+        self.comparisons.extend(part.comparisons);
+        self.controls.extend(part.controls);
+        self.overall.extend(part.overall);
+        self.fits.extend(part.fits);
+        self.effects.extend(part.effects);
+        self.scalings.extend(part.scalings);
+        self.warm_ups.extend(part.warm_ups);
+        self.errors.extend(part.errors);
+        self.saturated.extend(part.saturated);
+        self.statuses.extend(part.statuses);
+        self.refusals.extend(part.refusals);
+        for mut warning in part.warnings {
+            warning.target = several.then_some(place.target);
+            self.warn(warning);
+        }
+    }
+
+    fn renumber(&mut self, place: &Place) {
+        let keys = self.cells.iter_mut().map(|cell| &mut cell.key);
+        for key in keys.chain(self.comparisons.iter_mut().map(|c| &mut c.key)) {
+            place.subject(&mut key.subject);
+            place.maybe(&mut key.point);
+        }
+        for comparison in &mut self.comparisons {
+            place.subject(&mut comparison.baseline);
+        }
+        for control in &mut self.controls {
+            place.point(&mut control.point);
+        }
+        for overall in &mut self.overall {
+            place.subject(&mut overall.subject);
+            overall.target = place.target;
+            overall.case = overall.case.map(|case| place.cases[case]);
+        }
+        for fit in &mut self.fits {
+            place.subject(&mut fit.subject);
+            fit.case = place.cases[fit.case];
+        }
+        for effect in &mut self.effects {
+            place.subject(&mut effect.subject);
+            effect.case = effect.case.map(|case| place.cases[case]);
+            for (from, to) in &mut effect.pairs {
+                place.point(from);
+                place.point(to);
+            }
+        }
+        for scaling in &mut self.scalings {
+            place.subject(&mut scaling.subject);
+            scaling.target = place.target;
+            scaling.case = place.cases[scaling.case];
+        }
+        let warm_ups = self.warm_ups.iter_mut().map(|(s, p, _)| (s, p));
+        let errors = self.errors.iter_mut().map(|(s, p, ..)| (s, p));
+        let statuses = self.statuses.iter_mut().map(|(s, p, _)| (s, p));
+        let saturated = self.saturated.iter_mut().map(|(s, p)| (s, p));
+        for (subject, point) in warm_ups.chain(errors).chain(statuses).chain(saturated) {
+            place.subject(subject);
+            place.point(point);
+        }
+        for refusal in &mut self.refusals {
+            place.subject(&mut refusal.subject);
+            place.maybe(&mut refusal.point);
+        }
+        for warning in &mut self.warnings {
+            warning.subject.iter_mut().for_each(|s| place.subject(s));
+            place.maybe(&mut warning.point);
+        }
+    }
+
+    /// What holds on several targets is said once, of all.
+    fn warn(&mut self, warning: Warning) {
+        let known = self.warnings.iter_mut().find(|known| {
+            (known.kind, known.subject, known.point)
+                == (warning.kind, warning.subject, warning.point)
+                && known.text == warning.text
+        });
+        match known {
+            Some(known) => known.target = None,
+            None => self.warnings.push(warning),
+        }
+    }
+
+    /// By point, then subject; what is of the whole run last. Metrics stay in their order.
+    fn sort(&mut self) {
+        self.cells.sort_by_key(|cell| cell.key.place());
+        self.comparisons.sort_by_key(|c| c.key.place());
+        self.controls.sort_by_key(|control| control.point);
+        self.refusals.sort_by_key(|r| (r.subject, r.point));
+        self.warnings.sort_by_key(|warning| warning.kind);
+    }
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a reader of the figures of a load must know.
+
+use super::server::{
+    DELIVERED, Loaded, Server, interrupted, of_servers, percent_of_errors, warning, whole,
+};
+use super::{
+    Evidence, alone, disturbances, failed, list, percent, servers, shortfall, unfit, worst,
+};
+use crate::load::hidden;
+use crate::load::visits::per_10_000;
+use crate::results::{Warning, WarningKind};
+use lab_model::{Arrivals, Load, Metric};
+use std::ops::Deref;
+
+/// Generator and server take from each other where together they use more than this part of the cores.
+const FULL: f64 = 0.9;
+
+/// All warnings about a load, the gravest first.
+pub(in crate::results) fn of_load(evidence: &Evidence) -> Vec<Warning> {
+    let loaded = Loaded::new(evidence);
+    let (run, plan) = (loaded.run, loaded.plan);
+    let Some(load) = plan.load() else {
+        return Vec::new();
+    };
+    if plan.serving().is_some() {
+        return servers::of_servers(&loaded);
+    }
+    let loaded = Naming(&loaded);
+    let mut all: Vec<Warning> = interrupted(run).into_iter().collect();
+    all.extend(failed(run, plan));
+    all.extend(loaded.errors());
+    all.extend(loaded.saturated());
+    all.extend(loaded.came_late());
+    all.extend(loaded.not_delivered(load));
+    all.extend(loaded.shared_cores());
+    all.extend(unfit(run));
+    all.extend(loaded.few_blocks());
+    all.extend(if load.arrivals.changes() {
+        loaded.stages()
+    } else {
+        loaded.dependent()
+    });
+    all.extend(disturbances(run));
+    all.extend(loaded.closed_loop(load));
+    all
+}
+
+/// Names every place where something is so.
+struct Naming<'l>(&'l Loaded<'l>);
+
+impl<'l> Deref for Naming<'l> {
+    type Target = Loaded<'l>;
+
+    fn deref(&self) -> &Loaded<'l> {
+        self.0
+    }
+}
+
+impl Naming<'_> {
+    /// A cell's server and point, as far as they do not go without saying.
+    fn place(&self, cell: &Server) -> String {
+        let several = self.plan.subjects.len() > 1;
+        let subject = several.then(|| self.plan.subjects[cell.subject].name.clone());
+        let point = self.plan.points[cell.point].params.iter();
+        let point: Vec<String> = point.map(|(key, value)| format!("{key}={value}")).collect();
+        let point = (self.plan.points.len() > 1).then(|| point.join(" "));
+        let words: Vec<String> = subject.into_iter().chain(point).collect();
+        words.join(" at ")
+    }
+
+    /// ` at connections=8 and connections=16`, ` for A at connections=8`, or nothing.
+    fn at(&self, cells: &[&Server]) -> String {
+        let preposition = match self.plan.subjects.len() {
+            1 => "at",
+            _ => "for",
+        };
+        let places = list(cells.iter().map(|cell| self.place(cell)));
+        if places.is_empty() {
+            places
+        } else {
+            format!(" {preposition} {places}")
+        }
+    }
+
+    /// Of the cells, each with something to say of it.
+    fn each(&self, cells: &[&Server], what: impl Fn(&Server) -> String) -> String {
+        list(
+            cells
+                .iter()
+                .map(|cell| format!("{}{}", what(cell), self.at(&[cell]))),
+        )
+    }
+
+    fn errors(&self) -> Option<Warning> {
+        let failing = self.failing();
+        let hides = |cell: &Server| {
+            let part = per_10_000(&Metric::P999);
+            part.is_some_and(|part| hidden(cell.errors(), cell.served(), part))
+        };
+        let several = self.plan.subjects.len() > 1;
+        let left_out = if several && failing.iter().any(|cell| hides(cell)) {
+            " Percentiles are not compared where more failed than lie beyond them."
+        } else {
+            ""
+        };
+        let shares = self.each(&failing, |cell| {
+            let all = self.evidence.errors.iter();
+            let mine = all.filter(|e| (e.0, e.1) == (cell.subject, cell.point));
+            let kinds = mine.map(|(.., kind, count)| format!("{count} {}", kind.name()));
+            format!(
+                "{} ({})",
+                percent_of_errors(cell.error_share()),
+                list(kinds)
+            )
+        });
+        warning(WarningKind::Errors, &failing, || {
+            format!(
+                "Of the requests, these were not answered as they should be: {shares}. They are in no \
+                 percentile: those are of what was served.{left_out}"
+            )
+        })
+    }
+
+    fn saturated(&self) -> Option<Warning> {
+        let busy = self.busy();
+        let parts = self.each(&busy, |cell| {
+            percent(whole(cell.number(&Metric::GENERATOR_BUSY)))
+        });
+        warning(WarningKind::Saturated, &busy, || {
+            format!(
+                "The generator was the limit, not the server: so much of the time its busiest thread \
+                 had a core: {parts}. The figures there are its own. Give it more threads (--threads), \
+                 have the server send smaller answers, or generate the load on another machine."
+            )
+        })
+    }
+
+    fn came_late(&self) -> Option<Warning> {
+        let late = self.late();
+        let lags = self.each(&late, |cell| {
+            format!("{:.1} ms", cell.number(&Metric::LAG_P99) / 1e6)
+        });
+        warning(WarningKind::Late, &late, || {
+            format!(
+                "The generator itself came late to one request in a hundred, by so much or more: {lags}. \
+                 Response times there have that in them. Give it a core of its own or more threads \
+                 (--threads), a lower --rate, or another machine."
+            )
+        })
+    }
+
+    fn not_delivered(&self, load: &Load) -> Option<Warning> {
+        let short = self.short();
+        let rates = self.each(&short, |cell| {
+            let rates = [Metric::THROUGHPUT, Metric::OFFERED];
+            let [served, offered] = rates.map(|metric| cell.number(&metric));
+            let rates = format!("{served:.0} of {offered:.0}");
+            let drain_ns = cell.number(&Metric::DRAIN);
+            // What is under way at the end of every visit is not worth a word.
+            if drain_ns > (1.0 - DELIVERED) * load.stretch_ns as f64 {
+                let late_s = drain_ns / 1e9;
+                format!("{rates}, until {late_s:.2} s after the end")
+            } else {
+                rates
+            }
+        });
+        warning(WarningKind::NotDelivered, &short, || {
+            format!(
+                "Not all that was due was served; of the requests per second: {rates}. Where requests \
+                 pile up, response times grow as long as the load lasts: its length is in the percentiles. \
+                 Look for the highest rate that is served, or raise --connections."
+            )
+        })
+    }
+
+    /// That the server is on this machine is known where its CPU time is.
+    fn shared_cores(&self) -> Option<Warning> {
+        let mut facts = self.run.host.facts.iter();
+        let (_, cores) = facts.find(|(name, _)| name == "cores")?;
+        let cores: f64 = cores.parse().ok()?;
+        let generator = |cell: &Server| {
+            let request_ns = cell.number(&Metric::GENERATOR_CPU);
+            cell.number(&Metric::THROUGHPUT) * request_ns / 1e9
+        };
+        let used = |cell: &Server| {
+            let server = cell.value(&Metric::SERVER_CORES)?.value();
+            Some(server + generator(cell))
+        };
+        let mut full = self.cells(|cell| used(cell).is_some_and(|used| used > FULL * cores));
+        full.retain(|_| cores > 0.0);
+        warning(WarningKind::SharedCores, &full, || {
+            format!(
+                "The server is on the generator's machine, and together they used nearly all of its \
+                 {cores:.0} core{}{}: each took from the other. On two machines more would be served.",
+                if cores == 1.0 { "" } else { "s" },
+                self.at(&full),
+            )
+        })
+    }
+
+    fn few_blocks(&self) -> Option<Warning> {
+        let text = match worst(self.evidence.pairs) {
+            None => alone(self.run, self.plan, self.evidence.pairs.is_empty())?,
+            Some(pair) => format!("{}, and no winner is named", shortfall(pair)?),
+        };
+        let text = format!("{text}. Give the run more time (--for).");
+        Some(Warning::new(WarningKind::FewBlocks, text))
+    }
+
+    fn dependent(&self) -> Option<Warning> {
+        let (measured, compared) = (self.evidence.depending, self.evidence.pairs);
+        let open = measured.iter().any(|m| m.unresolved)
+            || compared.iter().any(|pair| pair.ratio.unresolved);
+        let merged = measured.iter().any(|m| m.dependent)
+            || compared.iter().any(|pair| pair.ratio.dependent);
+        let depends = |cell: &Server| {
+            let place = (cell.subject, cell.point);
+            let mut all = measured.iter().filter(|m| m.dependent);
+            all.any(|m| (m.subject, m.point) == place)
+        };
+        let cells = self.cells(depends);
+        let at = self.at(&cells);
+        let text = match (open, merged) {
+            (true, _) => format!(
+                "Neighbouring blocks depend on each other{at}, and there are too few to merge them: the \
+                 intervals may be too narrow. The server may still be warming up or filling a cache. \
+                 Give the run more time (--for)."
+            ),
+            (false, true) => format!(
+                "Neighbouring blocks depend on each other{at}: they were merged, and fewer count."
+            ),
+            (false, false) => return None,
+        };
+        Some(Warning::about(
+            WarningKind::Dependent,
+            text,
+            of_servers(&cells),
+        ))
+    }
+
+    /// Where the rate changes as planned, that neighbours are alike says nothing of the server.
+    fn stages(&self) -> Option<Warning> {
+        let text = (!self.cells(|_| true).is_empty()).then(|| {
+            "The rate changed as it was planned to: rates and costs are those of the middle of it, percentiles              those of all of it, and the intervals say little. Look at the course over time."
+                .to_string()
+        });
+        Some(Warning::new(WarningKind::Stages, text?))
+    }
+
+    fn closed_loop(&self, load: &Load) -> Option<Warning> {
+        let timed = !self
+            .cells(|cell| cell.number(&Metric::RESPONSES) > 0.0)
+            .is_empty();
+        let text = (timed && load.arrivals == Arrivals::Closed).then(|| {
+            "Each connection waits for its answer before it sends the next request. So a server that \
+             stalls is asked less while it does, and the percentiles leave out what people would have \
+             waited who come regardless (coordinated omission). `--rate` sends requests when they are due."
+                .to_string()
+        });
+        Some(Warning::new(WarningKind::ClosedLoop, text?))
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Servers under load: their figures, and which of them a warning concerns.
+
+use super::{Evidence, percent};
+use crate::load::{BUSY, LATE_NS, error_share};
+use crate::results::{Cell, Value, Warning, WarningKind};
+use lab_model::{Ending, Metric, Plan, PointId, Run, SubjectId};
+
+/// Where less than this part of what was due was served, the rate was not delivered.
+pub(super) const DELIVERED: f64 = 0.99;
+
+/// What warnings of a load are found in.
+pub(super) struct Loaded<'e> {
+    pub run: &'e Run,
+    pub plan: &'e Plan,
+    pub evidence: &'e Evidence<'e>,
+    servers: Vec<Server<'e>>,
+}
+
+impl<'e> Loaded<'e> {
+    pub fn new(evidence: &'e Evidence<'e>) -> Loaded<'e> {
+        Loaded {
+            run: evidence.basis.run,
+            plan: evidence.basis.plan,
+            evidence,
+            servers: servers(evidence.cells),
+        }
+    }
+
+    /// The servers at the points at which something is so.
+    pub fn cells(&self, which: impl Fn(&Server) -> bool) -> Vec<&Server<'e>> {
+        self.servers.iter().filter(|cell| which(cell)).collect()
+    }
+
+    /// Those of which requests failed.
+    pub fn failing(&self) -> Vec<&Server<'e>> {
+        self.cells(|cell| cell.errors() > 0)
+    }
+
+    /// Those at which the generator's busiest thread was the limit.
+    pub fn busy(&self) -> Vec<&Server<'e>> {
+        self.cells(|cell| cell.number(&Metric::GENERATOR_BUSY) > BUSY)
+    }
+
+    /// Those at which requests were due, and the generator came late to one in a hundred.
+    pub fn late(&self) -> Vec<&Server<'e>> {
+        self.cells(|cell| self.plan.is_open(cell.point) && cell.number(&Metric::LAG_P99) > LATE_NS)
+    }
+
+    /// Those that did not serve what was due.
+    pub fn short(&self) -> Vec<&Server<'e>> {
+        self.cells(|cell| self.plan.is_open(cell.point) && cell.is_short())
+    }
+}
+
+/// The figures of a server at a point.
+pub(super) struct Server<'c> {
+    pub subject: SubjectId,
+    pub point: PointId,
+    cells: &'c [Cell],
+}
+
+/// All servers at all points, of cells that are ordered by point, then subject.
+fn servers(cells: &[Cell]) -> Vec<Server<'_>> {
+    let places = cells.chunk_by(|a, b| a.key.place() == b.key.place());
+    let server = |cells: &'_ [Cell]| {
+        let key = cells.first().map(|cell| (cell.key.subject, cell.key.point));
+        key.and_then(|(subject, point)| Some((subject, point?)))
+    };
+    places
+        .filter_map(|cells| {
+            let (subject, point) = server(cells)?;
+            Some(Server {
+                subject,
+                point,
+                cells,
+            })
+        })
+        .collect()
+}
+
+impl Server<'_> {
+    pub fn value(&self, metric: &Metric) -> Option<Value> {
+        let found = self.cells.iter().find(|cell| cell.key.metric == *metric);
+        found.map(|cell| cell.value)
+    }
+
+    /// 0 where it is not known.
+    pub fn number(&self, metric: &Metric) -> f64 {
+        self.value(metric).map_or(0.0, |value| value.value())
+    }
+
+    pub fn errors(&self) -> u64 {
+        self.number(&Metric::ERRORS) as u64
+    }
+
+    pub fn served(&self) -> u64 {
+        self.number(&Metric::SERVED) as u64
+    }
+
+    /// The part of the requests that failed, 0 to 1.
+    pub fn error_share(&self) -> f64 {
+        error_share(self.errors(), self.served()).unwrap_or(0.0)
+    }
+
+    /// Whether not all that was due was served. What is served after the end is counted in the last
+    /// slice: then all of them together say nothing, but most of them do.
+    fn is_short(&self) -> bool {
+        let throughput = self.value(&Metric::THROUGHPUT);
+        let highest = throughput.and_then(|value| Some(value.interval()?.high));
+        self.number(&Metric::SERVED) < DELIVERED * self.number(&Metric::REQUESTS)
+            || highest.is_some_and(|high| high < DELIVERED * self.number(&Metric::OFFERED))
+    }
+}
+
+pub(super) fn interrupted(run: &Run) -> Option<Warning> {
+    let how = match run.ending {
+        Some(Ending::Interrupted) => "was stopped by hand",
+        None => "has not ended",
+        Some(_) => return None,
+    };
+    let text = format!("The run {how}: what it has is shown.");
+    Some(Warning::new(WarningKind::Interrupted, text))
+}
+
+/// A warning of some cells, if there are any.
+pub(super) fn warning(
+    kind: WarningKind,
+    cells: &[&Server],
+    text: impl FnOnce() -> String,
+) -> Option<Warning> {
+    (!cells.is_empty()).then(|| Warning::about(kind, text(), of_servers(cells)))
+}
+
+pub(super) fn of_servers(servers: &[&Server]) -> Vec<(SubjectId, Option<PointId>)> {
+    let place = |server: &&Server| (server.subject, Some(server.point));
+    servers.iter().map(place).collect()
+}
+
+/// Parts in whole percent.
+pub(super) fn whole(part: f64) -> f64 {
+    (100.0 * part).round() / 100.0
+}
+
+/// `2.1 %`, and never 0 % of something.
+pub(super) fn percent_of_errors(share: f64) -> String {
+    match share {
+        share if share < 0.0001 => "less than 0.01 %".to_string(),
+        share => percent(share),
+    }
+}

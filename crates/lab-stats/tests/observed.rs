@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A kind of run that the lab does not have: it gives observations of invented metrics, and gets figures,
+//! verdicts, the control, means over points, effects of factors and warnings.
+
+mod simulator;
+
+use lab_model::*;
+use lab_stats::analysis::Verdict;
+use lab_stats::results::{Key, Observation, Results, observed};
+use simulator::{Random, block, empty_run, subject};
+use std::borrow::Cow;
+
+static STALLS: Metric = Metric::new("stalls", "stalled time", Unit::Nanoseconds, Direction::Less);
+static HITS: Metric = Metric::new(
+    "hits",
+    "cache hits",
+    Unit::PerSecond(Cow::Borrowed("hits")),
+    Direction::More,
+);
+static PAGES: Metric = Metric::new(
+    "pages",
+    "pages",
+    Unit::Count(Cow::Borrowed("pages")),
+    Direction::Neither,
+);
+
+/// A baseline, one that stalls half as long and hits twice as often, one like the baseline, and a copy; at two
+/// points that differ in a factor, which triples stalls.
+fn run(blocks: u32) -> Run {
+    let names = [
+        ("base", None),
+        ("half", None),
+        ("same", None),
+        ("copy", Some(0)),
+    ];
+    let subjects = names.map(|(name, of)| subject(name, of));
+    let point = |mode: &str| Point {
+        params: vec![("mode".into(), mode.into())],
+        ..Point::default()
+    };
+    let points = vec![point("cold"), point("warm")];
+    let mut run = empty_run(subjects.into(), points, 1, 1);
+    run.blocks = (0..blocks).map(|n| block(n, Vec::new())).collect();
+    run.ending = Some(Ending::Blocks);
+    run.plan.as_mut().unwrap().measure.looks = Vec::new();
+    run
+}
+
+fn observations(run: &Run, copy: f64) -> Vec<Observation> {
+    let mut random = Random(1);
+    let mut all = Vec::new();
+    let plan = run.plan.as_ref().unwrap();
+    for block in 0..run.blocks.len() {
+        let speed = (0.2 * random.normal()).exp();
+        for subject in 0..plan.subjects.len() {
+            let cost = [1.0, 0.5, 1.0, copy][subject];
+            for point in 0..plan.points.len() {
+                let mut scatter = || speed * (0.003 * random.normal()).exp();
+                let mode = [1.0, 3.0][point];
+                let values = [
+                    (&STALLS, 1000.0 * mode * cost * scatter()),
+                    (&HITS, 50.0 / (cost * scatter())),
+                    (&PAGES, 7.0 + subject as f64),
+                ];
+                all.extend(values.map(|(metric, value)| Observation {
+                    key: Key {
+                        subject,
+                        point: Some(point),
+                        metric: metric.clone(),
+                    },
+                    block,
+                    value,
+                }));
+            }
+        }
+    }
+    all
+}
+
+fn near(found: f64, truth: f64) -> bool {
+    (found / truth - 1.0).abs() < 0.01
+}
+
+fn verdicts(results: &Results, subject: SubjectId) -> Vec<Verdict> {
+    let mine = results.comparisons.iter();
+    let mine = mine.filter(|c| c.key.subject == subject);
+    mine.map(|c| c.verdict.unwrap()).collect()
+}
+
+#[test]
+fn an_invented_metric_gets_figures_verdicts_a_control_means_and_effects() {
+    let run = run(12);
+    let results = observed(&run, &observations(&run, 1.0));
+    assert_eq!(results.blocks, 12);
+    // Four subjects at two points in three metrics.
+    assert_eq!(results.cells.len(), 24);
+    let pages = results.value(2, 1, &PAGES).unwrap();
+    assert_eq!((pages.value(), pages.interval().unwrap().low), (9.0, 9.0));
+    assert!(
+        results.comparison(1, 0, &PAGES).is_none(),
+        "it has no direction"
+    );
+    assert_eq!(verdicts(&results, 1), [Verdict::Faster; 4]);
+    assert_eq!(verdicts(&results, 2), [Verdict::Equivalent; 4]);
+    let hits = results.comparison(1, 1, &HITS).unwrap();
+    assert!(
+        near(hits.ratio.estimate, 0.5),
+        "below 1 is better: {hits:?}"
+    );
+    assert_eq!((hits.blocks, hits.baseline), (12, 0));
+    assert!(hits.p.unwrap() < 0.01 && hits.ratio.level >= 0.95);
+    assert_eq!(results.controls.len(), 4);
+    assert!(results.control(1, &STALLS).unwrap().met);
+    // The copy and two others, in two metrics, over the only case.
+    assert_eq!(results.overall.len(), 6);
+    let half = results.overall.iter().find(|o| o.subject == 1).unwrap();
+    assert_eq!((half.points, half.verdict), (2, Some(Verdict::Faster)));
+    assert!(near(half.ratio.estimate, 0.5));
+    let effects = results.effects.iter().filter(|e| e.metric == STALLS);
+    let effects: Vec<_> = effects
+        .map(|e| (e.factor.as_str(), e.ratio.estimate))
+        .collect();
+    assert_eq!(effects.len(), 4);
+    assert!(effects.iter().all(|e| e.0 == "mode" && near(e.1, 3.0)));
+    assert!(results.warnings.is_empty(), "{:?}", results.warnings);
+}
+
+#[test]
+fn what_limits_it_is_said() {
+    let run = run(3);
+    let mut observations = observations(&run, 1.0);
+    let few = observed(&run, &observations);
+    assert!(few.warnings.iter().any(|w| w.kind.name() == "few-blocks"));
+    let undecided = |v: &Verdict| matches!(v, Verdict::Inconclusive { .. });
+    assert!(verdicts(&few, 1).iter().all(undecided));
+    observations.retain(|o| o.block != 1 || o.key.subject != 1);
+    let cell = observed(&run, &observations);
+    assert_eq!(cell.find(1, Some(0), &STALLS).unwrap().blocks, 2);
+}
+
+#[test]
+fn a_copy_that_differs_raises_the_margin_of_its_metric() {
+    let run = run(20);
+    let results = observed(&run, &observations(&run, 1.1));
+    let control = results.control(0, &STALLS).unwrap();
+    assert!(!control.met && control.margin > 0.08, "{control:?}");
+    let same = results.comparison(2, 0, &STALLS).unwrap();
+    assert_eq!(same.margin, control.margin);
+    let warning = results
+        .warnings
+        .iter()
+        .find(|w| w.kind.name() == "noise-floor");
+    assert_eq!(warning.unwrap().subject, Some(0));
+}
+
+/// A value of 0 has no logarithm: the figure is shown, and nothing is compared.
+#[test]
+fn nothing_is_compared_with_a_value_of_zero() {
+    let run = run(12);
+    let mut observations = observations(&run, 1.0);
+    observations[0].value = 0.0;
+    let results = observed(&run, &observations);
+    assert!(results.comparison(1, 0, &STALLS).is_none());
+    assert!(results.comparison(1, 1, &STALLS).is_some());
+    assert!(results.value(0, 0, &STALLS).is_some());
+}
+
+/// A subject that failed is refused, and others have nothing to be compared with where the baseline did.
+#[test]
+fn failures_are_not_compared() {
+    let mut run = run(12);
+    let observations = observations(&run, 1.0);
+    run.failures.push(Failure {
+        subject: 0,
+        point: Some(0),
+        block: None,
+        kind: "crash".into(),
+        message: "It fell.".into(),
+        log: Vec::new(),
+    });
+    let results = observed(&run, &observations);
+    assert!(results.comparison(1, 0, &STALLS).is_none());
+    assert_eq!(results.refusals.len(), 4);
+    assert!(results.warnings.iter().any(|w| w.kind.name() == "failed"));
+}

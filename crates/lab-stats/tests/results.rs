@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The results of every kind of run: of a whole run those of its parts, and nothing that a kind does not have.
+
+mod simulator;
+
+use lab_model::*;
+use lab_stats::analysis::Interval;
+use lab_stats::results::{Key, Results, results};
+use simulator::figures::{judged, maybe, reading};
+use simulator::{CALM, Random, Simulator, World, block, empty_run, sample, served, subject};
+
+/// The kinds and texts of warnings.
+fn texts(results: &Results) -> Vec<(String, String)> {
+    let pair = |w: &lab_stats::results::Warning| (w.kind.name().to_string(), w.text.clone());
+    results.warnings.iter().map(pair).collect()
+}
+
+/// Compares the results of batches and of whole commands with those of their parts, each by itself.
+fn as_in_its_parts(run: &Run) -> Results {
+    let plan = run.plan.as_ref().unwrap();
+    let whole = results(run);
+    let (mut cells, mut comparisons, mut controls, mut overall) = (0, 0, 0, 0);
+    let (mut fits, mut effects, mut scalings, mut refusals) = (0, 0, 0, 0);
+    for part in parts(run) {
+        let own = part.run.plan.as_ref().unwrap();
+        let target = match part.kind {
+            Some(kind) => plan.targets.iter().position(|t| t.kind == kind).unwrap(),
+            None => 0,
+        };
+        // Subjects have one name on one target, and points one place behind those of targets before.
+        let subject = |id: SubjectId| {
+            let same = |s: &Subject| s.target == target && s.name == own.subjects[id].name;
+            plan.subjects.iter().position(same).unwrap()
+        };
+        let first = plan.points.iter().position(|p| p.target == target).unwrap();
+        let point = |id: PointId| first + id;
+        let place = |key: &Key| (subject(key.subject), key.point.map(point));
+        let found = results(&part.run);
+        assert_eq!(
+            (found.blocks, found.disturbed_blocks),
+            (whole.blocks, whole.disturbed_blocks)
+        );
+        assert_eq!((found.level, found.margin), (whole.level, whole.margin));
+        for cell in &found.cells {
+            let (s, p) = place(&cell.key);
+            let same = whole.find(s, p, &cell.key.metric).unwrap();
+            assert_eq!((same.value, same.blocks), (cell.value, cell.blocks));
+        }
+        for c in &found.comparisons {
+            let (s, p) = place(&c.key);
+            let same = whole.comparison(s, p, &c.key.metric).unwrap();
+            assert_eq!((same.ratio, same.p), (c.ratio, c.p));
+            assert_eq!((same.blocks, same.merged), (c.blocks, c.merged));
+            assert_eq!((same.verdict, same.disagrees), (c.verdict, c.disagrees));
+            assert_eq!(same.baseline, plan.baseline_on(target));
+            let judged = c.key.metric == Metric::WALL;
+            assert_eq!(c.verdict.is_some(), judged, "means have none");
+            let control = whole.control(p.unwrap(), &Metric::WALL);
+            assert_eq!(same.margin, control.map_or(whole.margin, |c| c.margin));
+        }
+        for c in &found.controls {
+            let same = whole.control(point(c.point), &Metric::WALL).unwrap();
+            let figures = (same.ratio, same.met, same.margin);
+            assert_eq!(figures, (c.ratio, c.met, c.margin));
+        }
+        for (o, same) in found.overall.iter().zip(&whole.overall[overall..]) {
+            assert_eq!((same.subject, same.target), (subject(o.subject), target));
+            assert_eq!((same.ratio, same.points), (o.ratio, o.points));
+        }
+        let name = |plan: &Plan, case: usize| plan.cases[case].name.clone();
+        for (fit, same) in found.fits.iter().zip(&whole.fits[fits..]) {
+            assert_eq!(same.subject, subject(fit.subject));
+            assert_eq!(name(plan, same.case), name(own, fit.case));
+            assert_eq!(same.fixed_ns, fit.fixed_ns);
+            assert_eq!(same.marginal_ns, fit.marginal_ns);
+        }
+        for (e, same) in found.effects.iter().zip(&whole.effects[effects..]) {
+            let (from, to) = e.pairs[0];
+            assert_eq!(same.subject, subject(e.subject));
+            assert_eq!(same.pairs, [(point(from), point(to))]);
+            assert_eq!((&same.factor, same.ratio), (&e.factor, e.ratio));
+        }
+        for (s, same) in found.scalings.iter().zip(&whole.scalings[scalings..]) {
+            assert_eq!((same.subject, same.target), (subject(s.subject), target));
+            assert_eq!(name(plan, same.case), name(own, s.case));
+            let one = |law: &Option<lab_stats::analysis::ScalingLaw>| law.as_ref().map(|l| l.one);
+            assert_eq!(one(&same.law), one(&s.law));
+        }
+        for &(s, p, class) in &found.warm_ups {
+            assert!(whole.warm_ups.contains(&(subject(s), point(p), class)));
+        }
+        for (s, p, statuses) in &found.statuses {
+            let same = (subject(*s), point(*p), statuses.clone());
+            assert!(whole.statuses.contains(&same));
+        }
+        for text in texts(&found) {
+            assert!(texts(&whole).contains(&text), "{text:?}");
+        }
+        for refusal in &found.refusals {
+            let place = (subject(refusal.subject), refusal.point.map(point));
+            let same = |r: &lab_stats::analysis::Refusal| {
+                (r.subject, r.point) == place && r.why == refusal.why
+            };
+            assert!(whole.refusals.iter().any(same));
+        }
+        cells += found.cells.len();
+        comparisons += found.comparisons.len();
+        controls += found.controls.len();
+        overall += found.overall.len();
+        fits += found.fits.len();
+        effects += found.effects.len();
+        scalings += found.scalings.len();
+        refusals += found.refusals.len();
+    }
+    assert_eq!(whole.cells.len(), cells);
+    assert_eq!(whole.comparisons.len(), comparisons);
+    assert_eq!(whole.controls.len(), controls);
+    assert_eq!(whole.overall.len(), overall);
+    assert_eq!(whole.fits.len(), fits);
+    assert_eq!(whole.effects.len(), effects);
+    assert_eq!(whole.scalings.len(), scalings);
+    assert_eq!(whole.refusals.len(), refusals);
+    whole
+}
+
+/// Adds processes, what they hold and what they use to every block.
+fn with_processes(run: &mut Run) {
+    let plan = run.plan.clone().unwrap();
+    let places = (0..plan.points.len()).flat_map(|p| (0..plan.subjects.len()).map(move |s| (s, p)));
+    let places: Vec<_> = places.filter(|&(s, p)| plan.takes_part(s, p)).collect();
+    let mut random = Random(3);
+    let mut some = |scale: f64| (scale * (0.1 * random.normal()).exp()) as u64;
+    for block in &mut run.blocks {
+        for subject in 0..plan.subjects.len() {
+            block.processes.push(Process {
+                subject,
+                startup_ns: some(2e6),
+                startup_cpu_ns: some(1e6),
+            });
+        }
+        for &(subject, point) in &places {
+            let service = plan.targets.get(plan.points[point].target);
+            let service = service.is_some_and(|t| t.kind.is_service());
+            block.resources.push(Resources {
+                subject,
+                point,
+                rss_bytes: some(1e6),
+                peak_rss_bytes: some(2e6),
+                threads: 3,
+                user_ns: some(1e9),
+                sys_ns: some(1e8),
+                voluntary_switches: some(100.0),
+                involuntary_switches: some(10.0),
+                server_bytes: service.then(|| some(1e7)),
+            });
+        }
+    }
+    for &(subject, point) in &places {
+        run.pilots.push(Pilot {
+            subject,
+            point,
+            operations: 1,
+            warmup_batches: 1,
+            class: match subject {
+                2 => WarmUp::NoSteadyState,
+                _ => WarmUp::Flat,
+            },
+            cold_ns: some(1e7),
+            batches: Vec::new(),
+        });
+    }
+}
+
+fn with_exits(run: &mut Run) {
+    let mut random = Random(4);
+    let mut some = |scale: f64| (scale * (0.1 * random.normal()).exp()) as u64;
+    for block in &mut run.blocks {
+        for sample in &block.samples {
+            block.exits.push(Exit {
+                point: sample.point,
+                subject: sample.subject,
+                pass: sample.pass,
+                user_ns: some(1e6),
+                sys_ns: some(1e5),
+                peak_rss_bytes: some(1e6),
+                minor_faults: some(300.0),
+                major_faults: some(2.0),
+                voluntary_switches: some(5.0),
+                involuntary_switches: some(3.0),
+                status: i32::from(sample.pass == 1 && sample.subject == 1),
+            });
+        }
+    }
+}
+
+fn batches(world: &World, blocks: u32) -> Run {
+    let mut run = simulator::run(world, 5, 8);
+    let mut simulator = Simulator::new(world, 5);
+    (0..blocks).for_each(|_| simulator.add_block(&mut run));
+    run.ending = Some(Ending::Budget);
+    run
+}
+
+#[test]
+fn of_batches() {
+    let world = World {
+        ratios: vec![1.3, 0.98, 1.0],
+        sweep: vec![1.0, 10.0, 100.0],
+        spikes: (0.05, 3.0),
+        memory: 0.8,
+        ..CALM
+    };
+    let mut run = batches(&world, 20);
+    with_processes(&mut run);
+    run.failures.push(Failure {
+        subject: 3,
+        point: Some(1),
+        block: None,
+        kind: "crash".into(),
+        message: "It fell.".into(),
+        log: Vec::new(),
+    });
+    let results = as_in_its_parts(&run);
+    assert_eq!(results.fits.len(), 5);
+    let failed = results.warnings.iter().find(|w| w.kind.name() == "failed");
+    let failed = failed.unwrap();
+    assert_eq!(
+        (failed.subject, failed.point, failed.target),
+        (Some(3), Some(1), None)
+    );
+    let kinds: Vec<_> = texts(&results).into_iter().map(|(kind, _)| kind).collect();
+    let gravest_first = ["failed", "noise-floor", "no-steady-state"];
+    assert_eq!(kinds, gravest_first);
+    for metric in [Metric::MEMORY, Metric::PEAK_MEMORY, Metric::STARTUP] {
+        assert!(maybe(&results, 0, None, &metric).is_some(), "{metric:?}");
+    }
+    for metric in [Metric::THREADS, Metric::USER_CPU, Metric::SYSTEM_CPU] {
+        assert!(reading(&results, 0, None, &metric).is_some(), "{metric:?}");
+    }
+    assert_eq!(results.warm_ups.len(), 5 * 3 - 1, "one failed");
+}
+
+#[test]
+fn of_whole_commands() {
+    let world = World {
+        ratios: vec![1.5, 0.9],
+        ..CALM
+    };
+    let mut run = batches(&world, 12);
+    run.plan.as_mut().unwrap().work = Work::Commands(Commands::default());
+    with_exits(&mut run);
+    let results = as_in_its_parts(&run);
+    assert_eq!(results.statuses.len(), 4);
+    assert!(results.statuses.contains(&(1, 0, vec![0, 1])));
+    for metric in [
+        Metric::USER_CPU,
+        Metric::SYSTEM_CPU,
+        Metric::PEAK_MEMORY,
+        Metric::MINOR_FAULTS,
+        Metric::MAJOR_FAULTS,
+        Metric::VOLUNTARY_SWITCHES,
+        Metric::INVOLUNTARY_SWITCHES,
+    ] {
+        assert!(maybe(&results, 1, 0, &metric).is_some(), "{metric:?}");
+    }
+}
+
+/// Two targets: a library and a server, with a factor, and a sweep over connections on the server.
+fn targets() -> Run {
+    let mut subjects = Vec::new();
+    let mut points = Vec::new();
+    for target in 0..2 {
+        for name in ["c", "c (control)", "ada"] {
+            let control_of = name.contains("control").then_some(3 * target);
+            subjects.push(Subject {
+                target,
+                ..subject(name, control_of)
+            });
+        }
+        let point = |case, params, x| Point {
+            case,
+            target,
+            params,
+            x,
+            ..Point::default()
+        };
+        for statement in ["prepared", "text"] {
+            points.push(point(0, vec![("statement".into(), statement.into())], None));
+        }
+        for n in [1, 2, 4, 8, 16].into_iter().filter(|_| target == 1) {
+            let params = vec![("connections".into(), n.to_string())];
+            points.push(point(1, params, Some(f64::from(n))));
+        }
+    }
+    let mut run = empty_run(subjects, points, 7, 8);
+    let plan = run.plan.as_mut().unwrap();
+    plan.cases.push(Case {
+        name: "connections".into(),
+        sweep: Some("connections".into()),
+        cores: Cores::All,
+        ..Case::default()
+    });
+    plan.targets = [Kind::Sqlite, Kind::Postgresql].map(target).into();
+    let plan = plan.clone();
+    let mut random = Random(9);
+    run.blocks = (0..12).map(|n| visit(&plan, n, &mut random)).collect();
+    with_processes(&mut run);
+    run
+}
+
+fn target(kind: Kind) -> Target {
+    Target {
+        kind,
+        table: "t".into(),
+        rows: 1,
+        mixed: None,
+        settings: None,
+        external: false,
+        set: Vec::new(),
+        proof: Proof::default(),
+    }
+}
+
+fn visit(plan: &Plan, number: u32, random: &mut Random) -> Block {
+    let mut found = block(number, Vec::new());
+    for point in 0..plan.points.len() {
+        for id in (0..plan.subjects.len()).filter(|&s| plan.takes_part(s, point)) {
+            let ratio = if plan.subjects[id].name == "ada" {
+                1.2
+            } else {
+                1.0
+            };
+            for pass in 0..16 {
+                let wall = 2e7 * ratio * (0.02 * random.normal()).exp();
+                let mut taken = sample(point, id, pass, id as u32, 1000, wall as u64);
+                taken.batch.cpu_ns = (wall * 0.6) as u64;
+                let server = plan.points[point].target == 1;
+                taken.batch.server_cpu_ns = server.then_some((wall * 0.5) as u64);
+                found.samples.push(taken);
+            }
+            if plan.points[point].x.is_some() {
+                found.latencies.push(Latencies {
+                    point,
+                    subject: id,
+                    pass: 0,
+                    counts: vec![(100, 900), (200 + number % 3, 99), (300, 1)],
+                });
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn of_several_targets() {
+    let mut run = targets();
+    run.host.findings.push(host::Finding {
+        what: "The governor is powersave".into(),
+        advice: "choose performance".into(),
+        unfit: true,
+    });
+    let results = as_in_its_parts(&run);
+    assert_eq!(results.scalings.len(), 2);
+    assert!(results.cells.iter().any(|c| c.key.metric == Metric::P99));
+    let host: Vec<_> = results
+        .warnings
+        .iter()
+        .filter(|w| w.kind.name() == "host")
+        .collect();
+    assert_eq!((host.len(), host[0].target), (1, None), "said once, of all");
+    let changing = results
+        .warnings
+        .iter()
+        .filter(|w| w.kind.name() == "no-steady-state");
+    let changing: Vec<_> = changing.map(|w| (w.subject, w.target)).collect();
+    assert_eq!(changing, [(Some(2), Some(0))]);
+}
+
+/// Two servers over one and over eight connections: the second fails at times, and its copy is slow.
+fn two_servers() -> Run {
+    let mut run = simulator::load::run(&["a", "b"], &[1, 8], 3);
+    let mut random = Random(3);
+    for number in 0..9 {
+        let mut slices = Vec::new();
+        for (subject, point) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+            let median = 1e6 * (1.0 + 0.3 * subject as f64);
+            let times = simulator::load::times(&mut random, 1500, median, 0.3);
+            let mut slice = simulator::load::second(subject, point, simulator::load::counts(times));
+            slice.received_bytes = 1000 + number;
+            slice.server_cpu_ns = (subject == 0).then_some(200_000_000 + 1000 * number);
+            if (subject, point) == (1, 1) {
+                slice.errors = vec![(ErrorKind::Status, 3), (ErrorKind::Reset, number)];
+                slice.busiest_cpu_ns = 950_000_000;
+            }
+            slices.push(slice);
+        }
+        simulator::load::add(&mut run, slices);
+    }
+    run
+}
+
+#[test]
+fn of_a_load() {
+    let run = two_servers();
+    let plan = run.plan.as_ref().unwrap();
+    let results = results(&run);
+    let of = |metric| maybe(&results, 0, 0, &metric).is_some();
+    assert!(of(Metric::OFFERED) && of(Metric::THROUGHPUT) && of(Metric::RECEIVED));
+    assert!(of(Metric::GENERATOR_CPU) && of(Metric::GENERATOR_BUSY) && of(Metric::SERVER_CORES));
+    assert!(of(Metric::P999) && of(Metric::SERVICE_P999));
+    assert!(!of(Metric::LAG_P50), "in a closed loop");
+    assert!(of(Metric::SERVER_CPU));
+    let unknown = results.value(1, 0, &Metric::SERVER_CPU);
+    assert!(unknown.is_none(), "it is not known");
+    for (c, _) in judged(&results) {
+        let control = results.control(c.key.point.unwrap(), &c.key.metric);
+        assert_eq!(c.margin, control.map_or(plan.measure.margin, |c| c.margin));
+        assert!(c.p.is_some());
+    }
+    let errors: u64 = results.errors.iter().map(|e| e.3).sum();
+    assert_eq!(
+        reading(&results, 1, 1, &Metric::ERRORS),
+        Some(errors as f64)
+    );
+    assert_eq!(reading(&results, 0, 1, &Metric::ERRORS), Some(0.0));
+    let mut warnings = results.warnings.iter();
+    let saturated = warnings.find(|w| w.kind.name() == "saturated").unwrap();
+    assert_eq!((saturated.subject, saturated.point), (Some(1), Some(1)));
+    assert_eq!(results.saturated, [(1, 1)]);
+}
+
+#[test]
+fn of_servers() {
+    let world = served::World::new(&[0.8]);
+    let run = world.run(1, 8);
+    let plan = run.plan.as_ref().unwrap();
+    let results = results(&run);
+    assert_eq!(results.effects.len(), 2 * 6);
+    let kept = |&(from, to): &(PointId, PointId)| plan.keeps_alive(from) && !plan.keeps_alive(to);
+    assert!(results.effects.iter().all(|e| e.pairs.iter().all(kept)));
+    assert!(results.value(2, None, &Metric::SERVER_MEMORY).is_some());
+    let memory = results.comparison(2, None, &Metric::SERVER_MEMORY).unwrap();
+    assert!(memory.verdict.is_some());
+    let copy = results.comparison(1, None, &Metric::SERVER_MEMORY).unwrap();
+    assert!(copy.margin >= plan.measure.margin && memory.margin == copy.margin);
+    for overall in &results.overall {
+        assert_eq!(overall.metric, Metric::SERVER_CPU);
+        assert!(overall.p.is_some() && overall.verdict.is_some());
+    }
+}
+
+#[test]
+fn of_nothing() {
+    let mut run = targets();
+    run.plan = None;
+    assert!(results(&run).cells.is_empty());
+    let run = batches(&CALM, 0);
+    assert!(results(&run).cells.is_empty());
+}
+
+/// What a kind does not have is absent: no figure is made up.
+#[test]
+fn every_figure_is_finite_and_every_interval_holds_its_estimate() {
+    for run in [
+        targets(),
+        two_servers(),
+        served::World::new(&[1.1]).run(2, 3),
+    ] {
+        let results = results(&run);
+        for cell in &results.cells {
+            assert!(cell.value.value().is_finite(), "{cell:?}");
+            if let Some(Interval {
+                estimate,
+                low,
+                high,
+                ..
+            }) = cell.value.interval()
+            {
+                assert!(
+                    low <= estimate && estimate <= high && high.is_finite(),
+                    "{cell:?}"
+                );
+            }
+        }
+        for c in &results.comparisons {
+            assert!(c.ratio.low > 0.0 && c.ratio.high.is_finite(), "{c:?}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  The maps that tasks share: those of Appserver.Caches, and two that are there to be compared
+--  with.
+
+with Ada.Containers;
+with Appserver.Caches;
+with Interfaces;
+
+package Shared_Maps is
+
+   use Interfaces;
+
+   --  Fibonacci hashing: Knuth, The Art of Computer Programming 3, 6.4
+
+   function Hash (Key : Unsigned_64) return Ada.Containers.Hash_Type is
+     (Ada.Containers.Hash_Type (Shift_Right (Key * 16#9E37_79B9_7F4A_7C15#, 32)));
+
+   package Maps is new Appserver.Caches (Unsigned_64, Unsigned_64, Hash);
+
+   type Scheme is
+     (Unsynchronised, Lock, Read_Write_Lock, Copy_On_Write, Unsafe_Copy_On_Write, Concurrent);
+
+   type Map_Reference is access Maps.Cache'Class;
+
+   function New_Map (Kind : Scheme; Entries : Natural) return not null Map_Reference;
+   --  With the keys below Entries; key k has the value k + 1. The caller frees it.
+
+   procedure Free (Self : in out Map_Reference);
+
+end Shared_Maps;

@@ -1,0 +1,55 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+package body Traces is
+
+   type Sum_List is array (Unsigned_64 range 0 .. Zipf_Keys - 1) of Unsigned_64;
+
+   --  In whole numbers, which all languages have: key i has the weight 2 ** 32 / (i + 1)
+
+   function Weight_Sums return Sum_List is
+      Sum : Unsigned_64 := 0;
+   begin
+      return Result : Sum_List do
+         for I in Result'Range loop
+            Sum := Sum + 2 ** 32 / (I + 1);
+            Result (I) := Sum;
+         end loop;
+      end return;
+   end Weight_Sums;
+
+   --  The first whose sum is greater
+
+   function Key_Of (Sums : Sum_List; Drawn : Unsigned_64) return Unsigned_64 is
+      Low  : Unsigned_64 := Sums'First;
+      High : Unsigned_64 := Sums'Last;
+   begin
+      while Low < High loop
+         declare
+            Middle : constant Unsigned_64 := (Low + High) / 2;
+         begin
+            if Sums (Middle) > Drawn then
+               High := Middle;
+            else
+               Low := Middle + 1;
+            end if;
+         end;
+      end loop;
+      return Low;
+   end Key_Of;
+
+   function Zipf (Inputs : Sequence; Reads : Percentage) return Trace is
+      Sums : constant Sum_List := Weight_Sums;
+   begin
+      return Result : Trace do
+         for K in Result'Range loop
+            Result (K) :=
+              (Key   => Key_Of (Sums, Inputs (K) mod Sums (Sums'Last)),
+               Reads => Shift_Right (Inputs (K), 32) mod 100 < Reads);
+         end loop;
+      end return;
+   end Zipf;
+
+   function Uniform (Inputs : Sequence; Keys : Unsigned_64; Reads : Boolean) return Trace is
+     [for K in Input_Index => (Key => Inputs (K) mod Keys, Reads => Reads)];
+
+end Traces;

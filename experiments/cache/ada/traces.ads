@@ -1,0 +1,31 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What the operations of a batch access: operation k the key of input k.
+
+with Benchlab.Seeded_Sequences;
+with Interfaces;
+
+package Traces is
+
+   use Benchlab.Seeded_Sequences;
+   use Interfaces;
+
+   type Cache_Access is record
+      Key   : Unsigned_64;
+      Reads : Boolean;
+      --  Else it puts
+   end record;
+
+   type Trace is array (Input_Index) of Cache_Access;
+
+   Zipf_Keys : constant := 10_000;
+
+   subtype Percentage is Unsigned_64 range 0 .. 100;
+
+   function Zipf (Inputs : Sequence; Reads : Percentage) return Trace;
+   --  Keys below Zipf_Keys by Zipf's law
+
+   function Uniform (Inputs : Sequence; Keys : Unsigned_64; Reads : Boolean) return Trace;
+   --  Keys below Keys, each as often as any other
+
+end Traces;

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* read-write locks */
+#define _LGPL_SOURCE /* inlines liburcu's short functions, as its licence lets any program do */
+#include "caches.h"
+#include "table.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <urcu/urcu-bp.h>
+
+#include <urcu/rculfhash.h>
+
+struct cache {
+    const cache_scheme *scheme;
+    pthread_mutex_t mutex;
+    pthread_rwlock_t lock;
+    table *table;          /* of all schemes but concurrent */
+    struct cds_lfht *nodes; /* of concurrent */
+};
+
+/* -- One table ------------------------------------------------------------------------------- */
+
+/* What threads write at once grows no table. */
+static void put_with_room(cache *cache, uint64_t key, uint64_t value)
+{
+    if (2 * (cache->table->entries + 1) > (size_t)1 << cache->table->bits) {
+        table *larger = table_copy(cache->table);
+        free(cache->table);
+        cache->table = larger;
+    }
+    table_put(cache->table, key, value);
+}
+
+static inline uint64_t unsynchronised_get(cache *cache, uint64_t key)
+{
+    return table_get(cache->table, key);
+}
+
+static void unsynchronised_put(cache *cache, uint64_t key, uint64_t value)
+{
+    put_with_room(cache, key, value);
+}
+
+static inline uint64_t lock_get(cache *cache, uint64_t key)
+{
+    pthread_mutex_lock(&cache->mutex);
+    uint64_t value = table_get(cache->table, key);
+    pthread_mutex_unlock(&cache->mutex);
+    return value;
+}
+
+static void lock_put(cache *cache, uint64_t key, uint64_t value)
+{
+    pthread_mutex_lock(&cache->mutex);
+    put_with_room(cache, key, value);
+    pthread_mutex_unlock(&cache->mutex);
+}
+
+static inline uint64_t read_write_lock_get(cache *cache, uint64_t key)
+{
+    pthread_rwlock_rdlock(&cache->lock);
+    uint64_t value = table_get(cache->table, key);
+    pthread_rwlock_unlock(&cache->lock);
+    return value;
+}
+
+static void read_write_lock_put(cache *cache, uint64_t key, uint64_t value)
+{
+    pthread_rwlock_wrlock(&cache->lock);
+    put_with_room(cache, key, value);
+    pthread_rwlock_unlock(&cache->lock);
+}
+
+/* -- Copies: readers follow a pointer, and a table is freed when the last of them has left ------- */
+
+static inline uint64_t copy_on_write_get(cache *cache, uint64_t key)
+{
+    urcu_bp_read_lock();
+    uint64_t value = table_get(rcu_dereference(cache->table), key);
+    urcu_bp_read_unlock();
+    return value;
+}
+
+/* The table that this replaced. */
+static table *publish_copy(cache *cache, uint64_t key, uint64_t value)
+{
+    urcu_bp_read_lock();
+    table *copy = table_copy(rcu_dereference(cache->table));
+    urcu_bp_read_unlock();
+    table_put(copy, key, value);
+    return rcu_xchg_pointer(&cache->table, copy);
+}
+
+static void copy_on_write_put(cache *cache, uint64_t key, uint64_t value)
+{
+    pthread_mutex_lock(&cache->mutex);
+    table *old = publish_copy(cache, key, value);
+    pthread_mutex_unlock(&cache->mutex);
+    urcu_bp_synchronize_rcu();
+    free(old);
+}
+
+/* Of two writers that copy the same table, the last one wins. */
+static void unsafe_copy_on_write_put(cache *cache, uint64_t key, uint64_t value)
+{
+    table *old = publish_copy(cache, key, value);
+    urcu_bp_synchronize_rcu();
+    free(old);
+}
+
+#define unsafe_copy_on_write_get copy_on_write_get
+
+/* -- Concurrent: liburcu's lock-free hash table ---------------------------------------------------- */
+
+typedef struct node {
+    struct cds_lfht_node linked;
+    struct rcu_head garbage;
+    uint64_t key;
+    uint64_t value;
+} node;
+
+static int is_key(struct cds_lfht_node *linked, const void *key)
+{
+    return caa_container_of(linked, node, linked)->key == *(const uint64_t *)key;
+}
+
+static unsigned long hash(uint64_t key)
+{
+    return table_hash(key, 32);
+}
+
+static inline uint64_t concurrent_get(cache *cache, uint64_t key)
+{
+    struct cds_lfht_iter found;
+    urcu_bp_read_lock();
+    cds_lfht_lookup(cache->nodes, hash(key), is_key, &key, &found);
+    struct cds_lfht_node *linked = cds_lfht_iter_get_node(&found);
+    uint64_t value = linked != NULL ? caa_container_of(linked, node, linked)->value : 0;
+    urcu_bp_read_unlock();
+    return value;
+}
+
+static void free_node(struct rcu_head *garbage)
+{
+    free(caa_container_of(garbage, node, garbage));
+}
+
+static void concurrent_put(cache *cache, uint64_t key, uint64_t value)
+{
+    node *put = malloc(sizeof *put);
+    cds_lfht_node_init(&put->linked);
+    put->key = key;
+    put->value = value;
+    urcu_bp_read_lock();
+    struct cds_lfht_node *old =
+        cds_lfht_add_replace(cache->nodes, hash(key), is_key, &key, &put->linked);
+    if (old != NULL)
+        urcu_bp_call_rcu(&caa_container_of(old, node, linked)->garbage, free_node);
+    urcu_bp_read_unlock();
+}
+
+/* -- Loops: one for each scheme, so that the reading is compiled into it --------------------------- */
+
+#define REPLAY(SCHEME)                                                                            \
+    static uint64_t SCHEME##_replay(cache *cache, const cache_access *trace, lab_share *share,    \
+                                    bool has_laps)                                                \
+    {                                                                                             \
+        uint64_t sum = 0;                                                                         \
+        for (uint64_t k = share->first; k < share->operations; k += share->step) {                \
+            const cache_access *access = &trace[k % LAB_INPUTS];                                  \
+            if (access->reads)                                                                    \
+                sum += SCHEME##_get(cache, access->key);                                          \
+            else                                                                                  \
+                SCHEME##_put(cache, access->key, access->key + 1);                                \
+            if (has_laps)                                                                         \
+                lab_lap(&share->latencies);                                                       \
+        }                                                                                         \
+        return sum;                                                                               \
+    }
+
+REPLAY(unsynchronised)
+REPLAY(lock)
+REPLAY(read_write_lock)
+REPLAY(copy_on_write)
+REPLAY(unsafe_copy_on_write)
+REPLAY(concurrent)
+
+#define SCHEME(NAME, IS_SAFE) {#NAME, IS_SAFE, NAME##_replay, NAME##_get, NAME##_put}
+
+static const cache_scheme schemes[] = {
+    SCHEME(unsynchronised, true),
+    SCHEME(lock, true),
+    SCHEME(read_write_lock, true),
+    SCHEME(copy_on_write, true),
+    SCHEME(unsafe_copy_on_write, false),
+    SCHEME(concurrent, true),
+};
+
+const cache_scheme *find_cache_scheme(const char *name)
+{
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        if (strcmp(schemes[i].name, name) == 0)
+            return &schemes[i];
+    return NULL;
+}
+
+/* -- The whole map --------------------------------------------------------------------------------- */
+
+/* At least one for each entry, and a power of two. */
+static unsigned long buckets_for(size_t entries)
+{
+    unsigned long buckets = 1024;
+    while (buckets < entries)
+        buckets *= 2;
+    return buckets;
+}
+
+cache *cache_new(const cache_scheme *scheme, size_t entries)
+{
+    cache *cache = calloc(1, sizeof *cache);
+    if (cache == NULL)
+        return NULL;
+    cache->scheme = scheme;
+    pthread_mutex_init(&cache->mutex, NULL);
+    pthread_rwlock_init(&cache->lock, NULL);
+    if (scheme->put == concurrent_put) {
+        unsigned long buckets = buckets_for(entries);
+        cache->nodes = cds_lfht_new_flavor(buckets, buckets, 0, 0, &urcu_bp_flavor, NULL);
+        for (uint64_t key = 0; key < entries; key++)
+            concurrent_put(cache, key, key + 1);
+    } else {
+        cache->table = table_new(entries);
+        for (uint64_t key = 0; cache->table != NULL && key < entries; key++)
+            table_put(cache->table, key, key + 1);
+    }
+    if (cache->table == NULL && cache->nodes == NULL) {
+        free(cache);
+        return NULL;
+    }
+    return cache;
+}
+
+/* No other thread uses it any more, so that nothing is to be waited for. */
+static void free_nodes(struct cds_lfht *nodes)
+{
+    struct cds_lfht_iter at;
+    node *each;
+    urcu_bp_read_lock();
+    cds_lfht_for_each_entry(nodes, &at, each, linked) {
+        cds_lfht_del(nodes, &each->linked);
+        free(each);
+    }
+    urcu_bp_read_unlock();
+    cds_lfht_destroy(nodes, NULL);
+}
+
+size_t cache_size(cache *cache)
+{
+    long before, after;
+    unsigned long count;
+    if (cache->nodes == NULL)
+        return cache->table->entries;
+    urcu_bp_read_lock();
+    cds_lfht_count_nodes(cache->nodes, &before, &count, &after);
+    urcu_bp_read_unlock();
+    return count;
+}
+
+void cache_free(cache *cache)
+{
+    if (cache == NULL)
+        return;
+    if (cache->nodes != NULL)
+        free_nodes(cache->nodes);
+    free(cache->table);
+    free(cache);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The cache experiment's subject in C: POSIX locks and liburcu, what the machine allows. */
+#include "caches.h"
+#include "lab_kit.h"
+#include "lab_workers.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum {
+    KEYS = 10000,           /* of read_only and read_mostly */
+    ENTRIES_MAX = 1000000,  /* of write; wait has so many */
+    OLD_KEYS = 1000,        /* that are there when an operation of lost begins */
+    NEW_KEYS = 1000,        /* that it puts */
+    THREADS_MAX = 1024,
+};
+
+typedef struct subject {
+    const cache_scheme *scheme;
+    cache *cache;
+    lab_workers *workers;
+    cache_access trace[LAB_INPUTS];
+} subject;
+
+static bool open_cache(lab *lab, subject *subject, size_t entries)
+{
+    const char *name;
+    if (!lab_text(lab, "scheme", &name))
+        return false;
+    subject->scheme = find_cache_scheme(name);
+    if (subject->scheme == NULL)
+        return lab_fail(lab, LAB_UNSUPPORTED, "there is no scheme %s", name);
+    subject->cache = cache_new(subject->scheme, entries);
+    return subject->cache != NULL || lab_fail(lab, LAB_FAILED, "out of memory");
+}
+
+static bool start(lab *lab, subject *subject, lab_worker work)
+{
+    uint64_t threads;
+    if (!lab_integer(lab, "threads", 1, THREADS_MAX, &threads))
+        return false;
+    subject->workers = lab_workers_start(lab, threads, subject, 0, work);
+    return subject->workers != NULL;
+}
+
+static void close_case(void *data)
+{
+    subject *subject = data;
+    lab_workers_end(subject->workers);
+    cache_free(subject->cache);
+    subject->workers = NULL;
+    subject->cache = NULL;
+}
+
+static bool replay(void *worker, lab_share *share)
+{
+    const subject *subject = worker;
+    share->work.check = subject->scheme->replay(subject->cache, subject->trace, share, false);
+    share->work.units = lab_share_size(share);
+    return true;
+}
+
+static bool perform_at_once(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    const subject *subject = data;
+    lab_workers_perform(subject->workers, lab, operations, work);
+    return true;
+}
+
+/* -- read_only and read_mostly ---------------------------------------------------------------- */
+
+/* Keys by Zipf's law, in whole numbers: key i has the weight 2^32 / (i + 1). */
+static void make_trace(lab *lab, subject *subject, uint64_t reads)
+{
+    static uint64_t sums[KEYS];
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < KEYS; i++)
+        sums[i] = sum += (UINT64_C(1) << 32) / (i + 1);
+    for (size_t k = 0; k < LAB_INPUTS; k++) {
+        uint64_t input = lab_inputs(lab)[k];
+        size_t low = 0, high = KEYS - 1;
+        while (low < high) {
+            size_t middle = (low + high) / 2;
+            if (sums[middle] > input % sum)
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        subject->trace[k] = (cache_access){low, (input >> 32) % 100 < reads};
+    }
+}
+
+static bool read_only_open(lab *lab, void *data)
+{
+    make_trace(lab, data, 100);
+    return open_cache(lab, data, KEYS) && start(lab, data, replay);
+}
+
+static bool read_mostly_open(lab *lab, void *data)
+{
+    const char *reads;
+    if (!lab_text(lab, "reads", &reads))
+        return false;
+    if (strcmp(reads, "99") != 0 && strcmp(reads, "90") != 0)
+        return lab_fail(lab, LAB_UNSUPPORTED, "reads are 99 or 90 %%, not %s", reads);
+    make_trace(lab, data, reads[1] == '9' ? 99 : 90);
+    return open_cache(lab, data, KEYS) && start(lab, data, replay);
+}
+
+/* -- write ------------------------------------------------------------------------------------ */
+
+static void make_writes(lab *lab, subject *subject, uint64_t entries, bool reads)
+{
+    for (size_t k = 0; k < LAB_INPUTS; k++)
+        subject->trace[k] = (cache_access){lab_inputs(lab)[k] % entries, reads};
+}
+
+static bool write_open(lab *lab, void *data)
+{
+    uint64_t entries;
+    if (!lab_integer(lab, "entries", 1, ENTRIES_MAX, &entries))
+        return false;
+    make_writes(lab, data, entries, false);
+    return open_cache(lab, data, entries);
+}
+
+/* The check is what was put, and what is found of the last key. */
+static bool write_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    (void)lab;
+    const subject *subject = data;
+    lab_share share = {.first = 0, .step = 1, .operations = operations};
+    subject->scheme->replay(subject->cache, subject->trace, &share, false);
+    for (uint64_t k = 0; k < operations; k++)
+        work->check += subject->trace[k % LAB_INPUTS].key + 1;
+    work->check += subject->scheme->get(subject->cache, subject->trace[(operations - 1) % LAB_INPUTS].key);
+    work->units = operations;
+    return true;
+}
+
+/* -- wait: one thread reads while another one writes all the time ------------------------------- */
+
+typedef struct writer {
+    const subject *subject;
+    atomic_bool begun;
+    atomic_bool ends;
+} writer;
+
+static void *write_until_end(void *argument)
+{
+    writer *writer = argument;
+    const subject *subject = writer->subject;
+    atomic_store(&writer->begun, true);
+    for (size_t k = 0; !atomic_load_explicit(&writer->ends, memory_order_relaxed); k++) {
+        uint64_t key = subject->trace[k % LAB_INPUTS].key;
+        subject->scheme->put(subject->cache, key, key + 1);
+    }
+    return NULL;
+}
+
+static bool read_with_laps(void *worker, lab_share *share)
+{
+    const subject *subject = worker;
+    share->work.check = subject->scheme->replay(subject->cache, subject->trace, share, true);
+    share->work.units = share->operations;
+    return true;
+}
+
+static bool wait_open(lab *lab, void *data)
+{
+    subject *subject = data;
+    make_writes(lab, subject, ENTRIES_MAX, true);
+    if (!open_cache(lab, subject, ENTRIES_MAX))
+        return false;
+    subject->workers = lab_workers_start(lab, 1, subject, 0, read_with_laps);
+    return subject->workers != NULL;
+}
+
+/* Makes the peak begin with what is resident now: proc(5), clear_refs. */
+static void reset_peak(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    if (file != NULL) {
+        fputs("5", file);
+        fclose(file);
+    }
+}
+
+/* Bytes that were resident at the most; 0 if the system does not tell. */
+static double peak(void)
+{
+    char line[256];
+    uint64_t kib = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "VmHWM: %" SCNu64, &kib) == 1)
+            break;
+    if (file != NULL)
+        fclose(file);
+    return 1024.0 * (double)kib;
+}
+
+static bool wait_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    writer writer = {.subject = data};
+    pthread_t thread;
+    reset_peak();
+    if (pthread_create(&thread, NULL, write_until_end, &writer) != 0)
+        return lab_fail(lab, LAB_FAILED, "a thread could not be started");
+    while (!atomic_load(&writer.begun))
+        usleep(10);
+    lab_workers_perform(writer.subject->workers, lab, operations, work);
+    atomic_store(&writer.ends, true);
+    pthread_join(thread, NULL);
+    lab_metric(lab, "peak", peak());
+    return true;
+}
+
+/* -- lost: threads put 1,000 new keys into a map of 1,000 ----------------------------------------- */
+
+static bool put_new_keys(void *worker, lab_share *share)
+{
+    const subject *subject = worker;
+    for (uint64_t k = share->first; k < share->operations; k += share->step)
+        subject->scheme->put(subject->cache, OLD_KEYS + k, OLD_KEYS + k + 1);
+    return true;
+}
+
+static bool lost_open(lab *lab, void *data)
+{
+    return open_cache(lab, data, OLD_KEYS) && start(lab, data, put_new_keys);
+}
+
+/* Of a safe scheme the check is how many were found; the metric, how many of 1,000 were not. */
+static bool lost_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    subject *subject = data;
+    uint64_t found = 0;
+    for (uint64_t k = 0; k < operations; k++) {
+        cache_free(subject->cache);
+        subject->cache = cache_new(subject->scheme, OLD_KEYS);
+        if (subject->cache == NULL)
+            return lab_fail(lab, LAB_FAILED, "out of memory");
+        lab_workers_perform(subject->workers, lab, NEW_KEYS, work);
+        found += cache_size(subject->cache) - OLD_KEYS;
+    }
+    work->units = operations * NEW_KEYS;
+    work->check = subject->scheme->is_safe ? found : work->units;
+    lab_metric(lab, "lost", (double)(work->units - found) / (double)operations);
+    return true;
+}
+
+int main(void)
+{
+    static const lab_case cases[] = {
+        {"read_only", read_only_open, perform_at_once, close_case},
+        {"read_mostly", read_mostly_open, perform_at_once, close_case},
+        {"write", write_open, write_perform, close_case},
+        {"wait", wait_open, wait_perform, close_case},
+        {"lost", lost_open, lost_perform, close_case},
+    };
+    static subject subject;
+    return lab_main("c", "POSIX threads, liburcu " LIBURCU_VERSION, cases,
+                    sizeof cases / sizeof *cases, &subject);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cache experiment's subject in Java: the caches of appserver/java.
+package benchlab.cache;
+
+import benchlab.kit.Arguments;
+import benchlab.kit.Case;
+import benchlab.kit.Lab;
+import benchlab.kit.Refusal;
+import benchlab.kit.Subject;
+
+/** Named for the experiment. */
+public final class CacheSubject implements Subject {
+    private static final int MOST_THREADS = 1024;
+
+    /** Of write; wait has so many. */
+    private static final int MOST_ENTRIES = 1_000_000;
+
+    public static void main(String[] arguments) throws Exception {
+        Lab.serve(new CacheSubject());
+    }
+
+    @Override
+    public String name() {
+        return "java";
+    }
+
+    @Override
+    public String library() {
+        return "appserver caches, JDK " + Runtime.version().feature();
+    }
+
+    @Override
+    public Case open(String name, Arguments arguments) throws Refusal {
+        return switch (name) {
+            case "read_only" -> replay(arguments, 100);
+            case "read_mostly" -> replay(arguments, reads(arguments));
+            case "write" -> write(arguments);
+            case "wait" ->
+                    new Wait(
+                            SharedMap.of(arguments.text("scheme"), MOST_ENTRIES),
+                            Trace.uniform(arguments.sequence(), MOST_ENTRIES));
+            case "lost" -> new Lost(arguments.text("scheme"), threads(arguments));
+            default -> throw Refusal.unsupported("there is no case " + name);
+        };
+    }
+
+    private static Case replay(Arguments arguments, int reads) throws Refusal {
+        int threads = threads(arguments);
+        return new Replay(
+                SharedMap.of(arguments.text("scheme"), Trace.ZIPF_KEYS),
+                Trace.zipf(arguments.sequence(), reads),
+                threads);
+    }
+
+    private static Case write(Arguments arguments) throws Refusal {
+        int entries = (int) arguments.integer("entries", 1, MOST_ENTRIES);
+        return new Write(
+                SharedMap.of(arguments.text("scheme"), entries),
+                Trace.uniform(arguments.sequence(), entries));
+    }
+
+    private static int threads(Arguments arguments) throws Refusal {
+        return (int) arguments.integer("threads", 1, MOST_THREADS);
+    }
+
+    private static int reads(Arguments arguments) throws Refusal {
+        String reads = arguments.text("reads");
+        return switch (reads) {
+            case "99" -> 99;
+            case "90" -> 90;
+            default -> throw Refusal.unsupported("reads are 99 or 90 %, not " + reads);
+        };
+    }
+}

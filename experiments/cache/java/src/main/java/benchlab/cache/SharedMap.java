@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// A map that threads share, as the cases see it.
+package benchlab.cache;
+
+import benchlab.appserver.cache.Cache;
+import benchlab.appserver.cache.CacheOptions;
+import benchlab.appserver.cache.ConcurrentCache;
+import benchlab.appserver.cache.CopyOnWriteCache;
+import benchlab.appserver.cache.ReadWriteLockCache;
+import benchlab.appserver.cache.SynchronizedCache;
+import benchlab.kit.Refusal;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Key k has the value k + 1. */
+interface SharedMap {
+    /** Null if the key is not there. */
+    Long get(Long key);
+
+    void put(Long key, Long value);
+
+    int size();
+
+    /** Whether it never loses an entry that is put. */
+    default boolean isSafe() {
+        return true;
+    }
+
+    /** With the keys below {@code entries}. */
+    static SharedMap of(String scheme, int entries) throws Refusal {
+        var initial = new HashMap<Long, Long>();
+        for (long key = 0; key < entries; key++) {
+            initial.put(key, key + 1);
+        }
+        CacheOptions options = CacheOptions.UNLIMITED;
+        return switch (scheme) {
+            case "unsynchronised" -> new UnsynchronisedMap(initial);
+            case "lock" -> new CachedMap(new SynchronizedCache<>(options), initial);
+            case "read_write_lock" -> new CachedMap(new ReadWriteLockCache<>(options), initial);
+            case "copy_on_write" -> new CachedMap(new CopyOnWriteCache<>(options), initial);
+            case "unsafe_copy_on_write" -> new UnsafeCopiedMap(initial);
+            case "concurrent" -> new CachedMap(new ConcurrentCache<>(options), initial);
+            default -> throw Refusal.unsupported("there is no scheme " + scheme);
+        };
+    }
+
+    /** A cache of appserver/java. */
+    record CachedMap(Cache<Long, Long> cache) implements SharedMap {
+        CachedMap(Cache<Long, Long> cache, Map<Long, Long> initial) {
+            this(cache);
+            cache.putAll(initial);
+        }
+
+        @Override
+        public Long get(Long key) {
+            return cache.get(key);
+        }
+
+        @Override
+        public void put(Long key, Long value) {
+            cache.put(key, value);
+        }
+
+        @Override
+        public int size() {
+            return cache.size();
+        }
+    }
+
+    /** Safe for one thread, or for many that only read. */
+    record UnsynchronisedMap(Map<Long, Long> map) implements SharedMap {
+        @Override
+        public Long get(Long key) {
+            return map.get(key);
+        }
+
+        @Override
+        public void put(Long key, Long value) {
+            map.put(key, value);
+        }
+
+        @Override
+        public int size() {
+            return map.size();
+        }
+    }
+
+    /** Of two writers that copy the same map, the last one wins: volatile is no lock. */
+    final class UnsafeCopiedMap implements SharedMap {
+        private volatile Map<Long, Long> map;
+
+        UnsafeCopiedMap(Map<Long, Long> initial) {
+            map = initial;
+        }
+
+        @Override
+        public Long get(Long key) {
+            return map.get(key);
+        }
+
+        @Override
+        public void put(Long key, Long value) {
+            var copy = new HashMap<>(map);
+            copy.put(key, value);
+            map = copy;
+        }
+
+        @Override
+        public int size() {
+            return map.size();
+        }
+
+        @Override
+        public boolean isSafe() {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operations of a batch access.
+package benchlab.cache;
+
+import benchlab.kit.Sequence;
+import java.util.function.LongPredicate;
+import java.util.function.LongUnaryOperator;
+
+/** Of operation k, the key and whether it reads or puts. Keys and values are boxed beforehand. */
+final class Trace {
+    /** Keys that {@link #zipf} draws from. */
+    static final int ZIPF_KEYS = 10_000;
+
+    private static final int LENGTH = 4096;
+
+    private final Long[] keys = new Long[LENGTH];
+    private final Long[] values = new Long[LENGTH];
+    private final boolean[] reads = new boolean[LENGTH];
+
+    private Trace(Sequence inputs, LongUnaryOperator key, LongPredicate isRead) {
+        for (int k = 0; k < LENGTH; k++) {
+            keys[k] = key.applyAsLong(inputs.at(k));
+            values[k] = keys[k] + 1;
+            reads[k] = isRead.test(inputs.at(k));
+        }
+    }
+
+    /** Keys below {@link #ZIPF_KEYS} by Zipf's law; so many operations in 100 read. */
+    static Trace zipf(Sequence inputs, int readPercentage) {
+        long[] sums = weightSums();
+        long total = sums[ZIPF_KEYS - 1];
+        return new Trace(
+                inputs,
+                input -> firstAbove(sums, Long.remainderUnsigned(input, total)),
+                input -> (input >>> 32) % 100 < readPercentage);
+    }
+
+    /** Keys below {@code bound}, each as often as any other. */
+    static Trace uniform(Sequence inputs, long bound) {
+        return new Trace(inputs, input -> Long.remainderUnsigned(input, bound), input -> true);
+    }
+
+    Long key(long k) {
+        return keys[(int) k & (LENGTH - 1)];
+    }
+
+    Long value(long k) {
+        return values[(int) k & (LENGTH - 1)];
+    }
+
+    boolean reads(long k) {
+        return reads[(int) k & (LENGTH - 1)];
+    }
+
+    /** In whole numbers, which all languages have: key i has the weight 2^32 / (i + 1). */
+    private static long[] weightSums() {
+        var sums = new long[ZIPF_KEYS];
+        long sum = 0;
+        for (int i = 0; i < ZIPF_KEYS; i++) {
+            sum += (1L << 32) / (i + 1);
+            sums[i] = sum;
+        }
+        return sums;
+    }
+
+    private static int firstAbove(long[] sums, long drawn) {
+        int low = 0;
+        int high = sums.length - 1;
+        while (low < high) {
+            int middle = (low + high) >>> 1;
+            if (sums[middle] > drawn) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        return low;
+    }
+}

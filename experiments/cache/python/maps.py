@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The maps that threads share, with Python's own tools. Key k has the value k + 1."""
+
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+from lab_kit import UnsupportedError
+
+
+class SharedMap(Protocol):
+    is_safe: bool
+    """Whether it never loses an entry that is put."""
+
+    def get(self, key: int) -> int: ...
+
+    def put(self, key: int, value: int) -> None: ...
+
+    def __len__(self) -> int: ...
+
+
+class ConcurrentMap:
+    """A dict alone: each of its operations is one step of the interpreter, which holds its lock."""
+
+    is_safe = True
+
+    def __init__(self, entries: dict[int, int]) -> None:
+        self.get = entries.__getitem__
+        self.put = entries.__setitem__
+        self._entries = entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+class LockedMap:
+    is_safe = True
+
+    def __init__(self, entries: dict[int, int]) -> None:
+        self._entries = entries
+        self._lock = threading.Lock()
+
+    def get(self, key: int) -> int:
+        with self._lock:
+            return self._entries[key]
+
+    def put(self, key: int, value: int) -> None:
+        with self._lock:
+            self._entries[key] = value
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+class CopiedMap:
+    """Readers take the dict that is there; writers wait for each other."""
+
+    is_safe = True
+
+    def __init__(self, entries: dict[int, int]) -> None:
+        self._entries = entries
+        self._writing = threading.Lock()
+
+    def get(self, key: int) -> int:
+        return self._entries[key]
+
+    def put(self, key: int, value: int) -> None:
+        with self._writing:
+            self._entries = {**self._entries, key: value}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+class UnsafeCopiedMap:
+    """Of two writers that copy the same dict, the last one wins."""
+
+    is_safe = False
+
+    def __init__(self, entries: dict[int, int]) -> None:
+        self._entries = entries
+
+    def get(self, key: int) -> int:
+        return self._entries[key]
+
+    def put(self, key: int, value: int) -> None:
+        copy = self._entries.copy()
+        copy[key] = value
+        self._entries = copy
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+SCHEMES: dict[str, Callable[[dict[int, int]], SharedMap]] = {
+    "lock": LockedMap,
+    "copy_on_write": CopiedMap,
+    "unsafe_copy_on_write": UnsafeCopiedMap,
+    "concurrent": ConcurrentMap,
+}
+
+
+def shared_map(scheme: str, entries: int) -> SharedMap:
+    """With the keys below `entries`."""
+    if scheme not in SCHEMES:
+        raise UnsupportedError(f"there is no scheme {scheme}")
+    return SCHEMES[scheme]({key: key + 1 for key in range(entries)})

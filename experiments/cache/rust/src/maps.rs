@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The maps that threads share. Key k has the value k + 1.
+
+use arc_swap::ArcSwap;
+use dashmap::DashMap;
+use lab_kit::Failure;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// A map that threads share.
+pub trait SharedMap: Send + Sync {
+    /// The value of a key, if it is there.
+    fn get(&self, key: u64) -> Option<u64>;
+
+    /// Adds an entry, or replaces the one with this key.
+    fn put(&self, key: u64, value: u64);
+
+    /// Entries.
+    fn len(&self) -> usize;
+
+    /// Whether it never loses an entry that is put.
+    fn is_safe(&self) -> bool {
+        true
+    }
+}
+
+/// The map of a scheme, with the keys below `entries`.
+pub fn shared_map(scheme: &str, entries: u64) -> Result<Box<dyn SharedMap>, Failure> {
+    let initial = (0..entries).map(|key| (key, key + 1));
+    Ok(match scheme {
+        "unsynchronised" => Box::new(Unsynchronised(initial.collect())),
+        "lock" => Box::new(Mutex::new(initial.collect::<HashMap<_, _>>())),
+        "read_write_lock" => Box::new(RwLock::new(initial.collect::<HashMap<_, _>>())),
+        "copy_on_write" => Box::new(Copied(ArcSwap::from_pointee(initial.collect()))),
+        "unsafe_copy_on_write" => Box::new(UnsafeCopied(ArcSwap::from_pointee(initial.collect()))),
+        "concurrent" => Box::new(initial.collect::<DashMap<_, _>>()),
+        _ => return Err(Failure::unsupported(format!("there is no scheme {scheme}"))),
+    })
+}
+
+/// Rust lets threads share it as long as none of them writes.
+struct Unsynchronised(HashMap<u64, u64>);
+
+impl SharedMap for Unsynchronised {
+    fn get(&self, key: u64) -> Option<u64> {
+        self.0.get(&key).copied()
+    }
+
+    fn put(&self, _: u64, _: u64) {
+        unimplemented!("it is for reading only")
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// Nothing panics while a lock is held, so poisoning means nothing.
+impl SharedMap for Mutex<HashMap<u64, u64>> {
+    fn get(&self, key: u64) -> Option<u64> {
+        let map = self.lock().unwrap_or_else(PoisonError::into_inner);
+        map.get(&key).copied()
+    }
+
+    fn put(&self, key: u64, value: u64) {
+        let mut map = self.lock().unwrap_or_else(PoisonError::into_inner);
+        map.insert(key, value);
+    }
+
+    fn len(&self) -> usize {
+        self.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+impl SharedMap for RwLock<HashMap<u64, u64>> {
+    fn get(&self, key: u64) -> Option<u64> {
+        let map = self.read().unwrap_or_else(PoisonError::into_inner);
+        map.get(&key).copied()
+    }
+
+    fn put(&self, key: u64, value: u64) {
+        let mut map = self.write().unwrap_or_else(PoisonError::into_inner);
+        map.insert(key, value);
+    }
+
+    fn len(&self) -> usize {
+        self.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+/// A writer that another one overtook copies again.
+struct Copied(ArcSwap<HashMap<u64, u64>>);
+
+impl SharedMap for Copied {
+    fn get(&self, key: u64) -> Option<u64> {
+        self.0.load().get(&key).copied()
+    }
+
+    fn put(&self, key: u64, value: u64) {
+        self.0.rcu(|map| {
+            let mut copy = HashMap::clone(map);
+            copy.insert(key, value);
+            copy
+        });
+    }
+
+    fn len(&self) -> usize {
+        self.0.load().len()
+    }
+}
+
+/// Of two writers that copy the same map, the last one wins.
+struct UnsafeCopied(ArcSwap<HashMap<u64, u64>>);
+
+impl SharedMap for UnsafeCopied {
+    fn get(&self, key: u64) -> Option<u64> {
+        self.0.load().get(&key).copied()
+    }
+
+    fn put(&self, key: u64, value: u64) {
+        let mut copy = HashMap::clone(&self.0.load());
+        copy.insert(key, value);
+        self.0.store(Arc::new(copy));
+    }
+
+    fn len(&self) -> usize {
+        self.0.load().len()
+    }
+
+    fn is_safe(&self) -> bool {
+        false
+    }
+}
+
+impl SharedMap for DashMap<u64, u64> {
+    fn get(&self, key: u64) -> Option<u64> {
+        DashMap::get(self, &key).map(|entry| *entry)
+    }
+
+    fn put(&self, key: u64, value: u64) {
+        self.insert(key, value);
+    }
+
+    fn len(&self) -> usize {
+        DashMap::len(self)
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the operations of a batch access.
+
+use lab_kit::Inputs;
+
+/// Keys that [`zipf`] draws from.
+pub const ZIPF_KEYS: u64 = 10_000;
+
+/// What one operation does.
+#[derive(Clone, Copy)]
+pub struct Access {
+    /// The key.
+    pub key: u64,
+    /// Whether it is read; else it is put.
+    pub reads: bool,
+}
+
+/// Keys by Zipf's law, in whole numbers, which all languages have: key i has the weight 2^32 / (i + 1). Of
+/// 100 operations, so many read.
+pub fn zipf(inputs: &Inputs, read_percentage: u64) -> Inputs<Access> {
+    let sums: Vec<u64> = (1..=ZIPF_KEYS)
+        .scan(0, |sum, i| {
+            *sum += (1 << 32) / i;
+            Some(*sum)
+        })
+        .collect();
+    let total = sums[sums.len() - 1];
+    inputs.map(|input| Access {
+        key: sums.partition_point(|&sum| sum <= input % total) as u64,
+        reads: (input >> 32) % 100 < read_percentage,
+    })
+}
+
+/// Keys below `bound`, each as often as any other.
+pub fn uniform(inputs: &Inputs, bound: u64) -> Inputs<u64> {
+    inputs.map(|input| input % bound)
+}

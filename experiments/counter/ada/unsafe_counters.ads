@@ -1,0 +1,41 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Counters that lose increments when tasks meet: each is a read and a write, not one step.
+
+with Interfaces;
+
+package Unsafe_Counters is
+
+   use Interfaces;
+
+   type Volatile_Counter is limited private;
+   --  Every increment reads and writes memory
+
+   procedure Increment (Self : in out Volatile_Counter) with Inline;
+   function Value (Self : Volatile_Counter) return Integer_64 with Inline;
+
+   type Plain_Counter is limited private;
+   --  The compiler may keep it in a register
+
+   procedure Increment (Self : in out Plain_Counter) with Inline;
+   function Value (Self : Plain_Counter) return Integer_64 with Inline;
+
+private
+
+   Line : constant := 128;
+   --  Bytes: as the atomic counter, each has its cache lines for itself
+
+   type Volatile_Counter is limited record
+      Total : Unsigned_64 := 0 with Volatile;
+   end record
+     with Alignment => Line;
+
+   type Plain_Counter is limited record
+      Total : Unsigned_64 := 0;
+   end record
+     with Alignment => Line;
+
+   function Value (Self : Volatile_Counter) return Integer_64 is (Integer_64 (Self.Total));
+   function Value (Self : Plain_Counter) return Integer_64 is (Integer_64 (Self.Total));
+
+end Unsafe_Counters;

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The counter experiment's subject in C: C11 atomics and POSIX threads, what the machine allows. */
+#include "counters.h"
+#include "lab_kit.h"
+#include "lab_workers.h"
+
+#include <gnu/libc-version.h>
+#include <stdio.h>
+
+enum { THREADS_MAX = 1024 };
+
+typedef struct subject {
+    const counter *counter;
+    lab_workers *workers;
+} subject;
+
+static bool start(lab *lab, subject *subject, lab_worker work)
+{
+    uint64_t threads;
+    if (!lab_integer(lab, "threads", 1, THREADS_MAX, &threads))
+        return false;
+    subject->workers = lab_workers_start(lab, threads, subject, 0, work);
+    return subject->workers != NULL;
+}
+
+static bool find_scheme(lab *lab, subject *subject)
+{
+    const char *scheme;
+    if (!lab_text(lab, "scheme", &scheme))
+        return false;
+    for (subject->counter = counters; subject->counter->scheme != NULL; subject->counter++)
+        if (strcmp(subject->counter->scheme, scheme) == 0)
+            return true;
+    return lab_fail(lab, LAB_UNSUPPORTED, "there is no scheme %s", scheme);
+}
+
+static void stop(void *data)
+{
+    subject *subject = data;
+    lab_workers_end(subject->workers);
+    subject->workers = NULL;
+}
+
+static void tell_lost(lab *lab, const counter *counter, uint64_t operations)
+{
+    lab_metric(lab, "lost", 100.0 * (double)(operations - counter->value()) / (double)operations);
+}
+
+/* -- increment and read_mostly ------------------------------------------------------------ */
+
+static bool increment(void *worker, lab_share *share)
+{
+    const subject *subject = worker;
+    subject->counter->increments(lab_share_size(share));
+    return true;
+}
+
+static bool increment_and_read(void *worker, lab_share *share)
+{
+    const subject *subject = worker;
+    share->work.check = subject->counter->increments_and_reads(lab_share_size(share));
+    return true;
+}
+
+static bool increment_open(lab *lab, void *data)
+{
+    return find_scheme(lab, data) && start(lab, data, increment);
+}
+
+static bool read_mostly_open(lab *lab, void *data)
+{
+    return find_scheme(lab, data) && start(lab, data, increment_and_read);
+}
+
+/* Of a safe counter the check is what it reached, and the reads that went backwards: none. */
+static bool count(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    const subject *subject = data;
+    const counter *counter = subject->counter;
+    counter->reset();
+    lab_workers_perform(subject->workers, lab, operations, work);
+    work->check = counter->is_safe ? work->check + counter->value() : operations;
+    work->units = operations;
+    tell_lost(lab, counter, operations);
+    return true;
+}
+
+/* -- side_by_side ------------------------------------------------------------------------- */
+
+static bool increment_both(void *worker, lab_share *share)
+{
+    (void)worker;
+    both_increments(lab_share_size(share));
+    return true;
+}
+
+static bool side_by_side_open(lab *lab, void *data)
+{
+    return start(lab, data, increment_both);
+}
+
+static bool count_both(lab *lab, void *data, uint64_t operations, lab_work *work)
+{
+    const subject *subject = data;
+    safe_counter->reset();
+    unsafe_counter->reset();
+    lab_workers_perform(subject->workers, lab, operations, work);
+    work->check = safe_counter->value();
+    work->units = operations;
+    tell_lost(lab, unsafe_counter, operations);
+    return true;
+}
+
+int main(void)
+{
+    static const lab_case cases[] = {
+        {"increment", increment_open, count, stop},
+        {"read_mostly", read_mostly_open, count, stop},
+        {"side_by_side", side_by_side_open, count_both, stop},
+    };
+    static subject subject;
+    char library[64];
+    snprintf(library, sizeof library, "C11 atomics, glibc %s", gnu_get_libc_version());
+    return lab_main("c", library, cases, sizeof cases / sizeof *cases, &subject);
+}

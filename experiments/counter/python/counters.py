@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ways to share a counter among threads, with Python's own tools.
+
+Each has loops of its own, so that no call stands between the loop and the increment but the one that the
+scheme needs."""
+
+import itertools
+import threading
+from typing import Protocol
+
+READS = 100
+"""For each increment, where reads are counted too."""
+
+
+class Counter(Protocol):
+    is_safe: bool
+    """Whether it never loses an increment."""
+
+    def value(self) -> int: ...
+
+    def increments(self, times: int) -> None: ...
+
+    def increments_and_reads(self, times: int) -> int:
+        """How often a read found less than the one before it."""
+
+
+class UnsafeCounter:
+    """`+=` is a load, an addition and a store, between which the interpreter may switch threads."""
+
+    is_safe = False
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def value(self) -> int:
+        return self.total
+
+    def increments(self, times: int) -> None:
+        for _ in range(times):
+            self.total += 1
+
+    def increments_and_reads(self, times: int) -> int:
+        before = backwards = 0
+        for _ in range(times):
+            self.total += 1
+            for _ in range(READS):
+                now = self.total
+                backwards += now < before
+                before = now
+        return backwards
+
+
+class AtomicCounter:
+    """`itertools.count` takes a number in one step of the interpreter. Its value can only be had by taking
+    a number, too: those that reads took are counted."""
+
+    is_safe = True
+
+    def __init__(self) -> None:
+        self.numbers = itertools.count()
+        self._reads = 0
+        self._reading = threading.Lock()
+
+    def value(self) -> int:
+        with self._reading:
+            value = next(self.numbers) - self._reads
+            self._reads += 1
+        return value
+
+    def increments(self, times: int) -> None:
+        for _ in range(times):
+            next(self.numbers)
+
+    def increments_and_reads(self, times: int) -> int:
+        before = backwards = 0
+        for _ in range(times):
+            next(self.numbers)
+            for _ in range(READS):
+                now = self.value()
+                backwards += now < before
+                before = now
+        return backwards
+
+
+class LockCounter:
+    is_safe = True
+
+    def __init__(self) -> None:
+        self._total = 0
+        self._lock = threading.Lock()
+
+    def value(self) -> int:
+        with self._lock:
+            return self._total
+
+    def increments(self, times: int) -> None:
+        for _ in range(times):
+            with self._lock:
+                self._total += 1
+
+    def increments_and_reads(self, times: int) -> int:
+        before = backwards = 0
+        for _ in range(times):
+            with self._lock:
+                self._total += 1
+            for _ in range(READS):
+                now = self.value()
+                backwards += now < before
+                before = now
+        return backwards
+
+
+class _Stripe(threading.local):
+    """A thread's own part: a list of one number, which is known to the counter."""
+
+    def __init__(self, stripes: list[list[int]]) -> None:
+        self.total = [0]
+        stripes.append(self.total)
+
+
+class StripedCounter:
+    is_safe = True
+
+    def __init__(self) -> None:
+        self._stripes: list[list[int]] = []
+        self._stripe = _Stripe(self._stripes)
+
+    def value(self) -> int:
+        return sum(total for total, in self._stripes)
+
+    def increments(self, times: int) -> None:
+        for _ in range(times):
+            self._stripe.total[0] += 1
+
+    def increments_and_reads(self, times: int) -> int:
+        before = backwards = 0
+        for _ in range(times):
+            self._stripe.total[0] += 1
+            for _ in range(READS):
+                now = self.value()
+                backwards += now < before
+                before = now
+        return backwards
+
+
+class CounterPair:
+    """A safe and an unsafe counter that are incremented in the same loop."""
+
+    def __init__(self) -> None:
+        self.safe = AtomicCounter()
+        self.unsafe = UnsafeCounter()
+
+    def increments(self, times: int) -> None:
+        numbers = self.safe.numbers
+        unsafe = self.unsafe
+        for _ in range(times):
+            next(numbers)
+            unsafe.total += 1
+
+
+SCHEMES: dict[str, type[Counter]] = {
+    "unsafe": UnsafeCounter,
+    "atomic": AtomicCounter,
+    "lock": LockCounter,
+    "striped": StripedCounter,
+}

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The counter experiment's subject in Python: the standard library, with the interpreter's lock."""
+
+import platform
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from counters import SCHEMES, Counter, CounterPair
+from lab_kit import Latencies, Opening, Perform, UnsupportedError, Work, serve, workers
+
+THREADS_MAX = 1024
+
+
+def scheme(opening: Opening) -> Counter:
+    name = opening.text("scheme")
+    if name not in SCHEMES:
+        raise UnsupportedError(f"there is no scheme {name}")
+    return SCHEMES[name]()
+
+
+def shared_by(opening: Opening, work: Callable[[int], int | None]) -> AbstractContextManager[Perform]:
+    """Threads that do their shares of each batch; what `work` returns is added up as the check."""
+    def share(operations: range, _: Latencies) -> Work:
+        return Work(work(len(operations)) or 0, len(operations))
+
+    return workers([share] * opening.integer("threads", 1, THREADS_MAX))
+
+
+def told(work: Work, operations: int, check: int, reached: int) -> Work:
+    lost = 100 * (operations - reached) / operations
+    return work._replace(check=check, units=operations, metrics={"lost": lost})
+
+
+def counting(opening: Opening, counter: Counter, work: Callable[[int], int | None]) -> Iterator[Perform]:
+    """Of a safe counter the check is what it reached, and the reads that went backwards: none."""
+    with shared_by(opening, work) as batch:
+        def perform(operations: int) -> Work:
+            before = counter.value()
+            work = batch(operations)
+            reached = counter.value() - before
+            check = work.check + reached if counter.is_safe else operations
+            return told(work, operations, check, reached)
+
+        yield perform
+
+
+@contextmanager
+def increment(opening: Opening) -> Iterator[Perform]:
+    counter = scheme(opening)
+    yield from counting(opening, counter, counter.increments)
+
+
+@contextmanager
+def read_mostly(opening: Opening) -> Iterator[Perform]:
+    counter = scheme(opening)
+    yield from counting(opening, counter, counter.increments_and_reads)
+
+
+@contextmanager
+def side_by_side(opening: Opening) -> Iterator[Perform]:
+    pair = CounterPair()
+    with shared_by(opening, pair.increments) as batch:
+        def perform(operations: int) -> Work:
+            safe, unsafe = pair.safe.value(), pair.unsafe.value()
+            work = batch(operations)
+            return told(work, operations, pair.safe.value() - safe, pair.unsafe.value() - unsafe)
+
+        yield perform
+
+
+serve("python", f"threading and itertools, Python {platform.python_version()}",
+      {"increment": increment, "read_mostly": read_mostly, "side_by_side": side_by_side},
+      one_thread=False)

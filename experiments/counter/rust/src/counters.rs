@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The ways to share a counter among threads.
+
+use crossbeam_utils::CachePadded;
+use std::cell::{Cell, UnsafeCell};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+/// For each increment, where reads are counted too.
+const READS: u32 = 100;
+
+/// Stripes of a striped counter, a power of two.
+const STRIPES: usize = 16;
+
+/// A counter that threads share, zero at first.
+pub trait Counter: Default + Send + Sync {
+    /// Whether it never loses an increment.
+    const IS_SAFE: bool;
+
+    /// Adds 1.
+    fn increment(&self);
+
+    /// What it has reached.
+    fn value(&self) -> u64;
+}
+
+/// A counter with loops into which its increment is compiled.
+pub trait CountingLoops: Send + Sync {
+    /// Whether it never loses an increment.
+    fn is_safe(&self) -> bool;
+
+    /// What it has reached.
+    fn reached(&self) -> u64;
+
+    /// Increments it so many times.
+    fn increments(&self, times: u64);
+
+    /// Increments it, and reads it 100 times for each; how often a read found less than the one before.
+    fn increments_and_reads(&self, times: u64) -> u64;
+}
+
+impl<C: Counter> CountingLoops for C {
+    fn is_safe(&self) -> bool {
+        C::IS_SAFE
+    }
+
+    fn reached(&self) -> u64 {
+        self.value()
+    }
+
+    #[inline(never)]
+    fn increments(&self, times: u64) {
+        for _ in 0..times {
+            self.increment();
+        }
+    }
+
+    fn increments_and_reads(&self, times: u64) -> u64 {
+        let (mut before, mut backwards) = (0, 0);
+        for _ in 0..times {
+            self.increment();
+            for _ in 0..READS {
+                let now = self.value();
+                backwards += u64::from(now < before);
+                before = now;
+            }
+        }
+        backwards
+    }
+}
+
+/// The counter of a scheme; none if there is no such scheme.
+pub fn counter(scheme: &str) -> Option<Box<dyn CountingLoops>> {
+    Some(match scheme {
+        "unsafe" => Box::<Unsafe>::default(),
+        "unsafe_plain" => Box::<UnsafePlain>::default(),
+        "atomic" => Box::<Atomic>::default(),
+        "lock" => Box::<Locked>::default(),
+        "striped" => Box::<Striped>::default(),
+        _ => return None,
+    })
+}
+
+/// Every increment is a read and a write of memory: a data race, which only `unsafe` lets one write.
+#[derive(Default)]
+pub struct Unsafe(CachePadded<UnsafeCell<u64>>);
+
+// SAFETY: none. Threads that meet are undefined behaviour, which is what this counter shows.
+unsafe impl Sync for Unsafe {}
+
+impl Counter for Unsafe {
+    const IS_SAFE: bool = false;
+
+    fn increment(&self) {
+        let total = self.0.get();
+        // SAFETY: the pointer is valid; the race is the point.
+        unsafe { total.write_volatile(total.read_volatile() + 1) }
+    }
+
+    fn value(&self) -> u64 {
+        // SAFETY: as above.
+        unsafe { self.0.get().read_volatile() }
+    }
+}
+
+/// The same, and the compiler may keep the value in a register.
+#[derive(Default)]
+pub struct UnsafePlain(CachePadded<UnsafeCell<u64>>);
+
+// SAFETY: none, as for `Unsafe`.
+unsafe impl Sync for UnsafePlain {}
+
+impl Counter for UnsafePlain {
+    const IS_SAFE: bool = false;
+
+    fn increment(&self) {
+        // SAFETY: as for `Unsafe`.
+        unsafe { *self.0.get() += 1 }
+    }
+
+    fn value(&self) -> u64 {
+        // SAFETY: as for `Unsafe`.
+        unsafe { *self.0.get() }
+    }
+}
+
+/// One atomic instruction each.
+#[derive(Default)]
+pub struct Atomic(CachePadded<AtomicU64>);
+
+impl Counter for Atomic {
+    const IS_SAFE: bool = true;
+
+    fn increment(&self) {
+        self.0.fetch_add(1, Relaxed);
+    }
+
+    fn value(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+/// A lock around each. Nothing panics while it is held, so poisoning means nothing.
+#[derive(Default)]
+pub struct Locked(CachePadded<Mutex<u64>>);
+
+impl Counter for Locked {
+    const IS_SAFE: bool = true;
+
+    fn increment(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+    }
+
+    fn value(&self) -> u64 {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// An atomic word for each thread, or for some.
+#[derive(Default)]
+pub struct Striped([CachePadded<AtomicU64>; STRIPES]);
+
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static STRIPE: Cell<usize> = Cell::new(THREADS.fetch_add(1, Relaxed) % STRIPES);
+}
+
+impl Counter for Striped {
+    const IS_SAFE: bool = true;
+
+    fn increment(&self) {
+        self.0[STRIPE.get()].fetch_add(1, Relaxed);
+    }
+
+    fn value(&self) -> u64 {
+        self.0.iter().map(|stripe| stripe.load(Relaxed)).sum()
+    }
+}
+
+/// A safe and an unsafe counter that are incremented in the same loop.
+#[derive(Default)]
+pub struct Pair {
+    /// Loses nothing.
+    pub safe: Atomic,
+    /// Loses some.
+    pub unsafe_one: Unsafe,
+}
+
+impl Pair {
+    /// Increments both so many times.
+    #[inline(never)]
+    pub fn increments(&self, times: u64) {
+        for _ in 0..times {
+            self.safe.increment();
+            self.unsafe_one.increment();
+        }
+    }
+}

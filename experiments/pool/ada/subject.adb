@@ -1,0 +1,12 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  The pool experiment in Ada: Appserver.Pools, whose leases take no lock while nobody waits.
+
+with Benchlab.Subjects;
+with Pool_Cases;
+
+procedure Subject is
+begin
+   Benchlab.Subjects.Serve
+     (Name => "ada", Library => "Appserver.Pools 1", New_Case => Pool_Cases.New_Case'Access);
+end Subject;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// resource is 64 KiB, in which each word is 1.
+type resource struct {
+	words  [8192]uint64
+	isHeld bool // for the holder to see that it is alone
+	uses   uint64
+}
+
+// pool holds what is idle. The resource that is idle for the longest time is leased first.
+type pool chan *resource
+
+func newPool(size uint64) pool {
+	p := make(pool, size)
+	for range size {
+		made := new(resource)
+		for i := range made.words {
+			made.words[i] = 1
+		}
+		p <- made
+	}
+	return p
+}
+
+func (p pool) lease() *resource { return <-p }
+
+func (p pool) release(leased *resource) { p <- leased }

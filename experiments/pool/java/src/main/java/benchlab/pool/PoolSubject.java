@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pool experiment in Java: the pool of appserver/java, and two from elsewhere.
+package benchlab.pool;
+
+import benchlab.kit.Arguments;
+import benchlab.kit.Case;
+import benchlab.kit.Lab;
+import benchlab.kit.Refusal;
+import benchlab.kit.Sequence;
+import benchlab.kit.Subject;
+import benchlab.pool.ResourcePool.Reuse;
+
+public final class PoolSubject implements Subject {
+
+    private static final int THREADS_MAX = 256;
+    private static final int UNCONTENDED_SIZE = 8;
+    private static final int HOLD_NS = 100_000;
+    private static final int FAILS_EVERY = 8;
+
+    private final String name;
+    private final PoolKind pool;
+
+    private PoolSubject(String name, PoolKind pool) {
+        this.name = name;
+        this.pool = pool;
+    }
+
+    /** @param arguments the subject's name */
+    public static void main(String[] arguments) throws Exception {
+        String name = arguments[0];
+        Lab.serve(
+                switch (name) {
+                    case "java" -> new PoolSubject(name, PoolKind.APPSERVER);
+                    case "java-hikari" -> new PoolSubject(name, PoolKind.HIKARI);
+                    case "java-commons" -> new PoolSubject(name, PoolKind.COMMONS);
+                    default -> throw new IllegalArgumentException(name);
+                });
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String library() {
+        return pool.library();
+    }
+
+    @Override
+    public Case open(String name, Arguments arguments) throws Exception {
+        return switch (name) {
+            case "uncontended" -> new Uncontended(pool.make(UNCONTENDED_SIZE, Reuse.USUAL));
+            case "lease" -> {
+                int threads = threads(arguments);
+                int size = size(arguments.text("size"), threads);
+                Holder holder = holder(arguments.text("hold"));
+                yield new Together(threads, pool.make(size, Reuse.USUAL), holder);
+            }
+            case "fail" -> {
+                int threads = threads(arguments);
+                Holder holder = failing(arguments.sequence());
+                yield new Together(threads, pool.make(size("half", threads), Reuse.USUAL), holder);
+            }
+            case "reuse" -> {
+                int threads = threads(arguments);
+                Reuse reuse = reuse(arguments.text("reuse"));
+                yield new Together(
+                        threads,
+                        pool.make(size("eightfold", threads), reuse),
+                        (resource, k) -> resource.sum());
+            }
+            default -> throw Refusal.unsupported("there is no case " + name);
+        };
+    }
+
+    private static int threads(Arguments arguments) throws Refusal {
+        return (int) arguments.integer("threads", 1, THREADS_MAX);
+    }
+
+    private static int size(String word, int threads) throws Refusal {
+        return switch (word) {
+            case "equal" -> threads;
+            case "half" -> (threads + 1) / 2;
+            case "eightfold" -> 8 * threads;
+            default -> throw Refusal.unsupported("there is no size " + word);
+        };
+    }
+
+    private static Holder holder(String word) throws Refusal {
+        return switch (word) {
+            case "0us" -> (resource, k) -> 1;
+            case "100us" -> (resource, k) -> {
+                long start = System.nanoTime();
+                while (System.nanoTime() - start < HOLD_NS) {
+                    Thread.onSpinWait();
+                }
+                return 1;
+            };
+            default -> throw Refusal.unsupported("there is no hold " + word);
+        };
+    }
+
+    private static Holder failing(Sequence inputs) {
+        return (resource, k) -> {
+            if (Long.remainderUnsigned(inputs.at(k), FAILS_EVERY) == 0) {
+                throw new Holder.Failed();
+            }
+            return 1;
+        };
+    }
+
+    private static Reuse reuse(String word) throws Refusal {
+        return switch (word) {
+            case "lifo" -> Reuse.LIFO;
+            case "fifo" -> Reuse.FIFO;
+            default -> throw Refusal.unsupported("there is no reuse " + word);
+        };
+    }
+}

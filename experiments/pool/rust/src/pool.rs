@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A pool: idle resources behind a mutex, with a condition variable for those that wait.
+
+use crate::sync::{Condvar, Mutex, lock, wait};
+use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
+
+/// 64 KiB, in which each word is 1.
+pub struct Resource {
+    pub words: Box<[u64]>,
+    /// For the holder to see that it is alone.
+    pub is_held: bool,
+    pub uses: u64,
+}
+
+impl Resource {
+    fn new() -> Self {
+        Self {
+            words: vec![1; 8192].into(),
+            is_held: false,
+            uses: 0,
+        }
+    }
+}
+
+/// Of the idle resources the one given back last is leased first, or else the one that is idle for the
+/// longest time.
+pub struct Pool {
+    idle: Mutex<VecDeque<Resource>>,
+    released: Condvar,
+    is_lifo: bool,
+    size: usize,
+}
+
+impl Pool {
+    pub fn new(size: usize, is_lifo: bool) -> Self {
+        Self {
+            idle: Mutex::new((0..size).map(|_| Resource::new()).collect()),
+            released: Condvar::new(),
+            is_lifo,
+            size,
+        }
+    }
+
+    /// Waits for a resource.
+    pub fn lease(&self) -> Lease<'_> {
+        let mut idle = lock(&self.idle);
+        loop {
+            let resource = match self.is_lifo {
+                true => idle.pop_back(),
+                false => idle.pop_front(),
+            };
+            if resource.is_some() {
+                return Lease {
+                    pool: self,
+                    resource,
+                };
+            }
+            idle = wait(&self.released, idle);
+        }
+    }
+
+    /// Resources that are not idle.
+    pub fn in_use(&self) -> usize {
+        let idle = lock(&self.idle);
+        self.size - idle.len()
+    }
+
+    fn release(&self, resource: Resource) {
+        let mut idle = lock(&self.idle);
+        idle.push_back(resource);
+        drop(idle);
+        self.released.notify_one();
+    }
+}
+
+/// A leased resource, which is given back when this is dropped.
+pub struct Lease<'a> {
+    pool: &'a Pool,
+    resource: Option<Resource>,
+}
+
+impl Deref for Lease<'_> {
+    type Target = Resource;
+
+    fn deref(&self) -> &Resource {
+        self.resource.as_ref().expect("it is there until the drop")
+    }
+}
+
+impl DerefMut for Lease<'_> {
+    fn deref_mut(&mut self) -> &mut Resource {
+        self.resource.as_mut().expect("it is there until the drop")
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        if let Some(resource) = self.resource.take() {
+            self.pool.release(resource);
+        }
+    }
+}

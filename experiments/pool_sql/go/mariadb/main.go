@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What is a pooled connection worth in Go? On this database, with the SQL experiment's driver.
+package main
+
+import (
+	"benchlab/lab"
+	"benchlab/pool_sql/pooling"
+	"benchlab/sql/drivers/mariadb"
+)
+
+func main() { lab.Serve(pooling.Subject(mariadb.Subject(), mariadb.Driver)) }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is a pooled connection worth in Java? In the package of the SQL experiment, which knows how to connect.
+package benchlab.sql;
+
+import benchlab.kit.Arguments;
+import benchlab.kit.Case;
+import benchlab.kit.Lab;
+import benchlab.kit.Refusal;
+import benchlab.kit.Subject;
+
+/** @param sql the SQL experiment's subject for the same target */
+public record PoolSubject(SqlSubject sql) implements Subject {
+
+    /** @param arguments the target, {@code sqlite}, {@code postgresql} or {@code mariadb} */
+    public static void main(String[] arguments) throws Exception {
+        String name = "java";
+        Lab.serve(
+                new PoolSubject(
+                        switch (arguments[0]) {
+                            case "sqlite" -> SqlSubject.sqlite(name);
+                            case "postgresql" -> SqlSubject.postgresql(name);
+                            case "mariadb" -> SqlSubject.mariaDb(name);
+                            default -> throw new IllegalArgumentException(arguments[0]);
+                        }));
+    }
+
+    @Override
+    public String name() {
+        return sql.name();
+    }
+
+    @Override
+    public String library() {
+        return sql.library() + ", benchlab.appserver.pool 1";
+    }
+
+    @Override
+    public Case open(String name, Arguments arguments) throws Exception {
+        return switch (name) {
+            case "opened" -> new Connect(database(arguments));
+            case "pooled" -> new Pooled(new ConnectionPool(database(arguments)));
+            case "shared" -> {
+                int threads = (int) arguments.integer("threads", 1, 256);
+                yield new Shared(new ConnectionPool(database(arguments)), threads);
+            }
+            default -> throw Refusal.unsupported("there is no case " + name);
+        };
+    }
+
+    private Database database(Arguments arguments) throws Refusal {
+        return sql.opener().open(arguments, false);
+    }
+}

@@ -1,0 +1,90 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What the cases have in common: a parent of some size, and what is told after a batch.
+
+with Appserver.Processes;
+with Benchlab.Cases;
+with Benchlab.Fields;
+with Benchlab.Seeded_Sequences;
+with Interfaces;
+
+private with Ada.Finalization;
+
+package Process_Cases is
+
+   use Appserver.Processes;
+   use Benchlab;
+   use Benchlab.Seeded_Sequences;
+   use type Interfaces.Unsigned_64;
+
+   Output_Error : exception;
+   --  A program did something else than was expected
+
+   Silent  : constant Settings := (Input | Output | Error => Discarded, others => <>);
+   Writing : constant Settings := (Silent with delta Output => Piped);
+   Filter  : constant Settings := (Writing with delta Input => Piped);
+
+   type Process_Case is abstract limited new Cases.Measuring_Case with private;
+
+   procedure Prepare
+     (Self : in out Process_Case; Arguments : Fields.Field_List; Inputs : Sequence) is null;
+
+   procedure Operate (Self : in out Process_Case; Check : in out Check_Value) is abstract;
+   --  One operation; adds its hash and its status
+
+   function Units_Of (Self : Process_Case) return Unit_Count is (1);
+   --  Of each operation
+
+   function Metric (Self : Process_Case) return String is ("");
+   --  The name of one whose mean over the operations is told, if there is one
+
+   procedure Measure (Self : in out Process_Case; Value : Fields.Metric_Value);
+   --  Of the current operation
+
+   overriding procedure Open
+     (Self      : in out Process_Case;
+      Arguments : Fields.Field_List;
+      Inputs    : Sequence;
+      Settings  : in out Fields.Field_List);
+
+   overriding procedure Perform
+     (Self       : in out Process_Case;
+      Operations : Operation_Count;
+      Check      : out Check_Value;
+      Units      : out Unit_Count);
+
+   overriding function Metrics (Self : Process_Case) return Fields.Field_List;
+
+   overriding procedure Close (Self : in out Process_Case) is null;
+
+   function Hash (Bytes : String) return Check_Value;
+   --  FNV-1a (Fowler, Noll, Vo), 64 bits
+
+   function Number (Status : Exit_Status) return Check_Value is
+     (case Status.Kind is
+         when Exited   => Check_Value (Status.Code),
+         when Signaled => 256 + Check_Value (Status.Signal));
+
+private
+
+   type Byte_Access is access String;
+
+   --  So many bytes; each page is written to
+
+   type Memory is limited new Ada.Finalization.Limited_Controlled with record
+      Bytes : Byte_Access;
+   end record;
+
+   procedure Allocate (Self : in out Memory; Size : Positive);
+
+   overriding procedure Finalize (Self : in out Memory);
+
+   type Process_Case is abstract limited new Cases.Measuring_Case with record
+      Parent      : Memory;
+      Descriptors : Natural := 0;
+      Operations  : Operation_Count := 1;
+      Measured    : Fields.Metric_Value := 0.0;
+      --  Of the latest batch: the sum over its operations
+   end record;
+
+end Process_Cases;

@@ -1,0 +1,14 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  The process experiment in Ada: Appserver.Processes, over posix_spawn.
+
+with Benchlab.Subjects;
+with Process_Cases.New_Case;
+
+procedure Subject is
+begin
+   Benchlab.Subjects.Serve
+     (Name     => "ada",
+      Library  => "Appserver.Processes 1, posix_spawn",
+      New_Case => Process_Cases.New_Case'Access);
+end Subject;

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The process experiment in Go: os/exec, which shares memory with the new process as vfork does.
+package main
+
+import (
+	"benchlab/lab"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+var parents = map[string]int{"10MB": 10 << 20, "1GB": 1 << 30}
+
+// operation does one operation, and adds it to the work.
+type operation func(work *lab.Work) error
+
+// prepare makes a case's inputs. close releases what is no memory, or is nil.
+type prepare func(opening *lab.Opening) (do operation, close func() error, err error)
+
+// A processCase is open in a parent of some size.
+type processCase struct {
+	do          operation
+	release     func() error
+	resident    []byte // every page is written to
+	descriptors int
+}
+
+func inParent(prepare prepare) lab.Open {
+	return func(opening *lab.Opening) (lab.Case, error) {
+		parent, err := opening.Text("parent")
+		if err != nil {
+			return nil, err
+		}
+		size, ok := parents[parent]
+		if !ok {
+			return nil, lab.Unsupported("there is no parent %s", parent)
+		}
+		do, release, err := prepare(opening)
+		if err != nil {
+			return nil, err
+		}
+		resident := bytes.Repeat([]byte{1}, size)
+		return &processCase{do, release, resident, descriptors()}, nil
+	}
+}
+
+// Perform ends the batch with its last operation, before it counts what is left.
+func (c *processCase) Perform(operations uint64) (lab.Work, error) {
+	work := lab.Work{Latencies: new(lab.Latencies), Metrics: map[string]float64{}}
+	work.Latencies.Start()
+	for range operations {
+		if err := c.do(&work); err != nil {
+			return work, err
+		}
+	}
+	work.Latencies.Finish()
+	for metric := range work.Metrics {
+		work.Metrics[metric] /= float64(operations)
+	}
+	work.Metrics["descriptors"] = float64(descriptors() - c.descriptors)
+	work.Metrics["children"] = float64(children())
+	return work, nil
+}
+
+// Close gives the memory back at once: the next parent may be a small one.
+func (c *processCase) Close() error {
+	c.resident = nil
+	debug.FreeOSMemory()
+	if c.release == nil {
+		return nil
+	}
+	return c.release()
+}
+
+// contentOf returns the inputs in a row, eight bytes each, the lowest first.
+func contentOf(opening *lab.Opening) ([]byte, error) {
+	size, err := opening.Integer("bytes", 1, 1<<24)
+	if err != nil {
+		return nil, err
+	}
+	content := make([]byte, 0, size+8)
+	for k := 0; len(content) < int(size); k++ {
+		content = binary.LittleEndian.AppendUint64(content, opening.Inputs[k%lab.Inputs])
+	}
+	return content[:size], nil
+}
+
+func hashOf(data []byte) uint64 {
+	hash := fnv.New64a()
+	hash.Write(data)
+	return hash.Sum64()
+}
+
+func expect(output, expected []byte) error {
+	if !bytes.Equal(output, expected) {
+		return fmt.Errorf("the output differs from what was expected: %d bytes", len(output))
+	}
+	return nil
+}
+
+func main() {
+	// The runtime opens descriptors of its own with the first process, and keeps them.
+	exec.Command("/bin/true").Run()
+	lab.Serve(lab.Subject{
+		Name:    "go",
+		Library: "os/exec " + strings.TrimPrefix(runtime.Version(), "go"),
+		Cases: map[string]lab.Open{
+			"start":           inParent(start),
+			"fail":            inParent(fail),
+			"read":            inParent(read),
+			"converse":        inParent(converse),
+			"exchange":        inParent(exchange),
+			"write_then_read": inParent(writeThenRead),
+			"kill":            inParent(kill),
+		},
+	})
+}

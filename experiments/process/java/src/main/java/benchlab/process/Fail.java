@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The case fail: a program that is not there.
+package benchlab.process;
+
+import benchlab.appserver.process.Command;
+import benchlab.appserver.process.RunningProcess;
+import benchlab.appserver.process.StartException;
+import java.io.IOException;
+
+final class Fail implements Operation {
+
+    private final Command command = Programs.silent("/bin/no-such-program");
+
+    @Override
+    public long perform() throws Exception {
+        try (RunningProcess process = command.start()) {
+            throw new IOException("a program that is not there was started: " + process.pid());
+        } catch (StartException e) {
+            return 1;
+        }
+    }
+}

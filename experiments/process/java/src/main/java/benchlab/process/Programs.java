@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs that are started, and how they end.
+package benchlab.process;
+
+import benchlab.appserver.process.Command;
+import benchlab.appserver.process.ExitStatus;
+import java.io.File;
+import java.lang.ProcessBuilder.Redirect;
+
+final class Programs {
+
+    private static final Redirect NO_INPUT = Redirect.from(new File("/dev/null"));
+
+    private Programs() {}
+
+    /** With every stream on the null device. */
+    static Command silent(String program, String... arguments) {
+        return Command.of(program, arguments)
+                .stdin(NO_INPUT)
+                .stdout(Redirect.DISCARD)
+                .stderr(Redirect.DISCARD);
+    }
+
+    /** Its output is piped. */
+    static Command writing(String program, String... arguments) {
+        return silent(program, arguments).stdout(Redirect.PIPE);
+    }
+
+    /** A line filter: input and output are piped. */
+    static Command filter() {
+        return writing("/bin/cat").stdin(Redirect.PIPE);
+    }
+
+    /** The exit code, or 256 + the signal. */
+    static long number(ExitStatus status) {
+        return status instanceof ExitStatus.Signaled killed
+                ? 256 + killed.number()
+                : ((ExitStatus.Exited) status).code();
+    }
+}

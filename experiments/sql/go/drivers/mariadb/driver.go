@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package mariadb is SQL on MariaDB with go-sql-driver/mysql.
+package mariadb
+
+import (
+	"database/sql"
+	"net/url"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"benchlab/lab"
+	"benchlab/sql/cases"
+)
+
+// Driver connects to the database.
+var Driver = cases.Driver{
+	Open:     open,
+	Write:    func(statement string) string { return statement },
+	Settings: cases.ReportRow,
+	Mixed:    cases.FoldExact,
+}
+
+// Subject is the SQL experiment's on this database.
+func Subject() lab.Subject {
+	all := Driver.Cases()
+	all["do_1"] = Driver.OpenDoOne
+	return lab.Subject{
+		Name:    "go",
+		Library: "go-sql-driver/mysql " + cases.ModuleVersion("github.com/go-sql-driver/mysql"),
+		Cases:   all,
+	}
+}
+
+func open(target string, text bool) (*sql.DB, error) {
+	address, err := url.Parse(target)
+	if err != nil || address.Scheme != "mariadb" {
+		return nil, lab.Unsupported("the target is not mariadb://…")
+	}
+	config := mysql.NewConfig()
+	config.User = address.User.Username()
+	config.Passwd, _ = address.User.Password()
+	config.Net, config.Addr = "tcp", address.Host
+	if socket := address.Query().Get("socket"); socket != "" {
+		config.Net, config.Addr = "unix", socket
+	}
+	config.DBName = strings.TrimPrefix(address.Path, "/")
+	config.ParseTime = true         // a datetime is a time.Time
+	config.InterpolateParams = text // else a statement with parameters is prepared, executed and closed
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}

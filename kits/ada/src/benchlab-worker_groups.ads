@@ -1,0 +1,99 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Workers that do a case's operations at once, each in a task of its own: connections, clients.
+
+with Benchlab.Latencies;
+
+private with Ada.Exceptions;
+private with Ada.Finalization;
+private with Ada.Synchronous_Barriers;
+
+generic
+   type Worker is limited private;
+   --  What a task works with. It is finalized with the group.
+
+   with procedure Work
+     (Self       : in out Worker;
+      Operations : Operation_Count;
+      Recorder   : in out Latencies.Recorder;
+      Check      : in out Check_Value;
+      Units      : in out Unit_Count);
+   --  Does its share: starts the recorder, and has a lap at the end of each operation, or none at
+   --  all if the case tells no latencies. A worker whose share is empty is not called.
+
+package Benchlab.Worker_Groups is
+
+   subtype Worker_Number is Positive range 1 .. 10_000;
+
+   type Group is tagged limited private;
+   --  Without workers at first. Its tasks end when it is finalized.
+
+   procedure Start (Self : in out Group; Size : Worker_Number)
+     with Pre => Self.Size = 0, Post => Self.Size = Size;
+   --  Makes the workers and starts their tasks, which wait before and between the batches
+
+   function Size (Self : Group) return Natural;
+
+   function Member (Self : Group; Number : Worker_Number) return not null access Worker
+     with Pre => Number <= Self.Size;
+   --  To prepare it, between the batches
+
+   procedure Perform
+     (Self       : in out Group;
+      Operations : Operation_Count;
+      Check      : out Check_Value;
+      Units      : out Unit_Count)
+     with Pre => Self.Size > 0;
+   --  Of operations 0 to Operations - 1, worker c does those that are c - 1 modulo Size. All start
+   --  on a barrier. An exception of a worker's is raised again here, after all have ended.
+
+   function Measured (Self : Group) return Latencies.Recorder;
+   --  Of the latest Perform
+
+private
+
+   use Ada.Synchronous_Barriers;
+
+   type Member_Data is limited record
+      Worker   : aliased Worker_Groups.Worker;
+      Share    : Unit_Count := 0;
+      Recorder : Latencies.Recorder;
+      Check    : Check_Value;
+      Units    : Unit_Count;
+      Failure  : Ada.Exceptions.Exception_Occurrence;
+   end record;
+
+   type Member_List is array (Positive range <>) of aliased Member_Data;
+
+   type Shared_State;
+
+   task type Worker_Task (State : not null access Shared_State; Number : Worker_Number);
+
+   type Task_Reference is access Worker_Task;
+   type Task_List is array (Positive range <>) of Task_Reference;
+
+   --  The tasks of the workers and the one that calls Perform meet at both barriers
+
+   type Shared_State (Size, Meeting : Positive) is limited record
+      Start   : Synchronous_Barrier (Meeting);
+      Stop    : Synchronous_Barrier (Meeting);
+      Over    : Boolean := False with Atomic;
+      Members : Member_List (1 .. Size);
+      Tasks   : Task_List (1 .. Size);
+   end record;
+
+   type State_Reference is access Shared_State;
+
+   type Group is new Ada.Finalization.Limited_Controlled with record
+      State : State_Reference;
+   end record;
+
+   overriding procedure Finalize (Self : in out Group);
+
+   function Size (Self : Group) return Natural is
+     (if Self.State = null then 0 else Self.State.Size);
+
+   function Member (Self : Group; Number : Worker_Number) return not null access Worker is
+     (Self.State.Members (Number).Worker'Access);
+
+end Benchlab.Worker_Groups;

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several operations at once: n threads, of which thread c, from 0, does the operations k of a batch
+with k mod n = c."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from lab_kit.latencies import Latencies, merged
+from lab_kit.work import Perform, Work
+
+Share = Callable[[range, Latencies], Work]
+"""Does the operations with these numbers, and calls the latencies' `lap` after each of them, or never
+if the case tells no latencies. It runs in a thread of its own."""
+
+
+@contextmanager
+def workers(shares: Sequence[Share]) -> Iterator[Perform]:
+    """Starts a thread for each share, which lives until the end of the `with` block. They begin
+    each batch together, and it lasts from the first start to the last end."""
+    workers = [_Worker(share) for share in shares]
+    begin, end = (threading.Barrier(len(workers) + 1) for _ in range(2))
+    threads = [threading.Thread(target=worker.serve, args=(begin, end)) for worker in workers]
+
+    def perform(operations: int) -> Work:
+        for first, worker in enumerate(workers):
+            worker.prepare(range(first, operations, len(workers)))
+        begin.wait()
+        end.wait()
+        for worker in workers:
+            if worker.error is not None:
+                raise worker.error
+        return Work(sum(worker.work.check for worker in workers),
+                    sum(worker.work.units for worker in workers),
+                    merged(worker.latencies for worker in workers if worker.operations))
+
+    try:
+        for thread in threads:
+            thread.start()
+        yield perform
+    finally:
+        begin.abort()
+        for thread in threads:
+            if thread.ident is not None:  # it was started
+                thread.join()
+
+
+class _Worker:
+    """One thread's part of the batch at hand."""
+
+    def __init__(self, share: Share) -> None:
+        self.share = share
+        self.prepare(range(0))
+
+    def prepare(self, operations: range) -> None:
+        self.operations = operations
+        self.latencies = Latencies()
+        self.work = Work(0, 0)
+        self.error: Exception | None = None
+
+    def serve(self, begin: threading.Barrier, end: threading.Barrier) -> None:
+        with suppress(threading.BrokenBarrierError):  # which ends the thread
+            while True:
+                begin.wait()
+                if self.operations:
+                    self.do_share()
+                end.wait()
+
+    def do_share(self) -> None:
+        self.latencies.start()
+        try:
+            self.work = self.share(self.operations, self.latencies)
+        except Exception as error:
+            self.error = error
+        self.latencies.finish()

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""experiments/process/README.md: every subject starts the same programs, gets the same bytes and exit
+statuses, and leaves nothing behind. What they add up to is computed here."""
+
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from experiments import Declared, declared_subjects, read_experiments
+from sql_model import split_mix
+from subject import Reply, Subject
+
+SEED = 7
+OPERATIONS = 2
+CASES = read_experiments()["process"]["case"]
+SUBJECTS = [subject for subject in declared_subjects() if subject.experiment == "process"]
+TIMED = {"start", "end", "operations", "units", "check"}
+SIGKILL = 256 + 9
+READS_WHILE_WRITING = {"ada"}
+"""With these libraries the wrong order is none: who writes reads at the same time."""
+
+
+@cache
+def fnv(data: bytes) -> int:
+    """FNV-1a (Fowler, Noll, Vo), 64 bits."""
+    value = 0xCBF29CE484222325
+    for byte in data:
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return value
+
+
+def content(size: int) -> bytes:
+    values = islice(split_mix(SEED), size // 8 + 1)
+    return b"".join(value.to_bytes(8, "little") for value in values)[:size]
+
+
+def expected(case: str, point: dict[str, Any]) -> tuple[int, int]:
+    """What one operation adds to check and units."""
+    match case:
+        case "start":
+            return fnv(b""), 1
+        case "read" | "exchange":
+            return fnv(content(point["bytes"])), point["bytes"]
+        case "converse":
+            values = islice(split_mix(SEED), point["lines"])
+            return fnv(b"".join(b"%d\n" % value for value in values)), point["lines"]
+        case "kill":
+            return fnv(b"") + SIGKILL, 1
+        case "write_then_read" | "fail":
+            return 1, 1
+    raise LookupError(f"{case} is not in the README")
+
+
+def points() -> list[Any]:
+    """The small parent with the ends of the sweep; the large one where a program is only started."""
+    some = []
+    for subject in SUBJECTS:
+        for case in CASES:
+            sweep = [(key, {min(values), max(values)}) for key, values in case.get("sweep", {}).items()]
+            values = [{key: value} for key, ends in sweep for value in sorted(ends)] or [{}]
+            parents = case["factor"]["parent"] if case["name"] in ("start", "kill") else ["10MB"]
+            some += [pytest.param(subject, case, {"parent": parent, **value},
+                                  id=" ".join([str(subject), case["name"], parent, *map(str, value.values())]))
+                     for value in values for parent in parents]
+    return some
+
+
+@pytest.mark.parametrize("declared, case, point", points())
+def test_point(subject: Subject, declared: Declared, case: dict[str, Any], point: dict[str, Any]) -> None:
+    name = case["name"]
+    arguments = "".join(f" {key}={value}" for key, value in point.items())
+    subject.ask_for("opened", f"open case={name} seed={SEED}{arguments}")
+    try:
+        check, units = expected(name, point)
+        must_yield(subject.ask_for("verified", "verify"), 1, check, units)
+        for _ in range(2):
+            ran = subject.ask_for("ran", f"run operations={OPERATIONS}")
+            must_yield(ran, OPERATIONS, check, units)
+            assert set(ran.arguments) == TIMED | set(case["metrics"])
+            metrics = {metric: float(ran.arguments[metric]) for metric in case["metrics"]}
+            assert metrics["descriptors"] == 0 and metrics["children"] == 0
+            if name == "write_then_read":
+                if point["bytes"] == 1 << 20:  # of fewer, each that is slow counts, too
+                    assert metrics["deadlocked"] == (0 if declared.name in READS_WHILE_WRITING else 100)
+            elif name in ("read", "kill"):
+                assert 0 < metrics["first_byte" if name == "read" else "kill_time"]
+    finally:
+        subject.ask_for("closed", "close")
+
+
+def must_yield(reply: Reply, operations: int, check: int, units: int) -> None:
+    assert reply.number("operations") == operations
+    assert reply.number("check") == operations * check % 2**64
+    assert reply.number("units") == operations * units
+
+
+@pytest.mark.parametrize("declared", SUBJECTS, ids=str)
+@pytest.mark.parametrize("command, code", [
+    ("open case=start seed=7", "usage"),
+    ("open case=start seed=7 parent=2GB", "unsupported"),
+    ("open case=read seed=7 parent=10MB", "usage"),
+    ("open case=read seed=7 parent=10MB bytes=0", "usage"),
+    ("open case=converse seed=7 parent=10MB lines=0", "usage"),
+])
+def test_arguments(subject: Subject, command: str, code: str) -> None:
+    assert subject.ask_for_error(command) == code
+    subject.ask_for("opened", "open case=noop seed=7")
