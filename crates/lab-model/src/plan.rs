@@ -169,6 +169,9 @@ pub struct Subject {
     /// Program and arguments, started in the project's folder; those of a whole command may hold
     /// the names of parameters in braces, such as `{n}`.
     pub program: Vec<String>,
+    /// A file that its build writes and that the report shows, in the project's folder.
+    #[serde(default)]
+    pub listing: Option<String>,
     /// The subject is a whole command.
     pub command: Option<Command>,
     /// What it works on.
@@ -218,6 +221,9 @@ pub struct Case {
     pub cores: Cores,
     /// Subjects tell the latency of each operation.
     pub latencies: bool,
+    /// Subjects do not do the same work, each by its own rules: they are not compared.
+    #[serde(default)]
+    pub uncompared: bool,
     /// What subjects tell of each batch besides.
     pub metrics: Vec<Metric>,
     /// The wanted length of a batch, where it is not [`Measure::turn_ns`].

@@ -223,6 +223,11 @@ pub struct Setting {
     pub value: String,
 }
 
+impl Setting {
+    /// The key of what a subject's build wrote for readers ([`crate::Subject::listing`]): no setting proper.
+    pub const LISTING: &'static str = "listing";
+}
+
 /// A subject that could not do a point, or did not do the same work. It is not compared there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {

@@ -284,6 +284,7 @@ impl Reader<'_> {
             cores: case.cores,
             turn_ns: case.turn_ms.map(|ms| ms.saturating_mul(1_000_000)),
             latencies: case.cores == Cores::All && case.latencies,
+            compare: case.compare,
             metrics: self.told(&case.metrics, metrics)?,
             statements: self.statements(&case.statements, &sweep)?,
             reads: match &case.reads {
@@ -553,6 +554,7 @@ impl Reader<'_> {
                 statements: made.statements.clone().unwrap_or_default(),
                 limit: subject.role == Some(Role::Limit),
                 program: self.program(subject, made)?,
+                listing: subject.listing.clone(),
                 target,
                 without: self.without(made.without.as_deref().unwrap_or_default())?,
                 ..lab_model::Subject::default()

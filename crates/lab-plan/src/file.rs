@@ -101,6 +101,8 @@ pub struct Case {
     pub turn_ms: Option<u64>,
     #[serde(default = "yes")]
     pub latencies: bool,
+    #[serde(default = "yes")]
+    pub compare: bool,
     #[serde(default)]
     pub metrics: Vec<Spanned<String>>,
     #[serde(default)]
@@ -184,6 +186,7 @@ pub struct Subject {
     pub sources: Option<Vec<Spanned<String>>>,
     pub build: Option<Vec<Vec<String>>>,
     pub program: Option<Spanned<Vec<String>>>,
+    pub listing: Option<String>,
     pub without: Option<Vec<Spanned<String>>>,
     pub sqlite: Option<Spanned<Made>>,
     pub postgresql: Option<Spanned<Made>>,

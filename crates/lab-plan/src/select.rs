@@ -395,6 +395,7 @@ fn model(case: &Case) -> lab_model::Case {
         cores: case.cores,
         turn_ns: case.turn_ns,
         latencies: case.latencies,
+        uncompared: !case.compare,
         metrics: case.metrics.clone(),
     }
 }

@@ -10,7 +10,7 @@ package body Counter_Cases is
      (Positive (Arguments.Number ("threads", 1, Most_Threads)));
 
    function New_Case (Name : String) return Cases.Case_Reference is
-     (if Name = "increment" then new Counting_Case (Reads => False)
+     (if Name in "increment" | "plain" then new Counting_Case (Reads => False)
       elsif Name = "read_mostly" then new Counting_Case (Reads => True)
       elsif Name = "side_by_side" then new Side_By_Side_Case
       else null);

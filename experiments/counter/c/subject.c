@@ -116,6 +116,7 @@ int main(void)
 {
     static const lab_case cases[] = {
         {"increment", increment_open, count, stop},
+        {"plain", increment_open, count, stop},
         {"read_mostly", read_mostly_open, count, stop},
         {"side_by_side", side_by_side_open, count_both, stop},
     };

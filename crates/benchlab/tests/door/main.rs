@@ -6,6 +6,7 @@ mod compare;
 mod faults;
 mod full_disk;
 mod history;
+mod listings;
 mod load;
 mod own_metrics;
 mod progress;

@@ -79,6 +79,34 @@ fn they_are_kept_and_shown_with_intervals_and_ratios() {
 }
 
 #[test]
+fn a_case_that_is_not_compared_has_figures_and_no_verdicts() {
+    let apart = HEAD.replacen(
+        "name = \"increment\"",
+        "name = \"apart\"\ncompare = false",
+        1,
+    );
+    let (_, apart) = apart.split_once("[[case]]").unwrap();
+    let subjects = ["honest", "other"].map(|name| losing(name, "lost=1 swaps=200"));
+    let text = format!("{HEAD}\n[[case]]{apart}{}", subjects.concat());
+    let project = Project::with_text(&text);
+    project.run_blocks("6", "2", &[]).expect(0);
+    let run = project.load();
+    assert_failures(&run, &[]);
+    let results = lab_stats::results::results(&run);
+    let plan = run.plan.as_ref().unwrap();
+    for point in 0..plan.points.len() {
+        let compared = results.comparisons.iter();
+        let here = compared.filter(|c| c.key.point == Some(point)).count();
+        assert_eq!(here == 0, plan.case(point).name == "apart", "{here}");
+        let cells = results.cells.iter();
+        assert!(cells.filter(|c| c.key.point == Some(point)).count() > 4);
+    }
+    let file = project.file();
+    let full = project.call(&["report", file.to_str().unwrap(), "--full"]);
+    assert!(full.stdout.contains("apart"), "{}", full.stdout);
+}
+
+#[test]
 fn who_does_not_tell_them_has_failed() {
     let subjects = [
         losing("honest", "lost=0 swaps=1"),

@@ -136,20 +136,18 @@ fn who_does_other_work_is_not_measured() {
     let names: Vec<&str> = wrong.iter().map(|(name, _)| *name).collect();
     let project = project(&[&["honest", "second"], &names[..]].concat());
     let run = measured(&project, &["--cases", "json,built,echo,file"]);
-    let failures = wrong.map(|(name, why)| (name, "proof", why));
-    let failed: Vec<_> = run.failures.iter().map(|f| f.subject).collect();
-    assert_eq!(failed.len(), wrong.len(), "each fails once");
-    for (name, kind, why) in failures {
-        let id = run
-            .plan
-            .as_ref()
-            .unwrap()
-            .subjects
+    let plan = run.plan.as_ref().unwrap();
+    for (name, why) in wrong {
+        let id = plan.subjects.iter().position(|s| s.name == name);
+        let of: Vec<_> = run
+            .failures
             .iter()
-            .position(|s| s.name == name);
-        let failure = run.failures.iter().find(|f| Some(f.subject) == id);
-        let failure = failure.unwrap_or_else(|| panic!("{name} did not fail"));
-        assert_eq!(failure.kind, kind, "{name}");
+            .filter(|f| Some(f.subject) == id)
+            .collect();
+        let [failure] = of[..] else {
+            panic!("{name} fails once: {of:#?}");
+        };
+        assert_eq!(failure.kind, "proof", "{name}: {failure:#?}");
         assert!(failure.message.contains(why), "{name}: {}", failure.message);
         let sent = failure.log.iter().any(|line| line.starts_with("> "));
         assert!(sent, "{name}: no transcript in {:#?}", failure.log);

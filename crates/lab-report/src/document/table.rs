@@ -128,6 +128,11 @@ impl Cell {
         }
     }
 
+    /// Whether it holds a number.
+    pub fn is_figure(&self) -> bool {
+        matches!(self.content, Content::Quantity(_))
+    }
+
     /// The same with another tone.
     pub fn toned(self, tone: Tone) -> Cell {
         Cell { tone, ..self }

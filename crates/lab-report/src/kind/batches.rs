@@ -5,7 +5,7 @@ use super::measured::Place;
 use super::say::{self, count};
 use super::scope::{Group, Scope};
 use super::standings::Over;
-use super::{Parts, charts, costs, findings, scaling, split, table};
+use super::{Parts, charts, costs, findings, scaling, side_by_side, split, table};
 use crate::document::{Finding, Section};
 use lab_model::{Cores, Metric, Unit};
 
@@ -131,6 +131,9 @@ fn every_point(scope: &Scope) -> Section {
 
 fn many_at_once(scope: &Scope) -> Section {
     let mut section = Section::new("Many at once");
+    for cases in side_by_side::sections(scope, Cores::All) {
+        section.section(cases);
+    }
     for group in scope.groups(Cores::All) {
         let mut many = Section::new(scope.group_title(&group, "many at once"));
         many.text(scope.case(&group).work.as_str());

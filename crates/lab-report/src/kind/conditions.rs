@@ -7,7 +7,7 @@ use super::say;
 use super::scope::Scope;
 use super::table;
 use crate::document::{Cell, Column, Item, Quantity, Section, Table, Tone};
-use lab_model::{Metric, SubjectId, Unit, WarmUp};
+use lab_model::{Metric, Setting, SubjectId, Unit, WarmUp};
 use std::collections::BTreeSet;
 
 /// The section: services, subjects, settings, the control, warm-up.
@@ -17,7 +17,10 @@ pub fn section(measured: &Measured, scopes: &[Scope]) -> Section {
         let target = of_target(scope);
         match measured.has_targets() {
             true => section.section(target),
-            false => section.items.extend(target.items),
+            false => {
+                section.items.extend(target.items);
+                section.sections.extend(target.sections);
+            }
         }
     }
     section
@@ -43,6 +46,20 @@ fn of_target(scope: &Scope) -> Section {
     }
     section.table(control(scope));
     section.table(warm_up(scope));
+    section.section(listings(scope));
+    section
+}
+
+/// What the builds of subjects wrote for readers.
+fn listings(scope: &Scope) -> Section {
+    let mut section = Section::folded("What the builds say");
+    for id in scope.compared() {
+        if let Some(listing) = scope.setting(id, Setting::LISTING) {
+            let mut own = Section::new(scope.name(id));
+            own.push(Item::Log(listing.lines().map(String::from).collect()));
+            section.section(own);
+        }
+    }
     section
 }
 
@@ -84,6 +101,7 @@ fn settings(scope: &Scope) -> (Table, Vec<String>) {
     let has = |s: &SubjectId| settings.iter().any(|setting| setting.subject == *s);
     let said: Vec<SubjectId> = scope.subjects().into_iter().filter(has).collect();
     let mine = settings.iter().filter(|s| said.contains(&s.subject));
+    let mine = mine.filter(|s| s.key != Setting::LISTING);
     let keys: BTreeSet<&str> = mine.map(|s| s.key.as_str()).collect();
     let names = said.iter().map(|&s| scope.name(s));
     let head = std::iter::once("setting").chain(names);

@@ -22,6 +22,7 @@ mod scaling;
 mod scope;
 mod sentence;
 mod servers;
+mod side_by_side;
 mod slices;
 mod split;
 mod standings;

@@ -22,7 +22,8 @@ impl Basis<'_> {
     /// Whether a subject is compared at a point; without a point, anywhere.
     pub fn compares(&self, subject: SubjectId, point: Option<PointId>) -> bool {
         let refused = |r: &Refusal| r.subject == subject && (r.point.is_none() || r.point == point);
-        !self.refusals.iter().any(refused)
+        let uncompared = point.is_some_and(|point| self.plan.case(point).uncompared);
+        !uncompared && !self.refusals.iter().any(refused)
     }
 
     /// The subjects that are compared with the baseline, before refusals.

@@ -12,6 +12,7 @@ const THREADS_MAX: usize = 1024;
 fn main() -> std::io::Result<()> {
     Subject::new("rust", "std 1, crossbeam-utils 0.8")
         .case("increment", increment)
+        .case("plain", increment)
         .case("read_mostly", read_mostly)
         .case("side_by_side", side_by_side)
         .serve()

@@ -29,7 +29,7 @@ public final class CounterSubject implements Subject {
     @Override
     public Case open(String name, Arguments arguments) throws Refusal {
         return switch (name) {
-            case "increment" -> Counting.increments(scheme(arguments), threads(arguments));
+            case "increment", "plain" -> Counting.increments(scheme(arguments), threads(arguments));
             case "read_mostly" -> Counting.incrementsAndReads(scheme(arguments), threads(arguments));
             case "side_by_side" -> new SideBySide(threads(arguments));
             default -> throw Refusal.unsupported("there is no case " + name);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What the builds of subjects write for their readers, such as the machine instructions of a loop.
+
+use lab_model::{Run, Setting, Subject, SubjectId};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// No listing is longer, in bytes.
+const LONGEST: u64 = 64 * 1024;
+
+/// The listing of each subject that has one and of which the run has none yet, or why it cannot be read.
+pub fn listings(
+    subjects: &[Subject],
+    run: &Run,
+    folder: &Path,
+) -> Vec<(SubjectId, Result<Setting, String>)> {
+    let known = |id: SubjectId| {
+        let mut settings = run.settings.iter();
+        settings.any(|s| s.subject == id && s.key == Setting::LISTING)
+    };
+    let unknown = subjects.iter().enumerate().filter(|(id, _)| !known(*id));
+    let listed = unknown.filter(|(_, subject)| subject.control_of.is_none());
+    let listed = listed.filter_map(|(id, subject)| Some((id, subject.listing.as_deref()?)));
+    let read = listed.map(|(id, path)| {
+        let text = text(&folder.join(path)).map_err(|e| format!("its listing `{path}`: {e}"));
+        let setting = |value| Setting {
+            subject: id,
+            point: None,
+            key: Setting::LISTING.into(),
+            value,
+        };
+        (id, text.map(setting))
+    });
+    read.collect()
+}
+
+fn text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?
+        .take(LONGEST + 1)
+        .read_to_string(&mut text)?;
+    match text.len() as u64 > LONGEST {
+        true => Err(io::Error::other(format!("longer than {LONGEST} bytes"))),
+        false => Ok(text),
+    }
+}
