@@ -11,6 +11,9 @@ LAB := BENCHLAB_PROJECT=$(CURDIR) target/debug/benchlab
 # Runs a command beside a private PostgreSQL and MariaDB.
 SERVERS := target/debug/examples/with_services
 PYTEST := build/tests/venv/bin/python -B -m pytest -q
+# What failed runs once more by itself, as the lab takes a turn again that the host disturbed.
+TWICE = $(PYTEST) -o cache_dir=build/tests/cache-$@ $(1) || \
+    $(PYTEST) -o cache_dir=build/tests/cache-$@ --last-failed --last-failed-no-failures=none $(1)
 CLOSING := ^not ok|^\# (tests|pass|fail|skipped) |^ +(error|failureType):
 # Experiments with subjects in Rust and Go whose protocol tests are all their tests.
 SMALL := cache counter pool process
@@ -54,7 +57,7 @@ lint:
 	done
 
 rust:
-	cargo test $(RUST) --no-fail-fast
+	tests/rust.sh $(RUST)
 
 # What follows finds the servers in LAB_POSTGRESQL and LAB_MARIADB; without them it leaves out what
 # needs them.
@@ -74,7 +77,7 @@ java:
 	mvn -B -ntp test | grep -E '^\[(INFO|WARNING|ERROR)\] +(Tests run|BUILD)|ERROR'
 
 python:
-	$(PYTEST) kits/python
+	$(PYTEST) -p no:cacheprovider kits/python
 
 go:
 	go -C kits/go test ./...
@@ -94,8 +97,8 @@ node:
 # Drives every subject of every experiment over the protocol. What waits for databases and what waits for
 # sockets do not disturb each other.
 protocol:
-	$(PYTEST) tests/protocol
+	$(call TWICE,tests/protocol)
 
 # Asks every server, over sockets.
 http:
-	$(PYTEST) tests/http tests/rest
+	$(call TWICE,tests/http tests/rest)
