@@ -6,7 +6,7 @@ use super::{cell, charts, say, sentence, table};
 use crate::document::{
     Axis, Band, Cell, Chart, Column, Item, Line, Quantity, Scale, Section, Stroke, Table, Tone,
 };
-use lab_model::{Metric, PointId, SubjectId, Unit};
+use lab_model::{Metric, PointId, SubjectId, Unit, Work};
 use lab_stats::analysis::{Interval, ScalingLaw};
 use lab_stats::results::Scaling;
 use lab_stats::usl;
@@ -127,8 +127,27 @@ fn law(scope: &Scope, group: &Group) -> Table {
     if !table.rows.is_empty() {
         let note = "Where coherency may be 0 there is no peak: throughput is not shown to fall.";
         table.notes.push(note.into());
+        table.notes.extend(shared_cores(scope, group));
     }
     table
+}
+
+/// What a sweep of threads beyond the machine's cores does not show.
+fn shared_cores(scope: &Scope, group: &Group) -> Option<String> {
+    if !matches!(scope.plan.work, Work::Batches) {
+        return None;
+    }
+    let mut facts = scope.run.host.facts.iter();
+    let (_, cores) = facts.find(|(name, _)| name == "cores")?;
+    let has: f64 = cores.parse().ok()?;
+    let sweep = scope.case(group).sweep.as_deref()?;
+    let mut swept = group.points.iter().filter_map(|&p| scope.plan.points[p].x);
+    swept.any(|x| x > has).then(|| {
+        format!(
+            "The machine has {cores} cores: above {sweep}={cores} they are shared. What more cores would bring, the \
+             points do not show, and the law must not be extended to them."
+        )
+    })
 }
 
 fn law_row(scope: &Scope, name: &str, law: &ScalingLaw) -> Vec<Cell> {
