@@ -74,7 +74,8 @@ ada:
 	$(MAKE) -s --no-print-directory -C experiments/rest/ada test
 
 java:
-	mvn -B -ntp test | grep -E '^\[(INFO|WARNING|ERROR)\] +(Tests run|BUILD)|ERROR'
+	mvn -B -ntp -Dsurefire.rerunFailingTestsCount=1 test \
+	    | grep -E '^\[(INFO|WARNING|ERROR)\] +(Tests run|BUILD)|ERROR|Flakes|Run [0-9]:'
 
 python:
 	$(PYTEST) -p no:cacheprovider kits/python

@@ -270,6 +270,11 @@ fn batches_on_several_targets() {
 }
 
 #[test]
+fn several_schemes_at_once() {
+    insta::assert_snapshot!(document(&support::counters::run(12)));
+}
+
+#[test]
 fn imported_figures() {
     insta::assert_snapshot!(document(&support::imported()));
 }

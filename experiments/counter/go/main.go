@@ -18,6 +18,7 @@ func main() {
 		Library: "sync and sync/atomic, Go " + strings.TrimPrefix(runtime.Version(), "go"),
 		Cases: map[string]lab.Open{
 			"increment":    openIncrement,
+			"plain":        openIncrement,
 			"read_mostly":  openReadMostly,
 			"side_by_side": openSideBySide,
 		},

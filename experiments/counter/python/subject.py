@@ -69,5 +69,5 @@ def side_by_side(opening: Opening) -> Iterator[Perform]:
 
 
 serve("python", f"threading and itertools, Python {platform.python_version()}",
-      {"increment": increment, "read_mostly": read_mostly, "side_by_side": side_by_side},
+      {"increment": increment, "plain": increment, "read_mostly": read_mostly, "side_by_side": side_by_side},
       one_thread=False)

@@ -47,7 +47,7 @@ pub fn parts(scopes: &[Scope]) -> Parts {
     let mut sections: Vec<Section> = scopes.iter().flat_map(of_target).collect();
     sections.push(resources(scopes));
     Parts {
-        chart: charts::answer(scopes, &Metric::WALL),
+        chart: side_by_side::answer(&first).or_else(|| charts::answer(scopes, &Metric::WALL)),
         findings: found,
         sections,
         how: how(&first),
@@ -57,6 +57,9 @@ pub fn parts(scopes: &[Scope]) -> Parts {
 /// Who is best, where another one is, and who does most at once: of several targets in one finding, at most
 /// three sentences.
 fn findings(scope: &Scope) -> Vec<Finding> {
+    if side_by_side::answer(scope).is_some() {
+        return side_by_side::findings(scope);
+    }
     let points = findings::points(scope);
     let group = scope.groups(Cores::All).into_iter().next();
     let leader = findings::overall(scope, &Metric::WALL);
@@ -131,7 +134,7 @@ fn every_point(scope: &Scope) -> Section {
 
 fn many_at_once(scope: &Scope) -> Section {
     let mut section = Section::new("Many at once");
-    for cases in side_by_side::sections(scope, Cores::All) {
+    for cases in side_by_side::sections(scope) {
         section.section(cases);
     }
     for group in scope.groups(Cores::All) {

@@ -137,15 +137,12 @@ fn shared_cores(scope: &Scope, group: &Group) -> Option<String> {
     if !matches!(scope.plan.work, Work::Batches) {
         return None;
     }
-    let mut facts = scope.run.host.facts.iter();
-    let (_, cores) = facts.find(|(name, _)| name == "cores")?;
-    let has: f64 = cores.parse().ok()?;
-    let sweep = scope.case(group).sweep.as_deref()?;
+    let has = scope.cores()?;
     let mut swept = group.points.iter().filter_map(|&p| scope.plan.points[p].x);
     swept.any(|x| x > has).then(|| {
         format!(
-            "The machine has {cores} cores: above {sweep}={cores} they are shared. What more cores would bring, the \
-             points do not show, and the law must not be extended to them."
+            "The machine has {has} cores. What more cores would bring, the points do not show, and the law must not \
+             be extended to them."
         )
     })
 }

@@ -2,20 +2,141 @@
 //! The values of a factor side by side: for each subject a row for each value of the sweep.
 
 use super::cell::{self, NONE};
-use super::say;
 use super::scope::{Group, Scope};
-use super::table;
-use crate::document::{Section, Table};
-use lab_model::{Cores, Metric, PointId, SubjectId, Unit};
+use super::{charts, findings, say, table};
+use crate::document::{Chart, Finding, ForestRow, Quantity, Section, Table};
+use lab_model::{Cores, Direction, Metric, PointId, SubjectId, Unit};
 use lab_stats::analysis::Interval;
 
-/// A section for each case that has a sweep and several values of a factor.
-pub fn sections(scope: &Scope, cores: Cores) -> Vec<Section> {
-    let groups = scope.groups(cores).into_iter();
+/// A section for each of [`cases`].
+pub fn sections(scope: &Scope) -> Vec<Section> {
+    let cases = cases(scope);
+    cases.iter().map(|groups| of_case(scope, groups)).collect()
+}
+
+/// The groups of each case that does several operations at once over a sweep, with several values of a factor.
+fn cases(scope: &Scope) -> Vec<Vec<Group>> {
+    let groups = scope.groups(Cores::All).into_iter();
     let cases = say::grouped(groups.map(|group| (group.case, group)));
     let cases = cases.into_iter().map(|(_, groups)| groups);
     let several = cases.filter(|g| g.len() > 1 && scope.case(&g[0]).sweep.is_some());
-    several.map(|groups| of_case(scope, &groups)).collect()
+    several.collect()
+}
+
+/// The experiment's first case, if it is one of [`cases`], and the value of its sweep that is told first: the
+/// largest that has a core for each.
+fn first(scope: &Scope) -> Option<(Vec<Group>, f64, String)> {
+    let first = scope.plan.points[*scope.points().first()?].case;
+    let mut cases = cases(scope).into_iter();
+    let groups = cases.find(|groups| groups[0].case == first)?;
+    let rows = rows(scope, &groups);
+    let cores = scope.cores().unwrap_or(f64::INFINITY);
+    let (x, name) = rows.iter().rfind(|(x, _)| *x <= cores).or(rows.first())?;
+    let at = format!("{}={name}", scope.case(&groups[0]).sweep.as_deref()?);
+    Some((groups, *x, at))
+}
+
+/// The ratios of a group to the factor's first value, the least first.
+fn ranked<'a>(scope: &Scope<'a>, group: &Group, x: f64) -> Vec<(SubjectId, &'a Interval)> {
+    let Some(point) = at(scope, group, x) else {
+        return Vec::new();
+    };
+    let known = scope.compared().into_iter();
+    let known = known.filter_map(|s| Some((s, ratio(scope, s, point, &Metric::WALL)?)));
+    let mut ranked: Vec<_> = known.collect();
+    ranked.sort_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
+    ranked
+}
+
+/// What each value of the factor costs each subject; nothing where the first case is another kind of case.
+pub fn answer(scope: &Scope) -> Option<Chart> {
+    let (groups, x, at) = first(scope).filter(|_| !scope.has_targets())?;
+    let row = |(subject, ratio): (SubjectId, &Interval)| ForestRow {
+        name: scope.name(subject).into(),
+        value: Quantity::ratio(ratio),
+        tone: cell::tone_of(ratio, None),
+        label: String::new(),
+    };
+    let rows = |group: &Group| ranked(scope, group, x).into_iter().map(row).collect();
+    let others = groups[1..].iter();
+    let others = others.map(|group| (values(group), rows(group)));
+    let axis = format!("time at {at} as a multiple of {}'s", values(&groups[0]));
+    let caption = format!(
+        "Within each {}; left of 1 is better; the lines are intervals.",
+        scope.words.subject
+    );
+    let margin = scope.results.margin;
+    charts::forest("answer", axis, margin, others.collect(), &caption)
+}
+
+/// What the values of the factor cost, and what is not 0 of the metrics that should be least.
+pub fn findings(scope: &Scope) -> Vec<Finding> {
+    let costs = costs(scope).into_iter();
+    let losses = cases(scope);
+    let losses = losses
+        .iter()
+        .filter(|groups| !scope.case(&groups[0]).uncompared);
+    let losses = losses.flat_map(|groups| {
+        let metrics = scope.case(&groups[0]).metrics.iter();
+        let least = metrics.filter(|m| m.better == Direction::Less);
+        least.filter_map(|metric| most_of(scope, groups, metric))
+    });
+    costs.chain(losses).map(findings::plain).collect()
+}
+
+/// `At threads=2, as a multiple of unsafe's time: atomic 2.5 (go) to 11 (rust), lock 1.8 (java) to 35 (ada).`
+fn costs(scope: &Scope) -> Option<String> {
+    let (groups, x, at) = first(scope)?;
+    let mut has_level = true;
+    let costs = groups[1..].iter().filter_map(|group| {
+        let ranked = ranked(scope, group, x);
+        let (least, most) = (ranked.first()?, ranked.last()?);
+        has_level &=
+            say::has_level(least.1, scope.level()) && say::has_level(most.1, scope.level());
+        let [low, high] = [least, most].map(|(subject, ratio)| {
+            let ratio = say::reading(ratio.estimate, &Unit::Ratio);
+            format!("{ratio} ({})", scope.name(*subject))
+        });
+        let range = match least.0 == most.0 {
+            true => low,
+            false => format!("{low} to {high}"),
+        };
+        Some(format!("{} {range}", values(group)))
+    });
+    let costs = say::list(&costs.collect::<Vec<_>>());
+    let so_far = if has_level { "At" } else { "So far, at" };
+    let first = values(&groups[0]);
+    (!costs.is_empty()).then(|| format!("{so_far} {at}, as a multiple of {first}'s time: {costs}."))
+}
+
+/// `increment, lost increments: up to 46 % (44 to 48) with unsafe (c, 16); none with atomic and lock.`
+fn most_of(scope: &Scope, groups: &[Group], metric: &Metric) -> Option<String> {
+    let most = |group: &Group| {
+        let places = scope.places(&scope.compared(), &group.points).into_iter();
+        let known = places.filter_map(|place| Some((place, scope.interval(place, metric)?)));
+        known.max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))
+    };
+    let known = groups
+        .iter()
+        .filter_map(|group| Some((group, most(group)?)));
+    let (none, some): (Vec<_>, Vec<_>) = known.partition(|(_, (_, most))| most.estimate == 0.0);
+    let some = some.into_iter();
+    let (group, ((subject, point), most)) =
+        some.max_by(|a, b| a.1.1.estimate.total_cmp(&b.1.1.estimate))?;
+    let none: Vec<String> = none.iter().map(|(group, _)| values(group)).collect();
+    let none = match none.is_empty() {
+        true => String::new(),
+        false => format!("; none with {}", say::list(&none)),
+    };
+    Some(format!(
+        "{}, {}: up to {} with {} ({}, {}){none}.",
+        scope.case(group).name,
+        metric.title,
+        say::figure(most, &metric.unit, scope.level()),
+        values(group),
+        scope.name(subject),
+        point.map_or(String::new(), |p| scope.swept(p)),
+    ))
 }
 
 fn of_case(scope: &Scope, groups: &[Group]) -> Section {

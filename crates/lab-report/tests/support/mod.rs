@@ -6,6 +6,7 @@
 #![allow(dead_code)]
 
 pub mod commands;
+pub mod counters;
 pub mod load;
 pub mod page;
 pub mod served;
@@ -473,7 +474,7 @@ pub fn imported() -> Run {
 }
 
 /// A small generator (splitmix64), so that every test sees the same run.
-struct Noise(u64);
+pub struct Noise(u64);
 
 impl Noise {
     /// 1, give or take `part`.

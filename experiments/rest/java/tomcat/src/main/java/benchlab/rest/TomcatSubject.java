@@ -5,6 +5,8 @@ package benchlab.rest;
 import benchlab.kit.Serving;
 import java.net.InetAddress;
 import java.nio.file.Path;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.apache.catalina.Context;
 import org.apache.catalina.Wrapper;
 import org.apache.catalina.connector.Connector;
@@ -12,6 +14,7 @@ import org.apache.catalina.core.StandardContext;
 import org.apache.catalina.core.StandardService;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.catalina.util.ServerInfo;
+import org.apache.catalina.util.SessionIdGeneratorBase;
 import org.apache.coyote.http11.Http11NioProtocol;
 import org.glassfish.jersey.internal.Version;
 import org.glassfish.jersey.server.ResourceConfig;
@@ -21,9 +24,13 @@ final class TomcatSubject {
     /** One thread accepts connections, one waits for requests: it has no more of either. */
     private static final int LOOPS = 2;
 
+    /** It warns of a first random number that took over 100 ms; nothing here has a session. */
+    private static final Logger SESSIONS = Logger.getLogger(SessionIdGeneratorBase.class.getName());
+
     private TomcatSubject() {}
 
     public static void main(String[] arguments) throws Exception {
+        SESSIONS.setLevel(Level.SEVERE);
         RestSubject.serve(
                 "java-tomcat",
                 "Tomcat " + ServerInfo.getServerNumber() + ", Jersey " + Version.getVersion(),
@@ -32,10 +39,10 @@ final class TomcatSubject {
 
     private static Serving open(int workers, Path files) throws Exception {
         var tomcat = new Tomcat();
+        var base = new TemporaryFolder();
+        tomcat.setBaseDir(base.path().toString()); // First: all else makes one in the current folder.
         Connector connector = connector(workers);
         tomcat.setConnector(connector);
-        var base = new TemporaryFolder();
-        tomcat.setBaseDir(base.path().toString());
         addApi(context(tomcat, "", null));
         addFiles(context(tomcat, "/files", files.toString()));
         var service = (StandardService) tomcat.getService();
