@@ -203,15 +203,15 @@ REPLAY(copy_on_write)
 REPLAY(unsafe_copy_on_write)
 REPLAY(concurrent)
 
-#define SCHEME(NAME, IS_SAFE) {#NAME, IS_SAFE, NAME##_replay, NAME##_get, NAME##_put}
+#define SCHEME(NAME, IS_SHARED, IS_SAFE) {#NAME, IS_SHARED, IS_SAFE, NAME##_replay, NAME##_get, NAME##_put}
 
 static const cache_scheme schemes[] = {
-    SCHEME(unsynchronised, true),
-    SCHEME(lock, true),
-    SCHEME(read_write_lock, true),
-    SCHEME(copy_on_write, true),
-    SCHEME(unsafe_copy_on_write, false),
-    SCHEME(concurrent, true),
+    SCHEME(unsynchronised, false, true),
+    SCHEME(lock, true, true),
+    SCHEME(read_write_lock, true, true),
+    SCHEME(copy_on_write, true, true),
+    SCHEME(unsafe_copy_on_write, true, false),
+    SCHEME(concurrent, true, true),
 };
 
 const cache_scheme *find_cache_scheme(const char *name)
