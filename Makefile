@@ -13,7 +13,7 @@ SERVERS := target/debug/examples/with_services
 PYTEST := build/tests/venv/bin/python -B -m pytest -q
 CLOSING := ^not ok|^\# (tests|pass|fail|skipped) |^ +(error|failureType):
 # Experiments with subjects in Rust and Go whose protocol tests are all their tests.
-SMALL := cache counter pool process
+SMALL := cache counter pool pool_sql process
 RUST_SUBJECT := --manifest-path experiments/sql/rust/Cargo.toml --target-dir build/sql/rust
 RUST_REST := --manifest-path experiments/rest/rust/Cargo.toml --target-dir build/rest/rust
 RUST_KIT := --manifest-path kits/rust/Cargo.toml --target-dir build/kits/rust
@@ -44,7 +44,6 @@ lint:
 	test -z "$$(gofmt -l kits/go experiments/*/go)"
 	go -C kits/go vet ./...
 	go -C experiments/sql/go vet ./...
-	go -C experiments/pool_sql/go vet ./...
 	go -C experiments/rest/go vet ./...
 	for experiment in $(SMALL); do \
 	    cargo fmt --check --manifest-path experiments/$$experiment/rust/Cargo.toml; \

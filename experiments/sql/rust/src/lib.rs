@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the programs of the three targets share: the inputs of their cases, how a row of
-//! `test_mixed` is folded, and how tasks do operations at once. And what
-//! the experiment of pooled connections shares with them: how each target is connected to.
+//! `test_mixed` is folded, how tasks do operations at once, and how each target is connected to, which is the same
+//! in the experiment of pooled connections.
 
 mod at_once;
 mod inputs;
