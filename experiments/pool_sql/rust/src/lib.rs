@@ -49,8 +49,8 @@ pub fn pooled<T: Target>(opening: Opening) -> Result<Closed, Failure> {
 pub fn shared<T: Target>(opening: Opening) -> Result<Closed, Failure> {
     let tasks = opening.integer("threads", 1..=THREADS_MAX)?;
     serve::<T>(opening, Runtime::new()?, async |pool, operations| {
-        let pools = vec![Arc::new(pool.clone()); tasks];
-        at_once(&pools, operations, requests).await
+        let pool = Arc::new(pool.clone());
+        at_once(&vec![pool; tasks], operations, requests).await
     })
 }
 
