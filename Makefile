@@ -16,7 +16,7 @@ TWICE = $(PYTEST) -o cache_dir=build/tests/cache-$@ $(1) || \
     $(PYTEST) -o cache_dir=build/tests/cache-$@ --last-failed --last-failed-no-failures=none $(1)
 CLOSING := ^not ok|^\# (tests|pass|fail|skipped) |^ +(error|failureType):
 # Experiments with subjects in Rust and Go whose protocol tests are all their tests.
-SMALL := cache counter pool process
+SMALL := cache counter pool pool_sql process
 RUST_SUBJECT := --manifest-path experiments/sql/rust/Cargo.toml --target-dir build/sql/rust
 RUST_REST := --manifest-path experiments/rest/rust/Cargo.toml --target-dir build/rest/rust
 RUST_KIT := --manifest-path kits/rust/Cargo.toml --target-dir build/kits/rust
@@ -47,7 +47,6 @@ lint:
 	test -z "$$(gofmt -l kits/go experiments/*/go)"
 	go -C kits/go vet ./...
 	go -C experiments/sql/go vet ./...
-	go -C experiments/pool_sql/go vet ./...
 	go -C experiments/rest/go vet ./...
 	for experiment in $(SMALL); do \
 	    cargo fmt --check --manifest-path experiments/$$experiment/rust/Cargo.toml; \

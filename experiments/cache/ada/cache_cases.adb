@@ -30,12 +30,18 @@ package body Cache_Cases is
    function Scheme_Of is new Fields.Choice_Of (Scheme);
 
    procedure Make_Map
-     (Self : in out Shared_Data; Arguments : Fields.Field_List; Entries : Natural) is
+     (Self      : in out Shared_Data;
+      Arguments : Fields.Field_List;
+      Entries   : Natural;
+      Writes    : Boolean := True) is
    begin
       Self.Scheme := Scheme_Of (Arguments, "scheme");
       if (Self.Scheme = Read_Write_Lock) /= Readers_Share_Lock then
          raise Unsupported_Error with
            "the program's locking policy is not that of " & Arguments.Text ("scheme");
+      end if;
+      if Self.Scheme = Unsynchronised and then Writes then
+         raise Unsupported_Error with "the unsynchronised map is for reading only";
       end if;
       Self.Owned.Map := New_Map (Self.Scheme, Entries);
    end Make_Map;
@@ -144,7 +150,7 @@ package body Cache_Cases is
    begin
       Self.Data.Trace :=
         Traces.Zipf (Inputs, Reads => (if Self.Writes then Reads (Arguments) else 100));
-      Make_Map (Self.Data, Arguments, Traces.Zipf_Keys);
+      Make_Map (Self.Data, Arguments, Traces.Zipf_Keys, Self.Writes);
       Start (Self.Group, Size, Replay, Self.Data'Access);
    end Open;
 

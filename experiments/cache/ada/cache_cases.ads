@@ -41,8 +41,11 @@ private
    end record;
 
    procedure Make_Map
-     (Self : in out Shared_Data; Arguments : Fields.Field_List; Entries : Natural);
-   --  Of the scheme that the arguments name
+     (Self      : in out Shared_Data;
+      Arguments : Fields.Field_List;
+      Entries   : Natural;
+      Writes    : Boolean := True);
+   --  Of the scheme that the arguments name. The unsynchronised one is not written to.
 
    -----------
    -- Tasks --

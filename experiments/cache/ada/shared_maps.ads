@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
 --  The maps that tasks share: those of Appserver.Caches, and two that are there to be compared
---  with.
+--  with, one that is safe only to read, and one that loses entries.
 
 with Ada.Containers;
 with Appserver.Caches;

@@ -10,12 +10,17 @@
 
 #include <urcu/rculfhash.h>
 
+typedef struct node node;
+
 struct cache {
     const cache_scheme *scheme;
     pthread_mutex_t mutex;
     pthread_rwlock_t lock;
     table *table;          /* of all schemes but concurrent */
-    struct cds_lfht *nodes; /* of concurrent */
+    struct cds_lfht *nodes; /* of concurrent ... */
+    unsigned bits;          /* ... which has 2^bits buckets ... */
+    node *initial;            /* ... and began with these */
+    size_t initial_count;
 };
 
 /* -- One table ------------------------------------------------------------------------------- */
@@ -112,28 +117,29 @@ static void unsafe_copy_on_write_put(cache *cache, uint64_t key, uint64_t value)
 
 /* -- Concurrent: liburcu's lock-free hash table ---------------------------------------------------- */
 
-typedef struct node {
+struct node {
     struct cds_lfht_node linked;
     struct rcu_head garbage;
     uint64_t key;
     uint64_t value;
-} node;
+};
 
 static int is_key(struct cds_lfht_node *linked, const void *key)
 {
     return caa_container_of(linked, node, linked)->key == *(const uint64_t *)key;
 }
 
-static unsigned long hash(uint64_t key)
+/* As many bits as there are buckets: cds_lfht takes the low bits, and this hash's best are the high ones. */
+static inline unsigned long hash(const cache *cache, uint64_t key)
 {
-    return table_hash(key, 32);
+    return table_hash(key, cache->bits);
 }
 
 static inline uint64_t concurrent_get(cache *cache, uint64_t key)
 {
     struct cds_lfht_iter found;
     urcu_bp_read_lock();
-    cds_lfht_lookup(cache->nodes, hash(key), is_key, &key, &found);
+    cds_lfht_lookup(cache->nodes, hash(cache, key), is_key, &key, &found);
     struct cds_lfht_node *linked = cds_lfht_iter_get_node(&found);
     uint64_t value = linked != NULL ? caa_container_of(linked, node, linked)->value : 0;
     urcu_bp_read_unlock();
@@ -145,17 +151,29 @@ static void free_node(struct rcu_head *garbage)
     free(caa_container_of(garbage, node, garbage));
 }
 
-static void concurrent_put(cache *cache, uint64_t key, uint64_t value)
+static bool is_initial(const cache *cache, const node *node)
 {
-    node *put = malloc(sizeof *put);
+    return node >= cache->initial && node < cache->initial + cache->initial_count;
+}
+
+/* The node that this replaced, or NULL. The caller is in a read-side critical section. */
+static node *add_or_replace(cache *cache, node *put, uint64_t key, uint64_t value)
+{
     cds_lfht_node_init(&put->linked);
     put->key = key;
     put->value = value;
-    urcu_bp_read_lock();
     struct cds_lfht_node *old =
-        cds_lfht_add_replace(cache->nodes, hash(key), is_key, &key, &put->linked);
-    if (old != NULL)
-        urcu_bp_call_rcu(&caa_container_of(old, node, linked)->garbage, free_node);
+        cds_lfht_add_replace(cache->nodes, hash(cache, key), is_key, &key, &put->linked);
+    return old != NULL ? caa_container_of(old, node, linked) : NULL;
+}
+
+static void concurrent_put(cache *cache, uint64_t key, uint64_t value)
+{
+    node *put = malloc(sizeof *put);
+    urcu_bp_read_lock();
+    node *old = add_or_replace(cache, put, key, value);
+    if (old != NULL && !is_initial(cache, old))
+        urcu_bp_call_rcu(&old->garbage, free_node);
     urcu_bp_read_unlock();
 }
 
@@ -185,15 +203,15 @@ REPLAY(copy_on_write)
 REPLAY(unsafe_copy_on_write)
 REPLAY(concurrent)
 
-#define SCHEME(NAME, IS_SAFE) {#NAME, IS_SAFE, NAME##_replay, NAME##_get, NAME##_put}
+#define SCHEME(NAME, IS_SHARED, IS_SAFE) {#NAME, IS_SHARED, IS_SAFE, NAME##_replay, NAME##_get, NAME##_put}
 
 static const cache_scheme schemes[] = {
-    SCHEME(unsynchronised, true),
-    SCHEME(lock, true),
-    SCHEME(read_write_lock, true),
-    SCHEME(copy_on_write, true),
-    SCHEME(unsafe_copy_on_write, false),
-    SCHEME(concurrent, true),
+    SCHEME(unsynchronised, false, true),
+    SCHEME(lock, true, true),
+    SCHEME(read_write_lock, true, true),
+    SCHEME(copy_on_write, true, true),
+    SCHEME(unsafe_copy_on_write, true, false),
+    SCHEME(concurrent, true, true),
 };
 
 const cache_scheme *find_cache_scheme(const char *name)
@@ -206,13 +224,31 @@ const cache_scheme *find_cache_scheme(const char *name)
 
 /* -- The whole map --------------------------------------------------------------------------------- */
 
-/* At least one for each entry, and a power of two. */
-static unsigned long buckets_for(size_t entries)
+/* With a bucket for each entry, and never more of them: then they are one array. The nodes are one too, so that
+ * opening and closing the case take a fraction of the time that a million nodes here and there would. */
+static bool fill_nodes(cache *cache, size_t entries)
 {
-    unsigned long buckets = 1024;
-    while (buckets < entries)
-        buckets *= 2;
-    return buckets;
+    for (cache->bits = 10; (size_t)1 << cache->bits < entries;)
+        cache->bits++;
+    unsigned long buckets = 1UL << cache->bits;
+    cache->nodes = cds_lfht_new_flavor(buckets, buckets, buckets, 0, &urcu_bp_flavor, NULL);
+    cache->initial = calloc(entries, sizeof *cache->initial);
+    cache->initial_count = entries;
+    if (cache->nodes == NULL || cache->initial == NULL)
+        return false;
+    urcu_bp_read_lock();
+    for (uint64_t key = 0; key < entries; key++)
+        add_or_replace(cache, &cache->initial[key], key, key + 1);
+    urcu_bp_read_unlock();
+    return true;
+}
+
+static bool fill_table(cache *cache, size_t entries)
+{
+    cache->table = table_new(entries);
+    for (uint64_t key = 0; cache->table != NULL && key < entries; key++)
+        table_put(cache->table, key, key + 1);
+    return cache->table != NULL;
 }
 
 cache *cache_new(const cache_scheme *scheme, size_t entries)
@@ -223,35 +259,43 @@ cache *cache_new(const cache_scheme *scheme, size_t entries)
     cache->scheme = scheme;
     pthread_mutex_init(&cache->mutex, NULL);
     pthread_rwlock_init(&cache->lock, NULL);
-    if (scheme->put == concurrent_put) {
-        unsigned long buckets = buckets_for(entries);
-        cache->nodes = cds_lfht_new_flavor(buckets, buckets, 0, 0, &urcu_bp_flavor, NULL);
-        for (uint64_t key = 0; key < entries; key++)
-            concurrent_put(cache, key, key + 1);
-    } else {
-        cache->table = table_new(entries);
-        for (uint64_t key = 0; cache->table != NULL && key < entries; key++)
-            table_put(cache->table, key, key + 1);
-    }
-    if (cache->table == NULL && cache->nodes == NULL) {
-        free(cache);
-        return NULL;
-    }
-    return cache;
+    if (scheme->put == concurrent_put ? fill_nodes(cache, entries) : fill_table(cache, entries))
+        return cache;
+    cache_free(cache);
+    return NULL;
 }
 
-/* No other thread uses it any more, so that nothing is to be waited for. */
-static void free_nodes(struct cds_lfht *nodes)
+static void free_replacement(cache *cache, uint64_t key)
+{
+    struct cds_lfht_iter found;
+    cds_lfht_lookup(cache->nodes, hash(cache, key), is_key, &key, &found);
+    struct cds_lfht_node *linked = cds_lfht_iter_get_node(&found);
+    cds_lfht_del(cache->nodes, linked);
+    free(caa_container_of(linked, node, linked));
+}
+
+static void free_all(struct cds_lfht *nodes)
 {
     struct cds_lfht_iter at;
     node *each;
-    urcu_bp_read_lock();
     cds_lfht_for_each_entry(nodes, &at, each, linked) {
         cds_lfht_del(nodes, &each->linked);
         free(each);
     }
+}
+
+/* No other thread uses it any more, so that nothing is to be waited for. */
+static void free_nodes(cache *cache)
+{
+    urcu_bp_read_lock();
+    for (uint64_t key = 0; cache->initial != NULL && key < cache->initial_count; key++)
+        if (cds_lfht_del(cache->nodes, &cache->initial[key].linked) != 0)
+            free_replacement(cache, key);
+    if (cds_lfht_destroy(cache->nodes, NULL) != 0) { /* there are keys that were not there in the beginning */
+        free_all(cache->nodes);
+        cds_lfht_destroy(cache->nodes, NULL);
+    }
     urcu_bp_read_unlock();
-    cds_lfht_destroy(nodes, NULL);
 }
 
 size_t cache_size(cache *cache)
@@ -271,7 +315,8 @@ void cache_free(cache *cache)
     if (cache == NULL)
         return;
     if (cache->nodes != NULL)
-        free_nodes(cache->nodes);
+        free_nodes(cache);
+    free(cache->initial);
     free(cache->table);
     free(cache);
 }

@@ -17,7 +17,8 @@ typedef struct cache cache;
 
 typedef struct cache_scheme {
     const char *name;
-    bool is_safe; /* never loses an entry that is put */
+    bool is_shared; /* may be written to while others use it */
+    bool is_safe;   /* never loses an entry that is put */
     /* Does the share's operations on a trace of LAB_INPUTS accesses; the sum of the values that were read.
      * With a lap after each operation if `has_laps`. */
     uint64_t (*replay)(cache *cache, const cache_access *trace, lab_share *share, bool has_laps);

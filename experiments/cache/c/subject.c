@@ -26,7 +26,8 @@ typedef struct subject {
     cache_access trace[LAB_INPUTS];
 } subject;
 
-static bool open_cache(lab *lab, subject *subject, size_t entries)
+/* The unsynchronised map is not written to. */
+static bool open_cache(lab *lab, subject *subject, size_t entries, bool writes)
 {
     const char *name;
     if (!lab_text(lab, "scheme", &name))
@@ -34,6 +35,8 @@ static bool open_cache(lab *lab, subject *subject, size_t entries)
     subject->scheme = find_cache_scheme(name);
     if (subject->scheme == NULL)
         return lab_fail(lab, LAB_UNSUPPORTED, "there is no scheme %s", name);
+    if (writes && !subject->scheme->is_shared)
+        return lab_fail(lab, LAB_UNSUPPORTED, "the map %s is for reading only", name);
     subject->cache = cache_new(subject->scheme, entries);
     return subject->cache != NULL || lab_fail(lab, LAB_FAILED, "out of memory");
 }
@@ -97,7 +100,7 @@ static void make_trace(lab *lab, subject *subject, uint64_t reads)
 static bool read_only_open(lab *lab, void *data)
 {
     make_trace(lab, data, 100);
-    return open_cache(lab, data, KEYS) && start(lab, data, replay);
+    return open_cache(lab, data, KEYS, false) && start(lab, data, replay);
 }
 
 static bool read_mostly_open(lab *lab, void *data)
@@ -108,7 +111,7 @@ static bool read_mostly_open(lab *lab, void *data)
     if (strcmp(reads, "99") != 0 && strcmp(reads, "90") != 0)
         return lab_fail(lab, LAB_UNSUPPORTED, "reads are 99 or 90 %%, not %s", reads);
     make_trace(lab, data, reads[1] == '9' ? 99 : 90);
-    return open_cache(lab, data, KEYS) && start(lab, data, replay);
+    return open_cache(lab, data, KEYS, true) && start(lab, data, replay);
 }
 
 /* -- write ------------------------------------------------------------------------------------ */
@@ -125,7 +128,7 @@ static bool write_open(lab *lab, void *data)
     if (!lab_integer(lab, "entries", 1, ENTRIES_MAX, &entries))
         return false;
     make_writes(lab, data, entries, false);
-    return open_cache(lab, data, entries);
+    return open_cache(lab, data, entries, true);
 }
 
 /* The check is what was put, and what is found of the last key. */
@@ -174,7 +177,7 @@ static bool wait_open(lab *lab, void *data)
 {
     subject *subject = data;
     make_writes(lab, subject, ENTRIES_MAX, true);
-    if (!open_cache(lab, subject, ENTRIES_MAX))
+    if (!open_cache(lab, subject, ENTRIES_MAX, true))
         return false;
     subject->workers = lab_workers_start(lab, 1, subject, 0, read_with_laps);
     return subject->workers != NULL;
@@ -232,7 +235,7 @@ static bool put_new_keys(void *worker, lab_share *share)
 
 static bool lost_open(lab *lab, void *data)
 {
-    return open_cache(lab, data, OLD_KEYS) && start(lab, data, put_new_keys);
+    return open_cache(lab, data, OLD_KEYS, true) && start(lab, data, put_new_keys);
 }
 
 /* Of a safe scheme the check is how many were found; the metric, how many of 1,000 were not. */

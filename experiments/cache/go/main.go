@@ -32,10 +32,14 @@ func main() {
 	})
 }
 
-func openMap(opening *lab.Opening, entries uint64) (sharedMap, error) {
+// openMap refuses to have the unsynchronised map written to.
+func openMap(opening *lab.Opening, entries uint64, writes bool) (sharedMap, error) {
 	scheme, err := opening.Text("scheme")
 	if err != nil {
 		return nil, err
+	}
+	if writes && scheme == "unsynchronised" {
+		return nil, lab.Unsupported("the map %s is for reading only", scheme)
 	}
 	m := newMap(scheme, entries)
 	if m == nil {
@@ -75,7 +79,7 @@ func openReplay(opening *lab.Opening, reads uint64) (lab.Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := openMap(opening, zipfKeys)
+	m, err := openMap(opening, zipfKeys, reads < 100)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +110,7 @@ func openWrite(opening *lab.Opening) (lab.Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := openMap(opening, entries)
+	m, err := openMap(opening, entries, true)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +141,7 @@ type wait struct {
 }
 
 func openWait(opening *lab.Opening) (lab.Case, error) {
-	m, err := openMap(opening, entriesMax)
+	m, err := openMap(opening, entriesMax, true)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +201,7 @@ func openLost(opening *lab.Opening) (lab.Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := openMap(opening, oldKeys)
+	m, err := openMap(opening, oldKeys, true)
 	if err != nil {
 		return nil, err
 	}

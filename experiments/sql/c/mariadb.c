@@ -4,11 +4,10 @@
  * the binary protocol and rows read as they arrive. The other languages are read against it. */
 #include "lab_kit.h"
 #include "lab_workers.h"
+#include "mariadb_session.h"
 #include "question.h"
 
-#include <ctype.h>
 #include <inttypes.h>
-#include <mysql.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,41 +17,6 @@
 #define INSERT "INSERT INTO test_simple (value) VALUES (?)"
 #define POINT "SELECT value FROM test_simple WHERE id = ?"
 #define MIXED "SELECT id, small, big, amount, name, nothing, moment FROM test_mixed WHERE id = ?"
-
-/* Where to connect; port and socket are 0 and NULL if they are not told. */
-typedef struct address {
-    char text[1000]; /* what the others point into */
-    const char *user;
-    const char *password;
-    const char *host;
-    const char *database;
-    const char *socket;
-    unsigned port;
-} address;
-
-/* A row of test_mixed. */
-typedef struct mixed_row {
-    int32_t id, small;
-    int64_t big;
-    char amount[32], name[401];
-    unsigned long amount_length, name_length;
-    my_bool is_nothing;
-    int32_t nothing;
-    MYSQL_TIME moment;
-} mixed_row;
-
-/* A connection, and the statement of the case. */
-typedef struct session {
-    MYSQL *db;
-    char text[96];         /* the statement */
-    bool prepared;         /* once, or else sent as text in each operation */
-    MYSQL_STMT *statement; /* NULL if it is sent as text */
-    int32_t numbers[2];    /* its parameters */
-    int32_t columns[2];    /* and its row ... */
-    mixed_row mixed;       /* ... or this one */
-    const inputs *inputs;
-    char error[400];       /* why the last operation failed */
-} session;
 
 /* The open case. All zeros while none is open. */
 typedef struct sql {
@@ -68,48 +32,6 @@ typedef struct sql {
 } sql;
 
 /* -- Connections and statements ----------------------------------------------------------- */
-
-/* Keeps what went wrong on the connection. Returns false. */
-static bool refuse(session *session)
-{
-    snprintf(session->error, sizeof session->error, "%s: %s", mysql_sqlstate(session->db),
-             mysql_error(session->db));
-    return false;
-}
-
-/* Keeps what went wrong with a prepared statement. Returns false. */
-static bool refuse_statement(session *session, MYSQL_STMT *statement)
-{
-    snprintf(session->error, sizeof session->error, "%s: %s", mysql_stmt_sqlstate(statement),
-             mysql_stmt_error(statement));
-    return false;
-}
-
-static bool failed(lab *lab, const session *session)
-{
-    return lab_fail(lab, LAB_FAILED, "%s", session->error);
-}
-
-/* Without TLS. */
-static bool connect(session *session, const address *to)
-{
-    static const my_bool no = 0;
-    session->db = mysql_init(NULL);
-    mysql_options(session->db, MYSQL_OPT_SSL_ENFORCE, &no);
-    mysql_options(session->db, MYSQL_SET_CHARSET_NAME, "utf8mb4");
-    return mysql_real_connect(session->db, to->host, to->user, to->password, to->database, to->port,
-                              to->socket, 0) != NULL
-        || refuse(session);
-}
-
-static void disconnect(session *session)
-{
-    if (session->statement != NULL)
-        mysql_stmt_close(session->statement);
-    session->statement = NULL;
-    mysql_close(session->db);
-    session->db = NULL;
-}
 
 static MYSQL_BIND integer(int32_t *place)
 {
@@ -136,11 +58,6 @@ static bool bind_columns(session *session)
         || refuse_statement(session, session->statement);
 }
 
-static bool query(session *session, const char *text)
-{
-    return mysql_real_query(session->db, text, strlen(text)) == 0 || refuse(session);
-}
-
 static void finish(void *data)
 {
     sql *sql = data;
@@ -155,76 +72,6 @@ static void finish(void *data)
 }
 
 /* -- Opening ------------------------------------------------------------------------------ */
-
-/* Reports each column of the one row that the query settings= answers. */
-static bool read_settings(lab *lab, session *session)
-{
-    const char *text;
-    if (!lab_text(lab, "settings", &text))
-        return false;
-    if (!query(session, text))
-        return failed(lab, session);
-    MYSQL_RES *result = mysql_store_result(session->db);
-    MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
-    for (unsigned column = 0; row != NULL && column < mysql_num_fields(result); column++)
-        lab_setting(lab, mysql_fetch_field_direct(result, column)->name,
-                    row[column] != NULL ? row[column] : "");
-    mysql_free_result(result);
-    return row != NULL || lab_fail(lab, LAB_FAILED, "the settings have no row");
-}
-
-/* Decodes %XX in place. */
-static void decode(char *text)
-{
-    char *out = text;
-    for (const char *in = text; *in != '\0'; in++) {
-        unsigned byte = (unsigned char)*in;
-        if (byte == '%' && isxdigit((unsigned char)in[1]) && isxdigit((unsigned char)in[2])) {
-            sscanf(in + 1, "%2x", &byte);
-            in += 2;
-        }
-        *out++ = (char)byte;
-    }
-    *out = '\0';
-}
-
-/* Ends the text before the first such byte; what is after it, or NULL. */
-static char *cut(char *text, char at)
-{
-    char *found = text != NULL ? strchr(text, at) : NULL;
-    if (found != NULL)
-        *found++ = '\0';
-    return found;
-}
-
-/* Reads USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH. */
-static bool find_address(lab *lab, address *to)
-{
-    const char *target;
-    if (!open_target(lab, "mariadb://", &target))
-        return false;
-    if (strlen(target) >= sizeof to->text)
-        return lab_fail(lab, LAB_USAGE, "the target is too long");
-    char *user = strcpy(to->text, target);
-    char *host = cut(user, '@');
-    char *password = cut(user, ':');
-    char *database = cut(host, '/');
-    char *port = cut(host, ':');
-    char *socket = cut(cut(database, '?'), '=');
-    char *parts[] = {user, password, host, database, socket};
-    if (database == NULL)
-        return lab_fail(lab, LAB_USAGE, "the target is not mariadb://USER:PASSWORD@HOST/DATABASE");
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i] != NULL)
-            decode(parts[i]);
-    to->user = user;
-    to->password = password;
-    to->host = host;
-    to->database = database;
-    to->socket = socket;
-    to->port = port != NULL ? (unsigned)strtoul(port, NULL, 10) : 0;
-    return true;
-}
 
 static bool open_session(lab *lab, const sql *sql, session *session)
 {
@@ -284,24 +131,6 @@ static bool fetch_prepared(session *session, unsigned columns, lab_work *work)
         if (columns == 2)
             work->check += (uint64_t)session->columns[1];
     }
-    return complete;
-}
-
-/* Runs a text, of one integer column or two. */
-static bool fetch_text(session *session, const char *text, unsigned columns, lab_work *work)
-{
-    if (!query(session, text))
-        return false;
-    MYSQL_RES *result = mysql_use_result(session->db);
-    if (result == NULL)
-        return refuse(session);
-    for (MYSQL_ROW row; (row = mysql_fetch_row(result)) != NULL; work->units++) {
-        work->check += (uint64_t)strtol(row[0], NULL, 10);
-        if (columns == 2)
-            work->check += (uint64_t)strtol(row[1], NULL, 10);
-    }
-    bool complete = mysql_errno(session->db) == 0 || refuse(session);
-    mysql_free_result(result);
     return complete;
 }
 
@@ -367,14 +196,7 @@ static bool connect_open(lab *lab, void *data)
 static bool connect_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     sql *sql = data;
-    for (uint64_t k = 0; k < operations; k++) {
-        bool fetched = connect(&sql->own, &sql->address)
-            && fetch_text(&sql->own, "SELECT 1", 1, work);
-        disconnect(&sql->own);
-        if (!fetched)
-            return failed(lab, &sql->own);
-    }
-    return true;
+    return connect_each(lab, &sql->own, &sql->address, operations, work);
 }
 
 static bool select_1_open(lab *lab, void *data)

@@ -6,11 +6,11 @@
  * against it. */
 #include "lab_kit.h"
 #include "lab_workers.h"
+#include "postgresql_session.h"
 #include "question.h"
 
 #include <endian.h>
 #include <inttypes.h>
-#include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,15 +24,6 @@
 /* The names of prepared statements. */
 #define OWN "own"
 #define SECOND "second"
-
-/* A connection, and the statement of the case. */
-typedef struct session {
-    PGconn *db;
-    char text[96];      /* the statement ... */
-    const char *name;   /* ... and its name, or NULL if it is sent as text each time */
-    const inputs *inputs;
-    char error[400];    /* why the last operation failed */
-} session;
 
 /* The open case. All zeros while none is open. */
 typedef struct sql {
@@ -48,41 +39,6 @@ typedef struct sql {
 } sql;
 
 /* -- Connections and statements ----------------------------------------------------------- */
-
-/* Without encryption, which libpq would otherwise try first. */
-static bool connect(session *session, const char *target)
-{
-    const char *keys[] = {"sslmode", "gssencmode", "dbname", NULL};
-    const char *values[] = {"disable", "disable", target, NULL};
-    session->db = PQconnectdbParams(keys, values, 1);
-    if (PQstatus(session->db) == CONNECTION_OK)
-        return true;
-    snprintf(session->error, sizeof session->error, "%s", PQerrorMessage(session->db));
-    return false;
-}
-
-static void disconnect(session *session)
-{
-    PQfinish(session->db);
-    session->db = NULL;
-}
-
-/* Keeps what a result says went wrong, and clears it. Returns false. */
-static bool refuse(session *session, PGresult *result)
-{
-    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    snprintf(session->error, sizeof session->error, "%s%s%s",
-             state != NULL ? state : "", state != NULL ? ": " : "",
-             message != NULL ? message : PQerrorMessage(session->db));
-    PQclear(result);
-    return false;
-}
-
-static bool failed(lab *lab, const session *session)
-{
-    return lab_fail(lab, LAB_FAILED, "%s", session->error);
-}
 
 /* Ends a command without rows. */
 static bool done(session *session, PGresult *result)
@@ -136,21 +92,6 @@ static void finish(void *data)
 
 /* -- Opening ------------------------------------------------------------------------------ */
 
-/* Reports each column of the one row that the query settings= answers. */
-static bool read_settings(lab *lab, session *session)
-{
-    const char *query;
-    if (!lab_text(lab, "settings", &query))
-        return false;
-    PGresult *result = PQexec(session->db, query);
-    if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) != 1)
-        return refuse(session, result) || failed(lab, session);
-    for (int column = 0; column < PQnfields(result); column++)
-        lab_setting(lab, PQfname(result, column), PQgetvalue(result, 0, column));
-    PQclear(result);
-    return true;
-}
-
 static bool open_session(lab *lab, const sql *sql, session *session)
 {
     session->inputs = &sql->inputs;
@@ -203,20 +144,6 @@ static int16_t int2(const char *bytes)
     return (int16_t)be16toh(value);
 }
 
-static int32_t int4(const PGresult *result, int row, int column)
-{
-    uint32_t value;
-    memcpy(&value, PQgetvalue(result, row, column), sizeof value);
-    return (int32_t)be32toh(value);
-}
-
-/* An integer from a result in either format. */
-static uint64_t integer(const PGresult *result, bool binary, int row, int column)
-{
-    return (uint64_t)(binary ? int4(result, row, column)
-                             : strtol(PQgetvalue(result, row, column), NULL, 10));
-}
-
 static int64_t int8(const PGresult *result, int row, int column)
 {
     uint64_t value;
@@ -246,20 +173,6 @@ static int64_t moment(const PGresult *result, int row, int column)
 }
 
 /* -- Work that cases share ---------------------------------------------------------------- */
-
-/* Takes the rows of one integer column. */
-static bool fetch_column(session *session, PGresult *result, lab_work *work)
-{
-    if (PQresultStatus(result) != PGRES_TUPLES_OK)
-        return refuse(session, result);
-    int rows = PQntuples(result);
-    bool binary = PQbinaryTuples(result);
-    for (int row = 0; row < rows; row++)
-        work->check += integer(result, binary, row, 0);
-    work->units += (uint64_t)rows;
-    PQclear(result);
-    return true;
-}
 
 static bool fetch_point(session *session, uint64_t k, lab_work *work)
 {
@@ -308,14 +221,7 @@ static bool connect_open(lab *lab, void *data)
 static bool connect_perform(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     sql *sql = data;
-    for (uint64_t k = 0; k < operations; k++) {
-        bool fetched = connect(&sql->own, sql->target)
-            && fetch_column(&sql->own, PQexec(sql->own.db, "SELECT 1"), work);
-        disconnect(&sql->own);
-        if (!fetched)
-            return failed(lab, &sql->own);
-    }
-    return true;
+    return connect_each(lab, &sql->own, sql->target, operations, work);
 }
 
 static bool select_1_open(lab *lab, void *data)

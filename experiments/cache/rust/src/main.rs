@@ -6,7 +6,7 @@ mod memory;
 mod trace;
 
 use lab_kit::{Closed, Failure, Opening, Subject, Work, Workers};
-use maps::{SharedMap, shared_map};
+use maps::{SharedMap, read_map, shared_map};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
@@ -22,7 +22,7 @@ const NEW_KEYS: u64 = 1_000;
 
 fn main() -> std::io::Result<()> {
     Subject::new("rust", "std 1, arc-swap 1, dashmap 6")
-        .case("read_only", |opening| replay(opening, 100))
+        .case("read_only", read_only)
         .case("read_mostly", read_mostly)
         .case("write", write)
         .case("wait", wait)
@@ -38,21 +38,23 @@ fn threads(opening: &Opening) -> Result<usize, Failure> {
     opening.integer("threads", 1..=THREADS_MAX)
 }
 
-fn read_mostly(opening: Opening) -> Result<Closed, Failure> {
-    let reads = match opening.text("reads")? {
-        "99" => 99,
-        "90" => 90,
-        reads => {
-            let message = format!("reads are 99 or 90 %, not {reads}");
-            return Err(Failure::unsupported(message));
+fn read_only(opening: Opening) -> Result<Closed, Failure> {
+    let map = read_map(opening.text("scheme")?, trace::ZIPF_KEYS)?;
+    let trace = trace::zipf(opening.inputs(), 100);
+    let workers = Workers::start(threads(&opening)?, move |share, _| {
+        let mut work = Work::default();
+        for k in share.operations() {
+            work.check += map.get(trace.at(k).key).unwrap_or(0);
         }
-    };
-    replay(opening, reads)
+        work.units = share.len();
+        Ok(work)
+    })?;
+    Ok(opening.serve(|operations| workers.perform(operations)))
 }
 
-fn replay(opening: Opening, reads: u64) -> Result<Closed, Failure> {
+fn read_mostly(opening: Opening) -> Result<Closed, Failure> {
     let map = map_of(&opening, trace::ZIPF_KEYS)?;
-    let trace = trace::zipf(opening.inputs(), reads);
+    let trace = trace::zipf(opening.inputs(), reads(&opening)?);
     let workers = Workers::start(threads(&opening)?, move |share, _| {
         let mut work = Work::default();
         for k in share.operations() {
@@ -67,6 +69,17 @@ fn replay(opening: Opening, reads: u64) -> Result<Closed, Failure> {
         Ok(work)
     })?;
     Ok(opening.serve(|operations| workers.perform(operations)))
+}
+
+fn reads(opening: &Opening) -> Result<u64, Failure> {
+    match opening.text("reads")? {
+        "99" => Ok(99),
+        "90" => Ok(90),
+        reads => {
+            let message = format!("reads are 99 or 90 %, not {reads}");
+            Err(Failure::unsupported(message))
+        }
+    }
 }
 
 /// The check is what was put, and what is found of the last key.

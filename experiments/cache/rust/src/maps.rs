@@ -7,11 +7,14 @@ use lab_kit::Failure;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// A map that threads share.
-pub trait SharedMap: Send + Sync {
+/// A map that threads read.
+pub trait ReadMap: Send + Sync {
     /// The value of a key, if it is there.
     fn get(&self, key: u64) -> Option<u64>;
+}
 
+/// A map that threads read and write.
+pub trait SharedMap: ReadMap {
     /// Adds an entry, or replaces the one with this key.
     fn put(&self, key: u64, value: u64);
 
@@ -24,44 +27,51 @@ pub trait SharedMap: Send + Sync {
     }
 }
 
-/// The map of a scheme, with the keys below `entries`.
-pub fn shared_map(scheme: &str, entries: u64) -> Result<Box<dyn SharedMap>, Failure> {
-    let initial = (0..entries).map(|key| (key, key + 1));
+/// The map of a scheme, with the keys below `entries`, for reading only.
+pub fn read_map(scheme: &str, entries: u64) -> Result<Box<dyn ReadMap>, Failure> {
     Ok(match scheme {
-        "unsynchronised" => Box::new(Unsynchronised(initial.collect())),
+        "unsynchronised" => Box::new(initial(entries).collect::<HashMap<_, _>>()),
+        _ => shared_map(scheme, entries)?,
+    })
+}
+
+/// As [`read_map`], of a scheme that lets threads write.
+pub fn shared_map(scheme: &str, entries: u64) -> Result<Box<dyn SharedMap>, Failure> {
+    let initial = initial(entries);
+    Ok(match scheme {
         "lock" => Box::new(Mutex::new(initial.collect::<HashMap<_, _>>())),
         "read_write_lock" => Box::new(RwLock::new(initial.collect::<HashMap<_, _>>())),
         "copy_on_write" => Box::new(Copied(ArcSwap::from_pointee(initial.collect()))),
         "unsafe_copy_on_write" => Box::new(UnsafeCopied(ArcSwap::from_pointee(initial.collect()))),
         "concurrent" => Box::new(initial.collect::<DashMap<_, _>>()),
+        "unsynchronised" => {
+            let message = format!("the map {scheme} is for reading only");
+            return Err(Failure::unsupported(message));
+        }
         _ => return Err(Failure::unsupported(format!("there is no scheme {scheme}"))),
     })
 }
 
+fn initial(entries: u64) -> impl Iterator<Item = (u64, u64)> {
+    (0..entries).map(|key| (key, key + 1))
+}
+
 /// Rust lets threads share it as long as none of them writes.
-struct Unsynchronised(HashMap<u64, u64>);
-
-impl SharedMap for Unsynchronised {
+impl ReadMap for HashMap<u64, u64> {
     fn get(&self, key: u64) -> Option<u64> {
-        self.0.get(&key).copied()
-    }
-
-    fn put(&self, _: u64, _: u64) {
-        unimplemented!("it is for reading only")
-    }
-
-    fn len(&self) -> usize {
-        self.0.len()
+        HashMap::get(self, &key).copied()
     }
 }
 
 /// Nothing panics while a lock is held, so poisoning means nothing.
-impl SharedMap for Mutex<HashMap<u64, u64>> {
+impl ReadMap for Mutex<HashMap<u64, u64>> {
     fn get(&self, key: u64) -> Option<u64> {
         let map = self.lock().unwrap_or_else(PoisonError::into_inner);
         map.get(&key).copied()
     }
+}
 
+impl SharedMap for Mutex<HashMap<u64, u64>> {
     fn put(&self, key: u64, value: u64) {
         let mut map = self.lock().unwrap_or_else(PoisonError::into_inner);
         map.insert(key, value);
@@ -72,12 +82,14 @@ impl SharedMap for Mutex<HashMap<u64, u64>> {
     }
 }
 
-impl SharedMap for RwLock<HashMap<u64, u64>> {
+impl ReadMap for RwLock<HashMap<u64, u64>> {
     fn get(&self, key: u64) -> Option<u64> {
         let map = self.read().unwrap_or_else(PoisonError::into_inner);
         map.get(&key).copied()
     }
+}
 
+impl SharedMap for RwLock<HashMap<u64, u64>> {
     fn put(&self, key: u64, value: u64) {
         let mut map = self.write().unwrap_or_else(PoisonError::into_inner);
         map.insert(key, value);
@@ -91,11 +103,13 @@ impl SharedMap for RwLock<HashMap<u64, u64>> {
 /// A writer that another one overtook copies again.
 struct Copied(ArcSwap<HashMap<u64, u64>>);
 
-impl SharedMap for Copied {
+impl ReadMap for Copied {
     fn get(&self, key: u64) -> Option<u64> {
         self.0.load().get(&key).copied()
     }
+}
 
+impl SharedMap for Copied {
     fn put(&self, key: u64, value: u64) {
         self.0.rcu(|map| {
             let mut copy = HashMap::clone(map);
@@ -112,11 +126,13 @@ impl SharedMap for Copied {
 /// Of two writers that copy the same map, the last one wins.
 struct UnsafeCopied(ArcSwap<HashMap<u64, u64>>);
 
-impl SharedMap for UnsafeCopied {
+impl ReadMap for UnsafeCopied {
     fn get(&self, key: u64) -> Option<u64> {
         self.0.load().get(&key).copied()
     }
+}
 
+impl SharedMap for UnsafeCopied {
     fn put(&self, key: u64, value: u64) {
         let mut copy = HashMap::clone(&self.0.load());
         copy.insert(key, value);
@@ -132,11 +148,13 @@ impl SharedMap for UnsafeCopied {
     }
 }
 
-impl SharedMap for DashMap<u64, u64> {
+impl ReadMap for DashMap<u64, u64> {
     fn get(&self, key: u64) -> Option<u64> {
         DashMap::get(self, &key).map(|entry| *entry)
     }
+}
 
+impl SharedMap for DashMap<u64, u64> {
     fn put(&self, key: u64, value: u64) {
         self.insert(key, value);
     }

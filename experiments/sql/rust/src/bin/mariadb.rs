@@ -3,22 +3,25 @@
 
 use lab_kit::{Closed, Failure, Inputs, Opening, Subject, Work};
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Opts, OptsBuilder, Row, Statement, TxOpts, Value};
+use mysql_async::{Conn, Statement, TxOpts, Value};
 use rust_decimal::Decimal;
-use sql_subject::{Mixed, Share, at_once, fold, ids, is_prepared, transfers, updates, values};
+use sql_subject::mariadb::{LIBRARY, connect, found, options, read_settings};
+use sql_subject::{
+    Mixed, SELECT_1, Share, at_once, fold, ids, is_prepared, this_thread, transfers, updates,
+    values,
+};
 use std::io;
 use std::sync::Arc;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 use tokio::sync::Mutex;
 
-const SELECT_1: &str = "SELECT 1";
 const POINT: &str = "SELECT value FROM test_simple WHERE id = ?";
 const INSERT: &str = "INSERT INTO test_simple (value) VALUES (?)";
 const TAKE: &str = "UPDATE test_simple SET value = value - ? WHERE id = ?";
 const GIVE: &str = "UPDATE test_simple SET value = value + ? WHERE id = ?";
 
 fn main() -> io::Result<()> {
-    Subject::new("rust", env!("MYSQL_ASYNC"))
+    Subject::new("rust", LIBRARY)
         .case("connect", connect)
         .case("select_1", select_1)
         .case("do_1", do_1)
@@ -32,27 +35,6 @@ fn main() -> io::Result<()> {
         .case("drop_create", drop_create)
         .case("connections", connections)
         .serve()
-}
-
-fn connect(mut opening: Opening) -> Result<Closed, Failure> {
-    let options = options(&opening)?;
-    let runtime = this_thread()?;
-    runtime.block_on(async {
-        let mut connection = Conn::new(options.clone()).await?;
-        read_settings(&mut opening, &mut connection).await?;
-        Ok::<_, Failure>(connection.disconnect().await?)
-    })?;
-    Ok(opening.serve(|operations| runtime.block_on(connect_each(&options, operations))))
-}
-
-async fn connect_each(options: &Opts, operations: u64) -> Result<Work, Failure> {
-    let mut work = Work::default();
-    for _ in 0..operations {
-        let mut connection = Conn::new(options.clone()).await?;
-        work.add(1, found::<i32>(connection.query_first(SELECT_1).await?)?);
-        connection.disconnect().await?;
-    }
-    Ok(work)
 }
 
 fn select_1(opening: Opening) -> Result<Closed, Failure> {
@@ -264,24 +246,6 @@ fn with(text: &str, value: i32) -> String {
     text.replace('?', &Value::from(value).as_sql(false))
 }
 
-fn found<T>(row: Option<T>) -> Result<T, Failure> {
-    row.ok_or_else(|| Failure::failed("the query gave no row"))
-}
-
-fn options(opening: &Opening) -> Result<Opts, Failure> {
-    let Some(rest) = opening.text("target")?.strip_prefix("mariadb:") else {
-        return Err(Failure::unsupported("the target is not mariadb://…"));
-    };
-    let options = Opts::from_url(&format!("mysql:{rest}"))?;
-    // Or a connection to this machine would leave TCP for the Unix socket.
-    Ok(OptsBuilder::from_opts(options).prefer_socket(false).into())
-}
-
-/// A runtime whose tasks all run on the thread that enters it.
-fn this_thread() -> io::Result<Runtime> {
-    Builder::new_current_thread().enable_all().build()
-}
-
 /// A connection, and the runtime that drives it on this thread.
 struct Session {
     runtime: Runtime,
@@ -340,14 +304,4 @@ impl Session {
         runtime.block_on(connection.disconnect())?;
         Ok(closed)
     }
-}
-
-async fn read_settings(opening: &mut Opening<'_>, connection: &mut Conn) -> Result<(), Failure> {
-    let query = opening.text("settings")?;
-    let row: Row = found(connection.query_first(query).await?)?;
-    for (i, column) in row.columns_ref().iter().enumerate() {
-        let value: Option<String> = row.get(i).unwrap_or_default();
-        opening.setting(&column.name_str(), value.unwrap_or_default());
-    }
-    Ok(())
 }

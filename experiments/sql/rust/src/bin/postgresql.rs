@@ -3,23 +3,24 @@
 
 use lab_kit::{Closed, Failure, Inputs, Opening, Subject, Work};
 use rust_decimal::Decimal;
-use sql_subject::{Share, at_once, fold, ids, is_prepared, transfers, updates, values};
+use sql_subject::postgresql::{Connection, LIBRARY, config, connect, read_settings, sqlstate};
+use sql_subject::{
+    SELECT_1, Share, at_once, fold, ids, is_prepared, this_thread, transfers, updates, values,
+};
 use std::io;
 use std::sync::Arc;
-use tokio::runtime::{Builder, Runtime};
-use tokio::task::JoinHandle;
+use tokio::runtime::Runtime;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Config, Error, NoTls, SimpleQueryMessage, Statement};
+use tokio_postgres::{Client, Error, Statement};
 
-const SELECT_1: &str = "SELECT 1";
 const POINT: &str = "SELECT value FROM test_simple WHERE id = $1";
 const INSERT: &str = "INSERT INTO test_simple (value) VALUES ($1)";
 const TAKE: &str = "UPDATE test_simple SET value = value - $1 WHERE id = $2";
 const GIVE: &str = "UPDATE test_simple SET value = value + $1 WHERE id = $2";
 
 fn main() -> io::Result<()> {
-    Subject::new("rust", env!("TOKIO_POSTGRES"))
-        .sqlstate(|error| Some(error.downcast_ref::<Error>()?.code()?.code().to_owned()))
+    Subject::new("rust", LIBRARY)
+        .sqlstate(sqlstate)
         .case("connect", connect)
         .case("select_1", select_1)
         .case("select", select)
@@ -32,28 +33,6 @@ fn main() -> io::Result<()> {
         .case("drop_create", drop_create)
         .case("connections", connections)
         .serve()
-}
-
-fn connect(mut opening: Opening) -> Result<Closed, Failure> {
-    let config = config(&opening)?;
-    let runtime = this_thread()?;
-    runtime.block_on(async {
-        let connection = Connection::open(&config).await?;
-        read_settings(&mut opening, &connection.client).await?;
-        connection.close().await
-    })?;
-    Ok(opening.serve(|operations| runtime.block_on(connect_each(&config, operations))))
-}
-
-async fn connect_each(config: &Config, operations: u64) -> Result<Work, Failure> {
-    let mut work = Work::default();
-    for _ in 0..operations {
-        let connection = Connection::open(config).await?;
-        let row = connection.client.query_typed_one(SELECT_1, &[]).await?;
-        work.add(1, row.get::<_, i32>(0));
-        connection.close().await?;
-    }
-    Ok(work)
 }
 
 fn select_1(opening: Opening) -> Result<Closed, Failure> {
@@ -264,39 +243,6 @@ async fn points(
     Ok(share.end())
 }
 
-fn config(opening: &Opening) -> Result<Config, Failure> {
-    let target = opening.text("target")?;
-    if !target.starts_with("postgresql:") {
-        return Err(Failure::unsupported("the target is not postgresql://…"));
-    }
-    Ok(target.parse()?)
-}
-
-/// A runtime whose tasks all run on the thread that enters it.
-fn this_thread() -> io::Result<Runtime> {
-    Builder::new_current_thread().enable_all().build()
-}
-
-/// A client, and the task that carries its messages.
-struct Connection {
-    client: Client,
-    task: JoinHandle<Result<(), Error>>,
-}
-
-impl Connection {
-    async fn open(config: &Config) -> Result<Self, Error> {
-        let (client, connection) = config.connect(NoTls).await?;
-        let task = tokio::spawn(connection);
-        Ok(Self { client, task })
-    }
-
-    /// The task ends when the server was told.
-    async fn close(self) -> Result<(), Failure> {
-        drop(self.client);
-        Ok(self.task.await??)
-    }
-}
-
 /// A connection, and the runtime that drives it on this thread.
 struct Session {
     runtime: Runtime,
@@ -355,15 +301,4 @@ impl Session {
         runtime.block_on(connection.close())?;
         Ok(closed)
     }
-}
-
-async fn read_settings(opening: &mut Opening<'_>, client: &Client) -> Result<(), Failure> {
-    for message in client.simple_query(opening.text("settings")?).await? {
-        if let SimpleQueryMessage::Row(row) = message {
-            for (i, column) in row.columns().iter().enumerate() {
-                opening.setting(column.name(), row.get(i).unwrap_or_default());
-            }
-        }
-    }
-    Ok(())
 }

@@ -2,23 +2,22 @@
 //! SQL on SQLite, by rusqlite.
 
 use lab_kit::{Closed, Failure, Inputs, Laps, Opening, Subject, Work};
-use rusqlite::types::Value;
-use rusqlite::{Connection, OpenFlags, Statement};
-use sql_subject::{fold, ids, is_prepared, transfers, updates, values};
+use rusqlite::{Connection, Statement};
+use sql_subject::sqlite::{LIBRARY, connect, open, path, read_settings};
+use sql_subject::{SELECT_1, fold, ids, is_prepared, transfers, updates, values};
 use std::iter::StepBy;
 use std::ops::Range;
 use std::sync::Barrier;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::{io, thread};
 
-const SELECT_1: &str = "SELECT 1";
 const POINT: &str = "SELECT value FROM test_simple WHERE id = ?";
 const INSERT: &str = "INSERT INTO test_simple (value) VALUES (?)";
 const TAKE: &str = "UPDATE test_simple SET value = value - ? WHERE id = ?";
 const GIVE: &str = "UPDATE test_simple SET value = value + ? WHERE id = ?";
 
 fn main() -> io::Result<()> {
-    Subject::new("rust", env!("RUSQLITE"))
+    Subject::new("rust", LIBRARY)
         .case("connect", connect)
         .case("select_1", select_1)
         .case("select", select)
@@ -31,23 +30,6 @@ fn main() -> io::Result<()> {
         .case("drop_create", drop_create)
         .case("connections", connections)
         .serve()
-}
-
-fn connect(mut opening: Opening) -> Result<Closed, Failure> {
-    let path = path(&opening)?;
-    read_settings(&mut opening, &open(&path)?)?;
-    Ok(opening.serve(|operations| {
-        let mut work = Work::default();
-        for _ in 0..operations {
-            let connection = open(&path)?;
-            work.add(
-                1,
-                connection.query_row(SELECT_1, [], |row| row.get::<_, i64>(0))?,
-            );
-            connection.close().map_err(|(_, error)| error)?;
-        }
-        Ok(work)
-    }))
 }
 
 fn select_1(opening: Opening) -> Result<Closed, Failure> {
@@ -281,18 +263,6 @@ fn points(statement: &mut Statement, ids: &Inputs<i32>, share: Share) -> rusqlit
     Ok(work)
 }
 
-fn path(opening: &Opening) -> Result<String, Failure> {
-    match opening.text("target")?.strip_prefix("sqlite:") {
-        Some(path) => Ok(path.to_owned()),
-        None => Err(Failure::unsupported("the target is not sqlite:PATH")),
-    }
-}
-
-/// As rusqlite opens a file, but for one that is not there: that is an error.
-fn open(path: &str) -> rusqlite::Result<Connection> {
-    Connection::open_with_flags(path, OpenFlags::default() - OpenFlags::SQLITE_OPEN_CREATE)
-}
-
 /// The statement, unless its text is to be prepared in each operation.
 fn prepare<'c>(
     opening: &Opening,
@@ -311,25 +281,4 @@ fn serve(
 ) -> Result<Closed, Failure> {
     read_settings(&mut opening, connection)?;
     Ok(opening.serve(perform))
-}
-
-fn read_settings(opening: &mut Opening, connection: &Connection) -> Result<(), Failure> {
-    for (key, query) in [
-        ("version", "SELECT sqlite_version()"),
-        ("source_id", "SELECT sqlite_source_id()"),
-        ("journal_mode", "PRAGMA journal_mode"),
-        ("synchronous", "PRAGMA synchronous"),
-        ("encoding", "PRAGMA encoding"),
-        ("page_size", "PRAGMA page_size"),
-        ("cache_size", "PRAGMA cache_size"),
-        ("secure_delete", "PRAGMA secure_delete"),
-    ] {
-        match connection.query_row(query, [], |row| row.get(0))? {
-            Value::Integer(number) => opening.setting(key, number),
-            Value::Text(text) => opening.setting(key, text),
-            other => return Err(Failure::failed(format!("{query} answers {other:?}"))),
-        }
-    }
-    opening.setting("autocommit", u8::from(connection.is_autocommit()));
-    Ok(())
 }

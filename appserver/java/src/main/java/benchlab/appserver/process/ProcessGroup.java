@@ -9,16 +9,18 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
 
 /**
- * Java cannot start a program in a process group of its own. So each program gets an environment
- * variable that no other has and that its children inherit, also those that outlive it: Jenkins
- * finds what a build left behind in the same way. Where there is no {@code /proc}, there are its
- * descendants alone.
+ * Java cannot start a program in a process group of its own, and a wrapper that does so (setsid)
+ * would hide that the program cannot be started. So each program gets an environment variable that
+ * no other has and that its children inherit, also those that outlive it: Jenkins finds what a
+ * build left behind in the same way. Where there is no {@code /proc}, there are its descendants
+ * alone.
  */
 final class ProcessGroup {
 
@@ -40,50 +42,99 @@ final class ProcessGroup {
 
     /** Asks all that there are now to end (SIGTERM). */
     void terminate(Process leader) {
-        signal(leader, new HashSet<>(), ProcessHandle::destroy);
+        var sweep = new Sweep(ProcessHandle::destroy);
+        sweep.signalTree(leader);
+        sweep.signalMarked();
     }
 
     /** Kills until it finds none that is new: what is started meanwhile is found the next time. */
     void kill(Process leader) {
-        Set<ProcessHandle> killed = new HashSet<>();
-        while (signal(leader, killed, ProcessHandle::destroyForcibly)) {
+        var sweep = new Sweep(ProcessHandle::destroyForcibly);
+        sweep.signalTree(leader);
+        while (sweep.signalMarked()) {
             Thread.yield();
         }
     }
 
-    /** Whether there was one that had not had the signal. */
-    private boolean signal(
-            Process leader, Set<ProcessHandle> done, Predicate<ProcessHandle> signal) {
-        Set<ProcessHandle> members = marked();
-        members.add(leader.toHandle());
-        leader.descendants().forEach(members::add);
-        members.removeAll(done);
-        members.forEach(signal::test);
-        return done.addAll(members);
+    private boolean isMarked(String environment) {
+        return environment.contains(variable + "=");
     }
 
-    private Set<ProcessHandle> marked() {
-        Set<ProcessHandle> found = new HashSet<>();
-        try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[0-9]*")) {
-            for (Path process : processes) {
-                // The handle first: it is of no later process with the same number.
-                ProcessHandle.of(Long.parseLong(process.getFileName().toString()))
-                        .filter(handle -> isMarked(process))
-                        .ifPresent(found::add);
-            }
-        } catch (IOException e) {
-            return found; // No /proc.
-        }
-        return found;
-    }
-
-    private boolean isMarked(Path process) {
+    /** Empty if it has ended, is another user's, or is at this moment starting another program. */
+    private static String environment(Path process) {
         // No channel: one fails in a thread that is interrupted.
         try (var file = new FileInputStream(process.resolve("environ").toFile())) {
-            return new String(file.readAllBytes(), StandardCharsets.ISO_8859_1)
-                    .contains(variable + "=");
+            return new String(file.readAllBytes(), StandardCharsets.ISO_8859_1);
         } catch (IOException e) {
-            return false; // It has ended, or is another user's.
+            return "";
+        }
+    }
+
+    /** Sends each member a signal once. */
+    private final class Sweep {
+
+        private final Predicate<ProcessHandle> signal;
+        private final Set<ProcessHandle> done = new HashSet<>();
+
+        /** Those that had no mark the last time, and need not be looked at: it is inherited. */
+        private Set<Path> strangers = Set.of();
+
+        /** How many had the signal when it last looked for marks. */
+        private int counted;
+
+        private boolean isIncomplete;
+
+        Sweep(Predicate<ProcessHandle> signal) {
+            this.signal = signal;
+        }
+
+        /** Parents first, so that they start nothing in place of a child that has gone. */
+        void signalTree(Process leader) {
+            List<ProcessHandle> descendants = leader.descendants().toList();
+            signal(leader.toHandle());
+            descendants.forEach(this::signal);
+        }
+
+        private void signal(ProcessHandle member) {
+            if (done.add(member)) {
+                signal.test(member);
+            }
+        }
+
+        /** Whether some had the signal since the last time, so that there may be more. */
+        boolean signalMarked() {
+            isIncomplete = false;
+            var unmarked = new HashSet<Path>();
+            try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[0-9]*")) {
+                for (Path process : processes) {
+                    String environment = strangers.contains(process) ? "" : environment(process);
+                    if (isMarked(environment)) {
+                        signalMarked(process);
+                    } else if (!environment.isEmpty()) {
+                        unmarked.add(process);
+                    }
+                }
+            } catch (IOException e) {
+                return false; // No /proc.
+            }
+            strangers = unmarked; // Not those of before: their numbers may be others' by now.
+            boolean isMore = isIncomplete || done.size() > counted;
+            counted = done.size();
+            return isMore;
+        }
+
+        /** Looks again, with the handle: that is of no later process with the same number. */
+        private void signalMarked(Path process) {
+            long number = Long.parseLong(process.getFileName().toString());
+            ProcessHandle handle = ProcessHandle.of(number).orElse(null);
+            if (handle == null || done.contains(handle)) {
+                return;
+            }
+            if (isMarked(environment(process))) {
+                signal(handle);
+            } else {
+                isIncomplete = true;
+            }
         }
     }
 }

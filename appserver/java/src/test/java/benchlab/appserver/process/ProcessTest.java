@@ -31,6 +31,7 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -327,6 +328,20 @@ class ProcessTest {
         }
         untilGone(pids);
         assertEquals(2, lines(pids));
+    }
+
+    /** Or the end of a child would be seen, and answered with another child. */
+    @RepeatedTest(10)
+    void killsParentsBeforeTheirChildren() throws Exception {
+        Path pids = folder.resolve("pids");
+        String restarting = "while :; do sleep 1000 & echo $! >> pids; wait; done";
+        String many = "for i in 1 2 3 4 5 6 7 8 9; do (" + restarting + ") & done; wait";
+        try (var process = shell(many).directory(folder).start()) {
+            until(() -> lines(pids) == 9);
+            process.kill();
+            untilGone(pids);
+            assertEquals(9, lines(pids));
+        }
     }
 
     @Test

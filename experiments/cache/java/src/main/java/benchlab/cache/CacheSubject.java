@@ -32,30 +32,31 @@ public final class CacheSubject implements Subject {
     @Override
     public Case open(String name, Arguments arguments) throws Refusal {
         return switch (name) {
-            case "read_only" -> replay(arguments, 100);
-            case "read_mostly" -> replay(arguments, reads(arguments));
+            case "read_only" ->
+                    replay(SharedMap.of(arguments.text("scheme"), Trace.ZIPF_KEYS), arguments, 100);
+            case "read_mostly" ->
+                    replay(
+                            SharedMap.written(arguments.text("scheme"), Trace.ZIPF_KEYS),
+                            arguments,
+                            reads(arguments));
             case "write" -> write(arguments);
             case "wait" ->
                     new Wait(
-                            SharedMap.of(arguments.text("scheme"), MOST_ENTRIES),
+                            SharedMap.written(arguments.text("scheme"), MOST_ENTRIES),
                             Trace.uniform(arguments.sequence(), MOST_ENTRIES));
             case "lost" -> new Lost(arguments.text("scheme"), threads(arguments));
             default -> throw Refusal.unsupported("there is no case " + name);
         };
     }
 
-    private static Case replay(Arguments arguments, int reads) throws Refusal {
-        int threads = threads(arguments);
-        return new Replay(
-                SharedMap.of(arguments.text("scheme"), Trace.ZIPF_KEYS),
-                Trace.zipf(arguments.sequence(), reads),
-                threads);
+    private static Case replay(SharedMap map, Arguments arguments, int reads) throws Refusal {
+        return new Replay(map, Trace.zipf(arguments.sequence(), reads), threads(arguments));
     }
 
     private static Case write(Arguments arguments) throws Refusal {
         int entries = (int) arguments.integer("entries", 1, MOST_ENTRIES);
         return new Write(
-                SharedMap.of(arguments.text("scheme"), entries),
+                SharedMap.written(arguments.text("scheme"), entries),
                 Trace.uniform(arguments.sequence(), entries));
     }
 

@@ -22,7 +22,7 @@ final class Lost implements Case {
 
     Lost(String scheme, int threads) throws Refusal {
         this.scheme = scheme;
-        map = SharedMap.of(scheme, OLD_KEYS);
+        map = SharedMap.written(scheme, OLD_KEYS);
         ShareWorker worker = this::putNewKeys;
         workers = Workers.ofShares(Collections.nCopies(threads, worker));
     }
@@ -39,7 +39,7 @@ final class Lost implements Case {
     public Result perform(long operations) throws Exception {
         long found = 0;
         for (long k = 0; k < operations; k++) {
-            map = SharedMap.of(scheme, OLD_KEYS);
+            map = SharedMap.written(scheme, OLD_KEYS);
             workers.perform(NEW_KEYS);
             found += map.size() - OLD_KEYS;
         }

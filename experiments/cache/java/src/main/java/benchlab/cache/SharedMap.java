@@ -26,6 +26,14 @@ interface SharedMap {
         return true;
     }
 
+    /** With the keys below {@code entries}, of a scheme that lets threads write. */
+    static SharedMap written(String scheme, int entries) throws Refusal {
+        if (scheme.equals("unsynchronised")) {
+            throw Refusal.unsupported("the map " + scheme + " is for reading only");
+        }
+        return of(scheme, entries);
+    }
+
     /** With the keys below {@code entries}. */
     static SharedMap of(String scheme, int entries) throws Refusal {
         var initial = new HashMap<Long, Long>();

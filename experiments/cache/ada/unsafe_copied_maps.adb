@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 
-package body Compared_Maps is
+package body Unsafe_Copied_Maps is
 
    use Map_References;
 
@@ -17,41 +17,6 @@ package body Compared_Maps is
          Element := Hashed_Maps.Element (Place);
       end if;
    end Find;
-
-   --------------------
-   -- Unsynchronised --
-   --------------------
-
-   overriding procedure Get
-     (Self     : in out Unsynchronised_Map;
-      Key      : Unsigned_64;
-      Element  : in out Unsigned_64;
-      Is_Found : out Boolean) is
-   begin
-      Find (Self.Map, Key, Element, Is_Found);
-   end Get;
-
-   overriding procedure Put (Self : in out Unsynchronised_Map; Key, Element : Unsigned_64) is
-   begin
-      Self.Map.Include (Key, Element);
-   end Put;
-
-   overriding procedure Remove (Self : in out Unsynchronised_Map; Key : Unsigned_64) is
-   begin
-      Self.Map.Exclude (Key);
-   end Remove;
-
-   overriding procedure Clear (Self : in out Unsynchronised_Map) is
-   begin
-      Self.Map.Clear;
-   end Clear;
-
-   overriding function Length (Self : in out Unsynchronised_Map) return Natural is
-     (Natural (Self.Map.Length));
-
-   -------------------------
-   -- Copied, and unsafe  --
-   -------------------------
 
    overriding procedure Get
      (Self     : in out Unsafe_Copied_Map;
@@ -105,4 +70,4 @@ package body Compared_Maps is
       return (if Now.Is_Null then 0 else Natural (Now.Value.Length));
    end Length;
 
-end Compared_Maps;
+end Unsafe_Copied_Maps;
