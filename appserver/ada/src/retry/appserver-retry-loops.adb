@@ -80,9 +80,9 @@ package body Appserver.Retry.Loops is
    --  False, without a pause or with a part of one, if there can be no other attempt after it
 
    procedure Pause_Before_Retry
-     (Self  : Retried_Call;
-      After : Passing_Fault;
-      Stop  : access Cancellation;
+     (Self    : Retried_Call;
+      After   : Passing_Fault;
+      Stop    : access Cancellation;
       Goes_On : out Boolean)
    is
       Time : constant Pause := Next_Pause (Self, After);

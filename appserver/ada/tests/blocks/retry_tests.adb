@@ -81,8 +81,7 @@ package body Retry_Tests is
 
    type Fault_List is array (Positive range <>) of Fault;
 
-   --  Fails with these, one after the other, and then succeeds. Fails_With is the last one's fault
-   --  if they are more than the attempts.
+   --  Fails with these, one after the other, and then succeeds
 
    procedure Run (T : in out Fixture; By : Policy; Faults : Fault_List) is
       procedure Operation is
@@ -342,7 +341,7 @@ package body Retry_Tests is
       Succeeds (T, By, [Deadlock]);
    end Nested;
 
-   --  The pause of an hour ends when it is cancelled, and so it does when the task is aborted
+   --  A pause of days ends when it is cancelled, and when the task is aborted
 
    Endless : constant Backoff := (900_000.0, 900_000.0);
 
@@ -387,7 +386,7 @@ package body Retry_Tests is
    end Cancelled;
 
    procedure Aborted (T : in out Fixture) is
-      By : Policy;
+      By      : Policy;
       Is_Over : Boolean := False;
 
       procedure Operation is
