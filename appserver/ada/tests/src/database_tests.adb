@@ -2,6 +2,7 @@
 
 with Error_Tests;
 with Misuse_Tests;
+with Retried_Transaction_Tests;
 with Server_Tests;
 with Transaction_Tests;
 with Value_Tests;
@@ -10,6 +11,7 @@ package body Database_Tests is
 
    package Errors is new Error_Tests (Database);
    package Misuse is new Misuse_Tests (Database);
+   package Retries is new Retried_Transaction_Tests (Database);
    package Transactions is new Transaction_Tests (Database);
    package Values is new Value_Tests (Database);
    package Servers is new Server_Tests (Database);
@@ -21,9 +23,16 @@ package body Database_Tests is
       Result.Add_Test (Values.Suite);
       Result.Add_Test (Transactions.Suite);
       Result.Add_Test (Misuse.Suite);
+      Result.Add_Test (Retries.Suite);
       return Result;
    end Suite;
 
-   function Server_Suite return AUnit.Test_Suites.Access_Test_Suite is (Servers.Suite);
+   function Server_Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+   begin
+      Result.Add_Test (Servers.Suite);
+      Result.Add_Test (Retries.Server_Suite);
+      return Result;
+   end Server_Suite;
 
 end Database_Tests;

@@ -1,12 +1,14 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  The tests of Appserver.SQL. Its argument is a directory to write databases to.
+--  The tests of Appserver.SQL, and of retries on databases. Its argument is a directory to write
+--  databases to.
 
 with Ada.Environment_Variables;
 with Ada.Text_IO;
 with AUnit.Test_Suites;
 with MariaDB_Tests;
 with PostgreSQL_Tests;
+with Retried_Isolation_Tests;
 with Run_Suite;
 with SQLite_Tests;
 with SQL_Suites;
@@ -29,12 +31,14 @@ procedure Run_SQL_Tests is
    begin
       Result.Add_Test (SQLite_Tests.Suite);
       Result.Add_Test (SQL_Suites.On_SQLite.Suite);
+      Result.Add_Test (Retried_Isolation_Tests.SQLite_Suite);
       if Is_There
         (Tested_Databases.PostgreSQL_Variable, "postgresql://USER:PASSWORD@HOST/DATABASE")
       then
          Result.Add_Test (SQL_Suites.On_PostgreSQL.Suite);
          Result.Add_Test (SQL_Suites.On_PostgreSQL.Server_Suite);
          Result.Add_Test (PostgreSQL_Tests.Suite);
+         Result.Add_Test (Retried_Isolation_Tests.PostgreSQL_Suite);
       end if;
       if Is_There
         (Tested_Databases.MariaDB_Variable, "mariadb://USER:PASSWORD@HOST/DATABASE")
@@ -42,6 +46,7 @@ procedure Run_SQL_Tests is
          Result.Add_Test (SQL_Suites.On_MariaDB.Suite);
          Result.Add_Test (SQL_Suites.On_MariaDB.Server_Suite);
          Result.Add_Test (MariaDB_Tests.Suite);
+         Result.Add_Test (Retried_Isolation_Tests.MariaDB_Suite);
       end if;
       return Result;
    end Suite;

@@ -32,7 +32,7 @@ class ReadmeTest {
                         .results()
                         .map(match -> withoutIndent(match.group(1)))
                         .toList();
-        assertEquals(4, examples.size());
+        assertEquals(5, examples.size());
         for (String example : examples) {
             assertTrue(sources.stream().anyMatch(source -> source.contains(example)), example);
         }

@@ -1,0 +1,67 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+package body Appserver.Retry.Key_Tables is
+
+   function Mark (Marks : Parameter_Marks; Number : Positive) return String is
+     (case Marks is
+         when Question_Marks => "?",
+         when Dollar_Numbers => (if Number = 1 then "$1" else "$2"));
+
+   procedure Find
+     (Table  : String;
+      Marks  : Parameter_Marks;
+      DB     : in out SQL.Connection'Class;
+      Id     : SQL.UTF_8_String;
+      Read   : not null access procedure (Result : SQL.UTF_8_String);
+      Is_Old : out Boolean)
+   is
+      Query : SQL.Statement'Class :=
+        DB.Use_Text ("SELECT result FROM " & Table & " WHERE id = " & Mark (Marks, 1));
+   begin
+      Query.Bind (1, Id);
+      Is_Old := Query.Step;
+      if Is_Old then
+         Read (Query.As_Text (1));
+      end if;
+   end Find;
+
+   Violation : constant String := "23";
+   --  The class of SQLSTATE
+
+   procedure Take
+     (Table : String;
+      Marks : Parameter_Marks;
+      DB    : in out SQL.Connection'Class;
+      Id    : SQL.UTF_8_String)
+   is
+      Change : SQL.Statement'Class :=
+        DB.Use_Text ("INSERT INTO " & Table & " (id) VALUES (" & Mark (Marks, 1) & ")");
+   begin
+      Change.Bind (1, Id);
+      Change.Execute;
+   exception
+      when Error : SQL.SQL_Error =>
+         if SQL.State_Of (Error) (1 .. 2) = Violation then
+            raise Key_Taken_Error with SQL.Message_Of (Error);
+         end if;
+         raise;
+   end Take;
+
+   procedure Keep
+     (Table  : String;
+      Marks  : Parameter_Marks;
+      DB     : in out SQL.Connection'Class;
+      Id     : SQL.UTF_8_String;
+      Result : SQL.UTF_8_String)
+   is
+      Change : SQL.Statement'Class :=
+        DB.Use_Text
+          ("UPDATE " & Table & " SET result = " & Mark (Marks, 1)
+           & " WHERE id = " & Mark (Marks, 2));
+   begin
+      Change.Bind (1, Result);
+      Change.Bind (2, Id);
+      Change.Execute;
+   end Keep;
+
+end Appserver.Retry.Key_Tables;

@@ -1,0 +1,15 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+package body Appserver.SQL.Injected_Errors is
+
+   procedure Fail (State : SQL_State; Code : Integer := 0; Message : UTF_8_String := "injected") is
+   begin
+      Raise_Error (State, Code, Message);
+   end Fail;
+
+   procedure Lose_Connection is
+   begin
+      Fail ("08006", Message => "the connection was lost");
+   end Lose_Connection;
+
+end Appserver.SQL.Injected_Errors;

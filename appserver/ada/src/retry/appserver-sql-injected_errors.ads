@@ -1,0 +1,13 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  For tests: errors as databases raise them.
+
+package Appserver.SQL.Injected_Errors is
+
+   procedure Fail (State : SQL_State; Code : Integer := 0; Message : UTF_8_String := "injected")
+     with No_Return;
+
+   procedure Lose_Connection with No_Return;
+   --  As if the server did not answer any more: SQL_Error, 08006
+
+end Appserver.SQL.Injected_Errors;

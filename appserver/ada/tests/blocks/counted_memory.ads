@@ -1,0 +1,11 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Counts the calls for memory of the heap, those of Ada's library too: the program's own malloc
+--  goes before that of glibc.
+
+package Counted_Memory is
+
+   function Calls return Natural;
+   --  Of all tasks, since the program began
+
+end Counted_Memory;

@@ -1,0 +1,51 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  A program, not a test: prints what a call without a fault costs, in nanoseconds of elapsed time.
+--  The median of rounds is little disturbed by other programs.
+
+with Ada.Containers.Generic_Constrained_Array_Sort;
+with Ada.Real_Time;
+with Ada.Text_IO;
+with Appserver.Retry;
+
+procedure Retry_Cost is
+
+   use Ada.Real_Time;
+   use Appserver.Retry;
+
+   Rounds : constant := 41;
+   Calls  : constant := 200_000;
+
+   subtype Round_Number is Positive range 1 .. Rounds;
+   type Cost_List is array (Round_Number) of Duration;
+
+   procedure Sort is new Ada.Containers.Generic_Constrained_Array_Sort
+     (Round_Number, Duration, Cost_List);
+
+   Shared  : aliased Budget (Percent => 10, Reserve => 20);
+   Counted : aliased Meter;
+   By      : constant Policy := (Shared'Access, Counted'Access, others => <>);
+   Done    : Natural := 0 with Volatile;
+   Costs   : Cost_List;
+
+   procedure Operation is
+   begin
+      Done := Done + 1;
+   end Operation;
+
+begin
+   for Cost of Costs loop
+      declare
+         Start : constant Time := Clock;
+      begin
+         for Call in 1 .. Calls loop
+            Run (By, Operation'Access);
+         end loop;
+         Cost := To_Duration (Clock - Start);
+      end;
+   end loop;
+   Sort (Costs);
+   Ada.Text_IO.Put_Line
+     (Integer'Image (Integer (1.0E9 * Float (Costs (Rounds / 2 + 1)) / Float (Calls)))
+      & " ns a call");
+end Retry_Cost;

@@ -1,0 +1,533 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Ada.Real_Time;
+with Ada.Strings.Fixed;
+with Ada.Strings.Unbounded;
+with Appserver.Counters.Atomic;
+with Appserver.Retry.Loops;
+with Appserver.Retry.Prometheus;
+with Appserver.SQL.Injected_Errors;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Counted_Memory;
+with Interfaces;
+with Parallel;
+with Stress_Time;
+
+package body Retry_Tests is
+
+   use Appserver;
+   use Appserver.Retry;
+   use AUnit.Assertions;
+   use type Ada.Real_Time.Time;
+   use type Interfaces.Integer_64;
+
+   --  A clock that only pauses move
+
+   Now    : Ada.Real_Time.Time := Ada.Real_Time.Clock;
+   Chance : Float := 0.5;
+   Pauses : array (1 .. 10) of Duration;
+   Paused : Natural := 0;
+
+   function Clock return Ada.Real_Time.Time is (Now);
+
+   procedure Pass (Time : Duration) is
+   begin
+      Now := Now + Ada.Real_Time.To_Time_Span (Time);
+   end Pass;
+
+   procedure Wait (Time : Pause; Stop : access Cancellation) is
+      pragma Unreferenced (Stop);
+   begin
+      Paused          := Paused + 1;
+      Pauses (Paused) := Time;
+      Pass (Time);
+   end Wait;
+
+   function Random return Float is (Chance);
+
+   package Tested_Loops is new Loops (Clock, Wait, Random);
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
+      Runs : Natural := 0;
+   end record;
+
+   overriding procedure Set_Up (T : in out Fixture);
+
+   overriding procedure Set_Up (T : in out Fixture) is
+   begin
+      Paused := 0;
+      Chance := 0.5;
+      T.Runs := 0;
+   end Set_Up;
+
+   --  A failure of each fault that there is
+
+   procedure Fail (By : Fault) is
+      use SQL.Injected_Errors;
+   begin
+      case By is
+         when Stale_Version         => raise Stale_Version_Error;
+         when Serialization_Failure => Fail ("40001");
+         when Deadlock              => Fail ("40P01");
+         when Lock_Timeout          => Fail ("55P03");
+         when Busy                  => Fail ("55P03", 5);
+         when Connection_Lost       => Fail ("08001");
+         when Outcome_Unknown       => raise Outcome_Unknown_Error;
+         when Permanent             => raise Constraint_Error;
+      end case;
+   end Fail;
+
+   type Fault_List is array (Positive range <>) of Fault;
+
+   --  Fails with these, one after the other, and then succeeds
+
+   procedure Run (T : in out Fixture; By : Policy; Faults : Fault_List) is
+      procedure Operation is
+      begin
+         T.Runs := T.Runs + 1;
+         if T.Runs <= Faults'Length then
+            Fail (Faults (T.Runs));
+         end if;
+      end Operation;
+   begin
+      T.Runs := 0;
+      Tested_Loops.Run (By, By.Repeatable, Operation'Access);
+   end Run;
+
+   procedure Fails (T : in out Fixture; By : Policy; Faults : Fault_List; Runs : Positive) is
+   begin
+      begin
+         Run (T, By, Faults);
+      exception
+         when Error : others =>
+            Assert (Fault_Of (Error)'Image, Faults (Runs)'Image, "the last one's exception");
+            Assert (T.Runs'Image, Runs'Image, "runs");
+            return;
+      end;
+      Assert (False, "no exception after" & T.Runs'Image & " runs");
+   end Fails;
+
+   procedure Succeeds (T : in out Fixture; By : Policy; Faults : Fault_List) is
+   begin
+      Run (T, By, Faults);
+      Assert (T.Runs'Image, Positive'Image (Faults'Length + 1), "runs");
+   end Succeeds;
+
+   procedure Is_Figure (Found, Expected : Interfaces.Integer_64; Words : String) is
+   begin
+      Assert (Found'Image, Expected'Image, Words);
+   end Is_Figure;
+
+   ------------
+   -- Faults --
+   ------------
+
+   procedure Classes (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Is_Fault (State : SQL.SQL_State; Code : Integer; Expected : Fault) is
+      begin
+         SQL.Injected_Errors.Fail (State, Code);
+      exception
+         when Error : SQL.SQL_Error =>
+            Assert (Fault_Of (Error)'Image, Expected'Image, State & Code'Image);
+      end Is_Fault;
+   begin
+      --  PostgreSQL
+      Is_Fault ("40001", 0, Serialization_Failure);
+      Is_Fault ("40P01", 0, Deadlock);
+      Is_Fault ("55P03", 0, Lock_Timeout);
+      Is_Fault ("08001", 0, Connection_Lost);
+      Is_Fault ("08006", 0, Connection_Lost);
+      Is_Fault ("57P01", 0, Connection_Lost);
+      Is_Fault ("57P03", 0, Connection_Lost);
+      Is_Fault ("25P03", 0, Connection_Lost);
+      Is_Fault ("53300", 0, Connection_Lost);
+      Is_Fault ("08007", 0, Outcome_Unknown);
+      Is_Fault ("40003", 0, Outcome_Unknown);
+      Is_Fault ("40002", 0, Permanent);
+      Is_Fault ("23505", 0, Permanent);
+      Is_Fault ("57014", 0, Permanent);
+      Is_Fault ("25P02", 0, Permanent);
+      --  MariaDB
+      Is_Fault ("40001", 1_213, Deadlock);
+      Is_Fault ("HY000", 1_205, Lock_Timeout);
+      Is_Fault ("HY000", 1_020, Serialization_Failure);
+      Is_Fault ("08006", 1_927, Connection_Lost);
+      Is_Fault ("08006", 2_006, Connection_Lost);
+      Is_Fault ("08001", 2_002, Connection_Lost);
+      Is_Fault ("08004", 1_040, Connection_Lost);
+      Is_Fault ("23000", 1_062, Permanent);
+      --  SQLite
+      Is_Fault ("55P03", 5, Busy);
+      Is_Fault ("55P03", 6, Busy);
+      Is_Fault ("40001", 517, Busy);
+      Is_Fault ("55P03", 262, Busy);
+      Is_Fault ("08001", 14, Permanent);
+      Is_Fault ("08001", 1_550, Permanent);
+      Is_Fault ("23505", 2_067, Permanent);
+      Is_Fault ("58030", 10, Permanent);
+   end Classes;
+
+   -----------
+   -- Calls --
+   -----------
+
+   procedure Attempts_Are_Exact (T : in out Fixture) is
+      Counted : aliased Meter;
+      By      : constant Policy := (null, Counted'Access, Attempts => 4, others => <>);
+   begin
+      Succeeds (T, By, [1 .. 0 => Deadlock]);
+      Assert (Paused = 0, "no pause without a fault");
+      Succeeds (T, By, [Deadlock, Stale_Version, Busy]);
+      Fails (T, By, [1 .. 9 => Deadlock], Runs => 4);
+      Is_Figure (Counted.Usage.Calls, 3, "calls");
+      Is_Figure (Counted.Usage.Retries, 6, "retries");
+      Is_Figure (Counted.Usage.Given_Up, 1, "given up");
+      Is_Figure (Counted.Usage.Faults (Deadlock), 5, "deadlocks");
+      Is_Figure (Counted.Usage.Faults (Busy), 1, "busy");
+      Fails (T, (Attempts => 1, others => <>), [Deadlock], Runs => 1);
+   end Attempts_Are_Exact;
+
+   procedure Each_Class (T : in out Fixture) is
+      All_Tried : constant Policy := (Repeatable => True, others => <>);
+   begin
+      for Kind in Passing_Fault loop
+         Succeeds (T, All_Tried, [Kind, Kind]);
+         declare
+            But_One : Policy;
+         begin
+            But_One.Repeatable     := True;
+            But_One.Retried (Kind) := False;
+            Fails (T, But_One, [Kind], Runs => 1);
+         end;
+         Paused := 0;
+      end loop;
+   end Each_Class;
+
+   procedure Permanent_Faults (T : in out Fixture) is
+      Counted : aliased Meter;
+      By      : constant Policy := (null, Counted'Access, others => <>);
+   begin
+      Fails (T, By, [Permanent], Runs => 1);
+      Is_Figure (Counted.Usage.Faults (Permanent), 1, "permanent");
+      Is_Figure (Counted.Usage.Given_Up, 0, "given up");
+   end Permanent_Faults;
+
+   procedure Are_Pauses (Expected : String) is
+      use Ada.Strings.Unbounded;
+      Found : Unbounded_String;
+   begin
+      for Index in 1 .. Paused loop
+         Append (Found, Natural'Image (Natural (Pauses (Index) * 1_000)));
+      end loop;
+      Assert (To_String (Found), Expected, "pauses, in milliseconds");
+   end Are_Pauses;
+
+   procedure Pauses_Double (T : in out Fixture) is
+      By : Policy;
+   begin
+      By.Attempts            := 9;
+      By.Backoffs (Deadlock) := (0.008, 0.040);
+      Succeeds (T, By, [1 .. 5 => Deadlock]);
+      Are_Pauses (" 4 8 16 20 20");
+      Paused := 0;
+      By.Backoffs (Stale_Version) := (0.0, 0.0);
+      Succeeds (T, By, [Deadlock, Stale_Version, Deadlock]);
+      Are_Pauses (" 4 0 16");
+   end Pauses_Double;
+
+   procedure Deadlines (T : in out Fixture) is
+      Counted : aliased Meter;
+      By      : Policy (null, Counted'Access);
+
+      procedure Be_Slow is
+      begin
+         Pass (1.0);
+         Fail (Deadlock);
+      end Be_Slow;
+   begin
+      By.Attempts            := 9;
+      By.Deadline            := 0.025;
+      By.Backoffs (Deadlock) := (0.020, 0.020);
+      Fails (T, By, [1 .. 9 => Deadlock], Runs => 3);
+      Are_Pauses (" 10 10");
+      Assert (Counted.Usage.Lost'Image, Duration'Image (0.020), "lost");
+      begin
+         Tested_Loops.Run (By, False, Be_Slow'Access);
+         Assert (False, "no exception");
+      exception
+         when SQL.SQL_Error => null;
+      end;
+      Are_Pauses (" 10 10");
+      Assert (Counted.Usage.Lost'Image, Duration'Image (1.020), "lost");
+   end Deadlines;
+
+   procedure Budgets (T : in out Fixture) is
+      Shared : aliased Budget (Percent => 25, Reserve => 2);
+      By     : constant Policy := (Shared'Access, null, others => <>);
+   begin
+      Succeeds (T, By, [Deadlock, Deadlock]);
+      Assert (Shared.Left = 0, "spent");
+      Fails (T, By, [Deadlock], Runs => 1);
+      for Call in 1 .. 2 loop
+         Succeeds (T, By, [1 .. 0 => Deadlock]);
+      end loop;
+      Assert (Shared.Left = 0, "three quarters");
+      Succeeds (T, By, [Deadlock]);
+      for Call in 1 .. 100 loop
+         Succeeds (T, By, [1 .. 0 => Deadlock]);
+      end loop;
+      Assert (Shared.Left = 2, "no more than the reserve");
+   end Budgets;
+
+   procedure Outcomes_Unknown (T : in out Fixture) is
+      Counted    : aliased Meter;
+      Once       : constant Policy := (null, Counted'Access, others => <>);
+      Repeatedly : constant Policy := (Repeatable => True, others => <>);
+
+      procedure Lose is
+      begin
+         T.Runs := T.Runs + 1;
+         if T.Runs = 1 then
+            SQL.Injected_Errors.Lose_Connection;
+         end if;
+      end Lose;
+   begin
+      begin
+         Tested_Loops.Run (Once, False, Lose'Access);
+         Assert (False, "what may have committed is not retried");
+      exception
+         when SQL.SQL_Error =>
+            Is_Figure (Counted.Usage.Faults (Outcome_Unknown), 1, "outcome unknown");
+      end;
+      Fails (T, Once, [Outcome_Unknown], Runs => 1);
+      Succeeds (T, Repeatedly, [Outcome_Unknown]);
+      T.Runs := 0;
+      Tested_Loops.Run (Repeatedly, True, Lose'Access);
+      Assert (T.Runs = 2, "what may take effect twice is");
+   end Outcomes_Unknown;
+
+   procedure Nested (T : in out Fixture) is
+      Counted : aliased Meter;
+      By      : constant Policy := (null, Counted'Access, Attempts => 4, others => <>);
+
+      procedure Operation is
+      begin
+         T.Runs := T.Runs + 1;
+         Fail (Deadlock);
+      end Operation;
+
+      procedure Inner is
+      begin
+         Tested_Loops.Run (By, False, Operation'Access);
+      end Inner;
+
+      procedure Middle is
+      begin
+         Tested_Loops.Run (By, False, Inner'Access);
+      end Middle;
+   begin
+      begin
+         Tested_Loops.Run (By, False, Middle'Access);
+         Assert (False, "no exception");
+      exception
+         when SQL.SQL_Error => null;
+      end;
+      Assert (T.Runs = 4, "only the outermost is made again:" & T.Runs'Image);
+      Is_Figure (Counted.Usage.Calls, 1, "calls");
+      Succeeds (T, By, [Deadlock]);
+   end Nested;
+
+   --  A pause of days ends when it is cancelled, and when the task is aborted
+
+   Endless : constant Backoff := (900_000.0, 900_000.0);
+
+   procedure Cancelled (T : in out Fixture) is
+      Stop    : aliased Cancellation;
+      Counted : aliased Meter;
+      By      : Policy (null, Counted'Access);
+
+      procedure Operation is
+      begin
+         T.Runs := T.Runs + 1;
+         Fail (Deadlock);
+      end Operation;
+
+      procedure Refuse is
+      begin
+         Retry.Run (By, Operation'Access, Stop'Access);
+         Assert (False, "no exception");
+      exception
+         when SQL.SQL_Error => null;
+      end Refuse;
+   begin
+      By.Deadline            := Pause'Last;
+      By.Backoffs (Deadlock) := Endless;
+      declare
+         task Canceller;
+
+         task body Canceller is
+         begin
+            while Counted.Usage.Calls = 0 loop
+               delay 0.001;
+            end loop;
+            Stop.Cancel;
+         end Canceller;
+      begin
+         Refuse;
+      end;
+      Assert (T.Runs = 1, "no retry");
+      Refuse;
+      Assert (T.Runs = 2, "no retry of what is cancelled before");
+      Is_Figure (Counted.Usage.Given_Up, 2, "given up");
+   end Cancelled;
+
+   procedure Aborted (T : in out Fixture) is
+      By      : Policy;
+      Is_Over : Boolean := False;
+
+      procedure Operation is
+      begin
+         T.Runs := T.Runs + 1;
+         Fail (Deadlock);
+      end Operation;
+   begin
+      By.Deadline            := Pause'Last;
+      By.Backoffs (Deadlock) := Endless;
+      select
+         delay 0.01;
+         Is_Over := True;
+      then abort
+         Retry.Run (By, Operation'Access);
+      end select;
+      Assert (Is_Over, "aborted");
+      Succeeds (T, (others => <>), [Deadlock]);
+   end Aborted;
+
+   procedure No_Memory (T : in out Fixture) is
+      Shared  : aliased Budget (10, 10);
+      Counted : aliased Meter;
+      By      : constant Policy := (Shared'Access, Counted'Access, others => <>);
+
+      procedure Operation is
+      begin
+         T.Runs := T.Runs + 1;
+      end Operation;
+
+      Before : Natural;
+   begin
+      Retry.Run (By, Operation'Access);
+      Before := Counted_Memory.Calls;
+      Assert (Before > 0, "calls for memory are counted");
+      for Call in 1 .. 1_000 loop
+         Retry.Run (By, Operation'Access);
+      end loop;
+      Assert (Counted_Memory.Calls = Before, "no call for memory");
+      Assert (T.Runs = 1_001, "runs");
+   end No_Memory;
+
+   --  Tasks that spend what they earn: no retry is taken twice, and none is lost
+
+   procedure Budget_Stress (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Tasks : constant := 4;
+      Turns : constant := 20_000;
+
+      procedure Round is
+         Shared : aliased Budget (Percent => 50, Reserve => 100);
+         By     : Policy (Shared'Access, null);
+         Failed : Counters.Atomic.Counter;
+
+         procedure Fail_Once is
+            Is_First : Boolean := True;
+
+            procedure Operation is
+            begin
+               if Is_First then
+                  Is_First := False;
+                  raise Stale_Version_Error;
+               end if;
+            end Operation;
+         begin
+            Retry.Run (By, Operation'Access);
+         exception
+            when Stale_Version_Error => Failed.Increment;
+         end Fail_Once;
+
+         procedure Work (Number : Positive) is
+            pragma Unreferenced (Number);
+         begin
+            for Turn in 1 .. Turns loop
+               Fail_Once;
+            end loop;
+         end Work;
+
+         Calls : constant Interfaces.Integer_64 := Tasks * Turns;
+      begin
+         By.Backoffs := [others => (0.0, 0.0)];
+         Parallel.Run (Tasks, Work'Access);
+         Assert
+           (Calls - Failed.Value + Interfaces.Integer_64 (Shared.Left) <= 100 + Calls / 2,
+            "no more retries than earned");
+         Assert (Calls - Failed.Value >= 100, "the reserve is used");
+      end Round;
+   begin
+      Stress_Time.Repeat (Round'Access);
+   end Budget_Stress;
+
+   procedure As_Text (T : in out Fixture) is
+      pragma Unreferenced (T);
+      use Ada.Strings.Unbounded;
+
+      LF    : constant Character := Character'Val (10);
+      Usage : constant Figures :=
+        (Calls  => 7, Lost => 1.5, Faults => [Deadlock => 2, others => 0], others => <>);
+      Text  : constant String := Prometheus.Text
+        ([(To_Unbounded_String ("shop"), Usage),
+          (To_Unbounded_String ("a ""b""\" & LF), (others => <>))]);
+
+      procedure Has (Line : String) is
+      begin
+         Assert (Ada.Strings.Fixed.Count (Text, LF & Line & LF) = 1, Line & " in: " & Text);
+      end Has;
+   begin
+      Assert (Ada.Strings.Fixed.Count (Text, "# TYPE ") = 5, "each metric once");
+      Has ("# TYPE appserver_retry_calls_total counter");
+      Has ("appserver_retry_calls_total{policy=""shop""} 7");
+      Has ("appserver_retry_calls_total{policy=""a \""b\""\\\n""} 0");
+      Has ("appserver_retry_faults_total{policy=""shop"",fault=""deadlock""} 2");
+      Has ("appserver_retry_lost_seconds_total{policy=""shop""} 1.500000000");
+   end As_Text;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+
+      procedure Add (Text : String; Test : Caller.Test_Method) is
+      begin
+         Result.Add_Test (Caller.Create (Text, Test));
+      end Add;
+   begin
+      Add ("retry: the class of an error", Classes'Access);
+      Add ("retry: n attempts are n - 1 retries", Attempts_Are_Exact'Access);
+      Add ("retry: each class, and without it", Each_Class'Access);
+      Add ("retry: what is permanent", Permanent_Faults'Access);
+      Add ("retry: pauses double", Pauses_Double'Access);
+      Add ("retry: deadlines", Deadlines'Access);
+      Add ("retry: budgets", Budgets'Access);
+      Add ("retry: outcomes unknown", Outcomes_Unknown'Access);
+      Add ("retry: only the outermost", Nested'Access);
+      Add ("retry: cancelled", Cancelled'Access);
+      Add ("retry: aborted", Aborted'Access);
+      Add ("retry: no memory without a fault", No_Memory'Access);
+      Add ("retry: tasks share a budget", Budget_Stress'Access);
+      Add ("retry: figures as text", As_Text'Access);
+      return Result;
+   end Suite;
+
+end Retry_Tests;

@@ -1,0 +1,9 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with AUnit.Test_Suites;
+
+package Retry_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+end Retry_Tests;

@@ -1,0 +1,250 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Appserver.Retry.Interleavers;
+with Appserver.Retry.Transactions;
+with Appserver.SQL.MariaDB;
+with Appserver.SQL.PostgreSQL;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Checks;
+with Tested_Databases;
+
+package body Retried_Isolation_Tests is
+
+   use Appserver.SQL;
+   use AUnit.Assertions;
+   use Checks;
+
+   package Retry renames Appserver.Retry;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
+      Runs : Natural := 0;
+   end record;
+
+   overriding procedure Set_Up (T : in out Fixture);
+
+   overriding procedure Set_Up (T : in out Fixture) is
+   begin
+      T.Runs := 0;
+   end Set_Up;
+
+   procedure Failed_Once (Counted : Retry.Meter; By : Retry.Fault) is
+   begin
+      Assert (Counted.Usage.Faults (By)'Image, " 1", By'Image);
+      Assert (Counted.Usage.Retries'Image, " 1", "retries");
+   end Failed_Once;
+
+   procedure Make_Table (DB : in out SQL.Connection'Class) is
+   begin
+      DB.Execute ("CREATE TABLE t (id integer primary key, x integer)");
+      DB.Execute ("INSERT INTO t VALUES (1, 100), (2, 100)");
+   end Make_Table;
+
+   ------------
+   -- SQLite --
+   ------------
+
+   --  A reader keeps the writer from committing, until its second attempt
+
+   procedure Busy_Commit (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Path : constant String := File_Name ("busy.db");
+
+      Counted : aliased Retry.Meter;
+      By      : constant Retry.Policy := (null, Counted'Access, others => <>);
+
+      DB      : aliased SQLite.Connection;
+      Reader  : SQLite.Connection;
+      Reading : SQLite.Statement;
+
+      procedure Connect (DB : in out SQLite.Connection) is
+      begin
+         DB.Open (Path);
+      end Connect;
+
+      procedure Read is
+      begin
+         Reading.Prepare (Reader, "SELECT x FROM t");
+         Assert (Reading.Step, "a row");
+      end Read;
+
+      package Stopped is new Retry.Interleavers
+        (SQLite.Connection, Connect, Before_First_Commit => Read);
+
+      procedure Add (DB : in out SQLite.Connection) is
+      begin
+         if Reading.Is_Open then
+            Reading.Reset;
+         end if;
+         DB.Execute ("UPDATE t SET x = x + 1 WHERE id = 1");
+      end Add;
+   begin
+      Connect (Reader);
+      Make_Table (Reader);
+      Stopped.Transactions.Run (By, DB, Add'Access);
+      Answers (Reader, "SELECT x FROM t WHERE id = 1", "101");
+      Failed_Once (Counted, Retry.Busy);
+   end Busy_Commit;
+
+   procedure Old_Snapshot_Of_SQLite (T : in out Fixture) is
+      Path : constant String := File_Name ("old-snapshot.db");
+
+      Counted : aliased Retry.Meter;
+      By      : constant Retry.Policy := (null, Counted'Access, others => <>);
+
+      procedure Connect (DB : in out SQLite.Connection) is
+      begin
+         DB.Open (Path);
+      end Connect;
+
+      package Plain is new Retry.Transactions (SQLite.Connection, Connect);
+
+      DB    : aliased SQLite.Connection;
+      Other : SQLite.Connection;
+
+      procedure Add (DB : in out SQLite.Connection) is
+         Query : SQLite.Statement;
+      begin
+         T.Runs := T.Runs + 1;
+         Query.Prepare (DB, "SELECT x FROM t WHERE id = 1");
+         Assert (Query.Step, "a row");
+         if T.Runs = 1 then
+            Other.Execute ("UPDATE t SET x = 200 WHERE id = 1");
+         end if;
+         DB.Execute ("UPDATE t SET x = 1 +" & Query.As_Integer_64 (1)'Image & " WHERE id = 1");
+      end Add;
+   begin
+      Connect (Other);
+      Other.Execute ("PRAGMA journal_mode = wal");
+      Make_Table (Other);
+      Plain.Run (By, DB, Add'Access);
+      Answers (Other, "SELECT x FROM t WHERE id = 1", "201");
+      Failed_Once (Counted, Retry.Busy);
+   end Old_Snapshot_Of_SQLite;
+
+   ----------------
+   -- PostgreSQL --
+   ----------------
+
+   --  Each transaction reads what the other one writes: the second one fails at its commit
+
+   procedure Not_Serializable (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Counted : aliased Retry.Meter;
+      By      : constant Retry.Policy := (null, Counted'Access, others => <>);
+      DB      : aliased PostgreSQL.Connection;
+      Other   : aliased PostgreSQL.Connection;
+
+      procedure Connect (DB : in out PostgreSQL.Connection) is
+      begin
+         Tested_Databases.Connect (DB);
+         DB.Execute ("SET default_transaction_isolation = 'serializable'");
+      end Connect;
+
+      procedure Put_Sum (DB : in out PostgreSQL.Connection; Id : String) is
+      begin
+         DB.Execute ("UPDATE t SET x = (SELECT sum(x) FROM t) WHERE id = " & Id);
+      end Put_Sum;
+
+      procedure Put_Other is
+         Work : Transaction (Other'Access);
+      begin
+         Put_Sum (Other, "2");
+         Work.Commit;
+      end Put_Other;
+
+      package Stopped is new Retry.Interleavers
+        (PostgreSQL.Connection, Connect, Before_First_Commit => Put_Other);
+
+      procedure Put_Mine (DB : in out PostgreSQL.Connection) is
+      begin
+         Put_Sum (DB, "1");
+      end Put_Mine;
+   begin
+      Tested_Databases.PostgreSQL_Database.Open (Other);
+      Make_Table (Other);
+      Other.Close;
+      Connect (Other);
+      Stopped.Transactions.Run (By, DB, Put_Mine'Access);
+      Answers (Other, "SELECT x FROM t WHERE id = 2", "200");
+      Answers (Other, "SELECT x FROM t WHERE id = 1", "300");
+      Failed_Once (Counted, Retry.Serialization_Failure);
+   end Not_Serializable;
+
+   -------------
+   -- MariaDB --
+   -------------
+
+   --  Servers before 10.6.18 and 10.11.8 have no such setting
+
+   function Has_Snapshots (DB : in out MariaDB.Connection) return Boolean is
+      Query : MariaDB.Statement;
+   begin
+      Query.Use_Text (DB, "SHOW VARIABLES LIKE 'innodb_snapshot_isolation'");
+      return Query.Step;
+   end Has_Snapshots;
+
+   procedure Old_Snapshot_Of_MariaDB (T : in out Fixture) is
+      Counted : aliased Retry.Meter;
+      By      : constant Retry.Policy := (null, Counted'Access, others => <>);
+
+      procedure Connect (DB : in out MariaDB.Connection) is
+      begin
+         Tested_Databases.Connect (DB);
+         DB.Execute ("SET innodb_snapshot_isolation = ON");
+      end Connect;
+
+      package Plain is new Retry.Transactions (MariaDB.Connection, Connect);
+
+      DB    : aliased MariaDB.Connection;
+      Other : MariaDB.Connection;
+
+      procedure Add (DB : in out MariaDB.Connection) is
+         Query : MariaDB.Statement;
+      begin
+         T.Runs := T.Runs + 1;
+         Query.Use_Text (DB, "SELECT x FROM t WHERE id = 1");
+         Assert (Query.Step, "a row");
+         if T.Runs = 1 then
+            Other.Execute ("UPDATE t SET x = 200 WHERE id = 1");
+         end if;
+         DB.Execute ("UPDATE t SET x = 1 +" & Query.As_Integer_64 (1)'Image & " WHERE id = 1");
+      end Add;
+   begin
+      Tested_Databases.MariaDB_Database.Open (Other);
+      Make_Table (Other);
+      if Has_Snapshots (Other) then
+         Plain.Run (By, DB, Add'Access);
+         Answers (Other, "SELECT x FROM t WHERE id = 1", "201");
+         Failed_Once (Counted, Retry.Serialization_Failure);
+      end if;
+   end Old_Snapshot_Of_MariaDB;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite_Of (Test : Caller.Test_Case_Access) return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+   begin
+      Result.Add_Test (Test);
+      return Result;
+   end Suite_Of;
+
+   function SQLite_Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite :=
+        Suite_Of (Caller.Create ("SQLite, retry: a busy commit", Busy_Commit'Access));
+   begin
+      Result.Add_Test
+        (Caller.Create ("SQLite, retry: an old snapshot", Old_Snapshot_Of_SQLite'Access));
+      return Result;
+   end SQLite_Suite;
+
+   function PostgreSQL_Suite return AUnit.Test_Suites.Access_Test_Suite is
+     (Suite_Of (Caller.Create ("PostgreSQL, retry: not serializable", Not_Serializable'Access)));
+
+   function MariaDB_Suite return AUnit.Test_Suites.Access_Test_Suite is
+     (Suite_Of (Caller.Create ("MariaDB, retry: an old snapshot", Old_Snapshot_Of_MariaDB'Access)));
+
+end Retried_Isolation_Tests;

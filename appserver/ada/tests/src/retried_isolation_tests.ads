@@ -1,0 +1,13 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What transactions do to each other in one database and not in others, and that it is retried.
+
+with AUnit.Test_Suites;
+
+package Retried_Isolation_Tests is
+
+   function SQLite_Suite return AUnit.Test_Suites.Access_Test_Suite;
+   function PostgreSQL_Suite return AUnit.Test_Suites.Access_Test_Suite;
+   function MariaDB_Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+end Retried_Isolation_Tests;

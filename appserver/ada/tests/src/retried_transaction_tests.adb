@@ -1,0 +1,417 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Appserver.Retry.Interleavers;
+with Appserver.Retry.Key_Tables;
+with Appserver.Retry.Transactions;
+with Appserver.SQL.Injected_Errors;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Checks;
+
+package body Retried_Transaction_Tests is
+
+   use AUnit.Assertions;
+   use Checks;
+   use Database;
+   use type SQL.Integer_64;
+
+   package Retry renames Appserver.Retry;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
+      DB   : aliased Connection;
+      --  Sees from outside
+      Own  : aliased Connection;
+      --  Of the calls
+      Runs : Natural := 0;
+   end record;
+
+   overriding procedure Set_Up (T : in out Fixture);
+   overriding procedure Tear_Down (T : in out Fixture);
+
+   overriding procedure Set_Up (T : in out Fixture) is
+   begin
+      Open (T.DB);
+      T.DB.Execute ("CREATE TABLE t (id integer primary key, x integer, version integer)");
+      T.DB.Execute ("INSERT INTO t VALUES (1, 100, 1), (2, 100, 1)");
+      T.DB.Execute ("DROP TABLE IF EXISTS retry_key");
+      T.DB.Execute ("CREATE TABLE retry_key (id varchar(255) primary key, result text)");
+      T.Runs := 0;
+   end Set_Up;
+
+   overriding procedure Tear_Down (T : in out Fixture) is
+   begin
+      T.Own.Close;
+      T.DB.Close;
+   end Tear_Down;
+
+   Marks : constant Retry.Key_Tables.Parameter_Marks :=
+     (if Own ("?") = "?" then Retry.Key_Tables.Question_Marks
+      else Retry.Key_Tables.Dollar_Numbers);
+
+   package Plain is new Retry.Transactions (Connection, Connect, Marks => Marks);
+
+   function Number (DB : in out Connection; Query : String) return SQL.Integer_64 is
+      Asked : Statement;
+   begin
+      Use_Text (Asked, DB, Query);
+      Assert (Asked.Step, "a row of: " & Query);
+      return Asked.As_Integer_64 (1);
+   end Number;
+
+   procedure Is_Figure (Found, Expected : SQL.Integer_64; Words : String) is
+   begin
+      Assert (Found'Image, Expected'Image, Words);
+   end Is_Figure;
+
+   procedure Add_One (DB : in out Connection) is
+   begin
+      DB.Execute ("UPDATE t SET x = x + 1 WHERE id = 1");
+   end Add_One;
+
+   function Added_One (DB : in out Connection) return String is
+   begin
+      Add_One (DB);
+      return Number (DB, "SELECT x FROM t WHERE id = 1")'Image;
+   end Added_One;
+
+   --------------
+   -- Versions --
+   --------------
+
+   --  Reads a record in one transaction and changes it in another one, as a user does; between
+   --  them somebody else changes it
+
+   procedure Stale (T : in out Fixture) is
+      Counted    : aliased Retry.Meter;
+      By         : constant Retry.Policy := (null, Counted'Access, others => <>);
+      X, Version : SQL.Integer_64;
+
+      procedure Change_It is
+      begin
+         T.DB.Execute ("UPDATE t SET x = 200, version = 2 WHERE id = 1");
+      end Change_It;
+
+      package Stopped is new Retry.Interleavers
+        (Connection, Connect, After_First_Commit => Change_It);
+
+      procedure Read (DB : in out Connection) is
+      begin
+         X       := Number (DB, "SELECT x FROM t WHERE id = 1");
+         Version := Number (DB, "SELECT version FROM t WHERE id = 1");
+      end Read;
+
+      procedure Write (DB : in out Connection) is
+         Change : Statement;
+      begin
+         Use_Text
+           (Change, DB, "UPDATE t SET x = ?, version = version + 1 WHERE id = 1 AND version = ?");
+         Change.Bind (1, X + 5);
+         Change.Bind (2, Version);
+         Change.Execute;
+         Retry.Check_Version (DB);
+      end Write;
+
+      procedure Edit is
+      begin
+         Stopped.Transactions.Run (By, T.Own, Read'Access);
+         Stopped.Transactions.Run (By, T.Own, Write'Access);
+      end Edit;
+   begin
+      Retry.Run (By, Edit'Access);
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "205");
+      Answers (T.DB, "SELECT version FROM t WHERE id = 1", "3");
+      Is_Figure (Counted.Usage.Faults (Retry.Stale_Version), 1, "stale");
+      Is_Figure (Counted.Usage.Calls, 1, "calls");
+   end Stale;
+
+   procedure No_Key (T : in out Fixture) is
+      By : constant Retry.Policy := (others => <>);
+
+      procedure Change_All (DB : in out Connection) is
+      begin
+         DB.Execute ("UPDATE t SET x = 0");
+         Retry.Check_Version (DB);
+      end Change_All;
+
+      procedure Run is
+      begin
+         Plain.Run (By, T.Own, Change_All'Access);
+      end Run;
+   begin
+      Is_Misuse (Run'Access, "2 rows");
+      Answers (T.DB, "SELECT sum(x) FROM t", "200");
+      Assert (T.Own.Is_Open, "what fails for good keeps its session");
+   end No_Key;
+
+   ---------------------
+   -- Outcome unknown --
+   ---------------------
+
+   generic
+      with procedure Before_First_Commit is null;
+      with procedure After_First_Commit is null;
+   procedure Add_Once (T : in out Fixture);
+
+   procedure Add_Once (T : in out Fixture) is
+      Counted : aliased Retry.Meter;
+      By      : constant Retry.Policy := (null, Counted'Access, others => <>);
+
+      package Stopped is new Retry.Interleavers
+        (Connection, Connect, Before_First_Commit, After_First_Commit, Marks => Marks);
+   begin
+      for Time in 1 .. 2 loop
+         Assert
+           (Stopped.Transactions.Run_Once (By, T.Own, "order 1", Added_One'Access),
+            " 101", "the first result");
+      end loop;
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
+      Answers (T.DB, "SELECT count(*) FROM retry_key", "1");
+      Is_Figure (Counted.Usage.Faults (Retry.Outcome_Unknown), 1, "outcome unknown");
+      Is_Figure (Counted.Usage.Retries, 1, "retries");
+   end Add_Once;
+
+   procedure Lost_Before (T : in out Fixture) is
+      procedure Add is new Add_Once
+        (Before_First_Commit => SQL.Injected_Errors.Lose_Connection);
+   begin
+      Add (T);
+   end Lost_Before;
+
+   procedure Lost_After (T : in out Fixture) is
+      procedure Add is new Add_Once
+        (After_First_Commit => SQL.Injected_Errors.Lose_Connection);
+   begin
+      Add (T);
+   end Lost_After;
+
+   procedure Lost_Without_Key (T : in out Fixture) is
+      Counted : aliased Retry.Meter;
+      By      : constant Retry.Policy := (null, Counted'Access, others => <>);
+
+      package Stopped is new Retry.Interleavers
+        (Connection, Connect, After_First_Commit => SQL.Injected_Errors.Lose_Connection);
+   begin
+      begin
+         Stopped.Transactions.Run (By, T.Own, Add_One'Access);
+         Assert (False, "no exception");
+      exception
+         when Retry.Outcome_Unknown_Error => null;
+      end;
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
+      Is_Figure (Counted.Usage.Given_Up, 1, "given up");
+      Stopped.Transactions.Run (By, T.Own, Add_One'Access);
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
+   end Lost_Without_Key;
+
+   procedure Failed_With_Key (T : in out Fixture) is
+      By : constant Retry.Policy := (others => <>);
+
+      function Fail (DB : in out Connection) return String is
+        (Number (DB, "SELECT x FROM nowhere")'Image);
+
+      procedure Run is
+      begin
+         Assert (Plain.Run_Once (By, T.Own, "order 1", Fail'Access) = "", "failed");
+      end Run;
+   begin
+      Is_Refused (Run'Access, Known.No_Table);
+      Answers (T.DB, "SELECT count(*) FROM retry_key", "0");
+   end Failed_With_Key;
+
+   -----------
+   -- Parts --
+   -----------
+
+   --  A part takes effect with the whole; its fault is not lost, also if the whole handles it
+
+   procedure Part (T : in out Fixture) is
+      Counted : aliased Retry.Meter;
+      By      : constant Retry.Policy := (null, Counted'Access, others => <>);
+
+      procedure Inner (DB : in out Connection) is
+      begin
+         Add_One (DB);
+         if T.Runs = 1 then
+            SQL.Injected_Errors.Fail ("40P01");
+         end if;
+      end Inner;
+
+      procedure Outer (DB : in out Connection) is
+      begin
+         T.Runs := T.Runs + 1;
+         Add_One (DB);
+         Plain.Run (By, T.Own, Inner'Access);
+      exception
+         when SQL.SQL_Error => null;
+      end Outer;
+   begin
+      Plain.Run (By, T.Own, Outer'Access);
+      Assert (T.Runs = 2, "the whole is made again");
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
+      Is_Figure (Counted.Usage.Faults (Retry.Deadlock), 1, "deadlocks");
+      Is_Figure (Counted.Usage.Calls, 1, "calls");
+   end Part;
+
+   --------------
+   -- Sessions --
+   --------------
+
+   procedure Kill (T : in out Fixture; Id : SQL.Integer_64) is
+   begin
+      T.DB.Execute (Known.Kill.all & Id'Image & Known.After_Kill.all);
+   end Kill;
+
+   procedure Ended_In_Work (T : in out Fixture) is
+      Counted : aliased Retry.Meter;
+      By      : constant Retry.Policy := (null, Counted'Access, others => <>);
+
+      procedure Work (DB : in out Connection) is
+      begin
+         T.Runs := T.Runs + 1;
+         if T.Runs = 1 then
+            Kill (T, Number (DB, Known.Id.all));
+         end if;
+         Add_One (DB);
+      end Work;
+   begin
+      Plain.Run (By, T.Own, Work'Access);
+      Assert (T.Runs = 2, "once more");
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
+      Is_Figure (Counted.Usage.Faults (Retry.Connection_Lost), 1, "connection lost");
+   end Ended_In_Work;
+
+   procedure Ended_Before_Commit (T : in out Fixture) is
+      Id : SQL.Integer_64;
+
+      procedure Kill_It is
+      begin
+         Id := Number (T.Own, Known.Id.all);
+         Kill (T, Id);
+      end Kill_It;
+
+      procedure Add is new Add_Once (Before_First_Commit => Kill_It);
+   begin
+      Add (T);
+   end Ended_Before_Commit;
+
+   --------------
+   -- Deadlock --
+   --------------
+
+   protected type Meeting is
+      procedure Arrive;
+      entry Wait;
+   private
+      Arrived : Natural := 0;
+   end Meeting;
+
+   protected body Meeting is
+
+      procedure Arrive is
+      begin
+         Arrived := Arrived + 1;
+      end Arrive;
+
+      entry Wait when Arrived >= 2 is
+      begin
+         null;
+      end Wait;
+
+   end Meeting;
+
+   procedure Deadlock (T : in out Fixture) is
+      Counted    : aliased Retry.Meter;
+      By         : constant Retry.Policy := (null, Counted'Access, others => <>);
+      Both_Hold  : Meeting;
+
+      procedure Move (From, To : String) is
+         DB       : aliased Connection;
+         Is_First : Boolean := True;
+
+         procedure Work (DB : in out Connection) is
+         begin
+            DB.Execute ("UPDATE t SET x = x - 1 WHERE id = " & From);
+            if Is_First then
+               Is_First := False;
+               Both_Hold.Arrive;
+               select
+                  Both_Hold.Wait;
+               or
+                  delay 20.0;
+               end select;
+            end if;
+            DB.Execute ("UPDATE t SET x = x + 1 WHERE id = " & To);
+         end Work;
+      begin
+         Plain.Run (By, DB, Work'Access);
+      end Move;
+   begin
+      declare
+         task Other;
+
+         task body Other is
+         begin
+            Move ("2", "1");
+         end Other;
+      begin
+         Move ("1", "2");
+      end;
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "100");
+      Answers (T.DB, "SELECT x FROM t WHERE id = 2", "100");
+      Is_Figure (Counted.Usage.Faults (Retry.Deadlock), 1, "deadlocks");
+      Is_Figure (Counted.Usage.Retries, 1, "retries");
+   end Deadlock;
+
+   procedure Locked (T : in out Fixture) is
+      Counted : aliased Retry.Meter;
+      By      : constant Retry.Policy := (null, Counted'Access, others => <>);
+
+      Holder : SQL.Transaction (T.DB'Access);
+
+      procedure Work (DB : in out Connection) is
+      begin
+         T.Runs := T.Runs + 1;
+         if T.Runs = 2 then
+            Holder.Commit;
+         end if;
+         DB.Execute ("SELECT x FROM t WHERE id = 1 FOR UPDATE NOWAIT");
+         Add_One (DB);
+      end Work;
+   begin
+      T.DB.Execute ("UPDATE t SET x = 110 WHERE id = 1");
+      Plain.Run (By, T.Own, Work'Access);
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "111");
+      Is_Figure (Counted.Usage.Faults (Retry.Lock_Timeout), 1, "locked");
+   end Locked;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function New_Test (Text : String; Test : Caller.Test_Method) return Caller.Test_Case_Access is
+     (Caller.Create (Known.Name.all & ", retry: " & Text, Test));
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+   begin
+      Result.Add_Test (New_Test ("a stale version", Stale'Access));
+      Result.Add_Test (New_Test ("a condition that is no key", No_Key'Access));
+      Result.Add_Test (New_Test ("lost before the commit", Lost_Before'Access));
+      Result.Add_Test (New_Test ("lost after the commit", Lost_After'Access));
+      Result.Add_Test (New_Test ("lost without a key", Lost_Without_Key'Access));
+      Result.Add_Test (New_Test ("failed with a key", Failed_With_Key'Access));
+      Result.Add_Test (New_Test ("a part", Part'Access));
+      return Result;
+   end Suite;
+
+   function Server_Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+   begin
+      Result.Add_Test (New_Test ("a session that ends in the work", Ended_In_Work'Access));
+      Result.Add_Test
+        (New_Test ("a session that ends before the commit", Ended_Before_Commit'Access));
+      Result.Add_Test (New_Test ("a deadlock", Deadlock'Access));
+      Result.Add_Test (New_Test ("a lock that is not free", Locked'Access));
+      return Result;
+   end Server_Suite;
+
+end Retried_Transaction_Tests;

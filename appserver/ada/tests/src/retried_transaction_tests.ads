@@ -1,0 +1,17 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Calls that are made again have one effect, with faults that databases really make.
+
+with AUnit.Test_Suites;
+with Test_Databases;
+
+generic
+   with package Database is new Test_Databases.Database (<>);
+package Retried_Transaction_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+   function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
+   --  What only servers have: sessions that end, and locks on rows
+
+end Retried_Transaction_Tests;

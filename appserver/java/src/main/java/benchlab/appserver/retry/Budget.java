@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many retries there may be, as a share of the calls.
+package benchlab.appserver.retry;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Retries as a share of the calls, so that they do not double the load of a database that is down
+ * or slow. Each call earns its share of a retry, up to a reserve; each retry takes a whole one. All
+ * policies that name one budget share it.
+ */
+public final class Budget {
+
+    private static final long RETRY = 1_000_000; // In millionths.
+
+    private final long share;
+    private final long reserve;
+    private final AtomicLong left;
+
+    /**
+     * A budget with a full reserve.
+     *
+     * @param share retries for each call, as 0.1; from 0 to 1, to the millionth
+     * @param reserve how many retries can be saved up, at least 1
+     */
+    public Budget(double share, int reserve) {
+        if (!(share >= 0 && share <= 1)) {
+            throw new IllegalArgumentException("share must be from 0 to 1: " + share);
+        } else if (reserve < 1) {
+            throw new IllegalArgumentException("reserve must be at least 1: " + reserve);
+        }
+        this.share = Math.round(share * RETRY);
+        this.reserve = reserve * RETRY;
+        left = new AtomicLong(this.reserve);
+    }
+
+    /** How many retries could be made now. */
+    public long left() {
+        return left.get() / RETRY;
+    }
+
+    /** Counts a call. As long as nobody retries, this only reads. */
+    void earn() {
+        if (left.get() < reserve) {
+            left.updateAndGet(now -> Math.min(reserve, now + share));
+        }
+    }
+
+    /** Takes a retry; false if there is none. */
+    boolean spend() {
+        return left.getAndUpdate(now -> now >= RETRY ? now - RETRY : now) >= RETRY;
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: something that happens at the commit of a transaction.
+package benchlab.appserver.retry;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * For tests: stops a transaction just before its commit, or just after it, and does something else
+ * there, such as another transaction. So a stale version, a serialization failure or a lost
+ * connection is made when it is wanted, and not by chance:
+ *
+ * <pre>{@code
+ * var interleaver = new CommitInterleaver(dataSource::getConnection);
+ * interleaver.beforeNextCommit(() -> changeTheSameRecord());
+ * Retry.call(policy, new Transactions(interleaver), connection -> changeTheRecord(connection));
+ * }</pre>
+ *
+ * <p>The action runs on the thread that commits. It must not wait for a lock that the stopped
+ * transaction holds: that would be for ever, or until the database's limit.
+ */
+public final class CommitInterleaver implements Transactions.Source {
+
+    private final Transactions.Source source;
+    private final AtomicReference<Action> before = new AtomicReference<>();
+    private final AtomicReference<Action> after = new AtomicReference<>();
+
+    /** What happens while a transaction is stopped. What it throws, the commit throws. */
+    @FunctionalInterface
+    public interface Action {
+        void run() throws SQLException;
+    }
+
+    /** Stops transactions on this source's connections, as others come from this object. */
+    public CommitInterleaver(Transactions.Source source) {
+        this.source = Objects.requireNonNull(source, "source");
+    }
+
+    /** Does an action before the next commit, and only before that. */
+    public void beforeNextCommit(Action action) {
+        before.set(action);
+    }
+
+    /**
+     * Does an action after the next commit, once the database has done it. One that throws a lost
+     * connection ({@code new SQLException("lost", "08006")}) makes the commit's outcome unknown.
+     */
+    public void afterNextCommit(Action action) {
+        after.set(action);
+    }
+
+    @Override
+    public Connection open() throws SQLException {
+        Connection connection = source.open();
+        return (Connection)
+                Proxy.newProxyInstance(
+                        Connection.class.getClassLoader(),
+                        new Class<?>[] {Connection.class},
+                        (proxy, method, arguments) -> invoke(connection, method, arguments));
+    }
+
+    private Object invoke(Connection connection, Method method, Object[] arguments)
+            throws Throwable {
+        boolean isCommit = method.getName().equals("commit");
+        if (isCommit) {
+            runOnce(before);
+        }
+        Object result;
+        try {
+            result = method.invoke(connection, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+        if (isCommit) {
+            runOnce(after);
+        }
+        return result;
+    }
+
+    private static void runOnce(AtomicReference<Action> next) throws SQLException {
+        Action action = next.getAndSet(null);
+        if (action != null) {
+            action.run();
+        }
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// From exceptions to classes of faults.
+package benchlab.appserver.retry;
+
+import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
+import java.sql.SQLRecoverableException;
+import java.sql.SQLTransactionRollbackException;
+import java.sql.SQLTransientConnectionException;
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Tells the class of a fault, by the SQLSTATE and the vendor's code of SQLite (sqlite-jdbc),
+ * PostgreSQL (pgjdbc) and MariaDB (Connector/J), and by the names of the exceptions of Jakarta
+ * Persistence and Hibernate, which need not be on the class path.
+ *
+ * <p>States: ISO/IEC 9075-2, clause 24, and appendix A of PostgreSQL's manual. Codes:
+ * https://mariadb.com/docs/server/reference/error-codes, https://sqlite.org/rescode.html.
+ */
+public final class Faults {
+
+    private static final Map<String, Fault> STATES =
+            Map.ofEntries(
+                    Map.entry("40000", Fault.SERIALIZATION_FAILURE), // Rolled back, no more said.
+                    Map.entry("40001", Fault.SERIALIZATION_FAILURE),
+                    Map.entry("40003", Fault.OUTCOME_UNKNOWN), // Statement completion unknown.
+                    Map.entry("40P01", Fault.DEADLOCK),
+                    Map.entry("55P03", Fault.LOCK_TIMEOUT),
+                    Map.entry("08007", Fault.OUTCOME_UNKNOWN), // Transaction resolution unknown.
+                    Map.entry("57P01", Fault.CONNECTION_LOST), // Shut down by an administrator.
+                    Map.entry("57P02", Fault.CONNECTION_LOST), // Another session crashed.
+                    Map.entry("57P03", Fault.CONNECTION_LOST), // The server starts or stops.
+                    Map.entry("57P05", Fault.CONNECTION_LOST), // The session was idle too long.
+                    Map.entry("25P03", Fault.CONNECTION_LOST), // The transaction was.
+                    Map.entry("53300", Fault.CONNECTION_LOST)); // Too many connections.
+
+    private static final String CONNECTION_CLASS = "08";
+
+    private static final Map<Integer, Fault> MARIADB_CODES =
+            Map.of(
+                    1020, Fault.SERIALIZATION_FAILURE, // The record has changed since the snapshot.
+                    1205, Fault.LOCK_TIMEOUT,
+                    1213, Fault.DEADLOCK,
+                    1927, Fault.CONNECTION_LOST, // Killed.
+                    2006, Fault.CONNECTION_LOST, // The server has gone away.
+                    2013, Fault.CONNECTION_LOST);
+
+    /** States that MariaDB gives with the codes above; others have such codes for other things. */
+    private static final Set<String> MARIADB_STATES = Set.of("HY000", "40001", "70100");
+
+    /** SQLITE_BUSY and SQLITE_LOCKED: the driver cuts BUSY_SNAPSHOT and the like down to these. */
+    private static final Set<Integer> SQLITE_CODES = Set.of(5, 6);
+
+    private static final String SQLITE_EXCEPTION = "org.sqlite.SQLiteException";
+
+    private static final Map<String, Fault> NAMES =
+            Map.of(
+                    "jakarta.persistence.OptimisticLockException", Fault.STALE_VERSION,
+                    "javax.persistence.OptimisticLockException", Fault.STALE_VERSION,
+                    "org.hibernate.StaleStateException", Fault.STALE_VERSION,
+                    "org.hibernate.dialect.lock.OptimisticEntityLockException", Fault.STALE_VERSION,
+                    "jakarta.persistence.LockTimeoutException", Fault.LOCK_TIMEOUT,
+                    "javax.persistence.LockTimeoutException", Fault.LOCK_TIMEOUT);
+
+    private Faults() {}
+
+    /**
+     * The class of a failure: the first other than {@link Fault#PERMANENT} of the exception, those
+     * chained to it ({@link SQLException#getNextException}) and its causes.
+     *
+     * <p>A connection that was lost is {@link Fault#CONNECTION_LOST} here whenever that was: only
+     * {@link Transactions} knows that it was committing, and throws {@link
+     * OutcomeUnknownException}.
+     */
+    public static Fault of(Throwable failure) {
+        Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        Deque<Throwable> open = new ArrayDeque<>();
+        open.add(failure);
+        while (!open.isEmpty()) {
+            Throwable next = open.remove();
+            if (!seen.add(next)) {
+                continue;
+            }
+            Fault fault = ofOne(next);
+            if (fault != Fault.PERMANENT) {
+                return fault;
+            }
+            if (next instanceof SQLException chained && chained.getNextException() != null) {
+                open.add(chained.getNextException());
+            }
+            if (next.getCause() != null) {
+                open.add(next.getCause());
+            }
+        }
+        return Fault.PERMANENT;
+    }
+
+    private static Fault ofOne(Throwable failure) {
+        if (failure instanceof OutcomeUnknownException) {
+            return Fault.OUTCOME_UNKNOWN;
+        } else if (failure instanceof StaleVersionException) {
+            return Fault.STALE_VERSION;
+        } else if (failure instanceof SQLException error) {
+            return ofSql(error);
+        }
+        return ofName(failure.getClass());
+    }
+
+    private static Fault ofSql(SQLException error) {
+        if (error.getClass().getName().equals(SQLITE_EXCEPTION)) {
+            return SQLITE_CODES.contains(error.getErrorCode() & 0xFF)
+                    ? Fault.BUSY
+                    : Fault.PERMANENT;
+        }
+        String state = error.getSQLState();
+        if (state == null) {
+            return ofType(error);
+        }
+        Fault fault =
+                MARIADB_STATES.contains(state) ? MARIADB_CODES.get(error.getErrorCode()) : null;
+        if (fault == null) {
+            fault = STATES.get(state);
+        }
+        if (fault == null) {
+            fault = state.startsWith(CONNECTION_CLASS) ? Fault.CONNECTION_LOST : ofType(error);
+        }
+        return fault;
+    }
+
+    /** What JDBC's own exceptions say where there is no state that does. */
+    private static Fault ofType(SQLException error) {
+        if (error instanceof SQLTransactionRollbackException) {
+            String state = error.getSQLState();
+            return state == null ? Fault.SERIALIZATION_FAILURE : Fault.PERMANENT; // As 40002.
+        } else if (error instanceof SQLRecoverableException
+                || error instanceof SQLNonTransientConnectionException
+                || error instanceof SQLTransientConnectionException) {
+            return Fault.CONNECTION_LOST;
+        }
+        return Fault.PERMANENT;
+    }
+
+    private static Fault ofName(Class<?> type) {
+        for (Class<?> each = type; each != null; each = each.getSuperclass()) {
+            Fault fault = NAMES.get(each.getName());
+            if (fault != null) {
+                return fault;
+            }
+        }
+        return Fault.PERMANENT;
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the keys of calls and their results are kept.
+package benchlab.appserver.retry;
+
+import java.util.function.Function;
+import java.util.regex.Pattern;
+
+/**
+ * A table of the database that the work changes, with the keys of calls that were committed:
+ *
+ * <pre>{@code
+ * CREATE TABLE retry_key (
+ *     id varchar(255) PRIMARY KEY,
+ *     result text,
+ *     created timestamp DEFAULT CURRENT_TIMESTAMP)
+ * }</pre>
+ *
+ * <p>Two keys must be the same only if they are equal, which in MariaDB needs {@code id} to be
+ * {@code varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin}. Rows older than the longest
+ * time after which a call is made again can be deleted.
+ */
+public final class IdempotencyTable {
+
+    private static final Pattern NAME = Pattern.compile("\\w+(\\.\\w+)?");
+
+    final String select;
+    final String insert;
+    final String update;
+
+    /**
+     * A table, which is there.
+     *
+     * @param name without quotes, as {@code retry_key} or {@code shop.retry_key}
+     */
+    public IdempotencyTable(String name) {
+        if (!NAME.matcher(name).matches()) {
+            throw new IllegalArgumentException("not a table's name: " + name);
+        }
+        select = "SELECT result FROM " + name + " WHERE id = ?";
+        insert = "INSERT INTO " + name + " (id) VALUES (?)";
+        update = "UPDATE " + name + " SET result = ? WHERE id = ?";
+    }
+
+    /** The key of a call whose result is a text. */
+    public IdempotencyKey<String> key(String id) {
+        return key(id, text -> text, text -> text);
+    }
+
+    /**
+     * The key of a call.
+     *
+     * @param id as the client chose it: the same when the same call is made again, and no other
+     *     call's; at most 255 characters
+     * @param write a result as text, for who comes again; null is kept as null, and not asked for
+     * @param read the result of such a text
+     */
+    public <T> IdempotencyKey<T> key(
+            String id, Function<? super T, String> write, Function<String, ? extends T> read) {
+        return new IdempotencyKey<>(this, id, write, read);
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transactions from their begin to their commit.
+package benchlab.appserver.retry;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Objects;
+
+/**
+ * Runs work in transactions of one database, each on a connection of its own:
+ *
+ * <pre>{@code
+ * var transactions = new Transactions(dataSource::getConnection);
+ * }</pre>
+ *
+ * <p>A transaction inside another one of the same object, on the same thread, is a part of that: it
+ * uses its connection, and takes effect with its commit. If it fails with a fault that passes, the
+ * outer one cannot be committed any more, also if it catches that.
+ */
+public final class Transactions {
+
+    private static final System.Logger LOGGER = System.getLogger(Transactions.class.getName());
+
+    private final Source source;
+    private final ThreadLocal<Session> open = new ThreadLocal<>();
+
+    /** Where connections come from: a driver, or a pool to which {@code close} gives them back. */
+    @FunctionalInterface
+    public interface Source {
+        Connection open() throws SQLException;
+    }
+
+    private static final class Session {
+        private final Connection connection;
+        private Exception fault; // Of a part.
+
+        Session(Connection connection) {
+            this.connection = connection;
+        }
+    }
+
+    public Transactions(Source source) {
+        this.source = Objects.requireNonNull(source, "source");
+    }
+
+    /**
+     * Runs work in a transaction, once; commits it if the work returns, and rolls it back if that
+     * throws. {@link Retry} has the call that is made again.
+     *
+     * @throws OutcomeUnknownException if the connection was lost during the commit
+     */
+    public <T, X extends Exception> T run(TransactionWork<T, X> work) throws SQLException, X {
+        Session outer = open.get();
+        return outer == null ? runWhole(work) : runPart(outer, work);
+    }
+
+    /** Whether this thread has a transaction open. */
+    boolean isOpen() {
+        return open.get() != null;
+    }
+
+    private <T, X extends Exception> T runPart(Session outer, TransactionWork<T, X> work)
+            throws SQLException, X {
+        try {
+            return work.run(outer.connection);
+        } catch (Exception failure) {
+            if (outer.fault == null && Faults.of(failure) != Fault.PERMANENT) {
+                outer.fault = failure;
+            }
+            throw failure;
+        }
+    }
+
+    private <T, X extends Exception> T runWhole(TransactionWork<T, X> work)
+            throws SQLException, X {
+        Connection connection = null;
+        T result;
+        try {
+            connection = source.open();
+            connection.setAutoCommit(false);
+            result = runOn(new Session(connection), work);
+        } catch (Throwable failure) {
+            RetriedCall.noteUncommitted();
+            rollBack(connection);
+            throw failure;
+        }
+        commit(connection);
+        return result;
+    }
+
+    private <T, X extends Exception> T runOn(Session session, TransactionWork<T, X> work)
+            throws SQLException, X {
+        open.set(session);
+        try {
+            T result = work.run(session.connection);
+            if (session.fault != null) {
+                throw new IllegalStateException("a part of the transaction failed", session.fault);
+            }
+            return result;
+        } finally {
+            open.remove();
+        }
+    }
+
+    private static void commit(Connection connection) throws SQLException {
+        try {
+            connection.commit();
+        } catch (SQLException failure) {
+            rollBack(connection); // A commit that was refused may have left it open.
+            if (Faults.of(failure) == Fault.CONNECTION_LOST) {
+                throw new OutcomeUnknownException(failure);
+            }
+            throw failure;
+        }
+        close(connection);
+    }
+
+    /** A failure here has nobody to go to: it would hide the exception on its way. */
+    private static void rollBack(Connection connection) {
+        if (connection == null) {
+            return;
+        }
+        try (connection) {
+            connection.rollback();
+            connection.setAutoCommit(true); // Not after a failed rollback: that would commit.
+        } catch (SQLException e) {
+            LOGGER.log(System.Logger.Level.DEBUG, "a transaction was not rolled back", e);
+        }
+    }
+
+    /** After a commit no failure may look as if there was none. */
+    private static void close(Connection connection) {
+        try (connection) {
+            connection.setAutoCommit(true);
+        } catch (SQLException e) {
+            LOGGER.log(System.Logger.Level.DEBUG, "a connection was not closed", e);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protects one effect of each call, on each database, with faults that databases really make.
+package benchlab.appserver.retry;
+
+import static benchlab.appserver.retry.TestDatabase.number;
+import static benchlab.appserver.retry.TestDatabase.update;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import benchlab.appserver.Stress;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+abstract class DatabaseTest {
+
+    static final IdempotencyTable KEYS = new IdempotencyTable("retry_key");
+
+    final RetryMeter meter = new RetryMeter();
+    final Policy policy = Policy.ofAttempts(3).meter(meter);
+    TestDatabase database;
+    CommitInterleaver interleaver;
+    Transactions transactions;
+
+    abstract TestDatabase open() throws SQLException;
+
+    @BeforeEach
+    void makeTables() throws SQLException {
+        database = open();
+        database.execute(
+                "CREATE TABLE account (id integer PRIMARY KEY, balance integer, version integer)");
+        database.execute("INSERT INTO account VALUES (1, 100, 1), (2, 100, 1)");
+        database.execute(
+                "CREATE TABLE retry_key (id %s PRIMARY KEY, result text)"
+                        .formatted(database.keyType()));
+        interleaver = new CommitInterleaver(database::connect);
+        transactions = new Transactions(interleaver);
+    }
+
+    @AfterEach
+    void dropTables() throws SQLException {
+        database.close();
+    }
+
+    static void add(Connection connection, int account, int amount) throws SQLException {
+        update(
+                connection,
+                "UPDATE account SET balance = balance + %d WHERE id = %d"
+                        .formatted(amount, account));
+    }
+
+    long balance(int account) throws SQLException {
+        return database.number("SELECT balance FROM account WHERE id = " + account);
+    }
+
+    long faults(Fault fault) {
+        return meter.figures().faults().get(fault);
+    }
+
+    private Long addVersioned(long version, long balance) throws SQLException {
+        return transactions.run(
+                connection -> {
+                    try (PreparedStatement statement =
+                            connection.prepareStatement(
+                                    "UPDATE account SET balance = ?, version = version + 1"
+                                            + " WHERE id = 1 AND version = ?")) {
+                        statement.setLong(1, balance);
+                        statement.setLong(2, version);
+                        Versions.update(statement);
+                    }
+                    return balance;
+                });
+    }
+
+    /** Reads a record in one transaction and changes it in another one, as a user does. */
+    private Long edit() throws SQLException {
+        long[] read =
+                transactions.run(
+                        connection ->
+                                new long[] {
+                                    number(connection, "SELECT version FROM account WHERE id = 1"),
+                                    number(connection, "SELECT balance FROM account WHERE id = 1")
+                                });
+        return addVersioned(read[0], read[1] + 5);
+    }
+
+    @Test
+    void aStaleVersionIsReadAgain() throws Exception {
+        interleaver.beforeNextCommit(
+                () ->
+                        database.execute(
+                                "UPDATE account SET balance = 200, version = 2 WHERE id = 1"));
+        assertEquals(205, Retry.call(policy, this::edit).longValue());
+        assertEquals(205, balance(1));
+        assertEquals(1, faults(Fault.STALE_VERSION));
+        assertEquals(1, meter.figures().retries());
+    }
+
+    @Test
+    void aRecordThatIsGoneStaysStale() throws Exception {
+        database.execute("DELETE FROM account WHERE id = 1");
+        assertThrows(
+                StaleVersionException.class,
+                () -> Retry.call(policy, () -> addVersioned(1, 5)));
+        assertEquals(3, faults(Fault.STALE_VERSION));
+    }
+
+    @Test
+    void aConnectionLostBeforeTheCommitLeavesOneEffect() throws Exception {
+        interleaver.beforeNextCommit(DatabaseTest::lose);
+        assertEquals("101", addOnce("order 1"));
+        assertOneEffect();
+    }
+
+    @Test
+    void anAnswerLostAfterTheCommitLeavesOneEffect() throws Exception {
+        interleaver.afterNextCommit(DatabaseTest::lose);
+        assertEquals("101", addOnce("order 1"));
+        assertOneEffect();
+    }
+
+    private void assertOneEffect() throws SQLException {
+        assertEquals(101, balance(1));
+        assertEquals(1, faults(Fault.OUTCOME_UNKNOWN));
+        assertEquals(1, meter.figures().retries());
+        assertEquals(1, database.number("SELECT count(*) FROM retry_key"));
+    }
+
+    private static void lose() throws SQLException {
+        throw new SQLException("the answer was lost", "08006");
+    }
+
+    @Test
+    void aKeyHasOneEffectAndOneResult() throws Exception {
+        assertEquals("101", addOnce("order 1"));
+        assertEquals("101", addOnce("order 1"));
+        assertEquals("102", addOnce("Order 1"));
+        assertEquals(102, balance(1));
+        var nothing = KEYS.key("nothing");
+        AtomicInteger runs = new AtomicInteger();
+        for (int k = 0; k < 2; k++) {
+            Retry.call(
+                    policy,
+                    transactions,
+                    nothing,
+                    connection -> {
+                        runs.incrementAndGet();
+                        return null;
+                    });
+        }
+        assertEquals(1, runs.get());
+    }
+
+    @Test
+    void whatFailsLeavesNoKey() throws Exception {
+        var key = KEYS.key("order 1", Object::toString, Long::valueOf);
+        assertThrows(
+                SQLException.class,
+                () ->
+                        Retry.call(
+                                policy,
+                                transactions,
+                                key,
+                                connection -> number(connection, "SELECT x FROM nowhere")));
+        assertEquals(0, database.number("SELECT count(*) FROM retry_key"));
+        assertEquals(1, faults(Fault.PERMANENT));
+    }
+
+    @Test
+    void oneKeyInManyThreadsHasOneEffect() throws Exception {
+        Policy patient = Policy.ofAttempts(1_000).meter(meter);
+        Callable<String> task = () -> addOnce(patient, "order 1");
+        assertEquals(List.of("101", "101", "101"), Stress.together(List.of(task, task, task)));
+        assertEquals(101, balance(1));
+    }
+
+    private String addOnce(String key) throws SQLException {
+        return addOnce(policy, key);
+    }
+
+    private String addOnce(Policy with, String key) throws SQLException {
+        return Retry.call(
+                with,
+                transactions,
+                KEYS.key(key),
+                connection -> {
+                    add(connection, 1, 1);
+                    return Long.toString(
+                            number(connection, "SELECT balance FROM account WHERE id = 1"));
+                });
+    }
+}

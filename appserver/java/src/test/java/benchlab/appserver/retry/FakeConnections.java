@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections that say what was done to them, and that fail when they are told to.
+package benchlab.appserver.retry;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+final class FakeConnections implements Transactions.Source {
+    final List<String> calls = new ArrayList<>();
+    private final Map<String, SQLException> failures = new HashMap<>();
+    private int opened;
+
+    /** The next call of a method fails, after it has its effect. */
+    void failNext(String method, SQLException failure) {
+        failures.put(method, failure);
+    }
+
+    @Override
+    public Connection open() throws SQLException {
+        String name = "c" + ++opened + ".";
+        note(name + "open", "open");
+        return (Connection)
+                Proxy.newProxyInstance(
+                        Connection.class.getClassLoader(),
+                        new Class<?>[] {Connection.class},
+                        (proxy, method, arguments) -> call(name, method, arguments));
+    }
+
+    private Object call(String connection, Method method, Object[] arguments) throws SQLException {
+        String name = method.getName();
+        note(connection + (name.equals("setAutoCommit") ? arguments[0] : name), name);
+        return null;
+    }
+
+    private void note(String call, String method) throws SQLException {
+        calls.add(call);
+        SQLException failure = failures.remove(method);
+        if (failure != null) {
+            throw failure;
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The example of the README.
+package benchlab.appserver.retry;
+
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+
+final class RetryExample {
+    private final RetryMeter meter = new RetryMeter();
+    private final Policy policy =
+            Policy.ofAttempts(5) // 4 retries.
+                    .deadline(Duration.ofSeconds(10))
+                    .budget(new Budget(0.1, 20))
+                    .meter(meter);
+    private final IdempotencyTable keys = new IdempotencyTable("retry_key");
+    private final Transactions transactions;
+
+    RetryExample(Transactions.Source source) {
+        transactions = new Transactions(source);
+    }
+
+    /** Has one effect, also if the answer to its COMMIT is lost, or the client asks again. */
+    long order(String request, int article, int count) throws SQLException {
+        return Retry.call(
+                policy,
+                transactions,
+                keys.key(request, Object::toString, Long::valueOf),
+                connection -> {
+                    try (var insert =
+                            connection.prepareStatement("INSERT INTO ordered VALUES (?, ?)")) {
+                        insert.setInt(1, article);
+                        insert.setInt(2, count);
+                        return (long) insert.executeUpdate();
+                    }
+                });
+    }
+
+    /** Changes the price that was read as this version; StaleVersionException if it is older. */
+    void changePrice(int article, long version, long price) throws SQLException {
+        Retry.call(
+                policy.without(Fault.STALE_VERSION), // Only who read it can read it again.
+                transactions,
+                connection -> {
+                    try (var update =
+                            connection.prepareStatement(
+                                    "UPDATE article SET price = ?, version = version + 1"
+                                            + " WHERE id = ? AND version = ?")) {
+                        update.setLong(1, price);
+                        update.setInt(2, article);
+                        update.setLong(3, version);
+                        Versions.update(update);
+                        return null;
+                    }
+                });
+    }
+
+    String metrics() {
+        return RetryFigures.prometheus(Map.of("shop", meter.figures()));
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protects one effect of each call while many contend, for the time that Stress gives.
+package benchlab.appserver.retry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import benchlab.appserver.Stress;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class RetryStressTest {
+
+    private static final int THREADS = 4;
+    private static final int PARTS = 2;
+
+    private final RetryMeter meter = new RetryMeter();
+
+    /** Versions, locks, and answers that are lost before and after the commit, all at once. */
+    @Test
+    void eachCallHasOneEffect() throws Exception {
+        try (var database = new TestDatabase.Sqlite()) {
+            database.execute("CREATE TABLE retry_key (id text PRIMARY KEY, result text)");
+            database.execute("CREATE TABLE record (value integer, version integer)");
+            database.execute("INSERT INTO record VALUES (0, 0)");
+            var interleaver = new CommitInterleaver(database::connect);
+            var transactions = new Transactions(interleaver);
+            interleaver.afterNextCommit(RetryStressTest::lose);
+            var numbers = new AtomicLong();
+            var deadline = new Stress.Deadline(Stress.part(PARTS));
+            Callable<Long> task =
+                    () -> {
+                        long done = 0;
+                        do {
+                            breakSometimes(interleaver);
+                            addOnce(transactions, Long.toString(numbers.incrementAndGet()));
+                            done++;
+                        } while (!deadline.passed());
+                        return done;
+                    };
+            long done = sum(Stress.together(Collections.nCopies(THREADS, task)));
+            assertEquals(done, database.number("SELECT value FROM record"));
+            assertEquals(done, database.number("SELECT count(*) FROM retry_key"));
+            RetryFigures figures = meter.figures();
+            assertEquals(done, figures.calls());
+            assertEquals(0, figures.givenUp());
+            long faults = sum(figures.faults().values().stream().toList());
+            assertEquals(faults, figures.retries());
+            assertTrue(figures.faults().get(Fault.OUTCOME_UNKNOWN) > 0, figures.toString());
+        }
+    }
+
+    private static void breakSometimes(CommitInterleaver interleaver) {
+        switch (ThreadLocalRandom.current().nextInt(4)) {
+            case 0 -> interleaver.beforeNextCommit(RetryStressTest::lose);
+            case 1 -> interleaver.afterNextCommit(RetryStressTest::lose);
+            default -> {}
+        }
+    }
+
+    private static void lose() throws SQLException {
+        throw new SQLException("the answer was lost", "08006");
+    }
+
+    private void addOnce(Transactions transactions, String key) throws SQLException {
+        Policy policy =
+                Policy.ofAttempts(Integer.MAX_VALUE)
+                        .deadline(Duration.ofHours(1))
+                        .backoff(Fault.OUTCOME_UNKNOWN, Backoff.ofMillis(0, 2))
+                        .backoff(Fault.BUSY, Backoff.ofMillis(0, 2))
+                        .meter(meter);
+        Retry.call(policy, transactions, new IdempotencyTable("retry_key").key(key), this::add);
+    }
+
+    private String add(Connection connection) throws SQLException {
+        long version = TestDatabase.number(connection, "SELECT version FROM record");
+        try (PreparedStatement statement =
+                connection.prepareStatement(
+                        "UPDATE record SET value = value + 1, version = version + 1"
+                                + " WHERE version = ?")) {
+            statement.setLong(1, version);
+            Versions.update(statement);
+        }
+        return "added";
+    }
+
+    /** No retry is taken twice, and none is lost. */
+    @Test
+    void aBudgetIsNotOverdrawn() throws Exception {
+        var budget = new Budget(0.5, 100);
+        var deadline = new Stress.Deadline(Stress.part(PARTS));
+        Callable<long[]> task =
+                () -> {
+                    long[] counts = new long[2];
+                    while (counts[0] < 200 || !deadline.passed()) {
+                        budget.earn();
+                        counts[0]++;
+                        counts[1] += budget.spend() ? 1 : 0;
+                    }
+                    return counts;
+                };
+        long earned = 0;
+        long spent = 0;
+        for (long[] counts : Stress.together(Collections.nCopies(THREADS, task))) {
+            earned += counts[0];
+            spent += counts[1];
+        }
+        assertTrue(spent + budget.left() <= 100 + earned / 2, spent + " of " + earned);
+        assertTrue(spent >= 100, spent + " of " + earned);
+    }
+
+    private static long sum(List<Long> values) {
+        return values.stream().mapToLong(n -> n).sum();
+    }
+}

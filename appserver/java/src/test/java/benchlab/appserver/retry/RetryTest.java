@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protects when a call is made again, and when it is not.
+package benchlab.appserver.retry;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class RetryTest {
+
+    private final FakeTimer timer = new FakeTimer();
+    private final RetryMeter meter = new RetryMeter();
+    private final Policy policy = Policy.ofAttempts(4).meter(meter);
+
+    /** Fails with these, one after the other, and then returns how often it was run. */
+    private static final class Failing implements Work<Integer, Exception> {
+        private final Deque<Exception> failures;
+        private int runs;
+
+        Failing(Exception... failures) {
+            this.failures = new ArrayDeque<>(Arrays.asList(failures));
+        }
+
+        @Override
+        public Integer run() throws Exception {
+            runs++;
+            if (!failures.isEmpty()) {
+                throw failures.remove();
+            }
+            return runs;
+        }
+    }
+
+    private static Exception deadlock() {
+        return new SQLException("deadlock", "40P01");
+    }
+
+    private static Exception lost() {
+        return new SQLException("lost", "08006");
+    }
+
+    private int call(Policy with, Failing work) throws Exception {
+        return Retry.call(with, work, timer);
+    }
+
+    @Test
+    void whatSucceedsIsRunOnce() throws Exception {
+        assertEquals(1, call(policy, new Failing()));
+        assertEquals(1, meter.figures().calls());
+        assertEquals(0, meter.figures().retries());
+        assertEquals(List.of(), timer.pauses);
+    }
+
+    @Test
+    void aFaultThatPassesIsRetried() throws Exception {
+        assertEquals(3, call(policy, new Failing(deadlock(), new StaleVersionException())));
+        RetryFigures figures = meter.figures();
+        assertEquals(1, figures.calls());
+        assertEquals(2, figures.retries());
+        assertEquals(0, figures.givenUp());
+        assertEquals(1, figures.faults().get(Fault.DEADLOCK));
+        assertEquals(1, figures.faults().get(Fault.STALE_VERSION));
+        assertEquals(0, figures.faults().get(Fault.BUSY));
+        assertEquals(timer.pauses.stream().mapToLong(n -> n).sum(), figures.lost().toNanos());
+    }
+
+    @Test
+    void attemptsAreOneMoreThanRetries() {
+        Exception[] failures = {deadlock(), deadlock(), deadlock(), deadlock(), deadlock()};
+        var work = new Failing(failures);
+        Exception thrown = assertThrows(SQLException.class, () -> call(policy, work));
+        assertEquals(4, work.runs);
+        assertSame(failures[3], thrown);
+        assertArrayEquals(new Throwable[] {failures[2]}, thrown.getSuppressed());
+        assertArrayEquals(new Throwable[] {failures[1]}, failures[2].getSuppressed());
+        assertEquals(3, meter.figures().retries());
+        assertEquals(1, meter.figures().givenUp());
+        assertEquals(4, meter.figures().faults().get(Fault.DEADLOCK));
+    }
+
+    @Test
+    void oneExceptionThrownTwiceIsNotSuppressedInItself() {
+        Exception same = deadlock();
+        var work = new Failing(same, same, same, same);
+        assertSame(same, assertThrows(SQLException.class, () -> call(policy, work)));
+        assertEquals(0, same.getSuppressed().length);
+    }
+
+    @Test
+    void aSingleAttemptIsNoRetry() {
+        var work = new Failing(deadlock());
+        assertThrows(SQLException.class, () -> call(Policy.ofAttempts(1), work));
+        assertEquals(1, work.runs);
+    }
+
+    @Test
+    void whatIsPermanentIsThrownAsItIs() {
+        var failure = new IOException("disk");
+        var work = new Failing(failure);
+        assertSame(failure, assertThrows(IOException.class, () -> call(policy, work)));
+        assertEquals(1, work.runs);
+        assertEquals(1, meter.figures().faults().get(Fault.PERMANENT));
+        assertEquals(0, meter.figures().givenUp());
+    }
+
+    @Test
+    void pausesDoubleUpToTheLongest() throws Exception {
+        Policy doubling = Policy.ofAttempts(9).backoff(Fault.DEADLOCK, Backoff.ofMillis(8, 40));
+        call(doubling, new Failing(deadlock(), deadlock(), deadlock(), deadlock(), deadlock()));
+        assertEquals(List.of(4L, 8L, 16L, 20L, 20L), millis());
+    }
+
+    @Test
+    void eachClassHasItsOwnPauses() throws Exception {
+        Policy mixed =
+                policy.backoff(Fault.DEADLOCK, Backoff.ofMillis(10, 1_000))
+                        .backoff(Fault.STALE_VERSION, Backoff.NONE);
+        call(mixed, new Failing(deadlock(), new StaleVersionException(), deadlock()));
+        assertEquals(List.of(5L, 0L, 20L), millis());
+    }
+
+    @Test
+    void aClassThatIsLeftOutIsNotRetried() {
+        var work = new Failing(deadlock());
+        assertThrows(SQLException.class, () -> call(policy.without(Fault.DEADLOCK), work));
+        assertEquals(1, work.runs);
+        assertEquals(1, meter.figures().givenUp());
+    }
+
+    @Test
+    void noRetryBeginsAfterTheDeadline() {
+        Policy timed =
+                policy.deadline(Duration.ofMillis(25))
+                        .backoff(Fault.DEADLOCK, Backoff.ofMillis(20, 20));
+        var work = new Failing(deadlock(), deadlock(), deadlock());
+        assertThrows(SQLException.class, () -> call(timed, work));
+        assertEquals(List.of(10L, 10L), millis());
+        assertEquals(3, work.runs);
+        assertEquals(Duration.ofMillis(20), meter.figures().lost());
+    }
+
+    @Test
+    void theTimeOfAttemptsCounts() {
+        Policy timed = policy.deadline(Duration.ofSeconds(1));
+        Work<Integer, SQLException> slow =
+                () -> {
+                    timer.now += Duration.ofSeconds(1).toNanos();
+                    throw new SQLException("deadlock", "40P01");
+                };
+        assertThrows(SQLException.class, () -> Retry.call(timed, slow, timer));
+        assertEquals(List.of(), timer.pauses);
+        assertEquals(Duration.ofSeconds(1), meter.figures().lost());
+    }
+
+    @Test
+    void aBudgetEndsRetriesAndCallsEarnThem() throws Exception {
+        Policy limited = policy.budget(new Budget(0.25, 2));
+        assertEquals(3, call(limited, new Failing(deadlock(), deadlock())));
+        assertThrows(SQLException.class, () -> call(limited, new Failing(deadlock())));
+        assertEquals(1, meter.figures().givenUp());
+        for (int k = 0; k < 2; k++) {
+            call(limited, new Failing());
+        }
+        assertEquals(0, limited.budget().left());
+        assertEquals(2, call(limited, new Failing(deadlock())));
+        for (int k = 0; k < 100; k++) {
+            call(limited, new Failing());
+        }
+        assertEquals(2, limited.budget().left());
+    }
+
+    @Test
+    void anInterruptEndsThePauseAndTheFlagIsKept() {
+        var work = new Failing(deadlock(), deadlock());
+        Timer interrupted =
+                new FakeTimer() {
+                    @Override
+                    public void sleep(long nanos) throws InterruptedException {
+                        Thread.currentThread().interrupt();
+                        super.sleep(nanos);
+                    }
+                };
+        assertThrows(SQLException.class, () -> Retry.call(policy, work, interrupted));
+        assertTrue(Thread.interrupted());
+        assertEquals(1, work.runs);
+    }
+
+    @Test
+    void whoIsInterruptedDoesNotRetry() {
+        var work = new Failing(deadlock());
+        Thread.currentThread().interrupt();
+        Policy atOnce = policy.backoff(Fault.DEADLOCK, Backoff.NONE);
+        assertThrows(SQLException.class, () -> call(atOnce, work));
+        assertTrue(Thread.interrupted());
+        assertEquals(1, work.runs);
+        assertEquals(1, meter.figures().givenUp());
+    }
+
+    @Test
+    void onlyTheOutermostCallRetries() {
+        var work = new Failing(Collections.nCopies(100, deadlock()).toArray(Exception[]::new));
+        Work<Integer, Exception> middle = () -> call(policy, work);
+        assertThrows(
+                SQLException.class,
+                () -> Retry.call(policy, () -> Retry.call(policy, middle, timer), timer));
+        assertEquals(4, work.runs);
+        assertEquals(1, meter.figures().calls());
+    }
+
+    @Test
+    void aCallAfterAFailedOneIsOutermostAgain() throws Exception {
+        assertThrows(IOException.class, () -> call(policy, new Failing(new IOException())));
+        assertEquals(2, call(policy, new Failing(deadlock())));
+    }
+
+    @Test
+    void whoMayHaveCommittedIsNotRetried() throws Exception {
+        var work = new Failing(lost());
+        assertThrows(SQLException.class, () -> call(policy, work));
+        assertEquals(1, work.runs);
+        assertEquals(1, meter.figures().faults().get(Fault.OUTCOME_UNKNOWN));
+        assertEquals(2, call(policy.repeatable(true), new Failing(lost())));
+    }
+
+    @Test
+    void whoCouldNotConnectIsRetried() throws Exception {
+        var refused = new SQLException("refused", "08001");
+        assertEquals(2, call(policy, new Failing(new RuntimeException(refused))));
+        assertEquals(1, meter.figures().faults().get(Fault.CONNECTION_LOST));
+    }
+
+    @Test
+    void whatCannotBeAPolicyIsRefused() {
+        assertThrows(IllegalArgumentException.class, () -> Policy.ofAttempts(0));
+        assertThrows(
+                IllegalArgumentException.class, () -> policy.deadline(Duration.ofSeconds(-1)));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> policy.backoff(Fault.PERMANENT, Backoff.NONE));
+        assertThrows(IllegalArgumentException.class, () -> Backoff.ofMillis(2, 1));
+        assertThrows(IllegalArgumentException.class, () -> Backoff.ofMillis(-1, 1));
+        assertThrows(IllegalArgumentException.class, () -> new Budget(1.1, 1));
+        assertThrows(IllegalArgumentException.class, () -> new Budget(Double.NaN, 1));
+        assertThrows(IllegalArgumentException.class, () -> new Budget(0.1, 0));
+    }
+
+    @Test
+    void aPauseNeverOverflows() {
+        var backoff = new Backoff(Duration.ofDays(1), Duration.ofDays(2));
+        assertEquals(Duration.ofDays(1).toNanos(), backoff.pause(Integer.MAX_VALUE, 0.5));
+        assertEquals(0, Backoff.NONE.pause(1, 0.99));
+    }
+
+    @Test
+    void prometheusReadsTheFigures() throws Exception {
+        timer.random = 0;
+        call(policy, new Failing(deadlock()));
+        String text = RetryFigures.prometheus(Map.of("a \"b\"\\\n", meter.figures()));
+        String label = "{policy=\"a \\\"b\\\"\\\\\\n\"";
+        List<String> lines = text.lines().toList();
+        assertEquals(5 * 2 + 4 + Fault.values().length, lines.size());
+        assertEquals("# HELP appserver_retry_calls_total Calls that began.", lines.get(0));
+        assertEquals("# TYPE appserver_retry_calls_total counter", lines.get(1));
+        assertEquals("appserver_retry_calls_total" + label + "} 1", lines.get(2));
+        assertTrue(
+                lines.contains("appserver_retry_faults_total" + label + ",fault=\"deadlock\"} 1"));
+        assertTrue(
+                lines.contains("appserver_retry_faults_total" + label + ",fault=\"permanent\"} 0"));
+        assertEquals("appserver_retry_lost_seconds_total" + label + "} 0.000000000", lines.get(21));
+        assertTrue(text.endsWith("\n"));
+    }
+
+    private List<Long> millis() {
+        return timer.pauses.stream().map(nanos -> nanos / 1_000_000).toList();
+    }
+}

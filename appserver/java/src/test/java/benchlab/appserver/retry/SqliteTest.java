@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tests on SQLite, and what its locks do.
+package benchlab.appserver.retry;
+
+import static benchlab.appserver.retry.TestDatabase.number;
+import static benchlab.appserver.retry.TestDatabase.update;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class SqliteTest extends DatabaseTest {
+
+    @Override
+    TestDatabase open() throws SQLException {
+        return new TestDatabase.Sqlite();
+    }
+
+    /** A reader keeps the writer from committing, in the mode without a log. */
+    @Test
+    void aCommitThatIsBusyIsRetried() throws Exception {
+        database.execute("PRAGMA journal_mode = DELETE");
+        try (Connection reader = database.connect();
+                var query = reader.prepareStatement("SELECT id FROM account");
+                var rows = query.executeQuery()) {
+            interleaver.beforeNextCommit(
+                    () -> interleaver.beforeNextCommit(rows::close)); // Of the second attempt.
+            Retry.call(
+                    policy,
+                    transactions,
+                    connection -> {
+                        add(connection, 1, 1);
+                        return null;
+                    });
+        }
+        assertEquals(101, balance(1));
+        assertEquals(1, faults(Fault.BUSY));
+    }
+
+    @Test
+    void aSnapshotThatIsOldIsReadAgain() throws Exception {
+        AtomicInteger runs = new AtomicInteger();
+        Retry.call(
+                policy,
+                transactions,
+                connection -> {
+                    long read = number(connection, "SELECT balance FROM account WHERE id = 1");
+                    if (runs.incrementAndGet() == 1) {
+                        database.execute("UPDATE account SET balance = 200 WHERE id = 1");
+                    }
+                    return update(
+                            connection,
+                            "UPDATE account SET balance = " + (read + 1) + " WHERE id = 1");
+                });
+        assertEquals(201, balance(1));
+        assertEquals(1, faults(Fault.BUSY));
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// The databases that retries are tested on: SQLite, and the servers that the environment names.
+package benchlab.appserver.retry;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.stream.Stream;
+
+/** A database of the tests' own, which is gone after them. */
+abstract class TestDatabase implements AutoCloseable {
+
+    private static final String SCHEMA = "java_retry_test_" + ProcessHandle.current().pid();
+
+    abstract Connection connect() throws SQLException;
+
+    /** An SQL query for the id of its session, and a statement that ends one; null in SQLite. */
+    abstract String sessionQuery();
+
+    abstract String endSession(long id);
+
+    /** The type of a key. */
+    String keyType() {
+        return "varchar(255)";
+    }
+
+    @Override
+    public abstract void close() throws SQLException;
+
+    void execute(String sql) throws SQLException {
+        try (Connection connection = connect();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+
+    long number(String sql) throws SQLException {
+        try (Connection connection = connect()) {
+            return number(connection, sql);
+        }
+    }
+
+    static long number(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            row.next();
+            return row.getLong(1);
+        }
+    }
+
+    static int update(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            return statement.executeUpdate(sql);
+        }
+    }
+
+    static final class Sqlite extends TestDatabase {
+        private final Path folder;
+
+        Sqlite() throws SQLException {
+            try {
+                folder = Files.createTempDirectory("retry");
+                execute("PRAGMA journal_mode = WAL");
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        /** Does not wait for locks; readers and writers do not lock each other out. */
+        @Override
+        Connection connect() throws SQLException {
+            return DriverManager.getConnection(
+                    "jdbc:sqlite:" + folder.resolve("test.db") + "?busy_timeout=0&synchronous=OFF");
+        }
+
+        @Override
+        String sessionQuery() {
+            return null;
+        }
+
+        @Override
+        String endSession(long id) {
+            throw new UnsupportedOperationException("SQLite has no sessions");
+        }
+
+        @Override
+        public void close() {
+            try (Stream<Path> files = Files.list(folder)) {
+                for (Path file : files.toList()) {
+                    Files.delete(file);
+                }
+                Files.delete(folder);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    private abstract static class Server extends TestDatabase {
+        final URI server;
+
+        Server(String variable) {
+            server = URI.create(System.getenv(variable));
+        }
+
+        final Connection connect(String path) throws SQLException {
+            String[] user = server.getRawUserInfo().split(":", 2);
+            return DriverManager.getConnection(
+                    "jdbc:%s://%s:%d%s"
+                            .formatted(
+                                    server.getScheme(), server.getHost(), server.getPort(), path),
+                    URLDecoder.decode(user[0], StandardCharsets.UTF_8),
+                    URLDecoder.decode(user[1], StandardCharsets.UTF_8));
+        }
+
+        final void executeOnServer(String sql) throws SQLException {
+            try (Connection connection = connect(server.getRawPath())) {
+                update(connection, sql);
+            }
+        }
+    }
+
+    static final class Postgresql extends Server {
+        static final String VARIABLE = "LAB_POSTGRESQL";
+
+        Postgresql() throws SQLException {
+            super(VARIABLE);
+            executeOnServer("CREATE SCHEMA " + SCHEMA);
+        }
+
+        @Override
+        Connection connect() throws SQLException {
+            return connect(server.getRawPath() + "?currentSchema=" + SCHEMA);
+        }
+
+        @Override
+        String sessionQuery() {
+            return "SELECT pg_backend_pid()";
+        }
+
+        @Override
+        String endSession(long id) {
+            return "SELECT pg_terminate_backend(" + id + ")";
+        }
+
+        @Override
+        public void close() throws SQLException {
+            executeOnServer("DROP SCHEMA " + SCHEMA + " CASCADE");
+        }
+    }
+
+    static final class MariaDb extends Server {
+        static final String VARIABLE = "LAB_MARIADB";
+
+        MariaDb() throws SQLException {
+            super(VARIABLE);
+            executeOnServer("CREATE DATABASE " + SCHEMA);
+        }
+
+        @Override
+        Connection connect() throws SQLException {
+            return connect("/" + SCHEMA);
+        }
+
+        @Override
+        String sessionQuery() {
+            return "SELECT connection_id()";
+        }
+
+        @Override
+        String endSession(long id) {
+            return "KILL " + id;
+        }
+
+        @Override
+        String keyType() {
+            return "varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin";
+        }
+
+        @Override
+        public void close() throws SQLException {
+            executeOnServer("DROP DATABASE " + SCHEMA);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protects what becomes of a transaction and its connection, however it ends.
+package benchlab.appserver.retry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.io.IOException;
+import java.sql.SQLException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class TransactionsTest {
+
+    private final FakeConnections connections = new FakeConnections();
+    private final Transactions transactions = new Transactions(connections);
+    private final RetryMeter meter = new RetryMeter();
+    private final Policy policy = atOnce(Policy.ofAttempts(3)).meter(meter);
+
+    private static Policy atOnce(Policy policy) {
+        Policy changed = policy;
+        for (Fault fault : policy.backoffs().keySet()) {
+            changed = changed.backoff(fault, Backoff.NONE);
+        }
+        return changed;
+    }
+
+    private static SQLException lost() {
+        return new SQLException("lost", "08006");
+    }
+
+    private static SQLException deadlock() {
+        return new SQLException("deadlock", "40P01");
+    }
+
+    private static List<String> committed(String connection) {
+        return List.of("open", "false", "commit", "true", "close").stream()
+                .map(call -> connection + "." + call)
+                .toList();
+    }
+
+    @Test
+    void whatReturnsIsCommitted() throws Exception {
+        assertEquals("done", transactions.run(connection -> "done"));
+        assertEquals(committed("c1"), connections.calls);
+    }
+
+    @Test
+    void whatThrowsIsRolledBack() {
+        var failure = new IOException();
+        assertSame(
+                failure,
+                assertThrows(
+                        IOException.class,
+                        () ->
+                                transactions.run(
+                                        connection -> {
+                                            throw failure;
+                                        })));
+        assertEquals(
+                List.of("c1.open", "c1.false", "c1.rollback", "c1.true", "c1.close"),
+                connections.calls);
+        assertFalse(transactions.isOpen());
+    }
+
+    @Test
+    void aFailedRollbackCommitsNothingAndHidesNothing() {
+        connections.failNext("rollback", lost());
+        var failure = deadlock();
+        assertSame(
+                failure,
+                assertThrows(
+                        SQLException.class,
+                        () ->
+                                transactions.run(
+                                        connection -> {
+                                            throw failure;
+                                        })));
+        assertEquals(
+                List.of("c1.open", "c1.false", "c1.rollback", "c1.close"), connections.calls);
+    }
+
+    @Test
+    void eachAttemptHasASessionOfItsOwn() throws Exception {
+        connections.failNext("commit", new SQLException("serialization", "40001"));
+        Retry.call(policy, transactions, connection -> "done");
+        assertEquals(
+                List.of("c1.open", "c1.false", "c1.commit", "c1.rollback", "c1.true", "c1.close"),
+                connections.calls.subList(0, 6));
+        assertEquals(committed("c2"), connections.calls.subList(6, 11));
+        assertEquals(1, meter.figures().faults().get(Fault.SERIALIZATION_FAILURE));
+    }
+
+    @Test
+    void aConnectionLostBeforeTheCommitIsRetried() throws Exception {
+        connections.failNext("open", lost());
+        assertEquals("done", Retry.call(policy, transactions, connection -> "done"));
+        connections.failNext("setAutoCommit", lost());
+        assertEquals("done", Retry.call(policy, transactions, connection -> "done"));
+        assertEquals(2, meter.figures().faults().get(Fault.CONNECTION_LOST));
+        assertEquals(2, meter.figures().retries());
+    }
+
+    @Test
+    void aConnectionLostInTheCommitIsNot() {
+        SQLException failure = lost();
+        connections.failNext("commit", failure);
+        var unknown =
+                assertThrows(
+                        OutcomeUnknownException.class,
+                        () -> Retry.call(policy, transactions, connection -> "done"));
+        assertSame(failure, unknown.getCause());
+        assertEquals(1, meter.figures().faults().get(Fault.OUTCOME_UNKNOWN));
+        assertEquals(0, meter.figures().retries());
+        assertEquals(1, meter.figures().givenUp());
+    }
+
+    @Test
+    void aConnectionLostInTheCommitIsIfTheWorkIsRepeatable() throws Exception {
+        connections.failNext("commit", lost());
+        Policy repeatable = policy.repeatable(true);
+        assertEquals("done", Retry.call(repeatable, transactions, connection -> "done"));
+        assertEquals(1, meter.figures().retries());
+    }
+
+    @Test
+    void aConnectionLostAfterTheCommitIsNoFailure() throws Exception {
+        connections.failNext("close", lost());
+        assertEquals("done", Retry.call(policy, transactions, connection -> "done"));
+        assertEquals(0, meter.figures().retries());
+    }
+
+    @Test
+    void workWithItsOwnTransactionsTellsWhenItWasLost() throws Exception {
+        connections.failNext("open", lost());
+        assertEquals("done", Retry.call(policy, () -> transactions.run(connection -> "done")));
+        assertEquals(1, meter.figures().faults().get(Fault.CONNECTION_LOST));
+        connections.failNext("commit", lost());
+        assertThrows(
+                OutcomeUnknownException.class,
+                () -> Retry.call(policy, () -> transactions.run(connection -> "done")));
+    }
+
+    @Test
+    void aPartTakesEffectWithTheWhole() throws Exception {
+        transactions.run(
+                outer ->
+                        Retry.call(
+                                policy,
+                                transactions,
+                                inner -> {
+                                    assertSame(outer, inner);
+                                    return "done";
+                                }));
+        assertEquals(committed("c1"), connections.calls);
+        assertEquals(0, meter.figures().calls());
+    }
+
+    @Test
+    void aPartIsNotRetriedOnItsOwn() {
+        int[] runs = new int[1];
+        assertThrows(
+                SQLException.class,
+                () ->
+                        transactions.run(
+                                outer ->
+                                        Retry.call(
+                                                policy,
+                                                transactions,
+                                                inner -> {
+                                                    runs[0]++;
+                                                    throw deadlock();
+                                                })));
+        assertEquals(1, runs[0]);
+    }
+
+    @Test
+    void aFaultOfAPartThatIsCaughtIsNotCommitted() throws Exception {
+        int[] runs = new int[1];
+        int result =
+                Retry.call(
+                        policy,
+                        transactions,
+                        outer -> {
+                            try {
+                                transactions.run(
+                                        inner -> {
+                                            if (runs[0]++ == 0) {
+                                                throw deadlock();
+                                            }
+                                            return 0;
+                                        });
+                            } catch (SQLException e) {
+                                assertEquals("40P01", e.getSQLState()); // As if nothing was.
+                            }
+                            return runs[0];
+                        });
+        assertEquals(2, result);
+        assertEquals(1, meter.figures().faults().get(Fault.DEADLOCK));
+        assertFalse(connections.calls.contains("c1.commit"));
+    }
+}
