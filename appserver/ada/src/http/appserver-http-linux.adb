@@ -462,28 +462,28 @@ package body Appserver.HTTP.Linux is
    function C_Read (File : int; Into : System.Address; Count : size_t) return long
      with Import, Convention => C, External_Name => "read";
 
-   function New_Bell return Descriptor is
-      Bell : constant int := C_Eventfd (0, Nonblock + Close_On_Exec);
+   function New_Wake_Event return Descriptor is
+      Event : constant int := C_Eventfd (0, Nonblock + Close_On_Exec);
    begin
-      if Bell < 0 then
+      if Event < 0 then
          Fail ("eventfd");
       end if;
-      return Descriptor (Bell);
-   end New_Bell;
+      return Descriptor (Event);
+   end New_Wake_Event;
 
-   procedure Ring (Bell : Descriptor) is
+   procedure Signal (Event : Descriptor) is
       One     : aliased constant Unsigned_64 := 1;
-      Ignored : constant long := C_Write (int (Bell), One'Address, 8);
+      Ignored : constant long := C_Write (int (Event), One'Address, 8);
    begin
       null;
-   end Ring;
+   end Signal;
 
-   procedure Hush (Bell : Descriptor) is
+   procedure Reset (Event : Descriptor) is
       Count   : aliased Unsigned_64 := 0;
-      Ignored : constant long := C_Read (int (Bell), Count'Address, 8);
+      Ignored : constant long := C_Read (int (Event), Count'Address, 8);
    begin
       null;
-   end Hush;
+   end Reset;
 
    function C_Syscall
      (Number : long;

@@ -127,11 +127,11 @@ private package Appserver.HTTP.Linux is
    -- Waking a thread --
    ---------------------
 
-   function New_Bell return Descriptor;
-   --  An eventfd: has input after it was rung
+   function New_Wake_Event return Descriptor;
+   --  An eventfd: has input after it was signalled
 
-   procedure Ring (Bell : Descriptor);
-   procedure Hush (Bell : Descriptor);
+   procedure Signal (Event : Descriptor);
+   procedure Reset (Event : Descriptor);
 
    type Word is mod 2 ** 32 with Size => 32, Atomic;
 

@@ -3,6 +3,7 @@
 --  The tests of the HTTP servers. Its argument is a directory to write files to.
 
 with Ada.Command_Line;
+with Appserver.Numerals_Tests;
 with AUnit.Test_Suites;
 with Contract_Tests;
 with Document_Tests;
@@ -24,6 +25,7 @@ procedure Run_HTTP_Tests is
    begin
       Result.Add_Test (Parser_Tests.Suite);
       Result.Add_Test (Parser_Fuzz_Tests.Suite);
+      Result.Add_Test (Appserver.Numerals_Tests.Suite);
       Result.Add_Test (JSON_Tests.Suite);
       Result.Add_Test (Document_Tests.Suite);
       Result.Add_Test (File_Tests.Suite);
