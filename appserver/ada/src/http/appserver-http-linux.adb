@@ -125,7 +125,7 @@ package body Appserver.HTTP.Linux is
 
    --  struct sockaddr_in6, the beginning of which is that of struct sockaddr_in too
 
-   type Octets is array (Positive range <>) of Unsigned_8 with Convention => C;
+   subtype Octets is IP_Addresses.Octets;
 
    type Socket_Address is record
       Family : unsigned_short := 0;
@@ -206,11 +206,18 @@ package body Appserver.HTTP.Linux is
    end Port_Of;
 
    procedure Accept_Connection
-     (Listener : Descriptor; Socket : out Descriptor; Result : out Outcome)
+     (Listener : Descriptor;
+      Socket   : out Descriptor;
+      Client   : out IP_Addresses.Address;
+      Result   : out Outcome)
    is
+      Place      : Socket_Address;
+      Length     : aliased unsigned := IPv6_Length;
       New_Socket : constant int := C_Accept4
-        (int (Listener), System.Null_Address, System.Null_Address, Nonblock + Close_On_Exec);
+        (int (Listener), Place'Address, Length'Address, Nonblock + Close_On_Exec);
    begin
+      Client := IP_Addresses.From_Octets
+        (if Place.Family = AF_INET then Place.IPv4 else Place.IPv6);
       Socket := Descriptor (int'Max (New_Socket, -1));
       Result :=
         (if New_Socket >= 0 then Done

@@ -37,7 +37,10 @@ private package Appserver.HTTP.Linux is
    function Port_Of (Socket : Descriptor) return Port_Number;
 
    procedure Accept_Connection
-     (Listener : Descriptor; Socket : out Descriptor; Result : out Outcome);
+     (Listener : Descriptor;
+      Socket   : out Descriptor;
+      Client   : out IP_Addresses.Address;
+      Result   : out Outcome);
    --  Failed if the system has no room for it now
 
    procedure Ignore_New_Connections (Listener : Descriptor);

@@ -161,7 +161,9 @@ package body Appserver.HTTP.Loops is
       Self.Count     := Self.Count - 1;
    end Release;
 
-   procedure Adopt (Self : in out Event_Loop; Socket : Descriptor) is
+   procedure Adopt
+     (Self : in out Event_Loop; Socket : Descriptor; Client : IP_Addresses.Address)
+   is
       Slot : Slot_Index;
    begin
       if Self.Free_Slot /= 0 then
@@ -176,6 +178,7 @@ package body Appserver.HTTP.Loops is
         (State    => Reading,
          Awaits   => A_Request,
          Socket   => Socket,
+         Client   => Client,
          Deadline => Self.Now
                      + (if Self.Is_Stopping then Self.For_Closing else Self.Timeouts (A_Request)),
          Input    => Blocks.Empty,
@@ -477,6 +480,7 @@ package body Appserver.HTTP.Loops is
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
+      Context.Request.Client := Connection.Client;
       Connection.State := Busy;
       Self.Leave (Context, Handling);
       declare
@@ -704,10 +708,15 @@ package body Appserver.HTTP.Loops is
    -- Listening --
    ---------------
 
-   procedure Place (Self : in out Event_Loop; Context : Contexts.Context; Socket : Descriptor) is
+   procedure Place
+     (Self    : in out Event_Loop;
+      Context : Contexts.Context;
+      Socket  : Descriptor;
+      Client  : IP_Addresses.Address)
+   is
       pragma Unreferenced (Context);
    begin
-      Self.Adopt (Socket);
+      Self.Adopt (Socket, Client);
    end Place;
 
    --  Where there is no room for a connection, those that follow wait to be accepted until there
@@ -717,6 +726,7 @@ package body Appserver.HTTP.Loops is
      (Self : in out Event_Loop'Class; Context : Contexts.Context; Most : Positive := Most_Accepted)
    is
       Socket : Descriptor;
+      Client : IP_Addresses.Address;
       Result : Linux.Outcome;
    begin
       for K in 1 .. Most loop
@@ -724,12 +734,12 @@ package body Appserver.HTTP.Loops is
             Pause_Listening (Event_Loop (Self));
             exit;
          end if;
-         Linux.Accept_Connection (Self.Listener, Socket, Result);
+         Linux.Accept_Connection (Self.Listener, Socket, Client, Result);
          if Result = Linux.Failed then
             Pause_Listening (Event_Loop (Self));
          end if;
          exit when Result /= Linux.Done;
-         Self.Place (Context, Socket);
+         Self.Place (Context, Socket, Client);
       end loop;
    end Accept_Some;
 

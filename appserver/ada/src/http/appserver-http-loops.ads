@@ -43,7 +43,8 @@ private package Appserver.HTTP.Loops is
    --  Until it is over, or another one serves it, or there is input on what is watched. What is
    --  raised meanwhile is reported, and goes no further.
 
-   procedure Adopt (Self : in out Event_Loop; Socket : Descriptor)
+   procedure Adopt
+     (Self : in out Event_Loop; Socket : Descriptor; Client : IP_Addresses.Address)
      with Pre => Has_Free_Slot (Self);
    --  A connection that was accepted
 
@@ -95,7 +96,11 @@ private package Appserver.HTTP.Loops is
    procedure Stop_Listening (Self : in out Event_Loop; Is_Last : out Boolean);
    --  It listens no more; whether it is the last one that did
 
-   procedure Place (Self : in out Event_Loop; Context : Contexts.Context; Socket : Descriptor);
+   procedure Place
+     (Self    : in out Event_Loop;
+      Context : Contexts.Context;
+      Socket  : Descriptor;
+      Client  : IP_Addresses.Address);
    --  Finds a loop for a connection that was accepted: this one
 
    function Now (Self : Event_Loop) return Byte_Count with Inline;
@@ -122,6 +127,7 @@ private
       Refusal_Is_Due : Boolean;
       --  503 is due when the answer before it is sent
       Socket   : Descriptor;
+      Client   : IP_Addresses.Address;
       Deadline : Byte_Count;
       Unsent   : Natural;
       --  Of what was sent, when it had to wait; or when the deadline was moved

@@ -215,7 +215,10 @@ package body Appserver.HTTP.Server is
    overriding function Is_Served (Self : Shared_Loop; Context : Contexts.Context) return Boolean;
    overriding procedure Stop_Listening (Self : in out Shared_Loop; Is_Last : out Boolean);
    overriding procedure Place
-     (Self : in out Shared_Loop; Context : Contexts.Context; Socket : Descriptor);
+     (Self    : in out Shared_Loop;
+      Context : Contexts.Context;
+      Socket  : Descriptor;
+      Client  : IP_Addresses.Address);
 
    type Loop_Reference is access Shared_Loop;
    type Loop_List is array (Positive range <>) of Loop_Reference;
@@ -420,7 +423,10 @@ package body Appserver.HTTP.Server is
    --  are not held both at once, so that none waits for another that waits for it.
 
    overriding procedure Place
-     (Self : in out Shared_Loop; Context : Contexts.Context; Socket : Descriptor)
+     (Self    : in out Shared_Loop;
+      Context : Contexts.Context;
+      Socket  : Descriptor;
+      Client  : IP_Addresses.Address)
    is
       Other    : not null Loop_Reference := Self.Engine.Loops (1);
       Is_Taken : Boolean := False;
@@ -434,7 +440,7 @@ package body Appserver.HTTP.Server is
          Release (Self);
          Acquire (Other.all, Context.Owner);
          if Other.Has_Free_Slot and then not Other.Is_Stopping then
-            Other.Adopt (Socket);
+            Other.Adopt (Socket, Client);
             Other.Wake;
             Is_Taken := True;
          end if;
@@ -442,7 +448,7 @@ package body Appserver.HTTP.Server is
          Acquire (Self, Context.Owner);
       end if;
       if not Is_Taken then
-         Self.Adopt (Socket);
+         Self.Adopt (Socket, Client);
       end if;
    end Place;
 

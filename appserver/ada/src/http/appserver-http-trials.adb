@@ -31,7 +31,11 @@ package body Appserver.HTTP.Trials is
       Context.Last  := 0;
    end Take_Output;
 
-   function Answers (Handle : Handler; Bytes : String) return String is
+   function Answers
+     (Handle : Handler;
+      Bytes  : String;
+      Client : IP_Addresses.Address := IP_Addresses.No_Address) return String
+   is
       Date   : constant Dates.Date_Text := Dates.Image (0);
       Draft  : aliased Answer_Draft (65_536);
       Context   : Contexts.Context
@@ -41,6 +45,7 @@ package body Appserver.HTTP.Trials is
       Result : Parsing.Outcome;
       Status : Status_Code;
    begin
+      Context.Request.Client := Client;
       Parsing.Add (Context.Request, Bytes);
       loop
          Parsing.Parse (Context.Request, Limits, Result, Status);

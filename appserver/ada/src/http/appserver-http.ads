@@ -15,6 +15,7 @@
 --  and RFC 9112 (HTTP/1.1).
 
 with Ada.Exceptions;
+with Appserver.IP_Addresses;
 with Appserver.Text_Sinks;
 
 package Appserver.HTTP is
@@ -189,6 +190,10 @@ package Appserver.HTTP is
 
    function Host (Self : Request) return String;
    --  Of the target if that is absolute, else of the field Host (RFC 9112, 3.2.2)
+
+   function Client_Address (Self : Request) return IP_Addresses.Address with Inline;
+   --  Of the other end of the connection. Behind a proxy that is the proxy: Proxies finds out whom
+   --  it asks for.
 
    function Has_Field (Self : Request; Name : String) return Boolean;
    --  Of the header; the case of names does not matter
@@ -379,6 +384,7 @@ private
       --  Of the bytes that are there, from the request's first one on. Those behind its content are
       --  of the requests that follow.
       State         : Progress;
+      Client        : IP_Addresses.Address;
       Is_Read       : Boolean := False;
       --  What follows is that of the header. It is not while a header is not complete, and after
       --  only bytes and state were restored.
@@ -406,6 +412,7 @@ private
    function Path_Starts_With (Self : Request; Prefix : String) return Boolean is
      (Length (Self.Target) >= Prefix'Length
       and then Self.Bytes (Self.Target.First .. Self.Target.First + Prefix'Length - 1) = Prefix);
+   function Client_Address (Self : Request) return IP_Addresses.Address is (Self.Client);
    function Query (Self : Request) return String is
      (Self.Bytes (Self.Query_Part.First .. Self.Query_Part.Last));
    function Host (Self : Request) return String is

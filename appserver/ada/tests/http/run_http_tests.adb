@@ -13,6 +13,7 @@ with Lacking_Tests;
 with Parser_Fuzz_Tests;
 with Parser_Tests;
 with REST_Tests;
+with Proxy_Tests;
 with Run_Suite;
 with Server_Suites;
 
@@ -30,6 +31,7 @@ procedure Run_HTTP_Tests is
       Result.Add_Test (Document_Tests.Suite);
       Result.Add_Test (File_Tests.Suite);
       Result.Add_Test (REST_Tests.Suite);
+      Result.Add_Test (Proxy_Tests.Suite);
       Result.Add_Test (Contract_Tests.Suite);
       Result.Add_Test (Lacking_Tests.Suite);
       Result.Add_Test (Server_Suites.On_Embedded.Suite (Folder));
