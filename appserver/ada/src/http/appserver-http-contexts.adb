@@ -32,10 +32,16 @@ package body Appserver.HTTP.Contexts is
    end Pass_On;
 
    function Called
-     (Handle : Handler; Self : Context; Report : Exception_Report) return Response is
+     (Handle  : Handler;
+      Service : Services.Service_Reference;
+      Self    : Context;
+      Report  : Exception_Report) return Response
+   is
+      use type Services.Service_Reference;
    begin
       Self.Request.Draft.Clear;
-      return Handle (Self.Request);
+      return
+        (if Service = null then Handle (Self.Request) else Service.Answer (Self.Request));
    exception
       when Error : others =>
          Pass_On (Report, Error, Self.Request.Line);

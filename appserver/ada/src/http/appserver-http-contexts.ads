@@ -4,6 +4,7 @@
 --  of a request, a draft, and the answers that are to be sent.
 
 with Appserver.HTTP.Dates;
+with Appserver.HTTP.Services;
 
 private package Appserver.HTTP.Contexts is
 
@@ -51,9 +52,12 @@ private package Appserver.HTTP.Contexts is
    --  For any answer
 
    function Called
-     (Handle : Handler; Self : Context; Report : Exception_Report) return Response;
-   --  The handler's response to the context's request. What it raises goes to Report, if that is
-   --  not null, and no further.
+     (Handle  : Handler;
+      Service : Services.Service_Reference;
+      Self    : Context;
+      Report  : Exception_Report) return Response;
+   --  The response of the service, or of the function if there is no service, to the context's
+   --  request. What it raises goes to Report, if that is not null, and no further.
 
    procedure Pass_On
      (Report       : Exception_Report;

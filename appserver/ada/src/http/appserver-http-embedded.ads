@@ -11,10 +11,14 @@
 --     Web.Serve;
 
 with Appserver.HTTP.Parsing;
+with Appserver.HTTP.Services;
 
 generic
-   Handle : Handler;
+   Handle : Handler := Services.Not_Here'Access;
    --  Everyone waits for it: it is to be quick
+
+   Service : Services.Service_Reference := null;
+   --  Asked in place of Handle if it is not null
 
    Connections : Positive := 64;
    --  At a time; others wait to be accepted

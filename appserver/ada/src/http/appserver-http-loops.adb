@@ -85,12 +85,14 @@ package body Appserver.HTTP.Loops is
       Listener  : Descriptor;
       Is_Shared : Boolean;
       Handle    : Handler;
+      Service   : Services.Service_Reference;
       Limits    : Parsing.Limits;
       Times     : Time_Limits;
       Report    : Exception_Report) is
    begin
       Linux.Use_Small_Pages (Self'Address, Event_Loop'Class (Self)'Size / 8);
       Self.Handle      := Handler_Reference (Handle);
+      Self.Service     := Service;
       Self.Report      := Report;
       Self.Limits      := Limits;
       Self.Timeouts    :=
@@ -485,7 +487,7 @@ package body Appserver.HTTP.Loops is
       Self.Leave (Context, Handling);
       declare
          Answer : constant Response :=
-           Contexts.Called (Handler (Self.Handle), Context, Self.Report);
+           Contexts.Called (Handler (Self.Handle), Self.Service, Context, Self.Report);
       begin
          Self.Come_Back (Context, Handling);
          Connection.State := Reading;

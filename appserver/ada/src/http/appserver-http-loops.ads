@@ -12,6 +12,7 @@ with Appserver.HTTP.Dates;
 with Appserver.HTTP.Contexts;
 with Appserver.HTTP.Linux;
 with Appserver.HTTP.Parsing;
+with Appserver.HTTP.Services;
 
 private package Appserver.HTTP.Loops is
 
@@ -30,11 +31,12 @@ private package Appserver.HTTP.Loops is
       Listener  : Descriptor;
       Is_Shared : Boolean;
       Handle    : Handler;
+      Service   : Services.Service_Reference;
       Limits    : Parsing.Limits;
       Times     : Time_Limits;
       Report    : Exception_Report);
    --  Waits for connections of Listener, which it closes when it stops. Is_Shared: other loops do
-   --  so too, and the last one closes it.
+   --  so too, and the last one closes it. Handle is called if Service is null.
 
    procedure Close (Self : in out Event_Loop);
    --  The rest of its connections too
@@ -150,6 +152,7 @@ private
 
    type Event_Loop (Slots : Slot_Index; Waiting : Blocks.Block_Count) is tagged limited record
       Handle       : Handler_Reference := null;
+      Service      : Services.Service_Reference := null;
       Report       : Exception_Report := null;
       Limits       : Parsing.Limits;
       Timeouts     : Milliseconds_Of   := [others => 0];

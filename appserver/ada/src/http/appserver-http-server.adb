@@ -688,7 +688,11 @@ package body Appserver.HTTP.Server is
    procedure Free is new Ada.Unchecked_Deallocation (Worker, Worker_Reference);
    procedure Free is new Ada.Unchecked_Deallocation (Engine, Engine_Reference);
 
-   procedure Open_Loops (Engine : not null Engine_Reference; Handle : Handler) is
+   procedure Open_Loops
+     (Engine  : not null Engine_Reference;
+      Handle  : Handler;
+      Service : Services.Service_Reference)
+   is
 
       function Share (Total : Positive) return Positive is
         ((Total + Engine.Loop_Count - 1) / Engine.Loop_Count);
@@ -703,8 +707,8 @@ package body Appserver.HTTP.Server is
             Number  => K,
             Workers => Engine.Worker_Count);
          Engine.Loops (K).Open
-           (Engine.Listener, Engine.Loop_Count > 1, Handle, Options.Limits, Options.Times,
-            Options.Report);
+           (Engine.Listener, Engine.Loop_Count > 1, Handle, Service, Options.Limits,
+            Options.Times, Options.Report);
       end loop;
    end Open_Loops;
 
@@ -742,9 +746,10 @@ package body Appserver.HTTP.Server is
    procedure Start
      (Self    : in out Web_Server;
       Handle  : Handler;
-      Address : String := "127.0.0.1";
-      Port    : Port_Number := 0;
-      Options : Settings := (others => <>))
+      Service : Services.Service_Reference;
+      Address : String;
+      Port    : Port_Number;
+      Options : Settings)
    is
       Loop_Count : constant Positive :=
         (if Options.Loops > 0 then Options.Loops
@@ -755,7 +760,7 @@ package body Appserver.HTTP.Server is
       Self.Engine := new Engine (Loop_Count, Options.Workers);
       Self.Engine.Options  := Options;
       Self.Engine.Listener := Linux.Listening_Socket (Address, Port, Backlog);
-      Open_Loops (Self.Engine, Handle);
+      Open_Loops (Self.Engine, Handle, Service);
       Start_Workers (Self.Engine);
    exception
       when others =>
@@ -764,6 +769,26 @@ package body Appserver.HTTP.Server is
          Await_Workers (Self.Engine.all);
          Close (Self.Engine);
          raise;
+   end Start;
+
+   procedure Start
+     (Self    : in out Web_Server;
+      Handle  : Handler;
+      Address : String := "127.0.0.1";
+      Port    : Port_Number := 0;
+      Options : Settings := (others => <>)) is
+   begin
+      Start (Self, Handle, null, Address, Port, Options);
+   end Start;
+
+   procedure Start
+     (Self    : in out Web_Server;
+      Service : not null Services.Service_Reference;
+      Address : String := "127.0.0.1";
+      Port    : Port_Number := 0;
+      Options : Settings := (others => <>)) is
+   begin
+      Start (Self, Services.Not_Here'Access, Service, Address, Port, Options);
    end Start;
 
    procedure Stop (Self : in out Web_Server) is

@@ -16,6 +16,7 @@
 --     Server.Stop;
 
 with Appserver.HTTP.Parsing;
+with Appserver.HTTP.Services;
 
 private with Ada.Finalization;
 
@@ -60,6 +61,15 @@ package Appserver.HTTP.Server is
           Post => Self.Is_Running;
    --  Listens on an IPv4 or IPv6 address; on a port that the system chooses if Port is 0.
    --  Network_Error if it cannot. SIGPIPE is ignored from here on.
+
+   procedure Start
+     (Self    : in out Web_Server;
+      Service : not null Services.Service_Reference;
+      Address : String := "127.0.0.1";
+      Port    : Port_Number := 0;
+      Options : Settings := (others => <>))
+     with Pre  => not Self.Is_Running and then Options.Loops <= Options.Workers,
+          Post => Self.Is_Running;
 
    procedure Stop (Self : in out Web_Server)
      with Post => not Self.Is_Running;

@@ -32,9 +32,10 @@ package body Appserver.HTTP.Trials is
    end Take_Output;
 
    function Answers
-     (Handle : Handler;
-      Bytes  : String;
-      Client : IP_Addresses.Address := IP_Addresses.No_Address) return String
+     (Handle  : Handler;
+      Service : Services.Service_Reference;
+      Bytes   : String;
+      Client  : IP_Addresses.Address) return String
    is
       Date   : constant Dates.Date_Text := Dates.Image (0);
       Draft  : aliased Answer_Draft (65_536);
@@ -61,7 +62,7 @@ package body Appserver.HTTP.Trials is
                   Contexts.Put_Server_Answer (Context, Date, Parsing.Is_Last (Context.Request));
                else
                   Contexts.Put_Answer
-                    (Context, Contexts.Called (Handle, Context, Report => null), Date,
+                    (Context, Contexts.Called (Handle, Service, Context, Report => null), Date,
                      Parsing.Is_Last (Context.Request));
                end if;
                Take_Output (Context, Text);
@@ -71,5 +72,17 @@ package body Appserver.HTTP.Trials is
       end loop;
       return To_String (Text);
    end Answers;
+
+   function Answers
+     (Handle : Handler;
+      Bytes  : String;
+      Client : IP_Addresses.Address := IP_Addresses.No_Address) return String is
+     (Answers (Handle, null, Bytes, Client));
+
+   function Answers
+     (Service : not null Services.Service_Reference;
+      Bytes   : String;
+      Client  : IP_Addresses.Address := IP_Addresses.No_Address) return String is
+     (Answers (Services.Not_Here'Access, Service, Bytes, Client));
 
 end Appserver.HTTP.Trials;

@@ -2,6 +2,8 @@
 --
 --  What a server would answer, without a server: for the tests of handlers.
 
+with Appserver.HTTP.Services;
+
 package Appserver.HTTP.Trials is
 
    function Answers
@@ -10,5 +12,10 @@ package Appserver.HTTP.Trials is
       Client : IP_Addresses.Address := IP_Addresses.No_Address) return String;
    --  To the requests in Bytes, with the limits that servers have. Their Date is that of the
    --  beginning of 1970. What is not a whole request at the end of Bytes is not answered.
+
+   function Answers
+     (Service : not null Services.Service_Reference;
+      Bytes   : String;
+      Client  : IP_Addresses.Address := IP_Addresses.No_Address) return String;
 
 end Appserver.HTTP.Trials;

@@ -1,0 +1,29 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  A service with a state, which tests/http asks through sockets.
+
+with Appserver.HTTP.Services;
+
+package Web_Services is
+
+   use Appserver;
+
+   protected type Counter is
+      procedure Increment (Value : out Long_Long_Integer);
+   private
+      Count : Long_Long_Integer := 0;
+   end Counter;
+
+   type Web_Service is limited new HTTP.Services.Service with record
+      Requests : Counter;
+   end record;
+
+   overriding function Answer
+     (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Response;
+   --  /address: the connection's. /forwarded, /x-forwarded: as Proxy_Service. /count: how often
+   --  this service was asked for it.
+
+   Only_One : aliased Web_Service;
+   --  That of the embedded profile
+
+end Web_Services;
