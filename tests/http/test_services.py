@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What services need of the servers in appserver/ada, asked through sockets: the client's address, trusted proxies, state."""
+"""What services need of the servers in appserver/ada: the client's address, trusted proxies, a state of their own."""
 
 import socket
 import subprocess
@@ -26,7 +26,8 @@ class Program:
     def __init__(self, name: str, *arguments: str, ports: int = 1) -> None:
         if not (PROGRAMS / name).exists():
             raise FileNotFoundError(f"{name} is not there; build it with\n{BUILD}")
-        self.process = subprocess.Popen([PROGRAMS / name, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([PROGRAMS / name, *arguments], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addresses = [("127.0.0.1", int(self.process.stdout.readline())) for _ in range(ports)]
 
     def get(self, path: str, *headers: str, number: int = 0) -> Answer:
@@ -91,7 +92,8 @@ def test_an_address_of_ipv6() -> None:
 def test_each_connection_has_its_own(program: Program) -> None:
     """They are kept, and asked in turns."""
     sources = [f"127.0.1.{number}" for number in range(1, 30)]
-    clients = [socket.create_connection(program.addresses[0], TIMEOUT_S, source_address=(source, 0)) for source in sources]
+    clients = [socket.create_connection(program.addresses[0], TIMEOUT_S, source_address=(source, 0))
+               for source in sources]
     try:
         for _ in range(3):
             for client in clients:
@@ -106,8 +108,9 @@ def test_each_connection_has_its_own(program: Program) -> None:
             client.close()
 
 
-@pytest.mark.parametrize("path, field", [("/forwarded", "Forwarded: for=192.0.2.1;proto=https;host=e.org"),
-                                         ("/x-forwarded", "X-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: e.org")])
+@pytest.mark.parametrize("path, field", [
+    ("/forwarded", "Forwarded: for=192.0.2.1;proto=https;host=e.org"),
+    ("/x-forwarded", "X-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: e.org")])
 def test_only_a_trusted_proxy_is_believed(program: Program, path: str, field: str) -> None:
     """127.0.0.1 is one, 127.0.0.2 is not."""
     assert ask_from("127.0.0.1", program.addresses[0], path, field) == "192.0.2.1 https e.org"
@@ -115,7 +118,8 @@ def test_only_a_trusted_proxy_is_believed(program: Program, path: str, field: st
 
 
 @pytest.mark.parametrize("path, own", [("/forwarded", "for=192.0.2.1"), ("/x-forwarded", "192.0.2.1")])
-@pytest.mark.parametrize("invented", ["for=6.6.6.6;proto=https", "6.6.6.6", 'for="', '"', "for=6.6.6.6, for=127.0.0.1", "6.6.6.6, 127.0.0.1", ",", "\\"])
+@pytest.mark.parametrize("invented", ["for=6.6.6.6;proto=https", "6.6.6.6", 'for="', '"', "for=6.6.6.6, for=127.0.0.1",
+                                      "6.6.6.6, 127.0.0.1", ",", "\\"])
 def test_what_a_client_invents_is_to_the_left(program: Program, path: str, own: str, invented: str) -> None:
     name = "Forwarded" if path == "/forwarded" else "X-Forwarded-For"
     for field in (f"{name}: {invented}, {own}", f"{name}: {invented}\r\n{name}: {own}"):

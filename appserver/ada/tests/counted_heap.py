@@ -90,6 +90,8 @@ ANSWERED = [
     ([400], [b"GET / HTTP/1.1\r\n\r\n"]),
     ([400], [request("GET", "/%zz")]),
     ([501], [request("POST", "/sum", "Transfer-Encoding: gzip, chunked")]),
+    ([200], [request("GET", "/forwarded", 'Forwarded: for="[2001:db8::1]:1";host=h;proto=https, for=10.0.0.1')]),
+    ([404], [request("GET", "/nowhere", 'User-Agent: "' + "\\" * 1_000)]),
     ([505], [b"GET / HTTP/3.0\r\nHost: device\r\n\r\n"]),
 ]
 
@@ -143,6 +145,8 @@ def main(program):
         dribble(device)
         leave(device)
         calls = device.calls()
+        lines = Path(folder, "access.log").read_text().splitlines()
+        assert len(lines) >= len(ANSWERED), "its log lacks lines"
         assert calls == 0, f"memory of the heap was asked for {calls} times"
 
         for path, expected in ("/new", 200), ("/raise", 500):

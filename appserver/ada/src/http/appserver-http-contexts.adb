@@ -77,6 +77,8 @@ package body Appserver.HTTP.Contexts is
 
    procedure Put_Status (Self : in out Context; Status : Status_Code; Date : Dates.Date_Text) is
    begin
+      Self.Status := Status;
+      Self.Length := 0;
       if Status = OK then
          Put (Self, "HTTP/1.1 200 OK" & New_Line & "Date: ");
       else
@@ -101,6 +103,7 @@ package body Appserver.HTTP.Contexts is
 
    procedure Put_Length (Self : in out Context; Length : Byte_Count) is
    begin
+      Self.Length := Length;
       Put (Self, "Content-Length: ");
       Put_Number (Self, Length);
       Put (Self, New_Line);

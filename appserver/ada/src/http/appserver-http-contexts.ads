@@ -36,6 +36,9 @@ private package Appserver.HTTP.Contexts is
    is limited record
       Request : HTTP.Request (Request_Capacity, Draft);
       Tail    : Contexts.Tail;
+      Status  : Status_Code := OK;
+      Length  : Byte_Count := 0;
+      --  Of the content, both of the answer that was put last
       First   : Positive := 1;
       Last    : Natural  := 0;
       Output  : String (1 .. Output_Capacity);

@@ -35,7 +35,8 @@ package body Appserver.HTTP.Embedded is
       Linux.Allow_Files (Connections + Few_Files);
       Listener := Linux.Listening_Socket (Address, Port, Backlog);
       The_Loop.Open (Listener, Is_Shared => False, Handle => Handle, Service => Service,
-                     Limits => Limits, Times => Times, Report => Report);
+                     Limits => Limits, Times => Times, Report => Report, Log => Log,
+                     Writes => True);
    exception
       when others =>
          if Listener /= No_File then
@@ -66,10 +67,15 @@ package body Appserver.HTTP.Embedded is
    end Ask_To_Stop;
 
    procedure Close is
+      use type Access_Logs.Log_Reference;
+      Is_Empty : Boolean;
    begin
       The_Loop.Watch (No_File);
       The_Loop.Ask_To_Stop;
       The_Loop.Serve (Context);
+      if Log /= null and then Log.Is_Open then
+         Log.Write_Out (Is_Empty);
+      end if;
       The_Loop.Close;
       Listener := No_File;
    end Close;

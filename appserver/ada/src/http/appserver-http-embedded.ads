@@ -10,6 +10,7 @@
 --     Web.Open (Port => 8080);
 --     Web.Serve;
 
+with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Parsing;
 with Appserver.HTTP.Services;
 
@@ -34,6 +35,9 @@ generic
 
    Report : Exception_Report := Report_On_Standard_Error'Access;
    --  null: exceptions are not reported
+
+   Log : Access_Logs.Log_Reference := null;
+   --  Written out before the server waits; null: there is none
 package Appserver.HTTP.Embedded is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);

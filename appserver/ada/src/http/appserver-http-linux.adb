@@ -70,6 +70,39 @@ package body Appserver.HTTP.Linux is
    function C_Write (File : int; From : System.Address; Count : size_t) return long
      with Import, Convention => C, External_Name => "write";
 
+   type Poll_Entry is record
+      File   : int;
+      Wanted : short;
+      Seen   : short;
+   end record with Convention => C;
+
+   type Poll_List is array (Positive range <>) of Poll_Entry with Convention => C;
+
+   function C_Poll (List : System.Address; Count : unsigned_long; Milliseconds : int) return int
+     with Import, Convention => C, External_Name => "poll";
+
+   POLLIN  : constant := 1;
+   POLLOUT : constant := 4;
+
+   function Can_Write (File : Descriptor) return Boolean is
+      List : aliased Poll_List := [(int (File), POLLOUT, 0)];
+   begin
+      return C_Poll (List'Address, 1, 0) > 0;
+   end Can_Write;
+
+   procedure Write
+     (File : Descriptor; Bytes : String; Count : out Natural; Result : out Outcome)
+   is
+      Written : long;
+   begin
+      loop
+         Written := C_Write (int (File), Bytes'Address, Bytes'Length);
+         exit when Written >= 0 or else Last_Error /= Interrupted;
+      end loop;
+      Count  := Natural (long'Max (Written, 0));
+      Result := (if Written >= 0 then Done else Outcome_Of (Last_Error));
+   end Write;
+
    procedure Write_Error (Text : String) is
       Ignored : constant long := C_Write (2, Text'Address, Text'Length);
    begin
@@ -425,24 +458,11 @@ package body Appserver.HTTP.Linux is
            (C_Epoll_Wait (int (Set), Events.Words'Address, Most_Events, int (Milliseconds)), 0));
    end Wait;
 
-   type Poll_Entry is record
-      File   : int;
-      Wanted : short;
-      Seen   : short;
-   end record with Convention => C;
-
-   type Poll_List is array (Positive range <>) of Poll_Entry with Convention => C;
-
-   function C_Poll (List : System.Address; Count : unsigned_long; Milliseconds : int) return int
-     with Import, Convention => C, External_Name => "poll";
-
    procedure Pause (Milliseconds : Positive) is
       Ignored : constant int := C_Poll (System.Null_Address, 0, int (Milliseconds));
    begin
       null;
    end Pause;
-
-   POLLIN : constant := 1;
 
    procedure Wait_For_Any
      (Files : Descriptor_List; Milliseconds : Integer; Ready : out Natural)

@@ -22,6 +22,12 @@ private package Appserver.HTTP.Linux is
      (File : Descriptor; Offset : Byte_Count; Into : out String; Count : out Natural);
    --  pread. Count is 0 at the end, and after an error.
 
+   function Can_Write (File : Descriptor) return Boolean;
+   --  Whether it takes bytes without waiting: a pipe that has room takes 4,096 (PIPE_BUF)
+
+   procedure Write
+     (File : Descriptor; Bytes : String; Count : out Natural; Result : out Outcome);
+
    procedure Write_Error (Text : String);
    --  To standard error, as far as it takes it
 

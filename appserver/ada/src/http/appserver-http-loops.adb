@@ -4,6 +4,7 @@ with Ada.Exceptions;
 
 package body Appserver.HTTP.Loops is
 
+   use type Access_Logs.Log_Reference;
    use type Linux.Key;
    use type Linux.Outcome;
 
@@ -21,6 +22,7 @@ package body Appserver.HTTP.Loops is
    Longest_Stop   : constant := 4_000;
    For_Lingering  : constant := 2_000;
    After_Error    : constant := 10;
+   Between_Writes : constant := 100;
 
    Most_Accepted  : constant := 64;
    --  At a time, before other events have their turn
@@ -88,12 +90,16 @@ package body Appserver.HTTP.Loops is
       Service   : Services.Service_Reference;
       Limits    : Parsing.Limits;
       Times     : Time_Limits;
-      Report    : Exception_Report) is
+      Report    : Exception_Report;
+      Log       : Access_Logs.Log_Reference;
+      Writes    : Boolean) is
    begin
       Linux.Use_Small_Pages (Self'Address, Event_Loop'Class (Self)'Size / 8);
       Self.Handle      := Handler_Reference (Handle);
       Self.Service     := Service;
       Self.Report      := Report;
+      Self.Log         := (if Log = null or else not Log.Is_Open then null else Log);
+      Self.Writes_Log  := Writes and then Self.Log /= null;
       Self.Limits      := Limits;
       Self.Timeouts    :=
         [Anything  => 0,
@@ -475,14 +481,27 @@ package body Appserver.HTTP.Loops is
       end if;
    end Judge_Last;
 
+   --  Adds the answer that was put to the log. Began: when the handler was called, in ns.
+
+   procedure Note_Answer
+     (Self : in out Event_Loop'Class; Context : Contexts.Context; Began : Byte_Count := 0) is
+   begin
+      if Self.Log /= null then
+         Self.Log.Note
+           (Context.Request, Self.Date, Context.Status,
+            Bytes        => (if Context.Request.Is_Head then 0 else Context.Length),
+            Microseconds => (if Began = 0 then 0 else (Linux.Nanoseconds - Began) / 1_000));
+      end if;
+   end Note_Answer;
+
    --  Others may serve the loop while the handler is at work
 
    procedure Ask_Handler
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
+      Began      : constant Byte_Count := (if Self.Log = null then 0 else Linux.Nanoseconds);
    begin
-      Context.Request.Client := Connection.Client;
       Connection.State := Busy;
       Self.Leave (Context, Handling);
       declare
@@ -498,6 +517,7 @@ package body Appserver.HTTP.Loops is
          Note_Date (Event_Loop (Self));
          Judge_Last (Self, Slot, Context);
          Contexts.Put_Answer (Context, Answer, Self.Date, Connection.Is_Last);
+         Note_Answer (Self, Context, Began);
       end;
    end Ask_Handler;
 
@@ -507,10 +527,12 @@ package body Appserver.HTTP.Loops is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
       Connection.Awaits := Anything;
+      Context.Request.Client := Connection.Client;
       if Parsing.Is_For_Server (Context.Request) then
          Note_Date (Event_Loop (Self));
          Judge_Last (Self, Slot, Context);
          Contexts.Put_Server_Answer (Context, Self.Date, Connection.Is_Last);
+         Note_Answer (Self, Context);
       else
          Ask_Handler (Self, Slot, Context);
       end if;
@@ -527,6 +549,9 @@ package body Appserver.HTTP.Loops is
       Blocks.Drop (Self.Pool, Connection.Input);
       Note_Date (Self);
       Contexts.Put_Refusal (Context, Status, Self.Date);
+      if Self.Log /= null then
+         Self.Log.Note_Refusal (Connection.Client, Self.Date, Status);
+      end if;
       Connection.Is_Last := True;
       Connection.Lingers := True;
    end Refuse;
@@ -878,7 +903,15 @@ package body Appserver.HTTP.Loops is
         (if Self.Count = 0 and then Self.Is_Listening and then not Self.Is_Stopping
          then Linux.Forever
          else Integer (Byte_Count'Max (Self.Next_Sweep - Self.Now, 1)));
+      Is_Empty : Boolean := True;
    begin
+      if Self.Writes_Log then
+         Self.Log.Write_Out (Is_Empty);
+         if not Is_Empty then
+            Time := (if Time = Linux.Forever then Between_Writes
+                     else Integer'Min (Time, Between_Writes));
+         end if;
+      end if;
       Self.Leave (Context, Waiting);
       begin
          Self.Wait_Anywhere (Context, Time);

@@ -7,6 +7,7 @@
 --  It knows nothing of tasks. A profile that has several overrides what is called when a task
 --  leaves a loop for a while, and comes back: others may serve it in the meantime.
 
+with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Blocks;
 with Appserver.HTTP.Dates;
 with Appserver.HTTP.Contexts;
@@ -34,9 +35,12 @@ private package Appserver.HTTP.Loops is
       Service   : Services.Service_Reference;
       Limits    : Parsing.Limits;
       Times     : Time_Limits;
-      Report    : Exception_Report);
+      Report    : Exception_Report;
+      Log       : Access_Logs.Log_Reference;
+      Writes    : Boolean);
    --  Waits for connections of Listener, which it closes when it stops. Is_Shared: other loops do
    --  so too, and the last one closes it. Handle is called if Service is null.
+   --  Log may be null. Writes: the loop writes it out before it waits; else another task does.
 
    procedure Close (Self : in out Event_Loop);
    --  The rest of its connections too
@@ -154,6 +158,8 @@ private
       Handle       : Handler_Reference := null;
       Service      : Services.Service_Reference := null;
       Report       : Exception_Report := null;
+      Log          : Access_Logs.Log_Reference := null;
+      Writes_Log   : Boolean := False;
       Limits       : Parsing.Limits;
       Timeouts     : Milliseconds_Of   := [others => 0];
       For_Sending  : Byte_Count        := 0;

@@ -6,15 +6,6 @@ package body Appserver.HTTP.Proxies is
 
    use IP_Addresses;
 
-   function Lower (C : Character) return Character is
-     (if C in 'A' .. 'Z' then Character'Val (Character'Pos (C) + 32) else C);
-
-   --  Whether Text is Word, which is in lower case, but for the case of letters
-
-   function Is_Word (Text, Word : String) return Boolean is
-     (Text'Length = Word'Length
-      and then (for all K in Text'Range => Lower (Text (K)) = Word (K - Text'First + Word'First)));
-
    function Trimmed (Text : String; Within : Span) return Span is
       Result : Span := Within;
    begin
@@ -42,7 +33,7 @@ package body Appserver.HTTP.Proxies is
    No_Element : constant Span := (1, 0);
 
    function Is_Line (Request : HTTP.Request; Line : Positive; Name : String) return Boolean is
-     (Is_Word
+     (Same
         (Request.Bytes (Request.Lines (Line).Name.First .. Request.Lines (Line).Name.Last), Name));
 
    procedure Find_Line (Request : HTTP.Request; Name : String; Next : in out Place) is
@@ -143,7 +134,7 @@ package body Appserver.HTTP.Proxies is
             Value := (Equals + 1, Last - 1);
          end if;
          Pair := Trimmed (Text, (Next, Equals - 1));
-         if Is_Word (Text (Pair.First .. Pair.Last), Name) then
+         if Same (Text (Pair.First .. Pair.Last), Name) then
             if Found then
                return No_Element;
             end if;
@@ -276,7 +267,7 @@ package body Appserver.HTTP.Proxies is
       Word : constant Span := Said (Request, Trusted, Fields, "proto", Proto_Field);
    begin
       return
-        (if Is_Word (Request.Bytes (Word.First .. Word.Last), "https") then HTTPS_Scheme
+        (if Same (Request.Bytes (Word.First .. Word.Last), "https") then HTTPS_Scheme
          else HTTP_Scheme);
    end Scheme;
 

@@ -10,6 +10,7 @@ with Appserver.HTTP.Loops;
 
 package body Appserver.HTTP.Server is
 
+   use type Access_Logs.Log_Reference;
    use type Linux.Word;
    use type HTTP.Loops.Slot_Count;
 
@@ -19,6 +20,9 @@ package body Appserver.HTTP.Server is
    Stack_Guard : constant := 65_536;
    --  Bytes at the end of a task's stack: larger than any frame of code that does not probe its
    --  stack, such as GNAT's and C's libraries
+
+   Library_Stack : constant := 65_536;
+   --  Bytes, for the library's own subprograms
 
    --  How it is found out that handlers wait, and what is done about it
 
@@ -54,6 +58,9 @@ package body Appserver.HTTP.Server is
 
       entry Get_Unserved (What : out Role; Where : out Positive);
       --  For the one who watches: when a loop is unserved, or it is time to leave
+
+      entry Await_End;
+      --  When it is time to leave
 
       entry Sleep (What : out Role; Where : out Positive);
       --  The same, or when woken: What is To_Watch then
@@ -116,6 +123,11 @@ package body Appserver.HTTP.Server is
       begin
          Choose (What, Where);
       end Get_Unserved;
+
+      entry Await_End when All_Over is
+      begin
+         null;
+      end Await_End;
 
       entry Sleep (What : out Role; Where : out Positive)
         when All_Over or else Unserved_Count > 0 or else Is_Woken is
@@ -233,6 +245,11 @@ package body Appserver.HTTP.Server is
    type Worker_Reference is access Worker;
    type Worker_List is array (Positive range <>) of Worker_Reference;
 
+   task type Log_Writer (Engine : not null Engine_Reference)
+     with Storage_Size => 2 * Library_Stack;
+
+   type Log_Writer_Reference is access Log_Writer;
+
    type Goal_List is array (Positive range <>) of Natural;
 
    Nowhere : constant := 0;
@@ -250,6 +267,8 @@ package body Appserver.HTTP.Server is
       --  The loop that each task is to serve next
       Loops        : Loop_List (1 .. Loop_Count);
       Workers      : Worker_List (1 .. Worker_Count);
+      Log_Writer   : Log_Writer_Reference := null;
+      --  If there is a log
    end record;
 
    -----------
@@ -670,10 +689,30 @@ package body Appserver.HTTP.Server is
          Linux.Unguard_Stack (Stack_Guard);
    end Worker;
 
+   Between_Writes : constant Duration := 0.1;
+
+   task body Log_Writer is
+      Is_Over  : Boolean := False;
+      Is_Empty : Boolean;
+   begin
+      while not Is_Over loop
+         begin
+            Engine.Options.Log.Write_Out (Is_Empty);
+         exception
+            when Error : others =>
+               Contexts.Pass_On (Engine.Options.Report, Error);
+         end;
+         select
+            Engine.Scheduler.Await_End;
+            Is_Over := True;
+         or
+            delay Between_Writes;
+         end select;
+      end loop;
+   end Log_Writer;
+
    --  Of a request's header there are up to two copies on it: of the lines of a field, joined, and
    --  of a path, decoded
-
-   Library_Stack : constant := 65_536;
 
    function Stack_Of (Options : Settings) return Positive is
      (Options.Handler_Stack + Library_Stack + 2 * Options.Limits.Header + Stack_Guard
@@ -686,6 +725,7 @@ package body Appserver.HTTP.Server is
 
    procedure Free is new Ada.Unchecked_Deallocation (Shared_Loop, Loop_Reference);
    procedure Free is new Ada.Unchecked_Deallocation (Worker, Worker_Reference);
+   procedure Free is new Ada.Unchecked_Deallocation (Log_Writer, Log_Writer_Reference);
    procedure Free is new Ada.Unchecked_Deallocation (Engine, Engine_Reference);
 
    procedure Open_Loops
@@ -708,15 +748,21 @@ package body Appserver.HTTP.Server is
             Workers => Engine.Worker_Count);
          Engine.Loops (K).Open
            (Engine.Listener, Engine.Loop_Count > 1, Handle, Service, Options.Limits,
-            Options.Times, Options.Report);
+            Options.Times, Options.Report, Options.Log, Writes => False);
       end loop;
    end Open_Loops;
+
+   function Has_Log (Engine : Server.Engine) return Boolean is
+     (Engine.Options.Log /= null and then Engine.Options.Log.Is_Open);
 
    procedure Start_Workers (Engine : not null Engine_Reference) is
    begin
       for K in Engine.Workers'Range loop
          Engine.Workers (K) := new Worker (Engine, Number => K, Stack => Stack_Of (Engine.Options));
       end loop;
+      if Has_Log (Engine.all) then
+         Engine.Log_Writer := new Log_Writer (Engine);
+      end if;
    end Start_Workers;
 
    procedure Await_Workers (Engine : in out Server.Engine) is
@@ -727,10 +773,18 @@ package body Appserver.HTTP.Server is
          end loop;
          Free (Worker);
       end loop;
+      while Engine.Log_Writer /= null and then not Engine.Log_Writer'Terminated loop
+         delay 0.001;
+      end loop;
+      Free (Engine.Log_Writer);
    end Await_Workers;
 
    procedure Close (Engine : in out Engine_Reference) is
+      Is_Empty : Boolean;
    begin
+      if Has_Log (Engine.all) then
+         Engine.Options.Log.Write_Out (Is_Empty);
+      end if;
       for Each of Engine.Loops loop
          if Each /= null then
             Each.Close;

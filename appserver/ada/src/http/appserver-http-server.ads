@@ -15,6 +15,7 @@
 --     …
 --     Server.Stop;
 
+with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Parsing;
 with Appserver.HTTP.Services;
 
@@ -46,6 +47,8 @@ package Appserver.HTTP.Server is
       Times          : Time_Limits;
       Report         : Exception_Report := Report_On_Standard_Error'Access;
       --  null: exceptions are not reported
+      Log            : Access_Logs.Log_Reference := null;
+      --  A task of its own writes it out; null: there is neither
    end record;
 
    type Web_Server is tagged limited private;

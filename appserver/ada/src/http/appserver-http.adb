@@ -149,7 +149,6 @@ package body Appserver.HTTP is
      (Left'Length = Right'Length
       and then (for all K in Left'Range =>
                   Lower (Left (K)) = Lower (Right (K - Left'First + Right'First))));
-   --  But for the case of letters
 
    function Has_Field (Self : Request; Name : String) return Boolean is
      (for some Line of Self.Lines (1 .. Self.Line_Count) =>

@@ -314,6 +314,9 @@ package Appserver.HTTP is
 
 private
 
+   function Same (Left, Right : String) return Boolean;
+   --  But for the case of letters
+
    ---------------
    -- The draft --
    ---------------

@@ -2,8 +2,11 @@
 
 with Ada.Unchecked_Deallocation;
 with Appserver.HTTP.Files;
+with Appserver.HTTP.Proxies;
+with Appserver.IP_Addresses;
 with Calculator;
 with Hello;
+with Proxy_Service;
 
 package body Counted_Service is
 
@@ -11,8 +14,12 @@ package body Counted_Service is
 
    Folder : Files.Folder;
 
+   function Client (Request : HTTP.Request) return IP_Addresses.Address is
+     (Proxies.Client_Address (Request, Proxy_Service.Trusted, Proxies.Forwarded));
+
    procedure Open (Folder : String) is
    begin
+      Log.Open (Folder & "/access.log", Access_Logs.JSON, Client'Access);
       Counted_Service.Folder.Open (Folder);
    end Open;
 
@@ -34,6 +41,7 @@ package body Counted_Service is
    function Answer (Request : HTTP.Request) return Response is
      (if Request.Path_Starts_With ("/files/") then Folder.Answer (Request, "/files/")
       elsif Request.Path_Is ("/") or else Request.Path_Is ("/hello") then Hello.Answer (Request)
+      elsif Request.Path_Is ("/forwarded") then Proxy_Service.Forwarded (Request)
       elsif Request.Path_Is ("/new") then New_Text (Request)
       elsif Request.Path_Is ("/raise") then Raised
       else Calculator.Answer (Request));

@@ -1,8 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  services_server PROFILE [ADDRESS]: servers for tests/http/test_services.py, until its input ends.
---  It prints their ports: of two of the profile "server", each with a service of its own, or of one
---  of the profile "embedded".
+--  services_server PROFILE [ADDRESS [LOG FORMAT]]: for test_services.py and test_access_log.py of
+--  tests/http, until its input ends. It prints the ports of two servers of the profile "server",
+--  each with a service of its own, or that of one of the profile "embedded"; and with a log, at its
+--  end, how many lines were lost.
 
 with Ada.Command_Line;
 with Ada.Text_IO;
@@ -19,13 +20,18 @@ procedure Services_Server is
    Address : constant String :=
      (if Ada.Command_Line.Argument_Count > 1 then Ada.Command_Line.Argument (2) else "0.0.0.0");
 
+   Has_Log : constant Boolean := Ada.Command_Line.Argument_Count > 2;
+
    procedure Serve is
+      Options : constant HTTP.Server.Settings :=
+        (Log    => (if Has_Log then Web_Services.Log'Access else null),
+         others => <>);
       Service : constant array (1 .. 2) of HTTP.Services.Service_Reference :=
         [others => new Web_Services.Web_Service];
       Web     : array (Service'Range) of HTTP.Server.Web_Server;
    begin
-      Web (1).Start (Service (1), Address);
-      Web (2).Start (Service (2), Address);
+      Web (1).Start (Service (1), Address, Options => Options);
+      Web (2).Start (Service (2), Address, Options => Options);
       Put_Line (Web (1).Port'Image);
       Put_Line (Web (2).Port'Image);
       Flush;
@@ -37,7 +43,8 @@ procedure Services_Server is
       end loop;
    end Serve;
 
-   package Device is new HTTP.Embedded (Service => Web_Services.Only_One'Access);
+   package Device is new HTTP.Embedded
+     (Service => Web_Services.Only_One'Access, Log => Web_Services.Log'Access);
 
    procedure Serve_On_Device is
    begin
@@ -49,9 +56,16 @@ procedure Services_Server is
    end Serve_On_Device;
 
 begin
+   if Has_Log then
+      Web_Services.Open_Log (Ada.Command_Line.Argument (3), Ada.Command_Line.Argument (4));
+   end if;
    if Ada.Command_Line.Argument (1) = "embedded" then
       Serve_On_Device;
    else
       Serve;
+   end if;
+   if Has_Log then
+      Web_Services.Log.Close;
+      Put_Line (Web_Services.Log.Lost_Lines'Image);
    end if;
 end Services_Server;

@@ -1,5 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 
+with Appserver.HTTP.Proxies;
 with Appserver.IP_Addresses;
 with Proxy_Service;
 
@@ -36,5 +37,13 @@ package body Web_Services is
       elsif Request.Path_Is ("/x-forwarded") then Proxy_Service.X_Forwarded (Request)
       elsif Request.Path_Is ("/count") then Count (Self, Request)
       else Empty (Not_Found));
+
+   function Client (Request : HTTP.Request) return IP_Addresses.Address is
+     (Proxies.Client_Address (Request, Proxy_Service.Trusted, Proxies.X_Forwarded));
+
+   procedure Open_Log (Path, Format : String) is
+   begin
+      Log.Open (Path, Access_Logs.Line_Format'Value (Format), Client'Access);
+   end Open_Log;
 
 end Web_Services;

@@ -2,6 +2,7 @@
 --
 --  A service with a state, which tests/http asks through sockets.
 
+with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Services;
 
 package Web_Services is
@@ -25,5 +26,10 @@ package Web_Services is
 
    Only_One : aliased Web_Service;
    --  That of the embedded profile
+
+   Log : aliased HTTP.Access_Logs.Access_Log (Lines => 32);
+
+   procedure Open_Log (Path, Format : String);
+   --  It names the clients of trusted proxies
 
 end Web_Services;
