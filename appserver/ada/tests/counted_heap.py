@@ -61,6 +61,8 @@ def chunked(body):
     return request("POST", "/sum", "Transfer-Encoding: chunked", body=coded)
 
 
+FORM = "Content-Type: application/x-www-form-urlencoded"
+
 ANSWERED = [
     ([200], [request("GET", "/")]),
     ([200], [request("HEAD", "/")]),
@@ -91,6 +93,8 @@ ANSWERED = [
     ([400], [request("GET", "/%zz")]),
     ([501], [request("POST", "/sum", "Transfer-Encoding: gzip, chunked")]),
     ([200], [request("GET", "/forwarded", 'Forwarded: for="[2001:db8::1]:1";host=h;proto=https, for=10.0.0.1')]),
+    ([200], [request("GET", "/cookies", "Cookie: a=b; c=" + "d" * 300)]),
+    ([200], [request("POST", "/form", FORM, "Content-Length: 10", body=b"a=%41&b=+x")]),
     ([404], [request("GET", "/nowhere", 'User-Agent: "' + "\\" * 1_000)]),
     ([505], [b"GET / HTTP/3.0\r\nHost: device\r\n\r\n"]),
 ]

@@ -6,18 +6,6 @@ package body Appserver.HTTP.Proxies is
 
    use IP_Addresses;
 
-   function Trimmed (Text : String; Within : Span) return Span is
-      Result : Span := Within;
-   begin
-      while Result.First <= Result.Last and then Text (Result.First) in ' ' | ASCII.HT loop
-         Result.First := Result.First + 1;
-      end loop;
-      while Result.Last >= Result.First and then Text (Result.Last) in ' ' | ASCII.HT loop
-         Result.Last := Result.Last - 1;
-      end loop;
-      return Result;
-   end Trimmed;
-
    --------------
    -- Elements --
    --------------

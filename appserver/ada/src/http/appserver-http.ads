@@ -317,6 +317,11 @@ private
    function Same (Left, Right : String) return Boolean;
    --  But for the case of letters
 
+   procedure Take_Decoded
+     (Text : String; Next : in out Positive; Byte : out Character; Plus_Is_Space : Boolean)
+     with Pre => Next <= Text'Last;
+   --  The byte that is encoded at Next, which is behind it then
+
    ---------------
    -- The draft --
    ---------------
@@ -349,6 +354,9 @@ private
    --  A part of the request's bytes
 
    function Length (Self : Span) return Natural is (Self.Last - Self.First + 1);
+
+   function Trimmed (Text : String; Within : Span) return Span;
+   --  Without the spaces and tabs at its ends
 
    type Field_Line is record
       Name, Value : Span;

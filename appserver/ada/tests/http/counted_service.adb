@@ -7,6 +7,7 @@ with Appserver.IP_Addresses;
 with Calculator;
 with Hello;
 with Proxy_Service;
+with Web_Services;
 
 package body Counted_Service is
 
@@ -42,6 +43,8 @@ package body Counted_Service is
      (if Request.Path_Starts_With ("/files/") then Folder.Answer (Request, "/files/")
       elsif Request.Path_Is ("/") or else Request.Path_Is ("/hello") then Hello.Answer (Request)
       elsif Request.Path_Is ("/forwarded") then Proxy_Service.Forwarded (Request)
+      elsif Request.Path_Is ("/cookies") or else Request.Path_Is ("/form") then
+        Web_Services.Only_One.Answer (Request)
       elsif Request.Path_Is ("/new") then New_Text (Request)
       elsif Request.Path_Is ("/raise") then Raised
       else Calculator.Answer (Request));

@@ -22,7 +22,8 @@ package Web_Services is
    overriding function Answer
      (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Response;
    --  /address: the connection's. /forwarded, /x-forwarded: as Proxy_Service. /count: how often
-   --  this service was asked for it.
+   --  this service was asked for it. /cookies, /form: a line "NAME=VALUE" in hexadecimal digits for
+   --  each. /set-cookie?name=N&value=V
 
    Only_One : aliased Web_Service;
    --  That of the embedded profile
