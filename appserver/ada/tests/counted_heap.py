@@ -86,6 +86,8 @@ ANSWERED = [
     ([206], [request("GET", "/files/file.bin", "Range: bytes=5-4000000")]),
     ([416], [request("GET", "/files/file.bin", "Range: bytes=5000000-")]),
     ([304], [request("GET", "/files/file.bin", "If-None-Match: *")]),
+    ([200], [request("GET", "/files/file.bin", "Accept-Encoding: gzip;q=0.5, br")]),
+    ([200], [request("GET", "/files/packed", "Accept-Encoding: br, gzip")]),
     ([404], [request("GET", "/files/../secret")]),
     ([414], [request("GET", "/" + "x" * 9_000)]),
     ([431], [request("GET", "/", "X: " + "x" * 9_000)]),
@@ -140,6 +142,7 @@ def leave(device):
 def main(program):
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "file.bin").write_bytes(FILE)
+        Path(folder, "packed.gz").write_bytes(b"packed")
         device = Device(program, folder)
         for expected, pieces in ANSWERED:
             statuses = device.statuses(*pieces)

@@ -152,16 +152,18 @@ package body Appserver.HTTP.Linux_Files is
 
    Kind_Mask    : constant := 8#170_000#;
    Kind_Regular : constant := 8#100_000#;
+   Kind_Folder  : constant := 8#040_000#;
 
    procedure Look (File : Descriptor; Facts : out File_Facts; Result : out Failure) is
       Data : Statx_Data;
    begin
       if C_Statx (int (File), To_C (""), Empty_Path, Wanted, Data) /= 0 then
-         Facts  := (Is_Regular => False, Size => 0, Changed => 0, Fraction => 0);
+         Facts  := (Size => 0, Changed => 0, Fraction => 0, others => False);
          Result := Not_There;
       else
          Facts  :=
            (Is_Regular => (Data.Mode and Kind_Mask) = Kind_Regular,
+            Is_Folder  => (Data.Mode and Kind_Mask) = Kind_Folder,
             Size       => Byte_Count (Data.Size),
             Changed    => Data.Modified.Seconds,
             Fraction   => Data.Modified.Nanoseconds);

@@ -23,6 +23,7 @@ private package Appserver.HTTP.Linux_Files is
 
    type File_Facts is record
       Is_Regular : Boolean;
+      Is_Folder  : Boolean;
       Size       : Byte_Count;
       Changed    : Interfaces.Integer_64;
       --  In seconds since 1970

@@ -13,7 +13,8 @@ package body Counted_Service is
 
    use HTTP;
 
-   Folder : Files.Folder;
+   Folder  : Files.Folder;
+   Caching : aliased constant String := "no-cache";
 
    function Client (Request : HTTP.Request) return IP_Addresses.Address is
      (Proxies.Client_Address (Request, Proxy_Service.Trusted, Proxies.Forwarded));
@@ -21,7 +22,8 @@ package body Counted_Service is
    procedure Open (Folder : String) is
    begin
       Log.Open (Folder & "/access.log", Access_Logs.JSON, Client'Access);
-      Counted_Service.Folder.Open (Folder);
+      Counted_Service.Folder.Open
+        (Folder, (Cache_Control => Caching'Access, Index => null, Precompressed => True));
    end Open;
 
    type Text_Reference is access String;

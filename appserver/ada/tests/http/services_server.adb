@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  services_server PROFILE [ADDRESS [LOG FORMAT]]: for test_services.py and test_access_log.py of
---  tests/http, until its input ends. It prints the ports of two servers of the profile "server",
+--  services_server PROFILE [ADDRESS [LOG FORMAT [FOLDER]]]: for test_services.py and its neighbours
+--  in tests/http, until its input ends. It prints the ports of two servers of the profile "server",
 --  each with a service of its own, or that of one of the profile "embedded"; and with a log, at its
 --  end, how many lines were lost.
 
@@ -56,6 +56,9 @@ procedure Services_Server is
    end Serve_On_Device;
 
 begin
+   if Ada.Command_Line.Argument_Count > 4 then
+      Web_Services.Open_Site (Ada.Command_Line.Argument (5));
+   end if;
    if Has_Log then
       Web_Services.Open_Log (Ada.Command_Line.Argument (3), Ada.Command_Line.Argument (4));
    end if;

@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 
 with Appserver.HTTP.Cookies;
+with Appserver.HTTP.Files;
 with Appserver.HTTP.Forms;
 with Appserver.HTTP.Proxies;
 with Appserver.IP_Addresses;
@@ -81,6 +82,19 @@ package body Web_Services is
       return Written (Plain_Text'Access);
    end All_Fields;
 
+   Site    : Files.Folder;
+   Caching : aliased constant String := "public, max-age=60";
+   Index   : aliased constant String := "index.html";
+
+   procedure Open_Site (Path : String) is
+   begin
+      Site.Open
+        (Path,
+         (Cache_Control => Caching'Access,
+          Index         => Index'Access,
+          Precompressed => True));
+   end Open_Site;
+
    overriding function Answer
      (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Response is
      (if Request.Path_Is ("/address") then Address (Request)
@@ -89,6 +103,8 @@ package body Web_Services is
       elsif Request.Path_Is ("/count") then Count (Self, Request)
       elsif Request.Path_Is ("/cookies") then All_Cookies (Request)
       elsif Request.Path_Is ("/set-cookie") then New_Cookie (Request)
+      elsif Site.Is_Open and then Request.Path_Starts_With ("/site/") then
+        Site.Answer (Request, "/site/")
       elsif Request.Path_Is ("/form") then All_Fields (Request)
       else Empty (Not_Found));
 

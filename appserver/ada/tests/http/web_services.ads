@@ -23,10 +23,13 @@ package Web_Services is
      (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Response;
    --  /address: the connection's. /forwarded, /x-forwarded: as Proxy_Service. /count: how often
    --  this service was asked for it. /cookies, /form: a line "NAME=VALUE" in hexadecimal digits for
-   --  each. /set-cookie?name=N&value=V
+   --  each. /set-cookie?name=N&value=V. /site/: files, if there are
 
    Only_One : aliased Web_Service;
    --  That of the embedded profile
+
+   procedure Open_Site (Path : String);
+   --  With index files, files that are compressed already, and "public, max-age=60"
 
    Log : aliased HTTP.Access_Logs.Access_Log (Lines => 32);
 
