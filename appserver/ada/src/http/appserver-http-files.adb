@@ -267,10 +267,10 @@ package body Appserver.HTTP.Files is
       end if;
    end Open_And_Look;
 
-   --  The coding that the client wants most, of those that there is a file in. It wants a coding if
-   --  it lists it, and lists "identity" with no more weight.
+   --  The file in the coding that the client wants most, of those that there are; Not_There if it
+   --  wants none of them. It wants a coding that it lists, and "identity" with no more weight.
 
-   procedure Open_Best
+   procedure Open_Coded
      (Self    : Folder;
       Request : HTTP.Request;
       Path    : String;
@@ -278,30 +278,44 @@ package body Appserver.HTTP.Files is
       Facts   : out Linux_Files.File_Facts;
       Result  : out Linux_Files.Failure)
    is
-      Accepted : constant String :=
-        (if Self.Options.Precompressed then Request.Field ("Accept-Encoding") else "");
+      Accepted : constant String := Request.Field ("Accept-Encoding");
 
       function Weight_Of (Item : Coding) return Media_Ranges.Listed_Weight is
         (Media_Ranges.Coding_Weight (Accepted, Name_Of (Item)));
 
       type Coding_List is array (1 .. 2) of Coding;
 
+      Least : constant Media_Ranges.Listed_Weight :=
+        Media_Ranges.Own_Weight (Accepted, Name_Of (Identity));
       Order : constant Coding_List :=
         (if Weight_Of (Gzip) > Weight_Of (Brotli) then [Gzip, Brotli] else [Brotli, Gzip]);
    begin
+      Result := Linux_Files.Not_There;
       for Item of Order loop
          Coded := Item;
-         if Weight_Of (Item) > 0
-           and then Weight_Of (Item) >= Media_Ranges.Own_Weight (Accepted, Name_Of (Identity))
-         then
+         if Weight_Of (Item) > 0 and then Weight_Of (Item) >= Least then
             Open_And_Look (Self, Path, Item, Request.Draft.all, Facts, Result);
-            if Result /= Linux_Files.Not_There then
-               return;
-            end if;
          end if;
+         exit when Result /= Linux_Files.Not_There;
       end loop;
-      Coded := Identity;
-      Open_And_Look (Self, Path, Identity, Request.Draft.all, Facts, Result);
+   end Open_Coded;
+
+   procedure Open_Best
+     (Self    : Folder;
+      Request : HTTP.Request;
+      Path    : String;
+      Coded   : out Coding;
+      Facts   : out Linux_Files.File_Facts;
+      Result  : out Linux_Files.Failure) is
+   begin
+      Result := Linux_Files.Not_There;
+      if Self.Options.Precompressed and then Request.Has_Field ("Accept-Encoding") then
+         Open_Coded (Self, Request, Path, Coded, Facts, Result);
+      end if;
+      if Result = Linux_Files.Not_There then
+         Coded := Identity;
+         Open_And_Look (Self, Path, Identity, Request.Draft.all, Facts, Result);
+      end if;
    end Open_Best;
 
    Longest_Location : constant := 2_048;
