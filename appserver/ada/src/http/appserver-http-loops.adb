@@ -292,10 +292,10 @@ package body Appserver.HTTP.Loops is
    --  Sends what the context has for a connection. What cannot be sent yet leaves the context.
 
    procedure Send
-     (Self   : in out Event_Loop;
-      Slot   : Slot_Index;
-      Context   : in out Contexts.Context;
-      Result : out Linux.Outcome)
+     (Self    : in out Event_Loop;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Result  : out Linux.Outcome)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Has_Room   : Boolean;
@@ -388,7 +388,7 @@ package body Appserver.HTTP.Loops is
    procedure Save_Input
      (Self     : in out Event_Loop;
       Slot     : Slot_Index;
-      Context     : in out Contexts.Context;
+      Context  : in out Contexts.Context;
       Has_Room : out Boolean)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -539,10 +539,10 @@ package body Appserver.HTTP.Loops is
    end Answer;
 
    procedure Refuse
-     (Self   : in out Event_Loop;
-      Slot   : Slot_Index;
-      Context   : in out Contexts.Context;
-      Status : Status_Code)
+     (Self    : in out Event_Loop;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Status  : Status_Code)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
@@ -557,10 +557,10 @@ package body Appserver.HTTP.Loops is
    end Refuse;
 
    procedure Refuse_And_Finish
-     (Self   : in out Event_Loop;
-      Slot   : Slot_Index;
-      Context   : in out Contexts.Context;
-      Status : Status_Code)
+     (Self    : in out Event_Loop;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Status  : Status_Code)
    is
       Result : Linux.Outcome;
    begin
@@ -575,7 +575,7 @@ package body Appserver.HTTP.Loops is
    procedure Answer_Some
      (Self    : in out Event_Loop'Class;
       Slot    : Slot_Index;
-      Context    : in out Contexts.Context;
+      Context : in out Contexts.Context;
       Goes_On : out Boolean)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -663,7 +663,7 @@ package body Appserver.HTTP.Loops is
    procedure Read
      (Self      : in out Event_Loop'Class;
       Slot      : Slot_Index;
-      Context      : in out Contexts.Context;
+      Context   : in out Contexts.Context;
       Is_Urgent : Boolean := False)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -791,7 +791,7 @@ package body Appserver.HTTP.Loops is
    procedure Drop_Failed
      (Self     : in out Event_Loop;
       Slot     : Slot_Index;
-      Context     : in out Contexts.Context;
+      Context  : in out Contexts.Context;
       Was_Busy : Boolean;
       Error    : Ada.Exceptions.Exception_Occurrence) is
    begin

@@ -123,26 +123,26 @@ private
    --  how far the next one is
 
    type Connection is record
-      State    : Connection_State;
-      Awaits   : Next_Thing;
-      Is_Disarmed  : Boolean;
+      State          : Connection_State;
+      Awaits         : Next_Thing;
+      Is_Disarmed    : Boolean;
       --  Not waited for, as something happened while it was Busy
-      Is_Last  : Boolean;
+      Is_Last        : Boolean;
       --  To be closed when all is sent
-      Lingers  : Boolean;
+      Lingers        : Boolean;
       Refusal_Is_Due : Boolean;
       --  503 is due when the answer before it is sent
-      Socket   : Descriptor;
-      Client   : IP_Addresses.Address;
-      Deadline : Byte_Count;
-      Unsent   : Natural;
+      Socket         : Descriptor;
+      Client         : IP_Addresses.Address;
+      Deadline       : Byte_Count;
+      Unsent         : Natural;
       --  Of what was sent, when it had to wait; or when the deadline was moved
-      Input    : Blocks.Chain;
-      Progress : HTTP.Progress;
+      Input          : Blocks.Chain;
+      Progress       : HTTP.Progress;
       --  Of the request that begins Input
-      Output   : Blocks.Chain;
-      Tail     : Contexts.Tail;
-      Next     : Slot_Count;
+      Output         : Blocks.Chain;
+      Tail           : Contexts.Tail;
+      Next           : Slot_Count;
       --  The next free one
    end record;
 

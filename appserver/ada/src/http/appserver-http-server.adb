@@ -83,13 +83,13 @@ package body Appserver.HTTP.Server is
       --  That loop needs nobody any more. When this is so for all, it is time to leave.
 
    private
-      Unserved     : Loop_Flags (1 .. Count) := [others => True];
-      Unserved_Count  : Natural := Count;
-      Listening  : Natural := Count;
-      Over       : Loop_Flags (1 .. Count) := [others => False];
-      Is_Watched : Boolean := False;
-      Is_Woken   : Boolean := False;
-      All_Over   : Boolean := False;
+      Unserved       : Loop_Flags (1 .. Count) := [others => True];
+      Unserved_Count : Natural := Count;
+      Listening      : Natural := Count;
+      Over           : Loop_Flags (1 .. Count) := [others => False];
+      Is_Watched     : Boolean := False;
+      Is_Woken       : Boolean := False;
+      All_Over       : Boolean := False;
    end Scheduler;
 
    protected body Scheduler is
@@ -208,7 +208,7 @@ package body Appserver.HTTP.Server is
       Now_In     : Phase := Working with Volatile;
       Turns      : Linux.Word := 0;
       --  Handlers that were called
-      Hands_Over   : Boolean := False;
+      Hands_Over : Boolean := False;
       --  Another task goes on with the loop before a handler is called
       Slow_Until : Byte_Count := 0;
       Left_At    : Nanoseconds_List (1 .. Workers) := [others => 0];
@@ -257,11 +257,11 @@ package body Appserver.HTTP.Server is
    type Engine (Loop_Count, Worker_Count : Positive) is limited record
       Options      : Settings;
       Listener     : Descriptor := No_File;
-      Scheduler        : Server.Scheduler (Loop_Count);
+      Scheduler    : Server.Scheduler (Loop_Count);
       Watch_Sleeps : Boolean := False with Atomic;
       Watcher      : Natural := Nobody with Atomic;
       --  The task that watches
-      Has_Unserved  : Boolean := False with Atomic;
+      Has_Unserved : Boolean := False with Atomic;
       --  Some loop may be unserved
       Next_Loop    : Goal_List (1 .. Worker_Count) := [others => Nowhere];
       --  The loop that each task is to serve next
@@ -414,11 +414,11 @@ package body Appserver.HTTP.Server is
       end if;
       Self.Engine.Has_Unserved := False;
       declare
-         Unserved  : constant Loop_Flags := Self.Engine.Scheduler.Unserved_Loops;
-         Sets    : Linux.Descriptor_List (1 .. Unserved'Length) := [others => Self.Events_Of];
-         Numbers : Goal_List (Sets'Range) := [others => Nowhere];
-         Last    : Positive := 1;
-         Ready   : Natural;
+         Unserved : constant Loop_Flags := Self.Engine.Scheduler.Unserved_Loops;
+         Sets     : Linux.Descriptor_List (1 .. Unserved'Length) := [others => Self.Events_Of];
+         Numbers  : Goal_List (Sets'Range) := [others => Nowhere];
+         Last     : Positive := 1;
+         Ready    : Natural;
       begin
          for K in Unserved'Range loop
             if Unserved (K) and then K /= Self.Number then
@@ -659,7 +659,7 @@ package body Appserver.HTTP.Server is
    procedure Work (Self : in out Engine; Number : Positive) is
       Options : Settings renames Self.Options;
       Draft   : aliased Answer_Draft (Options.Answer_Content);
-      Context    : Contexts.Context
+      Context : Contexts.Context
         (Request_Capacity => Options.Limits.Header + Options.Limits.Content + Parsing.Slack,
          Output_Capacity  => Options.Answer_Content + Contexts.Longest_Header,
          Draft            => Draft'Access,

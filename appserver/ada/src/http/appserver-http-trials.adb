@@ -37,9 +37,9 @@ package body Appserver.HTTP.Trials is
       Bytes   : String;
       Client  : IP_Addresses.Address) return String
    is
-      Date   : constant Dates.Date_Text := Dates.Image (0);
-      Draft  : aliased Answer_Draft (65_536);
-      Context   : Contexts.Context
+      Date    : constant Dates.Date_Text := Dates.Image (0);
+      Draft   : aliased Answer_Draft (65_536);
+      Context : Contexts.Context
         (Limits.Header + Limits.Content + Parsing.Slack,
          Draft.Capacity + Contexts.Longest_Header, Draft'Access, 0);
       Text   : Unbounded_String;
