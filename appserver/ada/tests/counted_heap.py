@@ -61,6 +61,8 @@ def chunked(body):
     return request("POST", "/sum", "Transfer-Encoding: chunked", body=coded)
 
 
+FORM = "Content-Type: application/x-www-form-urlencoded"
+
 ANSWERED = [
     ([200], [request("GET", "/")]),
     ([200], [request("HEAD", "/")]),
@@ -84,12 +86,18 @@ ANSWERED = [
     ([206], [request("GET", "/files/file.bin", "Range: bytes=5-4000000")]),
     ([416], [request("GET", "/files/file.bin", "Range: bytes=5000000-")]),
     ([304], [request("GET", "/files/file.bin", "If-None-Match: *")]),
+    ([200], [request("GET", "/files/file.bin", "Accept-Encoding: gzip;q=0.5, br")]),
+    ([200], [request("GET", "/files/packed", "Accept-Encoding: br, gzip")]),
     ([404], [request("GET", "/files/../secret")]),
     ([414], [request("GET", "/" + "x" * 9_000)]),
     ([431], [request("GET", "/", "X: " + "x" * 9_000)]),
     ([400], [b"GET / HTTP/1.1\r\n\r\n"]),
     ([400], [request("GET", "/%zz")]),
     ([501], [request("POST", "/sum", "Transfer-Encoding: gzip, chunked")]),
+    ([200], [request("GET", "/forwarded", 'Forwarded: for="[2001:db8::1]:1";host=h;proto=https, for=10.0.0.1')]),
+    ([200], [request("GET", "/cookies", "Cookie: a=b; c=" + "d" * 300)]),
+    ([200], [request("POST", "/form", FORM, "Content-Length: 10", body=b"a=%41&b=+x")]),
+    ([404], [request("GET", "/nowhere", 'User-Agent: "' + "\\" * 1_000)]),
     ([505], [b"GET / HTTP/3.0\r\nHost: device\r\n\r\n"]),
 ]
 
@@ -134,6 +142,7 @@ def leave(device):
 def main(program):
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "file.bin").write_bytes(FILE)
+        Path(folder, "packed.gz").write_bytes(b"packed")
         device = Device(program, folder)
         for expected, pieces in ANSWERED:
             statuses = device.statuses(*pieces)
@@ -143,6 +152,8 @@ def main(program):
         dribble(device)
         leave(device)
         calls = device.calls()
+        lines = Path(folder, "access.log").read_text().splitlines()
+        assert len(lines) >= len(ANSWERED), "its log lacks lines"
         assert calls == 0, f"memory of the heap was asked for {calls} times"
 
         for path, expected in ("/new", 200), ("/raise", 500):

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 
 with Appserver.HTTP.Blocks;
-with Appserver.HTTP.Desks;
+with Appserver.HTTP.Contexts;
 with Appserver.HTTP.Linux;
 with Appserver.HTTP.Loops;
 
@@ -15,9 +15,9 @@ package body Appserver.HTTP.Embedded is
 
    Draft : aliased Answer_Draft (Answer_Content);
 
-   Desk : Desks.Desk
+   Context : Contexts.Context
      (Request_Capacity => Request_Header + Request_Content + Parsing.Slack,
-      Output_Capacity  => Answer_Content + Desks.Longest_Header,
+      Output_Capacity  => Answer_Content + Contexts.Longest_Header,
       Draft            => Draft'Access,
       Owner            => 0);
 
@@ -34,8 +34,9 @@ package body Appserver.HTTP.Embedded is
       Linux.Ignore_Broken_Pipes;
       Linux.Allow_Files (Connections + Few_Files);
       Listener := Linux.Listening_Socket (Address, Port, Backlog);
-      The_Loop.Open (Listener, Is_Shared => False, Handle => Handle, Limits => Limits,
-                     Times => Times, Report => Report);
+      The_Loop.Open (Listener, Is_Shared => False, Handle => Handle, Service => Service,
+                     Limits => Limits, Times => Times, Report => Report, Log => Log,
+                     Writes => True);
    exception
       when others =>
          if Listener /= No_File then
@@ -50,14 +51,14 @@ package body Appserver.HTTP.Embedded is
    procedure Serve is
    begin
       Linux.Unmap_Code;
-      The_Loop.Serve (Desk);
+      The_Loop.Serve (Context);
    end Serve;
 
    procedure Serve_Until_Input (File : Descriptor) is
    begin
       The_Loop.Watch (File);
       Linux.Unmap_Code;
-      The_Loop.Serve (Desk);
+      The_Loop.Serve (Context);
    end Serve_Until_Input;
 
    procedure Ask_To_Stop is
@@ -66,10 +67,15 @@ package body Appserver.HTTP.Embedded is
    end Ask_To_Stop;
 
    procedure Close is
+      use type Access_Logs.Log_Reference;
+      Is_Empty : Boolean;
    begin
       The_Loop.Watch (No_File);
       The_Loop.Ask_To_Stop;
-      The_Loop.Serve (Desk);
+      The_Loop.Serve (Context);
+      if Log /= null and then Log.Is_Open then
+         Log.Write_Out (Is_Empty);
+      end if;
       The_Loop.Close;
       Listener := No_File;
    end Close;

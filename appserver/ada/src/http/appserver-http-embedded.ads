@@ -10,11 +10,16 @@
 --     Web.Open (Port => 8080);
 --     Web.Serve;
 
+with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Parsing;
+with Appserver.HTTP.Services;
 
 generic
-   Handle : Handler;
+   Handle : Handler := Services.Not_Here'Access;
    --  Everyone waits for it: it is to be quick
+
+   Service : Services.Service_Reference := null;
+   --  Asked in place of Handle if it is not null
 
    Connections : Positive := 64;
    --  At a time; others wait to be accepted
@@ -30,6 +35,9 @@ generic
 
    Report : Exception_Report := Report_On_Standard_Error'Access;
    --  null: exceptions are not reported
+
+   Log : Access_Logs.Log_Reference := null;
+   --  Written out before the server waits; null: there is none
 package Appserver.HTTP.Embedded is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);

@@ -5,6 +5,7 @@ with Appserver.HTTP.Conditions;
 with Appserver.HTTP.Dates;
 with Appserver.HTTP.Linux;
 with Appserver.HTTP.Linux_Files;
+with Appserver.Media_Ranges;
 with Interfaces;
 
 package body Appserver.HTTP.Files is
@@ -15,7 +16,9 @@ package body Appserver.HTTP.Files is
    -- The folder --
    ----------------
 
-   procedure Open (Self : in out Folder; Path : String) is
+   procedure Open
+     (Self : in out Folder; Path : String; Options : Folder_Options := (others => <>))
+   is
       Result : Linux_Files.Failure;
    begin
       if not Linux_Files.Refuses_Links then
@@ -25,6 +28,7 @@ package body Appserver.HTTP.Files is
       if Result /= Linux_Files.None then
          raise Folder_Error with "no folder: " & Path;
       end if;
+      Self.Options := Options;
    end Open;
 
    procedure Close (Self : in out Folder) is
@@ -44,19 +48,18 @@ package body Appserver.HTTP.Files is
    -- Paths --
    -----------
 
-   --  A name of the path as it is there, decoded. It is not decoded again.
+   --  The file's name that the last name of a path, decoded, stands for
 
-   function Is_Plain (Name : String) return Boolean is
-     (Name'Length in 1 .. 255
-      and then Name (Name'First) /= '.'
-      and then (for all C of Name => C not in '/' | '\' | ASCII.NUL));
+   function Last_Name (Self : Folder; Name : String) return String is
+     (if Name = "" and then Self.Options.Index /= null then Self.Options.Index.all else Name);
 
-   --  Opens the file that Path, percent-encoded, leads to from the folder on, a folder at a time.
-   --  Folders below Self's are closed again.
+   --  Opens the file that Path, percent-encoded, leads to from the folder on, a folder at a time;
+   --  with Ending behind its name. Folders below Self's are closed again.
 
    procedure Open_Below
      (Self   : Folder;
       Path   : String;
+      Ending : String;
       File   : out Descriptor;
       Result : out Linux_Files.Failure)
    is
@@ -81,14 +84,17 @@ package body Appserver.HTTP.Files is
             Last := Last + 1;
          end loop;
          declare
-            Name : constant String := Decoded (Path (First .. Last));
+            Is_Last : constant Boolean := Last = Path'Last;
+            Name    : constant String  := Decoded (Path (First .. Last));
+            Wanted  : constant String  := (if Is_Last then Last_Name (Self, Name) else Name);
          begin
-            exit when not Is_Plain (Name);
-            if Last = Path'Last then
-               Linux_Files.Open_File_In (Within, Name, File, Result);
+            --  It is not decoded again
+            exit when not Is_Name (Wanted);
+            if Is_Last then
+               Linux_Files.Open_File_In (Within, Wanted & Ending, File, Result);
                exit;
             end if;
-            Linux_Files.Open_Folder_In (Within, Name, Inner, Result);
+            Linux_Files.Open_Folder_In (Within, Wanted, Inner, Result);
          end;
          exit when Result /= Linux_Files.None;
          Leave;
@@ -122,11 +128,22 @@ package body Appserver.HTTP.Files is
       return Result (First .. Result'Last);
    end Hexadecimal;
 
-   --  Of the time of the last change, to the nanosecond, and the size
+   --  The codings that files may have beside them, the better one first
 
-   function Tag_Of (Facts : Linux_Files.File_Facts) return String is
+   type Coding is (Identity, Brotli, Gzip);
+
+   function Name_Of (Self : Coding) return String is
+     (case Self is when Identity => "identity", when Brotli => "br", when Gzip => "gzip");
+
+   function Ending_Of (Self : Coding) return String is
+     (case Self is when Identity => "", when Brotli => ".br", when Gzip => ".gz");
+
+   --  Of the time of the last change, to the nanosecond, the size, and the coding
+
+   function Tag_Of (Facts : Linux_Files.File_Facts; Coded : Coding) return String is
      ('"' & Hexadecimal (abs Long_Long_Integer (Facts.Changed)) & '.'
-      & Hexadecimal (Long_Long_Integer (Facts.Fraction)) & '-' & Hexadecimal (Facts.Size) & '"');
+      & Hexadecimal (Long_Long_Integer (Facts.Fraction)) & '-' & Hexadecimal (Facts.Size)
+      & Ending_Of (Coded) & '"');
 
    function Time_Of (Facts : Linux_Files.File_Facts) return Dates.Common_Time is
      (Dates.Common_Time
@@ -142,6 +159,18 @@ package body Appserver.HTTP.Files is
    begin
       return Text (2 .. Text'Last);
    end Image;
+
+   --  What caches have to know, of 304 too (RFC 9110, 15.4.5)
+
+   procedure Add_Cache_Fields (Self : Folder; Draft : in out Answer_Draft) is
+   begin
+      if Self.Options.Cache_Control /= null then
+         Draft.Add_Field ("Cache-Control", Self.Options.Cache_Control.all);
+      end if;
+      if Self.Options.Precompressed then
+         Draft.Add_Field ("Vary", "Accept-Encoding");
+      end if;
+   end Add_Cache_Fields;
 
    --  The draft's file, or a part of it
 
@@ -184,14 +213,20 @@ package body Appserver.HTTP.Files is
    end Part_Answer;
 
    function Answer_With
-     (Request : HTTP.Request;
+     (Self    : Folder;
+      Request : HTTP.Request;
       Facts   : Linux_Files.File_Facts;
+      Coded   : Coding;
       Kind    : not null Constant_Text) return Response
    is
-      Tag : constant String := Tag_Of (Facts);
+      Tag : constant String := Tag_Of (Facts, Coded);
    begin
+      Add_Cache_Fields (Self, Request.Draft.all);
       case Conditions.Verdict_On (Request, Tag, Time_Of (Facts)) is
          when Conditions.Go_On =>
+            if Coded /= Identity then
+               Request.Draft.Add_Field ("Content-Encoding", Name_Of (Coded));
+            end if;
             return Part_Answer (Request, Facts, Tag, Kind);
          when Conditions.Is_Not_Modified =>
             Request.Draft.Drop_File;
@@ -203,7 +238,104 @@ package body Appserver.HTTP.Files is
       end case;
    end Answer_With;
 
-   --  A file is the draft's as soon as it is open: whatever is raised then, the server closes it
+   --  A file is the draft's as soon as it is open: whatever is raised then, the server closes it.
+   --  Result is None for files and folders only.
+
+   procedure Open_And_Look
+     (Self   : Folder;
+      Path   : String;
+      Coded  : Coding;
+      Draft  : in out Answer_Draft;
+      Facts  : out Linux_Files.File_Facts;
+      Result : out Linux_Files.Failure) is
+   begin
+      Facts := (Size => 0, Changed => 0, Fraction => 0, others => False);
+      Open_Below (Self, Path, Ending_Of (Coded), Draft.File, Result);
+      if Result = Linux_Files.None then
+         Draft.Offset      := 0;
+         Draft.File_Length := 0;
+         Linux_Files.Look (Draft.File, Facts, Result);
+         if Result /= Linux_Files.None or else not Facts.Is_Regular then
+            Draft.Drop_File;
+         end if;
+         if Result = Linux_Files.None
+           and then not Facts.Is_Regular
+           and then (Coded /= Identity or else not Facts.Is_Folder)
+         then
+            Result := Linux_Files.Not_There;
+         end if;
+      end if;
+   end Open_And_Look;
+
+   --  The file in the coding that the client wants most, of those that there are; Not_There if it
+   --  wants none of them. It wants a coding that it lists, and "identity" with no more weight.
+
+   procedure Open_Coded
+     (Self    : Folder;
+      Request : HTTP.Request;
+      Path    : String;
+      Coded   : out Coding;
+      Facts   : out Linux_Files.File_Facts;
+      Result  : out Linux_Files.Failure)
+   is
+      Accepted : constant String := Request.Field ("Accept-Encoding");
+
+      function Weight_Of (Item : Coding) return Media_Ranges.Listed_Weight is
+        (Media_Ranges.Coding_Weight (Accepted, Name_Of (Item)));
+
+      type Coding_List is array (1 .. 2) of Coding;
+
+      Least : constant Media_Ranges.Listed_Weight :=
+        Media_Ranges.Own_Weight (Accepted, Name_Of (Identity));
+      Order : constant Coding_List :=
+        (if Weight_Of (Gzip) > Weight_Of (Brotli) then [Gzip, Brotli] else [Brotli, Gzip]);
+   begin
+      Result := Linux_Files.Not_There;
+      for Item of Order loop
+         Coded := Item;
+         if Weight_Of (Item) > 0 and then Weight_Of (Item) >= Least then
+            Open_And_Look (Self, Path, Item, Request.Draft.all, Facts, Result);
+         end if;
+         exit when Result /= Linux_Files.Not_There;
+      end loop;
+   end Open_Coded;
+
+   procedure Open_Best
+     (Self    : Folder;
+      Request : HTTP.Request;
+      Path    : String;
+      Coded   : out Coding;
+      Facts   : out Linux_Files.File_Facts;
+      Result  : out Linux_Files.Failure) is
+   begin
+      Result := Linux_Files.Not_There;
+      if Self.Options.Precompressed and then Request.Has_Field ("Accept-Encoding") then
+         Open_Coded (Self, Request, Path, Coded, Facts, Result);
+      end if;
+      if Result = Linux_Files.Not_There then
+         Coded := Identity;
+         Open_And_Look (Self, Path, Identity, Request.Draft.all, Facts, Result);
+      end if;
+   end Open_Best;
+
+   Longest_Location : constant := 2_048;
+
+   --  That of the file that the path stands for
+
+   function Type_Of (Self : Folder; Path : String) return not null Constant_Text is
+     (if Path = "" or else Path (Path'Last) = '/' then Media_Type_Of (Self.Options.Index.all)
+      else Media_Type_Of (Path));
+
+   function Redirected (Request : HTTP.Request) return Response is
+      Query : constant String :=
+        (if Length (Request.Query_Part) = 0 then "" else '?' & Request.Query);
+   begin
+      if Length (Request.Target) + Query'Length >= Longest_Location then
+         return Empty (Not_Found);
+      end if;
+      Request.Draft.Add_Field ("Location", Request.Path & '/' & Query);
+      return Empty (Moved_Permanently);
+   end Redirected;
 
    function Answer
      (Self : Folder; Request : HTTP.Request; Prefix : String) return Response
@@ -211,20 +343,17 @@ package body Appserver.HTTP.Files is
       Path   : String renames
         Request.Bytes (Request.Target.First + Prefix'Length .. Request.Target.Last);
       Facts  : Linux_Files.File_Facts;
+      Coded  : Coding;
       Result : Linux_Files.Failure;
    begin
       if Request.Method /= Get then
          return Not_Allowed (Request, "GET, HEAD, OPTIONS");
       end if;
-      Open_Below (Self, Path, Request.Draft.File, Result);
-      if Result = Linux_Files.None then
-         Request.Draft.Offset      := 0;
-         Request.Draft.File_Length := 0;
-         Linux_Files.Look (Request.Draft.File, Facts, Result);
-         if Result = Linux_Files.None and then Facts.Is_Regular then
-            return Answer_With (Request, Facts, Media_Type_Of (Path));
-         end if;
-         Request.Draft.Drop_File;
+      Open_Best (Self, Request, Path, Coded, Facts, Result);
+      if Result = Linux_Files.None and then Facts.Is_Regular then
+         return Answer_With (Self, Request, Facts, Coded, Type_Of (Self, Path));
+      elsif Result = Linux_Files.None and then Self.Options.Index /= null then
+         return Redirected (Request);
       end if;
       return Empty
         (if Result = Linux_Files.Not_Now then Service_Unavailable else Not_Found);
@@ -243,7 +372,7 @@ package body Appserver.HTTP.Files is
    Manifest    : aliased constant String := "application/manifest+json";
    PDF         : aliased constant String := "application/pdf";
    Zip         : aliased constant String := "application/zip";
-   Gzip        : aliased constant String := "application/gzip";
+   Gzip_Type   : aliased constant String := "application/gzip";
    PNG         : aliased constant String := "image/png";
    JPEG        : aliased constant String := "image/jpeg";
    GIF         : aliased constant String := "image/gif";
@@ -280,7 +409,7 @@ package body Appserver.HTTP.Files is
       ("wasm       ", Web_Program'Access),
       ("pdf        ", PDF'Access),
       ("zip        ", Zip'Access),
-      ("gz         ", Gzip'Access),
+      ("gz         ", Gzip_Type'Access),
       ("png        ", PNG'Access),
       ("jpg        ", JPEG'Access),
       ("jpeg       ", JPEG'Access),

@@ -70,6 +70,39 @@ package body Appserver.HTTP.Linux is
    function C_Write (File : int; From : System.Address; Count : size_t) return long
      with Import, Convention => C, External_Name => "write";
 
+   type Poll_Entry is record
+      File   : int;
+      Wanted : short;
+      Seen   : short;
+   end record with Convention => C;
+
+   type Poll_List is array (Positive range <>) of Poll_Entry with Convention => C;
+
+   function C_Poll (List : System.Address; Count : unsigned_long; Milliseconds : int) return int
+     with Import, Convention => C, External_Name => "poll";
+
+   POLLIN  : constant := 1;
+   POLLOUT : constant := 4;
+
+   function Can_Write (File : Descriptor) return Boolean is
+      List : aliased Poll_List := [(int (File), POLLOUT, 0)];
+   begin
+      return C_Poll (List'Address, 1, 0) > 0;
+   end Can_Write;
+
+   procedure Write
+     (File : Descriptor; Bytes : String; Count : out Natural; Result : out Outcome)
+   is
+      Written : long;
+   begin
+      loop
+         Written := C_Write (int (File), Bytes'Address, Bytes'Length);
+         exit when Written >= 0 or else Last_Error /= Interrupted;
+      end loop;
+      Count  := Natural (long'Max (Written, 0));
+      Result := (if Written >= 0 then Done else Outcome_Of (Last_Error));
+   end Write;
+
    procedure Write_Error (Text : String) is
       Ignored : constant long := C_Write (2, Text'Address, Text'Length);
    begin
@@ -125,7 +158,7 @@ package body Appserver.HTTP.Linux is
 
    --  struct sockaddr_in6, the beginning of which is that of struct sockaddr_in too
 
-   type Octets is array (Positive range <>) of Unsigned_8 with Convention => C;
+   subtype Octets is IP_Addresses.Octets;
 
    type Socket_Address is record
       Family : unsigned_short := 0;
@@ -206,11 +239,18 @@ package body Appserver.HTTP.Linux is
    end Port_Of;
 
    procedure Accept_Connection
-     (Listener : Descriptor; Socket : out Descriptor; Result : out Outcome)
+     (Listener : Descriptor;
+      Socket   : out Descriptor;
+      Client   : out IP_Addresses.Address;
+      Result   : out Outcome)
    is
+      Place      : Socket_Address;
+      Length     : aliased unsigned := IPv6_Length;
       New_Socket : constant int := C_Accept4
-        (int (Listener), System.Null_Address, System.Null_Address, Nonblock + Close_On_Exec);
+        (int (Listener), Place'Address, Length'Address, Nonblock + Close_On_Exec);
    begin
+      Client := IP_Addresses.From_Octets
+        (if Place.Family = AF_INET then Place.IPv4 else Place.IPv6);
       Socket := Descriptor (int'Max (New_Socket, -1));
       Result :=
         (if New_Socket >= 0 then Done
@@ -418,24 +458,11 @@ package body Appserver.HTTP.Linux is
            (C_Epoll_Wait (int (Set), Events.Words'Address, Most_Events, int (Milliseconds)), 0));
    end Wait;
 
-   type Poll_Entry is record
-      File   : int;
-      Wanted : short;
-      Seen   : short;
-   end record with Convention => C;
-
-   type Poll_List is array (Positive range <>) of Poll_Entry with Convention => C;
-
-   function C_Poll (List : System.Address; Count : unsigned_long; Milliseconds : int) return int
-     with Import, Convention => C, External_Name => "poll";
-
    procedure Pause (Milliseconds : Positive) is
       Ignored : constant int := C_Poll (System.Null_Address, 0, int (Milliseconds));
    begin
       null;
    end Pause;
-
-   POLLIN : constant := 1;
 
    procedure Wait_For_Any
      (Files : Descriptor_List; Milliseconds : Integer; Ready : out Natural)
@@ -462,28 +489,28 @@ package body Appserver.HTTP.Linux is
    function C_Read (File : int; Into : System.Address; Count : size_t) return long
      with Import, Convention => C, External_Name => "read";
 
-   function New_Bell return Descriptor is
-      Bell : constant int := C_Eventfd (0, Nonblock + Close_On_Exec);
+   function New_Wake_Event return Descriptor is
+      Event : constant int := C_Eventfd (0, Nonblock + Close_On_Exec);
    begin
-      if Bell < 0 then
+      if Event < 0 then
          Fail ("eventfd");
       end if;
-      return Descriptor (Bell);
-   end New_Bell;
+      return Descriptor (Event);
+   end New_Wake_Event;
 
-   procedure Ring (Bell : Descriptor) is
+   procedure Signal (Event : Descriptor) is
       One     : aliased constant Unsigned_64 := 1;
-      Ignored : constant long := C_Write (int (Bell), One'Address, 8);
+      Ignored : constant long := C_Write (int (Event), One'Address, 8);
    begin
       null;
-   end Ring;
+   end Signal;
 
-   procedure Hush (Bell : Descriptor) is
+   procedure Reset (Event : Descriptor) is
       Count   : aliased Unsigned_64 := 0;
-      Ignored : constant long := C_Read (int (Bell), Count'Address, 8);
+      Ignored : constant long := C_Read (int (Event), Count'Address, 8);
    begin
       null;
-   end Hush;
+   end Reset;
 
    function C_Syscall
      (Number : long;

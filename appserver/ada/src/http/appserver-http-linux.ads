@@ -22,6 +22,12 @@ private package Appserver.HTTP.Linux is
      (File : Descriptor; Offset : Byte_Count; Into : out String; Count : out Natural);
    --  pread. Count is 0 at the end, and after an error.
 
+   function Can_Write (File : Descriptor) return Boolean;
+   --  Whether it takes bytes without waiting: a pipe that has room takes 4,096 (PIPE_BUF)
+
+   procedure Write
+     (File : Descriptor; Bytes : String; Count : out Natural; Result : out Outcome);
+
    procedure Write_Error (Text : String);
    --  To standard error, as far as it takes it
 
@@ -37,7 +43,10 @@ private package Appserver.HTTP.Linux is
    function Port_Of (Socket : Descriptor) return Port_Number;
 
    procedure Accept_Connection
-     (Listener : Descriptor; Socket : out Descriptor; Result : out Outcome);
+     (Listener : Descriptor;
+      Socket   : out Descriptor;
+      Client   : out IP_Addresses.Address;
+      Result   : out Outcome);
    --  Failed if the system has no room for it now
 
    procedure Ignore_New_Connections (Listener : Descriptor);
@@ -127,11 +136,11 @@ private package Appserver.HTTP.Linux is
    -- Waking a thread --
    ---------------------
 
-   function New_Bell return Descriptor;
-   --  An eventfd: has input after it was rung
+   function New_Wake_Event return Descriptor;
+   --  An eventfd: has input after it was signalled
 
-   procedure Ring (Bell : Descriptor);
-   procedure Hush (Bell : Descriptor);
+   procedure Signal (Event : Descriptor);
+   procedure Reset (Event : Descriptor);
 
    type Word is mod 2 ** 32 with Size => 32, Atomic;
 

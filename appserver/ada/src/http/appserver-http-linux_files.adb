@@ -24,7 +24,15 @@ package body Appserver.HTTP.Linux_Files is
    function C_Open_At (Folder : int; Path : char_array; Flags : int) return int
      with Import, Convention => C_Variadic_3, External_Name => "openat";
 
+   function C_Create_At
+     (Folder : int; Path : char_array; Flags : int; Mode : unsigned) return int
+     with Import, Convention => C_Variadic_3, External_Name => "openat";
+
    At_Working_Directory : constant := -100;
+
+   Write_Only : constant := 1;
+   To_Create  : constant := 8#100#;
+   To_Append  : constant := 8#2_000#;
 
    --  errno.h; the values are the same on all machines
 
@@ -48,6 +56,15 @@ package body Appserver.HTTP.Linux_Files is
          elsif GNAT.OS_Lib.Errno in No_Memory | System_Files_Used | Our_Files_Used then Not_Now
          else Not_There);
    end Open;
+
+   procedure Open_To_Append (Path : String; Into : out Descriptor; Result : out Failure) is
+      File : constant int := C_Create_At
+        (At_Working_Directory, To_C (Path),
+         Write_Only + To_Create + To_Append + Close_On_Execute, 8#640#);
+   begin
+      Into   := (if File < 0 then No_File else Descriptor (File));
+      Result := (if File < 0 then Not_There else None);
+   end Open_To_Append;
 
    procedure Open_Folder (Path : String; Into : out Descriptor; Result : out Failure) is
    begin
@@ -135,16 +152,18 @@ package body Appserver.HTTP.Linux_Files is
 
    Kind_Mask    : constant := 8#170_000#;
    Kind_Regular : constant := 8#100_000#;
+   Kind_Folder  : constant := 8#040_000#;
 
    procedure Look (File : Descriptor; Facts : out File_Facts; Result : out Failure) is
       Data : Statx_Data;
    begin
       if C_Statx (int (File), To_C (""), Empty_Path, Wanted, Data) /= 0 then
-         Facts  := (Is_Regular => False, Size => 0, Changed => 0, Fraction => 0);
+         Facts  := (Size => 0, Changed => 0, Fraction => 0, others => False);
          Result := Not_There;
       else
          Facts  :=
            (Is_Regular => (Data.Mode and Kind_Mask) = Kind_Regular,
+            Is_Folder  => (Data.Mode and Kind_Mask) = Kind_Folder,
             Size       => Byte_Count (Data.Size),
             Changed    => Data.Modified.Seconds,
             Fraction   => Data.Modified.Nanoseconds);

@@ -12,6 +12,9 @@ private package Appserver.HTTP.Linux_Files is
    procedure Open_Folder (Path : String; Into : out Descriptor; Result : out Failure);
    --  Follows symbolic links, as the path is the program's
 
+   procedure Open_To_Append (Path : String; Into : out Descriptor; Result : out Failure);
+   --  Creates the file if it is not there, for its owner to write and its group to read
+
    procedure Open_Folder_In
      (Folder : Descriptor; Name : String; Into : out Descriptor; Result : out Failure);
    procedure Open_File_In
@@ -20,6 +23,7 @@ private package Appserver.HTTP.Linux_Files is
 
    type File_Facts is record
       Is_Regular : Boolean;
+      Is_Folder  : Boolean;
       Size       : Byte_Count;
       Changed    : Interfaces.Integer_64;
       --  In seconds since 1970

@@ -4,13 +4,14 @@ with Ada.Exceptions;
 
 package body Appserver.HTTP.Loops is
 
+   use type Access_Logs.Log_Reference;
    use type Linux.Key;
    use type Linux.Outcome;
 
    --  Keys of the loop's own descriptors; those of connections are the indices of their slots
 
    Listener_Key : constant Linux.Key := Linux.Key'Last;
-   Bell_Key     : constant Linux.Key := Linux.Key'Last - 1;
+   Wake_Key     : constant Linux.Key := Linux.Key'Last - 1;
    Watched_Key  : constant Linux.Key := Linux.Key'Last - 2;
 
    --  Milliseconds
@@ -21,6 +22,7 @@ package body Appserver.HTTP.Loops is
    Longest_Stop   : constant := 4_000;
    For_Lingering  : constant := 2_000;
    After_Error    : constant := 10;
+   Between_Writes : constant := 100;
 
    Most_Accepted  : constant := 64;
    --  At a time, before other events have their turn
@@ -85,15 +87,21 @@ package body Appserver.HTTP.Loops is
       Listener  : Descriptor;
       Is_Shared : Boolean;
       Handle    : Handler;
+      Service   : Services.Service_Reference;
       Limits    : Parsing.Limits;
       Times     : Time_Limits;
-      Report    : Exception_Report) is
+      Report    : Exception_Report;
+      Log       : Access_Logs.Log_Reference;
+      Writes    : Boolean) is
    begin
       Linux.Use_Small_Pages (Self'Address, Event_Loop'Class (Self)'Size / 8);
       Self.Handle      := Handler_Reference (Handle);
+      Self.Service     := Service;
       Self.Report      := Report;
+      Self.Log         := (if Log = null or else not Log.Is_Open then null else Log);
+      Self.Writes_Log  := Writes and then Self.Log /= null;
       Self.Limits      := Limits;
-      Self.Patience    :=
+      Self.Timeouts    :=
         [Anything  => 0,
          A_Request => To_Milliseconds (Times.Idle),
          A_Header  => To_Milliseconds (Times.Header),
@@ -107,8 +115,8 @@ package body Appserver.HTTP.Loops is
       Self.Is_Stopping := False;
       Self.Event_Count := 0;
       Self.Set  := Linux.New_Set;
-      Self.Bell := Linux.New_Bell;
-      Linux.Add (Self.Set, Self.Bell, Linux.Input, Bell_Key);
+      Self.Wake_Event := Linux.New_Wake_Event;
+      Linux.Add (Self.Set, Self.Wake_Event, Linux.Input, Wake_Key);
       Listen (Self);
    exception
       when others =>
@@ -118,7 +126,7 @@ package body Appserver.HTTP.Loops is
 
    procedure Wake (Self : Event_Loop) is
    begin
-      Linux.Ring (Self.Bell);
+      Linux.Signal (Self.Wake_Event);
    end Wake;
 
    procedure Ask_To_Stop (Self : in out Event_Loop) is
@@ -154,14 +162,16 @@ package body Appserver.HTTP.Loops is
       Linux.Close (Connection.Socket);
       Blocks.Drop (Self.Pool, Connection.Input);
       Blocks.Drop (Self.Pool, Connection.Output);
-      Desks.Drop (Connection.Tail);
+      Contexts.Drop (Connection.Tail);
       Connection.State := Free;
       Connection.Next  := Self.Free_Slot;
       Self.Free_Slot := Slot;
       Self.Count     := Self.Count - 1;
    end Release;
 
-   procedure Adopt (Self : in out Event_Loop; Socket : Descriptor) is
+   procedure Adopt
+     (Self : in out Event_Loop; Socket : Descriptor; Client : IP_Addresses.Address)
+   is
       Slot : Slot_Index;
    begin
       if Self.Free_Slot /= 0 then
@@ -176,12 +186,13 @@ package body Appserver.HTTP.Loops is
         (State    => Reading,
          Awaits   => A_Request,
          Socket   => Socket,
+         Client   => Client,
          Deadline => Self.Now
-                     + (if Self.Is_Stopping then Self.For_Closing else Self.Patience (A_Request)),
+                     + (if Self.Is_Stopping then Self.For_Closing else Self.Timeouts (A_Request)),
          Input    => Blocks.Empty,
          Output   => Blocks.Empty,
          Progress => (others => <>),
-         Tail     => Desks.No_Tail,
+         Tail     => Contexts.No_Tail,
          Unsent   => 0,
          Next     => 0,
          others   => False);
@@ -207,7 +218,7 @@ package body Appserver.HTTP.Loops is
          end if;
       end loop;
       Close (Self.Set);
-      Close (Self.Bell);
+      Close (Self.Wake_Event);
       Self.Watched := No_File;
    end Close;
 
@@ -215,26 +226,27 @@ package body Appserver.HTTP.Loops is
    -- Sending --
    -------------
 
-   procedure Send_Bytes (Socket : Descriptor; Desk : in out Desks.Desk; Result : out Linux.Outcome)
+   procedure Send_Bytes
+     (Socket : Descriptor; Context : in out Contexts.Context; Result : out Linux.Outcome)
    is
       Count : Natural;
    begin
       Result := Linux.Done;
-      while Desk.First <= Desk.Last loop
+      while Context.First <= Context.Last loop
          Linux.Send
-           (Socket, Desk.Output (Desk.First .. Desk.Last),
-            More_Follow => Desk.Tail.Length > 0, Count => Count, Result => Result);
+           (Socket, Context.Output (Context.First .. Context.Last),
+            More_Follow => Context.Tail.Length > 0, Count => Count, Result => Result);
          exit when Result /= Linux.Done;
-         Desk.First := Desk.First + Count;
+         Context.First := Context.First + Count;
       end loop;
-      if Desk.First > Desk.Last then
-         Desk.First := 1;
-         Desk.Last  := 0;
+      if Context.First > Context.Last then
+         Context.First := 1;
+         Context.Last  := 0;
       end if;
    end Send_Bytes;
 
    procedure Send_Part
-     (Socket : Descriptor; Tail : Desks.Tail; Count : out Byte_Count; Result : out Linux.Outcome)
+     (Socket : Descriptor; Tail : Contexts.Tail; Count : out Byte_Count; Result : out Linux.Outcome)
    is
       Wanted : constant Byte_Count := Byte_Count'Min (Tail.Length, Most_Sent);
    begin
@@ -253,7 +265,8 @@ package body Appserver.HTTP.Loops is
       end if;
    end Send_Part;
 
-   procedure Send_Tail (Socket : Descriptor; Tail : in out Desks.Tail; Result : out Linux.Outcome)
+   procedure Send_Tail
+     (Socket : Descriptor; Tail : in out Contexts.Tail; Result : out Linux.Outcome)
    is
       Count : Byte_Count;
       Sent  : Byte_Count := 0;
@@ -272,39 +285,39 @@ package body Appserver.HTTP.Loops is
          Sent := Sent + Count;
       end loop;
       if Tail.Length = 0 then
-         Desks.Drop (Tail);
+         Contexts.Drop (Tail);
       end if;
    end Send_Tail;
 
-   --  Sends what the desk has for a connection. What cannot be sent yet leaves the desk.
+   --  Sends what the context has for a connection. What cannot be sent yet leaves the context.
 
    procedure Send
-     (Self   : in out Event_Loop;
-      Slot   : Slot_Index;
-      Desk   : in out Desks.Desk;
-      Result : out Linux.Outcome)
+     (Self    : in out Event_Loop;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Result  : out Linux.Outcome)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Has_Room   : Boolean;
    begin
-      Send_Bytes (Connection.Socket, Desk, Result);
-      if Result = Linux.Done and then Desk.Tail.Length > 0 then
-         Send_Tail (Connection.Socket, Desk.Tail, Result);
+      Send_Bytes (Connection.Socket, Context, Result);
+      if Result = Linux.Done and then Context.Tail.Length > 0 then
+         Send_Tail (Connection.Socket, Context.Tail, Result);
       end if;
       if Result = Linux.Would_Block then
          Blocks.Put
-           (Self.Pool, Desk.Output (Desk.First .. Desk.Last), Connection.Output, Has_Room);
+           (Self.Pool, Context.Output (Context.First .. Context.Last), Connection.Output, Has_Room);
          if Has_Room then
-            Connection.Tail := Desk.Tail;
-            Desk.Tail := Desks.No_Tail;
+            Connection.Tail := Context.Tail;
+            Context.Tail := Contexts.No_Tail;
          else
             Result := Linux.Failed;
          end if;
       end if;
       if Result /= Linux.Done then
-         Desk.First := 1;
-         Desk.Last  := 0;
-         Desks.Drop (Desk.Tail);
+         Context.First := 1;
+         Context.Last  := 0;
+         Contexts.Drop (Context.Tail);
       end if;
    end Send;
 
@@ -356,42 +369,45 @@ package body Appserver.HTTP.Loops is
    -- Input --
    -----------
 
-   procedure Load_Input (Self : in out Event_Loop; Slot : Slot_Index; Desk : in out Desks.Desk) is
+   procedure Load_Input
+     (Self : in out Event_Loop; Slot : Slot_Index; Context : in out Contexts.Context)
+   is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Size       : constant Natural := Blocks.Length (Connection.Input);
    begin
-      Parsing.Clear (Desk.Request);
+      Parsing.Clear (Context.Request);
       if Size > 0 then
-         Blocks.Take (Self.Pool, Connection.Input, Desk.Request.Bytes (1 .. Size));
-         Desk.Request.Last  := Size;
-         Desk.Request.State := Connection.Progress;
+         Blocks.Take (Self.Pool, Connection.Input, Context.Request.Bytes (1 .. Size));
+         Context.Request.Last  := Size;
+         Context.Request.State := Connection.Progress;
       end if;
    end Load_Input;
 
-   --  The beginning of a request leaves the desk, and its end is awaited
+   --  The beginning of a request leaves the context, and its end is awaited
 
    procedure Save_Input
      (Self     : in out Event_Loop;
       Slot     : Slot_Index;
-      Desk     : in out Desks.Desk;
+      Context  : in out Contexts.Context;
       Has_Room : out Boolean)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Awaited    : Next_Thing;
    begin
-      if Parsing.Is_Empty (Desk.Request) then
+      if Parsing.Is_Empty (Context.Request) then
          Awaited  := A_Request;
          Has_Room := True;
       else
-         Parsing.Make_Room (Desk.Request);
-         Connection.Progress := Desk.Request.State;
-         Awaited := (if Desk.Request.State.Step = In_Header then A_Header else A_Content);
+         Parsing.Make_Room (Context.Request);
+         Connection.Progress := Context.Request.State;
+         Awaited := (if Context.Request.State.Step = In_Header then A_Header else A_Content);
          Blocks.Put
-           (Self.Pool, Desk.Request.Bytes (1 .. Desk.Request.Last), Connection.Input, Has_Room);
+           (Self.Pool, Context.Request.Bytes (1 .. Context.Request.Last), Connection.Input,
+            Has_Room);
       end if;
       --  Empty lines before a request are no reason to wait longer for it
       if Awaited > Connection.Awaits then
-         Connection.Deadline := Self.Now + Self.Patience (Awaited);
+         Connection.Deadline := Self.Now + Self.Timeouts (Awaited);
          Connection.Awaits   := Awaited;
       end if;
    end Save_Input;
@@ -438,15 +454,15 @@ package body Appserver.HTTP.Loops is
    -- Answering --
    ---------------
 
-   --  Whether the request at the desk is the connection's last one. A server that stops still
+   --  Whether the request in the context is the connection's last one. A server that stops still
    --  answers those that were sent before: that are behind this one, or can be read; but not for
    --  ever.
 
    procedure Judge_Last
-     (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
-      Request    : HTTP.Request renames Desk.Request;
+      Request    : HTTP.Request renames Context.Request;
       Count      : Natural;
       Result     : Linux.Outcome;
    begin
@@ -465,80 +481,101 @@ package body Appserver.HTTP.Loops is
       end if;
    end Judge_Last;
 
+   --  Adds the answer that was put to the log. Began: when the handler was called, in ns.
+
+   procedure Note_Answer
+     (Self : in out Event_Loop'Class; Context : Contexts.Context; Began : Byte_Count := 0) is
+   begin
+      if Self.Log /= null then
+         Self.Log.Note
+           (Context.Request, Self.Date, Context.Status,
+            Bytes        => (if Context.Request.Is_Head then 0 else Context.Length),
+            Microseconds => (if Began = 0 then 0 else (Linux.Nanoseconds - Began) / 1_000));
+      end if;
+   end Note_Answer;
+
    --  Others may serve the loop while the handler is at work
 
    procedure Ask_Handler
-     (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
+      Began      : constant Byte_Count := (if Self.Log = null then 0 else Linux.Nanoseconds);
    begin
       Connection.State := Busy;
-      Self.Leave (Desk, Handling);
+      Self.Leave (Context, Handling);
       declare
-         Answer : constant Response := Desks.Called (Handler (Self.Handle), Desk, Self.Report);
+         Answer : constant Response :=
+           Contexts.Called (Handler (Self.Handle), Self.Service, Context, Self.Report);
       begin
-         Self.Come_Back (Desk, Handling);
+         Self.Come_Back (Context, Handling);
          Connection.State := Reading;
-         if Connection.Is_Deaf then
-            Connection.Is_Deaf := False;
+         if Connection.Is_Disarmed then
+            Connection.Is_Disarmed := False;
             Linux.Add (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
          end if;
          Note_Date (Event_Loop (Self));
-         Judge_Last (Self, Slot, Desk);
-         Desks.Put_Answer (Desk, Answer, Self.Date, Connection.Is_Last);
+         Judge_Last (Self, Slot, Context);
+         Contexts.Put_Answer (Context, Answer, Self.Date, Connection.Is_Last);
+         Note_Answer (Self, Context, Began);
       end;
    end Ask_Handler;
 
    procedure Answer
-     (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
       Connection.Awaits := Anything;
-      if Parsing.Is_For_Server (Desk.Request) then
+      Context.Request.Client := Connection.Client;
+      if Parsing.Is_For_Server (Context.Request) then
          Note_Date (Event_Loop (Self));
-         Judge_Last (Self, Slot, Desk);
-         Desks.Put_Server_Answer (Desk, Self.Date, Connection.Is_Last);
+         Judge_Last (Self, Slot, Context);
+         Contexts.Put_Server_Answer (Context, Self.Date, Connection.Is_Last);
+         Note_Answer (Self, Context);
       else
-         Ask_Handler (Self, Slot, Desk);
+         Ask_Handler (Self, Slot, Context);
       end if;
    end Answer;
 
    procedure Refuse
-     (Self   : in out Event_Loop;
-      Slot   : Slot_Index;
-      Desk   : in out Desks.Desk;
-      Status : Status_Code)
+     (Self    : in out Event_Loop;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Status  : Status_Code)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
       Blocks.Drop (Self.Pool, Connection.Input);
       Note_Date (Self);
-      Desks.Put_Refusal (Desk, Status, Self.Date);
+      Contexts.Put_Refusal (Context, Status, Self.Date);
+      if Self.Log /= null then
+         Self.Log.Note_Refusal (Connection.Client, Self.Date, Status);
+      end if;
       Connection.Is_Last := True;
       Connection.Lingers := True;
    end Refuse;
 
    procedure Refuse_And_Finish
-     (Self   : in out Event_Loop;
-      Slot   : Slot_Index;
-      Desk   : in out Desks.Desk;
-      Status : Status_Code)
+     (Self    : in out Event_Loop;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Status  : Status_Code)
    is
       Result : Linux.Outcome;
    begin
-      Refuse (Self, Slot, Desk, Status);
-      Send (Self, Slot, Desk, Result);
+      Refuse (Self, Slot, Context, Status);
+      Send (Self, Slot, Context, Result);
       Conclude (Self, Slot, Result);
    end Refuse_And_Finish;
 
-   --  Answers the requests that are at the desk as a whole, as far as there is room at it. Goes_On
-   --  is False if nothing more is to be done with them.
+   --  Answers the requests that are in the context as a whole, as far as there is room in it.
+   --  Goes_On is False if nothing more is to be done with them.
 
    procedure Answer_Some
      (Self    : in out Event_Loop'Class;
       Slot    : Slot_Index;
-      Desk    : in out Desks.Desk;
+      Context : in out Contexts.Context;
       Goes_On : out Boolean)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -546,32 +583,32 @@ package body Appserver.HTTP.Loops is
       Status     : Status_Code;
    begin
       Goes_On := True;
-      while Goes_On and then Desks.Has_Room (Desk) loop
-         Parsing.Parse (Desk.Request, Self.Limits, Result, Status);
+      while Goes_On and then Contexts.Has_Room (Context) loop
+         Parsing.Parse (Context.Request, Self.Limits, Result, Status);
          case Result is
             when Parsing.Complete =>
-               Answer (Self, Slot, Desk);
-               Parsing.Next (Desk.Request);
-               Goes_On := not Connection.Is_Last and then not Parsing.Is_Empty (Desk.Request);
+               Answer (Self, Slot, Context);
+               Parsing.Next (Context.Request);
+               Goes_On := not Connection.Is_Last and then not Parsing.Is_Empty (Context.Request);
                Connection.Lingers :=
-                 Connection.Is_Last and then not Parsing.Is_Empty (Desk.Request);
+                 Connection.Is_Last and then not Parsing.Is_Empty (Context.Request);
             when Parsing.Refused =>
-               Refuse (Event_Loop (Self), Slot, Desk, Status);
+               Refuse (Event_Loop (Self), Slot, Context, Status);
                Goes_On := False;
             when Parsing.Incomplete =>
-               if Parsing.Wants_Continue (Desk.Request) then
-                  Desks.Put_Continue (Desk);
-                  Parsing.Note_Continue (Desk.Request);
+               if Parsing.Wants_Continue (Context.Request) then
+                  Contexts.Put_Continue (Context);
+                  Parsing.Note_Continue (Context.Request);
                end if;
                Goes_On := False;
          end case;
       end loop;
    end Answer_Some;
 
-   --  Answers all requests that are at the desk, sends the answers, and clears the desk
+   --  Answers all requests that are in the context, sends the answers, and clears the context
 
    procedure Answer_All
-     (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Goes_On    : Boolean;
@@ -579,20 +616,20 @@ package body Appserver.HTTP.Loops is
       Result     : Linux.Outcome := Linux.Done;
    begin
       loop
-         Answer_Some (Self, Slot, Desk, Goes_On);
-         if Desks.Has_Output (Desk) then
-            Send (Event_Loop (Self), Slot, Desk, Result);
+         Answer_Some (Self, Slot, Context, Goes_On);
+         if Contexts.Has_Output (Context) then
+            Send (Event_Loop (Self), Slot, Context, Result);
          end if;
          exit when not Goes_On or else Result /= Linux.Done;
       end loop;
       if Result /= Linux.Failed and then not Connection.Is_Last then
-         Save_Input (Event_Loop (Self), Slot, Desk, Has_Room);
+         Save_Input (Event_Loop (Self), Slot, Context, Has_Room);
       end if;
       if not Has_Room and then Result = Linux.Would_Block then
-         Connection.Is_Owed_Refusal := True;
+         Connection.Refusal_Is_Due := True;
          Await_Room (Event_Loop (Self), Slot);
       elsif not Has_Room then
-         Refuse_And_Finish (Event_Loop (Self), Slot, Desk, Service_Unavailable);
+         Refuse_And_Finish (Event_Loop (Self), Slot, Context, Service_Unavailable);
       else
          Conclude (Event_Loop (Self), Slot, Result);
       end if;
@@ -626,11 +663,11 @@ package body Appserver.HTTP.Loops is
    procedure Read
      (Self      : in out Event_Loop'Class;
       Slot      : Slot_Index;
-      Desk      : in out Desks.Desk;
+      Context   : in out Contexts.Context;
       Is_Urgent : Boolean := False)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
-      Request    : HTTP.Request renames Desk.Request;
+      Request    : HTTP.Request renames Context.Request;
       Before     : constant Natural := Blocks.Length (Connection.Input);
       Count      : Natural;
       Result     : Linux.Outcome;
@@ -645,12 +682,12 @@ package body Appserver.HTTP.Loops is
          Add_Content
            (Event_Loop (Self), Slot, Request.Bytes (Before + 1 .. Before + Count), Has_Room);
          if not Has_Room then
-            Refuse_And_Finish (Event_Loop (Self), Slot, Desk, Service_Unavailable);
+            Refuse_And_Finish (Event_Loop (Self), Slot, Context, Service_Unavailable);
          end if;
       elsif Result = Linux.Done and then Count > 0 then
-         Load_Input (Event_Loop (Self), Slot, Desk);
+         Load_Input (Event_Loop (Self), Slot, Context);
          Request.Last := Before + Count;
-         Answer_All (Self, Slot, Desk);
+         Answer_All (Self, Slot, Context);
       elsif Result /= Linux.Would_Block or else Is_Urgent then
          Release (Event_Loop (Self), Slot);
       end if;
@@ -658,35 +695,37 @@ package body Appserver.HTTP.Loops is
    --  Is_Urgent: if there is nothing to be read, the connection is closed
 
    procedure Go_On_Sending
-     (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Result     : Linux.Outcome;
    begin
-      Desk.First := 1;
-      Desk.Last  := Blocks.Length (Connection.Output);
-      Blocks.Take (Self.Pool, Connection.Output, Desk.Output (1 .. Desk.Last));
-      Desk.Tail := Connection.Tail;
-      Connection.Tail := Desks.No_Tail;
-      Send (Event_Loop (Self), Slot, Desk, Result);
+      Context.First := 1;
+      Context.Last  := Blocks.Length (Connection.Output);
+      Blocks.Take (Self.Pool, Connection.Output, Context.Output (1 .. Context.Last));
+      Context.Tail := Connection.Tail;
+      Connection.Tail := Contexts.No_Tail;
+      Send (Event_Loop (Self), Slot, Context, Result);
       if Result /= Linux.Done or else Connection.Is_Last then
          Conclude (Event_Loop (Self), Slot, Result);
-      elsif Connection.Is_Owed_Refusal then
-         Connection.Is_Owed_Refusal := False;
-         Refuse_And_Finish (Event_Loop (Self), Slot, Desk, Service_Unavailable);
+      elsif Connection.Refusal_Is_Due then
+         Connection.Refusal_Is_Due := False;
+         Refuse_And_Finish (Event_Loop (Self), Slot, Context, Service_Unavailable);
       else
          Connection.State := Reading;
          Linux.Change (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
-         Load_Input (Event_Loop (Self), Slot, Desk);
-         Answer_All (Self, Slot, Desk);
+         Load_Input (Event_Loop (Self), Slot, Context);
+         Answer_All (Self, Slot, Context);
       end if;
    end Go_On_Sending;
 
-   procedure Linger (Self : in out Event_Loop; Slot : Slot_Index; Desk : in out Desks.Desk) is
+   procedure Linger
+     (Self : in out Event_Loop; Slot : Slot_Index; Context : in out Contexts.Context)
+   is
       Count  : Natural;
       Result : Linux.Outcome;
    begin
-      Linux.Receive (Self.Connections (Slot).Socket, Desk.Output, Count, Result);
+      Linux.Receive (Self.Connections (Slot).Socket, Context.Output, Count, Result);
       if Result = Linux.Failed or else (Result = Linux.Done and then Count = 0) then
          Release (Self, Slot);
       end if;
@@ -696,19 +735,25 @@ package body Appserver.HTTP.Loops is
    -- Listening --
    ---------------
 
-   procedure Place (Self : in out Event_Loop; Desk : Desks.Desk; Socket : Descriptor) is
-      pragma Unreferenced (Desk);
+   procedure Place
+     (Self    : in out Event_Loop;
+      Context : Contexts.Context;
+      Socket  : Descriptor;
+      Client  : IP_Addresses.Address)
+   is
+      pragma Unreferenced (Context);
    begin
-      Self.Adopt (Socket);
+      Self.Adopt (Socket, Client);
    end Place;
 
    --  Where there is no room for a connection, those that follow wait to be accepted until there
    --  is again
 
    procedure Accept_Some
-     (Self : in out Event_Loop'Class; Desk : Desks.Desk; Most : Positive := Most_Accepted)
+     (Self : in out Event_Loop'Class; Context : Contexts.Context; Most : Positive := Most_Accepted)
    is
       Socket : Descriptor;
+      Client : IP_Addresses.Address;
       Result : Linux.Outcome;
    begin
       for K in 1 .. Most loop
@@ -716,21 +761,21 @@ package body Appserver.HTTP.Loops is
             Pause_Listening (Event_Loop (Self));
             exit;
          end if;
-         Linux.Accept_Connection (Self.Listener, Socket, Result);
+         Linux.Accept_Connection (Self.Listener, Socket, Client, Result);
          if Result = Linux.Failed then
             Pause_Listening (Event_Loop (Self));
          end if;
          exit when Result /= Linux.Done;
-         Self.Place (Desk, Socket);
+         Self.Place (Context, Socket, Client);
       end loop;
    end Accept_Some;
 
-   procedure End_Listening (Self : in out Event_Loop'Class; Desk : Desks.Desk) is
+   procedure End_Listening (Self : in out Event_Loop'Class; Context : Contexts.Context) is
       Is_Last : Boolean;
    begin
       Self.Stop_Listening (Is_Last);
       if Is_Last then
-         Accept_Some (Self, Desk, Most => Positive'Last);
+         Accept_Some (Self, Context, Most => Positive'Last);
          Linux.Close (Self.Listener);
       end if;
       Self.Listener := No_File;
@@ -746,31 +791,31 @@ package body Appserver.HTTP.Loops is
    procedure Drop_Failed
      (Self     : in out Event_Loop;
       Slot     : Slot_Index;
-      Desk     : in out Desks.Desk;
+      Context  : in out Contexts.Context;
       Was_Busy : Boolean;
       Error    : Ada.Exceptions.Exception_Occurrence) is
    begin
-      Desk.Draft.Clear;
-      Desks.Drop (Desk.Tail);
-      Desk.First := 1;
-      Desk.Last  := 0;
+      Context.Draft.Clear;
+      Contexts.Drop (Context.Tail);
+      Context.First := 1;
+      Context.Last  := 0;
       if not Was_Busy and then Self.Connections (Slot).State /= Free then
          Release (Self, Slot);
       end if;
-      Desks.Pass_On (Self.Report, Error);
+      Contexts.Pass_On (Self.Report, Error);
    end Drop_Failed;
 
    --  A client was waited for long enough
 
    procedure Time_Out
-     (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
       if Connection.State = Reading and then Connection.Awaits = A_Request then
-         Read (Self, Slot, Desk, Is_Urgent => True);
+         Read (Self, Slot, Context, Is_Urgent => True);
       elsif Connection.State = Reading then
-         Refuse_And_Finish (Event_Loop (Self), Slot, Desk, Request_Timeout);
+         Refuse_And_Finish (Event_Loop (Self), Slot, Context, Request_Timeout);
       elsif Connection.State = Sending
         and then Linux.Unsent (Connection.Socket) < Connection.Unsent
       then
@@ -781,23 +826,23 @@ package body Appserver.HTTP.Loops is
       end if;
    exception
       when Error : others =>
-         Drop_Failed (Event_Loop (Self), Slot, Desk, Was_Busy => False, Error => Error);
+         Drop_Failed (Event_Loop (Self), Slot, Context, Was_Busy => False, Error => Error);
    end Time_Out;
 
-   procedure Sweep (Self : in out Event_Loop'Class; Desk : in out Desks.Desk) is
+   procedure Sweep (Self : in out Event_Loop'Class; Context : in out Contexts.Context) is
    begin
       for Slot in 1 .. Self.Used loop
          if Self.Connections (Slot).State not in Free | Busy then
             if Gives_Up (Event_Loop (Self)) then
                Release (Event_Loop (Self), Slot);
             elsif Self.Connections (Slot).Deadline <= Self.Now then
-               Time_Out (Self, Slot, Desk);
+               Time_Out (Self, Slot, Context);
             end if;
          end if;
       end loop;
       if Self.Is_Stopping then
          if Self.Listener /= No_File and then Self.Now >= Self.Listen_Until then
-            End_Listening (Self, Desk);
+            End_Listening (Self, Context);
          end if;
       elsif not Self.Is_Listening and then Has_Free_Slot (Event_Loop (Self)) then
          Listen (Event_Loop (Self));
@@ -811,7 +856,7 @@ package body Appserver.HTTP.Loops is
    -------------
 
    procedure Take_Event
-     (Self : in out Event_Loop'Class; Slot : Slot_Index; Desk : in out Desks.Desk)
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Was_Busy   : constant Boolean := Connection.State = Busy;
@@ -824,52 +869,60 @@ package body Appserver.HTTP.Loops is
             null;
          when Busy =>
             Linux.Remove (Self.Set, Connection.Socket);
-            Connection.Is_Deaf := True;
+            Connection.Is_Disarmed := True;
          when Reading =>
-            Read (Self, Slot, Desk);
+            Read (Self, Slot, Context);
          when Sending =>
-            Go_On_Sending (Self, Slot, Desk);
+            Go_On_Sending (Self, Slot, Context);
          when Lingering =>
-            Linger (Event_Loop (Self), Slot, Desk);
+            Linger (Event_Loop (Self), Slot, Context);
       end case;
    exception
       when Error : others =>
-         Drop_Failed (Event_Loop (Self), Slot, Desk, Was_Busy, Error);
+         Drop_Failed (Event_Loop (Self), Slot, Context, Was_Busy, Error);
    end Take_Event;
 
-   procedure Take_Next (Self : in out Event_Loop'Class; Desk : in out Desks.Desk) is
+   procedure Take_Next (Self : in out Event_Loop'Class; Context : in out Contexts.Context) is
       Key : constant Linux.Key := Linux.Key_Of (Self.Events, Self.Next_Event);
    begin
       Self.Next_Event := Self.Next_Event + 1;
       case Key is
          when Listener_Key =>
-            Accept_Some (Self, Desk);
-         when Bell_Key =>
-            Linux.Hush (Self.Bell);
+            Accept_Some (Self, Context);
+         when Wake_Key =>
+            Linux.Reset (Self.Wake_Event);
          when Watched_Key =>
             Self.Has_Input := True;
          when others =>
-            Take_Event (Self, Slot_Index (Key), Desk);
+            Take_Event (Self, Slot_Index (Key), Context);
       end case;
    end Take_Next;
 
-   procedure Wait (Self : in out Event_Loop'Class; Desk : Desks.Desk) is
+   procedure Wait (Self : in out Event_Loop'Class; Context : Contexts.Context) is
       Time : Integer :=
         (if Self.Count = 0 and then Self.Is_Listening and then not Self.Is_Stopping
          then Linux.Forever
          else Integer (Byte_Count'Max (Self.Next_Sweep - Self.Now, 1)));
+      Is_Empty : Boolean := True;
    begin
-      Self.Leave (Desk, Waiting);
+      if Self.Writes_Log then
+         Self.Log.Write_Out (Is_Empty);
+         if not Is_Empty then
+            Time := (if Time = Linux.Forever then Between_Writes
+                     else Integer'Min (Time, Between_Writes));
+         end if;
+      end if;
+      Self.Leave (Context, Waiting);
       begin
-         Self.Look_Around (Desk, Time);
+         Self.Wait_Anywhere (Context, Time);
          Linux.Wait (Self.Set, Self.Events, Time, Self.Event_Count);
       exception
          when others =>
             Self.Event_Count := 0;
-            Self.Come_Back (Desk, Waiting);
+            Self.Come_Back (Context, Waiting);
             raise;
       end;
-      Self.Come_Back (Desk, Waiting);
+      Self.Come_Back (Context, Waiting);
       Self.Next_Event := 1;
       Note_Time (Event_Loop (Self));
    end Wait;
@@ -878,37 +931,37 @@ package body Appserver.HTTP.Loops is
    --  stops looks at the time between events, too.
 
    procedure Take_Turn
-     (Self : in out Event_Loop'Class; Desk : in out Desks.Desk; Ends : out Boolean)
+     (Self : in out Event_Loop'Class; Context : in out Contexts.Context; Ends : out Boolean)
    is
       function Has_Events return Boolean is (Self.Next_Event <= Self.Event_Count);
    begin
       Ends := False;
       Note_Stop (Event_Loop (Self));
       if Self.Now >= Self.Next_Sweep and then (Self.Is_Stopping or else not Has_Events) then
-         Sweep (Self, Desk);
+         Sweep (Self, Context);
       end if;
-      if not Self.Is_Served (Desk) then
+      if not Self.Is_Served (Context) then
          --  Another task went on with it while handlers were called
          Ends := True;
       elsif Has_Events then
-         Take_Next (Self, Desk);
+         Take_Next (Self, Context);
       else
          Ends := Self.Has_Input or else Is_Over (Event_Loop (Self));
          if not Ends then
-            Wait (Self, Desk);
+            Wait (Self, Context);
          end if;
       end if;
    end Take_Turn;
 
-   procedure Serve (Self : in out Event_Loop'Class; Desk : in out Desks.Desk) is
+   procedure Serve (Self : in out Event_Loop'Class; Context : in out Contexts.Context) is
       Ends : Boolean := False;
    begin
-      while not Ends and then Self.Is_Served (Desk) loop
+      while not Ends and then Self.Is_Served (Context) loop
          begin
-            Take_Turn (Self, Desk, Ends);
+            Take_Turn (Self, Context, Ends);
          exception
             when Error : others =>
-               Desks.Pass_On (Self.Report, Error);
+               Contexts.Pass_On (Self.Report, Error);
                Linux.Pause (After_Error);
          end;
       end loop;

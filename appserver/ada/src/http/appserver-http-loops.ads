@@ -1,17 +1,19 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
 --  The connections of a server, and the loop that waits for what happens on them. One task at a
---  time serves a loop. It reads what has arrived, has it answered at its desk, and sends what it
---  can; whatever then has to wait for a client leaves the desk for the loop's blocks.
+--  time serves a loop. It reads what has arrived, has it answered in its context, and sends what it
+--  can; whatever then has to wait for a client leaves the context for the loop's blocks.
 --
 --  It knows nothing of tasks. A profile that has several overrides what is called when a task
 --  leaves a loop for a while, and comes back: others may serve it in the meantime.
 
+with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Blocks;
 with Appserver.HTTP.Dates;
-with Appserver.HTTP.Desks;
+with Appserver.HTTP.Contexts;
 with Appserver.HTTP.Linux;
 with Appserver.HTTP.Parsing;
+with Appserver.HTTP.Services;
 
 private package Appserver.HTTP.Loops is
 
@@ -30,20 +32,25 @@ private package Appserver.HTTP.Loops is
       Listener  : Descriptor;
       Is_Shared : Boolean;
       Handle    : Handler;
+      Service   : Services.Service_Reference;
       Limits    : Parsing.Limits;
       Times     : Time_Limits;
-      Report    : Exception_Report);
+      Report    : Exception_Report;
+      Log       : Access_Logs.Log_Reference;
+      Writes    : Boolean);
    --  Waits for connections of Listener, which it closes when it stops. Is_Shared: other loops do
-   --  so too, and the last one closes it.
+   --  so too, and the last one closes it. Handle is called if Service is null.
+   --  Log may be null. Writes: the loop writes it out before it waits; else another task does.
 
    procedure Close (Self : in out Event_Loop);
    --  The rest of its connections too
 
-   procedure Serve (Self : in out Event_Loop'Class; Desk : in out Desks.Desk);
+   procedure Serve (Self : in out Event_Loop'Class; Context : in out Contexts.Context);
    --  Until it is over, or another one serves it, or there is input on what is watched. What is
    --  raised meanwhile is reported, and goes no further.
 
-   procedure Adopt (Self : in out Event_Loop; Socket : Descriptor)
+   procedure Adopt
+     (Self : in out Event_Loop; Socket : Descriptor; Client : IP_Addresses.Address)
      with Pre => Has_Free_Slot (Self);
    --  A connection that was accepted
 
@@ -75,26 +82,31 @@ private package Appserver.HTTP.Loops is
 
    type Absence is (Waiting, Handling);
 
-   procedure Leave (Self : in out Event_Loop; Desk : Desks.Desk; Why : Absence) is null;
-   procedure Come_Back (Self : in out Event_Loop; Desk : Desks.Desk; Why : Absence) is null;
-   --  Between them the loop may be served from another desk. It is not in an instant in which it
+   procedure Leave (Self : in out Event_Loop; Context : Contexts.Context; Why : Absence) is null;
+   procedure Come_Back
+     (Self : in out Event_Loop; Context : Contexts.Context; Why : Absence) is null;
+   --  Between them the loop may be served from another context. It is not in an instant in which it
    --  may not be left.
 
-   procedure Look_Around
-     (Self : in out Event_Loop; Desk : Desks.Desk; Milliseconds : in out Integer) is null;
+   procedure Wait_Anywhere
+     (Self : in out Event_Loop; Context : Contexts.Context; Milliseconds : in out Integer) is null;
    --  Called between them when there is nothing to do here: waits, for so long, for something to do
    --  here or elsewhere. Milliseconds is then how long is still to be waited here.
 
    function Events_Of (Self : Event_Loop) return Descriptor;
    --  Has input when there is something to do
 
-   function Is_Served (Self : Event_Loop; Desk : Desks.Desk) return Boolean is (True);
-   --  Whether it is still Desk's to serve
+   function Is_Served (Self : Event_Loop; Context : Contexts.Context) return Boolean is (True);
+   --  Whether it is still Context's to serve
 
    procedure Stop_Listening (Self : in out Event_Loop; Is_Last : out Boolean);
    --  It listens no more; whether it is the last one that did
 
-   procedure Place (Self : in out Event_Loop; Desk : Desks.Desk; Socket : Descriptor);
+   procedure Place
+     (Self    : in out Event_Loop;
+      Context : Contexts.Context;
+      Socket  : Descriptor;
+      Client  : IP_Addresses.Address);
    --  Finds a loop for a connection that was accepted: this one
 
    function Now (Self : Event_Loop) return Byte_Count with Inline;
@@ -111,25 +123,26 @@ private
    --  how far the next one is
 
    type Connection is record
-      State    : Connection_State;
-      Awaits   : Next_Thing;
-      Is_Deaf  : Boolean;
+      State          : Connection_State;
+      Awaits         : Next_Thing;
+      Is_Disarmed    : Boolean;
       --  Not waited for, as something happened while it was Busy
-      Is_Last  : Boolean;
+      Is_Last        : Boolean;
       --  To be closed when all is sent
-      Lingers  : Boolean;
-      Is_Owed_Refusal : Boolean;
+      Lingers        : Boolean;
+      Refusal_Is_Due : Boolean;
       --  503 is due when the answer before it is sent
-      Socket   : Descriptor;
-      Deadline : Byte_Count;
-      Unsent   : Natural;
+      Socket         : Descriptor;
+      Client         : IP_Addresses.Address;
+      Deadline       : Byte_Count;
+      Unsent         : Natural;
       --  Of what was sent, when it had to wait; or when the deadline was moved
-      Input    : Blocks.Chain;
-      Progress : HTTP.Progress;
+      Input          : Blocks.Chain;
+      Progress       : HTTP.Progress;
       --  Of the request that begins Input
-      Output   : Blocks.Chain;
-      Tail     : Desks.Tail;
-      Next     : Slot_Count;
+      Output         : Blocks.Chain;
+      Tail           : Contexts.Tail;
+      Next           : Slot_Count;
       --  The next free one
    end record;
 
@@ -143,9 +156,12 @@ private
 
    type Event_Loop (Slots : Slot_Index; Waiting : Blocks.Block_Count) is tagged limited record
       Handle       : Handler_Reference := null;
+      Service      : Services.Service_Reference := null;
       Report       : Exception_Report := null;
+      Log          : Access_Logs.Log_Reference := null;
+      Writes_Log   : Boolean := False;
       Limits       : Parsing.Limits;
-      Patience     : Milliseconds_Of   := [others => 0];
+      Timeouts     : Milliseconds_Of   := [others => 0];
       For_Sending  : Byte_Count        := 0;
       For_Closing  : Byte_Count        := 0;
 
@@ -153,7 +169,7 @@ private
       Is_Shared    : Boolean    := False;
       Is_Listening : Boolean    := False;
       Set          : Descriptor := No_File;
-      Bell         : Descriptor := No_File;
+      Wake_Event   : Descriptor := No_File;
       Watched      : Descriptor := No_File;
       Has_Input    : Boolean    := False;
       --  Of what is watched

@@ -110,8 +110,6 @@ package body Appserver.HTTP.Parsing is
                    then Character'Val (Character'Pos (Text (K)) + 32)
                    else Text (K)) = Word (K - Text'First + Word'First)));
 
-   --  A host, with or without a port
-
    function Is_Authority (Text : String) return Boolean is
       Next : Positive := Text'First;
    begin

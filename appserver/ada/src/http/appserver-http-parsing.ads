@@ -68,6 +68,9 @@ package Appserver.HTTP.Parsing is
    function Is_Old (Self : Request) return Boolean;
    --  Whether the client is one of HTTP/1.0, which is to be told if the connection is kept
 
+   function Is_Authority (Text : String) return Boolean;
+   --  Whether Text is a host, with or without a port (RFC 3986, 3.2), or empty
+
    function Is_For_Server (Self : Request) return Boolean;
    --  Whether it asks for no resource, but for the server: OPTIONS *
 

@@ -3,13 +3,14 @@
 with Ada.Task_Identification;
 with Ada.Unchecked_Deallocation;
 with Appserver.HTTP.Blocks;
-with Appserver.HTTP.Desks;
+with Appserver.HTTP.Contexts;
 with Appserver.HTTP.Linux;
 with Appserver.HTTP.Locks;
 with Appserver.HTTP.Loops;
 
 package body Appserver.HTTP.Server is
 
+   use type Access_Logs.Log_Reference;
    use type Linux.Word;
    use type HTTP.Loops.Slot_Count;
 
@@ -19,6 +20,9 @@ package body Appserver.HTTP.Server is
    Stack_Guard : constant := 65_536;
    --  Bytes at the end of a task's stack: larger than any frame of code that does not probe its
    --  stack, such as GNAT's and C's libraries
+
+   Library_Stack : constant := 65_536;
+   --  Bytes, for the library's own subprograms
 
    --  How it is found out that handlers wait, and what is done about it
 
@@ -37,88 +41,96 @@ package body Appserver.HTTP.Server is
    Quiet_Ticks : constant := 50;
    --  Nobody watches loops that did nothing for so many ticks
 
-   -----------
-   -- Staff --
-   -----------
+   ---------------
+   -- Scheduler --
+   ---------------
 
-   type Duty is (To_Serve, To_Watch, To_Leave);
+   type Role is (To_Serve, To_Watch, To_Leave);
 
    type Loop_Flags is array (Positive range <>) of Boolean;
 
-   --  Says to tasks what to do. A loop is vacant when nobody serves it.
+   --  Says to tasks what to do. A loop is unserved when nobody serves it.
 
-   protected type Staff (Count : Positive) is
+   protected type Scheduler (Count : Positive) is
 
-      entry Get_Duty (What : out Duty; Where : out Positive);
+      entry Get_Role (What : out Role; Where : out Positive);
       --  When there is one
 
-      entry Get_Vacancy (What : out Duty; Where : out Positive);
-      --  For the one who watches: when there is a vacancy, or it is time to leave
+      entry Get_Unserved (What : out Role; Where : out Positive);
+      --  For the one who watches: when a loop is unserved, or it is time to leave
 
-      entry Sleep (What : out Duty; Where : out Positive);
+      entry Await_End;
+      --  When it is time to leave
+
+      entry Sleep (What : out Role; Where : out Positive);
       --  The same, or when woken: What is To_Watch then
 
       procedure Announce (Where : Positive; Is_Noticed : out Boolean);
-      --  A vacancy. Is_Noticed is False if all tasks are at work.
+      --  An unserved loop. Is_Noticed is False if all tasks are at work.
 
-      procedure Claim (Where : Positive; Is_Vacant : out Boolean);
-      --  Takes a vacancy, if it is one
+      procedure Claim (Where : Positive; Is_Unserved : out Boolean);
+      --  Takes a loop, if it is unserved
 
-      function Vacant_Loops return Loop_Flags;
+      function Unserved_Loops return Loop_Flags;
 
       procedure End_Watch;
       procedure Wake_Watch;
 
-      procedure Note_Deaf (Is_Last : out Boolean);
+      procedure Note_Not_Listening (Is_Last : out Boolean);
       --  A loop listens no more; whether it is the last one that did
 
       procedure Note_Over (Where : Positive);
       --  That loop needs nobody any more. When this is so for all, it is time to leave.
 
    private
-      Vacant     : Loop_Flags (1 .. Count) := [others => True];
-      Vacancies  : Natural := Count;
-      Listening  : Natural := Count;
-      Over       : Loop_Flags (1 .. Count) := [others => False];
-      Is_Watched : Boolean := False;
-      Is_Woken   : Boolean := False;
-      All_Over   : Boolean := False;
-   end Staff;
+      Unserved       : Loop_Flags (1 .. Count) := [others => True];
+      Unserved_Count : Natural := Count;
+      Listening      : Natural := Count;
+      Over           : Loop_Flags (1 .. Count) := [others => False];
+      Is_Watched     : Boolean := False;
+      Is_Woken       : Boolean := False;
+      All_Over       : Boolean := False;
+   end Scheduler;
 
-   protected body Staff is
+   protected body Scheduler is
 
-      procedure Choose (What : out Duty; Where : out Positive) is
+      procedure Choose (What : out Role; Where : out Positive) is
       begin
          Where := 1;
          if All_Over then
             What := To_Leave;
-         elsif Vacancies > 0 then
+         elsif Unserved_Count > 0 then
             What := To_Serve;
-            while not Vacant (Where) loop
+            while not Unserved (Where) loop
                Where := Where + 1;
             end loop;
-            Vacant (Where) := False;
-            Vacancies := Vacancies - 1;
+            Unserved (Where) := False;
+            Unserved_Count := Unserved_Count - 1;
          else
             What := To_Watch;
          end if;
       end Choose;
 
-      entry Get_Duty (What : out Duty; Where : out Positive)
-        when All_Over or else Vacancies > 0 or else not Is_Watched is
+      entry Get_Role (What : out Role; Where : out Positive)
+        when All_Over or else Unserved_Count > 0 or else not Is_Watched is
       begin
          Choose (What, Where);
          Is_Watched := Is_Watched or else What = To_Watch;
-      end Get_Duty;
+      end Get_Role;
 
-      entry Get_Vacancy (What : out Duty; Where : out Positive)
-        when All_Over or else Vacancies > 0 is
+      entry Get_Unserved (What : out Role; Where : out Positive)
+        when All_Over or else Unserved_Count > 0 is
       begin
          Choose (What, Where);
-      end Get_Vacancy;
+      end Get_Unserved;
 
-      entry Sleep (What : out Duty; Where : out Positive)
-        when All_Over or else Vacancies > 0 or else Is_Woken is
+      entry Await_End when All_Over is
+      begin
+         null;
+      end Await_End;
+
+      entry Sleep (What : out Role; Where : out Positive)
+        when All_Over or else Unserved_Count > 0 or else Is_Woken is
       begin
          Choose (What, Where);
          Is_Woken := False;
@@ -126,23 +138,23 @@ package body Appserver.HTTP.Server is
 
       procedure Announce (Where : Positive; Is_Noticed : out Boolean) is
       begin
-         if not Vacant (Where) then
-            Vacant (Where) := True;
-            Vacancies := Vacancies + 1;
+         if not Unserved (Where) then
+            Unserved (Where) := True;
+            Unserved_Count := Unserved_Count + 1;
          end if;
-         Is_Noticed := Is_Watched or else Get_Duty'Count > 0;
+         Is_Noticed := Is_Watched or else Get_Role'Count > 0;
       end Announce;
 
-      procedure Claim (Where : Positive; Is_Vacant : out Boolean) is
+      procedure Claim (Where : Positive; Is_Unserved : out Boolean) is
       begin
-         Is_Vacant := Vacant (Where);
-         if Is_Vacant then
-            Vacant (Where) := False;
-            Vacancies := Vacancies - 1;
+         Is_Unserved := Unserved (Where);
+         if Is_Unserved then
+            Unserved (Where) := False;
+            Unserved_Count := Unserved_Count - 1;
          end if;
       end Claim;
 
-      function Vacant_Loops return Loop_Flags is (Vacant);
+      function Unserved_Loops return Loop_Flags is (Unserved);
 
       procedure End_Watch is
       begin
@@ -154,11 +166,11 @@ package body Appserver.HTTP.Server is
          Is_Woken := True;
       end Wake_Watch;
 
-      procedure Note_Deaf (Is_Last : out Boolean) is
+      procedure Note_Not_Listening (Is_Last : out Boolean) is
       begin
          Listening := Listening - 1;
          Is_Last   := Listening = 0;
-      end Note_Deaf;
+      end Note_Not_Listening;
 
       procedure Note_Over (Where : Positive) is
       begin
@@ -166,7 +178,7 @@ package body Appserver.HTTP.Server is
          All_Over := (for all Is_Over of Over => Is_Over);
       end Note_Over;
 
-   end Staff;
+   end Scheduler;
 
    -----------
    -- Loops --
@@ -196,7 +208,7 @@ package body Appserver.HTTP.Server is
       Now_In     : Phase := Working with Volatile;
       Turns      : Linux.Word := 0;
       --  Handlers that were called
-      Hands_On   : Boolean := False;
+      Hands_Over : Boolean := False;
       --  Another task goes on with the loop before a handler is called
       Slow_Until : Byte_Count := 0;
       Left_At    : Nanoseconds_List (1 .. Workers) := [others => 0];
@@ -207,15 +219,18 @@ package body Appserver.HTTP.Server is
    end record;
 
    overriding procedure Leave
-     (Self : in out Shared_Loop; Desk : Desks.Desk; Why : HTTP.Loops.Absence);
+     (Self : in out Shared_Loop; Context : Contexts.Context; Why : HTTP.Loops.Absence);
    overriding procedure Come_Back
-     (Self : in out Shared_Loop; Desk : Desks.Desk; Why : HTTP.Loops.Absence);
-   overriding procedure Look_Around
-     (Self : in out Shared_Loop; Desk : Desks.Desk; Milliseconds : in out Integer);
-   overriding function Is_Served (Self : Shared_Loop; Desk : Desks.Desk) return Boolean;
+     (Self : in out Shared_Loop; Context : Contexts.Context; Why : HTTP.Loops.Absence);
+   overriding procedure Wait_Anywhere
+     (Self : in out Shared_Loop; Context : Contexts.Context; Milliseconds : in out Integer);
+   overriding function Is_Served (Self : Shared_Loop; Context : Contexts.Context) return Boolean;
    overriding procedure Stop_Listening (Self : in out Shared_Loop; Is_Last : out Boolean);
    overriding procedure Place
-     (Self : in out Shared_Loop; Desk : Desks.Desk; Socket : Descriptor);
+     (Self    : in out Shared_Loop;
+      Context : Contexts.Context;
+      Socket  : Descriptor;
+      Client  : IP_Addresses.Address);
 
    type Loop_Reference is access Shared_Loop;
    type Loop_List is array (Positive range <>) of Loop_Reference;
@@ -230,6 +245,11 @@ package body Appserver.HTTP.Server is
    type Worker_Reference is access Worker;
    type Worker_List is array (Positive range <>) of Worker_Reference;
 
+   task type Log_Writer (Engine : not null Engine_Reference)
+     with Storage_Size => 2 * Library_Stack;
+
+   type Log_Writer_Reference is access Log_Writer;
+
    type Goal_List is array (Positive range <>) of Natural;
 
    Nowhere : constant := 0;
@@ -237,16 +257,18 @@ package body Appserver.HTTP.Server is
    type Engine (Loop_Count, Worker_Count : Positive) is limited record
       Options      : Settings;
       Listener     : Descriptor := No_File;
-      Staff        : Server.Staff (Loop_Count);
+      Scheduler    : Server.Scheduler (Loop_Count);
       Watch_Sleeps : Boolean := False with Atomic;
       Watcher      : Natural := Nobody with Atomic;
       --  The task that watches
-      Has_Vacancy  : Boolean := False with Atomic;
-      --  Some loop may be vacant
+      Has_Unserved : Boolean := False with Atomic;
+      --  Some loop may be unserved
       Next_Loop    : Goal_List (1 .. Worker_Count) := [others => Nowhere];
       --  The loop that each task is to serve next
       Loops        : Loop_List (1 .. Loop_Count);
       Workers      : Worker_List (1 .. Worker_Count);
+      Log_Writer   : Log_Writer_Reference := null;
+      --  If there is a log
    end record;
 
    -----------
@@ -269,17 +291,17 @@ package body Appserver.HTTP.Server is
    -- Leaving and coming back --
    -----------------------------
 
-   overriding function Is_Served (Self : Shared_Loop; Desk : Desks.Desk) return Boolean is
-     (Self.Server = Desk.Owner and then Self.Engine.Next_Loop (Desk.Owner) = Nowhere);
+   overriding function Is_Served (Self : Shared_Loop; Context : Contexts.Context) return Boolean is
+     (Self.Server = Context.Owner and then Self.Engine.Next_Loop (Context.Owner) = Nowhere);
 
-   --  Makes a loop vacant. If all tasks are at work, one that waits in another loop is told.
+   --  Leaves a loop unserved. If all tasks are at work, one that waits in another loop is told.
 
-   procedure Vacate (Self : in out Shared_Loop) is
+   procedure Leave_Unserved (Self : in out Shared_Loop) is
       Is_Noticed : Boolean;
    begin
       Self.Server := Nobody;
-      Self.Engine.Staff.Announce (Self.Number, Is_Noticed);
-      Self.Engine.Has_Vacancy := True;
+      Self.Engine.Scheduler.Announce (Self.Number, Is_Noticed);
+      Self.Engine.Has_Unserved := True;
       if not Is_Noticed then
          for Other of Self.Engine.Loops loop
             if Other.Now_In = Waiting then
@@ -288,57 +310,57 @@ package body Appserver.HTTP.Server is
             end if;
          end loop;
       end if;
-   end Vacate;
+   end Leave_Unserved;
 
    --  Whether another task is to go on with the loop before a handler is called
 
-   function Is_To_Hand_On (Self : Shared_Loop) return Boolean is
-     (Self.Hands_On
+   function Is_To_Hand_Over (Self : Shared_Loop) return Boolean is
+     (Self.Hands_Over
       or else (Self.Engine.Watcher = Nobody
                and then Self.Engine.Worker_Count > Self.Engine.Loop_Count));
 
-   procedure Leave_For_Handler (Self : in out Shared_Loop; Desk : Desks.Desk) is
+   procedure Leave_For_Handler (Self : in out Shared_Loop; Context : Contexts.Context) is
    begin
       Self.Now_In := Handling;
       Self.Turns  := Self.Turns + 1;
-      if Is_To_Hand_On (Self) then
-         Self.Hands_On := Self.Now < Self.Slow_Until;
-         Self.Left_At (Desk.Owner) := Linux.Nanoseconds;
-         Vacate (Self);
+      if Is_To_Hand_Over (Self) then
+         Self.Hands_Over := Self.Now < Self.Slow_Until;
+         Self.Left_At (Context.Owner) := Linux.Nanoseconds;
+         Leave_Unserved (Self);
       elsif Self.Engine.Watch_Sleeps then
          Self.Engine.Watch_Sleeps := False;
-         Self.Engine.Staff.Wake_Watch;
+         Self.Engine.Scheduler.Wake_Watch;
       end if;
    end Leave_For_Handler;
 
    overriding procedure Leave
-     (Self : in out Shared_Loop; Desk : Desks.Desk; Why : HTTP.Loops.Absence) is
+     (Self : in out Shared_Loop; Context : Contexts.Context; Why : HTTP.Loops.Absence) is
    begin
-      Self.Left_At (Desk.Owner) := 0;
-      if Self.Server = Desk.Owner then
+      Self.Left_At (Context.Owner) := 0;
+      if Self.Server = Context.Owner then
          case Why is
             when HTTP.Loops.Waiting  => Self.Now_In := Waiting;
-            when HTTP.Loops.Handling => Leave_For_Handler (Self, Desk);
+            when HTTP.Loops.Handling => Leave_For_Handler (Self, Context);
          end case;
       end if;
       Release (Self);
    end Leave;
 
    overriding procedure Come_Back
-     (Self : in out Shared_Loop; Desk : Desks.Desk; Why : HTTP.Loops.Absence)
+     (Self : in out Shared_Loop; Context : Contexts.Context; Why : HTTP.Loops.Absence)
    is
       pragma Unreferenced (Why);
    begin
-      Acquire (Self, Desk.Owner);
-      if Self.Left_At (Desk.Owner) > 0
-        and then Linux.Nanoseconds - Self.Left_At (Desk.Owner) > Slow_Time
+      Acquire (Self, Context.Owner);
+      if Self.Left_At (Context.Owner) > 0
+        and then Linux.Nanoseconds - Self.Left_At (Context.Owner) > Slow_Time
       then
          Self.Slow_Until := Self.Now + Slow_While;
       end if;
       if Self.Server = Nobody then
-         Self.Server := Desk.Owner;
+         Self.Server := Context.Owner;
       end if;
-      if Self.Server = Desk.Owner then
+      if Self.Server = Context.Owner then
          Self.Now_In := Working;
       end if;
    end Come_Back;
@@ -346,7 +368,7 @@ package body Appserver.HTTP.Server is
    overriding procedure Stop_Listening (Self : in out Shared_Loop; Is_Last : out Boolean) is
    begin
       HTTP.Loops.Event_Loop (Self).Stop_Listening (Is_Last);
-      Self.Engine.Staff.Note_Deaf (Is_Last);
+      Self.Engine.Scheduler.Note_Not_Listening (Is_Last);
       if Is_Last then
          Self.Engine.Listener := No_File;
       end if;
@@ -375,11 +397,11 @@ package body Appserver.HTTP.Server is
       end if;
    end Stop_With_Program;
 
-   --  A task that waits looks after loops that are vacant, too, and goes to the first one that has
-   --  something to do if its own has not
+   --  A task that waits looks after loops that are unserved, too, and goes to the first one that
+   --  has something to do if its own has not
 
-   overriding procedure Look_Around
-     (Self : in out Shared_Loop; Desk : Desks.Desk; Milliseconds : in out Integer) is
+   overriding procedure Wait_Anywhere
+     (Self : in out Shared_Loop; Context : Contexts.Context; Milliseconds : in out Integer) is
    begin
       if Self.Number = 1 then
          Stop_With_Program (Self);
@@ -387,40 +409,43 @@ package body Appserver.HTTP.Server is
             Milliseconds := Between_Looks;
          end if;
       end if;
-      if not Self.Engine.Has_Vacancy then
+      if not Self.Engine.Has_Unserved then
          return;
       end if;
-      Self.Engine.Has_Vacancy := False;
+      Self.Engine.Has_Unserved := False;
       declare
-         Vacant  : constant Loop_Flags := Self.Engine.Staff.Vacant_Loops;
-         Sets    : Linux.Descriptor_List (1 .. Vacant'Length) := [others => Self.Events_Of];
-         Numbers : Goal_List (Sets'Range) := [others => Nowhere];
-         Last    : Positive := 1;
-         Ready   : Natural;
+         Unserved : constant Loop_Flags := Self.Engine.Scheduler.Unserved_Loops;
+         Sets     : Linux.Descriptor_List (1 .. Unserved'Length) := [others => Self.Events_Of];
+         Numbers  : Goal_List (Sets'Range) := [others => Nowhere];
+         Last     : Positive := 1;
+         Ready    : Natural;
       begin
-         for K in Vacant'Range loop
-            if Vacant (K) and then K /= Self.Number then
+         for K in Unserved'Range loop
+            if Unserved (K) and then K /= Self.Number then
                Last := Last + 1;
                Sets (Last)    := Self.Engine.Loops (K).Events_Of;
                Numbers (Last) := K;
             end if;
          end loop;
          if Last > 1 then
-            Self.Engine.Has_Vacancy := True;
+            Self.Engine.Has_Unserved := True;
             Linux.Wait_For_Any (Sets (1 .. Last), Milliseconds, Ready);
             if Ready > 1 then
-               Self.Engine.Next_Loop (Desk.Owner) := Numbers (Ready);
+               Self.Engine.Next_Loop (Context.Owner) := Numbers (Ready);
             end if;
             Milliseconds := 0;
          end if;
       end;
-   end Look_Around;
+   end Wait_Anywhere;
 
    --  A connection is given to the loop that has the fewest, if this one has clearly more. Loops
    --  are not held both at once, so that none waits for another that waits for it.
 
    overriding procedure Place
-     (Self : in out Shared_Loop; Desk : Desks.Desk; Socket : Descriptor)
+     (Self    : in out Shared_Loop;
+      Context : Contexts.Context;
+      Socket  : Descriptor;
+      Client  : IP_Addresses.Address)
    is
       Other    : not null Loop_Reference := Self.Engine.Loops (1);
       Is_Taken : Boolean := False;
@@ -432,17 +457,17 @@ package body Appserver.HTTP.Server is
       end loop;
       if Self.Connections > Other.Connections + Other.Connections / 4 + 1 then
          Release (Self);
-         Acquire (Other.all, Desk.Owner);
+         Acquire (Other.all, Context.Owner);
          if Other.Has_Free_Slot and then not Other.Is_Stopping then
-            Other.Adopt (Socket);
+            Other.Adopt (Socket, Client);
             Other.Wake;
             Is_Taken := True;
          end if;
          Release (Other.all);
-         Acquire (Self, Desk.Owner);
+         Acquire (Self, Context.Owner);
       end if;
       if not Is_Taken then
-         Self.Adopt (Socket);
+         Self.Adopt (Socket, Client);
       end if;
    end Place;
 
@@ -452,54 +477,54 @@ package body Appserver.HTTP.Server is
 
    --  With the loop's lock, which is released in the end
 
-   procedure Serve (Self : in out Shared_Loop; Desk : in out Desks.Desk) is
+   procedure Serve (Self : in out Shared_Loop; Context : in out Contexts.Context) is
       Is_Over : Boolean := False;
    begin
-      Self.Server := Desk.Owner;
+      Self.Server := Context.Owner;
       Self.Now_In := Working;
-      HTTP.Loops.Serve (Self, Desk);
-      if Self.Server = Desk.Owner then
+      HTTP.Loops.Serve (Self, Context);
+      if Self.Server = Context.Owner then
          if Self.Is_Over then
             Is_Over      := True;
             Self.Is_Done := True;
             Self.Server  := Nobody;
          else
-            Vacate (Self);
+            Leave_Unserved (Self);
          end if;
       end if;
       Release (Self);
       if Is_Over then
-         Self.Engine.Staff.Note_Over (Self.Number);
+         Self.Engine.Scheduler.Note_Over (Self.Number);
       end if;
    end Serve;
 
-   procedure Fill_Vacancy (Self : in out Shared_Loop; Desk : in out Desks.Desk) is
+   procedure Serve_Unserved (Self : in out Shared_Loop; Context : in out Contexts.Context) is
    begin
-      Acquire (Self, Desk.Owner);
+      Acquire (Self, Context.Owner);
       if Self.Server = Nobody and then not Self.Is_Done then
-         Serve (Self, Desk);
+         Serve (Self, Context);
       else
          --  The task that left it came back
          Release (Self);
       end if;
-   end Fill_Vacancy;
+   end Serve_Unserved;
 
    --  To where a task has seen something to do, as long as it sees such
 
-   procedure Go_Round (Self : in out Engine; Desk : in out Desks.Desk) is
+   procedure Serve_Claimed (Self : in out Engine; Context : in out Contexts.Context) is
       Goal      : Natural;
-      Is_Vacant : Boolean;
+      Is_Unserved : Boolean;
    begin
       loop
-         Goal := Self.Next_Loop (Desk.Owner);
+         Goal := Self.Next_Loop (Context.Owner);
          exit when Goal = Nowhere;
-         Self.Next_Loop (Desk.Owner) := Nowhere;
-         Self.Staff.Claim (Goal, Is_Vacant);
-         if Is_Vacant then
-            Fill_Vacancy (Self.Loops (Goal).all, Desk);
+         Self.Next_Loop (Context.Owner) := Nowhere;
+         Self.Scheduler.Claim (Goal, Is_Unserved);
+         if Is_Unserved then
+            Serve_Unserved (Self.Loops (Goal).all, Context);
          end if;
       end loop;
-   end Go_Round;
+   end Serve_Claimed;
 
    --------------
    -- Watching --
@@ -526,7 +551,7 @@ package body Appserver.HTTP.Server is
       Is_Stuck := False;
       if Is_Slow then
          Acquire (Self, Number);
-         Self.Hands_On   := True;
+         Self.Hands_Over   := True;
          Self.Slow_Until := Self.Now + Slow_While;
          Is_Stuck := Self.Now_In = Handling and then Self.Turns = Turns
            and then Self.Server /= Nobody;
@@ -542,31 +567,31 @@ package body Appserver.HTTP.Server is
    procedure End_Watch (Self : in out Engine) is
    begin
       Self.Watcher := Nobody;
-      Self.Staff.End_Watch;
+      Self.Scheduler.End_Watch;
    end End_Watch;
 
-   procedure Watch (Self : in out Engine; Desk : in out Desks.Desk) is
+   procedure Watch (Self : in out Engine; Context : in out Contexts.Context) is
       Turns        : Turn_List (1 .. Self.Loop_Count) := [others => 0];
       Was_Handling : Loop_Flags (1 .. Self.Loop_Count) := [others => False];
       Quiet        : Natural := 0;
       Is_Quiet     : Boolean;
       Is_Stuck     : Boolean;
-      What         : Duty;
+      What         : Role;
       Where        : Positive;
    begin
-      Self.Watcher := Desk.Owner;
+      Self.Watcher := Context.Owner;
       loop
          What := To_Watch;
          if Quiet < Quiet_Ticks then
             select
-               Self.Staff.Get_Vacancy (What, Where);
+               Self.Scheduler.Get_Unserved (What, Where);
             or
                delay Tick;
             end select;
          else
             Self.Watch_Sleeps := True;
             if not (for some Each of Self.Loops => Each.Now_In = Handling) then
-               Self.Staff.Sleep (What, Where);
+               Self.Scheduler.Sleep (What, Where);
             end if;
             Self.Watch_Sleeps := False;
             Quiet := 0;
@@ -574,17 +599,17 @@ package body Appserver.HTTP.Server is
          if What /= To_Watch then
             End_Watch (Self);
             if What = To_Serve then
-               Fill_Vacancy (Self.Loops (Where).all, Desk);
+               Serve_Unserved (Self.Loops (Where).all, Context);
             end if;
             return;
          end if;
          Is_Quiet := True;
          for K in Self.Loops'Range loop
             Look_At
-              (Self.Loops (K).all, Desk.Owner, Turns (K), Was_Handling (K), Is_Quiet, Is_Stuck);
+              (Self.Loops (K).all, Context.Owner, Turns (K), Was_Handling (K), Is_Quiet, Is_Stuck);
             if Is_Stuck then
                End_Watch (Self);
-               Serve (Self.Loops (K).all, Desk);
+               Serve (Self.Loops (K).all, Context);
                return;
             end if;
          end loop;
@@ -592,21 +617,23 @@ package body Appserver.HTTP.Server is
       end loop;
    end Watch;
 
-   procedure Take_Duty (Self : in out Engine; Desk : in out Desks.Desk; Is_Over : out Boolean) is
-      What  : Duty;
+   procedure Take_Role
+     (Self : in out Engine; Context : in out Contexts.Context; Is_Over : out Boolean)
+   is
+      What  : Role;
       Where : Positive;
    begin
-      Self.Staff.Get_Duty (What, Where);
+      Self.Scheduler.Get_Role (What, Where);
       case What is
-         when To_Serve => Fill_Vacancy (Self.Loops (Where).all, Desk);
-         when To_Watch => Watch (Self, Desk);
+         when To_Serve => Serve_Unserved (Self.Loops (Where).all, Context);
+         when To_Watch => Watch (Self, Context);
          when To_Leave => null;
       end case;
       Is_Over := What = To_Leave;
       if not Is_Over then
-         Go_Round (Self, Desk);
+         Serve_Claimed (Self, Context);
       end if;
-   end Take_Duty;
+   end Take_Role;
 
    --  After an exception, which should not be, what the task had is for others to take
 
@@ -618,7 +645,7 @@ package body Appserver.HTTP.Server is
          end if;
          if Each.Holder = Number then
             if Each.Server = Number then
-               Vacate (Each.all);
+               Leave_Unserved (Each.all);
             end if;
             Release (Each.all);
          end if;
@@ -632,19 +659,19 @@ package body Appserver.HTTP.Server is
    procedure Work (Self : in out Engine; Number : Positive) is
       Options : Settings renames Self.Options;
       Draft   : aliased Answer_Draft (Options.Answer_Content);
-      Desk    : Desks.Desk
+      Context : Contexts.Context
         (Request_Capacity => Options.Limits.Header + Options.Limits.Content + Parsing.Slack,
-         Output_Capacity  => Options.Answer_Content + Desks.Longest_Header,
+         Output_Capacity  => Options.Answer_Content + Contexts.Longest_Header,
          Draft            => Draft'Access,
          Owner            => Number);
       Is_Over : Boolean := False;
    begin
       while not Is_Over loop
          begin
-            Take_Duty (Self, Desk, Is_Over);
+            Take_Role (Self, Context, Is_Over);
          exception
             when Error : others =>
-               Desks.Pass_On (Options.Report, Error);
+               Contexts.Pass_On (Options.Report, Error);
                Release_All (Self, Number);
                delay After_Error;
          end;
@@ -658,19 +685,39 @@ package body Appserver.HTTP.Server is
       Linux.Unguard_Stack (Stack_Guard);
    exception
       when Error : others =>
-         Desks.Pass_On (Engine.Options.Report, Error);
+         Contexts.Pass_On (Engine.Options.Report, Error);
          Linux.Unguard_Stack (Stack_Guard);
    end Worker;
+
+   Between_Writes : constant Duration := 0.1;
+
+   task body Log_Writer is
+      Is_Over  : Boolean := False;
+      Is_Empty : Boolean;
+   begin
+      while not Is_Over loop
+         begin
+            Engine.Options.Log.Write_Out (Is_Empty);
+         exception
+            when Error : others =>
+               Contexts.Pass_On (Engine.Options.Report, Error);
+         end;
+         select
+            Engine.Scheduler.Await_End;
+            Is_Over := True;
+         or
+            delay Between_Writes;
+         end select;
+      end loop;
+   end Log_Writer;
 
    --  Of a request's header there are up to two copies on it: of the lines of a field, joined, and
    --  of a path, decoded
 
-   Library_Stack : constant := 65_536;
-
    function Stack_Of (Options : Settings) return Positive is
      (Options.Handler_Stack + Library_Stack + 2 * Options.Limits.Header + Stack_Guard
       + Options.Limits.Header + Options.Limits.Content + Parsing.Slack
-      + 2 * (Options.Answer_Content + Desks.Longest_Header));
+      + 2 * (Options.Answer_Content + Contexts.Longest_Header));
 
    ---------------------------
    -- Starting and stopping --
@@ -678,9 +725,14 @@ package body Appserver.HTTP.Server is
 
    procedure Free is new Ada.Unchecked_Deallocation (Shared_Loop, Loop_Reference);
    procedure Free is new Ada.Unchecked_Deallocation (Worker, Worker_Reference);
+   procedure Free is new Ada.Unchecked_Deallocation (Log_Writer, Log_Writer_Reference);
    procedure Free is new Ada.Unchecked_Deallocation (Engine, Engine_Reference);
 
-   procedure Open_Loops (Engine : not null Engine_Reference; Handle : Handler) is
+   procedure Open_Loops
+     (Engine  : not null Engine_Reference;
+      Handle  : Handler;
+      Service : Services.Service_Reference)
+   is
 
       function Share (Total : Positive) return Positive is
         ((Total + Engine.Loop_Count - 1) / Engine.Loop_Count);
@@ -695,16 +747,22 @@ package body Appserver.HTTP.Server is
             Number  => K,
             Workers => Engine.Worker_Count);
          Engine.Loops (K).Open
-           (Engine.Listener, Engine.Loop_Count > 1, Handle, Options.Limits, Options.Times,
-            Options.Report);
+           (Engine.Listener, Engine.Loop_Count > 1, Handle, Service, Options.Limits,
+            Options.Times, Options.Report, Options.Log, Writes => False);
       end loop;
    end Open_Loops;
+
+   function Has_Log (Engine : Server.Engine) return Boolean is
+     (Engine.Options.Log /= null and then Engine.Options.Log.Is_Open);
 
    procedure Start_Workers (Engine : not null Engine_Reference) is
    begin
       for K in Engine.Workers'Range loop
          Engine.Workers (K) := new Worker (Engine, Number => K, Stack => Stack_Of (Engine.Options));
       end loop;
+      if Has_Log (Engine.all) then
+         Engine.Log_Writer := new Log_Writer (Engine);
+      end if;
    end Start_Workers;
 
    procedure Await_Workers (Engine : in out Server.Engine) is
@@ -715,10 +773,18 @@ package body Appserver.HTTP.Server is
          end loop;
          Free (Worker);
       end loop;
+      while Engine.Log_Writer /= null and then not Engine.Log_Writer'Terminated loop
+         delay 0.001;
+      end loop;
+      Free (Engine.Log_Writer);
    end Await_Workers;
 
    procedure Close (Engine : in out Engine_Reference) is
+      Is_Empty : Boolean;
    begin
+      if Has_Log (Engine.all) then
+         Engine.Options.Log.Write_Out (Is_Empty);
+      end if;
       for Each of Engine.Loops loop
          if Each /= null then
             Each.Close;
@@ -734,9 +800,10 @@ package body Appserver.HTTP.Server is
    procedure Start
      (Self    : in out Web_Server;
       Handle  : Handler;
-      Address : String := "127.0.0.1";
-      Port    : Port_Number := 0;
-      Options : Settings := (others => <>))
+      Service : Services.Service_Reference;
+      Address : String;
+      Port    : Port_Number;
+      Options : Settings)
    is
       Loop_Count : constant Positive :=
         (if Options.Loops > 0 then Options.Loops
@@ -747,7 +814,7 @@ package body Appserver.HTTP.Server is
       Self.Engine := new Engine (Loop_Count, Options.Workers);
       Self.Engine.Options  := Options;
       Self.Engine.Listener := Linux.Listening_Socket (Address, Port, Backlog);
-      Open_Loops (Self.Engine, Handle);
+      Open_Loops (Self.Engine, Handle, Service);
       Start_Workers (Self.Engine);
    exception
       when others =>
@@ -756,6 +823,26 @@ package body Appserver.HTTP.Server is
          Await_Workers (Self.Engine.all);
          Close (Self.Engine);
          raise;
+   end Start;
+
+   procedure Start
+     (Self    : in out Web_Server;
+      Handle  : Handler;
+      Address : String := "127.0.0.1";
+      Port    : Port_Number := 0;
+      Options : Settings := (others => <>)) is
+   begin
+      Start (Self, Handle, null, Address, Port, Options);
+   end Start;
+
+   procedure Start
+     (Self    : in out Web_Server;
+      Service : not null Services.Service_Reference;
+      Address : String := "127.0.0.1";
+      Port    : Port_Number := 0;
+      Options : Settings := (others => <>)) is
+   begin
+      Start (Self, Services.Not_Here'Access, Service, Address, Port, Options);
    end Start;
 
    procedure Stop (Self : in out Web_Server) is

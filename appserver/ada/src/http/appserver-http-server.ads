@@ -15,7 +15,9 @@
 --     …
 --     Server.Stop;
 
+with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Parsing;
+with Appserver.HTTP.Services;
 
 private with Ada.Finalization;
 
@@ -45,6 +47,8 @@ package Appserver.HTTP.Server is
       Times          : Time_Limits;
       Report         : Exception_Report := Report_On_Standard_Error'Access;
       --  null: exceptions are not reported
+      Log            : Access_Logs.Log_Reference := null;
+      --  A task of its own writes it out; null: there is neither
    end record;
 
    type Web_Server is tagged limited private;
@@ -60,6 +64,15 @@ package Appserver.HTTP.Server is
           Post => Self.Is_Running;
    --  Listens on an IPv4 or IPv6 address; on a port that the system chooses if Port is 0.
    --  Network_Error if it cannot. SIGPIPE is ignored from here on.
+
+   procedure Start
+     (Self    : in out Web_Server;
+      Service : not null Services.Service_Reference;
+      Address : String := "127.0.0.1";
+      Port    : Port_Number := 0;
+      Options : Settings := (others => <>))
+     with Pre  => not Self.Is_Running and then Options.Loops <= Options.Workers,
+          Post => Self.Is_Running;
 
    procedure Stop (Self : in out Web_Server)
      with Post => not Self.Is_Running;

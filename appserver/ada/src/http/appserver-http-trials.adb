@@ -2,7 +2,7 @@
 
 with Ada.Strings.Unbounded;
 with Appserver.HTTP.Dates;
-with Appserver.HTTP.Desks;
+with Appserver.HTTP.Contexts;
 with Appserver.HTTP.Linux;
 with Appserver.HTTP.Parsing;
 
@@ -12,59 +12,77 @@ package body Appserver.HTTP.Trials is
 
    Limits : constant Parsing.Limits := (others => <>);
 
-   procedure Take_Output (Desk : in out Desks.Desk; Into : in out Unbounded_String) is
+   procedure Take_Output (Context : in out Contexts.Context; Into : in out Unbounded_String) is
    begin
-      Append (Into, Desk.Output (Desk.First .. Desk.Last));
-      if Desk.Tail.Text /= null then
-         Append (Into, Desk.Tail.Text.all);
-      elsif Desk.Tail.File /= No_File then
+      Append (Into, Context.Output (Context.First .. Context.Last));
+      if Context.Tail.Text /= null then
+         Append (Into, Context.Tail.Text.all);
+      elsif Context.Tail.File /= No_File then
          declare
-            Bytes : String (1 .. Natural (Desk.Tail.Length));
+            Bytes : String (1 .. Natural (Context.Tail.Length));
             Count : Natural;
          begin
-            Linux.Read_File (Desk.Tail.File, Desk.Tail.Offset, Bytes, Count);
+            Linux.Read_File (Context.Tail.File, Context.Tail.Offset, Bytes, Count);
             Append (Into, Bytes (1 .. Count));
          end;
       end if;
-      Desks.Drop (Desk.Tail);
-      Desk.First := 1;
-      Desk.Last  := 0;
+      Contexts.Drop (Context.Tail);
+      Context.First := 1;
+      Context.Last  := 0;
    end Take_Output;
 
-   function Answers (Handle : Handler; Bytes : String) return String is
-      Date   : constant Dates.Date_Text := Dates.Image (0);
-      Draft  : aliased Answer_Draft (65_536);
-      Desk   : Desks.Desk
+   function Answers
+     (Handle  : Handler;
+      Service : Services.Service_Reference;
+      Bytes   : String;
+      Client  : IP_Addresses.Address) return String
+   is
+      Date    : constant Dates.Date_Text := Dates.Image (0);
+      Draft   : aliased Answer_Draft (65_536);
+      Context : Contexts.Context
         (Limits.Header + Limits.Content + Parsing.Slack,
-         Draft.Capacity + Desks.Longest_Header, Draft'Access, 0);
+         Draft.Capacity + Contexts.Longest_Header, Draft'Access, 0);
       Text   : Unbounded_String;
       Result : Parsing.Outcome;
       Status : Status_Code;
    begin
-      Parsing.Add (Desk.Request, Bytes);
+      Context.Request.Client := Client;
+      Parsing.Add (Context.Request, Bytes);
       loop
-         Parsing.Parse (Desk.Request, Limits, Result, Status);
+         Parsing.Parse (Context.Request, Limits, Result, Status);
          case Result is
             when Parsing.Incomplete =>
                exit;
             when Parsing.Refused =>
-               Desks.Put_Refusal (Desk, Status, Date);
-               Take_Output (Desk, Text);
+               Contexts.Put_Refusal (Context, Status, Date);
+               Take_Output (Context, Text);
                exit;
             when Parsing.Complete =>
-               if Parsing.Is_For_Server (Desk.Request) then
-                  Desks.Put_Server_Answer (Desk, Date, Parsing.Is_Last (Desk.Request));
+               if Parsing.Is_For_Server (Context.Request) then
+                  Contexts.Put_Server_Answer (Context, Date, Parsing.Is_Last (Context.Request));
                else
-                  Desks.Put_Answer
-                    (Desk, Desks.Called (Handle, Desk, Report => null), Date,
-                     Parsing.Is_Last (Desk.Request));
+                  Contexts.Put_Answer
+                    (Context, Contexts.Called (Handle, Service, Context, Report => null), Date,
+                     Parsing.Is_Last (Context.Request));
                end if;
-               Take_Output (Desk, Text);
-               exit when Parsing.Is_Last (Desk.Request);
-               Parsing.Next (Desk.Request);
+               Take_Output (Context, Text);
+               exit when Parsing.Is_Last (Context.Request);
+               Parsing.Next (Context.Request);
          end case;
       end loop;
       return To_String (Text);
    end Answers;
+
+   function Answers
+     (Handle : Handler;
+      Bytes  : String;
+      Client : IP_Addresses.Address := IP_Addresses.No_Address) return String is
+     (Answers (Handle, null, Bytes, Client));
+
+   function Answers
+     (Service : not null Services.Service_Reference;
+      Bytes   : String;
+      Client  : IP_Addresses.Address := IP_Addresses.No_Address) return String is
+     (Answers (Services.Not_Here'Access, Service, Bytes, Client));
 
 end Appserver.HTTP.Trials;

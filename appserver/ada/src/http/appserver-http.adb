@@ -149,7 +149,6 @@ package body Appserver.HTTP is
      (Left'Length = Right'Length
       and then (for all K in Left'Range =>
                   Lower (Left (K)) = Lower (Right (K - Left'First + Right'First))));
-   --  But for the case of letters
 
    function Has_Field (Self : Request; Name : String) return Boolean is
      (for some Line of Self.Lines (1 .. Self.Line_Count) =>
@@ -216,6 +215,18 @@ package body Appserver.HTTP is
       Read (Self.Bytes (Self.Target.First .. Self.Target.Last));
    end Read_Path;
 
+   function Trimmed (Text : String; Within : Span) return Span is
+      Result : Span := Within;
+   begin
+      while Result.First <= Result.Last and then Text (Result.First) in ' ' | ASCII.HT loop
+         Result.First := Result.First + 1;
+      end loop;
+      while Result.Last >= Result.First and then Text (Result.Last) in ' ' | ASCII.HT loop
+         Result.Last := Result.Last - 1;
+      end loop;
+      return Result;
+   end Trimmed;
+
    --------------
    -- Encoding --
    --------------
@@ -236,6 +247,19 @@ package body Appserver.HTTP is
             when 'A' .. 'F' => Character'Pos ('A') - 10,
             when others     => Character'Pos ('a') - 10));
 
+   procedure Take_Decoded
+     (Text : String; Next : in out Positive; Byte : out Character; Plus_Is_Space : Boolean) is
+   begin
+      if Is_Escape (Text, Next) then
+         Byte := Character'Val
+           (Digit_Value (Text (Next + 1)) * 16 + Digit_Value (Text (Next + 2)));
+         Next := Next + 3;
+      else
+         Byte := (if Plus_Is_Space and then Text (Next) = '+' then ' ' else Text (Next));
+         Next := Next + 1;
+      end if;
+   end Take_Decoded;
+
    function Decoded (Text : String; Plus_Is_Space : Boolean := False) return String is
       Result : String (1 .. Text'Length);
       Last   : Natural  := 0;
@@ -243,15 +267,7 @@ package body Appserver.HTTP is
    begin
       while Next <= Text'Last loop
          Last := Last + 1;
-         if Is_Escape (Text, Next) then
-            Result (Last) := Character'Val
-              (Digit_Value (Text (Next + 1)) * 16 + Digit_Value (Text (Next + 2)));
-            Next := Next + 3;
-         else
-            Result (Last) :=
-              (if Plus_Is_Space and then Text (Next) = '+' then ' ' else Text (Next));
-            Next := Next + 1;
-         end if;
+         Take_Decoded (Text, Next, Result (Last), Plus_Is_Space);
       end loop;
       return Result (1 .. Last);
    end Decoded;

@@ -15,6 +15,7 @@
 --  and RFC 9112 (HTTP/1.1).
 
 with Ada.Exceptions;
+with Appserver.IP_Addresses;
 with Appserver.Text_Sinks;
 
 package Appserver.HTTP is
@@ -190,6 +191,10 @@ package Appserver.HTTP is
    function Host (Self : Request) return String;
    --  Of the target if that is absolute, else of the field Host (RFC 9112, 3.2.2)
 
+   function Client_Address (Self : Request) return IP_Addresses.Address with Inline;
+   --  Of the other end of the connection. Behind a proxy that is the proxy: Proxies finds out whom
+   --  it asks for.
+
    function Has_Field (Self : Request; Name : String) return Boolean;
    --  Of the header; the case of names does not matter
 
@@ -309,6 +314,14 @@ package Appserver.HTTP is
 
 private
 
+   function Same (Left, Right : String) return Boolean;
+   --  But for the case of letters
+
+   procedure Take_Decoded
+     (Text : String; Next : in out Positive; Byte : out Character; Plus_Is_Space : Boolean)
+     with Pre => Next <= Text'Last;
+   --  The byte that is encoded at Next, which is behind it then
+
    ---------------
    -- The draft --
    ---------------
@@ -341,6 +354,9 @@ private
    --  A part of the request's bytes
 
    function Length (Self : Span) return Natural is (Self.Last - Self.First + 1);
+
+   function Trimmed (Text : String; Within : Span) return Span;
+   --  Without the spaces and tabs at its ends
 
    type Field_Line is record
       Name, Value : Span;
@@ -379,6 +395,7 @@ private
       --  Of the bytes that are there, from the request's first one on. Those behind its content are
       --  of the requests that follow.
       State         : Progress;
+      Client        : IP_Addresses.Address;
       Is_Read       : Boolean := False;
       --  What follows is that of the header. It is not while a header is not complete, and after
       --  only bytes and state were restored.
@@ -406,6 +423,7 @@ private
    function Path_Starts_With (Self : Request; Prefix : String) return Boolean is
      (Length (Self.Target) >= Prefix'Length
       and then Self.Bytes (Self.Target.First .. Self.Target.First + Prefix'Length - 1) = Prefix);
+   function Client_Address (Self : Request) return IP_Addresses.Address is (Self.Client);
    function Query (Self : Request) return String is
      (Self.Bytes (Self.Query_Part.First .. Self.Query_Part.Last));
    function Host (Self : Request) return String is

@@ -141,4 +141,62 @@ package body Appserver.Media_Ranges is
       return Result;
    end Weight_Of;
 
+   -------------
+   -- Codings --
+   -------------
+
+   --  "coding" or "coding;q=weight"
+
+   procedure Read_Coding
+     (Text, Coding : String; Fit : out Closeness; Value : out Weight)
+   is
+      Last  : constant Natural := Part_Last (Text, Text'First, ';');
+      Name  : constant String  := Trimmed (Text (Text'First .. Last));
+      Rest  : constant String  := Trimmed (Text (Last + 2 .. Text'Last));
+      Valid : Boolean := Last = Text'Last;
+   begin
+      Value := Weight'Last;
+      if not Valid
+        and then Rest'Length > 2
+        and then Same (Rest (Rest'First .. Rest'First + 1), "q=")
+      then
+         Read_Weight (Rest (Rest'First + 2 .. Rest'Last), Value, Valid);
+      end if;
+      Fit :=
+        (if not Valid then None
+         elsif Same (Name, Coding) then Exact
+         elsif Name = "*" then Any
+         else None);
+   end Read_Coding;
+
+   --  Of the element that fits most closely, if it does so more closely than Least
+
+   function Weight_Above
+     (Accepted, Coding : String; Least : Closeness) return Listed_Weight
+   is
+      Best   : Closeness := Least;
+      Result : Listed_Weight := Unlisted;
+      First  : Positive := Accepted'First;
+      Last   : Natural;
+      Fit    : Closeness;
+      Value  : Weight;
+   begin
+      while First <= Accepted'Last loop
+         Last := Part_Last (Accepted, First, ',');
+         Read_Coding (Accepted (First .. Last), Coding, Fit, Value);
+         if Fit > Best then
+            Best   := Fit;
+            Result := Value;
+         end if;
+         First := Last + 2;
+      end loop;
+      return Result;
+   end Weight_Above;
+
+   function Coding_Weight (Accepted, Coding : String) return Listed_Weight is
+     (Weight_Above (Accepted, Coding, None));
+
+   function Own_Weight (Accepted, Coding : String) return Listed_Weight is
+     (Weight_Above (Accepted, Coding, Any));
+
 end Appserver.Media_Ranges;

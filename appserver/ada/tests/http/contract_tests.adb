@@ -3,13 +3,16 @@
 with Ada.Assertions;
 with Ada.Command_Line;
 with Answer_Texts;
+with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Conditions;
+with Appserver.HTTP.Cookies;
 with Appserver.HTTP.Embedded;
 with Appserver.HTTP.Files;
 with Appserver.HTTP.Parsing;
 with Appserver.HTTP.REST;
 with Appserver.HTTP.Server;
 with Appserver.HTTP.Trials;
+with Appserver.IP_Addresses;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
@@ -90,6 +93,9 @@ package body Contract_Tests is
 
    Folder : HTTP.Files.Folder;
 
+   Outside   : aliased constant String := "../index.html";
+   Two_Lines : aliased constant String := "no-cache" & ASCII.CR & ASCII.LF & "X: y";
+
    function File (Request : HTTP.Request) return HTTP.Response is (Folder.Answer (Request, "/f/"));
 
    procedure Folders (T : in out Fixture) is
@@ -99,7 +105,20 @@ package body Contract_Tests is
       begin
          Folder.Open (Ada.Command_Line.Argument (1));
       end Open;
+
+      procedure Open_With_Index is
+      begin
+         Folder.Open (Ada.Command_Line.Argument (1), (Index => Outside'Access, others => <>));
+      end Open_With_Index;
+
+      procedure Open_With_Two_Lines is
+      begin
+         Folder.Open
+           (Ada.Command_Line.Argument (1), (Cache_Control => Two_Lines'Access, others => <>));
+      end Open_With_Two_Lines;
    begin
+      Is_Broken ("an index elsewhere", Open_With_Index'Access);
+      Is_Broken ("two lines in a field", Open_With_Two_Lines'Access);
       Assert
         (Answer_Texts.Status
            (HTTP.Trials.Answers (File'Access, Answer_Texts.Request_Text ("GET /f/x"))),
@@ -173,6 +192,48 @@ package body Contract_Tests is
       Is_Broken ("a pattern that is too long", Make_Route'Access);
    end Documents;
 
+   function Set_Cookie (Request : HTTP.Request) return HTTP.Response;
+
+   procedure Services (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Log : HTTP.Access_Logs.Access_Log (Lines => 2);
+
+      procedure Open_Log is
+      begin
+         Log.Open ("/dev/null", HTTP.Access_Logs.Common);
+      end Open_Log;
+
+      procedure Open_None is
+      begin
+         Log.Open (HTTP.No_File, HTTP.Access_Logs.Common);
+      end Open_None;
+
+      procedure Use_Five_Octets is
+      begin
+         Assert
+           (IP_Addresses.Is_IPv4 (IP_Addresses.From_Octets ([1, 2, 3, 4, 5])), "five octets");
+      end Use_Five_Octets;
+   begin
+      Is_Broken ("no file", Open_None'Access);
+      Open_Log;
+      Is_Broken ("a log opened twice", Open_Log'Access);
+      Log.Close;
+      Open_Log;
+      Is_Broken ("an address of five octets", Use_Five_Octets'Access);
+      Assert
+        (Answer_Texts.Status
+           (HTTP.Trials.Answers (Set_Cookie'Access, Answer_Texts.Request_Text ("GET /"))),
+         "500", "a cookie of all sites that is not secure");
+   end Services;
+
+   function Set_Cookie (Request : HTTP.Request) return HTTP.Response is
+   begin
+      HTTP.Cookies.Set_Cookie
+        (Request.Draft.all, "a", "b", Secure => False, Same_Site => HTTP.Cookies.None);
+      return HTTP.Empty (HTTP.OK);
+   end Set_Cookie;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -188,6 +249,7 @@ package body Contract_Tests is
       Add ("folders", Folders'Access);
       Add ("requests", Requests'Access);
       Add ("documents", Documents'Access);
+      Add ("logs, cookies, addresses", Services'Access);
       return Result;
    end Suite;
 

@@ -16,7 +16,8 @@ procedure Counted_Device is
 
    package Web is new HTTP.Embedded
      (Handle          => Counted_Service.Answer'Access,
-      Request_Content => 1_024);
+      Request_Content => 1_024,
+      Log             => Counted_Service.Log'Access);
 
    Calls : Natural;
 begin

@@ -2,18 +2,28 @@
 
 with Ada.Unchecked_Deallocation;
 with Appserver.HTTP.Files;
+with Appserver.HTTP.Proxies;
+with Appserver.IP_Addresses;
 with Calculator;
 with Hello;
+with Proxy_Service;
+with Web_Services;
 
 package body Counted_Service is
 
    use HTTP;
 
-   Folder : Files.Folder;
+   Folder  : Files.Folder;
+   Caching : aliased constant String := "no-cache";
+
+   function Client (Request : HTTP.Request) return IP_Addresses.Address is
+     (Proxies.Client_Address (Request, Proxy_Service.Trusted, Proxies.Forwarded));
 
    procedure Open (Folder : String) is
    begin
-      Counted_Service.Folder.Open (Folder);
+      Log.Open (Folder & "/access.log", Access_Logs.JSON, Client'Access);
+      Counted_Service.Folder.Open
+        (Folder, (Cache_Control => Caching'Access, Index => null, Precompressed => True));
    end Open;
 
    type Text_Reference is access String;
@@ -34,6 +44,9 @@ package body Counted_Service is
    function Answer (Request : HTTP.Request) return Response is
      (if Request.Path_Starts_With ("/files/") then Folder.Answer (Request, "/files/")
       elsif Request.Path_Is ("/") or else Request.Path_Is ("/hello") then Hello.Answer (Request)
+      elsif Request.Path_Is ("/forwarded") then Proxy_Service.Forwarded (Request)
+      elsif Request.Path_Is ("/cookies") or else Request.Path_Is ("/form") then
+        Web_Services.Only_One.Answer (Request)
       elsif Request.Path_Is ("/new") then New_Text (Request)
       elsif Request.Path_Is ("/raise") then Raised
       else Calculator.Answer (Request));

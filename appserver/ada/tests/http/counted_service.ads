@@ -2,7 +2,7 @@
 --
 --  What the examples of HTTP.md and REST.md answer, files, and what takes memory from the heap.
 
-with Appserver.HTTP;
+with Appserver.HTTP.Access_Logs;
 
 package Counted_Service is
 
@@ -13,5 +13,8 @@ package Counted_Service is
 
    function Answer (Request : HTTP.Request) return HTTP.Response;
    --  /new takes something from the heap, /raise raises an exception
+
+   Log : aliased HTTP.Access_Logs.Access_Log (Lines => 16);
+   --  To the file access.log of the folder
 
 end Counted_Service;

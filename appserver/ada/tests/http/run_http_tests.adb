@@ -3,6 +3,7 @@
 --  The tests of the HTTP servers. Its argument is a directory to write files to.
 
 with Ada.Command_Line;
+with Appserver.Numerals_Tests;
 with AUnit.Test_Suites;
 with Contract_Tests;
 with Document_Tests;
@@ -12,6 +13,7 @@ with Lacking_Tests;
 with Parser_Fuzz_Tests;
 with Parser_Tests;
 with REST_Tests;
+with Proxy_Tests;
 with Run_Suite;
 with Server_Suites;
 
@@ -24,10 +26,12 @@ procedure Run_HTTP_Tests is
    begin
       Result.Add_Test (Parser_Tests.Suite);
       Result.Add_Test (Parser_Fuzz_Tests.Suite);
+      Result.Add_Test (Appserver.Numerals_Tests.Suite);
       Result.Add_Test (JSON_Tests.Suite);
       Result.Add_Test (Document_Tests.Suite);
       Result.Add_Test (File_Tests.Suite);
       Result.Add_Test (REST_Tests.Suite);
+      Result.Add_Test (Proxy_Tests.Suite);
       Result.Add_Test (Contract_Tests.Suite);
       Result.Add_Test (Lacking_Tests.Suite);
       Result.Add_Test (Server_Suites.On_Embedded.Suite (Folder));

@@ -1,15 +1,20 @@
 --  SPDX-License-Identifier: Apache-2.0
 
+with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Server;
 with Test_Service;
 
 package body Running_Server is
 
-   Web : Appserver.HTTP.Server.Web_Server;
+   use Appserver;
+
+   Log : aliased HTTP.Access_Logs.Access_Log (Lines => 2);
+   Web : HTTP.Server.Web_Server;
 
    procedure Start is
    begin
-      Web.Start (Test_Service.Answer'Access);
+      Log.Open ("/dev/null", HTTP.Access_Logs.Common);
+      Web.Start (Test_Service.Answer'Access, Options => (Log => Log'Access, others => <>));
    end Start;
 
 end Running_Server;

@@ -6,6 +6,7 @@
 with Ada.Environment_Variables;
 with Ada.Text_IO;
 with AUnit.Test_Suites;
+with MariaDB_Client_Tests;
 with MariaDB_Tests;
 with PostgreSQL_Tests;
 with Retried_Isolation_Tests;
@@ -32,6 +33,7 @@ procedure Run_SQL_Tests is
       Result.Add_Test (SQLite_Tests.Suite);
       Result.Add_Test (SQL_Suites.On_SQLite.Suite);
       Result.Add_Test (Retried_Isolation_Tests.SQLite_Suite);
+      Result.Add_Test (MariaDB_Client_Tests.Suite);
       if Is_There
         (Tested_Databases.PostgreSQL_Variable, "postgresql://USER:PASSWORD@HOST/DATABASE")
       then

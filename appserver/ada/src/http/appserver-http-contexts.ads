@@ -4,8 +4,9 @@
 --  of a request, a draft, and the answers that are to be sent.
 
 with Appserver.HTTP.Dates;
+with Appserver.HTTP.Services;
 
-private package Appserver.HTTP.Desks is
+private package Appserver.HTTP.Contexts is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
@@ -28,32 +29,38 @@ private package Appserver.HTTP.Desks is
    Longest_Header : constant := Fields_Capacity + 512;
    --  Of an answer
 
-   type Desk
+   type Context
      (Request_Capacity, Output_Capacity : Positive;
       Draft : not null access Answer_Draft;
       Owner : Natural)
    is limited record
       Request : HTTP.Request (Request_Capacity, Draft);
-      Tail    : Desks.Tail;
+      Tail    : Contexts.Tail;
+      Status  : Status_Code := OK;
+      Length  : Byte_Count := 0;
+      --  Of the content, both of the answer that was put last
       First   : Positive := 1;
       Last    : Natural  := 0;
       Output  : String (1 .. Output_Capacity);
       --  What is to be sent is in First .. Last
    end record
-     with Dynamic_Predicate => Desk.Output_Capacity >= Desk.Draft.Capacity + Longest_Header;
+     with Dynamic_Predicate => Context.Output_Capacity >= Context.Draft.Capacity + Longest_Header;
 
-   function Has_Output (Self : Desk) return Boolean is
+   function Has_Output (Self : Context) return Boolean is
      (Self.Last >= Self.First or else Self.Tail.Length > 0);
 
-   function Has_Room (Self : Desk) return Boolean is
+   function Has_Room (Self : Context) return Boolean is
      (Self.Tail.Length = 0
       and then Self.Output_Capacity - Self.Last >= Self.Draft.Capacity + Longest_Header);
    --  For any answer
 
    function Called
-     (Handle : Handler; Self : Desk; Report : Exception_Report) return Response;
-   --  The handler's response to the desk's request. What it raises goes to Report, if that is not
-   --  null, and no further.
+     (Handle  : Handler;
+      Service : Services.Service_Reference;
+      Self    : Context;
+      Report  : Exception_Report) return Response;
+   --  The response of the service, or of the function if there is no service, to the context's
+   --  request. What it raises goes to Report, if that is not null, and no further.
 
    procedure Pass_On
      (Report       : Exception_Report;
@@ -62,25 +69,25 @@ private package Appserver.HTTP.Desks is
    --  To Report, if that is not null. Raises no exception.
 
    procedure Put_Answer
-     (Self   : in out Desk;
+     (Self   : in out Context;
       Answer : Response;
       Date   : Dates.Date_Text;
       Closes : Boolean)
      with Pre => Has_Room (Self);
-   --  Adds the answer to the desk's request, as what the handler left in the draft has it
+   --  Adds the answer to the context's request, as what the handler left in the draft has it
 
    procedure Put_Server_Answer
-     (Self : in out Desk; Date : Dates.Date_Text; Closes : Boolean)
+     (Self : in out Context; Date : Dates.Date_Text; Closes : Boolean)
      with Pre => Has_Room (Self);
    --  To OPTIONS *
 
    procedure Put_Refusal
-     (Self : in out Desk; Status : Status_Code; Date : Dates.Date_Text)
+     (Self : in out Context; Status : Status_Code; Date : Dates.Date_Text)
      with Pre => Has_Room (Self);
    --  To what is no request, or not one that is taken. The connection is to be closed then.
 
-   procedure Put_Continue (Self : in out Desk)
+   procedure Put_Continue (Self : in out Context)
      with Pre => Has_Room (Self);
    --  100: go on with the content
 
-end Appserver.HTTP.Desks;
+end Appserver.HTTP.Contexts;

@@ -3,7 +3,7 @@
 with Appserver.HTTP.Linux;
 with Appserver.HTTP.Parsing;
 
-package body Appserver.HTTP.Desks is
+package body Appserver.HTTP.Contexts is
 
    New_Line : constant String := [ASCII.CR, ASCII.LF];
 
@@ -32,10 +32,16 @@ package body Appserver.HTTP.Desks is
    end Pass_On;
 
    function Called
-     (Handle : Handler; Self : Desk; Report : Exception_Report) return Response is
+     (Handle  : Handler;
+      Service : Services.Service_Reference;
+      Self    : Context;
+      Report  : Exception_Report) return Response
+   is
+      use type Services.Service_Reference;
    begin
       Self.Request.Draft.Clear;
-      return Handle (Self.Request);
+      return
+        (if Service = null then Handle (Self.Request) else Service.Answer (Self.Request));
    exception
       when Error : others =>
          Pass_On (Report, Error, Self.Request.Line);
@@ -47,15 +53,15 @@ package body Appserver.HTTP.Desks is
    -- Writing --
    -------------
 
-   procedure Put (Self : in out Desk; Text : String) with Inline;
+   procedure Put (Self : in out Context; Text : String) with Inline;
 
-   procedure Put (Self : in out Desk; Text : String) is
+   procedure Put (Self : in out Context; Text : String) is
    begin
       Self.Output (Self.Last + 1 .. Self.Last + Text'Length) := Text;
       Self.Last := Self.Last + Text'Length;
    end Put;
 
-   procedure Put_Number (Self : in out Desk; Number : Byte_Count) is
+   procedure Put_Number (Self : in out Context; Number : Byte_Count) is
       Image : String (1 .. 19);
       First : Positive   := Image'Last + 1;
       Rest  : Byte_Count := Number;
@@ -69,8 +75,10 @@ package body Appserver.HTTP.Desks is
       Put (Self, Image (First .. Image'Last));
    end Put_Number;
 
-   procedure Put_Status (Self : in out Desk; Status : Status_Code; Date : Dates.Date_Text) is
+   procedure Put_Status (Self : in out Context; Status : Status_Code; Date : Dates.Date_Text) is
    begin
+      Self.Status := Status;
+      Self.Length := 0;
       if Status = OK then
          Put (Self, "HTTP/1.1 200 OK" & New_Line & "Date: ");
       else
@@ -84,7 +92,7 @@ package body Appserver.HTTP.Desks is
 
    --  An old client is told if the connection is kept, a new one if it is not (RFC 9112, 9.3)
 
-   procedure Put_Connection (Self : in out Desk; Closes : Boolean) is
+   procedure Put_Connection (Self : in out Context; Closes : Boolean) is
    begin
       if Closes then
          Put (Self, "Connection: close" & New_Line);
@@ -93,8 +101,9 @@ package body Appserver.HTTP.Desks is
       end if;
    end Put_Connection;
 
-   procedure Put_Length (Self : in out Desk; Length : Byte_Count) is
+   procedure Put_Length (Self : in out Context; Length : Byte_Count) is
    begin
+      Self.Length := Length;
       Put (Self, "Content-Length: ");
       Put_Number (Self, Length);
       Put (Self, New_Line);
@@ -109,14 +118,14 @@ package body Appserver.HTTP.Desks is
    function Has_Content (Status : Status_Code) return Boolean is
      (Status not in No_Content | Not_Modified);
 
-   function Content_Length (Self : Desk; Answer : Response) return Byte_Count is
+   function Content_Length (Self : Context; Answer : Response) return Byte_Count is
      (case Answer.Kind is
          when None       => 0,
          when Fixed_Text => Answer.Content'Length,
          when Draft_Text => Byte_Count (Self.Draft.Text_Length),
          when File_Bytes => Self.Draft.File_Length);
 
-   procedure Put_Content (Self : in out Desk; Answer : Response) is
+   procedure Put_Content (Self : in out Context; Answer : Response) is
    begin
       case Answer.Kind is
          when None =>
@@ -146,7 +155,7 @@ package body Appserver.HTTP.Desks is
    -------------
 
    procedure Put_Answer
-     (Self   : in out Desk;
+     (Self   : in out Context;
       Answer : Response;
       Date   : Dates.Date_Text;
       Closes : Boolean) is
@@ -178,7 +187,7 @@ package body Appserver.HTTP.Desks is
    end Put_Answer;
 
    procedure Put_Server_Answer
-     (Self : in out Desk; Date : Dates.Date_Text; Closes : Boolean) is
+     (Self : in out Context; Date : Dates.Date_Text; Closes : Boolean) is
    begin
       Put_Status (Self, No_Content, Date);
       Put (Self, "Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS" & New_Line);
@@ -187,7 +196,7 @@ package body Appserver.HTTP.Desks is
    end Put_Server_Answer;
 
    procedure Put_Refusal
-     (Self : in out Desk; Status : Status_Code; Date : Dates.Date_Text) is
+     (Self : in out Context; Status : Status_Code; Date : Dates.Date_Text) is
    begin
       Put_Status (Self, Status, Date);
       Put_Length (Self, 0);
@@ -195,9 +204,9 @@ package body Appserver.HTTP.Desks is
       Put (Self, New_Line);
    end Put_Refusal;
 
-   procedure Put_Continue (Self : in out Desk) is
+   procedure Put_Continue (Self : in out Context) is
    begin
       Put (Self, "HTTP/1.1 100 Continue" & New_Line & New_Line);
    end Put_Continue;
 
-end Appserver.HTTP.Desks;
+end Appserver.HTTP.Contexts;

@@ -1,0 +1,11 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Of Appserver.Numerals, which only Appserver's own packages see.
+
+with AUnit.Test_Suites;
+
+package Appserver.Numerals_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+end Appserver.Numerals_Tests;

@@ -1,0 +1,20 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Handlers that answer with the client that a proxy names: "ADDRESS SCHEME HOST".
+
+with Appserver.HTTP;
+with Appserver.IP_Addresses;
+
+package Proxy_Service is
+
+   use Appserver;
+
+   Trusted : constant IP_Addresses.Block_List :=
+     [IP_Addresses.Block ("10.0.0.0/8"),
+      IP_Addresses.Block ("127.0.0.1"),
+      IP_Addresses.Block ("2001:db8:aa00::/40")];
+
+   function Forwarded (Request : HTTP.Request) return HTTP.Response;
+   function X_Forwarded (Request : HTTP.Request) return HTTP.Response;
+
+end Proxy_Service;

@@ -1,0 +1,11 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  IP addresses, and whom proxies ask for.
+
+with AUnit.Test_Suites;
+
+package Proxy_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+end Proxy_Tests;

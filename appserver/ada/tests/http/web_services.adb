@@ -1,0 +1,119 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Appserver.HTTP.Cookies;
+with Appserver.HTTP.Files;
+with Appserver.HTTP.Forms;
+with Appserver.HTTP.Proxies;
+with Appserver.IP_Addresses;
+with Proxy_Service;
+
+package body Web_Services is
+
+   use Appserver.HTTP;
+
+   protected body Counter is
+      procedure Increment (Value : out Long_Long_Integer) is
+      begin
+         Count := Count + 1;
+         Value := Count;
+      end Increment;
+   end Counter;
+
+   function Address (Request : HTTP.Request) return Response is
+   begin
+      Request.Draft.Append (IP_Addresses.Image (Request.Client_Address));
+      return Written (Plain_Text'Access);
+   end Address;
+
+   function Count (Self : in out Web_Service; Request : HTTP.Request) return Response is
+      Value : Long_Long_Integer;
+   begin
+      Self.Requests.Increment (Value);
+      Request.Draft.Append (Value);
+      return Written (Plain_Text'Access);
+   end Count;
+
+   procedure Append_Pair (Draft : in out Answer_Draft; Name, Value : String) is
+      Digit_Texts : constant String := "0123456789abcdef";
+
+      procedure Append (Text : String) is
+      begin
+         for C of Text loop
+            Draft.Append (Digit_Texts (Character'Pos (C) / 16 + 1));
+            Draft.Append (Digit_Texts (Character'Pos (C) mod 16 + 1));
+         end loop;
+      end Append;
+   begin
+      Append (Name);
+      Draft.Append ('=');
+      Append (Value);
+      Draft.Append (ASCII.LF);
+   end Append_Pair;
+
+   function All_Cookies (Request : HTTP.Request) return Response is
+   begin
+      for K in 1 .. Cookies.Count (Request) loop
+         Append_Pair (Request.Draft.all, Cookies.Name (Request, K), Cookies.Value (Request, K));
+      end loop;
+      return Written (Plain_Text'Access);
+   end All_Cookies;
+
+   function New_Cookie (Request : HTTP.Request) return Response is
+   begin
+      Cookies.Set_Cookie
+        (Request.Draft.all, Request.Parameter ("name"), Request.Parameter ("value"),
+         Max_Age => 60);
+      Cookies.Remove_Cookie (Request.Draft.all, "old");
+      return Empty (No_Content);
+   end New_Cookie;
+
+   function All_Fields (Request : HTTP.Request) return Response is
+      use type Forms.Outcome;
+      Form   : Forms.Form (Capacity => 1_000, Most_Fields => 20);
+      Result : Forms.Outcome;
+   begin
+      Form.Read (Request, Result);
+      if Result /= Forms.Complete then
+         return Empty (Forms.Status_Of (Result));
+      end if;
+      for K in 1 .. Form.Count loop
+         Append_Pair (Request.Draft.all, Form.Name (K), Form.Value (K));
+      end loop;
+      return Written (Plain_Text'Access);
+   end All_Fields;
+
+   Site    : Files.Folder;
+   Caching : aliased constant String := "public, max-age=60";
+   Index   : aliased constant String := "index.html";
+
+   procedure Open_Site (Path : String) is
+   begin
+      Site.Open
+        (Path,
+         (Cache_Control => Caching'Access,
+          Index         => Index'Access,
+          Precompressed => True));
+   end Open_Site;
+
+   overriding function Answer
+     (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Response is
+     (if Request.Path_Is ("/address") then Address (Request)
+      elsif Request.Path_Is ("/forwarded") then Proxy_Service.Forwarded (Request)
+      elsif Request.Path_Is ("/x-forwarded") then Proxy_Service.X_Forwarded (Request)
+      elsif Request.Path_Is ("/count") then Count (Self, Request)
+      elsif Request.Path_Is ("/cookies") then All_Cookies (Request)
+      elsif Request.Path_Is ("/set-cookie") then New_Cookie (Request)
+      elsif Site.Is_Open and then Request.Path_Starts_With ("/site/") then
+        Site.Answer (Request, "/site/")
+      elsif Request.Path_Is ("/form") then All_Fields (Request)
+      else Empty (Not_Found));
+
+   function Client (Request : HTTP.Request) return IP_Addresses.Address is
+     (Proxies.Client_Address (Request, Proxy_Service.Trusted, Proxies.X_Forwarded));
+
+   procedure Open_Log (Path, Format : String) is
+   begin
+      Log.Open (Path, Access_Logs.Line_Format'Value (Format), Client'Access);
+   end Open_Log;
+
+end Web_Services;

@@ -1,0 +1,39 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  A service with a state, which tests/http asks through sockets.
+
+with Appserver.HTTP.Access_Logs;
+with Appserver.HTTP.Services;
+
+package Web_Services is
+
+   use Appserver;
+
+   protected type Counter is
+      procedure Increment (Value : out Long_Long_Integer);
+   private
+      Count : Long_Long_Integer := 0;
+   end Counter;
+
+   type Web_Service is limited new HTTP.Services.Service with record
+      Requests : Counter;
+   end record;
+
+   overriding function Answer
+     (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Response;
+   --  /address: the connection's. /forwarded, /x-forwarded: as Proxy_Service. /count: how often
+   --  this service was asked for it. /cookies, /form: a line "NAME=VALUE" in hexadecimal digits for
+   --  each. /set-cookie?name=N&value=V. /site/: files, if there are
+
+   Only_One : aliased Web_Service;
+   --  That of the embedded profile
+
+   procedure Open_Site (Path : String);
+   --  With index files, files that are compressed already, and "public, max-age=60"
+
+   Log : aliased HTTP.Access_Logs.Access_Log (Lines => 32);
+
+   procedure Open_Log (Path, Format : String);
+   --  It names the clients of trusted proxies
+
+end Web_Services;
