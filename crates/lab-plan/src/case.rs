@@ -32,6 +32,8 @@ pub struct Case {
     pub turn_ns: Option<u64>,
     /// Subjects tell the latency of each operation.
     pub latencies: bool,
+    /// Whether it is measured without being asked for.
+    pub default: bool,
     /// Subjects are compared with each other.
     pub compare: bool,
     /// What subjects tell of each batch besides.

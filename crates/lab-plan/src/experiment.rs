@@ -284,6 +284,7 @@ impl Reader<'_> {
             cores: case.cores,
             turn_ns: case.turn_ms.map(|ms| ms.saturating_mul(1_000_000)),
             latencies: case.cores == Cores::All && case.latencies,
+            default: case.default,
             compare: case.compare,
             metrics: self.told(&case.metrics, metrics)?,
             statements: self.statements(&case.statements, &sweep)?,
@@ -457,7 +458,10 @@ impl Reader<'_> {
                 let why = format!("`{name}` is not a factor of this case");
                 return Err(self.at(thin.span(), why).known(name, names()));
             }
-            let kept = self.numbers(values, thin.span(), "thin")?;
+            let kept = match values {
+                [] => Vec::new(),
+                values => self.numbers(values, thin.span(), "thin")?,
+            };
             match kept.iter().find(|v| !sweep.contains(v)) {
                 Some(v) => Err(self.at(thin.span(), format!("{v} is not a value of the sweep"))),
                 None => Ok((name.to_owned(), kept)),

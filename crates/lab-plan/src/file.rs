@@ -102,6 +102,8 @@ pub struct Case {
     #[serde(default = "yes")]
     pub latencies: bool,
     #[serde(default = "yes")]
+    pub default: bool,
+    #[serde(default = "yes")]
     pub compare: bool,
     #[serde(default)]
     pub metrics: Vec<Spanned<String>>,

@@ -90,7 +90,7 @@ impl Selection {
         let Some(serving) = &experiment.serving else {
             return Work::Batches;
         };
-        let chosen = |case: &Case| self.cases.is_empty() || self.cases.contains(&case.name);
+        let chosen = |case: &Case| self.has(case);
         let examples = experiment.cases.iter().zip(&serving.examples);
         let examples = examples.filter(|(case, _)| chosen(case));
         Work::Servers(serving::servers(Serving {
@@ -201,8 +201,15 @@ impl Selection {
                     .known(wrong, names),
             );
         }
-        let chosen = |c: &&Case| self.cases.is_empty() || self.cases.contains(&c.name);
+        let chosen = |c: &&Case| self.has(c);
         Ok(experiment.cases.iter().filter(chosen).collect())
+    }
+
+    fn has(&self, case: &Case) -> bool {
+        match self.cases.is_empty() {
+            true => case.default,
+            false => self.cases.contains(&case.name),
+        }
     }
 
     /// A `--set` must match a sweep or factor of a selected case.

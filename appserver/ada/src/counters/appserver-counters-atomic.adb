@@ -8,17 +8,17 @@ package body Appserver.Counters.Atomic is
 
    overriding procedure Increment (Self : in out Counter) is
    begin
-      Arithmetic.Atomic_Add (Self.Total.Word, 1);
+      Words.Add (Self.Total.Word, 1);
    end Increment;
 
    overriding procedure Decrement (Self : in out Counter) is
    begin
-      Arithmetic.Atomic_Subtract (Self.Total.Word, 1);
+      Words.Add (Self.Total.Word, -1);
    end Decrement;
 
    overriding procedure Add (Self : in out Counter; Amount : Integer_64) is
    begin
-      Arithmetic.Atomic_Add (Self.Total.Word, To_Word (Amount));
+      Words.Add (Self.Total.Word, Amount);
    end Add;
 
    overriding procedure Set (Self : in out Counter; To : Integer_64) is

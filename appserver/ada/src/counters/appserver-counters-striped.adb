@@ -43,7 +43,7 @@ package body Appserver.Counters.Striped is
 
    overriding procedure Add (Self : in out Counter; Amount : Integer_64) is
    begin
-      Arithmetic.Atomic_Add (Self.Totals (Stripe (Self)).Word, To_Word (Amount));
+      Words.Add (Self.Totals (Stripe (Self)).Word, Amount);
    end Add;
 
    overriding function Value (Self : Counter) return Integer_64 is

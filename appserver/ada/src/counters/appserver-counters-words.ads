@@ -11,4 +11,8 @@ private package Appserver.Counters.Words with Pure is
    package Arithmetic is new System.Atomic_Operations.Modular_Arithmetic (Word);
    package Exchange is new System.Atomic_Operations.Exchange (Word);
 
+   procedure Add (Item : aliased in out Word; Amount : Integer_64) with Inline;
+   --  What Arithmetic.Atomic_Add does, in one instruction: GNAT's keeps the value before in a
+   --  variable that is atomic too
+
 end Appserver.Counters.Words;

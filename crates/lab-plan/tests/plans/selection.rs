@@ -134,6 +134,36 @@ fn further_values_of_a_factor_are_measured_at_few_points_of_the_sweep() {
 }
 
 #[test]
+fn further_values_of_a_factor_can_be_left_to_who_asks() {
+    let thin = EXPERIMENT.replace("thin = [1, 100]", "thin = []");
+    let points = |set: Vec<_>| {
+        let selection = Selection {
+            cases: words(&["swept"]),
+            set,
+            ..all()
+        };
+        plan_of(&thin, &selection).expect("a plan").points.len()
+    };
+    assert_eq!(points(Vec::new()), 3);
+    assert_eq!(points(vec![set("how", &["other"])]), 3);
+}
+
+#[test]
+fn a_case_that_is_not_usual_is_measured_when_it_is_named() {
+    let unusual = EXPERIMENT.replace("name = \"plain\"", "name = \"plain\"\ndefault = false");
+    let cases = |named: &[&str]| -> Vec<String> {
+        let selection = Selection {
+            cases: words(named),
+            ..all()
+        };
+        let plan = plan_of(&unusual, &selection).expect("a plan");
+        plan.cases.into_iter().map(|case| case.name).collect()
+    };
+    assert_eq!(cases(&[]), ["swept", "written"]);
+    assert_eq!(cases(&["plain", "swept"]), ["swept", "plain"]);
+}
+
+#[test]
 fn who_asks_for_a_factor_gets_all_of_the_sweep() {
     let selection = Selection {
         cases: words(&["swept"]),

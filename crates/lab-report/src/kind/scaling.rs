@@ -13,7 +13,7 @@ use lab_stats::usl;
 
 /// The law in a sentence.
 const LAW: &str = "The Universal Scalability Law (N. Gunther): X(n) = λ·n / (1 + σ·(n − 1) + κ·n·(n − 1)), with λ the \
-                   throughput of one connection, σ contention (what has to be done one after the other) and κ \
+                   throughput of one, σ contention (what has to be done one after the other) and κ \
                    coherency (what keeping in step costs each pair).";
 
 /// Points of a drawn law.
@@ -114,7 +114,7 @@ fn law(scope: &Scope, group: &Group) -> Table {
         let scaling = scaling_of(scope, group, subject);
         match scaling.map(|s| (&s.law, &s.why)) {
             Some((Some(law), _)) => {
-                table.row(law_row(scope, name, law));
+                table.row(law_row(scope, (name, sweep), law));
                 let off = say::percent(law.worst_residual);
                 table.notes.extend(law.departs.then(|| {
                     format!("{name}'s points do not follow the law: one lies {off} off it. Its row says little.")
@@ -147,12 +147,11 @@ fn shared_cores(scope: &Scope, group: &Group) -> Option<String> {
     })
 }
 
-fn law_row(scope: &Scope, name: &str, law: &ScalingLaw) -> Vec<Cell> {
+fn law_row(scope: &Scope, (name, sweep): (&str, &str), law: &ScalingLaw) -> Vec<Cell> {
     let number = |i: &Interval, unit: Unit| Cell::from(Quantity::estimate(i, unit));
-    let connections = Unit::Count("connections".into());
     let [at, with] = match &law.peak {
         Some(peak) => [
-            number(&peak.connections, connections),
+            number(&peak.connections, Unit::Count(sweep.to_owned().into())),
             number(&peak.throughput, unit(scope)),
         ],
         None => [cell::NONE.into(), cell::NONE.into()],

@@ -109,7 +109,7 @@ fn costs(scope: &Scope) -> Option<String> {
     (!costs.is_empty()).then(|| format!("{so_far} {at}, as a multiple of {first}'s time: {costs}."))
 }
 
-/// `increment, lost increments: up to 46 % (44 to 48) with unsafe (c, 16); none with atomic and lock.`
+/// `increment, lost increments: up to 46 % (44 to 48) with unsafe (c at threads=8); none with atomic and lock.`
 fn most_of(scope: &Scope, groups: &[Group], metric: &Metric) -> Option<String> {
     let most = |group: &Group| {
         let places = scope.places(&scope.compared(), &group.points).into_iter();
@@ -128,8 +128,9 @@ fn most_of(scope: &Scope, groups: &[Group], metric: &Metric) -> Option<String> {
         true => String::new(),
         false => format!("; none with {}", say::list(&none)),
     };
+    let sweep = scope.case(group).sweep.as_deref()?;
     Some(format!(
-        "{}, {}: up to {} with {} ({}, {}){none}.",
+        "{}, {}: up to {} with {} ({} at {sweep}={}){none}.",
         scope.case(group).name,
         metric.title,
         say::figure(most, &metric.unit, scope.level()),
