@@ -4,6 +4,7 @@ with Appserver.Counters.Words;
 
 package body Appserver.Counters.Atomic is
 
+   use type Integer_64;
    use Words;
 
    overriding procedure Increment (Self : in out Counter) is
