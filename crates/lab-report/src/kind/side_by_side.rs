@@ -94,7 +94,7 @@ fn costs(scope: &Scope) -> Option<String> {
         has_level &=
             say::has_level(least.1, scope.level()) && say::has_level(most.1, scope.level());
         let [low, high] = [least, most].map(|(subject, ratio)| {
-            let ratio = say::reading(ratio.estimate, &Unit::Ratio);
+            let ratio = say::said(ratio, &Unit::Ratio, scope.level()).value;
             format!("{ratio} ({})", scope.name(*subject))
         });
         let range = match least.0 == most.0 {
