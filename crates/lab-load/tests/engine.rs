@@ -270,12 +270,12 @@ fn an_open_loop_counts_from_when_requests_are_due() {
     let record = load(job, 1000);
     assert_eq!((record.offered, record.served), (1000, 1000));
     assert_eq!(record.lag.len(), 1000);
-    // 400 are due while it stands still; a busy machine only makes more of them late.
+    // 400 are due while it stands still; a busy machine makes more of them late, never all.
     let late = record.response.len() - record.response.count_between(0, 20_000_000);
-    assert!(late >= 370, "{late}");
+    assert!((370..1000).contains(&late), "{late}");
     let served_late = record.service.len() - record.service.count_between(0, 20_000_000);
     // Four connections, and what a busy machine adds.
-    assert!(served_late < late / 2, "{served_late} of {late}");
+    assert!(served_late < late / 4, "{served_late} of {late}");
 }
 
 /// What is left at the end is served then, and how long that took is told: the load's length is not.

@@ -137,6 +137,8 @@ fn who_does_other_work_is_not_measured() {
     let project = project(&[&["honest", "second"], &names[..]].concat());
     let run = measured(&project, &["--cases", "json,built,echo,file"]);
     let plan = run.plan.as_ref().unwrap();
+    let unproven = run.failures.iter().filter(|f| f.kind == "proof").count();
+    assert_eq!(unproven, wrong.len(), "{:#?}", run.failures);
     for (name, why) in wrong {
         let id = plan.subjects.iter().position(|s| s.name == name);
         let of: Vec<_> = run
