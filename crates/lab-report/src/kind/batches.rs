@@ -40,14 +40,18 @@ static HELD: [Metric; 7] = [
 /// What there is to say of a run of batches.
 pub fn parts(scopes: &[Scope]) -> Parts {
     let first = scopes[0];
-    let mut found: Vec<Finding> = scopes.iter().flat_map(findings).collect();
+    let schemes = side_by_side::answer(&first);
+    let mut found: Vec<Finding> = match schemes {
+        Some(_) => side_by_side::findings(&first),
+        None => scopes.iter().flat_map(findings).collect(),
+    };
     if !first.has_targets() {
         found.extend(memory(&first));
     }
     let mut sections: Vec<Section> = scopes.iter().flat_map(of_target).collect();
     sections.push(resources(scopes));
     Parts {
-        chart: side_by_side::answer(&first).or_else(|| charts::answer(scopes, &Metric::WALL)),
+        chart: schemes.or_else(|| charts::answer(scopes, &Metric::WALL)),
         findings: found,
         sections,
         how: how(&first),
@@ -57,9 +61,6 @@ pub fn parts(scopes: &[Scope]) -> Parts {
 /// Who is best, where another one is, and who does most at once: of several targets in one finding, at most
 /// three sentences.
 fn findings(scope: &Scope) -> Vec<Finding> {
-    if side_by_side::answer(scope).is_some() {
-        return side_by_side::findings(scope);
-    }
     let points = findings::points(scope);
     let group = scope.groups(Cores::All).into_iter().next();
     let leader = findings::overall(scope, &Metric::WALL);

@@ -120,9 +120,9 @@ fn most_of(scope: &Scope, groups: &[Group], metric: &Metric) -> Option<String> {
         .iter()
         .filter_map(|group| Some((group, most(group)?)));
     let (none, some): (Vec<_>, Vec<_>) = known.partition(|(_, (_, most))| most.estimate == 0.0);
-    let some = some.into_iter();
-    let (group, ((subject, point), most)) =
-        some.max_by(|a, b| a.1.1.estimate.total_cmp(&b.1.1.estimate))?;
+    let (group, ((subject, point), most)) = some
+        .into_iter()
+        .max_by(|a, b| a.1.1.estimate.total_cmp(&b.1.1.estimate))?;
     let none: Vec<String> = none.iter().map(|(group, _)| values(group)).collect();
     let none = match none.is_empty() {
         true => String::new(),
