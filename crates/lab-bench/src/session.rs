@@ -164,8 +164,7 @@ impl<'a> Session<'a> {
         let Some(last) = self.context.run.complete_blocks().last() else {
             return false;
         };
-        let family = self.plan.compared().count().saturating_sub(1);
-        let needed = lab_stats::family::blocks_needed(measure.alpha, family.max(1));
+        let needed = lab_stats::family::blocks_needed(measure.alpha, 1);
         let too_few = needed.is_some_and(|n| complete < n);
         if too_few && measure.at_least_level {
             return false;

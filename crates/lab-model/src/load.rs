@@ -188,15 +188,21 @@ impl Slice {
     /// How long it took to serve what was served in it, ns: its length and, after the end of the load, the
     /// time until the last answer. In an open loop, where alone there is a lag, the last request takes its
     /// service time however well the server keeps up: so only what exceeds the median of those counts, for
-    /// then there was a backlog.
+    /// then there was a backlog. In a closed loop no more than the median counts: a few connections that waited
+    /// for seconds while the others were served say nothing of the server's rate.
     pub fn served_in_ns(&self) -> u64 {
-        let usual = if self.lag.0.is_empty() {
-            0
+        let usual = self.service.median().unwrap_or(0);
+        let after_end = if self.lag.0.is_empty() {
+            self.drain_ns.min(usual)
         } else {
-            self.service.median().unwrap_or(0)
+            self.drain_ns.saturating_sub(usual)
         };
-        self.wall_ns
-            .saturating_add(self.drain_ns.saturating_sub(usual))
+        self.wall_ns.saturating_add(after_end)
+    }
+
+    /// From its beginning to the last answer, ns.
+    pub fn taken_ns(&self) -> u64 {
+        self.wall_ns.saturating_add(self.drain_ns)
     }
 }
 

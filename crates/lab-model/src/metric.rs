@@ -109,6 +109,8 @@ known! {
     MEAN_WALL = Metric::time("mean_wall", "mean time");
     /// Mean CPU time of an operation, helper threads included.
     MEAN_CPU = Metric::time("mean_cpu", "mean CPU time");
+    /// What the mean wall time has beyond the typical one, as a part of it.
+    PAUSES = Metric::new("pauses", "cost of pauses", Unit::Share, Direction::Neither);
     /// CPU time that an operation costs the service or the server.
     SERVER_CPU = Metric::time("server_cpu", "server CPU time");
     /// Wall time of an operation in which neither the subject nor the server computes.

@@ -7,7 +7,7 @@ Two servers in ten blocks with the passes A B B A; the second is slower, and one
 import itertools
 
 import numpy
-from scipy import stats
+from scipy import optimize, stats
 
 BLOCKS, SERVERS, ALPHA = 10, 2, 0.05
 PARTS = (0.5, 0.75, 0.9, 0.99, 0.999, 0.9999)
@@ -34,21 +34,66 @@ def median_interval(values) -> tuple:
     return numpy.median(values), values[rank - 1], values[n - rank], level
 
 
-def hodges_lehmann(logs, alpha: float) -> tuple:
-    """Estimate, interval and p-value of the centre, by listing all signs and all Walsh averages."""
-    n = len(logs)
-    walsh = sorted((a + b) / 2 for a, b in itertools.combinations_with_replacement(logs, 2))
-    sums = numpy.zeros(1)
-    sums[0] = 1.0
-    for rank in range(1, n + 1):
-        longer = numpy.zeros(len(sums) + rank)
-        longer[: len(sums)] += sums / 2
-        longer[rank:] += sums / 2
-        sums = longer
-    below = numpy.cumsum(sums)
-    cut = int(numpy.searchsorted(2 * below, alpha, side="right"))
-    p = stats.wilcoxon(logs, method="exact").pvalue
-    return numpy.median(walsh), walsh[cut - 1], walsh[len(walsh) - cut], p
+def statistic(values, centre: float, signs):
+    """Of Huber's limited scores about the centre: Student's t on the scale of a normal value (Wallace 1959)."""
+    away = numpy.asarray(values) - centre
+    limit = 2.5 * numpy.median(abs(away))
+    scores = numpy.clip(away, -limit, limit)
+    n = len(scores)
+    share = (signs @ scores) ** 2 / (n * (scores**2).sum())
+    rest = numpy.clip(1 - share, 1e-12, 1)
+    return (8 * n - 7) / (8 * n - 5) * numpy.sqrt(-(n - 1) * numpy.log(rest))
+
+
+def together(comparisons, alpha: float) -> list:
+    """Estimates, intervals and p-values that hold together, by flipping the signs of all blocks in all ways."""
+    n = len(comparisons[0])
+    signs = numpy.array(list(itertools.product([1, -1], repeat=n)))
+    walsh = [[(a + b) / 2 for a, b in itertools.combinations_with_replacement(logs, 2)] for logs in comparisons]
+    centres = [numpy.median(averages) for averages in walsh]
+    about_zero = numpy.max([statistic(logs, 0.0, signs) for logs in comparisons], axis=0)
+    about_centres = numpy.max([statistic(logs, c, signs) for logs, c in zip(comparisons, centres)], axis=0)
+    identity = abs(signs.sum(axis=1)) == n
+    others = numpy.sort(about_centres[~identity])[::-1]
+    limit = others[int(alpha * len(signs) / 2) * 2 - 2]
+    ones = numpy.ones((1, n))
+    found = []
+    for logs, centre in zip(comparisons, centres):
+        def beyond(value):
+            return statistic(logs, value, ones)[0] - limit
+        low = optimize.brentq(beyond, centre - 3, centre, xtol=1e-14)
+        high = optimize.brentq(beyond, centre, centre + 3, xtol=1e-14)
+        p = numpy.mean(about_zero >= statistic(logs, 0.0, ones)[0] * (1 - 1e-9))
+        found.append((centre, low, high, p))
+    return found
+
+
+def log_likelihood_ratio(values) -> float:
+    """-2 ln of the empirical likelihood ratio of a mean of 0."""
+    if min(values) >= 0 or max(values) <= 0:
+        return numpy.inf
+    edge = 1e-12
+    low, high = -1 / max(values) * (1 - edge), -1 / min(values) * (1 - edge)
+    root = optimize.brentq(lambda l: numpy.sum(values / (1 + l * values)), low, high, xtol=1e-15)
+    return 2 * numpy.sum(numpy.log1p(root * values))
+
+
+def excess(blocks, value: float, part: float):
+    return numpy.array([(times > value).sum() - (1 - part) * len(times) for times in blocks])
+
+
+def quantile_interval(blocks, part: float, alpha: float) -> tuple:
+    """The values at which neither empirical likelihood nor Student's t contradicts the part."""
+    values = numpy.unique(numpy.concatenate(blocks))
+    critical = stats.t.ppf(1 - alpha / 2, len(blocks) - 1) ** 2
+
+    def accepted(value):
+        away = excess(blocks, value, part)
+        student = stats.ttest_1samp(away, 0.0).statistic ** 2
+        return min(student, log_likelihood_ratio(away)) <= critical
+
+    kept = [i for i, value in enumerate(values) if accepted(value)]
+    return values[kept[0]], values[kept[-1] + 1]
 
 
 def main() -> None:
@@ -90,23 +135,29 @@ def main() -> None:
             values = [scale * total(b, server, name) / total(b, server, over) for b in range(BLOCKS)]
             line("level", median_interval(values), subject=server, of=name, per=over)
 
+    servers = [[times_of(b, server) for b in range(BLOCKS)] for server in range(SERVERS)]
+    p50 = [quantile(numpy.concatenate(blocks), 0.5) for blocks in servers]
+    for server, blocks in enumerate(servers):
+        line("p50", [p50[server], *quantile_interval(blocks, 0.5, ALPHA)], subject=server)
+
+    # Two are compared by blocks, and the p50 by all requests: each has its part of alpha.
     metrics = {"throughput": lambda b, s: total(b, s, "wall") / total(b, s, "served"),
-               "p50": lambda b, s: quantile(times_of(b, s), 0.5),
-               "p90": lambda b, s: quantile(times_of(b, s), 0.9),
-               "p99": lambda b, s: quantile(times_of(b, s), 0.99),
-               "p999": lambda b, s: quantile(times_of(b, s), 0.999),
                "server-cpu": lambda b, s: total(b, s, "server") / total(b, s, "served")}
-    found = {}
-    for name, metric in metrics.items():
-        logs = [numpy.log(metric(b, 1) / metric(b, 0)) for b in range(BLOCKS)]
-        found[name] = hodges_lehmann(logs, ALPHA / len(metrics))
-    by_size = sorted(found, key=lambda name: found[name][3])
-    holm, greatest = {}, 0.0
-    for done, name in enumerate(by_size):
-        greatest = max(greatest, min(1.0, found[name][3] * (len(by_size) - done)))
-        holm[name] = greatest
-    for name, (estimate, low, high, _) in found.items():
-        line("ratio", [numpy.exp(estimate), numpy.exp(low), numpy.exp(high), holm[name]], metric=name)
+    logs = [[numpy.log(metric(b, 1) / metric(b, 0)) for b in range(BLOCKS)] for metric in metrics.values()]
+    for name, (estimate, low, high, p) in zip(metrics, together(logs, ALPHA * 2 / 3)):
+        line("ratio", [numpy.exp(estimate), numpy.exp(low), numpy.exp(high), p], metric=name)
+    common, _ = stats.pearsonr(*[excess(blocks, m, 0.5) for blocks, m in zip(servers, p50)])
+    common = max(0.0, numpy.tanh(numpy.arctanh(common) - 1 / numpy.sqrt(BLOCKS - 3)))
+    bounds = [quantile_interval(blocks, 0.5, ALPHA / 3) for blocks in servers]
+    below = [numpy.log(m / low) for m, (low, _) in zip(p50, bounds)]
+    above = [numpy.log(high / m) for m, (_, high) in zip(p50, bounds)]
+
+    def joined(a, b):
+        return numpy.sqrt(a * a + b * b - 2 * common * a * b)
+
+    ratio = p50[1] / p50[0]
+    line("ratio", [ratio, ratio * numpy.exp(-joined(below[1], above[0])),
+                   ratio * numpy.exp(joined(above[1], below[0]))], metric="p50")
 
 
 if __name__ == "__main__":

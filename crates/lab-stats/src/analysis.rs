@@ -19,6 +19,17 @@ pub struct Interval {
     pub level: f64,
 }
 
+impl Interval {
+    /// The level of what may err with a chance of `alpha`; a file that was tampered with can have any.
+    pub(crate) fn level_of(alpha: f64) -> f64 {
+        if (0.0..=1.0).contains(&alpha) {
+            1.0 - alpha
+        } else {
+            0.0
+        }
+    }
+}
+
 /// What the data supports. Nothing but `Inconclusive` is said unless the interval has the level
 /// that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

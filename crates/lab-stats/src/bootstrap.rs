@@ -5,8 +5,30 @@
 use crate::analysis::Interval;
 use crate::normal;
 
-/// Times that the blocks are drawn.
+/// Times that the blocks are drawn at the least.
 const DRAWS: usize = 2000;
+
+/// At least so many draws lie beyond each bound.
+const BEYOND: f64 = 20.0;
+
+/// More are never made.
+const MOST: usize = 50_000;
+
+/// How often blocks are drawn where a bound leaves this part of the draws beyond it.
+pub(crate) fn draws(tail: f64) -> usize {
+    if tail > 0.0 {
+        ((BEYOND / tail) as usize).clamp(DRAWS, MOST)
+    } else {
+        DRAWS
+    }
+}
+
+/// How often each block counts in a draw.
+pub(crate) fn draw(random: &mut SplitMix64, blocks: usize) -> Vec<u32> {
+    let mut counts = vec![0; blocks];
+    (0..blocks).for_each(|_| counts[random.below(blocks)] += 1);
+    counts
+}
 
 /// The interval of each value of `statistic` at level `1 - alpha`. The statistic gets, for each
 /// block, how often it counts; it is first computed from each of the `blocks` once, which is the
@@ -23,15 +45,11 @@ pub fn intervals<const K: usize>(
     statistic: impl Fn(&[u32]) -> Option<[f64; K]>,
 ) -> Option<[Interval; K]> {
     let estimate = statistic(&vec![1; blocks])?;
-    let mut random = SplitMix64(seed);
-    let draws: Vec<[f64; K]> = (0..DRAWS)
-        .filter_map(|_| {
-            let mut counts = vec![0; blocks];
-            (0..blocks).for_each(|_| counts[random.below(blocks)] += 1);
-            statistic(&counts)
-        })
-        .collect();
+    let mut random = SplitMix64::new(seed);
     let tail = tail(blocks, alpha);
+    let draws: Vec<[f64; K]> = (0..draws(tail))
+        .filter_map(|_| statistic(&draw(&mut random, blocks)))
+        .collect();
     let mut intervals = [Interval {
         estimate: 0.0,
         low: 0.0,
@@ -72,10 +90,14 @@ fn level(blocks: usize, alpha: f64) -> f64 {
 
 /// Steele, Lea & Flood, *Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014. Written
 /// out here because run files must give the same intervals with every version of a library.
-struct SplitMix64(u64);
+pub(crate) struct SplitMix64(u64);
 
 impl SplitMix64 {
-    fn next(&mut self) -> u64 {
+    pub fn new(seed: u64) -> SplitMix64 {
+        SplitMix64(seed)
+    }
+
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -20,8 +20,14 @@ pub fn change(first: &[f64], second: &[f64], level: Level) -> Option<Ratio> {
     let own = [ratio(first, level)?, ratio(second, level)?];
     let values = [first, second].map(|logs| merged(logs, level).values);
     let shift = rank_sum::shift(&values[0], &values[1], level.each())?;
-    let joint = exponentiate(shift.interval, level);
-    let apart = quotient(&own[0].interval, &own[1].interval);
+    let apart = quotient(&own[0].interval, &own[1].interval, 0.0);
+    let assumed = own.iter().any(|run| run.assumed);
+    // Of few blocks the rank-sum interval has not the level.
+    let joint = if assumed {
+        apart
+    } else {
+        exponentiate(shift.interval, level)
+    };
     let width = own[0].width.max(own[1].width);
     let blocks = own.map(|run| f64::from(run.values * run.width));
     let equal = 2.0 / (1.0 / blocks[0] + 1.0 / blocks[1]);
@@ -38,23 +44,26 @@ pub fn change(first: &[f64], second: &[f64], level: Level) -> Option<Ratio> {
         dependent: own.iter().any(|run| run.dependent),
         unresolved: own.iter().any(|run| run.unresolved),
         sufficient: own.iter().all(|run| run.sufficient),
+        assumed,
+        needed: own.iter().map(|run| run.needed).max().unwrap_or(u32::MAX),
     })
 }
 
-/// `second` / `first` of two independent ratios: the distances of their bounds from their estimates
-/// are added in quadrature, in logarithms.
+/// `second` / `first` of two ratios with this correlation, 0 to 1: the distances of their bounds from their
+/// estimates are added as standard errors are, in logarithms.
 ///
 /// Source: Zou & Donner, *Construction of confidence limits about effect measures: a general
 /// approach*, Statistics in Medicine 27 (2008).
-pub(crate) fn quotient(first: &Interval, second: &Interval) -> Interval {
+pub(crate) fn quotient(first: &Interval, second: &Interval, correlation: f64) -> Interval {
     let log = |value: f64| value.max(f64::MIN_POSITIVE).ln();
     let below = |i: &Interval| log(i.estimate) - log(i.low);
     let above = |i: &Interval| log(i.high) - log(i.estimate);
+    let joined = |a: f64, b: f64| (a * a + b * b - 2.0 * correlation * a * b).max(0.0).sqrt();
     let estimate = log(second.estimate) - log(first.estimate);
     Interval {
         estimate: estimate.exp(),
-        low: (estimate - below(second).hypot(above(first))).exp(),
-        high: (estimate + above(second).hypot(below(first))).exp(),
+        low: (estimate - joined(below(second), above(first))).exp(),
+        high: (estimate + joined(above(second), below(first))).exp(),
         level: first.level.min(second.level),
     }
 }

@@ -23,8 +23,10 @@ pub fn student_upper_quantile(freedom: u32, tail: f64) -> f64 {
     }
 }
 
-/// Abramowitz & Stegun, *Handbook of Mathematical Functions*, 26.7.3 and 26.7.4.
-fn student_upper_tail(freedom: u32, t: f64) -> f64 {
+/// The chance that Student's t with `freedom` >= 1 degrees exceeds `t`.
+///
+/// Source: Abramowitz & Stegun, *Handbook of Mathematical Functions*, 26.7.3 and 26.7.4.
+pub fn student_upper_tail(freedom: u32, t: f64) -> f64 {
     let angle = (t / f64::from(freedom).sqrt()).atan();
     let (sin, cos) = angle.sin_cos();
     let odd = freedom % 2 == 1;

@@ -25,6 +25,24 @@ pub fn interquartile_mean(values: &[f64]) -> Option<f64> {
     (!sorted.is_empty()).then(|| sum / (n / 2.0))
 }
 
+/// The squared standard error of [`interquartile_mean`]: of the values with the quarters moved to their ends,
+/// the variance, by the number of values in the middle half. `None` of fewer than four values.
+///
+/// Source: Tukey & McLaughlin, Sankhya A 25 (1963); Yuen, Biometrika 61 (1974).
+pub fn error_squared(values: &[f64]) -> Option<f64> {
+    let sorted = sorted(values);
+    let n = sorted.len();
+    if n < 4 {
+        return None;
+    }
+    let (low, high) = (sorted[n / 4], sorted[n - 1 - n / 4]);
+    let moved: Vec<f64> = sorted.iter().map(|v| v.clamp(low, high)).collect();
+    let mean = moved.iter().sum::<f64>() / n as f64;
+    let squares: f64 = moved.iter().map(|v| (v - mean) * (v - mean)).sum();
+    let middle = (n - 2 * (n / 4)) as f64;
+    Some(squares / (middle * (middle - 1.0)))
+}
+
 /// The median; `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let sorted = sorted(values);

@@ -3,7 +3,8 @@
 
 use crate::analysis::Interval;
 use crate::dependence::{self, Merged};
-use crate::{family, signed_rank};
+use crate::few::{self, Prior};
+use crate::{family, sign_flip, signed_rank};
 
 /// How sure intervals shall be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,11 +41,30 @@ pub struct Ratio {
     pub dependent: bool,
     /// They do even now, and too few are there to merge more of them.
     pub unresolved: bool,
-    /// The values suffice for the level that was asked for.
+    /// There is an interval at the level that was asked for.
     pub sufficient: bool,
+    /// It takes blocks to scatter normally, since they are fewer than `needed`.
+    pub assumed: bool,
+    /// The fewest values of which an interval takes nothing for granted but symmetry.
+    pub needed: u32,
 }
 
 impl Ratio {
+    /// Of an interval that was made in another way and has no verdict.
+    pub(crate) fn known(interval: Interval, blocks: u32) -> Ratio {
+        Ratio {
+            interval,
+            p: f64::NAN,
+            values: blocks,
+            width: 1,
+            dependent: false,
+            unresolved: false,
+            sufficient: interval.level > 0.0,
+            assumed: false,
+            needed: 0,
+        }
+    }
+
     /// The interval has the level that was asked for, so a verdict may be drawn from it.
     pub fn supports_verdict(&self) -> bool {
         self.sufficient && !self.unresolved
@@ -53,20 +73,30 @@ impl Ratio {
 
 /// The ratio whose logarithm in each block is one of `logs`, in the order of time: the
 /// Hodges-Lehmann estimate with the signed-rank interval, after merging blocks that depend on
-/// each other. `None` without a finite value.
+/// each other; of fewer blocks than that needs [`few::interval`]. `None` without a finite value.
 pub fn ratio(logs: &[f64], level: Level) -> Option<Ratio> {
     let merged = merged(logs, level);
-    let centre = signed_rank::centre(&merged.values, level.each())?;
     let values = merged.values.len() as u32;
-    let needed = family::blocks_needed(level.alpha, level.family);
+    let needed = family::blocks_needed(level.alpha, level.family).unwrap_or(u32::MAX);
+    let (log, p) = match merged.values.as_slice() {
+        many if values >= needed => {
+            let centre = signed_rank::centre(many, level.each())?;
+            (centre.interval, centre.p)
+        }
+        [] => return None,
+        &[only] => (sign_flip::alone(only), 1.0),
+        few => few::interval(few, level.each(), Prior::NONE, 0.0),
+    };
     Some(Ratio {
-        interval: exponentiate(centre.interval, level),
-        p: centre.p,
+        interval: exponentiate(log, level),
+        p,
         values,
         width: merged.width,
         dependent: merged.dependent,
         unresolved: merged.unresolved,
-        sufficient: needed.is_some_and(|n| values >= n),
+        sufficient: values > 1,
+        assumed: values < needed,
+        needed,
     })
 }
 

@@ -38,6 +38,8 @@ pub struct Results {
     pub controls: Vec<Control>,
     /// Over several points.
     pub overall: Vec<Overall>,
+    /// Who is ahead of whom, at a point or over several.
+    pub rankings: Vec<Ranking>,
     /// `time = fixed + marginal * x` over sweeps.
     pub fits: Vec<Fit>,
     /// What a factor costs within one subject.
@@ -103,15 +105,13 @@ pub struct Comparison {
     pub baseline: SubjectId,
     /// Blocks that have both (after merging adjacent ones, if they depend on each other).
     pub blocks: u32,
-    /// The subject's / the baseline's, simultaneous over what is compared at the point.
+    /// The subject's / the baseline's. Where there is a verdict, simultaneous over all that the run compares;
+    /// elsewhere by itself.
     pub ratio: Interval,
-    /// Holm-adjusted p-value of ratio = 1; `None`: the metric has no verdict of its own.
+    /// p-value of ratio = 1, adjusted for all that the run compares; `None`: the metric has no verdict of its own.
     pub p: Option<f64>,
     /// What the ratio supports; `None`: the metric has no verdict of its own.
     pub verdict: Option<Verdict>,
-    /// Of the typical time: it and the mean time name different winners, or one names a winner and the other
-    /// finds the two equivalent.
-    pub disagrees: bool,
     /// The margin used: the plan's, or the control's bound where its noise floor was not met.
     pub margin: f64,
     /// Adjacent blocks were merged because they depend, or may depend, on each other.
@@ -148,14 +148,84 @@ pub struct Overall {
     pub keep_alive: Option<bool>,
     /// How many points went into it.
     pub points: u32,
-    /// Simultaneous over the subjects.
+    /// Simultaneous over all that the run compares.
     pub ratio: Interval,
-    /// Holm-adjusted p-value of ratio = 1 over the subjects, where there is a verdict.
+    /// p-value of ratio = 1, adjusted for all that the run compares.
     pub p: Option<f64>,
-    /// What the ratio supports, where it has a verdict.
+    /// What the ratio supports.
     pub verdict: Option<Verdict>,
     /// The margin used.
     pub margin: f64,
+}
+
+/// Over which points subjects are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Over {
+    /// All, or those of a case; of servers, with connections that are kept alive, or not.
+    Points {
+        /// Index into the plan's cases; `None`: all.
+        case: Option<usize>,
+        /// `None`: it does not apply.
+        keep_alive: Option<bool>,
+    },
+    /// One; without one, over the whole run.
+    At(Option<PointId>),
+}
+
+impl Over {
+    /// All points of a run of batches or commands.
+    pub const ALL: Over = Over::Points {
+        case: None,
+        keep_alive: None,
+    };
+
+    /// All of these points, which are all that there are, or the only one.
+    pub fn all(points: &[PointId]) -> Over {
+        match points {
+            &[point] => Over::At(Some(point)),
+            _ => Over::ALL,
+        }
+    }
+}
+
+/// Subjects in one respect: over several points, or at the only one, by direct ratios of each to each on the same
+/// points; at one of many by their ratios to the baseline.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ranking {
+    /// On which target.
+    pub target: TargetId,
+    /// Where.
+    pub over: Over,
+    /// In which respect.
+    pub metric: Metric,
+    /// Those that were measured at all of the points, the best first, the baseline among them.
+    pub subjects: Vec<SubjectId>,
+    /// Of each pair the first is ahead, at the level of the run and beyond the margin.
+    pub apart: Vec<(SubjectId, SubjectId)>,
+}
+
+impl Ranking {
+    /// The best of those that `counts`, and all of them that it is not ahead of.
+    pub fn first(&self, counts: impl Fn(SubjectId) -> bool) -> Vec<SubjectId> {
+        let mut ranked = self.subjects.iter().copied().filter(|&s| counts(s));
+        let Some(best) = ranked.next() else {
+            return Vec::new();
+        };
+        let tied = ranked.filter(|&s| !self.apart.contains(&(best, s)));
+        std::iter::once(best).chain(tied).collect()
+    }
+
+    /// The last of those that `counts`, if all the others are ahead of it.
+    pub fn last(&self, counts: impl Fn(SubjectId) -> bool) -> Option<SubjectId> {
+        let mut behind = self.subjects.iter().copied().filter(|&s| counts(s)).rev();
+        let last = behind.next()?;
+        let mut others = behind.peekable();
+        others.peek()?;
+        others
+            .all(|s| self.apart.contains(&(s, last)))
+            .then_some(last)
+    }
 }
 
 /// What a factor costs within one subject: the same with another value of one parameter, paired by block.
@@ -225,20 +295,22 @@ pub enum WarningKind {
     Late,
     /// Requests that were due were not served.
     NotDelivered,
+    /// Some connections waited for long while others were served.
+    Starved,
     /// Generator and servers share cores.
     SharedCores,
     /// The host is not fit.
     Host,
     /// Too few blocks for the level.
     FewBlocks,
+    /// Percentiles without an interval.
+    Tails,
     /// The control's interval excludes 1.
     NoiseFloor,
     /// Commands are too short to be timed.
     Short,
     /// Subjects use different versions of one library.
     Versions,
-    /// Typical and mean time disagree.
-    Disagree,
     /// The rate changes within the run.
     Stages,
     /// Blocks depend on each other.
@@ -265,13 +337,14 @@ impl WarningKind {
             WarningKind::Saturated => "saturated",
             WarningKind::Late => "late",
             WarningKind::NotDelivered => "not-delivered",
+            WarningKind::Starved => "starved",
             WarningKind::SharedCores => "shared-cores",
             WarningKind::Host => "host",
             WarningKind::FewBlocks => "few-blocks",
+            WarningKind::Tails => "tails",
             WarningKind::NoiseFloor => "noise-floor",
             WarningKind::Short => "short",
             WarningKind::Versions => "versions",
-            WarningKind::Disagree => "disagree",
             WarningKind::Stages => "stages",
             WarningKind::Dependent => "dependent",
             WarningKind::NoSteadyState => "no-steady-state",

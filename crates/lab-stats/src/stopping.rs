@@ -43,7 +43,7 @@ pub fn stop(run: &Run) -> Option<Ending> {
     done.then_some(Ending::Blocks)
 }
 
-/// The alpha that the comparisons of a run may use, all together at one point: that of its look,
+/// The alpha that the comparisons of a run may use, all together: that of its look,
 /// if it stopped at one because of what it saw, or else all that its looks have left.
 pub fn alpha(run: &Run, plan: &Plan) -> f64 {
     let blocks = run.complete_blocks().count() as u32;
@@ -69,15 +69,18 @@ fn look_at_all(run: &Run, blocks: u32) -> Option<Ending> {
     let parts = lab_model::parts(run)
         .into_iter()
         .filter(|p| compares(&p.run));
+    let parts: Vec<_> = parts.collect();
+    let share = 1.0 / parts.len().max(1) as f64;
     let endings: Option<Vec<Ending>> = parts
-        .map(|part| look(&part.run, sound_plan(&part.run)?, blocks))
+        .iter()
+        .map(|part| look(&part.run, sound_plan(&part.run)?, blocks, share))
         .collect();
     endings?.first().copied()
 }
 
-fn look(run: &Run, plan: &Plan, blocks: u32) -> Option<Ending> {
+fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
     let table = Table::new(run, plan);
-    let basis = batches::basis(run, plan, alpha_of_look(run, plan, blocks));
+    let basis = batches::basis(run, plan, share * alpha_of_look(run, plan, blocks));
     let told = Observed::readings(run);
     let mut pairs = batches::compared(&basis, &table, &told).pairs;
     // Metrics of the experiment's own are compared at the end, and prolong no run.

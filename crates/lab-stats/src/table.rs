@@ -31,17 +31,6 @@ pub struct Visit {
     pairs: Vec<(u32, f64)>,
 }
 
-/// Which time of a visit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Time {
-    /// Wall time, without the pauses: what an operation typically takes.
-    Typical,
-    /// Wall time, pauses and all.
-    Whole,
-    /// CPU time, helper threads and all.
-    Cpu,
-}
-
 /// The plan of a run, if it has one whose indices lie within its lists; a run file that was
 /// tampered with may have another.
 pub fn sound_plan(run: &Run) -> Option<&Plan> {
@@ -95,22 +84,49 @@ impl Table {
         blocks.map(move |block| block[point * self.subjects + subject].as_ref())
     }
 
-    /// For each block in the order of time: the logarithm of time of `subject` / time of
+    /// For each block in the order of time: the logarithm of the typical time of `subject` / that of
     /// `baseline` at `point`, if the block has both.
     ///
-    /// The typical one is the interquartile mean over mirrored pairs of passes of the pair's log
+    /// It is the interquartile mean over mirrored pairs of passes of the pair's log
     /// ratio: neighbours in time are compared with each other, so drift cancels.
     pub fn log_ratios(
         &self,
         subject: SubjectId,
         baseline: SubjectId,
         point: PointId,
-        time: Time,
     ) -> Vec<Option<f64>> {
         let both = self
             .visits(subject, point)
             .zip(self.visits(baseline, point));
-        both.map(|(a, b)| a?.log_ratio(b?, time)).collect()
+        both.map(|(a, b)| order::interquartile_mean(&a?.pair_log_ratios(b?)))
+            .collect()
+    }
+
+    /// What each says at `point`, of the blocks that have both.
+    pub fn both(
+        &self,
+        subject: SubjectId,
+        baseline: SubjectId,
+        point: PointId,
+        time: fn(&Visit) -> f64,
+    ) -> [Vec<f64>; 2] {
+        let both = self
+            .visits(subject, point)
+            .zip(self.visits(baseline, point));
+        let (mine, base) = both.filter_map(|(a, b)| Some((time(a?), time(b?)))).unzip();
+        [mine, base]
+    }
+
+    /// The standard error that the scatter of pairs of passes within blocks makes of the mean of
+    /// [`Table::log_ratios`] of typical times by itself: less than that no block can know. 0 without pairs.
+    pub fn error_of_turns(&self, subject: SubjectId, baseline: SubjectId, point: PointId) -> f64 {
+        let both = self
+            .visits(subject, point)
+            .zip(self.visits(baseline, point));
+        let squares = both.filter_map(|(a, b)| order::error_squared(&a?.pair_log_ratios(b?)));
+        let squares: Vec<f64> = squares.collect();
+        let n = squares.len().max(1) as f64;
+        squares.iter().sum::<f64>().sqrt() / n
     }
 
     fn sort_into(&self, batches: &mut [Vec<(u32, Batch)>], block: &Block) {
@@ -171,14 +187,6 @@ impl Visit {
     /// What neither CPU time accounts for of an operation, ns; negative where both worked at once.
     pub fn idle_ns(&self) -> f64 {
         self.whole_wall_ns - self.whole_cpu_ns - self.whole_server_ns.unwrap_or(0.0)
-    }
-
-    fn log_ratio(&self, baseline: &Visit, time: Time) -> Option<f64> {
-        match time {
-            Time::Typical => order::interquartile_mean(&self.pair_log_ratios(baseline)),
-            Time::Whole => Some((self.whole_wall_ns / baseline.whole_wall_ns).ln()),
-            Time::Cpu => Some((self.whole_cpu_ns / baseline.whole_cpu_ns).ln()),
-        }
     }
 
     fn pair_log_ratios(&self, baseline: &Visit) -> Vec<f64> {

@@ -143,17 +143,12 @@ fn a_program_that_nobody_changed_and_that_changed_is_marked() {
 }
 
 #[test]
-fn too_few_blocks_have_no_verdict_and_say_how_many_it_takes() {
+fn few_blocks_say_what_they_take_for_granted() {
     let found = compare(&measured(&[1.2], 5, 1), &measured(&[1.4], 20, 2), &[]).unwrap();
     let change = &found.changes[0];
-    assert_eq!(
-        change.verdict,
-        Some(Verdict::Inconclusive {
-            blocks_needed: Some(6)
-        })
-    );
-    assert!(change.change.level < 0.95);
-    assert_eq!(reservations(&found), ["few-blocks"]);
+    assert_eq!(change.verdict, Some(Verdict::Slower));
+    assert_eq!(change.change.level, 0.95);
+    assert_eq!(reservations(&found), ["few-blocks", "same-program"]);
     assert!(found.reservations[0].text.contains("6 of each run"));
 }
 

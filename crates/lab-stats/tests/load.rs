@@ -148,25 +148,27 @@ fn levels_and_quantiles_are_those_of_numpy() {
 #[test]
 fn ratios_are_those_of_scipy() {
     let results = results(&reference_run());
-    for (found, expected) in results.comparisons.iter().zip(lines(NUMPY, "ratio")) {
-        let named = expected
-            .word("metric")
-            .replace('-', "_")
-            .replace("p999", "p99.9");
-        assert_eq!(found.key.metric.id, named);
+    for expected in lines(NUMPY, "ratio") {
+        let named = expected.word("metric").replace('-', "_");
+        let mut all = results.comparisons.iter();
+        let found = all.find(|c| c.key.metric.id == named).unwrap();
         let Interval {
             estimate,
             low,
             high,
             ..
         } = found.ratio;
-        close(
-            &[estimate, low, high, found.p.unwrap()],
-            &expected.numbers,
-            1e-9,
-        );
+        let numbers = [Some(estimate), Some(low), Some(high), found.p];
+        let numbers: Vec<f64> = numbers.into_iter().flatten().collect();
+        close(&numbers, &expected.numbers, 1e-9);
     }
-    assert_eq!(metrics(&results), IN_TURNS);
+    for expected in lines(NUMPY, "p50") {
+        let p50 = interval(&results, expected.key("subject") as usize, 0, &Metric::P50);
+        close(&[p50.estimate, p50.low, p50.high], &expected.numbers, 1e-12);
+    }
+    let mut compared = metrics(&results);
+    compared.sort_by_key(|metric| IN_TURNS.iter().position(|known| known == metric));
+    assert_eq!(compared, IN_TURNS);
 }
 
 /// The quantile that is the truth for whoever came: 1,000 requests a second are due, and for the fourth of
@@ -188,50 +190,13 @@ fn a_stall_of_one_second_in_ten_is_in_the_percentiles() {
     let p99 = interval(&results, 0, 0, &Metric::P99);
     assert!((p99.estimate / 900e6 - 1.0).abs() < 0.002, "{p99:?}");
     // Nobody knows how often it stalls: one block in ten did.
-    assert!(p99.low < 2e6 && p99.high > 900e6, "{p99:?}");
+    assert_eq!(p99.level, 0.0, "{p99:?}");
+    let text = warned(&results, "tails").unwrap();
+    assert!(text.contains("p99") && text.contains("10 blocks"), "{text}");
     assert_eq!(reading(&results, 0, 0, &Metric::RESPONSES), Some(10_000.0));
     let p50 = interval(&results, 0, 0, &Metric::P50);
     assert!((p50.estimate / 1e6 - 1.0).abs() < 0.001);
     assert!(reading(&results, 0, 0, &Metric::MAX).unwrap() >= 1e9);
-}
-
-/// Of 300 runs of 20 blocks, whose servers are faster in some blocks than in others, as many intervals hold
-/// the truth as say so, as far as a bootstrap of so few blocks can.
-#[test]
-fn intervals_of_quantiles_hold_the_truth() {
-    const RUNS: u64 = 300;
-    let (within, between) = (0.5_f64, 0.1_f64);
-    let spread = within.hypot(between);
-    let truths = [
-        1e6,
-        1e6 * (1.281_551_6 * spread).exp(),
-        1e6 * (2.326_347_9 * spread).exp(),
-    ];
-    let mut missed = [0; 3];
-    for seed in 0..RUNS {
-        let mut random = Random(seed);
-        let mut run = run(&["a"], &[64], seed);
-        for _ in 0..20 {
-            let median = 1e6 * (between * random.normal()).exp();
-            let response = counts(times(&mut random, 500, median, within));
-            add(&mut run, vec![second(0, 0, response)]);
-        }
-        let results = results(&run);
-        for (i, metric) in [Metric::P50, Metric::P90, Metric::P99].iter().enumerate() {
-            let interval = interval(&results, 0, 0, metric);
-            // Values are the highest of a bucket: up to 0.1 % too high.
-            missed[i] += u64::from(interval.low > 1.001 * truths[i] || interval.high < truths[i]);
-        }
-    }
-    println!("missed: {missed:?} of {RUNS}");
-    assert!(
-        missed.iter().all(|n| *n <= most(RUNS, 0.07)),
-        "{missed:?} of {RUNS}"
-    );
-    assert!(
-        missed.iter().all(|n| *n > 0),
-        "so wide that they never miss: {missed:?}"
-    );
 }
 
 /// Blocks of A B B A or B A A B on a machine whose speed drifts, of servers with this ratio.
@@ -276,7 +241,7 @@ fn equal_servers_have_no_winner() {
 
 #[test]
 fn a_slower_server_is_found_in_every_respect_and_a_swap_turns_it_round() {
-    let slower = compared(1, 10, 1.5);
+    let slower = compared(1, 60, 1.5);
     for c in &slower.comparisons {
         let near = (c.ratio.estimate / 1.5 - 1.0).abs() < 0.1;
         assert!(near && c.verdict == Some(Verdict::Slower), "{c:?}");
@@ -285,25 +250,25 @@ fn a_slower_server_is_found_in_every_respect_and_a_swap_turns_it_round() {
             "{c:?}"
         );
     }
-    let faster = compared(1, 10, 1.0 / 1.5);
+    let faster = compared(1, 60, 1.0 / 1.5);
     assert!(
         faster
             .comparisons
             .iter()
             .all(|c| c.verdict == Some(Verdict::Faster))
     );
+    // Of five blocks rates and costs are known, percentiles are not.
     let few = compared(1, 5, 1.5);
-    let undecided = |c: &Comparison| matches!(c.verdict, Some(Verdict::Inconclusive { .. }));
-    assert!(few.comparisons.iter().all(undecided));
+    let undecided = |c: &&Comparison| matches!(c.verdict, Some(Verdict::Inconclusive { .. }));
+    let open: Vec<&Comparison> = few.comparisons.iter().filter(undecided).collect();
+    let open = open.iter().map(|c| c.key.metric.clone());
+    assert_eq!(open.collect::<Vec<_>>(), IN_TURNS[1..5]);
     let text = warned(&few, "few-blocks").unwrap();
-    assert!(
-        text.contains("6 intervals") && text.contains("need 8 blocks, and there are 5"),
-        "{text}"
-    );
+    assert!(text.contains("5 blocks"), "{text}");
 }
 
 #[test]
-fn a_percentile_that_some_block_has_too_few_requests_for_is_not_compared() {
+fn a_percentile_needs_a_request_that_exceeds_it() {
     let mut run = run(&["a", "b"], &[64], 1);
     let mut random = Random(1);
     for block in 0..10 {
@@ -312,11 +277,8 @@ fn a_percentile_that_some_block_has_too_few_requests_for_is_not_compared() {
         add(&mut run, vec![slice(0, 2000), slice(1, n)]);
     }
     let all = results(&run);
-    assert_eq!(
-        metrics(&all),
-        [Metric::THROUGHPUT, Metric::P50, Metric::P90]
-    );
-    // All of its requests together are enough.
+    // All requests together are what counts.
+    assert_eq!(metrics(&all)[1..], IN_TURNS[1..5]);
     assert_eq!(given(&all, 1).len(), 6);
     run.blocks.truncate(4);
     let few = given(&results(&run), 0);
@@ -424,7 +386,7 @@ fn a_generator_at_its_limit_is_named() {
     let cell = |results: &Results| results.is_saturated(0, 0);
     let idle = one_cell(true, |s| s.lag = late(19));
     assert!(
-        !cell(&idle) && idle.warnings.is_empty(),
+        !cell(&idle) && idle.warnings.iter().all(|w| w.kind.name() == "tails"),
         "{:?}",
         idle.warnings
     );
@@ -442,6 +404,21 @@ fn a_generator_at_its_limit_is_named() {
     assert!(!cell(&one_cell(false, |s| s.busiest_cpu_ns = 890_000_000)));
 }
 
+/// Most connections are served within a millisecond, and one waits for eight seconds.
+#[test]
+fn connections_that_starve_do_not_stand_for_the_server() {
+    let results = one_cell(false, |slice| {
+        slice.drain_ns = 8_000_000_000;
+        slice.service = counts((0..2000).map(|i| if i == 0 { 8e9 } else { 1e6 }));
+        slice.response = slice.service.clone();
+    });
+    let rate = interval(&results, 0, 0, &Metric::THROUGHPUT);
+    assert!((rate.estimate / 2000.0 - 1.0).abs() < 0.002, "{rate:?}");
+    let text = warned(&results, "starved").unwrap();
+    assert!(text.contains("8.0 s"), "{text}");
+    assert_eq!(warned(&one_cell(false, |_| {}), "starved"), None);
+}
+
 #[test]
 fn what_the_way_of_loading_leaves_out_is_said() {
     let closed = one_cell(false, |_| {});
@@ -454,7 +431,11 @@ fn what_the_way_of_loading_leaves_out_is_said() {
     let text = warned(&behind, "not-delivered").unwrap();
     assert!(text.contains("2000 of 2030"), "{text}");
     let delivered = one_cell(true, |s| s.offered = 2010);
-    assert!(delivered.warnings.is_empty(), "{:?}", delivered.warnings);
+    let others = delivered
+        .warnings
+        .iter()
+        .filter(|w| w.kind.name() != "tails");
+    assert_eq!(others.count(), 0, "{:?}", delivered.warnings);
     // Served in the end, when nothing more was due.
     let mut run = open(run(&["a"], &[64], 1));
     for block in 0..10 {
@@ -656,7 +637,7 @@ proptest! {
         }
         for c in &results.comparisons {
             prop_assert!(c.ratio.low <= c.ratio.estimate && c.ratio.estimate <= c.ratio.high, "{c:?}");
-            prop_assert!(c.p.is_some_and(|p| (0.0..=1.0).contains(&p)), "{c:?}");
+            prop_assert!(c.p.is_none_or(|p| (0.0..=1.0).contains(&p)), "{c:?}");
         }
         let thresholds = ["p50>1s", "max>1ms", "errors>1%", "server_memory>1MiB"].map(|t| t.parse().unwrap());
         judge(&thresholds, &results, run.plan.as_ref().unwrap());
@@ -791,8 +772,17 @@ fn a_gate_says_what_it_found_and_how_sure_it_is() {
         ]
     );
     assert_eq!(found.crossed[1].value, 2000.0);
-    // The stall of one block may not come again.
-    run.blocks[3].slices[0].response = counts([500e6; 2000]);
+    // The stalls of seven blocks may come more or less often.
+    let first = run.blocks[0].clone();
+    run.blocks = (0..60)
+        .map(|number| Block {
+            number,
+            ..first.clone()
+        })
+        .collect();
+    for block in run.blocks.iter_mut().step_by(9) {
+        block.slices[0].response = counts((0..2000).map(|i| if i < 200 { 500e6 } else { 1e6 }));
+    }
     let found = gated(&["p99>20ms"], &run);
     let text = texts(&found).0[0];
     assert!(

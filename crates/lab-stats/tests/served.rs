@@ -2,6 +2,7 @@
 //! What results say of servers that the lab starts and whose truth is known: by case and over all, at
 //! closed points and at open ones, of their memory, and of a generator that is the limit.
 
+mod documents;
 mod simulator;
 
 use lab_model::*;
@@ -76,10 +77,11 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
         };
         assert_eq!(here.collect::<Vec<_>>(), expected, "{}", plan.label(point));
     }
-    assert!(
-        compared.iter().all(|(_, v)| *v == Verdict::Slower),
-        "twice as slow in all"
-    );
+    // Twelve blocks say nothing of what happens in one of ten.
+    for (c, verdict) in compared {
+        let known = ![Metric::P90, Metric::P99].contains(&c.key.metric);
+        assert_eq!(verdict == Verdict::Slower, known, "{c:?}");
+    }
     // A law for each case, with and without keep-alive, and none through rates that were asked for.
     assert_eq!(results.scalings.len(), 2 * 2 * 2);
     assert!(
@@ -91,10 +93,10 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
     assert_eq!(warned(&results, "not-delivered"), None);
 }
 
-/// Of 200 runs of servers that cost the same no more name a winner than say so.
+/// Of many runs of servers that cost the same no more name a winner than say so.
 #[test]
 fn equal_servers_have_no_winner() {
-    const RUNS: u64 = 400;
+    let runs = documents::runs(400, 60);
     let wrong = |seed: &u64| {
         let world = World {
             // So much that no interval fits into the margin.
@@ -106,9 +108,9 @@ fn equal_servers_have_no_winner() {
         let all = (2..5).map(|subject| overall(&results, subject, None).verdict.unwrap());
         all.into_iter().any(|verdict| contradicts(&verdict, 1.0))
     };
-    let wrong = (0..RUNS).filter(wrong).count() as u64;
-    println!("a false winner over all cases in {wrong} of {RUNS} runs");
-    assert!(wrong <= most(RUNS, 0.05), "{wrong} of {RUNS}");
+    let wrong = (0..runs).filter(wrong).count() as u64;
+    println!("a false winner over all cases in {wrong} of {runs} runs");
+    assert!(wrong <= most(runs, 0.05), "{wrong} of {runs}");
 }
 
 #[test]
@@ -135,7 +137,7 @@ fn a_copy_that_differs_raises_the_margin() {
             .all(|c| !c.met)
     );
     let text = warned(&measured, "noise-floor").unwrap();
-    assert!(text.contains("in 38 of 38 respects"), "{text}");
+    assert!(text.contains("in 34 of 38 respects"), "{text}");
     assert!(text.contains("the margin is raised, up to "), "{text}");
     let equal = results(&World::new(&[1.0]).run(1, 12));
     let (met, all) = (
@@ -221,14 +223,28 @@ fn a_server_that_failed_is_compared_nowhere_and_one_that_failed_at_a_point_elsew
 }
 
 #[test]
-fn few_blocks_decide_nothing_and_say_so() {
-    let results = results(&World::new(&[2.0]).run(1, 4));
+fn one_block_decides_nothing_and_says_so() {
+    let results = results(&World::new(&[2.0]).run(1, 1));
     let open = |verdict: Option<Verdict>| matches!(verdict, Some(Verdict::Inconclusive { .. }));
     let at_points = judged(&results).into_iter();
     assert!(at_points.clone().all(|(c, _)| open(c.verdict)) && at_points.len() > 0);
     assert!(results.overall.iter().all(|o| open(o.verdict)));
     let text = warned(&results, "few-blocks").unwrap();
-    assert!(text.contains("and there are 4"), "{text}");
+    assert!(text.contains("One block"), "{text}");
+}
+
+/// Of three blocks, twice the cost is told from the same cost at all points at once.
+#[test]
+fn three_blocks_decide_what_is_plain() {
+    let results = results(&World::new(&[2.0]).run(1, 3));
+    let costs = judged(&results).into_iter();
+    let costs = costs.filter(|(c, _)| c.key.metric == Metric::SERVER_CPU && c.key.subject == 2);
+    for (c, verdict) in costs {
+        assert_eq!(verdict, Verdict::Slower, "{c:?}");
+        assert_eq!(c.ratio.level, 0.95);
+    }
+    let text = warned(&results, "few-blocks").unwrap();
+    assert!(text.contains("3 blocks"), "{text}");
 }
 
 #[test]

@@ -10,13 +10,14 @@ use documents::percent;
 use lab_model::{Ending, Metric, Run};
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::results::{Comparison, Results, results};
-use lab_stats::table::{Table, Time};
+use lab_stats::table::Table;
 use lab_stats::{order, stop};
 use simulator::figures::{interval, judged};
 use simulator::{CALM, FIXED, MARGINAL, Simulator, World, contradicts, most};
+use std::sync::LazyLock;
 
-/// Runs of each kind.
-const RUNS: u64 = 1000;
+/// Runs of each kind: as many as the page has where it is written.
+static RUNS: LazyLock<u64> = LazyLock::new(|| documents::runs(1000, 100));
 /// What a run may get wrong, as a part of all runs.
 const ALPHA: f64 = 0.05;
 
@@ -118,13 +119,13 @@ fn identical_subjects_have_no_winner() {
     let rows = scenarios.iter().enumerate().map(|(i, scenario)| {
         let tally = scenario.tally(i as u64);
         assert!(
-            tally.contradicted <= most(RUNS, ALPHA),
+            tally.contradicted <= most(*RUNS, ALPHA),
             "{}: {}",
             scenario.name,
             tally.contradicted
         );
         assert!(
-            tally.missed <= most(RUNS, ALPHA),
+            tally.missed <= most(*RUNS, ALPHA),
             "{}: {}",
             scenario.name,
             tally.missed
@@ -173,13 +174,13 @@ fn true_differences_are_found() {
         let tally = scenario.tally(100 + i as u64);
         let found = tally.winners as f64 / tally.comparisons as f64;
         assert!(
-            tally.contradicted <= most(RUNS, ALPHA),
+            tally.contradicted <= most(*RUNS, ALPHA),
             "{}: {}",
             scenario.name,
             tally.contradicted
         );
         assert!(
-            tally.missed <= most(RUNS, ALPHA),
+            tally.missed <= most(*RUNS, ALPHA),
             "{}: {}",
             scenario.name,
             tally.missed
@@ -207,7 +208,7 @@ fn luck_that_stays_for_long_is_the_limit() {
     let rows = scenarios.iter().enumerate().map(|(i, scenario)| {
         let tally = scenario.tally(200 + i as u64);
         assert!(
-            tally.contradicted <= most(RUNS, 0.15),
+            tally.contradicted <= most(*RUNS, 0.15),
             "{}: {}",
             scenario.name,
             tally.contradicted
@@ -230,7 +231,7 @@ fn derived_intervals_cover_the_truth() {
     let mut rows = Vec::new();
     for blocks in [6u64, 8, 12, 24] {
         let mut covered = [Covered::default(); 4];
-        for seed in 0..RUNS {
+        for seed in 0..*RUNS {
             let mut run = simulator::run(&world, seed, 4);
             let mut simulator = Simulator::new(&world, (blocks << 32) + seed);
             (0..blocks).for_each(|_| simulator.add_block(&mut run));
@@ -273,7 +274,7 @@ fn scenario(name: &'static str, world: World, budget: u32) -> Scenario {
 impl Scenario {
     fn tally(&self, seed: u64) -> Tally {
         let mut tally = Tally::default();
-        for run in 0..RUNS {
+        for run in 0..*RUNS {
             let run = self.run((seed << 32) + run);
             tally.add(&results(&run), &self.world.ratios);
             tally.add_errors(&run, self.world.ratios[0]);
@@ -315,7 +316,7 @@ impl Tally {
 
     fn add_errors(&mut self, run: &Run, ratio: f64) {
         let table = Table::new(run, run.plan.as_ref().unwrap());
-        let logs = table.log_ratios(1, 0, 0, Time::Typical);
+        let logs = table.log_ratios(1, 0, 0);
         self.errors
             .extend(logs.into_iter().flatten().map(|log| log - ratio.ln()));
     }

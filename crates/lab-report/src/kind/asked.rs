@@ -291,8 +291,8 @@ pub fn how(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Vec<String>
     }
     text.push(format!(
         "Rates and costs are medians over {} with exact order-statistic intervals. Percentiles are those of all \
-         requests served, with bootstrap intervals over whole blocks; they are up to 0.1 % too high and never too \
-         low. They were asked to hold at {}.",
+         requests served, with intervals by the shares of the blocks' requests; they are up to 0.1 % too high and \
+         never too low. They were asked to hold at {}.",
         count(scope.results.blocks as usize, "block"),
         say::percent(scope.level()),
     ));

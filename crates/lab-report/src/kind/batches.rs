@@ -4,17 +4,18 @@
 use super::measured::Place;
 use super::say::{self, count};
 use super::scope::{Group, Scope};
-use super::standings::Over;
-use super::{Parts, charts, costs, findings, scaling, side_by_side, split, table};
+use super::{Parts, charts, costs, findings, scaling, sentence, side_by_side, split, table};
 use crate::document::{Finding, Section};
 use lab_model::{Cores, Metric, Unit};
+use lab_stats::results::Over;
 
 /// The metrics of a case.
-static METRICS: [Metric; 4] = [
+static METRICS: [Metric; 5] = [
     Metric::WALL,
     Metric::CPU,
     Metric::MEAN_WALL,
     Metric::MEAN_CPU,
+    Metric::PAUSES,
 ];
 
 /// The latencies of what does several operations at once.
@@ -67,6 +68,7 @@ fn findings(scope: &Scope) -> Vec<Finding> {
     let others = [
         findings::exceptions(scope, &Metric::WALL, Over::all(&scope.points()), &points),
         group.and_then(|group| scaling::most(scope, &group.points, " at once")),
+        sentence::pauses(scope),
     ];
     let others = others.into_iter().flatten().map(findings::plain);
     let all = leader.into_iter().chain(others);
@@ -217,7 +219,7 @@ fn how(scope: &Scope) -> Vec<String> {
         )
     });
     let times = "Times are typical times: the median over blocks of the interquartile mean. Mean times count every \
-                 pause.";
+                 pause; what pauses cost is what they have beyond the typical times.";
     let turns = std::iter::once(turns).chain(at_once);
     turns.chain([times.to_string()]).collect()
 }

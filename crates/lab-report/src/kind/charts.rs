@@ -5,7 +5,7 @@ use super::cell;
 use super::measured::Place;
 use super::say;
 use super::scope::{Group, Scope};
-use super::standings::{Over, Standing, Standings};
+use super::standings::{Standing, Standings};
 use super::table::costed;
 use crate::chart::file_name;
 use crate::document::{
@@ -13,6 +13,7 @@ use crate::document::{
     Quantity, Scale, Stroke, Tone,
 };
 use lab_model::{Metric, PointId, SubjectId, Unit};
+use lab_stats::results::Over;
 
 /// What is said of all forests.
 const BEST_FIRST: &str = "The best is first; left of 1 is better; the lines are intervals.";
@@ -105,7 +106,7 @@ pub fn every_ratio(scope: &Scope, points: &[PointId], metric: &Metric) -> Option
         ratio_axis(scope, metric),
         scope.results.margin,
         points.iter().map(group).collect(),
-        "A group for each point: left of 1 is better; the lines are intervals, simultaneous at a point.",
+        "A group for each point: left of 1 is better; the lines are intervals, which hold together.",
     )
 }
 

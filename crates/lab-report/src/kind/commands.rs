@@ -3,17 +3,17 @@
 
 use super::say::{self, count};
 use super::scope::{Group, Scope};
-use super::standings::Over;
 use super::{Parts, charts, costs, findings, sentence, table};
 use crate::chart::file_name;
 use crate::document::{
     Axis, Cell, Chart, Distribution, DistributionLine, Drawing, Finding, Scale, Section, Table,
 };
 use lab_model::{Command, Commands, Cores, Metric, PointId, Subject, SubjectId, Unit};
+use lab_stats::results::Over;
 use std::collections::BTreeMap;
 
 /// How long a run takes.
-static TIMES: [Metric; 2] = [Metric::WALL, Metric::MEAN_WALL];
+static TIMES: [Metric; 3] = [Metric::WALL, Metric::MEAN_WALL, Metric::PAUSES];
 
 /// What one run used.
 static USES: [Metric; 7] = [

@@ -4,8 +4,9 @@
 use super::measured::Measured;
 use super::say;
 use super::scope::Scope;
-use super::standings::{Over, Standings};
+use super::standings::Standings;
 use lab_model::{Metric, SubjectId, Unit};
+use lab_stats::results::Over;
 use unicode_width::UnicodeWidthStr;
 
 /// The columns of a line.

@@ -5,12 +5,13 @@ use super::measured::Measured;
 use super::say::{self, count, list};
 use super::scope::Scope;
 use super::sentence::{self, manner, order};
-use super::standings::{Over, Standings};
+use super::standings::Standings;
 use super::{cell, table, trouble};
 use crate::document::{Answer, Chart, Finding, Tone};
 use lab_model::{Metric, PointId, SubjectId};
 use lab_stats::analysis::Verdict;
 use lab_stats::forecast;
+use lab_stats::results::{Over, WarningKind};
 use std::collections::BTreeSet;
 
 /// Findings of an answer.
@@ -56,12 +57,10 @@ pub fn no_answer(measured: &Measured) -> Answer {
 pub fn leader(scope: &Scope, metric: &Metric, over: Over, words: &str) -> Option<Finding> {
     let all = Standings::new(scope, metric, over).without_limits(scope);
     let text = order(scope, &all, words)?;
-    Some(plain(
-        match scope.is_limit(scope.base()) && all.have_level() {
-            true => format!("Besides {}, the limit, {text}", scope.base_name()),
-            false => text,
-        },
-    ))
+    Some(plain(match scope.is_limit(scope.base()) {
+        true => format!("Besides {}, the limit, {text}", scope.base_name()),
+        false => text,
+    }))
 }
 
 /// Who is best over all points of a target, or at its only one; of two, what their comparison says.
@@ -162,19 +161,20 @@ pub fn exceptions(
     for (over, name) in parts {
         let here = standings(*over);
         let told = |s| sentence::told(scope, &here, s);
-        if let ([first], true) = (here.first(), here.have_level())
+        if let [first] = here.first().as_slice()
             && !best.contains(&first.subject)
             && first.subject != scope.base()
         {
-            let next = here.ranked.get(1).map_or(1.0, |next| next.ratio.estimate);
+            let next = here.complete();
+            let next = next.get(1).map_or(1.0, |next| next.ratio.estimate);
             let gain = next / first.ratio.estimate.max(f64::MIN_POSITIVE);
             let (who, does) = (scope.name(first.subject), manner(metric).least);
             greater(&mut led, gain, || {
                 format!("At {name} {who} {does}: {}.", told(first))
             });
         }
-        let last = here.ranked.last().filter(|s| s.subject != scope.base());
-        if let Some(last) = last.filter(|s| say::has_level(&s.ratio, here.level)) {
+        let last = here.ranked.last();
+        if let Some(last) = last.filter(|s| s.verdict == Some(Verdict::Slower)) {
             let (who, verb) = (scope.name(last.subject), manner(metric).verb);
             greater(&mut lost, last.ratio.estimate, || {
                 format!(
@@ -239,20 +239,13 @@ fn would_decide(measured: &Measured, open: &[Option<u32>]) -> String {
     format!("; about {blocks} blocks would probably decide {of_them}{time}")
 }
 
-/// What few blocks mean for the whole run, if they are too few.
+/// What few blocks mean for all that is compared.
 fn few_blocks(measured: &Measured) -> Option<String> {
-    let ratios = measured.results.comparisons.iter().map(|c| &c.ratio);
-    let least = ratios.map(|r| r.level).fold(f64::INFINITY, f64::min);
-    let asked = measured.results.level;
-    (least < asked - 1e-9).then(|| {
-        let n = measured.results.blocks as usize;
-        format!(
-            "{} {} too few for intervals of {}: some hold at {} only.",
-            count(n, "block"),
-            if n == 1 { "is" } else { "are" },
-            say::percent(asked),
-            say::percent(least),
-        )
+    let few = measured.results.warned(WarningKind::FewBlocks);
+    let compared = !measured.results.comparisons.is_empty();
+    (few && compared).then(|| match measured.results.blocks {
+        1 => "One block says nothing of how blocks scatter.".into(),
+        n => format!("Intervals from {n} blocks take blocks to scatter normally."),
     })
 }
 

@@ -4,10 +4,10 @@
 use super::measured::Place;
 use super::say::{self, count};
 use super::scope::Scope;
-use super::standings::Over;
 use super::{Parts, asked, charts, findings, scaling, slices, table};
 use crate::document::{Cell, Chart, Finding, Quantity, Section, Table, Tone};
 use lab_model::{Arrivals, Cores, ErrorKind, Load, Metric, SubjectId, Unit};
+use lab_stats::results::Over;
 
 /// In which respects servers are compared, the most important first.
 static COMPARED: [Metric; 6] = [
@@ -70,7 +70,13 @@ pub fn is_open(load: &Load) -> bool {
 
 /// What there is to say of a load.
 pub fn parts(scope: &Scope, load: &Load) -> Parts {
-    let compared = COMPARED.iter();
+    // What has no interval yet is told last.
+    let is_known = |metric: &&Metric| {
+        let mut all = scope.results.comparisons.iter();
+        all.any(|c| c.key.metric == **metric && say::is_bounded(&c.ratio))
+    };
+    let (known, unknown): (Vec<&Metric>, Vec<&Metric>) = COMPARED.iter().partition(is_known);
+    let compared = known.into_iter().chain(unknown);
     let mut found: Vec<Finding> = compared
         .filter_map(|metric| findings::overall(scope, metric))
         .collect();

@@ -56,9 +56,9 @@ fn ratios(measured: &Measured) -> String {
         return String::new();
     }
     format!(
-        "Ratios are Hodges-Lehmann estimates over blocks with Wilcoxon signed-rank intervals, simultaneous over the \
-         {} of a point. They were asked to hold at {}; ratios within 1 ± {} count as equivalent.",
-        measured.words.subjects,
+        "Ratios are Hodges-Lehmann estimates over blocks. All ratios of the run that have a verdict hold together at {}, \
+         by flips of the signs of whole blocks; ratios of means hold one by one. Ratios within 1 ± {} count as \
+         equivalent.",
         say::percent(measured.results.level),
         say::percent(measured.results.margin),
     )

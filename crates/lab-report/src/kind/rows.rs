@@ -109,9 +109,6 @@ fn compare(row: &mut Row, comparison: &Comparison) {
     if comparison.merged {
         notes.push("adjacent blocks merged".into());
     }
-    if comparison.disagrees {
-        notes.push("mean time disagrees".into());
-    }
     row.note = notes.join("; ");
 }
 

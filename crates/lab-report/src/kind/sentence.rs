@@ -108,7 +108,13 @@ pub fn comparison(scope: &Scope, comparison: &Comparison, at: &str) -> String {
     let (b, a) = (scope.name(comparison.key.subject), scope.base_name());
     let manner = manner(&comparison.key.metric);
     if !say::is_bounded(&comparison.ratio) {
-        return format!("{b} and {a} have no interval yet{at}.");
+        let what = &comparison.key.metric.title;
+        return match comparison.verdict {
+            Some(Verdict::Inconclusive {
+                blocks_needed: Some(n),
+            }) => format!("The {what} of {b} and {a} is not compared{at}: that takes {n} blocks."),
+            _ => format!("The {what} of {b} and {a} has no interval yet{at}."),
+        };
     }
     let times = manner.times(&comparison.ratio, a, scope.results.level);
     let within = say::percent(comparison.margin);
@@ -141,16 +147,31 @@ fn a_little(what: &str) -> String {
     }
 }
 
-/// Where the mean has another winner than the typical time.
+/// What the mean time says, pauses included, beside the typical one.
 fn mean(scope: &Scope, typical: &Comparison) -> String {
     let place = (typical.key.subject, typical.key.point);
     let mean = scope.comparison(place, &Metric::MEAN_WALL);
-    let mean = mean.filter(|_| typical.disagrees);
+    let mean =
+        mean.filter(|mean| typical.key.metric == Metric::WALL && say::is_bounded(&mean.ratio));
     mean.map_or(String::new(), |mean| {
-        let of = format!("{}'s", scope.base_name());
-        let times = times(&mean.ratio, &of, scope.results.level);
-        format!(" Its mean time is {times}: some take much longer than most.")
+        let of = format!("{}'s mean time", scope.base_name());
+        let mean = times(&mean.ratio, &of, scope.results.level);
+        format!(" Pauses included: {mean}.")
     })
+}
+
+/// Whose pauses cost most, of those that cost more than the margin.
+pub fn pauses(scope: &Scope) -> Option<String> {
+    let places = scope.places(&scope.compared(), &scope.points()).into_iter();
+    let known = places.filter_map(|place| Some((place, scope.interval(place, &Metric::PAUSES)?)));
+    let known = known.filter(|(_, cost)| cost.low > scope.results.margin);
+    let ((subject, point), cost) = known.max_by(|a, b| a.1.low.total_cmp(&b.1.low))?;
+    let at = point.map(|point| at(scope, point)).unwrap_or_default();
+    let cost = say::figure(cost, &Metric::PAUSES.unit, scope.level());
+    let name = scope.name(subject);
+    Some(format!(
+        "Pauses cost most in {name}{at}: its mean time is {cost} above its typical time."
+    ))
 }
 
 /// Who is best of several: at most two sentences. Nothing where there is no interval.
@@ -159,52 +180,35 @@ pub fn order(scope: &Scope, standings: &Standings, over: &str) -> Option<String>
     let told = |s: &Standing| told(scope, standings, s);
     let name = |s: &Standing| scope.name(s.subject);
     let is_base = |s: &Standing| s.subject == scope.base();
-    if !standings.have_level() {
-        let other = standings.ranked.iter().find(|s| !is_base(s))?;
-        return Some(format!(
-            "The blocks are too few to name a winner{over}: so far {} {} {}.",
-            name(other),
-            manner.verb,
-            told(other)
-        ));
-    }
-    let (text, named) = match standings.first() {
+    let first = standings.first();
+    let next = standings.complete().get(1).copied();
+    let (text, named) = match first.as_slice() {
         [] => return None,
         [base] if is_base(base) => {
-            let next = standings.ranked.get(1)?;
-            let (base, least) = (name(base), &manner.least);
+            let (base, least, next) = (name(base), &manner.least, next?);
             let text = format!(
                 "{base} {least}{over}; next is {} with {}.",
                 name(next),
                 told(next)
             );
-            (text, 2)
+            (text, Some(next.subject))
         }
         [only] => (
             format!("{} {}{over}: {}.", name(only), manner.least, told(only)),
-            1,
+            None,
         ),
-        many => (tied(scope, standings, many, over), many.len()),
+        many => (tied(scope, standings, many, over), None),
     };
-    let last = match &standings.ranked[named.min(standings.ranked.len())..] {
-        [.., last] if is_apart(standings) => match is_base(last) {
-            true => format!(" {} {}.", name(last), manner.most),
-            false => format!(" {} {}: {}.", name(last), manner.most, told(last)),
-        },
-        _ => String::new(),
-    };
+    let last = standings.last().filter(|last| Some(last.subject) != named);
+    let last = last.map_or(String::new(), |last| match is_base(last) {
+        true => format!(" {} {}.", name(last), manner.most),
+        false => format!(" {} {}: {}.", name(last), manner.most, told(last)),
+    });
     Some(text + &last)
 }
 
-/// Whether the last is behind all others.
-fn is_apart(standings: &Standings) -> bool {
-    let mut from_behind = standings.ranked.iter().rev().map(|s| &s.ratio);
-    let last = from_behind.next();
-    last.is_some_and(|last| from_behind.all(|ratio| ratio.high < last.low))
-}
-
 /// `go and rust are fastest and are not told apart: go takes 1.01 times c's time (…), rust 1.02 (…).`
-fn tied(scope: &Scope, standings: &Standings, many: &[Standing], over: &str) -> String {
+fn tied(scope: &Scope, standings: &Standings, many: &[&Standing], over: &str) -> String {
     let manner = manner(&standings.metric);
     let names: Vec<&str> = many.iter().map(|s| scope.name(s.subject)).collect();
     let others = many.iter().filter(|s| s.subject != scope.base());

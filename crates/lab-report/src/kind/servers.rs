@@ -4,11 +4,12 @@
 use super::measured::Place;
 use super::say::{self, count};
 use super::scope::{Group, Scope};
-use super::standings::{Over, Standings};
+use super::standings::Standings;
 use super::{Parts, asked, cell, charts, costs, findings, load, scaling, slices, table};
 use crate::chart::file_name;
 use crate::document::{Chart, Finding, Quantity, Section, Table};
 use lab_model::{Cores, Metric, PointId, Servers, SubjectId, Unit};
+use lab_stats::results::Over;
 
 /// What a server holds over the whole run, and how it starts.
 static HELD: [Metric; 3] = [Metric::THREADS, Metric::SERVER_MEMORY, Metric::STARTUP];
@@ -202,22 +203,26 @@ fn most(view: &View) -> Option<Finding> {
     Some(labelled("Throughput", text))
 }
 
-/// The p99 where each is offered the part of its own peak in the middle, in the first case.
+/// The highest percentile that has intervals, where each is offered the part of its own peak in the middle, in the
+/// first case.
 fn latency(view: &View) -> Option<Finding> {
     let scope = &view.scope;
     let case = *view.cases().first()?;
     let (part, point) = (say::percent(view.middle()?), Some(view.at_middle(case)?));
     let place = format!(" of {} at {part} of its own peak", view.case_name(case));
-    let leader = findings::leader(scope, &Metric::P99, Over::At(point), &place)?;
-    let base = scope.interval((scope.base(), point), &Metric::P99);
-    let base = base.filter(|time| say::is_bounded(time)).map(|time| {
-        let time = say::figure(time, &Metric::P99.unit, scope.level());
-        format!(" {}'s is {time}.", scope.base_name())
-    });
-    Some(labelled(
-        "Response time",
-        leader.text + &base.unwrap_or_default(),
-    ))
+    let mut percentiles = [Metric::P99, Metric::P90, Metric::P50].into_iter();
+    percentiles.find_map(|metric| {
+        let leader = findings::leader(scope, &metric, Over::At(point), &place)?;
+        let base = scope.interval((scope.base(), point), &metric);
+        let base = base.filter(|time| say::is_bounded(time)).map(|time| {
+            let time = say::figure(time, &metric.unit, scope.level());
+            format!(" {}'s is {time}.", scope.base_name())
+        });
+        Some(labelled(
+            "Response time",
+            leader.text + &base.unwrap_or_default(),
+        ))
+    })
 }
 
 /// What a request costs: against the baseline, by itself, and with a connection of its own.

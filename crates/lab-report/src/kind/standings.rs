@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who is best in one respect, and who cannot be told apart.
+//! Who is best in one respect, and who cannot be told apart, as the results have it.
 
 use super::say;
 use super::scope::Scope;
-use lab_model::{Metric, PointId, SubjectId};
+use lab_model::{Metric, SubjectId};
 use lab_stats::analysis::{Interval, Verdict};
+use lab_stats::results::{Over, Ranking};
 
 /// Subjects by their ratio to the baseline, the best first, the baseline among them at 1.
-pub struct Standings {
+pub struct Standings<'a> {
     /// In which respect.
     pub metric: Metric,
     /// Those with an interval, the best first.
     pub ranked: Vec<Standing>,
     /// The level that their intervals were asked to have.
     pub level: f64,
+    /// Who is ahead of whom.
+    ranking: Option<&'a Ranking>,
 }
 
 /// A subject's place.
@@ -29,39 +32,9 @@ pub struct Standing {
     pub points: u32,
 }
 
-/// Over which points subjects are compared.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Over {
-    /// All, or those of a case; of servers, with connections that are kept alive, or not.
-    Points {
-        /// Index into the plan's cases; `None`: all.
-        case: Option<usize>,
-        /// `None`: it does not apply.
-        keep_alive: Option<bool>,
-    },
-    /// One; without one, over the whole run.
-    At(Option<PointId>),
-}
-
-impl Over {
-    /// All points of a run of batches or commands.
-    pub const ALL: Over = Over::Points {
-        case: None,
-        keep_alive: None,
-    };
-
-    /// All of these points, which are all that there are, or the only one.
-    pub fn all(points: &[PointId]) -> Over {
-        match points {
-            &[point] => Over::At(Some(point)),
-            _ => Over::ALL,
-        }
-    }
-}
-
-impl Standings {
+impl<'a> Standings<'a> {
     /// Of a target's subjects.
-    pub fn new(scope: &Scope, metric: &Metric, over: Over) -> Standings {
+    pub fn new(scope: &Scope<'a>, metric: &Metric, over: Over) -> Standings<'a> {
         let others = scope.others().into_iter();
         let standings = others.filter_map(|subject| standing(scope, subject, metric, over));
         let bounded = standings.filter(|s| say::is_bounded(&s.ratio));
@@ -75,33 +48,45 @@ impl Standings {
             });
         }
         ranked.sort_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate));
+        let mut rankings = scope.results.rankings.iter();
         Standings {
             metric: metric.clone(),
             ranked,
             level: scope.results.level,
+            ranking: rankings
+                .find(|r| (r.target, r.over, &r.metric) == (scope.target, over, metric)),
         }
     }
 
     /// Without subjects that show what the machine allows.
-    pub fn without_limits(mut self, scope: &Scope) -> Standings {
+    pub fn without_limits(mut self, scope: &Scope) -> Standings<'a> {
         self.ranked.retain(|s| !scope.is_limit(s.subject));
         self
     }
 
-    /// The best, and all that cannot be told apart from it.
-    pub fn first(&self) -> &[Standing] {
-        let Some(best) = self.ranked.first() else {
-            return &[];
-        };
-        let apart = |s: &Standing| s.ratio.low > best.ratio.high;
-        let reach = self.ranked.iter().position(apart);
-        &self.ranked[..reach.unwrap_or(self.ranked.len())]
+    /// The best, and all that cannot be told apart from it, of those that were measured at all points.
+    pub fn first(&self) -> Vec<&Standing> {
+        let first = self.ranking.map(|r| r.first(|s| self.of(s).is_some()));
+        first
+            .into_iter()
+            .flatten()
+            .filter_map(|s| self.of(s))
+            .collect()
     }
 
-    /// Whether all intervals have the level that was asked for.
-    pub fn have_level(&self) -> bool {
-        let mut ratios = self.ranked.iter().map(|s| &s.ratio);
-        ratios.all(|ratio| say::has_level(ratio, self.level))
+    /// The one that all the others are ahead of.
+    pub fn last(&self) -> Option<&Standing> {
+        self.of(self.ranking?.last(|s| self.of(s).is_some())?)
+    }
+
+    /// Those that were measured at all points, the best first.
+    pub fn complete(&self) -> Vec<&Standing> {
+        let subjects = self.ranking.iter().flat_map(|r| &r.subjects);
+        subjects.filter_map(|&s| self.of(s)).collect()
+    }
+
+    fn of(&self, subject: SubjectId) -> Option<&Standing> {
+        self.ranked.iter().find(|s| s.subject == subject)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::change::change;
 use crate::order;
 use crate::ratio::{Level, ratio};
 use crate::results::judge::candidates;
-use crate::table::{Table, Time};
+use crate::table::Table;
 use crate::verdict::verdict;
 use lab_model::{Metric, PointId};
 
@@ -27,26 +27,27 @@ impl Batches<'_> {
         }
     }
 
-    /// What changed of the ratios to the baseline, and of the control's, by point.
+    /// What changed of the ratios to the baseline, all at one level together, and of the control's, by point.
     pub fn ratios(&self, points: &[[PointId; 2]]) -> (Vec<Changed>, Vec<ControlChange>) {
-        let (mut changes, mut controls) = (Vec::new(), Vec::new());
+        let mut controls = Vec::new();
+        let mut asked: Vec<(Place, f64)> = Vec::new();
         for &points in points {
             let control = self.control(points);
             let margin = control.as_ref().map_or(self.sides.margin(), |c| c.margin);
             controls.extend(control);
-            let places: Vec<Place> = candidates(self.sides.0[0].plan)
+            let places = candidates(self.sides.0[0].plan)
                 .filter_map(|subject| self.sides.place(subject, points))
                 .filter(|place| self.sides.compares(place))
-                .filter(|place| self.log_ratios(place).iter().all(|logs| !logs.is_empty()))
-                .collect();
-            let level = Level {
-                alpha: self.sides.alpha(),
-                family: places.len(),
-            };
-            let found = places.iter().filter_map(|p| self.ratio(p, level, margin));
-            changes.extend(found);
+                .filter(|place| self.log_ratios(place).iter().all(|logs| !logs.is_empty()));
+            asked.extend(places.map(|place| (place, margin)));
         }
-        (changes, controls)
+        let level = Level {
+            alpha: self.sides.alpha(),
+            family: asked.len(),
+        };
+        let changes = asked.iter();
+        let changes = changes.filter_map(|(place, margin)| self.ratio(place, level, *margin));
+        (changes.collect(), controls)
     }
 
     /// What changed of the times, which have no verdict: the machine's speed is in them.
@@ -64,7 +65,7 @@ impl Batches<'_> {
         ];
         Some(Changed {
             relative: true,
-            verdict: Some(verdict(&found, level, margin)),
+            verdict: Some(verdict(&found, self.sides.margins(margin))),
             margin,
             ..self.sides.changed(place, Metric::WALL, values, &found)
         })
@@ -108,7 +109,7 @@ impl Batches<'_> {
         [0, 1].map(|i| {
             let (subject, point) = (place.subjects[i], place.points[i]);
             let baseline = self.sides.0[i].plan.baseline;
-            let logs = self.tables[i].log_ratios(subject, baseline, point, Time::Typical);
+            let logs = self.tables[i].log_ratios(subject, baseline, point);
             logs.into_iter().flatten().collect()
         })
     }

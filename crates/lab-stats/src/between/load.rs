@@ -11,11 +11,11 @@ use crate::analysis::Interval;
 use crate::change::{change, quotient};
 use crate::dependence::Merged;
 use crate::load::hidden;
-use crate::load::quantiles::{self, quantiles};
+use crate::load::quantiles::{self, at_least_1, quantiles};
 use crate::load::visits::{Visit, Visits, per_10_000, total};
+use crate::order;
 use crate::ratio::{Level, Ratio};
 use crate::verdict::verdict;
-use crate::{family, order};
 use lab_model::{Metric, Plan, PointId};
 
 static ALL: [Metric; 7] = [
@@ -46,53 +46,49 @@ fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
     }
 }
 
-/// What changed for all servers, at a level of `1 - alpha` for all that is compared at a point (Bonferroni).
+/// A server at a point, what both runs say of it, and a metric in which they can be compared.
+type Asked<'v, 'r> = (Place, [Vec<&'v Visit<'r>>; 2], &'static Metric);
+
+/// What changed for all servers, at a level of `1 - alpha` for all that is compared (Bonferroni).
 pub(crate) fn changes(sides: &Sides, points: &[[PointId; 2]]) -> Vec<Changed> {
     let visits = sides
         .0
         .each_ref()
         .map(|side| Visits::new(side.run, side.plan));
-    let at = |&points: &[PointId; 2]| {
+    let mut asked: Vec<Asked> = Vec::new();
+    for &points in points {
         let metrics = metrics(sides.0[0].plan, points[0]);
-        let servers = sides.measured(points).map(|place| {
+        for place in sides.measured(points) {
             let of = |i: usize| visits[i].of(place.subjects[i], place.points[i]);
-            (place, [0, 1].map(|i| of(i).flatten().collect()))
-        });
-        let servers: Vec<(Place, [Vec<&Visit>; 2])> = servers.collect();
-        changes_at(sides, &servers, metrics)
-    };
-    points.iter().flat_map(at).collect()
-}
-
-fn changes_at(
-    sides: &Sides,
-    servers: &[(Place, [Vec<&Visit>; 2])],
-    metrics: &'static [Metric],
-) -> Vec<Changed> {
-    let pairs = servers
-        .iter()
-        .flat_map(|(place, visits)| metrics.iter().map(move |metric| (place, visits, metric)));
-    let known: Vec<_> = pairs
-        .filter(|(_, visits, metric)| visits.iter().all(|visits| has(visits, metric)))
-        .collect();
+            let both = [0, 1].map(|i| of(i).flatten().collect::<Vec<&Visit>>());
+            let known = metrics
+                .iter()
+                .filter(|m| both.iter().all(|visits| has(visits, m)));
+            asked.extend(known.map(|metric| (place.clone(), both.clone(), metric)));
+        }
+    }
     let level = Level {
         alpha: sides.alpha(),
-        family: known.len(),
+        family: asked.len(),
     };
+    let found = asked.iter();
+    found
+        .filter_map(|asked| changed(sides, asked, level))
+        .collect()
+}
+
+fn changed(sides: &Sides, (place, visits, metric): &Asked, level: Level) -> Option<Changed> {
     let (alone, margin) = (sides.by_itself().alpha, sides.margin());
-    let found = known.into_iter().filter_map(|(place, visits, metric)| {
-        let (values, ratio) = if let Some(part) = per_10_000(metric) {
-            pooled(visits, part, sides.0[0].plan.seed, level, alone)?
-        } else {
-            by_blocks(visits, metric, level, alone)?
-        };
-        Some(Changed {
-            program: Program::Unknown,
-            verdict: Some(verdict(&ratio, level, margin)),
-            ..sides.changed(place, metric.clone(), values, &ratio)
-        })
-    });
-    found.collect()
+    let (values, ratio) = if let Some(part) = per_10_000(metric) {
+        pooled(visits, part, level, alone)?
+    } else {
+        by_blocks(visits, metric, level, alone)?
+    };
+    Some(Changed {
+        program: Program::Unknown,
+        verdict: Some(verdict(&ratio, sides.margins(margin))),
+        ..sides.changed(place, (*metric).clone(), values, &ratio)
+    })
 }
 
 /// Whether a run can be compared in this metric: it is known in every block, and no errors take its place.
@@ -130,13 +126,12 @@ fn by_blocks(
 fn pooled(
     visits: &[Vec<&Visit>; 2],
     per_10_000: u32,
-    seed: u64,
     level: Level,
     alone: f64,
 ) -> Option<([Interval; 2], Ratio)> {
     let at = |alpha: f64| {
         let of = |visits: &Vec<&Visit>| {
-            let (found, depending) = quantiles(seed, alpha, visits, |s| &s.response);
+            let (found, depending) = quantiles(alpha, visits, |s| &s.response);
             Some((at_least_1(found.of(per_10_000)?), depending?))
         };
         let [first, second] = visits.each_ref().map(of);
@@ -144,37 +139,23 @@ fn pooled(
     };
     let [first, second] = at(level.each())?;
     let values = at(alone)?.map(|(value, _)| value);
-    Some((values, quotient_of(first, second, level)))
-}
-
-/// 0 ns lies below the clock's resolution.
-fn at_least_1(of: Interval) -> Interval {
-    Interval {
-        estimate: of.estimate.max(1.0),
-        low: of.low.max(1.0),
-        high: of.high.max(1.0),
-        level: of.level,
-    }
+    Some((values, quotient_of(first, second, per_10_000)))
 }
 
 /// The second / the first, of intervals that hold each at its part of the level. There is no p-value.
-fn quotient_of(first: (Interval, Merged), second: (Interval, Merged), level: Level) -> Ratio {
-    let interval = quotient(&first.0, &second.0);
+fn quotient_of(first: (Interval, Merged), second: (Interval, Merged), per_10_000: u32) -> Ratio {
+    let interval = quotient(&first.0, &second.0, 0.0);
     let merged = [first.1, second.1];
     let blocks = merged.each_ref().map(|m| m.values.len() as f64);
-    let needed = family::blocks_needed(level.alpha, level.family);
-    let enough = |m: &Merged| needed.is_some_and(|n| m.values.len() >= n as usize);
-    let all = 1.0 - level.family.max(1) as f64 * (1.0 - interval.level);
     Ratio {
-        interval: Interval {
-            level: all.max(0.0),
-            ..interval
-        },
+        interval,
         p: f64::NAN,
         values: (2.0 / (1.0 / blocks[0] + 1.0 / blocks[1])).max(1.0) as u32,
         width: merged.iter().map(|m| m.width).max().unwrap_or(1),
         dependent: merged.iter().any(|m| m.dependent),
         unresolved: merged.iter().any(|m| m.unresolved),
-        sufficient: merged.iter().all(enough),
+        sufficient: interval.level > 0.0,
+        assumed: false,
+        needed: quantiles::blocks_needed(per_10_000),
     }
 }

@@ -10,7 +10,7 @@ use crate::family;
 use crate::results::judge::candidates;
 use crate::results::results;
 use lab_model::{Ending, Work};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// All of them, the gravest first.
 pub(crate) fn reservations(between: &Between, sides: &Sides) -> Vec<Reservation> {
@@ -133,27 +133,18 @@ fn measuring(sides: &Sides) -> Option<String> {
 }
 
 fn few_blocks(between: &Between, sides: &Sides) -> Option<String> {
-    let mut at: BTreeMap<&str, usize> = BTreeMap::new();
-    for change in between.judged() {
-        *at.entry(&change.point).or_default() += 1;
-    }
-    let most = at.values().copied().max().unwrap_or(1);
-    let needed = family::blocks_needed(sides.alpha(), most)?;
-    let below = |level: f64, asked: f64| level < asked - 1e-9;
-    let few = between.changes.iter().any(|change| match change.verdict {
-        Some(_) => below(change.change.level, between.level),
-        None => below(change.change.level, between.times_level),
-    });
+    let needed = family::blocks_needed(sides.alpha(), between.judged().count())?;
     let [first, second] = between.blocks;
     let how = if between.is_of_loads() {
         "`--for` gives a run more time.".into()
     } else {
         format!("`--blocks {needed}` makes such a run.")
     };
+    let few = !between.changes.is_empty() && first.min(second) < needed;
     few.then(|| {
         format!(
-            "{first} and {second} blocks are too few: {needed} of each run are needed for intervals \
-             of the level asked for. {how}"
+            "There are {first} and {second} blocks: intervals take them to scatter normally. With {needed} of each run \
+             they take less for granted. {how}"
         )
     })
 }

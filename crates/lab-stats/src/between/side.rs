@@ -8,6 +8,7 @@ use crate::analysis::{Interval, Refusal};
 use crate::ratio::{Level, Ratio};
 use crate::refusals::{self, refused};
 use crate::stopping;
+use crate::verdict::Margin;
 use lab_model::{Kind, Metric, Part, Plan, PointId, Run, Subject, SubjectId};
 use std::collections::HashMap;
 use std::iter::zip;
@@ -141,6 +142,12 @@ impl Sides<'_> {
     pub fn margin(&self) -> f64 {
         let [a, b] = self.0.each_ref().map(|side| side.plan.measure.margin);
         a.max(b)
+    }
+
+    /// The runs' margin, or a wider one.
+    pub fn margins(&self, wide: f64) -> Margin {
+        let wanted = self.margin();
+        Margin { wide, wanted }
     }
 
     /// Points that are the same work under the same name, in the order of the first run.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A load run's slices, put together to what each block says of each server at each point.
 
-use crate::order;
 use lab_model::{Counts, ErrorKind, Metric, Plan, PointId, Run, Slice, SubjectId};
 use std::collections::BTreeMap;
 
@@ -21,6 +20,8 @@ pub struct Visit<'r> {
     pub wall_ns: f64,
     /// How long it took to serve what was served, ns, at least 1.
     pub served_in_ns: f64,
+    /// How long it took until the last answers, ns, at least 1.
+    pub taken_ns: f64,
     /// The longest time from the end of a load to its last answer, ns.
     pub drain_ns: u64,
     /// Requests that were due, or sent.
@@ -90,6 +91,7 @@ impl<'r> Visit<'r> {
         let visit = Visit {
             wall_ns: sum(|s| s.wall_ns).max(1) as f64,
             served_in_ns: sum(Slice::served_in_ns).max(1) as f64,
+            taken_ns: sum(Slice::taken_ns).max(1) as f64,
             drain_ns: slices.iter().map(|s| s.drain_ns).max().unwrap_or(0),
             offered: sum(|s| s.offered),
             served: sum(|s| s.served),
@@ -131,13 +133,11 @@ impl<'r> Visit<'r> {
         self.per_request(self.server_cpu_ns?.max(1) as f64)
     }
 
-    /// What it says in a metric in which servers are compared, above 0; of throughput the time for each request.
-    /// `None`: nothing.
+    /// What it says of a rate or a cost in which servers are compared, above 0; of throughput the time for each
+    /// request. `None`: nothing.
     pub fn value(&self, metric: &Metric) -> Option<f64> {
         // 0 lies below the clock's resolution, and has no logarithm.
-        if let Some(part) = per_10_000(metric) {
-            self.response_ns(part).map(|ns| ns.max(1.0))
-        } else if *metric == Metric::SERVER_CPU {
+        if *metric == Metric::SERVER_CPU {
             self.server_ns_per_request()
         } else if *metric == Metric::SERVER_MEMORY {
             self.server_bytes.map(|bytes| bytes.max(1) as f64)
@@ -162,27 +162,18 @@ impl<'r> Visit<'r> {
             .iter()
             .flat_map(move |s| of(s).0.iter().copied())
     }
-
-    /// The response time that so many in 10,000 requests served do not exceed, ns. `None` where the
-    /// requests are so few that it would be their greatest.
-    pub fn response_ns(&self, per_10_000: u32) -> Option<f64> {
-        let mut buckets: Vec<(u64, u64)> = self.buckets(|s| &s.response).collect();
-        buckets.sort_unstable();
-        let total = buckets.iter().map(|(_, count)| *count).fold(0, add);
-        let rank = order::quantile_rank(per_10_000, total)?;
-        let mut passed = 0;
-        let found = buckets.iter().find(|(_, count)| {
-            passed = add(passed, *count);
-            passed >= rank
-        });
-        found.map(|(value, _)| *value as f64)
-    }
 }
 
-/// Of a percentile in which servers are compared, how many in 10,000 requests do not exceed it.
+/// Of a percentile of the response time, how many in 10,000 requests do not exceed it.
 pub fn per_10_000(metric: &Metric) -> Option<u32> {
-    let parts = [5000, 9000, 9900, 9990];
-    let percentiles = [Metric::P50, Metric::P90, Metric::P99, Metric::P999];
+    let parts = [5000, 7500, 9000, 9900, 9990];
+    let percentiles = [
+        Metric::P50,
+        Metric::P75,
+        Metric::P90,
+        Metric::P99,
+        Metric::P999,
+    ];
     let mut all = percentiles.iter().zip(parts);
     all.find(|(known, _)| *known == metric)
         .map(|(_, part)| part)

@@ -1,37 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run of batches says on one target: of programs that speak the subject protocol, or of whole commands.
 
-use super::compare::{Compared, Pair, Question};
+use super::compare::{Compared, Family, Question};
 use super::judge::Basis;
 use super::levels::{Blocks, Levels, Summary, key};
 use super::means::{Scope, effects, overall};
 use super::observed::Observed;
 use super::warnings::{self, Evidence};
 use super::{Results, Value, footprints};
+use crate::analysis::Interval;
 use crate::latencies::{self, Histogram};
 use crate::refusals::{self, failed};
-use crate::table::{Table, Time, Visit, sound_plan};
-use crate::verdict::{Ahead, ahead, verdict};
-use crate::{scaling, stopping, sweeps, uses};
+use crate::sign_flip::Logs;
+use crate::table::{Table, Visit, sound_plan};
+use crate::{mean, scaling, stopping, sweeps, uses};
 use lab_model::{Cores, Direction, Exit, Metric, Plan, PointId, Run, SubjectId};
 
 static TYPICAL: [Metric; 1] = [Metric::WALL];
-static MEANS: [Metric; 2] = [Metric::MEAN_WALL, Metric::MEAN_CPU];
+/// The mean times of a visit, pauses and all.
+const WALL: fn(&Visit) -> f64 = |visit| visit.whole_wall_ns;
+const CPU: fn(&Visit) -> f64 = |visit| visit.whole_cpu_ns;
 
-/// The results of a run on one target, under its own numbers.
-pub(crate) fn results(run: &Run) -> Results {
+/// The results of a run on one target, under its own numbers; `share`: its part of the run's alpha.
+pub(crate) fn results(run: &Run, share: f64) -> Results {
     let Some(plan) = sound_plan(run) else {
         return Results::default();
     };
-    let basis = basis(run, plan, stopping::alpha(run, plan));
+    let basis = basis(run, plan, share * stopping::alpha(run, plan));
     let table = Table::new(run, plan);
     let told = Observed::readings(run);
     let compared = compared(&basis, &table, &told);
     let mut results = Results {
         controls: compared.controls,
-        overall: overall(&basis, &one_at_a_time(plan), |subject, point| {
-            table.log_ratios(subject, plan.baseline, point, Time::Typical)
-        }),
+        overall: compared.overall,
+        rankings: compared.rankings,
         fits: sweeps::fits(run, plan, &table),
         effects: effects(&basis, &Metric::WALL, |subject, point| {
             of(table.visits(subject, point), |v| Some(v.wall_ns))
@@ -55,7 +57,7 @@ pub(crate) fn results(run: &Run) -> Results {
     results
 }
 
-/// At a level of `1 - alpha` for all that is compared at one point.
+/// At a level of `1 - alpha` for all that is compared.
 pub(crate) fn basis<'r>(run: &'r Run, plan: &'r Plan, alpha: f64) -> Basis<'r> {
     Basis {
         run,
@@ -68,7 +70,8 @@ pub(crate) fn basis<'r>(run: &'r Run, plan: &'r Plan, alpha: f64) -> Basis<'r> {
 /// The typical time has a verdict, and so has what subjects told besides; the mean times have their ratios
 /// beside it.
 pub(crate) fn compared(basis: &Basis, table: &Table, told: &Observed) -> Compared {
-    let mut compared = Compared::default();
+    let mut family = Family::new(basis);
+    let baseline = basis.plan.baseline;
     for point in 0..basis.plan.points.len() {
         let own = basis.plan.case(point).metrics.iter();
         let own = own.filter(|metric| metric.better != Direction::Neither);
@@ -76,47 +79,30 @@ pub(crate) fn compared(basis: &Basis, table: &Table, told: &Observed) -> Compare
         let question = Question {
             point: Some(point),
             judged: &judged,
-            beside: &MEANS,
+            ranked: &TYPICAL,
         };
-        let logs = |subject, metric: &Metric| -> Vec<f64> {
-            let logs = match time(metric) {
-                Some(time) => table.log_ratios(subject, basis.plan.baseline, point, time),
-                None => told.logs(basis.plan, subject, Some(point), metric),
-            };
-            logs.into_iter().flatten().collect()
-        };
-        compared.add(basis, &question, logs);
-    }
-    let judged = [&TYPICAL[0], &MEANS[0]];
-    let same = |a: &Pair, b: &Pair| {
-        let [a, b] = [a, b].map(|pair| &pair.comparison.key);
-        (a.subject, a.point) == (b.subject, b.point)
-    };
-    for metrics in compared.pairs.chunk_by_mut(same) {
-        let of = |metric: &&Metric| metrics.iter().find(|p| p.comparison.key.metric == **metric);
-        if let [Some(typical), Some(mean)] = judged.each_ref().map(of) {
-            metrics[0].comparison.disagrees = disagree(typical, mean);
+        family.at(&question, |subject, metric| {
+            if *metric == Metric::WALL {
+                Logs {
+                    by_block: table.log_ratios(subject, baseline, point),
+                    error: table.error_of_turns(subject, baseline, point),
+                }
+            } else {
+                told.logs(basis.plan, subject, Some(point), metric).into()
+            }
+        });
+        for subject in basis.candidates() {
+            for (metric, time) in [(Metric::MEAN_WALL, WALL), (Metric::MEAN_CPU, CPU)] {
+                let [mine, base] = table.both(subject, baseline, point, time);
+                let ratio = mean::ratio_of_means(&mine, &base, basis.plan.seed, basis.alpha);
+                family.beside((subject, point, &metric), &Metric::WALL, ratio, mine.len());
+            }
         }
     }
-    compared
-}
-
-fn time(metric: &Metric) -> Option<Time> {
-    let known = [
-        (Metric::WALL, Time::Typical),
-        (Metric::MEAN_WALL, Time::Whole),
-        (Metric::MEAN_CPU, Time::Cpu),
-    ];
-    let found = known.into_iter().find(|(known, _)| known == metric);
-    found.map(|(_, time)| time)
-}
-
-/// They name different winners, or one names a winner and the other finds the two equivalent. That one of
-/// them is inconclusive is no disagreement.
-fn disagree(typical: &Pair, mean: &Pair) -> bool {
-    let of = |pair: &Pair| ahead(&verdict(&pair.ratio, pair.level, pair.comparison.margin));
-    let (typical, mean) = (of(typical), of(mean));
-    typical != mean && typical != Ahead::Unknown && mean != Ahead::Unknown
+    overall(&mut family, &one_at_a_time(basis.plan), |subject, point| {
+        table.log_ratios(subject, baseline, point)
+    });
+    family.judged()
 }
 
 /// The times of points that do several operations at once are no operation's.
@@ -127,7 +113,7 @@ fn one_at_a_time(plan: &Plan) -> Scope {
         case: None,
         keep_alive: None,
         points: (0..plan.points.len()).filter(one).collect(),
-        judged: false,
+        with_control: false,
     }
 }
 
@@ -143,6 +129,7 @@ fn figures(basis: &Basis, table: &Table, told: &Observed, results: &mut Results)
     let (run, plan) = (basis.run, basis.plan);
     let mut levels = Levels {
         alpha: plan.measure.alpha,
+        seed: plan.seed,
         cells: Vec::new(),
     };
     let latencies: Vec<_> = run.complete_blocks().map(latencies::histograms).collect();
@@ -177,14 +164,15 @@ fn times(basis: &Basis, table: &Table, place: Place, levels: &mut Levels, result
     if !visits.iter().any(Option::is_some) {
         return;
     }
-    let mut add = |metric: &Metric, value: &dyn Fn(&Visit) -> f64| {
+    let mut add = |metric: &Metric, summary, value: &dyn Fn(&Visit) -> f64| {
         let blocks = of(visits.iter().copied(), |visit| Some(value(visit)));
-        levels.add(key(subject, point, metric), Summary::Median, &blocks);
+        levels.add(key(subject, point, metric), summary, &blocks);
     };
-    add(&Metric::WALL, &|visit| visit.wall_ns);
-    add(&Metric::CPU, &|visit| visit.cpu_ns);
-    add(&Metric::MEAN_WALL, &|visit| visit.whole_wall_ns);
-    add(&Metric::MEAN_CPU, &|visit| visit.whole_cpu_ns);
+    add(&Metric::WALL, Summary::Median, &|visit| visit.wall_ns);
+    add(&Metric::CPU, Summary::Median, &|visit| visit.cpu_ns);
+    add(&Metric::MEAN_WALL, Summary::Mean, &WALL);
+    add(&Metric::MEAN_CPU, Summary::Mean, &CPU);
+    pauses(basis, &visits, place, levels);
     let mut pilots = basis.run.pilots.iter();
     let pilot = pilots.find(|p| (p.subject, p.point) == place);
     if let Some(pilot) = pilot {
@@ -206,13 +194,32 @@ fn times(basis: &Basis, table: &Table, place: Place, levels: &mut Levels, result
     }
     let mut add = |metric: &Metric, value: &dyn Fn(&Visit) -> f64| {
         let blocks = of(visits.iter().copied(), |visit| Some(value(visit)));
-        levels.add(key(subject, point, metric), Summary::Median, &blocks);
+        levels.add(key(subject, point, metric), Summary::Mean, &blocks);
     };
     if service {
         add(&Metric::SERVER_CPU, &|v| v.whole_server_ns.unwrap_or(0.0));
     }
     add(&Metric::WAITING, &|visit| visit.idle_ns().max(0.0));
     add(&Metric::OVERLAP, &|visit| (-visit.idle_ns()).max(0.0));
+}
+
+/// What the mean time has beyond the typical time, as a part of it.
+fn pauses(basis: &Basis, visits: &[Option<&Visit>], (subject, point): Place, levels: &mut Levels) {
+    let known = visits.iter().flatten();
+    let (whole, typical): (Vec<f64>, Vec<f64>) = known
+        .map(|visit| (visit.whole_wall_ns, visit.wall_ns))
+        .unzip();
+    let ratio = mean::ratio_of_means(&whole, &typical, basis.plan.seed, levels.alpha);
+    if let Some(ratio) = ratio {
+        let cost = Interval {
+            estimate: ratio.estimate - 1.0,
+            low: ratio.low - 1.0,
+            high: ratio.high - 1.0,
+            level: ratio.level,
+        };
+        let key = key(subject, point, &Metric::PAUSES);
+        levels.push(key, whole.len() as u32, Value::Estimate(cost));
+    }
 }
 
 /// How long single operations take where several are done at once; with too few for a median, nothing.

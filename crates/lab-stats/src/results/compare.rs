@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every subject against the baseline at a point, in each metric, and the control.
+//! All that a run compares: asked point by point, judged together, so that what is said of the run holds at its
+//! level.
 
-use super::judge::{Basis, Judged, NoiseFloor, judge};
-use super::{Comparison, Control, Key};
-use crate::ratio::{Level, Ratio, ratio};
+use super::judge::{Basis, NoiseFloor, noise_floor};
+use super::levels::Blocks;
+use super::{Comparison, Control, Key, Over, Overall, Ranking};
+use crate::analysis::Interval;
+use crate::ratio::Ratio;
+use crate::sign_flip::{self, Logs};
+use crate::verdict::{Ahead, Margin, ahead, verdict};
 use lab_model::{Metric, PointId, SubjectId};
 
 /// In which metrics subjects are compared at a point.
 pub(crate) struct Question<'m> {
     /// `None`: over the whole run.
     pub point: Option<PointId>,
-    /// Each has a verdict. Their intervals hold together over subjects and metrics.
+    /// Each has a verdict.
     pub judged: &'m [Metric],
-    /// Each has a ratio alone, at the same level, beside the first that is judged.
-    pub beside: &'m [Metric],
+    /// Those of them in which subjects are ranked.
+    pub ranked: &'m [Metric],
 }
 
 /// What was compared.
@@ -23,6 +28,8 @@ pub(crate) struct Compared {
     pub pairs: Vec<Pair>,
     /// By point, then metric.
     pub controls: Vec<Control>,
+    pub overall: Vec<Overall>,
+    pub rankings: Vec<Ranking>,
 }
 
 /// A comparison and what it rests on.
@@ -30,54 +37,432 @@ pub(crate) struct Compared {
 pub(crate) struct Pair {
     pub comparison: Comparison,
     pub ratio: Ratio,
-    pub level: Level,
 }
 
-impl Compared {
-    /// Adds what is compared at a point. `logs`: the logarithm of subject / baseline for each block that has
-    /// both; none where a subject cannot be compared.
-    pub fn add(
-        &mut self,
-        basis: &Basis,
-        question: &Question,
-        logs: impl Fn(SubjectId, &Metric) -> Vec<f64>,
-    ) {
-        let point = question.point;
+/// What is asked, until all is asked.
+pub(crate) struct Family<'b, 'r> {
+    pub basis: &'b Basis<'r>,
+    members: Vec<Logs>,
+    asked: Vec<Asked<'b>>,
+    controls: Vec<Control>,
+    overall: Vec<(Overall, Option<usize>, Margin)>,
+    rankings: Vec<Order>,
+}
+
+/// A ratio of two quantiles of all requests.
+pub(crate) struct Pooled<'b> {
+    /// Both have an interval, so that it takes its part of the run's alpha.
+    pub has_interval: bool,
+    /// At a level of one minus a number.
+    pub ratio: Box<dyn Fn(f64) -> Option<Ratio> + 'b>,
+}
+
+/// A comparison without its figures.
+struct Asked<'b> {
+    comparison: Comparison,
+    margin: Margin,
+    ratio: Source<'b>,
+}
+
+enum Source<'b> {
+    /// One of the family, compared by blocks.
+    Member(usize),
+    /// One of the family, compared by all requests of all blocks.
+    Pooled(Pooled<'b>),
+    /// Known by itself.
+    Own(Ratio),
+}
+
+/// By what a subject is ranked over several points.
+pub(crate) enum Ranked {
+    /// By its mean over its own points.
+    AsItIs,
+    /// By its mean over the points that all have, by block.
+    By(Blocks),
+    Not,
+}
+
+/// Where a ratio will be known.
+#[derive(Clone, Copy)]
+enum Index {
+    Member(usize),
+    Asked(usize),
+}
+
+/// A ranking without its order.
+struct Order {
+    ranking: Ranking,
+    margin: Margin,
+    /// Which member, or which question, compares a subject with the baseline.
+    against: Vec<(SubjectId, Index)>,
+    /// Which member compares the first subject with the second.
+    between: Vec<(SubjectId, SubjectId, usize)>,
+}
+
+impl<'b, 'r> Family<'b, 'r> {
+    pub fn new(basis: &'b Basis<'r>) -> Family<'b, 'r> {
+        Family {
+            basis,
+            members: Vec::new(),
+            asked: Vec::new(),
+            controls: Vec::new(),
+            overall: Vec::new(),
+            rankings: Vec::new(),
+        }
+    }
+
+    /// Asks how subjects compare at a point. `logs`: the logarithm of subject / baseline in each block; none where
+    /// a subject cannot be compared.
+    pub fn at(&mut self, question: &Question, logs: impl Fn(SubjectId, &Metric) -> Logs) {
+        let (basis, point) = (self.basis, question.point);
         let logs = |subject, metric: &Metric| {
-            if basis.compares(subject, point) {
-                logs(subject, metric)
-            } else {
-                Vec::new()
-            }
+            let found = basis
+                .compares(subject, point)
+                .then(|| logs(subject, metric));
+            found.filter(|logs| logs.by_block.iter().any(Option::is_some))
         };
-        let (floors, judged) = judge(basis, question.judged, logs);
-        for one in judged.chunk_by(|a, b| a.subject == b.subject) {
-            self.pairs.extend(one.iter().map(|j| pair(basis, point, j)));
-            for metric in question.beside {
-                let first = one.first();
-                let found =
-                    first.and_then(|j| Some((j, ratio(&logs(j.subject, metric), j.level)?)));
-                self.pairs.extend(found.map(|(first, ratio)| {
-                    let comparison = comparison(basis, point, (first.subject, metric), &ratio);
-                    Pair {
-                        comparison: Comparison {
-                            margin: first.margin,
-                            ..comparison
-                        },
-                        ratio,
-                        level: first.level,
-                    }
-                }));
+        let floors = self.floors(question, &logs);
+        let margin = |metric: &Metric| {
+            let floor = floors.iter().find(|(known, _)| known == metric);
+            basis.margin(floor.map(|(_, floor)| floor))
+        };
+        let first = self.asked.len();
+        for subject in basis.candidates() {
+            for metric in question.judged {
+                if let Some(logs) = logs(subject, metric) {
+                    let ratio = Source::Member(self.member(logs));
+                    let place = (subject, point, metric);
+                    self.ask(place, margin(metric), ratio);
+                }
             }
+        }
+        let judged = |metric: &&Metric| question.judged.contains(metric);
+        for metric in question.ranked.iter().filter(judged) {
+            self.rank(Over::At(point), metric, margin(metric), first);
         }
         match point {
             Some(point) => self.controls.extend(controls(point, floors)),
-            None => self.pairs.extend(of_control(basis, floors)),
+            None => self.control_among_others(floors),
+        }
+    }
+
+    /// Asks how the quantiles of all requests compare at a point. `of`: of the first of two servers / of the second,
+    /// if they can be compared.
+    pub fn pooled(
+        &mut self,
+        point: PointId,
+        metrics: &[Metric],
+        ranked: &[Metric],
+        of: impl Fn((SubjectId, SubjectId), &Metric) -> Option<Pooled<'b>>,
+    ) {
+        let basis = self.basis;
+        let compares = |subject| basis.compares(subject, Some(point));
+        let against = |subject, metric: &Metric| of((subject, basis.plan.baseline), metric);
+        for metric in metrics {
+            let control = basis.plan.control().filter(|c| compares(*c));
+            let floor = control.and_then(|c| (against(c, metric)?.ratio)(basis.plan.measure.alpha));
+            let floor = floor.map(|ratio| NoiseFloor::of(ratio, basis.plan.measure.margin));
+            let margin = basis.margin(floor.as_ref());
+            let floors = floor.map(|floor| (metric.clone(), floor));
+            self.controls.extend(controls(point, floors));
+            let first = self.asked.len();
+            for subject in basis.candidates().filter(|s| compares(*s)) {
+                if let Some(pooled) = against(subject, metric) {
+                    let place = (subject, Some(point), metric);
+                    self.ask(place, margin, Source::Pooled(pooled));
+                }
+            }
+            if ranked.contains(metric) {
+                self.rank(Over::At(Some(point)), metric, margin, first);
+            }
+        }
+    }
+
+    fn floors(
+        &self,
+        question: &Question,
+        logs: &impl Fn(SubjectId, &Metric) -> Option<Logs>,
+    ) -> Vec<(Metric, NoiseFloor)> {
+        let plan = self.basis.plan;
+        let floor = |metric: &Metric| {
+            let logs = logs(plan.control()?, metric)?;
+            Some((metric.clone(), noise_floor(&finite(&logs.by_block), plan)?))
+        };
+        question.judged.iter().filter_map(floor).collect()
+    }
+
+    /// Adds a ratio that has no verdict and holds by itself, beside the one of `judged`, with its margin.
+    pub fn beside(
+        &mut self,
+        (subject, point, metric): (SubjectId, PointId, &Metric),
+        judged: &Metric,
+        interval: Option<Interval>,
+        blocks: usize,
+    ) {
+        let mut asked = self.asked.iter().rev();
+        let found = asked.find(|asked| {
+            let key = &asked.comparison.key;
+            (key.subject, key.point, &key.metric) == (subject, Some(point), judged)
+        });
+        if let (Some(found), Some(interval)) = (found, interval) {
+            let margin = found.margin;
+            let ratio = Ratio::known(interval, blocks as u32);
+            self.ask((subject, Some(point), metric), margin, Source::Own(ratio));
+        }
+    }
+
+    fn member(&mut self, logs: Logs) -> usize {
+        self.members.push(logs);
+        self.members.len() - 1
+    }
+
+    fn ask(
+        &mut self,
+        (subject, point, metric): (SubjectId, Option<PointId>, &Metric),
+        margin: Margin,
+        ratio: Source<'b>,
+    ) {
+        let key = Key {
+            subject,
+            point,
+            metric: metric.clone(),
+        };
+        self.asked.push(Asked {
+            comparison: skeleton(key, self.basis.plan.baseline, margin),
+            margin,
+            ratio,
+        });
+    }
+
+    /// Ranks those whose ratio to the baseline has been asked since `first`. Every subject is compared with every
+    /// other only where there is no other point: at many, that would cost each comparison some of its power, and who
+    /// is ahead there follows from the ratios to the baseline.
+    fn rank(&mut self, over: Over, metric: &Metric, margin: Margin, first: usize) {
+        let asked = self.asked.iter().enumerate().skip(first);
+        let mine = asked.filter(|(_, asked)| asked.comparison.key.metric == *metric);
+        let against = mine.filter_map(|(i, asked)| {
+            let index = match asked.ratio {
+                Source::Member(member) => Index::Member(member),
+                Source::Pooled(_) => Index::Asked(i),
+                Source::Own(_) => return None,
+            };
+            Some((asked.comparison.key.subject, index))
+        });
+        let against = against.collect();
+        let directly = self.basis.plan.points.len() <= 1;
+        self.rank_members((over, metric), margin, against, directly);
+    }
+
+    fn rank_members(
+        &mut self,
+        (over, metric): (Over, &Metric),
+        margin: Margin,
+        against: Vec<(SubjectId, Index)>,
+        directly: bool,
+    ) {
+        let mut between = Vec::new();
+        let compared = against.iter().enumerate();
+        for (i, &(a, first)) in compared.filter(|_| directly) {
+            for &(b, second) in &against[i + 1..] {
+                if let (Index::Member(first), Index::Member(second)) = (first, second) {
+                    let logs = difference(&self.members[first], &self.members[second]);
+                    between.push((a, b, self.member(logs)));
+                }
+            }
+        }
+        self.rankings.push(Order {
+            ranking: Ranking {
+                target: 0,
+                over,
+                metric: metric.clone(),
+                subjects: Vec::new(),
+                apart: Vec::new(),
+            },
+            margin,
+            against,
+            between,
+        });
+    }
+
+    /// Asks for means over several points: of each subject its mean by block, the rest of what is known of it, and by
+    /// what it is ranked.
+    pub fn over(&mut self, means: Vec<(Overall, Blocks, Ranked)>, margin: Margin) {
+        let mut against = Vec::new();
+        let mut scope = None;
+        for (overall, by_block, ranked) in means {
+            let member = self.member(by_block.into());
+            let ranked = match ranked {
+                Ranked::AsItIs => Some(member),
+                Ranked::By(by_block) => Some(self.member(by_block.into())),
+                Ranked::Not => None,
+            };
+            against.extend(ranked.map(|m| (overall.subject, Index::Member(m))));
+            let over = Over::Points {
+                case: overall.case,
+                keep_alive: overall.keep_alive,
+            };
+            scope = Some((over, overall.metric.clone()));
+            self.overall.push((overall, Some(member), margin));
+        }
+        if let Some((over, metric)) = scope {
+            self.rank_members((over, &metric), margin, against, true);
+        }
+    }
+
+    /// Adds a mean that is known by itself.
+    pub fn known(&mut self, overall: Overall) {
+        let margin = Margin::plain(overall.margin);
+        self.overall.push((overall, None, margin));
+    }
+
+    /// Over the whole run the control is shown among the others.
+    fn control_among_others(&mut self, floors: Vec<(Metric, NoiseFloor)>) {
+        let Some(control) = self.basis.plan.control() else {
+            return;
+        };
+        for (metric, floor) in floors {
+            let margin = Margin::plain(self.basis.plan.measure.margin);
+            let place = (control, None, &metric);
+            self.ask(place, margin, Source::Own(floor.ratio));
+            if let Some(asked) = self.asked.last_mut() {
+                asked.comparison.p = Some(floor.ratio.p);
+                asked.comparison.verdict = Some(floor.verdict(margin.wanted));
+                asked.comparison.margin = floor.margin;
+            }
+        }
+    }
+
+    /// Judges all that was asked: what is compared by blocks and what is compared by all requests have their parts of
+    /// the run's alpha.
+    pub fn judged(self) -> Compared {
+        let Basis { plan, alpha, .. } = *self.basis;
+        let pooled = |asked: &&Asked| matches!(&asked.ratio, Source::Pooled(p) if p.has_interval);
+        let pooled = self.asked.iter().filter(pooled).count();
+        let each = alpha / (pooled + self.members.len()).max(1) as f64;
+        let processes = self.basis.processes();
+        let together = each * self.members.len() as f64;
+        let ratios = sign_flip::together(&self.members, together, plan.seed, processes);
+        let of = |member: usize| ratios[member];
+        let pairs = self.asked.into_iter().map(|asked| {
+            let (ratio, is_judged) = match asked.ratio {
+                Source::Member(member) => (of(member)?, true),
+                Source::Pooled(pooled) => ((pooled.ratio)(each)?, true),
+                Source::Own(ratio) => (ratio, false),
+            };
+            let skeleton = asked.comparison;
+            let comparison = Comparison {
+                blocks: ratio.values,
+                ratio: ratio.interval,
+                merged: ratio.width > 1,
+                p: Some(ratio.p)
+                    .filter(|p| is_judged && p.is_finite())
+                    .or(skeleton.p),
+                verdict: is_judged
+                    .then(|| verdict(&ratio, asked.margin))
+                    .or(skeleton.verdict),
+                ..skeleton
+            };
+            Some(Pair { comparison, ratio })
+        });
+        let pairs: Vec<Option<Pair>> = pairs.collect();
+        let at = |index| match index {
+            Index::Member(member) => of(member),
+            Index::Asked(asked) => Some(pairs[asked].as_ref()?.ratio),
+        };
+        let overall = self
+            .overall
+            .into_iter()
+            .filter_map(|(overall, member, margin)| {
+                let Some(member) = member else {
+                    return Some(overall);
+                };
+                let ratio = of(member)?;
+                Some(Overall {
+                    ratio: ratio.interval,
+                    p: Some(ratio.p),
+                    verdict: Some(verdict(&ratio, margin)),
+                    ..overall
+                })
+            });
+        let rankings = self
+            .rankings
+            .into_iter()
+            .filter_map(|r| r.ordered(plan.baseline, at, of));
+        Compared {
+            overall: overall.collect(),
+            rankings: rankings.collect(),
+            pairs: pairs.into_iter().flatten().collect(),
+            controls: self.controls,
         }
     }
 }
 
-fn controls(point: PointId, floors: Vec<(Metric, NoiseFloor)>) -> impl Iterator<Item = Control> {
+impl Order {
+    /// Nothing of the baseline alone.
+    fn ordered(
+        self,
+        baseline: SubjectId,
+        at: impl Fn(Index) -> Option<Ratio>,
+        of: impl Fn(usize) -> Option<Ratio>,
+    ) -> Option<Ranking> {
+        let known = self.against.iter();
+        let known: Vec<_> = known.filter_map(|&(s, i)| Some((s, at(i)?))).collect();
+        let mut order: Vec<(SubjectId, f64)> = known
+            .iter()
+            .map(|(subject, ratio)| (*subject, ratio.interval.estimate))
+            .collect();
+        order.push((baseline, 1.0));
+        order.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let with_base = known.iter().map(|&(s, ratio)| (s, baseline, ratio));
+        let directly = self.between.iter();
+        let directly = directly.filter_map(|&(a, b, member)| Some((a, b, of(member)?)));
+        let others: Vec<_> = match self.between.is_empty() {
+            true => implied(&known),
+            false => directly.collect(),
+        };
+        let apart = with_base.chain(others).filter_map(|(a, b, ratio)| {
+            match ahead(&verdict(&ratio, self.margin)) {
+                Ahead::Subject => Some((a, b)),
+                Ahead::Baseline => Some((b, a)),
+                Ahead::Neither | Ahead::Unknown => None,
+            }
+        });
+        (order.len() > 1).then(|| Ranking {
+            apart: apart.collect(),
+            subjects: order.into_iter().map(|(subject, _)| subject).collect(),
+            ..self.ranking
+        })
+    }
+}
+
+/// What ratios to the baseline say of each pair of subjects: the widest interval that their bounds allow.
+fn implied(known: &[(SubjectId, Ratio)]) -> Vec<(SubjectId, SubjectId, Ratio)> {
+    let mut all = Vec::new();
+    for (i, (a, first)) in known.iter().enumerate() {
+        for (b, second) in &known[i + 1..] {
+            let [x, y] = [first.interval, second.interval];
+            let interval = Interval {
+                estimate: x.estimate / y.estimate,
+                low: x.low / y.high,
+                high: x.high / y.low,
+                level: x.level.min(y.level),
+            };
+            let supported = first.supports_verdict() && second.supports_verdict();
+            let ratio = Ratio {
+                interval,
+                sufficient: supported,
+                ..*first
+            };
+            all.push((*a, *b, ratio));
+        }
+    }
+    all
+}
+
+fn controls(
+    point: PointId,
+    floors: impl IntoIterator<Item = (Metric, NoiseFloor)>,
+) -> impl Iterator<Item = Control> {
     floors.into_iter().map(move |(metric, floor)| Control {
         point,
         metric,
@@ -87,58 +472,29 @@ fn controls(point: PointId, floors: Vec<(Metric, NoiseFloor)>) -> impl Iterator<
     })
 }
 
-/// Over the whole run the control is shown among the others.
-fn of_control(basis: &Basis, floors: Vec<(Metric, NoiseFloor)>) -> Vec<Pair> {
-    let Some(control) = basis.plan.control() else {
-        return Vec::new();
-    };
-    let pair = |(metric, floor): (Metric, NoiseFloor)| Pair {
-        comparison: Comparison {
-            p: Some(floor.ratio.p),
-            verdict: Some(floor.verdict(basis.plan.measure.margin)),
-            margin: floor.margin,
-            ..comparison(basis, None, (control, &metric), &floor.ratio)
-        },
-        ratio: floor.ratio,
-        level: floor.level,
-    };
-    floors.into_iter().map(pair).collect()
-}
-
-fn pair(basis: &Basis, point: Option<PointId>, judged: &Judged) -> Pair {
-    let place = (judged.subject, &judged.metric);
-    Pair {
-        comparison: Comparison {
-            p: Some(judged.p),
-            verdict: Some(judged.verdict),
-            margin: judged.margin,
-            ..comparison(basis, point, place, &judged.ratio)
-        },
-        ratio: judged.ratio,
-        level: judged.level,
+/// The first / the second, in each block that has both.
+fn difference(first: &Logs, second: &Logs) -> Logs {
+    let both = first.by_block.iter().zip(&second.by_block);
+    Logs {
+        by_block: both.map(|(a, b)| Some((*a)? - (*b)?)).collect(),
+        error: first.error.hypot(second.error),
     }
 }
 
-/// Without a verdict.
-fn comparison(
-    basis: &Basis,
-    point: Option<PointId>,
-    (subject, metric): (SubjectId, &Metric),
-    ratio: &Ratio,
-) -> Comparison {
+fn finite(by_block: &[Option<f64>]) -> Vec<f64> {
+    by_block.iter().copied().flatten().collect()
+}
+
+/// Without its figures.
+fn skeleton(key: Key, baseline: SubjectId, margin: Margin) -> Comparison {
     Comparison {
-        key: Key {
-            subject,
-            point,
-            metric: metric.clone(),
-        },
-        baseline: basis.plan.baseline,
-        blocks: ratio.values,
-        ratio: ratio.interval,
+        key,
+        baseline,
+        blocks: 0,
+        ratio: sign_flip::UNKNOWN,
         p: None,
         verdict: None,
-        disagrees: false,
-        margin: basis.plan.measure.margin,
-        merged: ratio.width > 1,
+        margin: margin.wide,
+        merged: false,
     }
 }

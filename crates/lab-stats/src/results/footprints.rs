@@ -2,7 +2,7 @@
 //! Memory, threads and start-up over the whole run.
 
 use super::Value;
-use super::compare::{Compared, Question};
+use super::compare::{Family, Question};
 use super::judge::Basis;
 use super::levels::{Blocks, Levels, Summary, key};
 use crate::load::visits::{Visit, Visits};
@@ -66,14 +66,8 @@ fn resources(block: &Block, subject: SubjectId) -> impl Iterator<Item = &Resourc
     block.resources.iter().filter(move |r| r.subject == subject)
 }
 
-/// Of each server that was measured, and its memory against the baseline's: what it holds after the load with
-/// the most connections.
-pub(crate) fn of_servers(
-    basis: &Basis,
-    visits: &Visits,
-    levels: &mut Levels,
-    compared: &mut Compared,
-) {
+/// Of each server that was measured; what each holds after the load with the most connections, by block.
+pub(crate) fn of_servers(basis: &Basis, visits: &Visits, levels: &mut Levels) -> Vec<Blocks> {
     let plan = basis.plan;
     let points = || 0..plan.points.len();
     let most = points().map(|point| plan.connections(point)).max();
@@ -103,15 +97,21 @@ pub(crate) fn of_servers(
             &threads,
         );
     }
+    held
+}
+
+/// Asks how the memory of servers compares; `held`: what each holds, by block.
+pub(crate) fn ask(family: &mut Family, held: &[Blocks]) {
+    let baseline = family.basis.plan.baseline;
     let question = Question {
         point: None,
         judged: &MEMORY,
-        beside: &[],
+        ranked: &[],
     };
-    compared.add(basis, &question, |subject, _| {
-        let both = held[subject].iter().zip(&held[plan.baseline]);
-        both.filter_map(|(a, b)| Some(((*a)? / (*b)?).ln()))
-            .collect()
+    family.at(&question, |subject, _| {
+        let both = held[subject].iter().zip(&held[baseline]);
+        let logs: Blocks = both.map(|(a, b)| Some(((*a)? / (*b)?).ln())).collect();
+        logs.into()
     });
 }
 

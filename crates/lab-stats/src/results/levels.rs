@@ -2,8 +2,9 @@
 //! Figures of one subject: what its blocks say of it, without the baseline.
 
 use super::{Cell, Key, Value};
+use crate::analysis::Interval;
 use crate::dependence::{self, Merged};
-use crate::{family, order};
+use crate::{family, mean, order};
 use lab_model::{Metric, PointId, SubjectId};
 
 /// What each block says, in the order of time; `None`: nothing.
@@ -16,6 +17,8 @@ pub(crate) enum Summary {
     Median,
     /// The same after merging neighbours that depend on each other.
     Merged,
+    /// Their mean, pauses and all, with an interval that follows their skew.
+    Mean,
     /// Their median, without an interval.
     Middle,
     /// The greatest.
@@ -28,6 +31,7 @@ pub(crate) enum Summary {
 pub(crate) struct Levels {
     /// 1 - the level of each interval.
     pub alpha: f64,
+    pub seed: u64,
     pub cells: Vec<Cell>,
 }
 
@@ -49,6 +53,13 @@ impl Levels {
         self.cells.push(Cell { key, blocks, value });
     }
 
+    /// 0 is a mean, too, but has no ratio.
+    fn mean(&self, values: &[f64]) -> Option<Interval> {
+        let ones = vec![1.0; values.len()];
+        mean::ratio_of_means(values, &ones, self.seed, self.alpha)
+            .or_else(|| order::median_interval(values, self.alpha))
+    }
+
     fn summarized(&self, summary: Summary, values: &[f64]) -> Option<(Value, Option<Merged>)> {
         let most = || values.iter().copied().reduce(f64::max);
         let value = match summary {
@@ -59,6 +70,7 @@ impl Levels {
                 let interval = order::median_interval(&merged.values, self.alpha)?;
                 return Some((Value::Estimate(interval), Some(merged)));
             }
+            Summary::Mean => Value::Estimate(self.mean(values)?),
             Summary::Middle => Value::Reading(order::median(values)?),
             Summary::Most => Value::Reading(most()?),
             Summary::Sum => Value::Reading(most().map(|_| values.iter().sum())?),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a load says: of servers that were there, or that the lab started.
 
-use super::compare::{Compared, Pair, Question};
+use super::compare::{Family, Pair, Pooled, Question};
 use super::judge::Basis;
 use super::levels::{Blocks, Levels, Summary, key};
 use super::means::{Scope, effect, overall};
@@ -10,8 +10,8 @@ use super::{Effect, Results, Value, footprints};
 use crate::analysis::Verdict;
 use crate::dependence::Merged;
 use crate::load::idle::refusals;
-use crate::load::quantiles::quantiles;
-use crate::load::visits::{Distribution, Visit, Visits, per_10_000};
+use crate::load::quantiles::{self, Tails, quantiles};
+use crate::load::visits::{self, Distribution, Visit, Visits, per_10_000};
 use crate::load::{BUSY, LATE_NS, hidden, scalings};
 use crate::refusals::failed;
 use crate::stopping;
@@ -67,27 +67,35 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
     let mut results = Results::default();
     let mut levels = Levels {
         alpha: plan.measure.alpha,
+        seed: plan.seed,
         cells: Vec::new(),
     };
     let depending = figures(&basis, &visits, &mut levels, &mut results);
     // Where the generator was the limit, a server that the lab starts has not shown what it can do.
     let limited = results.saturated.iter().copied();
     let limited = limited.filter(|_| plan.serving().is_some()).collect();
-    let mut compared = compared(&basis, &visits, &limited);
-    results.scalings = scalings(run, plan, &visits, &limited);
-    let by_point = compared.pairs.len();
+    let mut family = Family::new(&basis);
+    ask(&mut family, &visits);
     if plan.serving().is_some() {
-        results.overall = over_points(&basis, &visits);
+        over_points(&mut family, &visits);
         results.effects = reconnects(&basis, &visits);
-        footprints::of_servers(&basis, &visits, &mut levels, &mut compared);
+        let held = footprints::of_servers(&basis, &visits, &mut levels);
+        footprints::ask(&mut family, &held);
     }
+    results.scalings = scalings(run, plan, &visits, &limited);
+    let mut compared = family.judged();
+    compared
+        .pairs
+        .retain(|pair| is_the_servers(plan, &limited, pair));
+    results.overall = compared.overall;
+    results.rankings = compared.rankings;
     results.cells = levels.cells;
     results.controls = compared.controls;
     results.warnings = warnings::of_load(&Evidence {
         basis: &basis,
         cells: &results.cells,
         controls: &results.controls,
-        pairs: &compared.pairs[..by_point],
+        pairs: &compared.pairs,
         depending: &depending,
         errors: &results.errors,
     });
@@ -188,7 +196,7 @@ fn costs() -> [Figure; 11] {
             v.server_ns_per_request()
         }),
         (Metric::SERVER_CORES, Summary::Merged, |v| {
-            Some(v.server_cpu_ns? as f64 / v.served_in_ns)
+            Some(v.server_cpu_ns? as f64 / v.taken_ns)
         }),
         (Metric::SERVER_MEMORY, Summary::Merged, |v| {
             Some(v.server_bytes? as f64)
@@ -197,7 +205,7 @@ fn costs() -> [Figure; 11] {
             v.per_request(v.cpu_ns as f64)
         }),
         (Metric::GENERATOR_BUSY, Summary::Merged, |v| {
-            Some(v.busiest_cpu_ns as f64 / v.served_in_ns)
+            Some(v.busiest_cpu_ns as f64 / v.taken_ns)
         }),
         (Metric::THREADS, Summary::Most, |v| {
             Some(v.server_threads?.into())
@@ -217,7 +225,7 @@ fn times(
     blocks: &[&Visit],
     levels: &mut Levels,
 ) -> Option<Merged> {
-    let of = |of: Distribution| quantiles(plan.seed, plan.measure.alpha, blocks, of);
+    let of = |of: Distribution| quantiles(plan.measure.alpha, blocks, of);
     let (response, depending) = of(|s| &s.response);
     // In a closed loop a request is due when it is sent.
     let same = blocks.iter().all(|block| block.waits_for_nothing());
@@ -276,43 +284,81 @@ fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
     }
 }
 
-/// Compares servers at every point, in every metric that both have.
+/// Asks how servers compare at every point, in every metric that both have.
 ///
-/// Each block yields, for each metric, the logarithm of subject / baseline of all its slices together:
-/// passes are mirrored, so drift cancels.
-fn compared(basis: &Basis, visits: &Visits, limited: &HashSet<Place>) -> Compared {
-    let plan = basis.plan;
-    let mut compared = Compared::default();
+/// Of rates and costs each block yields the logarithm of subject / baseline of all its slices together:
+/// passes are mirrored, so drift cancels. Percentiles are those of all requests of all blocks.
+fn ask<'v>(family: &mut Family<'v, '_>, visits: &'v Visits) {
+    let plan = family.basis.plan;
     for point in 0..plan.points.len() {
-        let metrics = metrics(plan, point);
-        let subjects = 0..plan.subjects.len();
-        let all: Vec<_> = subjects
-            .map(|subject| visited(visits, (subject, point), metrics))
-            .collect();
+        let (percentiles, rates): (Vec<Metric>, Vec<Metric>) = metrics(plan, point)
+            .iter()
+            .cloned()
+            .partition(|metric| per_10_000(metric).is_some());
+        let ranked = ranked(plan, point);
         let question = Question {
             point: Some(point),
-            judged: metrics,
-            beside: &[],
+            judged: &rates,
+            ranked,
         };
-        let first = compared.pairs.len();
-        compared.add(basis, &question, |subject, metric| {
-            let which = metrics.iter().position(|known| known == metric);
-            let logs = which.map(|i| against(&all[subject], &all[plan.baseline], i, metric));
-            logs.flatten().unwrap_or_default()
+        family.at(&question, |subject, metric| {
+            against(visits, (subject, plan.baseline), point, metric).into()
         });
-        let new = compared.pairs.split_off(first).into_iter();
-        let kept = new.filter(|pair| is_the_servers(plan, limited, point, pair));
-        compared.pairs.extend(kept);
+        family.pooled(point, &percentiles, ranked, |(subject, other), metric| {
+            let part = per_10_000(metric)?;
+            let both = in_both(visits, (other, subject), point)?;
+            if both.iter().any(|blocks| lacks(blocks, part)) {
+                return None;
+            }
+            let alpha = plan.measure.alpha;
+            let both = both.each_ref().map(Vec::as_slice);
+            let tails = Tails::alike(alpha, both, |s| &s.response);
+            Some(Pooled {
+                has_interval: tails.iter().all(|tails| tails.has_interval(part)),
+                ratio: Box::new(move |alpha| quantiles::ratio(&tails, part, alpha)),
+            })
+        });
     }
-    compared
+}
+
+/// The blocks of two servers that have both.
+fn in_both<'v, 'r>(
+    visits: &'v Visits<'r>,
+    (first, second): (SubjectId, SubjectId),
+    point: PointId,
+) -> Option<[Vec<&'v Visit<'r>>; 2]> {
+    let both = visits.of(first, point).zip(visits.of(second, point));
+    let (a, b): (Vec<_>, Vec<_>) = both.filter_map(|(a, b)| Some((a?, b?))).unzip();
+    (!a.is_empty()).then_some([a, b])
+}
+
+/// Whether errors take the place of a percentile, or there are too few requests for it.
+fn lacks(blocks: &[&Visit], per_10_000: u32) -> bool {
+    let [served, failed] = [
+        visits::total(blocks, |v| v.served),
+        visits::total(blocks, |v| v.failed()),
+    ];
+    hidden(failed, served, per_10_000) || !quantiles::is_given(served as f64, per_10_000)
+}
+
+/// In what all servers are compared with each other: what the report tells of each point.
+fn ranked(plan: &Plan, point: PointId) -> &'static [Metric] {
+    match (plan.serving(), plan.is_open(point)) {
+        (None, _) => &IN_TURNS,
+        (Some(_), true) => &LATENCIES,
+        (Some(_), false) => &[],
+    }
 }
 
 /// Whether a throughput says something of the servers. Where the generator was the limit of the one
 /// that is ahead, the difference is at least as great, and the verdict holds; otherwise it is the
 /// generator that was compared.
-fn is_the_servers(plan: &Plan, limited: &HashSet<Place>, point: PointId, pair: &Pair) -> bool {
-    let limited = |subject| limited.contains(&(subject, point));
+fn is_the_servers(plan: &Plan, limited: &HashSet<Place>, pair: &Pair) -> bool {
     let found = &pair.comparison;
+    let Some(point) = found.key.point else {
+        return true;
+    };
+    let limited = |subject| limited.contains(&(subject, point));
     match (limited(plan.baseline), limited(found.key.subject)) {
         _ if found.key.metric != Metric::THROUGHPUT => true,
         (false, false) => true,
@@ -322,50 +368,22 @@ fn is_the_servers(plan: &Plan, limited: &HashSet<Place>, point: PointId, pair: &
     }
 }
 
-/// What a block says of a server, and how many of its requests were served and failed.
-struct Visited {
-    served: u64,
-    failed: u64,
-    /// In the order of the metrics that were asked for.
-    values: Vec<Option<f64>>,
-}
-
-fn visited(visits: &Visits, (subject, point): Place, metrics: &[Metric]) -> Vec<Option<Visited>> {
-    let block = |visit: &Visit| Visited {
-        served: visit.served,
-        failed: visit.failed(),
-        values: metrics.iter().map(|m| visit.value(m)).collect(),
-    };
-    let blocks = visits.of(subject, point);
-    blocks.map(|visit| visit.map(block)).collect()
-}
-
-/// For each block with both servers the logarithm of one's / the other's. `None` where some block lacks the
-/// metric, for blocks that have too few requests are the slow ones; or where errors take the place of a
-/// percentile.
+/// For each block with both servers the logarithm of one's / the other's; nothing where some of them lacks the
+/// metric.
 fn against(
-    mine: &[Option<Visited>],
-    theirs: &[Option<Visited>],
-    which: usize,
+    visits: &Visits,
+    (subject, baseline): (SubjectId, SubjectId),
+    point: PointId,
     metric: &Metric,
-) -> Option<Vec<f64>> {
-    let both = mine.iter().zip(theirs);
-    let both = both.filter_map(|(a, b)| Some((a.as_ref()?, b.as_ref()?)));
-    let (mine, theirs): (Vec<&Visited>, Vec<&Visited>) = both.unzip();
-    let hides = |blocks: &[&Visited]| {
-        let sum = |of: fn(&Visited) -> u64| {
-            let all = blocks.iter().map(|block| of(block));
-            all.fold(0, u64::saturating_add)
-        };
-        per_10_000(metric).is_some_and(|part| hidden(sum(|b| b.failed), sum(|b| b.served), part))
-    };
-    if hides(&mine) || hides(&theirs) {
-        return None;
+) -> Blocks {
+    let both = visits.of(subject, point).zip(visits.of(baseline, point));
+    let log = |a: &Visit, b: &Visit| Some((a.value(metric)? / b.value(metric)?).ln());
+    let logs = both.map(|(a, b)| Some((a?, b?)).map(|(a, b)| log(a, b)));
+    let logs: Vec<Option<Option<f64>>> = logs.collect();
+    if logs.iter().flatten().any(Option::is_none) {
+        return Blocks::new();
     }
-    let pairs = mine.into_iter().zip(theirs);
-    pairs
-        .map(|(a, b)| Some((a.values[which]? / b.values[which]?).ln()))
-        .collect()
+    logs.into_iter().map(Option::flatten).collect()
 }
 
 /// The cases of a plan one by one, and all of them together if they are several.
@@ -396,26 +414,26 @@ fn by_block(
     visits.map(|visit| visit.and_then(&value)).collect()
 }
 
-/// What a request costs a server, by case, then with and without keep-alive.
-fn over_points(basis: &Basis, visits: &Visits) -> Vec<super::Overall> {
-    let plan = basis.plan;
-    let scopes = cases(plan).flat_map(|case| [true, false].map(|keep_alive| (case, keep_alive)));
-    let scopes = scopes.map(|(case, keep_alive)| Scope {
-        metric: Metric::SERVER_CPU,
-        case,
-        keep_alive: Some(keep_alive),
-        points: closed_points(plan, case, keep_alive).collect(),
-        judged: true,
-    });
+/// Asks what a request costs a server, by case, then with and without keep-alive.
+fn over_points(family: &mut Family, visits: &Visits) {
+    let plan = family.basis.plan;
     let logs = |subject, point| -> Blocks {
         let of = |subject| by_block(visits, (subject, point), |v| v.server_ns_per_request());
         let both = of(plan.baseline).into_iter().zip(of(subject));
         both.map(|(base, mine)| Some((mine? / base?).ln()))
             .collect()
     };
-    scopes
-        .flat_map(|scope| overall(basis, &scope, logs))
-        .collect()
+    let scopes = cases(plan).flat_map(|case| [true, false].map(|keep_alive| (case, keep_alive)));
+    for (case, keep_alive) in scopes {
+        let scope = Scope {
+            metric: Metric::SERVER_CPU,
+            case,
+            keep_alive: Some(keep_alive),
+            points: closed_points(plan, case, keep_alive).collect(),
+            with_control: true,
+        };
+        overall(family, &scope, logs);
+    }
 }
 
 /// What it costs a server that each request has a connection of its own: by case, then server, then metric, over

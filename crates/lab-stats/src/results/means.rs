@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Geometric means over several points: of a subject against the baseline, and of a factor within one subject.
 
-use super::judge::{Basis, judge};
+use super::compare::{Family, Ranked};
+use super::judge::{Basis, noise_floor};
 use super::levels::Blocks;
 use super::{Effect, Overall};
 use crate::factors;
-use crate::ratio::{Level, Ratio, ratio};
+use crate::ratio::{Level, ratio};
 use crate::refusals::failed;
+use crate::sign_flip;
 use lab_model::{Metric, PointId, SubjectId};
 use std::iter::zip;
 
@@ -16,74 +18,91 @@ pub(crate) struct Scope {
     pub case: Option<usize>,
     pub keep_alive: Option<bool>,
     pub points: Vec<PointId>,
-    /// There is a verdict, and the control is shown first; else there is the ratio alone.
-    pub judged: bool,
+    /// The control is shown first.
+    pub with_control: bool,
 }
 
-/// Every subject that is compared somewhere, simultaneous over the subjects at a level of `1 - alpha`. `logs`:
-/// the logarithm of subject / baseline at a point, by block.
+/// Asks for the mean over points of every subject that is compared somewhere. `logs`: the logarithm of subject /
+/// baseline at a point, by block.
 ///
 /// Each block gives one value, the mean of its log ratios over the points, and these values are
-/// treated as those of a single point are: so the interval is exact, however the points depend on
-/// each other. Points where a subject is not compared, and blocks that lack another point, are left out.
+/// treated as those of a single point are, however the points depend on each other. Points where a subject is
+/// not compared, and blocks that lack another point, are left out. Subjects are ranked over the points that all of
+/// them have; if those are fewer than half, only who has all points is ranked.
 pub(crate) fn overall(
-    basis: &Basis,
+    family: &mut Family,
     scope: &Scope,
     logs: impl Fn(SubjectId, PointId) -> Blocks,
-) -> Vec<Overall> {
-    let points = |subject: SubjectId| -> Vec<Blocks> {
+) {
+    let basis = family.basis;
+    let points = |subject: SubjectId| -> Vec<(PointId, Blocks)> {
         let compared = |&&point: &&PointId| {
             basis.plan.takes_part(subject, point) && basis.compares(subject, Some(point))
         };
         let all = scope.points.iter().filter(compared);
-        let all = all.map(|&point| logs(subject, point));
-        all.filter(|logs| logs.iter().any(Option::is_some))
+        let all = all.map(|&point| (point, logs(subject, point)));
+        all.filter(|(_, logs)| logs.iter().any(Option::is_some))
             .collect()
     };
-    let subjects = 0..basis.plan.subjects.len();
-    let by_point: Vec<Vec<Blocks>> = subjects.map(points).collect();
-    let metrics = std::slice::from_ref(&scope.metric);
-    let (floors, judged) = judge(basis, metrics, |subject, _| means(&by_point[subject]));
-    let of = |subject: SubjectId, ratio: &Ratio| Overall {
+    let candidates = basis.candidates().map(|s| (s, points(s)));
+    let candidates: Vec<_> = candidates.filter(|(_, p)| !p.is_empty()).collect();
+    let most = candidates.iter().map(|(_, points)| points.len()).max();
+    let has = |points: &[(PointId, Blocks)], point| points.iter().any(|(p, _)| *p == point);
+    let shared = |point: &PointId| candidates.iter().all(|(_, points)| has(points, *point));
+    let common = scope.points.iter().copied().filter(shared);
+    let common: Vec<PointId> = common.collect();
+    let ranked = |own: &[(PointId, Blocks)]| match common.len() {
+        n if own.len() == n => Ranked::AsItIs,
+        n if 2 * n >= most.unwrap_or(0) => {
+            let mine = own.iter().filter(|(point, _)| common.contains(point));
+            Ranked::By(means(mine.map(|(_, logs)| logs)))
+        }
+        _ if Some(own.len()) == most => Ranked::AsItIs,
+        _ => Ranked::Not,
+    };
+    let of = |subject: SubjectId, points: usize, margin: f64| Overall {
         subject,
         metric: scope.metric.clone(),
         target: 0,
         case: scope.case,
         keep_alive: scope.keep_alive,
-        points: by_point[subject].len() as u32,
-        ratio: ratio.interval,
+        points: points as u32,
+        ratio: sign_flip::UNKNOWN,
         p: None,
         verdict: None,
-        margin: basis.plan.measure.margin,
+        margin,
     };
-    let control = zip(basis.plan.control(), floors).filter(|_| scope.judged);
-    let control = control.map(|(control, (_, floor))| Overall {
-        p: Some(floor.ratio.p),
-        verdict: Some(floor.verdict(basis.plan.measure.margin)),
-        margin: floor.margin,
-        ..of(control, &floor.ratio)
+    let control = basis.plan.control().map(|c| (c, points(c)));
+    let floor = control.as_ref().and_then(|(_, points)| {
+        let known = means(points.iter().map(|(_, logs)| logs));
+        let known: Vec<f64> = known.into_iter().flatten().collect();
+        noise_floor(&known, basis.plan)
     });
-    let others = judged.into_iter().map(|j| {
-        let ratio = of(j.subject, &j.ratio);
-        if !scope.judged {
-            return ratio;
-        }
-        Overall {
-            p: Some(j.p),
-            verdict: Some(j.verdict),
-            margin: j.margin,
-            ..ratio
-        }
+    let margin = basis.margin(floor.as_ref());
+    let shown = control.zip(floor).filter(|_| scope.with_control);
+    if let Some(((control, points), floor)) = shown {
+        let own = of(control, points.len(), floor.margin);
+        family.known(Overall {
+            ratio: floor.ratio.interval,
+            p: Some(floor.ratio.p),
+            verdict: Some(floor.verdict(basis.plan.measure.margin)),
+            ..own
+        });
+    }
+    let asked = candidates.into_iter().map(|(subject, points)| {
+        let overall = of(subject, points.len(), margin.wide);
+        let by_block = means(points.iter().map(|(_, logs)| logs));
+        (overall, by_block, ranked(&points))
     });
-    control.chain(others).collect()
+    family.over(asked.collect(), margin);
 }
 
 /// The mean over the points, for each block that has them all.
-fn means(points: &[Blocks]) -> Vec<f64> {
-    let blocks = points.iter().map(Vec::len).min().unwrap_or(0);
-    let sum = |block: usize| points.iter().map(|logs| logs[block]).sum::<Option<f64>>();
-    let sums = (0..blocks).filter_map(sum);
-    sums.map(|sum| sum / points.len() as f64).collect()
+fn means<'b>(points: impl Iterator<Item = &'b Blocks> + Clone) -> Blocks {
+    let count = points.clone().count() as f64;
+    let blocks = points.clone().map(Vec::len).min().unwrap_or(0);
+    let sum = |block: usize| points.clone().map(|logs| logs[block]).sum::<Option<f64>>();
+    (0..blocks).map(|block| Some(sum(block)? / count)).collect()
 }
 
 /// What a factor costs a subject, over some pairs of points: individually at the plan's level, paired by block.
@@ -108,7 +127,14 @@ pub(crate) fn effect(
         subject,
         metric: metric.clone(),
         factor: factor.to_string(),
-        ratio: ratio(&means(&logs), level)?.interval,
+        ratio: ratio(
+            &means(logs.iter())
+                .into_iter()
+                .flatten()
+                .collect::<Vec<f64>>(),
+            level,
+        )?
+        .interval,
         pairs,
         case,
     })

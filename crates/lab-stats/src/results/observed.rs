@@ -3,7 +3,7 @@
 //! warnings. A kind of run that takes one number from each block of a subject at a point needs nothing else.
 
 use super::batches::basis;
-use super::compare::{Compared, Question};
+use super::compare::{Compared, Family, Question};
 use super::judge::Basis;
 use super::levels::{Blocks, Levels, Summary};
 use super::means::{Scope, effects, overall};
@@ -33,11 +33,11 @@ pub struct Observation {
 /// of those of which more is better the ratio is the baseline's / the subject's, so that below 1 is better.
 /// Observations of subjects, points or blocks that the run does not have are left out.
 pub fn observed(run: &Run, observations: &[Observation]) -> Results {
-    let of = |part: &Run, place: &Place| {
+    let of = |part: &Run, place: &Place, share: f64| {
         let own = |o: &Observation| Some((place.own(&o.key)?, o.block, o.value));
-        of_part(part, observations.iter().filter_map(own))
+        of_part(part, share, observations.iter().filter_map(own))
     };
-    parts::of(run, |run, _| of(run, &Place::all(run)), of)
+    parts::of(run, |run, _| of(run, &Place::all(run), 1.0), of)
 }
 
 /// What the readings of a run's turns say, those that count.
@@ -124,26 +124,28 @@ impl Observed {
     }
 }
 
-fn of_part(run: &Run, observations: impl Iterator<Item = (Key, usize, f64)>) -> Results {
+fn of_part(
+    run: &Run,
+    share: f64,
+    observations: impl Iterator<Item = (Key, usize, f64)>,
+) -> Results {
     let Some(plan) = sound_plan(run) else {
         return Results::default();
     };
     let observed = Observed::new(run.complete_blocks().count(), observations);
-    let basis = basis(run, plan, stopping::alpha(run, plan));
+    let basis = basis(run, plan, share * stopping::alpha(run, plan));
     let verdicts = observed.metrics.iter();
     let verdicts = verdicts.filter(|metric| metric.better != Direction::Neither);
     let verdicts: Vec<Metric> = verdicts.cloned().collect();
     let compared = compared(&basis, &observed, &verdicts);
     let mut results = Results {
         controls: compared.controls,
+        overall: compared.overall,
+        rankings: compared.rankings,
         cells: levels(&basis, &observed).cells,
         ..Results::default()
     };
     for metric in &verdicts {
-        let logs = |subject, point| observed.logs(plan, subject, Some(point), metric);
-        for scope in scopes(plan, metric) {
-            results.overall.extend(overall(&basis, &scope, logs));
-        }
         let values = |subject, point| observed.of(subject, Some(point), metric).to_vec();
         results.effects.extend(effects(&basis, metric, values));
     }
@@ -161,27 +163,33 @@ fn of_part(run: &Run, observations: impl Iterator<Item = (Key, usize, f64)>) -> 
     results
 }
 
-/// At every point, and over the whole run.
+/// At every point, over the whole run, and over several points.
 fn compared(basis: &Basis, observed: &Observed, metrics: &[Metric]) -> Compared {
-    let mut compared = Compared::default();
-    let points = (0..basis.plan.points.len()).map(Some);
-    for point in points.chain([None]) {
+    let mut family = Family::new(basis);
+    let plan = basis.plan;
+    for point in (0..plan.points.len()).map(Some).chain([None]) {
         let question = Question {
             point,
             judged: metrics,
-            beside: &[],
+            ranked: metrics,
         };
-        compared.add(basis, &question, |subject, metric| {
-            let logs = observed.logs(basis.plan, subject, point, metric);
-            logs.into_iter().flatten().collect()
+        family.at(&question, |subject, metric| {
+            observed.logs(plan, subject, point, metric).into()
         });
     }
-    compared
+    for metric in metrics {
+        let logs = |subject, point| observed.logs(plan, subject, Some(point), metric);
+        for scope in scopes(plan, metric) {
+            overall(&mut family, &scope, logs);
+        }
+    }
+    family.judged()
 }
 
 fn levels(basis: &Basis, observed: &Observed) -> Levels {
     let mut levels = Levels {
         alpha: basis.plan.measure.alpha,
+        seed: basis.plan.seed,
         cells: Vec::new(),
     };
     let points = (0..basis.plan.points.len()).map(Some);
@@ -211,7 +219,7 @@ fn scopes(plan: &Plan, metric: &Metric) -> Vec<Scope> {
         points: (0..plan.points.len())
             .filter(|&point| case.is_none_or(|case| plan.points[point].case == case))
             .collect(),
-        judged: true,
+        with_control: true,
     };
     cases.map(scope).collect()
 }

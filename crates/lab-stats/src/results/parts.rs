@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A run -> its results, with the subjects, points and cases of the whole run, whatever target they are of.
 
-use super::{Key, Results, Warning, batches, load};
+use super::{Key, Over, Results, Warning, WarningKind, batches, load};
 use lab_model::{BlockState, Plan, PointId, Run, SubjectId, TargetId, parts};
 
 /// Everything that a run's samples say, whatever was measured. Nothing for a run without a plan (imported
 /// figures), or whose plan contradicts itself.
 pub fn results(run: &Run) -> Results {
-    of(run, load::results, |part, _| batches::results(part))
+    of(run, load::results, |part, _, share| {
+        batches::results(part, share)
+    })
 }
 
 pub(super) fn of(
     run: &Run,
     load: impl Fn(&Run, &Plan) -> Results,
-    batches: impl Fn(&Run, &Place) -> Results,
+    batches: impl Fn(&Run, &Place, f64) -> Results,
 ) -> Results {
     let Some(plan) = crate::table::sound_plan(run) else {
         return Results::default();
@@ -34,12 +36,14 @@ pub(super) fn of(
     results
 }
 
-/// Subjects are compared on each target by itself.
-fn of_targets(run: &Run, plan: &Plan, batches: impl Fn(&Run, &Place) -> Results) -> Results {
+/// Subjects are compared on each target by itself, and each target has its part of the run's alpha, so that all of
+/// them hold together.
+fn of_targets(run: &Run, plan: &Plan, batches: impl Fn(&Run, &Place, f64) -> Results) -> Results {
     let mut results = Results::default();
     let all = places(plan);
+    let share = 1.0 / all.len().max(1) as f64;
     for (part, place) in parts(run).iter().zip(&all) {
-        results.add(batches(&part.run, place), place, all.len() > 1);
+        results.add(batches(&part.run, place, share), place, all.len() > 1);
     }
     results
 }
@@ -118,6 +122,11 @@ impl Place {
 }
 
 impl Results {
+    /// Whether there is a warning of this kind.
+    pub fn warned(&self, kind: WarningKind) -> bool {
+        self.warnings.iter().any(|warning| warning.kind == kind)
+    }
+
     /// Everything of a part, under the whole run's numbers.
     fn add(&mut self, mut part: Results, place: &Place, several: bool) {
         part.renumber(place);
@@ -125,6 +134,7 @@ impl Results {
         self.comparisons.extend(part.comparisons);
         self.controls.extend(part.controls);
         self.overall.extend(part.overall);
+        self.rankings.extend(part.rankings);
         self.fits.extend(part.fits);
         self.effects.extend(part.effects);
         self.scalings.extend(part.scalings);
@@ -155,6 +165,17 @@ impl Results {
             place.subject(&mut overall.subject);
             overall.target = place.target;
             overall.case = overall.case.map(|case| place.cases[case]);
+        }
+        for ranking in &mut self.rankings {
+            ranking.target = place.target;
+            let pairs = ranking.apart.iter_mut().flat_map(|(a, b)| [a, b]);
+            for subject in ranking.subjects.iter_mut().chain(pairs) {
+                place.subject(subject);
+            }
+            match &mut ranking.over {
+                Over::Points { case, .. } => *case = case.map(|case| place.cases[case]),
+                Over::At(point) => place.maybe(point),
+            }
         }
         for fit in &mut self.fits {
             place.subject(&mut fit.subject);

@@ -21,6 +21,14 @@ pub fn update(name: &str, table: &str) {
     std::fs::write(PAGE, format!("{before}{table}{after}")).unwrap();
 }
 
+/// How many runs to simulate: more where the page is written.
+pub fn runs(for_the_page: u64, in_tests: u64) -> u64 {
+    match std::env::var_os("UPDATE_DOCS") {
+        Some(_) => for_the_page,
+        None => in_tests,
+    }
+}
+
 /// The table as the page has it.
 pub fn published(name: &str) -> String {
     let page = std::fs::read_to_string(PAGE).unwrap();

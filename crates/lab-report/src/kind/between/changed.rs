@@ -71,7 +71,7 @@ pub fn chart(report: &BetweenReport, changes: &[&Changed], id: &str) -> Option<C
     });
     let caption = match id {
         "answer" => "The greatest changes; left of 1 is better; the lines are intervals.",
-        _ => "Every change; left of 1 is better; the lines are intervals, simultaneous at a point.",
+        _ => "Every change; left of 1 is better; the lines are intervals, which hold together.",
     };
     let axis = "second run / first run".into();
     charts::forest(id, axis, report.between.margin, say::grouped(rows), caption)

@@ -71,13 +71,13 @@ fn how(report: &BetweenReport) -> String {
         format!(
             "{begin}, of times and costs, so that below 1 is better: of rates, CPU time and memory Hodges-Lehmann \
              estimates over the blocks of both; of percentiles, which are those of all requests of a run, with \
-             bootstrap intervals over whole blocks. They are simultaneous within a point, asked for: {level}, margin \
+             intervals by the shares of the blocks' requests. All of them hold together, asked for: {level}, margin \
              {margin}."
         )
     } else {
         format!(
-            "{begin}: Hodges-Lehmann estimates over the blocks of both. Those of ratios are simultaneous within a \
-             point, asked for: {level}, margin {margin}; those of times hold one by one."
+            "{begin}: Hodges-Lehmann estimates over the blocks of both. Those of ratios hold all together, \
+             asked for: {level}, margin {margin}; those of times hold one by one."
         )
     }
 }

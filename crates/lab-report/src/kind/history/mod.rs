@@ -188,13 +188,11 @@ fn finding(mine: &[&Record]) -> Option<String> {
     });
     let place = latest.case.as_ref();
     let place = place.map_or(String::new(), |case| format!(" in {case}"));
-    // An interval with too few blocks says its level.
-    let asked = if latest.few_blocks { 1.0 } else { 0.0 };
     Some(format!(
         "{}'s ratio to {}{place} is {} in the latest of {}{was}.",
         latest.name,
         latest.baseline.name,
-        say::figure(&ratio, &Unit::Ratio, asked),
+        say::figure(&ratio, &Unit::Ratio, 0.0),
         count(mine.len(), "run"),
     ))
 }

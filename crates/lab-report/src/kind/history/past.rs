@@ -4,11 +4,12 @@
 use super::super::measured::Measured;
 use super::super::scope::Scope;
 use super::super::servers::View;
-use super::super::standings::{Over, standing};
+use super::super::standings::standing;
 use super::super::{say, table};
 use crate::Report;
 use lab_model::{Kind, Metric, PointId, Run, Subject, SubjectId};
 use lab_stats::analysis::{Interval, Verdict};
+use lab_stats::results::{Over, WarningKind};
 use std::collections::HashMap;
 
 /// One run, without its samples.
@@ -178,7 +179,7 @@ impl Standing {
             subject: made(subject),
             baseline: made(scope.base()),
             ratio: own.map(|s| s.ratio).filter(say::is_bounded),
-            few_blocks: own.is_some_and(|s| !say::has_level(&s.ratio, scope.results.level)),
+            few_blocks: scope.results.warned(WarningKind::FewBlocks),
             verdicts: match respect.case {
                 Some(_) => own.and_then(|s| s.verdict).into_iter().collect(),
                 None => table::verdicts(scope, subject, &respect.metric),

@@ -2,8 +2,8 @@
 //! What a reader of the times of batches and of whole commands must know.
 
 use super::{
-    Evidence, alone, disturbances, failed, label, list, one_place, percent, places, shortfall,
-    unfit, worst,
+    Evidence, alone, disturbances, failed, fewest, label, list, one_place, percent, places,
+    shortfall, unfit,
 };
 use crate::analysis::Interval;
 use crate::results::compare::Pair;
@@ -29,7 +29,6 @@ pub(in crate::results) fn of_batches(evidence: &Evidence) -> Vec<Warning> {
     all.extend(noise_floor(plan, evidence.controls));
     all.extend(short(plan, evidence.cells));
     all.extend(conditions(run, plan));
-    all.extend(disagree(plan, &pairs));
     all.extend(dependent(plan, &pairs));
     all.extend(no_steady_state(run, plan));
     all.extend(disturbances(run));
@@ -50,27 +49,14 @@ fn interrupted(run: &Run) -> Vec<Warning> {
 }
 
 fn few_blocks(run: &Run, plan: &Plan, pairs: &[&Pair]) -> Option<Warning> {
-    let worst = worst(pairs.iter().copied());
-    let text = match worst {
+    let (what, needed) = match fewest(pairs.iter().copied()) {
         None => {
             let needed = family::blocks_needed(plan.measure.alpha, 1)?;
-            let what = alone(run, plan, pairs.is_empty())?;
-            format!("{what}. {}.", more_time(run, plan, needed))
+            (alone(run, plan, pairs.is_empty())?, needed)
         }
-        Some(pair) => {
-            let needed = family::blocks_needed(pair.level.alpha, pair.level.family)?;
-            let fewer = if pair.level.family == 1 {
-                String::new()
-            } else {
-                format!(", or compare fewer {}", subjects(plan))
-            };
-            format!(
-                "{}, and no winner is named. {}{fewer}.",
-                shortfall(pair)?,
-                more_time(run, plan, needed)
-            )
-        }
+        Some(pair) => (shortfall(pair), pair.ratio.needed),
     };
+    let text = format!("{what}. {}.", more_time(run, plan, needed));
     Some(Warning::new(WarningKind::FewBlocks, text))
 }
 
@@ -144,13 +130,6 @@ fn milliseconds(time: &Interval) -> String {
     )
 }
 
-fn subjects(plan: &Plan) -> &'static str {
-    match plan.commands() {
-        Some(_) => "commands",
-        None => "subjects",
-    }
-}
-
 fn noise_floor(plan: &Plan, controls: &[Control]) -> Option<Warning> {
     let unmet: Vec<_> = controls.iter().filter(|control| !control.met).collect();
     let points: BTreeSet<PointId> = unmet.iter().map(|control| control.point).collect();
@@ -201,23 +180,6 @@ fn conditions(run: &Run, plan: &Plan) -> Vec<Warning> {
         Warning::about(WarningKind::Versions, text, places)
     };
     by_key.into_iter().map(warning).collect()
-}
-
-fn disagree(plan: &Plan, pairs: &[&Pair]) -> Option<Warning> {
-    let pairs = pairs.iter().filter(|pair| pair.comparison.disagrees);
-    let pairs: Vec<&Pair> = pairs.copied().collect();
-    let which = list(pairs.iter().map(|pair| at(plan, pair)));
-    let text = match plan.commands() {
-        Some(_) => format!(
-            "Typical and whole time do not name the same winner for {which}: some runs take much \
-             longer than most. Look at the distribution, and compare both columns."
-        ),
-        None => format!(
-            "Typical and whole time do not name the same winner for {which}: pauses (collector, \
-             cache, disk) cost more than the typical operation shows. Compare both columns."
-        ),
-    };
-    (!pairs.is_empty()).then(|| Warning::about(WarningKind::Disagree, text, places(pairs)))
 }
 
 fn dependent(plan: &Plan, pairs: &[&Pair]) -> Vec<Warning> {

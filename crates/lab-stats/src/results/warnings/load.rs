@@ -5,7 +5,7 @@ use super::server::{
     DELIVERED, Loaded, Server, interrupted, of_servers, percent_of_errors, warning, whole,
 };
 use super::{
-    Evidence, alone, disturbances, failed, list, percent, servers, shortfall, unfit, worst,
+    Evidence, alone, disturbances, failed, fewest, list, percent, servers, shortfall, tails, unfit,
 };
 use crate::load::hidden;
 use crate::load::visits::per_10_000;
@@ -33,9 +33,11 @@ pub(in crate::results) fn of_load(evidence: &Evidence) -> Vec<Warning> {
     all.extend(loaded.saturated());
     all.extend(loaded.came_late());
     all.extend(loaded.not_delivered(load));
+    all.extend(loaded.starved());
     all.extend(loaded.shared_cores());
     all.extend(unfit(run));
     all.extend(loaded.few_blocks());
+    all.extend(tails(loaded.evidence.cells));
     all.extend(if load.arrivals.changes() {
         loaded.stages()
     } else {
@@ -174,6 +176,19 @@ impl Naming<'_> {
         })
     }
 
+    fn starved(&self) -> Option<Warning> {
+        let starving = self.starving();
+        let longest = self.each(&starving, |cell| {
+            format!("{:.1} s", cell.number(&Metric::DRAIN) / 1e9)
+        });
+        warning(WarningKind::Starved, &starving, || {
+            format!(
+                "Some connections waited for their answer while others were served, the longest for: {longest}. The \
+                 rate is that of the load's own time. The server may serve fewer connections at once than there were."
+            )
+        })
+    }
+
     /// That the server is on this machine is known where its CPU time is.
     fn shared_cores(&self) -> Option<Warning> {
         let mut facts = self.run.host.facts.iter();
@@ -200,9 +215,9 @@ impl Naming<'_> {
     }
 
     fn few_blocks(&self) -> Option<Warning> {
-        let text = match worst(self.evidence.pairs) {
+        let text = match fewest(self.evidence.pairs) {
             None => alone(self.run, self.plan, self.evidence.pairs.is_empty())?,
-            Some(pair) => format!("{}, and no winner is named", shortfall(pair)?),
+            Some(pair) => shortfall(pair),
         };
         let text = format!("{text}. Give the run more time (--for).");
         Some(Warning::new(WarningKind::FewBlocks, text))

@@ -13,7 +13,10 @@ use super::compare::Pair;
 use super::judge::Basis;
 use super::{Cell, Control, Warning, WarningKind};
 use crate::family;
-use lab_model::{BlockState, ErrorKind, Plan, PointId, Run, SubjectId};
+use crate::load::quantiles;
+use crate::load::visits::per_10_000;
+use crate::ratio::Ratio;
+use lab_model::{BlockState, ErrorKind, Metric, Plan, PointId, Run, SubjectId};
 use std::collections::BTreeSet;
 
 /// What warnings are found in.
@@ -38,26 +41,58 @@ pub(super) struct Depending {
     pub unresolved: bool,
 }
 
-/// Of the comparisons that have too few blocks, the one whose interval holds at the lowest level.
-fn worst<'p>(pairs: impl IntoIterator<Item = &'p Pair>) -> Option<&'p Pair> {
-    let short = pairs.into_iter().filter(|pair| !pair.ratio.sufficient);
-    let level = |pair: &Pair| pair.comparison.ratio.level;
-    short.min_by(|a, b| level(a).total_cmp(&level(b)))
+/// Of the comparisons with fewer blocks than they need, the one with the fewest.
+fn fewest<'p>(pairs: impl IntoIterator<Item = &'p Pair>) -> Option<&'p Pair> {
+    let short = pairs.into_iter().filter(|pair| pair.ratio.assumed);
+    short.min_by_key(|pair| pair.ratio.values)
 }
 
-/// The blocks that a comparison would need, and what its interval holds at, without a full stop.
-fn shortfall(pair: &Pair) -> Option<String> {
-    let needed = family::blocks_needed(pair.level.alpha, pair.level.family)?;
-    let level = percent(1.0 - pair.level.alpha);
-    let need = match pair.level.family {
-        1 => format!("An interval at {level} needs"),
-        n => format!("{n} intervals that hold together at {level} need"),
+/// What its few blocks mean for a comparison, without a full stop.
+fn shortfall(pair: &Pair) -> String {
+    let Ratio { values, needed, .. } = pair.ratio;
+    match values {
+        0 | 1 => "One block says nothing of how blocks scatter: no comparison has an interval, and no winner is named"
+            .into(),
+        n => format!(
+            "There are {n} blocks: intervals of comparisons take blocks to scatter normally, and alike for all that is \
+             compared. With {needed} blocks they take nothing for granted"
+        ),
+    }
+}
+
+/// The percentiles of which some have no interval, and why.
+fn tails(cells: &[Cell]) -> Option<Warning> {
+    let without = |metric: &Metric| {
+        let mine = cells.iter().filter(|c| c.key.metric == *metric);
+        let mut known = mine.filter_map(|c| Some((c.blocks, c.value.interval()?.level)));
+        known.find(|(blocks, level)| *blocks > 1 && *level == 0.0)
     };
-    Some(format!(
-        "{need} {needed} blocks, and there are {}: what is shown holds at {}",
-        pair.comparison.blocks,
-        percent(pair.comparison.ratio.level),
-    ))
+    let all = [
+        Metric::P50,
+        Metric::P75,
+        Metric::P90,
+        Metric::P99,
+        Metric::P999,
+        Metric::P9999,
+    ];
+    let found: Vec<(&Metric, u32)> = all
+        .iter()
+        .filter_map(|m| Some((m, without(m)?.0)))
+        .collect();
+    let (_, blocks) = found.first()?;
+    let names = list(found.iter().map(|(metric, _)| metric.title.to_string()));
+    let needed = found.iter().map(|(metric, _)| match **metric {
+        ref known if *known == Metric::P99 => ("p99 and beyond".to_string(), 9900),
+        ref known => (known.title.to_string(), per_10_000(known).unwrap_or(9999)),
+    });
+    let needed = needed.filter(|(_, part)| *part <= 9900);
+    let needed =
+        list(needed.map(|(name, part)| format!("{} for {name}", quantiles::blocks_needed(part))));
+    let text = format!(
+        "There is no interval for {names}, of {blocks} blocks: what happens now and then may be in none of them. It \
+         takes {needed}, and 6 blocks in which requests take that long. Give the run more time (--for)."
+    );
+    Some(Warning::new(WarningKind::Tails, text))
 }
 
 /// The blocks that single figures would need where nothing is compared, without a full stop.

@@ -9,6 +9,9 @@ use lab_model::{Ending, Metric, Plan, PointId, Run, SubjectId};
 /// Where less than this part of what was due was served, the rate was not delivered.
 pub(super) const DELIVERED: f64 = 0.99;
 
+/// Who waits for an answer for less than a second is not said to starve.
+const STARVED_NS: f64 = 1e9;
+
 /// What warnings of a load are found in.
 pub(super) struct Loaded<'e> {
     pub run: &'e Run,
@@ -45,6 +48,17 @@ impl<'e> Loaded<'e> {
     /// Those at which requests were due, and the generator came late to one in a hundred.
     pub fn late(&self) -> Vec<&Server<'e>> {
         self.cells(|cell| self.plan.is_open(cell.point) && cell.number(&Metric::LAG_P99) > LATE_NS)
+    }
+
+    /// Those that left requests of a closed loop waiting for longer than the load lasted.
+    pub fn starving(&self) -> Vec<&Server<'e>> {
+        let load_ns = self
+            .plan
+            .load()
+            .map_or(f64::MAX, |load| load.stretch_ns as f64);
+        self.cells(|cell| {
+            !self.plan.is_open(cell.point) && cell.number(&Metric::DRAIN) > load_ns.max(STARVED_NS)
+        })
     }
 
     /// Those that did not serve what was due.

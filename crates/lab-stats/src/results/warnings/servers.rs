@@ -3,7 +3,7 @@
 //! where it is worst.
 
 use super::server::{Loaded, Server, interrupted, percent_of_errors, warning, whole};
-use super::{disturbances, failed, list, percent, places, shortfall, unfit, worst};
+use super::{disturbances, failed, fewest, list, percent, places, shortfall, tails, unfit};
 use crate::results::{Warning, WarningKind};
 use lab_model::{ErrorKind, Metric, WarmUp};
 use std::collections::BTreeMap;
@@ -19,9 +19,11 @@ pub(super) fn of_servers(loaded: &Loaded) -> Vec<Warning> {
     all.extend(found.saturated());
     all.extend(found.came_late());
     all.extend(found.not_delivered());
+    all.extend(found.starved());
     all.extend(found.shared_cores());
     all.extend(unfit(run));
     all.extend(found.few_blocks());
+    all.extend(tails(loaded.evidence.cells));
     all.extend(found.noise_floor());
     all.extend(found.dependent());
     all.extend(found.no_steady_state());
@@ -152,6 +154,20 @@ impl Counting<'_> {
         })
     }
 
+    fn starved(&self) -> Option<Warning> {
+        let starving = self.starving();
+        let worst = Self::worst(&starving, |cell| cell.number(&Metric::DRAIN))?;
+        warning(WarningKind::Starved, &starving, || {
+            format!(
+                "Some connections waited for their answer while others were served: with {}. The longest waited for \
+                 {:.1} s, of {}. Rates are those of the load's own time.",
+                self.counted(&starving),
+                worst.number(&Metric::DRAIN) / 1e9,
+                self.place(worst),
+            )
+        })
+    }
+
     fn shared_cores(&self) -> Option<Warning> {
         let shared = |s: &lab_model::Setting| s.key == "cores shared" && s.value == "yes";
         let text = self.run.settings.iter().any(shared).then(|| {
@@ -163,10 +179,8 @@ impl Counting<'_> {
     }
 
     fn few_blocks(&self) -> Option<Warning> {
-        let text = format!(
-            "{} at the least, and no winner is named there. Give the run more blocks, or compare fewer servers.",
-            shortfall(worst(self.evidence.pairs)?)?
-        );
+        let shortfall = shortfall(fewest(self.evidence.pairs)?);
+        let text = format!("{shortfall}. Give the run more time (--for).");
         Some(Warning::new(WarningKind::FewBlocks, text))
     }
 

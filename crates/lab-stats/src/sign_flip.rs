@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Ratios whose intervals hold together over a whole run: the signs of whole blocks are flipped, and the greatest
+//! statistic of all comparisons counts (max-T), so that what they have in common is used.
+//!
+//! If a ratio is the truth, its logarithms lie symmetrically about it, and the signs of their deviations are as good
+//! as any others: exact however blocks scatter, and however comparisons depend on each other. Two comparisons of
+//! unlike scatter are put on one scale by a statistic that is close to normal for each.
+//!
+//! Sources: Westfall & Young, *Resampling-Based Multiple Testing*, 1993; Romano & Wolf, *Exact and approximate
+//! stepdown methods for multiple hypothesis testing*, Journal of the American Statistical Association 100 (2005);
+//! for the statistic, Huber's limited score as a randomization test: Maritz, *A note on exact robust confidence
+//! intervals for location*, Biometrika 66 (1979), with the scale of Rosenbaum, *Sensitivity analysis for
+//! M-estimates*, Biometrics 63 (2007).
+
+use crate::analysis::Interval;
+use crate::bootstrap::SplitMix64;
+use crate::few::{self, Prior};
+use crate::ratio::Ratio;
+use crate::{dependence, family, order, signed_rank};
+use std::collections::BTreeMap;
+
+/// Up to so many blocks all flips are made: 2,048, since the opposite of a flip says the same.
+const ALL: usize = 12;
+
+/// With more blocks so many are drawn, the blocks as they are among them.
+const DRAWN: usize = 2048;
+
+/// A value counts for at most so many times the median distance from the centre (Rosenbaum 2007).
+const LIMIT: f64 = 2.5;
+
+/// The logarithm of a ratio in each block of a run, in the order of time; `None`: the block has none.
+#[derive(Clone, Debug, Default)]
+pub struct Logs {
+    /// By block.
+    pub by_block: Vec<Option<f64>>,
+    /// The standard error of their mean that turns within blocks make by themselves; 0: not known.
+    pub error: f64,
+}
+
+impl From<Vec<Option<f64>>> for Logs {
+    /// Of blocks whose turns are not known.
+    fn from(by_block: Vec<Option<f64>>) -> Logs {
+        Logs {
+            by_block,
+            error: 0.0,
+        }
+    }
+}
+
+/// Each comparison's ratio, all of whose intervals hold together at a level of `1 - alpha`; p-values are adjusted
+/// alike. `None` for one without a finite value.
+///
+/// Up to 12 blocks all flips are made, with more 2,048 of them, drawn from `seed`. Comparisons with fewer blocks
+/// than `alpha` needs get their part of `alpha` (Bonferroni) by [`few::interval`], which takes blocks to scatter
+/// normally; `processes`: how many scatter on their own. With one block there is no interval.
+pub fn together(
+    comparisons: &[Logs],
+    alpha: f64,
+    seed: u64,
+    processes: usize,
+) -> Vec<Option<Ratio>> {
+    let needed = family::blocks_needed(alpha, 1).unwrap_or(u32::MAX);
+    let merged: Vec<Option<Merged>> = comparisons
+        .iter()
+        .map(|c| Merged::new(&c.by_block, needed))
+        .collect();
+    let all = merged.iter().flatten().count().max(1) as f64;
+    let has_enough = |m: &&Merged| m.values.len() >= needed as usize;
+    let enough: Vec<&Merged> = merged.iter().flatten().filter(has_enough).collect();
+    let blocks = comparisons.iter().map(|c| c.by_block.len()).max();
+    let share = alpha * enough.len() as f64 / all;
+    let flips = Flips::new(blocks.unwrap_or(0), seed);
+    let limits = Limits::new(&flips, &enough, share);
+    let few = merged.iter().flatten();
+    let few: Vec<&[f64]> = few.map(|m| &*m.values).collect();
+    let prior = Prior::new(&few, processes);
+    let each = comparisons.iter().zip(&merged).map(|(comparison, merged)| {
+        let merged = merged.as_ref()?;
+        let exact = limits.as_ref().filter(|_| has_enough(&merged));
+        let (log, p) = match (exact, merged.values.len()) {
+            (Some(limits), _) => limits.interval(merged, share)?,
+            (None, 1) => (alone(merged.values[0]), 1.0),
+            (None, _) => {
+                let (log, p) = few::interval(&merged.values, alpha / all, prior, comparison.error);
+                (log, (p * all).min(1.0))
+            }
+        };
+        Some(Ratio {
+            interval: Interval {
+                estimate: log.estimate.exp(),
+                low: log.low.exp(),
+                high: log.high.exp(),
+                level: if log.level > 0.0 {
+                    Interval::level_of(alpha)
+                } else {
+                    0.0
+                },
+            },
+            p,
+            values: merged.values.len() as u32,
+            width: merged.width,
+            dependent: merged.dependent,
+            unresolved: merged.unresolved,
+            sufficient: log.level > 0.0,
+            assumed: exact.is_none(),
+            needed,
+        })
+    });
+    each.collect()
+}
+
+/// Not yet known.
+pub(crate) const UNKNOWN: Interval = Interval {
+    estimate: 1.0,
+    low: 1.0,
+    high: 1.0,
+    level: 0.0,
+};
+
+/// One block says nothing of scatter.
+pub(crate) fn alone(value: f64) -> Interval {
+    Interval {
+        estimate: value,
+        low: value,
+        high: value,
+        level: 0.0,
+    }
+}
+
+/// A comparison's values after merging neighbours that depend on each other.
+struct Merged {
+    values: Vec<f64>,
+    /// The first block of each.
+    blocks: Vec<usize>,
+    width: u32,
+    dependent: bool,
+    unresolved: bool,
+}
+
+impl Merged {
+    fn new(logs: &[Option<f64>], needed: u32) -> Option<Merged> {
+        let known = logs.iter().enumerate();
+        let known = known.filter_map(|(block, log)| Some((block, log.filter(|v| v.is_finite())?)));
+        let (blocks, finite): (Vec<usize>, Vec<f64>) = known.unzip();
+        let merged = dependence::merge(&finite, needed);
+        let groups = merged.values.len();
+        (groups > 0).then(|| Merged {
+            blocks: (0..groups)
+                .map(|g| blocks[g * merged.width as usize])
+                .collect(),
+            values: merged.values,
+            width: merged.width,
+            dependent: merged.dependent,
+            unresolved: merged.unresolved,
+        })
+    }
+
+    fn centre(&self) -> Option<f64> {
+        Some(signed_rank::centre(&self.values, 0.5)?.interval.estimate)
+    }
+}
+
+/// Signs of blocks.
+struct Flips {
+    count: usize,
+    /// By block, then flip; the first flip leaves all as it is.
+    signs: Vec<i8>,
+}
+
+impl Flips {
+    fn new(blocks: usize, seed: u64) -> Flips {
+        let count = if blocks <= ALL {
+            1 << blocks.saturating_sub(1)
+        } else {
+            DRAWN
+        };
+        let mut random = SplitMix64::new(seed);
+        let mut signs = Vec::with_capacity(count * blocks);
+        for block in 0..blocks {
+            for flip in 0..count {
+                let turned = match flip {
+                    0 => false,
+                    _ if blocks <= ALL => flip >> block & 1 == 1,
+                    _ => random.next() >> 63 == 1,
+                };
+                signs.push(if turned { -1 } else { 1 });
+            }
+        }
+        Flips { count, signs }
+    }
+
+    /// For each flip the greatest statistic of all comparisons about these centres.
+    fn greatest(&self, comparisons: &[&Merged], centres: &[f64]) -> Vec<f64> {
+        // The statistic grows with its share, so of comparisons with as many values the greatest share is enough.
+        let mut shares: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+        let mut sums = vec![0.0; self.count];
+        for (merged, &centre) in comparisons.iter().zip(centres) {
+            let scores = scores(&merged.values, centre);
+            let squares: f64 = scores.iter().map(|s| s * s).sum();
+            if squares == 0.0 {
+                continue;
+            }
+            sums.fill(0.0);
+            for (score, block) in scores.iter().zip(&merged.blocks) {
+                let signs = &self.signs[block * self.count..(block + 1) * self.count];
+                let sums = sums.iter_mut().zip(signs);
+                sums.for_each(|(sum, sign)| *sum += score * f64::from(*sign));
+            }
+            let n = merged.values.len();
+            let greatest = shares.entry(n).or_insert_with(|| vec![0.0; self.count]);
+            let whole = squares * n as f64;
+            let both = greatest.iter_mut().zip(&sums);
+            both.for_each(|(greatest, sum)| *greatest = f64::max(*greatest, sum * sum / whole));
+        }
+        let mut all = vec![0.0_f64; self.count];
+        for (n, shares) in shares {
+            for (greatest, share) in all.iter_mut().zip(shares) {
+                *greatest = greatest.max(statistic(share, n));
+            }
+        }
+        all
+    }
+}
+
+/// What the flips leave to chance.
+struct Limits {
+    /// The greatest statistics about 0, descending.
+    about_zero: Vec<f64>,
+    /// A comparison is told apart from what its statistic about it exceeds this.
+    limit: f64,
+}
+
+impl Limits {
+    /// `None`: there are too few flips for the level.
+    fn new(flips: &Flips, comparisons: &[&Merged], alpha: f64) -> Option<Limits> {
+        // Rounding must not cost a flip.
+        let most = (alpha * flips.count as f64 + 1e-9) as usize;
+        let centres: Option<Vec<f64>> = comparisons.iter().map(|m| m.centre()).collect();
+        let mut about_centres = flips.greatest(comparisons, &centres?);
+        about_centres.get_mut(..1)?.fill(f64::INFINITY);
+        let mut about_zero = flips.greatest(comparisons, &vec![0.0; comparisons.len()]);
+        for statistics in [&mut about_centres, &mut about_zero] {
+            statistics.sort_unstable_by(|a, b| b.total_cmp(a));
+        }
+        // The blocks as they are are one of the flips.
+        let limit = about_centres.get(most).filter(|_| most > 0)?;
+        Some(Limits {
+            about_zero,
+            limit: *limit,
+        })
+    }
+
+    /// The interval of the logarithm, and the adjusted p-value of 0; both say the same of 0.
+    fn interval(&self, merged: &Merged, alpha: f64) -> Option<(Interval, f64)> {
+        let estimate = merged.centre()?;
+        let own = |centre: f64| at(&merged.values, centre);
+        // Two sums of the same numbers in another order differ in their last bits.
+        let mine = own(0.0) * (1.0 - 1e-9);
+        let greater = self.about_zero.partition_point(|other| *other >= mine);
+        let p = greater as f64 / self.about_zero.len() as f64;
+        let [mut low, mut high] =
+            [-1.0, 1.0].map(|side| edge(&own, estimate, side, merged, self.limit));
+        if p > alpha {
+            low = low.min(0.0);
+            high = high.max(0.0);
+        }
+        let interval = Interval {
+            estimate,
+            low: low.min(estimate),
+            high: high.max(estimate),
+            level: 1.0,
+        };
+        Some((interval, p))
+    }
+}
+
+/// How far from the estimate, towards one side, the statistic stays within the limit.
+fn edge(own: &impl Fn(f64) -> f64, estimate: f64, side: f64, merged: &Merged, limit: f64) -> f64 {
+    let far = merged.values.iter().map(|v| (v - estimate).abs());
+    let step = far.fold(0.0, f64::max);
+    if step == 0.0 {
+        return estimate;
+    }
+    let (mut within, mut beyond) = (0.0, step);
+    for _ in 0..64 {
+        if own(estimate + side * beyond) > limit {
+            break;
+        }
+        (within, beyond) = (beyond, 2.0 * beyond);
+    }
+    for _ in 0..60 {
+        let middle = 0.5 * (within + beyond);
+        if own(estimate + side * middle) > limit {
+            beyond = middle;
+        } else {
+            within = middle;
+        }
+    }
+    estimate + side * beyond
+}
+
+/// The statistic of a comparison about a centre, of the blocks as they are.
+fn at(values: &[f64], centre: f64) -> f64 {
+    let scores = scores(values, centre);
+    let squares: f64 = scores.iter().map(|s| s * s).sum();
+    if squares == 0.0 {
+        return 0.0;
+    }
+    let sum: f64 = scores.iter().sum();
+    let n = values.len();
+    statistic(sum * sum / (squares * n as f64), n)
+}
+
+/// Deviations from the centre, limited: one odd block does not decide.
+fn scores(values: &[f64], centre: f64) -> Vec<f64> {
+    let away: Vec<f64> = values.iter().map(|v| (v - centre).abs()).collect();
+    let limit = match order::median(&away) {
+        Some(median) if median > 0.0 => LIMIT * median,
+        _ => f64::INFINITY,
+    };
+    let deviations = values.iter().map(|v| v - centre);
+    deviations.map(|d| d.clamp(-limit, limit)).collect()
+}
+
+/// Student's t of `n` values on the scale of a normal value, from the share of their squares that their mean has,
+/// 0 to 1: (Σx)² / (n Σx²).
+///
+/// Source: Wallace, *Bounds on normal approximations to Student's and the chi-square distributions*, Annals of
+/// Mathematical Statistics 30 (1959).
+fn statistic(share: f64, n: usize) -> f64 {
+    let freedom = n as f64 - 1.0;
+    // Of equal values all is the mean's, but for rounding.
+    let rest = (1.0 - share).clamp(1e-12, 1.0);
+    (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0) * (-freedom * rest.ln()).sqrt()
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a whole run says at once: of equal subjects at many points, how many runs say anything false in verdicts,
+//! means over points or rankings; and what one true difference among many comparisons needs to be found.
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test run_wide` writes the tables of `docs/statistics.md`.
+
+mod documents;
+mod simulator;
+
+use documents::percent;
+use lab_stats::analysis::Verdict;
+use lab_stats::ratio::{Level, ratio};
+use lab_stats::results::{Results, results};
+use lab_stats::sign_flip::{Logs, together};
+use simulator::figures::judged;
+use simulator::{CALM, Random, Simulator, World, contradicts, most};
+
+const ALPHA: f64 = 0.05;
+
+/// A kind of run: its machine, how many points and subjects besides the baseline, and blocks.
+struct Kind {
+    name: &'static str,
+    world: World,
+    points: usize,
+    subjects: usize,
+    blocks: u32,
+}
+
+#[test]
+fn runs_of_equal_subjects_say_nothing_false() {
+    let luck = World {
+        process: 0.03,
+        ..CALM
+    };
+    let heavy = World {
+        heavy: true,
+        ..luck.clone()
+    };
+    let kind = |name, world: &World, points, subjects, blocks| Kind {
+        name,
+        world: world.clone(),
+        points,
+        subjects,
+        blocks,
+    };
+    let kinds = [
+        kind("calm", &CALM, 20, 3, 12),
+        kind("luck of a process", &luck, 20, 3, 12),
+        kind("luck with heavy tails", &heavy, 20, 3, 12),
+        kind("luck of a process", &luck, 40, 8, 12),
+        kind("luck of a process", &luck, 20, 3, 24),
+        kind("luck of a process", &luck, 20, 3, 6),
+        kind("luck of a process", &luck, 20, 3, 3),
+        kind("luck with heavy tails", &heavy, 20, 3, 3),
+        kind("luck of a process", &luck, 1, 1, 3),
+    ];
+    let mut rows = Vec::new();
+    for (i, kind) in kinds.iter().enumerate() {
+        let all = documents::runs(1000, if kind.points > 20 { 10 } else { 30 });
+        let (mut wrong, mut missed) = (0, 0);
+        for seed in 0..all {
+            let results = kind.run((i as u64) << 32 | seed);
+            wrong += u64::from(says_something_false(&results));
+            missed += u64::from(misses(&results));
+        }
+        println!("{}: {wrong} {missed} of {all}", kind.name);
+        assert!(wrong <= most(all, ALPHA), "{}: {wrong} of {all}", kind.name);
+        rows.push(vec![
+            kind.name.to_string(),
+            format!("{} × {}", kind.points, kind.subjects),
+            kind.blocks.to_string(),
+            percent(wrong as f64 / all as f64),
+            percent(missed as f64 / all as f64),
+        ]);
+    }
+    let head = [
+        "world",
+        "points × subjects",
+        "blocks",
+        "runs that say something false",
+        "runs with an interval that misses",
+    ];
+    let table = documents::table(&head, &rows);
+    println!("{table}");
+    documents::update("run-wide", &table);
+}
+
+impl Kind {
+    fn run(&self, seed: u64) -> Results {
+        let world = World {
+            ratios: vec![1.0; self.subjects],
+            sweep: (0..self.points).map(|x| x as f64).collect(),
+            ..self.world.clone()
+        };
+        let mut run = simulator::run(&world, seed, 4);
+        let mut simulator = Simulator::new(&world, seed);
+        (0..self.blocks).for_each(|_| simulator.add_block(&mut run));
+        results(&run)
+    }
+}
+
+/// In a verdict at a point, over all points, or by naming one ahead of another.
+fn says_something_false(results: &Results) -> bool {
+    let at_points = judged(results).into_iter().map(|(_, verdict)| verdict);
+    let overall = results.overall.iter().filter_map(|o| o.verdict);
+    let false_verdict = |verdict: Verdict| contradicts(&verdict, 1.0);
+    at_points.chain(overall).any(false_verdict)
+        || results.rankings.iter().any(|r| !r.apart.is_empty())
+}
+
+fn misses(results: &Results) -> bool {
+    let at_points = judged(results).into_iter().map(|(c, _)| c.ratio);
+    let overall = results.overall.iter().map(|o| o.ratio);
+    at_points
+        .chain(overall)
+        .any(|r| r.low > 1.0 || r.high < 1.0)
+}
+
+/// One subject differs at one point, of all that is compared over the run.
+#[test]
+fn one_true_difference_is_found_as_by_bonferroni() {
+    let mut rows = Vec::new();
+    for (points, subjects, blocks, scatter) in [
+        (20, 3, 12, 0.02),
+        (20, 3, 12, 0.03),
+        (40, 8, 12, 0.02),
+        (40, 8, 20, 0.03),
+        (20, 3, 24, 0.05),
+    ] {
+        let all = documents::runs(1000, 30);
+        let (mut flips, mut bonferroni) = (0, 0);
+        for seed in 0..all {
+            let logs = family(points, subjects, blocks, scatter, seed);
+            let all_asked = with_overall(&logs, subjects);
+            let found = together(&all_asked, ALPHA, seed, subjects + 2)[0].unwrap();
+            flips += u64::from(found.interval.low > 1.0);
+            let level = Level {
+                alpha: ALPHA,
+                family: logs.len(),
+            };
+            let first: Vec<f64> = logs[0].by_block.iter().flatten().copied().collect();
+            let single = ratio(&first, level).unwrap();
+            bonferroni += u64::from(!single.assumed && single.interval.low > 1.0);
+        }
+        let share = |n: u64| percent(n as f64 / all as f64);
+        println!(
+            "{points} x {subjects}, {blocks} blocks, {scatter}: {flips} {bonferroni} of {all}"
+        );
+        rows.push(vec![
+            format!("{points} × {subjects}"),
+            blocks.to_string(),
+            percent(scatter),
+            share(flips),
+            share(bonferroni),
+        ]);
+    }
+    let head = [
+        "points × subjects",
+        "blocks",
+        "scatter of a block's ratio",
+        "found",
+        "found by Bonferroni's intervals over the run",
+    ];
+    let table = documents::table(&head, &rows);
+    println!("{table}");
+    documents::update("run-wide-power", &table);
+}
+
+/// By point, then subject; the first is 5 % slower. Half of a ratio's variance is the baseline's.
+fn family(points: usize, subjects: usize, blocks: usize, scatter: f64, seed: u64) -> Vec<Logs> {
+    let mut random = Random(seed);
+    let each = scatter / 2.0_f64.sqrt();
+    let mut all = Vec::new();
+    for _ in 0..points {
+        let base: Vec<f64> = (0..blocks).map(|_| each * random.normal()).collect();
+        for _ in 0..subjects {
+            let shift = if all.is_empty() { 1.05_f64.ln() } else { 0.0 };
+            let logs = base
+                .iter()
+                .map(|b| Some(shift + each * random.normal() - b));
+            all.push(Logs {
+                by_block: logs.collect(),
+                error: 0.0,
+            });
+        }
+    }
+    all
+}
+
+/// Means over all points, too, of each subject and of each pair of them.
+fn with_overall(logs: &[Logs], subjects: usize) -> Vec<Logs> {
+    let points = logs.len() / subjects;
+    let blocks = logs[0].by_block.len();
+    let mean = |subject: usize| -> Vec<f64> {
+        let of = |block: usize| {
+            let mine = logs[subject..].iter().step_by(subjects);
+            mine.filter_map(|l| l.by_block[block]).sum::<f64>() / points as f64
+        };
+        (0..blocks).map(of).collect()
+    };
+    let means: Vec<Vec<f64>> = (0..subjects).map(mean).collect();
+    let mut all = logs.to_vec();
+    for (i, a) in means.iter().enumerate() {
+        all.push(a.iter().map(|v| Some(*v)).collect::<Vec<_>>().into());
+        for b in &means[i + 1..] {
+            let both = a.iter().zip(b);
+            all.push(both.map(|(a, b)| Some(a - b)).collect::<Vec<_>>().into());
+        }
+    }
+    all
+}
