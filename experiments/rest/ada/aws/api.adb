@@ -159,7 +159,7 @@ package body API is
    -- Dispatcher --
    ----------------
 
-   function Dispatcher return AWS.Dispatchers.Handler'Class is
+   function Paths return AWS.Dispatchers.Handler'Class is
 
       function Reading (Action : Response.Callback) return By_Method.Handler is
       begin
@@ -181,14 +181,36 @@ package body API is
       end Posting;
 
    begin
-      return Paths : By_URI.Handler do
-         Paths.Register ("/api", Reading (Constant_Greeting'Access));
-         Paths.Register ("/api/built", Reading (Built'Access));
-         Paths.Register (Hello_Prefix, Reading (Hello'Access), Prefix => True);
-         Paths.Register ("/api/echo", Posting (Echo'Access));
-         Paths.Register (Files_Prefix, Reading (File'Access), Prefix => True);
-         Paths.Register_Default_Callback (AWS.Dispatchers.Callback.Create (Not_Found'Access));
+      return Routes : By_URI.Handler do
+         Routes.Register ("/api", Reading (Constant_Greeting'Access));
+         Routes.Register ("/api/built", Reading (Built'Access));
+         Routes.Register (Hello_Prefix, Reading (Hello'Access), Prefix => True);
+         Routes.Register ("/api/echo", Posting (Echo'Access));
+         Routes.Register (Files_Prefix, Reading (File'Access), Prefix => True);
+         Routes.Register_Default_Callback (AWS.Dispatchers.Callback.Create (Not_Found'Access));
       end return;
-   end Dispatcher;
+   end Paths;
+
+   Handler : constant AWS.Dispatchers.Handler'Class := Paths;
+   Kept    : Boolean := True with Atomic;
+
+   function Answered (Request : Status.Data) return Response.Data is
+   begin
+      return Answer : Response.Data := AWS.Dispatchers.Dispatch (Handler, Request) do
+         Response.Set.Keep_Alive (Answer, Kept);
+      end return;
+   end Answered;
+
+   function Dispatcher return AWS.Dispatchers.Handler'Class is
+     (AWS.Dispatchers.Callback.Create (Answered'Access));
+
+   ----------------------
+   -- Keep_Connections --
+   ----------------------
+
+   procedure Keep_Connections (Kept : Boolean) is
+   begin
+      API.Kept := Kept;
+   end Keep_Connections;
 
 end API;

@@ -8,4 +8,7 @@ package API is
 
    function Dispatcher return AWS.Dispatchers.Handler'Class;
 
+   procedure Keep_Connections (Kept : Boolean);
+   --  Whether answers leave their connections open
+
 end API;

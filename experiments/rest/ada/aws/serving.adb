@@ -1,12 +1,36 @@
 --  SPDX-License-Identifier: Apache-2.0
 
+with Ada.Real_Time; use Ada.Real_Time;
+
 with API;
 with AWS.Config.Set;
 with AWS.Server.Status;
+with AWS.Templates;
 with Interfaces;
 with Open_Files;
 
 package body Serving is
+
+   Longest_Wait : constant Duration := 2.0;
+   --  For requests that are under way when the server ends
+
+   function Has_Request (Server : AWS.Server.HTTP) return Boolean;
+   --  Whether the header of a request has arrived whose answer is not yet sent
+
+   -----------------
+   -- Has_Request --
+   -----------------
+
+   function Has_Request (Server : AWS.Server.HTTP) return Boolean is
+      use AWS.Templates;
+
+      Figures : constant Translate_Set := AWS.Server.Status.Translations (Server);
+      Phases  : constant Tag := Get (Get (Figures, "PHASE_V"));
+   begin
+      return
+        (for some Line in 1 .. Size (Phases) =>
+           Item (Phases, Line) in "CLIENT_DATA" | "SERVER_PROCESSING" | "SERVER_RESPONSE");
+   end Has_Request;
 
    ----------
    -- Open --
@@ -20,22 +44,22 @@ package body Serving is
    is
       pragma Unreferenced (Inputs);
 
-      Workers : constant Interfaces.Unsigned_64 := Arguments.Number ("workers", 1, 1_000);
-      Config  : AWS.Config.Object := AWS.Config.Get_Current;
+      Config : AWS.Config.Object := AWS.Config.Get_Current;
    begin
       Open_Files.Raise_Limit;
 
       AWS.Config.Set.Server_Host (Config, "127.0.0.1");
       AWS.Config.Set.Server_Port (Config, 0);
       AWS.Config.Set.WWW_Root (Config, Arguments.Text ("files"));
-      AWS.Config.Set.Max_Connection (Config, Positive (Workers));
 
+      API.Keep_Connections (True);
       AWS.Server.Start (Self.Server, API.Dispatcher, Config);
 
-      --  A worker of this server is a task that waits for connections, reads a request and runs its
-      --  handler: one at a time waits for all connections that are idle
+      --  Each connection has a task of its own while it is open, which runs its handlers: there are
+      --  as many as connections, whatever "workers" asks for
       Settings.Add ("url", AWS.Server.Status.Local_URL (Self.Server));
-      Settings.Add ("workers", Workers);
+      Settings.Add
+        ("workers", Interfaces.Unsigned_64 (AWS.Config.Max_Connection (Config)));
       Settings.Add ("loops", 1);
    end Open;
 
@@ -44,7 +68,14 @@ package body Serving is
    -----------
 
    overriding procedure Close (Self : in out Serve_Case) is
+      Deadline : constant Time := Clock + To_Time_Span (Longest_Wait);
    begin
+      --  Shutdown ends the connections at once, with the requests on them
+      API.Keep_Connections (False);
+      while Has_Request (Self.Server) and then Clock < Deadline loop
+         delay 0.01;
+      end loop;
+
       AWS.Server.Shutdown (Self.Server);
    end Close;
 

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -20,19 +21,20 @@ class ReadmeTest {
 
     @Test
     void examplesAreTestedCode() throws Exception {
-        List<String> sources;
-        try (var files = Files.walk(Path.of("src/test/java"))) {
-            sources =
-                    files.filter(file -> file.toString().endsWith("Example.java"))
-                            .map(ReadmeTest::withoutIndent)
-                            .toList();
+        List<String> sources = new ArrayList<>();
+        for (String folder : List.of("src/test/java", "tests")) {
+            try (var files = Files.walk(Path.of(folder))) {
+                files.filter(file -> file.toString().endsWith("Example.java"))
+                        .map(ReadmeTest::withoutIndent)
+                        .forEach(sources::add);
+            }
         }
         List<String> examples =
                 EXAMPLE.matcher(Files.readString(Path.of("README.md")))
                         .results()
                         .map(match -> withoutIndent(match.group(1)))
                         .toList();
-        assertEquals(5, examples.size());
+        assertEquals(7, examples.size());
         for (String example : examples) {
             assertTrue(sources.stream().anyMatch(source -> source.contains(example)), example);
         }

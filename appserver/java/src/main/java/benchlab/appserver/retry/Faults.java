@@ -13,6 +13,7 @@ import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Set;
+import javax.transaction.xa.XAException;
 
 /**
  * Tells the class of a fault, by the SQLSTATE and the vendor's code of SQLite (sqlite-jdbc),
@@ -71,7 +72,8 @@ public final class Faults {
 
     /**
      * The class of a failure: the first other than {@link Fault#PERMANENT} of the exception, those
-     * chained to it ({@link SQLException#getNextException}) and its causes.
+     * chained to it ({@link SQLException#getNextException}) and its causes. A transaction manager
+     * may suppress the {@link XAException} of a commit that failed: it counts as a cause.
      *
      * <p>A connection that was lost is {@link Fault#CONNECTION_LOST} here whenever that was: only
      * {@link Transactions} knows that it was committing, and throws {@link
@@ -95,6 +97,11 @@ public final class Faults {
             }
             if (next.getCause() != null) {
                 open.add(next.getCause());
+            }
+            for (Throwable suppressed : next.getSuppressed()) {
+                if (suppressed instanceof XAException) {
+                    open.add(suppressed);
+                }
             }
         }
         return Fault.PERMANENT;

@@ -19,7 +19,7 @@ final class RetriedCall implements AutoCloseable {
     private long lostUntil;
     private int attempts = 1;
     private Exception earlier;
-    private boolean isUncommitted; // The attempt's transaction ended, and not by its commit.
+    private Throwable uncommitted; // What ended an attempt's transaction before its commit.
 
     /**
      * Begins a call.
@@ -44,11 +44,11 @@ final class RetriedCall implements AutoCloseable {
         return CURRENT.get() != null;
     }
 
-    /** Says that the transaction of this thread's attempt did not come to its commit. */
-    static void noteUncommitted() {
+    /** Says that a failure kept the transaction of this thread's attempt from its commit. */
+    static void noteUncommitted(Throwable failure) {
         RetriedCall call = CURRENT.get();
         if (call != null) {
-            call.isUncommitted = true;
+            call.uncommitted = failure;
         }
     }
 
@@ -66,7 +66,7 @@ final class RetriedCall implements AutoCloseable {
         lostUntil = now;
         if (isRetried) {
             attempts++;
-            isUncommitted = false;
+            uncommitted = null;
             meter.countRetry();
         } else if (fault != Fault.PERMANENT) {
             meter.countGivenUp();
@@ -81,14 +81,17 @@ final class RetriedCall implements AutoCloseable {
 
     private Fault faultOf(Exception failure) {
         Fault fault = Faults.of(failure);
-        boolean isCertain = isUncommitted || isUnableToConnect(failure);
-        return fault == Fault.CONNECTION_LOST && !isCertain ? Fault.OUTCOME_UNKNOWN : fault;
+        return fault == Fault.CONNECTION_LOST && !isCertain(failure)
+                ? Fault.OUTCOME_UNKNOWN
+                : fault;
     }
 
-    private static boolean isUnableToConnect(Throwable failure) {
+    /** Whether nothing was committed. */
+    private boolean isCertain(Throwable failure) {
         for (Throwable each = failure; each != null; each = each.getCause()) {
-            if (each instanceof SQLException error
-                    && UNABLE_TO_CONNECT.equals(error.getSQLState())) {
+            if (each == uncommitted
+                    || each instanceof SQLException error
+                            && UNABLE_TO_CONNECT.equals(error.getSQLState())) {
                 return true;
             }
         }

@@ -55,7 +55,8 @@ public final class RetryProxy {
                         service.getClassLoader(), new Class<?>[] {service}, handler));
     }
 
-    private static Retried markOf(Method method, Class<?> target) {
+    /** What holds for a method of a target; null if it is not retried. */
+    static Retried markOf(Method method, Class<?> target) {
         Retried mark = null;
         for (Class<?> type = target; type != null && mark == null; type = type.getSuperclass()) {
             mark = markIn(type, method);

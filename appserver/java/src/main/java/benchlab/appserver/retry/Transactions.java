@@ -80,7 +80,7 @@ public final class Transactions {
             connection.setAutoCommit(false);
             result = runOn(new Session(connection), work);
         } catch (Throwable failure) {
-            RetriedCall.noteUncommitted();
+            RetriedCall.noteUncommitted(failure);
             rollBack(connection);
             throw failure;
         }

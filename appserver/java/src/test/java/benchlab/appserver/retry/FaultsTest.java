@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import jakarta.persistence.LockTimeoutException;
 import jakarta.persistence.OptimisticLockException;
 import jakarta.persistence.PersistenceException;
+import jakarta.transaction.RollbackException;
 import java.io.IOException;
 import java.sql.BatchUpdateException;
 import java.sql.SQLException;
@@ -16,6 +17,7 @@ import java.sql.SQLRecoverableException;
 import java.sql.SQLTimeoutException;
 import java.sql.SQLTransactionRollbackException;
 import java.sql.SQLTransientConnectionException;
+import javax.transaction.xa.XAException;
 import org.hibernate.StaleObjectStateException;
 import org.hibernate.StaleStateException;
 import org.hibernate.dialect.lock.OptimisticEntityLockException;
@@ -108,6 +110,23 @@ class FaultsTest {
         assertEquals(Fault.DEADLOCK, Faults.of(new PersistenceException(batch)));
         var stale = new RuntimeException(new StaleVersionException());
         assertEquals(Fault.STALE_VERSION, Faults.of(stale));
+    }
+
+    /** As transaction managers throw them, such as Narayana. */
+    @Test
+    void aSuppressedExceptionOfTheResourceIsSearched() {
+        var resource = new XAException(XAException.XA_RBROLLBACK);
+        resource.initCause(new SQLException("", "40001"));
+        var rolledBack = new RollbackException();
+        rolledBack.addSuppressed(resource);
+        assertEquals(Fault.SERIALIZATION_FAILURE, Faults.of(new RuntimeException(rolledBack)));
+    }
+
+    @Test
+    void otherSuppressedExceptionsSayNothing() {
+        var failure = new RuntimeException();
+        failure.addSuppressed(new SQLException("", "40001")); // An earlier attempt's.
+        assertEquals(Fault.PERMANENT, Faults.of(failure));
     }
 
     @Test

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protects the example: a failed commit is retried, and the container finds the interceptors.
+package benchlab.appserver.retry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import org.junit.jupiter.api.Test;
+
+class AccountsExampleTest {
+
+    /** A reader keeps the writer from committing, in the mode without a log. */
+    @Test
+    void aCommitThatIsBusyIsRetried() throws Exception {
+        try (var application = new Application()) {
+            application.database.execute("PRAGMA journal_mode = DELETE");
+            try (var reader = application.database.connect();
+                    var query = reader.prepareStatement("SELECT id FROM account");
+                    var rows = query.executeQuery()) {
+                var interleaver = application.interleaver;
+                interleaver.beforeNextCommit(
+                        () -> interleaver.beforeNextCommit(rows::close)); // Of the second attempt.
+                application.bean(AccountsExample.class).add(1, 5);
+            }
+            assertEquals(5, application.balance());
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// EJBs whose methods do what a test wants of them.
+package benchlab.appserver.retry;
+
+import jakarta.annotation.Resource;
+import jakarta.ejb.Stateless;
+import jakarta.ejb.TransactionAttribute;
+import jakarta.ejb.TransactionAttributeType;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+
+@Stateless
+public class Ledger {
+    @Resource private DataSource database;
+
+    @FunctionalInterface
+    interface Step {
+        void run() throws Exception;
+    }
+
+    /** Adds to the account, and then does the step. */
+    @Retried
+    public void add(long amount, Step step) throws Exception {
+        execute("UPDATE account SET balance = balance + " + amount);
+        step.run();
+    }
+
+    @TransactionAttribute(TransactionAttributeType.MANDATORY)
+    public void execute(String sql) throws SQLException {
+        try (var connection = database.getConnection();
+                var statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
+    }
+}
