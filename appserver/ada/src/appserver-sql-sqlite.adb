@@ -31,7 +31,8 @@ package body Appserver.SQL.SQLite is
       Ignored : Result_Code;
    begin
       Ignored := reset (Failed);
-      Raise_Error (SQLite_States.State_Of (Code, Message), Integer (Code), Message);
+      Raise_Error
+        (SQLite_States.State_Of (Code, Message), Integer (Code), Message, Origin => From_SQLite);
    end Raise_Latest;
 
    function Handle_Of (Owner : not null Connection_Reference) return Database_Handle is

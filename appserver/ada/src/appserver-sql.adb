@@ -10,57 +10,222 @@ package body Appserver.SQL is
    -- Errors --
    ------------
 
-   --  An exception carries a message and nothing else, so the message is the record:
+   --  An exception carries a message of 200 bytes and nothing else. So the task keeps the record of
+   --  its latest error, which belongs to the occurrences that have its message.
+
+   Longest_Message : constant := 2_000;
+   Longest_Part    : constant := 500;
+
+   type Kept_Error is record
+      Is_Set            : Boolean;
+      Origin            : Error_Origin;
+      State             : SQL_State;
+      Code              : Integer;
+      Message_Length    : Natural;
+      Detail_Length     : Natural;
+      Constraint_Length : Natural;
+      Message           : String (1 .. Longest_Message);
+      Detail            : String (1 .. Longest_Part);
+      Constraint        : String (1 .. Longest_Part);
+   end record;
+
+   Latest : Kept_Error with Thread_Local_Storage;
+   --  Storage of a thread begins as zeros: not set
+
+   --  Without a part of a character at the end of what is kept
+
+   function Length_In (Room : Positive; Text : UTF_8_String) return Natural is
+      Length : Natural := Natural'Min (Text'Length, Room);
+   begin
+      while Length in 1 .. Text'Length - 1
+        and then Character'Pos (Text (Text'First + Length)) in 16#80# .. 16#BF#
+      loop
+         Length := Length - 1;
+      end loop;
+      return Length;
+   end Length_In;
+
+   procedure Keep (Text : UTF_8_String; Into : in out String; Length : out Natural) is
+   begin
+      Length := Length_In (Into'Length, Text);
+      Into (Into'First .. Into'First + Length - 1) :=
+        Text (Text'First .. Text'First + Length - 1);
+   end Keep;
+
+   --  In the exception's message, before the words:
    --
-   --     SQLSTATE 23505, code 2067: UNIQUE constraint failed: account.name
+   --     SQLSTATE 23505, SQLite 2067: UNIQUE constraint failed: account.name
 
    State_Prefix : constant String := "SQLSTATE ";
-   Code_Prefix  : constant String := ", code ";
-   Code_Suffix  : constant String := ": ";
+   Words_Prefix : constant String := ": ";
 
-   procedure Raise_Error (State : SQL_State; Code : Integer; Message : UTF_8_String) is
+   function Name_Of (Origin : Error_Origin) return String is
+     (case Origin is
+         when From_Appserver  => "",
+         when From_SQLite     => ", SQLite ",
+         when From_PostgreSQL => ", PostgreSQL ",
+         when From_MariaDB    => ", MariaDB ");
+
+   function Header (Origin : Error_Origin; State : SQL_State; Code : Integer) return String is
+     (State_Prefix & State & Name_Of (Origin)
+      & (if Origin = From_Appserver then ""
+         else Ada.Strings.Fixed.Trim (Code'Image, Ada.Strings.Left))
+      & Words_Prefix);
+
+   procedure Raise_Error
+     (State      : SQL_State;
+      Code       : Integer;
+      Message    : UTF_8_String;
+      Origin     : Error_Origin := From_Appserver;
+      Detail     : UTF_8_String := "";
+      Constraint : UTF_8_String := "") is
    begin
-      raise SQL_Error with
-        State_Prefix & State & Code_Prefix
-        & Ada.Strings.Fixed.Trim (Code'Image, Ada.Strings.Left) & Code_Suffix & Message;
+      Latest.Is_Set := True;
+      Latest.Origin := Origin;
+      Latest.State  := State;
+      Latest.Code   := (if Origin = From_Appserver then 0 else Code);
+      Keep (Message, Latest.Message, Latest.Message_Length);
+      Keep (Detail, Latest.Detail, Latest.Detail_Length);
+      Keep (Constraint, Latest.Constraint, Latest.Constraint_Length);
+      raise SQL_Error with Header (Origin, State, Latest.Code) & Message;
    end Raise_Error;
 
-   State_First : constant := State_Prefix'Length + 1;
-   State_Last  : constant := State_First + SQL_State'Length - 1;
-   Code_First  : constant := State_Last + Code_Prefix'Length + 1;
+   GNAT_Length : constant := 200;
+   --  Of an exception's message: longer ones are cut
 
-   --  Where the code's suffix begins; 0 if Error is not of Raise_Error's making
-
-   function Code_End (Error : Ada.Exceptions.Exception_Occurrence) return Natural is
-      Text : constant String := Ada.Exceptions.Exception_Message (Error);
+   function Is_Latest (Text : String) return Boolean is
+      Whole : constant String :=
+        Header (Latest.Origin, Latest.State, Latest.Code)
+        & Latest.Message (1 .. Latest.Message_Length);
    begin
-      if Ada.Exceptions.Exception_Identity (Error) /= SQL_Error'Identity
-        or else Ada.Strings.Fixed.Head (Text, State_Prefix'Length) /= State_Prefix
-      then
-         return 0;
+      return Text = Whole (1 .. Natural'Min (GNAT_Length, Whole'Length));
+   end Is_Latest;
+
+   function Kept return Error_Record is
+     (Message_Length    => Latest.Message_Length,
+      Detail_Length     => Latest.Detail_Length,
+      Constraint_Length => Latest.Constraint_Length,
+      Origin            => Latest.Origin,
+      State             => Latest.State,
+      Code              => Latest.Code,
+      Message           => Latest.Message (1 .. Latest.Message_Length),
+      Detail            => Latest.Detail (1 .. Latest.Detail_Length),
+      Constraint        => Latest.Constraint (1 .. Latest.Constraint_Length));
+
+   function Without_Parts
+     (Origin : Error_Origin; State : SQL_State; Code : Integer; Message : String)
+      return Error_Record is
+     (Message'Length, 0, 0, Origin, State, Code, Message, "", "");
+
+   --  Of an occurrence that is not the task's latest error
+
+   function Read_Back (Text : String) return Error_Record is
+      Next : constant Positive := Text'First + State_Prefix'Length;
+      Rest : constant Positive := Next + SQL_State'Length;
+      Stop : constant Natural  := Ada.Strings.Fixed.Index (Text, Words_Prefix);
+
+      function Begins (Name : String) return Boolean is
+        (Stop >= Rest + Name'Length
+         and then Text (Rest .. Rest + Name'Length - 1) = Name);
+   begin
+      if Stop < Rest or else Text (Text'First .. Next - 1) /= State_Prefix then
+         return Without_Parts (From_Appserver, "HY000", 0, Text);
       end if;
-      return Ada.Strings.Fixed.Index (Text, Code_Suffix);
-   end Code_End;
+      for Origin in From_SQLite .. From_MariaDB loop
+         if Begins (Name_Of (Origin)) then
+            return Without_Parts
+              (Origin, Text (Next .. Rest - 1),
+               Integer'Value (Text (Rest + Name_Of (Origin)'Length .. Stop - 1)),
+               Text (Stop + Words_Prefix'Length .. Text'Last));
+         end if;
+      end loop;
+      return Without_Parts
+        (From_Appserver, Text (Next .. Rest - 1), 0,
+         Text (Stop + Words_Prefix'Length .. Text'Last));
+   end Read_Back;
+
+   function Error_Of (Occurrence : Ada.Exceptions.Exception_Occurrence) return Error_Record is
+      Text : constant String := Ada.Exceptions.Exception_Message (Occurrence);
+   begin
+      if Ada.Exceptions.Exception_Identity (Occurrence) /= SQL_Error'Identity then
+         return Without_Parts (From_Appserver, "HY000", 0, Text);
+      elsif Latest.Is_Set and then Is_Latest (Text) then
+         return Kept;
+      else
+         return Read_Back (Text);
+      end if;
+   end Error_Of;
 
    function State_Of (Error : Ada.Exceptions.Exception_Occurrence) return SQL_State is
-     (if Code_End (Error) = 0 then "HY000"
-      else Ada.Exceptions.Exception_Message (Error) (State_First .. State_Last));
+     (Error_Of (Error).State);
 
    function Code_Of (Error : Ada.Exceptions.Exception_Occurrence) return Integer is
-      Stop : constant Natural := Code_End (Error);
-   begin
-      return
-        (if Stop = 0 then 0
-         else Integer'Value
-           (Ada.Exceptions.Exception_Message (Error) (Code_First .. Stop - 1)));
-   end Code_Of;
+     (Error_Of (Error).Code);
 
    function Message_Of (Error : Ada.Exceptions.Exception_Occurrence) return UTF_8_String is
-      Text : constant String  := Ada.Exceptions.Exception_Message (Error);
-      Stop : constant Natural := Code_End (Error);
-   begin
-      return (if Stop = 0 then Text else Text (Stop + Code_Suffix'Length .. Text'Last));
-   end Message_Of;
+     (Error_Of (Error).Message);
+
+   --  States: ISO/IEC 9075-2, clause 24, and PostgreSQL's manual, appendix A
+
+   function Kind_Of_State (State : SQL_State) return Error_Kind is
+     (if    State in "23505"                               then Unique_Violation
+      elsif State in "23503" | "23001"                     then Foreign_Key_Violation
+      elsif State in "23502"                               then Not_Null_Violation
+      elsif State in "23514"                               then Check_Violation
+      elsif State (1 .. 2) = "23"                          then Other_Violation
+      elsif State in "40001" | "40000"                     then Serialization_Failure
+      elsif State in "40P01"                               then Deadlock
+      elsif State in "55P03"                               then Lock_Timeout
+      elsif State in "57014"                               then Cancelled
+      elsif State in "08001" | "08004" | "57P03" | "53300" then Unable_To_Connect
+      --  Refused, starting, too many connections
+      elsif State in "08007" | "40003"                     then Outcome_Unknown
+      elsif State (1 .. 2) = "08"
+        or else State in "57P01" | "57P02" | "57P05" | "25P03"
+      then Connection_Lost
+      --  The server stops or crashed; the session or its transaction was idle for too long
+      elsif State (1 .. 2) = "22"                          then Wrong_Value
+      elsif State (1 .. 2) = "42"                          then Wrong_Statement
+      else Other_Error);
+
+   --  https://mariadb.com/docs/server/reference/error-codes
+
+   function Kind_Of_MariaDB (Code : Integer; State : SQL_State) return Error_Kind is
+     (case Code is
+         when 1_022 | 1_062 | 1_169 | 1_586 | 1_859 => Unique_Violation,
+         when 1_216 | 1_217 | 1_451 | 1_452         => Foreign_Key_Violation,
+         when 1_048 | 1_364                         => Not_Null_Violation,
+         --  Null, or no value and no default
+         when 4_025                                 => Check_Violation,
+         when 1_020                                 => Serialization_Failure,
+         --  The record has changed since the snapshot
+         when 1_213                                 => Deadlock,
+         when 1_205                                 => Lock_Timeout,
+         when 1_203                                 => Unable_To_Connect,
+         --  The user has too many connections
+         when others                                => Kind_Of_State (State));
+
+   --  https://sqlite.org/rescode.html. ABORT follows the program's own rollback.
+
+   function Kind_Of_SQLite (Primary_Code : Natural; State : SQL_State) return Error_Kind is
+     (case Primary_Code is
+         when 5 | 6  => Database_Busy,
+         when 4      => Other_Error,
+         when others => Kind_Of_State (State));
+
+   function Kind (Error : Error_Record) return Error_Kind is
+     (case Error.Origin is
+         when From_MariaDB => Kind_Of_MariaDB (Error.Code, Error.State),
+         when From_SQLite  => Kind_Of_SQLite (Error.Code mod 256, Error.State),
+         when others       => Kind_Of_State (Error.State));
+
+   --  A file that SQLite cannot open is not there the next time either
+
+   function Is_Retryable (Error : Error_Record) return Boolean is
+     (case Error.Kind is
+         when Serialization_Failure | Deadlock | Lock_Timeout | Database_Busy => True,
+         when Unable_To_Connect => Error.Origin /= From_SQLite,
+         when others            => False);
 
    procedure Refuse_Null (Column : Column_Number) is
    begin

@@ -34,8 +34,7 @@ package Appserver.SQL is
    ------------
 
    SQL_Error : exception;
-   --  The database refused, or a value was not what the program asked for. The functions below
-   --  tell why.
+   --  The database refused, or a value was not what the program asked for. Error_Of tells why.
 
    Misuse_Error : exception;
    --  The program called what it must not call: a column that is not there, a closed statement
@@ -44,15 +43,76 @@ package Appserver.SQL is
      with Dynamic_Predicate => (for all C of SQL_State => C in '0' .. '9' | 'A' .. 'Z');
    --  An SQLSTATE, of ISO/IEC 9075-2, clause 24, or the database's own
 
+   type Error_Origin is (From_Appserver, From_SQLite, From_PostgreSQL, From_MariaDB);
+   --  From_Appserver: the value or the call is refused here, without an answer of the database
+
+   type Error_Kind is
+     (Unique_Violation,
+      Foreign_Key_Violation,
+      Not_Null_Violation,
+      Check_Violation,
+      Other_Violation,
+      --  Of another constraint, or of one that the database does not tell
+      Serialization_Failure,
+      --  The transaction could not be put in an order with others
+      Deadlock,
+      Lock_Timeout,
+      --  A lock was not free, or not in time
+      Database_Busy,
+      --  SQLite: the database is locked, or has changed since the transaction read it
+      Cancelled,
+      --  By Cancel, or a limit of time
+      Unable_To_Connect,
+      --  There was no connection: nothing was begun
+      Connection_Lost,
+      Outcome_Unknown,
+      --  The database itself does not know whether it has committed
+      Wrong_Value,
+      --  Class 22, a data exception: no number, too long, too large
+      Wrong_Statement,
+      --  Class 42: its syntax, names or rights
+      Other_Error);
+   --  What a program does about an error: the same kind for all databases
+
+   type Error_Record (Message_Length, Detail_Length, Constraint_Length : Natural) is tagged record
+      Origin     : Error_Origin;
+      State      : SQL_State;
+      Code       : Integer;
+      --  SQLite's extended result code, or MariaDB's error number; else 0
+      Message    : UTF_8_String (1 .. Message_Length);
+      --  The database library's own words
+      Detail     : UTF_8_String (1 .. Detail_Length);
+      --  PostgreSQL's, as in "Key (name)=(Ada) already exists."; else empty
+      Constraint : UTF_8_String (1 .. Constraint_Length);
+      --  The name of the one that is violated, of PostgreSQL; else empty: the message tells it
+   end record;
+
+   function Error_Of (Occurrence : Ada.Exceptions.Exception_Occurrence) return Error_Record;
+   --  The task that the error was raised in has all of the latest one, its message up to 2,000
+   --  bytes, detail and constraint to 500. Else there is what GNAT keeps of an exception: origin,
+   --  state, code, and 200 bytes of words. State HY000 if it is not an SQL_Error of this library.
+
+   function Kind (Error : Error_Record) return Error_Kind;
+   --  By the state, and by the code where that tells more
+
+   function Is_Unique_Violation (Error : Error_Record) return Boolean is
+     (Error.Kind = Unique_Violation);
+   function Is_Foreign_Key_Violation (Error : Error_Record) return Boolean is
+     (Error.Kind = Foreign_Key_Violation);
+   function Is_Constraint_Violation (Error : Error_Record) return Boolean is
+     (Error.Kind in Unique_Violation .. Other_Violation);
+   function Is_Connection_Failure (Error : Error_Record) return Boolean is
+     (Error.Kind in Unable_To_Connect .. Outcome_Unknown);
+
+   function Is_Retryable (Error : Error_Record) return Boolean;
+   --  Whether the same transaction can succeed if it is made again from its begin, and cannot have
+   --  been committed. Not after Connection_Lost: it may have been in the commit, which
+   --  Appserver.Retry.Transactions can tell.
+
    function State_Of (Error : Ada.Exceptions.Exception_Occurrence) return SQL_State;
-   --  HY000, a general error, if Error is not an SQL_Error of this library
-
    function Code_Of (Error : Ada.Exceptions.Exception_Occurrence) return Integer;
-   --  The database library's own code; 0 where there is none
-
    function Message_Of (Error : Ada.Exceptions.Exception_Occurrence) return UTF_8_String;
-   --  The database library's own words. GNAT keeps 200 bytes of an exception's message, so long
-   --  words are cut; the state and the code never are.
+   --  Parts of Error_Of
 
    ----------------
    -- Statements --
@@ -290,7 +350,13 @@ private
    procedure Commit (Self : in out Connection);
    procedure Roll_Back (Self : in out Connection);
 
-   procedure Raise_Error (State : SQL_State; Code : Integer; Message : UTF_8_String)
+   procedure Raise_Error
+     (State      : SQL_State;
+      Code       : Integer;
+      Message    : UTF_8_String;
+      Origin     : Error_Origin := From_Appserver;
+      Detail     : UTF_8_String := "";
+      Constraint : UTF_8_String := "")
      with No_Return;
 
    --  Errors that do not come from the database

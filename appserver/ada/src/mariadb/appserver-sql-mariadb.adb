@@ -26,7 +26,7 @@ package body Appserver.SQL.MariaDB is
 
    function State_Of (Code : Error_Number; State : String) return SQL_State is
      (case Code is
-         when Interrupted                                   => "57014",
+         when Interrupted | Statement_Timeout               => "57014",
          when Socket_Failed | Host_Failed | Unknown_Host    => "08001",
          when Server_Gone | Server_Lost | Connection_Killed => "08006",
          when others                                        => State);
@@ -47,7 +47,8 @@ package body Appserver.SQL.MariaDB is
       if State (State'First .. State'First + 1) = "40" then
          Ignored := real_query (DB, Nothing_To_Do'Address, Nothing_To_Do'Length);
       end if;
-      Raise_Error (State_Of (Code, State), Integer (Code), Message);
+      Raise_Error
+        (State_Of (Code, State), Integer (Code), Message, Origin => From_MariaDB);
    end Raise_Failure;
 
    procedure Raise_Latest (DB : Connection_Handle) with No_Return, No_Inline;

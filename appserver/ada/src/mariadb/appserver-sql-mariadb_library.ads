@@ -28,6 +28,7 @@ private package Appserver.SQL.MariaDB_Library is
    --  The server's: https://mariadb.com/kb/en/mariadb-error-codes/
    Interrupted       : constant Error_Number := 1_317;
    Connection_Killed : constant Error_Number := 1_927;
+   Statement_Timeout : constant Error_Number := 1_969;
    --  The library's, errmsg.h
    Socket_Failed     : constant Error_Number := 2_002;
    Host_Failed       : constant Error_Number := 2_003;

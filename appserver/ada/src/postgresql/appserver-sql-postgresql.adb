@@ -38,9 +38,11 @@ package body Appserver.SQL.PostgreSQL is
    procedure Raise_Failure (DB : Connection_Handle; Result : Result_Handle)
      with No_Return, No_Inline;
    procedure Raise_Failure (DB : Connection_Handle; Result : Result_Handle) is
-      State   : constant String := Value_Of (resultErrorField (Result, Field_State));
-      Message : constant String := Value_Of (resultErrorField (Result, Field_Message));
-      Outcome : constant Result_Status := resultStatus (Result);
+      State    : constant String := Value_Of (resultErrorField (Result, Field_State));
+      Message  : constant String := Value_Of (resultErrorField (Result, Field_Message));
+      Detail   : constant String := Value_Of (resultErrorField (Result, Field_Detail));
+      Violated : constant String := Value_Of (resultErrorField (Result, Field_Constraint));
+      Outcome  : constant Result_Status := resultStatus (Result);
    begin
       clear (Result);
       case Outcome is
@@ -53,7 +55,8 @@ package body Appserver.SQL.PostgreSQL is
               ((if State /= "" then State
                 elsif status (DB) /= Connection_OK then "08006" else "HY000"),
                0,
-               (if Message /= "" then Message else First_Line (Value_Of (errorMessage (DB)))));
+               (if Message /= "" then Message else First_Line (Value_Of (errorMessage (DB)))),
+               From_PostgreSQL, Detail, Violated);
       end case;
    end Raise_Failure;
 
@@ -128,9 +131,10 @@ package body Appserver.SQL.PostgreSQL is
       then
          Raise_Error
            (Message (State .. State + 4), 0,
-            Message (Message'First .. State - 1) & Message (State + 7 .. Message'Last));
+            Message (Message'First .. State - 1) & Message (State + 7 .. Message'Last),
+            From_PostgreSQL);
       else
-         Raise_Error ("08001", 0, Message);
+         Raise_Error ("08001", 0, Message, From_PostgreSQL);
       end if;
    end Raise_Refusal;
 

@@ -133,8 +133,10 @@ private package Appserver.SQL.PostgreSQL_Library is
    function resultStatus (Result : Result_Handle) return Result_Status
      with Import, Convention => C, External_Name => "PQresultStatus";
 
-   Field_State   : constant := Character'Pos ('C');
-   Field_Message : constant := Character'Pos ('M');
+   Field_State      : constant := Character'Pos ('C');
+   Field_Message    : constant := Character'Pos ('M');
+   Field_Detail     : constant := Character'Pos ('D');
+   Field_Constraint : constant := Character'Pos ('n');
 
    function resultErrorField (Result : Result_Handle; Field : int) return Strings.chars_ptr
      with Import, Convention => C, External_Name => "PQresultErrorField";

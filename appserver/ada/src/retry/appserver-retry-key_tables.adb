@@ -25,9 +25,6 @@ package body Appserver.Retry.Key_Tables is
       end if;
    end Find;
 
-   Violation : constant String := "23";
-   --  The class of SQLSTATE
-
    procedure Take
      (Table : String;
       Marks : Parameter_Marks;
@@ -41,7 +38,7 @@ package body Appserver.Retry.Key_Tables is
       Change.Execute;
    exception
       when Error : SQL.SQL_Error =>
-         if SQL.State_Of (Error) (1 .. 2) = Violation then
+         if SQL.Error_Of (Error).Is_Constraint_Violation then
             raise Key_Taken_Error with SQL.Message_Of (Error);
          end if;
          raise;

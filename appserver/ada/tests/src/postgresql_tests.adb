@@ -122,6 +122,25 @@ package body PostgreSQL_Tests is
       Assert (T.Query.Step and then T.Query.As_Text (1) = "infinity", "no moment");
    end Types;
 
+   procedure Parts_Of_An_Error (T : in out Fixture) is
+   begin
+      T.DB.Execute ("CREATE TABLE t (x integer CONSTRAINT single UNIQUE)");
+      T.DB.Execute ("INSERT INTO t VALUES (7)");
+      T.DB.Execute ("INSERT INTO t VALUES (7)");
+      Assert (False, "went in twice");
+   exception
+      when Occurrence : SQL_Error =>
+         declare
+            Error : constant Error_Record := Error_Of (Occurrence);
+         begin
+            Assert (Error.Origin = From_PostgreSQL, Error.Origin'Image);
+            Assert (Error.State, "23505", "state");
+            Assert (Error.Code = 0, "code");
+            Assert (Error.Constraint, "single", "constraint");
+            Assert (Error.Detail, "Key (x)=(7) already exists.", "detail");
+         end;
+   end Parts_Of_An_Error;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -130,6 +149,7 @@ package body PostgreSQL_Tests is
       Result.Add_Test (Caller.Create ("PostgreSQL: failed work", Failed_Work'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: parameters in texts", Parameters'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: texts it refuses", Refused_Texts'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: parts of an error", Parts_Of_An_Error'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: its own types", Types'Access));
       return Result;
    end Suite;

@@ -1,5 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 
+with Ada.Exceptions;
 with Ada.Text_IO;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
@@ -91,6 +92,9 @@ package body SQLite_Tests is
       Assert (False, "a name was taken twice");
    exception
       when Error : SQL.SQL_Error =>
+         Assert
+           (Ada.Exceptions.Exception_Message (Error),
+            "SQLSTATE 23505, SQLite 2067: UNIQUE constraint failed: account.name", "exception");
          Assert (SQL.State_Of (Error), "23505", "state");
          Assert (SQL.Code_Of (Error) = 2067, "code" & SQL.Code_Of (Error)'Image);
          Assert

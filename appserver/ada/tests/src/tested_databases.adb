@@ -26,6 +26,7 @@ package body Tested_Databases is
    procedure Connect (DB : in out SQLite.Connection) is
    begin
       DB.Open (Ada.Command_Line.Argument (1) & "/shared.db");
+      DB.Execute ("PRAGMA foreign_keys = on");
    end Connect;
 
    procedure Prepare
