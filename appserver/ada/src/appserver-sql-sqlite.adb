@@ -270,6 +270,13 @@ package body Appserver.SQL.SQLite is
       Ignored      := reset (Self.Handle);
    end Reset;
 
+   overriding procedure Unbind (Self : in out Statement) is
+      Ignored : Result_Code;
+   begin
+      Self.Reset;
+      Ignored := clear_bindings (Self.Handle);
+   end Unbind;
+
    -------------
    -- Reading --
    -------------

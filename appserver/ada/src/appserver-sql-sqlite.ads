@@ -20,6 +20,7 @@ package Appserver.SQL.SQLite is
    --  The operations of Appserver.SQL, as they are there
 
    overriding function Is_Open (Self : Connection) return Boolean with Inline;
+   overriding function Is_Connected (Self : Connection) return Boolean is (Self.Is_Open);
    overriding function Prepare
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
    overriding function Use_Text
@@ -51,6 +52,7 @@ package Appserver.SQL.SQLite is
    overriding function Step (Self : in out Statement) return Boolean with Inline;
    overriding procedure Execute (Self : in out Statement) with Inline;
    overriding procedure Reset (Self : in out Statement) with Inline;
+   overriding procedure Unbind (Self : in out Statement);
    overriding procedure Close (Self : in out Statement);
    overriding function Is_Null (Self : Statement; Column : Column_Number) return Boolean;
    overriding function As_Integer_32

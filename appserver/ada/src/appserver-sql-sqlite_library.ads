@@ -101,6 +101,9 @@ private package Appserver.SQL.SQLite_Library is
    function bind_null (Statement : Statement_Handle; Parameter : int) return Result_Code
      with Import, Convention => C, External_Name => "sqlite3_bind_null";
 
+   function clear_bindings (Statement : Statement_Handle) return Result_Code
+     with Import, Convention => C, External_Name => "sqlite3_clear_bindings";
+
    function step (Statement : Statement_Handle) return Result_Code
      with Import, Convention => C, External_Name => "sqlite3_step";
 

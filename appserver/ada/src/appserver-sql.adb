@@ -321,6 +321,7 @@ package body Appserver.SQL is
       Self.Next       := null;
       Self.Columns    := 0;
       Self.Parameters := 0;
+      Self.Is_Stale   := False;
    end Detach;
 
    overriding procedure Finalize (Self : in out Statement) is

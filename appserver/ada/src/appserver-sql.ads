@@ -134,8 +134,8 @@ package Appserver.SQL is
    --  Columns of the current row; 0 without one
 
    function Parameter_Count (Self : Statement'Class) return Natural;
-   --  Parameters to bind, from 1 on; those that were not bound are null. A text has them as its
-   --  database writes them: ? in SQLite and MariaDB, $1 and so on in PostgreSQL.
+   --  Parameters to bind, from 1 on; those that were not bound are null. A text for any database
+   --  has a ? for each; one for PostgreSQL may have $1 and so on.
 
    --  Preconditions: each is True, or raises Misuse_Error that says what is wrong
 
@@ -188,6 +188,11 @@ package Appserver.SQL is
           Post'Class => not Self.Has_Row;
    --  Leaves the rows that were not read, and gives back the locks that reading them holds
 
+   procedure Unbind (Self : in out Statement) is abstract
+     with Pre'Class  => Can_Run (Self),
+          Post'Class => not Self.Has_Row;
+   --  Resets it, and makes all of its parameters null, as they are once it is prepared
+
    procedure Close (Self : in out Statement) is abstract
      with Post'Class => not Self.Is_Open;
    --  Releases it. It may be closed already, and it may be prepared again.
@@ -237,6 +242,11 @@ package Appserver.SQL is
    -----------------
 
    function Is_Open (Self : Connection) return Boolean is abstract;
+
+   function Is_Connected (Self : Connection) return Boolean is abstract
+     with Pre'Class => Can_Use (Self);
+   --  False after a call that found the server gone. Nobody is asked: who needs to know before the
+   --  next call executes SELECT 1.
 
    function Can_Use (Self : Connection'Class) return Boolean;
    --  A precondition: it is open, or Misuse_Error
@@ -314,12 +324,16 @@ private
    --  Columns is 0 without a row and so without a connection too: one comparison tells whether a
    --  column can be read.
 
+   --  Is_Stale: the server has forgotten it, or will not run it any more; only to prepare it anew
+   --  helps
+
    type Statement is abstract limited new Ada.Finalization.Limited_Controlled with record
       Columns    : Natural := 0;
       Parameters : Natural := 0;
       Owner      : Connection_Reference;
       Previous   : Statement_Reference;
       Next       : Statement_Reference;
+      Is_Stale   : Boolean := False;
    end record;
 
    overriding procedure Finalize (Self : in out Statement);

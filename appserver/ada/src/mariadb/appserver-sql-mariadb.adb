@@ -84,6 +84,11 @@ package body Appserver.SQL.MariaDB is
    overriding function Is_Open (Self : Connection) return Boolean is
      (Self.Handle /= No_Connection);
 
+   --  The library closes the socket of a connection that was lost
+
+   overriding function Is_Connected (Self : Connection) return Boolean is
+     (get_socket (Self.Handle) /= No_Socket);
+
    --  Null, if it is empty
 
    function New_Word (Text : Unbounded_String) return Strings.chars_ptr is
@@ -579,6 +584,14 @@ package body Appserver.SQL.MariaDB is
    -- Running: a prepared statement --
    -----------------------------------
 
+   procedure Fail (Self : in out Statement) with No_Return, No_Inline;
+   procedure Fail (Self : in out Statement) is
+   begin
+      Self.Is_Stale :=
+        stmt_errno (Self.Handle) in Unknown_Statement | Needs_Preparing | Columns_Changed;
+      Raise_Latest (Handle_Of (Self), Self.Handle);
+   end Fail;
+
    subtype Whole_Type is Type_Code
      with Static_Predicate => Whole_Type in
        Type_Tiny | Type_Short | Type_Long | Type_Int_24 | Type_Long_Long | Type_Year;
@@ -646,7 +659,7 @@ package body Appserver.SQL.MariaDB is
          Describe (Self.Outputs.all, I, Fields (I));
       end loop;
       if stmt_bind_result (Self.Handle, Self.Outputs.Bindings) /= 0 then
-         Raise_Latest (Handle_Of (Self), Self.Handle);
+         Fail (Self);
       end if;
    end Prepare_Outputs;
 
@@ -655,12 +668,12 @@ package body Appserver.SQL.MariaDB is
    begin
       if not Self.Bound then
          if stmt_bind_param (Self.Handle, Self.Inputs.Bindings) /= 0 then
-            Raise_Latest (Owner.Handle, Self.Handle);
+            Fail (Self);
          end if;
          Self.Bound := True;
       end if;
       if stmt_execute (Self.Handle) /= 0 then
-         Raise_Latest (Owner.Handle, Self.Handle);
+         Fail (Self);
       end if;
       Self.Result := stmt_result_metadata (Self.Handle);
       if Self.Result = No_Result then
@@ -668,7 +681,7 @@ package body Appserver.SQL.MariaDB is
       else
          Prepare_Outputs (Self);
          if stmt_store_result (Self.Handle) /= 0 then
-            Raise_Latest (Owner.Handle, Self.Handle);
+            Fail (Self);
          end if;
       end if;
    end Run_Prepared;
@@ -684,12 +697,12 @@ package body Appserver.SQL.MariaDB is
          then
             Point_To_Bytes (Values, I, Natural (Values.Slots (I).Length));
             if stmt_fetch_column (Self.Handle, Values.Bindings (I), unsigned (I - 1), 0) /= 0 then
-               Raise_Latest (Handle_Of (Self), Self.Handle);
+               Fail (Self);
             end if;
          end if;
       end loop;
       if stmt_bind_result (Self.Handle, Values.Bindings) /= 0 then
-         Raise_Latest (Handle_Of (Self), Self.Handle);
+         Fail (Self);
       end if;
    end Fetch_Again;
 
@@ -704,7 +717,7 @@ package body Appserver.SQL.MariaDB is
             Fetch_Again (Self);
             return True;
          when others =>
-            Raise_Latest (Handle_Of (Self), Self.Handle);
+            Fail (Self);
       end case;
    end Next_Prepared_Row;
 
@@ -757,6 +770,14 @@ package body Appserver.SQL.MariaDB is
    begin
       Drop_Result (Self);
    end Reset;
+
+   overriding procedure Unbind (Self : in out Statement) is
+   begin
+      Drop_Result (Self);
+      for Slot of Self.Inputs.Slots loop
+         Slot.Is_Null := 1;
+      end loop;
+   end Unbind;
 
    -------------
    -- Reading --

@@ -26,7 +26,9 @@ private package Appserver.SQL.MariaDB_Library is
    OK : constant Error_Number := 0;
 
    --  The server's: https://mariadb.com/kb/en/mariadb-error-codes/
+   Unknown_Statement : constant Error_Number := 1_243;
    Interrupted       : constant Error_Number := 1_317;
+   Needs_Preparing   : constant Error_Number := 1_615;
    Connection_Killed : constant Error_Number := 1_927;
    Statement_Timeout : constant Error_Number := 1_969;
    --  The library's, errmsg.h
@@ -35,6 +37,7 @@ private package Appserver.SQL.MariaDB_Library is
    Unknown_Host      : constant Error_Number := 2_005;
    Server_Gone       : constant Error_Number := 2_006;
    Server_Lost       : constant Error_Number := 2_013;
+   Columns_Changed   : constant Error_Number := 2_057;
 
    function server_init
      (Count : int; Arguments, Groups : System.Address := System.Null_Address) return int
@@ -65,6 +68,11 @@ private package Appserver.SQL.MariaDB_Library is
       Socket                         : Strings.chars_ptr;
       Flags                          : unsigned_long) return Connection_Handle
      with Import, Convention => C, External_Name => "mysql_real_connect";
+
+   No_Socket : constant := -1;
+
+   function get_socket (DB : Connection_Handle) return int
+     with Import, Convention => C, External_Name => "mysql_get_socket";
 
    procedure close (DB : Connection_Handle)
      with Import, Convention => C, External_Name => "mysql_close";

@@ -78,6 +78,9 @@ package body Appserver.SQL.PostgreSQL is
    overriding function Is_Open (Self : Connection) return Boolean is
      (Self.Handle /= No_Connection);
 
+   overriding function Is_Connected (Self : Connection) return Boolean is
+     (status (Self.Handle) = Connection_OK);
+
    --  Until the socket is ready for what the library wants to do next
 
    procedure Await (DB : Connection_Handle; Next : Polling_Status; Stop : Ada.Real_Time.Time) is
@@ -328,12 +331,13 @@ package body Appserver.SQL.PostgreSQL is
    is
       Number : constant Statement_Number := On.Latest + 1;
       Name   : constant String           := Name_Of (Number);
+      Native : constant PostgreSQL_Texts.Native_Text := PostgreSQL_Texts.Native (Text);
       Result : Result_Handle;
    begin
       Self.Close;
       Check_Text (Text);
       Release_Left (On);
-      Result := prepare (On.Handle, To_C (Name), To_C (Text));
+      Result := prepare (On.Handle, To_C (Name), To_C (Native.Text));
       Check (On.Handle, Result);
       clear (Result);
       On.Latest := Number;
@@ -348,11 +352,13 @@ package body Appserver.SQL.PostgreSQL is
    end Prepare;
 
    procedure Use_Text
-     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String) is
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
+   is
+      Native : constant PostgreSQL_Texts.Native_Text := PostgreSQL_Texts.Native (Text);
    begin
       Self.Close;
       Check_Text (Text);
-      Begin_Statement (Self, 0, Text, PostgreSQL_Texts.Parameter_Count (Text), In_Text);
+      Begin_Statement (Self, 0, Native.Text, Native.Parameters, In_Text);
       Self.Attach (On);
    end Use_Text;
 
@@ -479,6 +485,11 @@ package body Appserver.SQL.PostgreSQL is
    -- Running --
    -------------
 
+   --  "cached plan must not change result type", and a statement that was deallocated
+
+   subtype Stale_State is String
+     with Static_Predicate => Stale_State in "0A000" | "26000";
+
    --  The rows are then in Self.Result
 
    procedure Run (Self : in out Statement) is
@@ -503,7 +514,8 @@ package body Appserver.SQL.PostgreSQL is
          declare
             Failed : constant Result_Handle := Self.Result;
          begin
-            Self.Result := No_Result;
+            Self.Result   := No_Result;
+            Self.Is_Stale := Value_Of (resultErrorField (Failed, Field_State)) in Stale_State;
             Raise_Failure (Owner.Handle, Failed);
          end;
       end if;
@@ -537,6 +549,12 @@ package body Appserver.SQL.PostgreSQL is
    begin
       Drop_Result (Self);
    end Reset;
+
+   overriding procedure Unbind (Self : in out Statement) is
+   begin
+      Drop_Result (Self);
+      Self.Values.Values := [others => System.Null_Address];
+   end Unbind;
 
    -------------
    -- Reading --

@@ -2,10 +2,11 @@
 --
 --  PostgreSQL databases, through libpq.
 --
---  The operations are those of Appserver.SQL. Parameters are written $1, $2 and so on. Values
---  travel as text: then the server converts them, and every type that it has can be bound and
---  read. Only the rows of a prepared statement whose columns are all integers and texts come in
---  binary form, in which a text is the same and an integer costs less.
+--  The operations are those of Appserver.SQL. Parameters are written ?, as in other databases, or
+--  $1, $2 and so on. In a text without a $n the operators that begin with a ? are written with two,
+--  as in data ?? 'key'. Values travel as text: then the server converts them, and every type that
+--  it has can be bound and read. Only the rows of a prepared statement whose columns are all
+--  integers and texts come in binary form, in which a text is the same and an integer costs less.
 --
 --  Rows are stored: a Step that runs the statement has all of them sent here before it returns the
 --  first one, so other statements of the connection can run while they are read. That is also
@@ -58,6 +59,7 @@ package Appserver.SQL.PostgreSQL is
    --  The operations of Appserver.SQL, as they are there
 
    overriding function Is_Open (Self : Connection) return Boolean with Inline;
+   overriding function Is_Connected (Self : Connection) return Boolean;
    overriding function Prepare
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
    overriding function Use_Text
@@ -86,6 +88,7 @@ package Appserver.SQL.PostgreSQL is
    overriding function Step (Self : in out Statement) return Boolean with Inline;
    overriding procedure Execute (Self : in out Statement);
    overriding procedure Reset (Self : in out Statement);
+   overriding procedure Unbind (Self : in out Statement);
    overriding procedure Close (Self : in out Statement);
    overriding function Is_Null (Self : Statement; Column : Column_Number) return Boolean;
    overriding function As_Integer_32

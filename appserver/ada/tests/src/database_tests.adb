@@ -4,6 +4,7 @@ with Error_Tests;
 with Misuse_Tests;
 with Retried_Transaction_Tests;
 with Server_Tests;
+with SQL_Pool_Tests;
 with Transaction_Tests;
 with Value_Tests;
 
@@ -11,6 +12,7 @@ package body Database_Tests is
 
    package Errors is new Error_Tests (Database);
    package Misuse is new Misuse_Tests (Database);
+   package Pools is new SQL_Pool_Tests (Database);
    package Retries is new Retried_Transaction_Tests (Database);
    package Transactions is new Transaction_Tests (Database);
    package Values is new Value_Tests (Database);
@@ -23,6 +25,7 @@ package body Database_Tests is
       Result.Add_Test (Values.Suite);
       Result.Add_Test (Transactions.Suite);
       Result.Add_Test (Misuse.Suite);
+      Result.Add_Test (Pools.Suite);
       Result.Add_Test (Retries.Suite);
       return Result;
    end Suite;
@@ -31,6 +34,7 @@ package body Database_Tests is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
       Result.Add_Test (Servers.Suite);
+      Result.Add_Test (Pools.Server_Suite);
       Result.Add_Test (Retries.Server_Suite);
       return Result;
    end Server_Suite;

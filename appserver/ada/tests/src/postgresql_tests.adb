@@ -12,6 +12,7 @@ package body PostgreSQL_Tests is
    use Appserver.SQL;
    use AUnit.Assertions;
    use Checks;
+   use type SQL.Integer_64;
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
       DB    : aliased PostgreSQL.Connection;
@@ -74,7 +75,41 @@ package body PostgreSQL_Tests is
       Has ("SELECT /* open $1", 0);
       Has ("SELECT $", 0);
       Has ("", 0);
+      Has ("SELECT ?, ?, '?', ""?"", $$?$$, E'\'?' -- ?" & ASCII.LF & ", /* ? */ ?", 3);
+      Has ("SELECT $1, data ? 'key', data ?? 'key'", 1);
+      Has ("SELECT data ?? 'key', data ??| ?", 1);
+      Has ("SELECT data ?? 'key'", 0);
    end Parameters;
+
+   --  Operators that begin with a question mark
+
+   procedure Question_Marks (T : in out Fixture) is
+      procedure Is_True (Text : String; Keys : String) is
+      begin
+         T.Query.Prepare (T.DB, Text);
+         T.Query.Bind (1, Keys);
+         Assert (T.Query.Step and then T.Query.As_Text (1) = "t", Text);
+         T.Query.Use_Text (T.DB, Text);
+         T.Query.Bind (1, Keys);
+         Assert (T.Query.Step and then T.Query.As_Text (1) = "t", Text & " as text");
+      end Is_True;
+   begin
+      Is_True ("SELECT '{""a"": 1}'::jsonb ?? ?", "a");
+      Is_True ("SELECT '{""a"": 1}'::jsonb ? $1", "a");
+      Is_True ("SELECT '{""a"": 1}'::jsonb ??| ?::text[]", "{a,b}");
+      Answers (T.DB, "SELECT '{""a"": 1}'::jsonb ?? 'a'", "t");
+      T.Query.Prepare
+        (T.DB, "SELECT ?::int, ?::int, ?::int, ?::int, ?::int, ?::int, ?::int, ?::int, ?::int,"
+         & " ?::int, ?::int");
+      for Number in 1 .. 11 loop
+         T.Query.Bind (Number, SQL.Integer_64 (10 * Number));
+      end loop;
+      Assert (T.Query.Step, "a row");
+      for Number in 1 .. 11 loop
+         Assert
+           (T.Query.As_Integer_64 (Number) = SQL.Integer_64 (10 * Number), "in order");
+      end loop;
+   end Question_Marks;
 
    procedure Refused_Texts (T : in out Fixture) is
       procedure Bind_NUL is
@@ -148,6 +183,7 @@ package body PostgreSQL_Tests is
    begin
       Result.Add_Test (Caller.Create ("PostgreSQL: failed work", Failed_Work'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: parameters in texts", Parameters'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: question marks", Question_Marks'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: texts it refuses", Refused_Texts'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: parts of an error", Parts_Of_An_Error'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: its own types", Types'Access));

@@ -52,9 +52,6 @@ package Test_Databases is
         (Self : in out Statement; On : in out Connection; Text : String);
       with procedure Use_Text
         (Self : in out Statement; On : in out Connection; Text : String);
-
-      with function Own (Text : String) return String;
-      --  Text with its parameters, which are ?, as the database has them
    package Database is
       procedure Open (DB : in out Connection);
       --  Connects, and drops the tables that tests make

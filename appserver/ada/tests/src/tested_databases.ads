@@ -17,8 +17,6 @@ package Tested_Databases is
    PostgreSQL_Variable : constant String := "LAB_POSTGRESQL";
    MariaDB_Variable    : constant String := "LAB_MARIADB";
 
-   function Same (Text : String) return String is (Text);
-
    procedure Connect (DB : in out SQLite.Connection);
    procedure Prepare
      (Self : in out SQLite.Statement; On : in out SQLite.Connection; Text : String);
@@ -40,8 +38,7 @@ package Tested_Databases is
       Connect_As_Stranger => Connect,
       Connect_Nowhere     => Connect,
       Prepare             => Prepare,
-      Use_Text            => Prepare,
-      Own                 => Same);
+      Use_Text            => Prepare);
 
    procedure Connect (DB : in out PostgreSQL.Connection);
    procedure Connect_As_Stranger (DB : in out PostgreSQL.Connection);
@@ -50,7 +47,6 @@ package Tested_Databases is
      (Self : in out PostgreSQL.Statement; On : in out PostgreSQL.Connection; Text : String);
    procedure Use_Text
      (Self : in out PostgreSQL.Statement; On : in out PostgreSQL.Connection; Text : String);
-   function Numbered (Text : String) return String;
 
    package PostgreSQL_Database is new Database
      (Known               =>
@@ -76,8 +72,7 @@ package Tested_Databases is
       Connect_As_Stranger => Connect_As_Stranger,
       Connect_Nowhere     => Connect_Nowhere,
       Prepare             => Prepare,
-      Use_Text            => Use_Text,
-      Own                 => Numbered);
+      Use_Text            => Use_Text);
 
    procedure Connect (DB : in out MariaDB.Connection);
    procedure Connect_As_Stranger (DB : in out MariaDB.Connection);
@@ -113,7 +108,6 @@ package Tested_Databases is
       Connect_As_Stranger => Connect_As_Stranger,
       Connect_Nowhere     => Connect_Nowhere,
       Prepare             => Prepare,
-      Use_Text            => Use_Text,
-      Own                 => Same);
+      Use_Text            => Use_Text);
 
 end Tested_Databases;
