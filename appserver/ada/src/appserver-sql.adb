@@ -1,10 +1,12 @@
 --  SPDX-License-Identifier: Apache-2.0
 
 with Ada.Strings.Fixed;
+with Appserver.SQL.Text_Values;
 
 package body Appserver.SQL is
 
    use type Ada.Exceptions.Exception_Id;
+   use type Interfaces.Unsigned_8;
 
    ------------
    -- Errors --
@@ -237,6 +239,14 @@ package body Appserver.SQL is
       Raise_Error ("22003", 0, "column" & Column'Image & " does not fit in " & Into);
    end Refuse_Range;
 
+   function To_Boolean (Value : Integer_64; Column : Column_Number) return Boolean is
+   begin
+      if Value not in 0 .. 1 then
+         Raise_Error ("22018", 0, "column" & Column'Image & " is no Boolean:" & Value'Image);
+      end if;
+      return Interfaces."=" (Value, 1);
+   end To_Boolean;
+
    function Narrowed (Value : Integer_64; Column : Column_Number) return Integer_32 is
    begin
       if Value not in Integer_64 (Integer_32'First) .. Integer_64 (Integer_32'Last) then
@@ -293,6 +303,95 @@ package body Appserver.SQL is
       return Decimal'Fixed_Value (Value);
    end As_Decimal;
 
+   ----------------------------
+   -- Dates, times and UUIDs --
+   ----------------------------
+
+   procedure Bind (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Date) is
+   begin
+      Self.Bind (Parameter, Text_Values.Image (Value));
+   end Bind;
+
+   procedure Bind
+     (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Time_Of_Day) is
+   begin
+      Self.Bind (Parameter, Text_Values.Image (Value));
+   end Bind;
+
+   procedure Bind (Self : in out Statement'Class; Parameter : Parameter_Number; Value : UUID) is
+   begin
+      Self.Bind (Parameter, UTF_8_String'(Image (Value)));
+   end Bind;
+
+   function As_Date (Self : Statement'Class; Column : Column_Number) return Date is
+     (Text_Values.To_Date (Self.As_Text (Column), Column));
+
+   function As_Time_Of_Day (Self : Statement'Class; Column : Column_Number) return Time_Of_Day is
+     (Text_Values.To_Time_Of_Day (Self.As_Text (Column), Column));
+
+   function As_UUID (Self : Statement'Class; Column : Column_Number) return UUID is
+      Text : constant UTF_8_String := Self.As_Text (Column);
+   begin
+      if Is_UUID (Text) then
+         return To_UUID (Text);
+      elsif Text'Length /= UUID'Length then
+         Raise_Error ("22018", 0, "column" & Column'Image & " is no UUID: " & Text);
+      end if;
+      return [for I in UUID'Range => Character'Pos (Text (Text'First + I - 1))];
+   end As_UUID;
+
+   subtype Hex_Digit is Character
+     with Static_Predicate => Hex_Digit in '0' .. '9' | 'a' .. 'f' | 'A' .. 'F';
+
+   function Value_Of (Digit : Hex_Digit) return Interfaces.Unsigned_8 is
+     (case Digit is
+         when '0' .. '9' => Character'Pos (Digit) - Character'Pos ('0'),
+         when 'a' .. 'f' => Character'Pos (Digit) - Character'Pos ('a') + 10,
+         when 'A' .. 'F' => Character'Pos (Digit) - Character'Pos ('A') + 10);
+
+   subtype Hyphen_Place is Positive
+     with Static_Predicate => Hyphen_Place in 9 | 14 | 19 | 24;
+
+   Digits_16 : constant array (Interfaces.Unsigned_8 range 0 .. 15) of Character :=
+     "0123456789abcdef";
+
+   function Image (Value : UUID) return UUID_Text is
+      Result : UUID_Text := [others => '-'];
+      Place  : Positive := 1;
+   begin
+      for Byte of Value loop
+         if Place in Hyphen_Place then
+            Place := Place + 1;
+         end if;
+         Result (Place)     := Digits_16 (Byte / 16);
+         Result (Place + 1) := Digits_16 (Byte mod 16);
+         Place := Place + 2;
+      end loop;
+      return Result;
+   end Image;
+
+   function Is_UUID (Text : String) return Boolean is
+     (Text'Length = UUID_Text'Length
+      and then
+        (for all Place in UUID_Text'Range =>
+           (if Place in Hyphen_Place then Text (Text'First + Place - 1) = '-'
+            else Text (Text'First + Place - 1) in Hex_Digit)));
+
+   function To_UUID (Text : String) return UUID is
+      Letters : constant UUID_Text := Text;
+      Result  : UUID;
+      Place   : Positive := 1;
+   begin
+      for Byte of Result loop
+         if Place in Hyphen_Place then
+            Place := Place + 1;
+         end if;
+         Byte  := Value_Of (Letters (Place)) * 16 + Value_Of (Letters (Place + 1));
+         Place := Place + 2;
+      end loop;
+      return Result;
+   end To_UUID;
+
    procedure Attach (Self : in out Statement'Class; Owner : in out Connection'Class) is
    begin
       Self.Owner := Owner'Unchecked_Access;
@@ -348,6 +447,19 @@ package body Appserver.SQL is
       Connection'Class (Self).Execute ("BEGIN");
    end Begin_Transaction;
 
+   procedure Begin_Immediate (Self : in out Connection) is
+   begin
+      Connection'Class (Self).Begin_Transaction;
+   end Begin_Immediate;
+
+   procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode)
+   is
+      pragma Unreferenced (Level, Mode);
+   begin
+      raise Program_Error with "each database begins isolated transactions in its own way";
+   end Begin_Isolated;
+
    procedure Commit (Self : in out Connection) is
    begin
       Connection'Class (Self).Execute ("COMMIT");
@@ -371,19 +483,35 @@ package body Appserver.SQL is
      (if not Self.Pending then raise Misuse_Error with "the transaction is over"
       else Can_Use (Self.On.all));
 
-   overriding procedure Initialize (Self : in out Transaction) is
+   procedure Check_None (On : Connection'Class) is
    begin
-      if not Self.On.In_Autocommit then
+      if not On.In_Autocommit then
          Raise_Error ("25001", 0, "a transaction is open on this connection");
       end if;
+   end Check_None;
+
+   overriding procedure Initialize (Self : in out Transaction) is
+   begin
+      Check_None (Self.On.all);
       Self.On.Begin_Transaction;
       Self.Pending := True;
    end Initialize;
+
+   --  Savepoints that are still pending end with their transaction, or with one around them
+
+   procedure End_Savepoints (On : in out Connection'Class; Up_To : Savepoint_Reference := null) is
+   begin
+      while On.Innermost /= Up_To loop
+         On.Innermost.Pending := False;
+         On.Innermost := On.Innermost.Outer;
+      end loop;
+   end End_Savepoints;
 
    procedure Commit (Self : in out Transaction) is
    begin
       Self.On.Commit;
       Self.Pending := False;
+      End_Savepoints (Self.On.all);
    end Commit;
 
    --  Some errors make the database roll back by itself: then there is nothing left to do
@@ -391,6 +519,7 @@ package body Appserver.SQL is
    procedure Roll_Back (Self : in out Transaction) is
    begin
       Self.Pending := False;
+      End_Savepoints (Self.On.all);
       if not Self.On.In_Autocommit then
          Self.On.Roll_Back;
       end if;
@@ -403,6 +532,98 @@ package body Appserver.SQL is
    begin
       if Self.Pending and then Self.On.Is_Open then
          Self.Roll_Back;
+      end if;
+   exception
+      when SQL_Error => null;
+   end Finalize;
+
+   overriding procedure Initialize (Self : in out Immediate_Transaction) is
+   begin
+      Check_None (Self.On.all);
+      Self.On.Begin_Immediate;
+      Self.Pending := True;
+   end Initialize;
+
+   overriding procedure Initialize (Self : in out Isolated_Transaction) is
+   begin
+      Check_None (Self.On.all);
+      Self.On.Begin_Isolated (Self.Level, Self.Mode);
+      Self.Pending := True;
+   end Initialize;
+
+   overriding procedure Commit (Self : in out Isolated_Transaction) is
+   begin
+      Commit (Transaction (Self));
+      Self.On.End_Isolated;
+   end Commit;
+
+   overriding procedure Roll_Back (Self : in out Isolated_Transaction) is
+   begin
+      Roll_Back (Transaction (Self));
+      Self.On.End_Isolated;
+   end Roll_Back;
+
+   overriding procedure Finalize (Self : in out Isolated_Transaction) is
+   begin
+      if Self.Pending and then Self.On.Is_Open then
+         Roll_Back (Self);
+      end if;
+   exception
+      when SQL_Error => null;
+   end Finalize;
+
+   ----------------
+   -- Savepoints --
+   ----------------
+
+   function Can_End (Self : Savepoint'Class) return Boolean is
+     (if not Self.Pending then raise Misuse_Error with "the savepoint is over"
+      else Can_Use (Self.On.all));
+
+   function Name_Of (Self : Savepoint) return String is
+     ("appserver_" & Ada.Strings.Fixed.Trim (Self.Number'Image, Ada.Strings.Left));
+
+   overriding procedure Initialize (Self : in out Savepoint) is
+   begin
+      if Self.On.In_Autocommit then
+         End_Savepoints (Self.On.all);
+         Raise_Error ("25P01", 0, "no transaction is open on this connection");
+      end if;
+      Self.Outer  := Self.On.Innermost;
+      Self.Number := (if Self.Outer = null then 1 else Self.Outer.Number + 1);
+      Self.On.Execute ("SAVEPOINT " & Name_Of (Self));
+      Self.Pending      := True;
+      Self.On.Innermost := Self'Unchecked_Access;
+   end Initialize;
+
+   procedure Release (Self : in out Savepoint) is
+   begin
+      if Self.On.In_Autocommit then
+         Raise_Error ("25P01", 0, "the transaction is over: the database ended it");
+      end if;
+      Self.On.Execute ("RELEASE SAVEPOINT " & Name_Of (Self));
+      End_Savepoints (Self.On.all, Up_To => Self.Outer);
+   end Release;
+
+   --  Some errors make the database roll the transaction back by itself
+
+   procedure Roll_Back (Self : in out Savepoint) is
+   begin
+      End_Savepoints (Self.On.all, Up_To => Self.Outer);
+      if not Self.On.In_Autocommit then
+         Self.On.Execute ("ROLLBACK TO SAVEPOINT " & Name_Of (Self));
+         Self.On.Execute ("RELEASE SAVEPOINT " & Name_Of (Self));
+      end if;
+   end Roll_Back;
+
+   overriding procedure Finalize (Self : in out Savepoint) is
+   begin
+      if not Self.Pending then
+         return;
+      elsif Self.On.Is_Open then
+         Self.Roll_Back;
+      else
+         End_Savepoints (Self.On.all, Up_To => Self.Outer);
       end if;
    exception
       when SQL_Error => null;

@@ -11,6 +11,7 @@
 
 with Ada.Calendar;
 with Ada.Exceptions;
+with Ada.Streams;
 with Ada.Strings.UTF_Encoding;
 with Interfaces;
 
@@ -26,8 +27,59 @@ package Appserver.SQL is
    subtype Integer_64 is Interfaces.Integer_64;
    subtype UTF_8_String is Ada.Strings.UTF_Encoding.UTF_8_String;
 
+   Misuse_Error : exception;
+   --  The program called what it must not call: a column that is not there, a closed statement
+
    subtype Decimal_Scale is Natural range 0 .. 18;
    --  Decimals of a number that is held as a whole one
+
+   ------------
+   -- Values --
+   ------------
+
+   subtype Byte is Ada.Streams.Stream_Element;
+   subtype Blob is Ada.Streams.Stream_Element_Array;
+
+   subtype Year_Number is Positive range 1 .. 9_999;
+   subtype Month_Number is Positive range 1 .. 12;
+   subtype Day_Number is Positive range 1 .. 31;
+
+   function Last_Day (Year : Year_Number; Month : Month_Number) return Day_Number is
+     (case Month is
+         when 1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+         when 4 | 6 | 9 | 11              => 30,
+         when 2                           =>
+           (if Year mod 4 = 0 and then (Year mod 100 /= 0 or else Year mod 400 = 0)
+            then 29 else 28));
+   --  In the Gregorian calendar
+
+   type Date is record
+      Year  : Year_Number;
+      Month : Month_Number;
+      Day   : Day_Number;
+   end record
+     with Dynamic_Predicate => Date.Day <= Last_Day (Date.Year, Date.Month);
+
+   type Time_Of_Day is record
+      Hour        : Natural range 0 .. 23      := 0;
+      Minute      : Natural range 0 .. 59      := 0;
+      Second      : Natural range 0 .. 59      := 0;
+      Microsecond : Natural range 0 .. 999_999 := 0;
+   end record;
+
+   type UUID is array (1 .. 16) of Interfaces.Unsigned_8;
+   --  Of RFC 9562
+
+   subtype UUID_Text is String (1 .. 36);
+
+   function Image (Value : UUID) return UUID_Text;
+   --  As in "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
+
+   function Is_UUID (Text : String) return Boolean;
+   --  Whether it is an Image, in capitals or small letters
+
+   function To_UUID (Text : String) return UUID
+     with Pre => Is_UUID (Text) or else raise Misuse_Error with "it is no UUID";
 
    ------------
    -- Errors --
@@ -35,9 +87,6 @@ package Appserver.SQL is
 
    SQL_Error : exception;
    --  The database refused, or a value was not what the program asked for. Error_Of tells why.
-
-   Misuse_Error : exception;
-   --  The program called what it must not call: a column that is not there, a closed statement
 
    subtype SQL_State is String (1 .. 5)
      with Dynamic_Predicate => (for all C of SQL_State => C in '0' .. '9' | 'A' .. 'Z');
@@ -155,6 +204,12 @@ package Appserver.SQL is
    procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time) is abstract
      with Pre'Class => Can_Bind (Self, Parameter);
+   procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean) is abstract
+     with Pre'Class => Can_Bind (Self, Parameter);
+   procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob) is abstract
+     with Pre'Class => Can_Bind (Self, Parameter);
    procedure Bind_Scaled
      (Self      : in out Statement;
       Parameter : Parameter_Number;
@@ -164,7 +219,17 @@ package Appserver.SQL is
    procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number) is abstract
      with Pre'Class => Can_Bind (Self, Parameter);
    --  The value is copied, and stays bound until it is bound anew. A time is a timestamp without a
-   --  time zone, in UTC, to the microsecond. A scaled value is the decimal Value / 10 ** Scale.
+   --  time zone, in UTC, to the microsecond. A scaled value is the decimal Value / 10 ** Scale. In
+   --  SQLite and MariaDB a Boolean is a 0 or a 1, as their type boolean has it.
+
+   procedure Bind (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Date)
+     with Pre => Can_Bind (Self, Parameter);
+   procedure Bind
+     (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Time_Of_Day)
+     with Pre => Can_Bind (Self, Parameter);
+   procedure Bind (Self : in out Statement'Class; Parameter : Parameter_Number; Value : UUID)
+     with Pre => Can_Bind (Self, Parameter);
+   --  As text, which columns of these types take, and in SQLite are
 
    generic
       type Decimal is delta <> digits <>;
@@ -222,6 +287,24 @@ package Appserver.SQL is
    --  A timestamp, to the microsecond, or a date; one without a time zone is taken as UTC.
    --  SQL_Error, 22008, if it is not in the years that Ada.Calendar has.
 
+   function As_Boolean (Self : Statement; Column : Column_Number) return Boolean is abstract
+     with Pre'Class => Can_Read (Self, Column);
+   --  SQL_Error, 22018, if it is a number besides 0 and 1
+
+   function As_Blob (Self : Statement; Column : Column_Number) return Blob is abstract
+     with Pre'Class => Can_Read (Self, Column);
+   --  Of a text, its bytes
+
+   function As_Date (Self : Statement'Class; Column : Column_Number) return Date
+     with Pre => Can_Read (Self, Column);
+   function As_Time_Of_Day (Self : Statement'Class; Column : Column_Number) return Time_Of_Day
+     with Pre => Can_Read (Self, Column);
+   --  SQL_Error, 22007 or 22008, if it is none: a timestamp, or an interval beyond a day
+
+   function As_UUID (Self : Statement'Class; Column : Column_Number) return UUID
+     with Pre => Can_Read (Self, Column);
+   --  Of its text, or of 16 bytes
+
    function As_Scaled
      (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64 is abstract
      with Pre'Class => Can_Read (Self, Column);
@@ -271,6 +354,12 @@ package Appserver.SQL is
      with Pre'Class => Can_Use (Self);
    --  Rows that the latest INSERT, UPDATE or DELETE inserted, changed or deleted
 
+   function Last_Insert_Id (Self : in out Connection) return Integer_64 is abstract
+     with Pre'Class => Can_Use (Self);
+   --  The key that the latest INSERT made, asked for before any other statement: SQLite's rowid,
+   --  MariaDB's AUTO_INCREMENT (of the first of several rows), PostgreSQL's sequence, which takes a
+   --  round trip. INSERT … RETURNING id is the same text in all three, and says which rows.
+
    function In_Autocommit (Self : Connection) return Boolean is abstract
      with Pre'Class => Can_Use (Self);
    --  Whether a statement commits on its own: no transaction is open
@@ -308,15 +397,60 @@ package Appserver.SQL is
      with Pre  => Can_End (Self),
           Post => not Self.Is_Pending;
 
+   type Immediate_Transaction (On : not null access Connection'Class) is
+     limited new Transaction with private;
+   --  Takes SQLite's lock to write where it begins (BEGIN IMMEDIATE), so that it is not refused in
+   --  its midst because another one wrote. On servers, which lock rows, it is a Transaction.
+
+   type Isolation_Level is (Usual_Isolation, Read_Committed, Repeatable_Read, Serializable);
+   --  Usual_Isolation: as the session has it. A database may isolate more: SQLite serializes all.
+
+   type Access_Mode is (Read_Write, Read_Only);
+
+   type Isolated_Transaction
+     (On    : not null access Connection'Class;
+      Level : Isolation_Level;
+      Mode  : Access_Mode) is limited new Transaction with private;
+   --  If it is Read_Only, what writes raises SQL_Error, 25006
+
+   overriding procedure Commit (Self : in out Isolated_Transaction)
+     with Pre  => Can_End (Self),
+          Post => not Self.Is_Pending;
+   overriding procedure Roll_Back (Self : in out Isolated_Transaction)
+     with Pre  => Can_End (Self),
+          Post => not Self.Is_Pending;
+
+   type Savepoint (On : not null access Connection'Class) is tagged limited private;
+   --  A part of the transaction that is open. On leaving scope without a Release, by an exception
+   --  too, what was done since its declaration is undone, and the transaction goes on. Its end is
+   --  that of those that began after it. SQL_Error, 25P01, if no transaction is open.
+
+   function Is_Pending (Self : Savepoint) return Boolean;
+   --  Whether it, and its transaction, was neither released nor rolled back
+
+   function Can_End (Self : Savepoint'Class) return Boolean;
+   --  A precondition: it is pending and its connection open, or Misuse_Error
+
+   procedure Release (Self : in out Savepoint)
+     with Pre  => Can_End (Self),
+          Post => not Self.Is_Pending;
+   --  What was done stays, if the transaction commits. If it raises, it is still pending.
+
+   procedure Roll_Back (Self : in out Savepoint)
+     with Pre  => Can_End (Self),
+          Post => not Self.Is_Pending;
+
 private
 
    type Connection_Reference is access all Connection'Class;
    type Statement_Reference is access all Statement'Class;
+   type Savepoint_Reference is access all Savepoint;
 
    --  A connection's open statements are linked through the statements themselves
 
    type Connection is abstract limited new Ada.Finalization.Limited_Controlled with record
-      First : Statement_Reference;
+      First     : Statement_Reference;
+      Innermost : Savepoint_Reference;
    end record;
 
    overriding procedure Finalize (Self : in out Connection);
@@ -346,6 +480,31 @@ private
    overriding procedure Initialize (Self : in out Transaction);
    overriding procedure Finalize (Self : in out Transaction);
 
+   type Immediate_Transaction (On : not null access Connection'Class) is
+     limited new Transaction (On) with null record;
+
+   overriding procedure Initialize (Self : in out Immediate_Transaction);
+
+   type Isolated_Transaction
+     (On    : not null access Connection'Class;
+      Level : Isolation_Level;
+      Mode  : Access_Mode) is limited new Transaction (On) with null record;
+
+   overriding procedure Initialize (Self : in out Isolated_Transaction);
+   overriding procedure Finalize (Self : in out Isolated_Transaction);
+
+   --  Those of a connection that are pending are linked, the innermost first. Number is its name.
+
+   type Savepoint (On : not null access Connection'Class) is
+     limited new Ada.Finalization.Limited_Controlled with record
+      Pending : Boolean := False;
+      Number  : Positive := 1;
+      Outer   : Savepoint_Reference;
+   end record;
+
+   overriding procedure Initialize (Self : in out Savepoint);
+   overriding procedure Finalize (Self : in out Savepoint);
+
    --  For the children: what every database's connections and statements do
 
    procedure Attach (Self : in out Statement'Class; Owner : in out Connection'Class)
@@ -364,6 +523,13 @@ private
    procedure Commit (Self : in out Connection);
    procedure Roll_Back (Self : in out Connection);
 
+   procedure Begin_Immediate (Self : in out Connection);
+
+   procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
+   procedure End_Isolated (Self : in out Connection) is null;
+   --  After it was committed or rolled back, also by the database
+
    procedure Raise_Error
      (State      : SQL_State;
       Code       : Integer;
@@ -377,6 +543,9 @@ private
 
    procedure Refuse_Null (Column : Column_Number) with No_Return;
    procedure Refuse_Range (Column : Column_Number; Into : String) with No_Return;
+
+   function To_Boolean (Value : Integer_64; Column : Column_Number) return Boolean;
+   --  SQL_Error, 22018, unless it is 0 or 1
 
    function Narrowed (Value : Integer_64; Column : Column_Number) return Integer_32 with Inline;
    --  SQL_Error, 22003, if it does not fit
@@ -408,5 +577,7 @@ private
      (Column <= Self.Columns or else Refuse_Read (Self, Column));
 
    function Is_Pending (Self : Transaction) return Boolean is (Self.Pending);
+
+   function Is_Pending (Self : Savepoint) return Boolean is (Self.Pending);
 
 end Appserver.SQL;

@@ -198,6 +198,9 @@ package body Appserver.SQL.MariaDB is
       return Result;
    end Status_Of;
 
+   overriding function Last_Insert_Id (Self : in out Connection) return Integer_64 is
+     (insert_id (Self.Handle));
+
    overriding function In_Autocommit (Self : Connection) return Boolean is
      ((Status_Of (Self.Handle) and (Autocommit or In_Transaction)) = Autocommit);
 
@@ -221,6 +224,26 @@ package body Appserver.SQL.MariaDB is
    begin
       Send (Self.Handle, "BEGIN");
    end Begin_Transaction;
+
+   --  The level is that of the next transaction alone
+
+   overriding procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode) is
+   begin
+      case Level is
+         when Usual_Isolation => null;
+         when Read_Committed  =>
+            Send (Self.Handle, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
+         when Repeatable_Read =>
+            Send (Self.Handle, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+         when Serializable    =>
+            Send (Self.Handle, "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE");
+      end case;
+      case Mode is
+         when Read_Write => Send (Self.Handle, "START TRANSACTION READ WRITE");
+         when Read_Only  => Send (Self.Handle, "START TRANSACTION READ ONLY");
+      end case;
+   end Begin_Isolated;
 
    --  COMMIT without a transaction is no error, and so would hide that the server ended it
 
@@ -494,6 +517,35 @@ package body Appserver.SQL.MariaDB is
             Microsecond => unsigned_long (Moment.Nanosecond / 1_000),
             others      => <>);
          Point (Self, Parameter, Type_Date_Time, Self.Inputs.Slots (Parameter).Moment'Address);
+      end if;
+   end Bind;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean) is
+   begin
+      Self.Bind (Parameter, Integer_64'(Boolean'Pos (Value)));
+   end Bind;
+
+   function Hexadecimal (Bytes : String) return String is
+      Figures : constant String := "0123456789ABCDEF";
+      Result  : String (1 .. 2 * Bytes'Length);
+   begin
+      for I in Bytes'Range loop
+         Result (2 * I - 1) := Figures (1 + Character'Pos (Bytes (I)) / 16);
+         Result (2 * I)     := Figures (1 + Character'Pos (Bytes (I)) mod 16);
+      end loop;
+      return Result;
+   end Hexadecimal;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob)
+   is
+      Bytes : String (1 .. Value'Length) with Import, Address => Value'Address;
+   begin
+      if Self.Handle = No_Statement then
+         Bind_Literal (Self, Parameter, "X'" & Hexadecimal (Bytes) & "'");
+      else
+         Bind_Bytes (Self, Parameter, Bytes, Type_Blob);
       end if;
    end Bind;
 
@@ -884,6 +936,16 @@ package body Appserver.SQL.MariaDB is
          return To_Integer_64 (Bytes_Of (Self, Column), Column);
       end if;
    end As_Integer_64;
+
+   overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean is
+     (To_Boolean (Self.As_Integer_64 (Column), Column));
+
+   overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob is
+      Text  : constant UTF_8_String := Self.As_Text (Column);
+      Bytes : Blob (1 .. Text'Length) with Import, Address => Text'Address;
+   begin
+      return Bytes;
+   end As_Blob;
 
    overriding function As_Integer_32
      (Self : Statement; Column : Column_Number) return Integer_32 is

@@ -78,6 +78,7 @@ package Appserver.SQL.MariaDB is
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
    overriding procedure Execute (Self : in out Connection; Text : UTF_8_String);
    overriding function Rows_Affected (Self : Connection) return Integer_64;
+   overriding function Last_Insert_Id (Self : in out Connection) return Integer_64;
    overriding function In_Autocommit (Self : Connection) return Boolean;
    overriding procedure Cancel (Self : Connection);
    --  Over a connection of its own: SQL_Error, if that cannot be opened
@@ -91,6 +92,10 @@ package Appserver.SQL.MariaDB is
      (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String);
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob);
    overriding procedure Bind_Scaled
      (Self      : in out Statement;
       Parameter : Parameter_Number;
@@ -111,6 +116,8 @@ package Appserver.SQL.MariaDB is
    overriding function As_Text (Self : Statement; Column : Column_Number) return UTF_8_String;
    overriding function As_Time
      (Self : Statement; Column : Column_Number) return Ada.Calendar.Time;
+   overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean;
+   overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob;
    overriding function As_Scaled
      (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64;
    overriding function Column_Name
@@ -132,6 +139,8 @@ private
    overriding procedure Begin_Transaction (Self : in out Connection);
    overriding procedure Commit (Self : in out Connection);
    overriding procedure Roll_Back (Self : in out Connection);
+   overriding procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
 
    --  A value that is exchanged with a prepared statement, in one of the forms that it can have;
    --  in a text, Bytes is the literal that is written into it. Kind, Is_Unsigned and Decimals are

@@ -116,6 +116,9 @@ private package Appserver.SQL.MariaDB_Library is
    function affected_rows (DB : Connection_Handle) return Integer_64
      with Import, Convention => C, External_Name => "mysql_affected_rows";
 
+   function insert_id (DB : Connection_Handle) return Integer_64
+     with Import, Convention => C, External_Name => "mysql_insert_id";
+
    function store_result (DB : Connection_Handle) return Result_Handle
      with Import, Convention => C, External_Name => "mysql_store_result";
 
@@ -148,6 +151,7 @@ private package Appserver.SQL.MariaDB_Library is
    Type_Date_Time : constant Type_Code := 12;
    Type_Year      : constant Type_Code := 13;
    Type_Decimal   : constant Type_Code := 246;
+   Type_Blob      : constant Type_Code := 252;
    Type_String    : constant Type_Code := 254;
 
    Flag_Unsigned : constant := 32;

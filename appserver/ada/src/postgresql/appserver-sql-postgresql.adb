@@ -226,6 +226,13 @@ package body Appserver.SQL.PostgreSQL is
 
    overriding function Rows_Affected (Self : Connection) return Integer_64 is (Self.Affected);
 
+   overriding function Last_Insert_Id (Self : in out Connection) return Integer_64 is
+      Query : Statement;
+   begin
+      Query.Use_Text (Self, "SELECT lastval()");
+      return (if Query.Step then Query.As_Integer_64 (1) else 0);
+   end Last_Insert_Id;
+
    overriding function In_Autocommit (Self : Connection) return Boolean is
      (transactionStatus (Self.Handle) not in In_Transaction | In_Error);
 
@@ -242,6 +249,22 @@ package body Appserver.SQL.PostgreSQL is
    begin
       Run (Self.Handle, "BEGIN");
    end Begin_Transaction;
+
+   overriding procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode) is
+   begin
+      Run
+        (Self.Handle,
+         "BEGIN "
+         & (case Level is
+               when Usual_Isolation => "",
+               when Read_Committed  => "ISOLATION LEVEL READ COMMITTED ",
+               when Repeatable_Read => "ISOLATION LEVEL REPEATABLE READ ",
+               when Serializable    => "ISOLATION LEVEL SERIALIZABLE ")
+         & (case Mode is
+               when Read_Write => "READ WRITE",
+               when Read_Only  => "READ ONLY"));
+   end Begin_Isolated;
 
    --  A COMMIT of a transaction that failed is answered with a ROLLBACK, and is no error
 
@@ -294,11 +317,15 @@ package body Appserver.SQL.PostgreSQL is
       Self.Number     := Number;
       Self.Format     := Format;
       Self.All_Whole  := False;
+      Self.Has_Blobs  := False;
+      Self.Sends_Blobs := False;
       Self.Command    := Strings.New_String (Command);
       Self.Parameters := Count;
       Self.Values     := new Parameter_List'
         (Count   => Count,
          Values  => [1 .. Count => System.Null_Address],
+         Lengths => [1 .. Count => 0],
+         Formats => [1 .. Count => In_Text],
          Buffers => [1 .. Count => null]);
    end Begin_Statement;
 
@@ -316,7 +343,7 @@ package body Appserver.SQL.PostgreSQL is
 
    function Best_Format (Description : Result_Handle) return int is
      (if (for all Column in 0 .. nfields (Description) - 1 =>
-            ftype (Description, Column) in Whole_Type | Text_Type)
+            ftype (Description, Column) in Whole_Type | Text_Type | Type_Bytea)
       then In_Binary else In_Text);
 
    procedure Check (DB : Connection_Handle; Result : Result_Handle) is
@@ -347,6 +374,10 @@ package body Appserver.SQL.PostgreSQL is
         (Self, Number, Name, Natural (nparams (Result)), Best_Format (Result));
       Self.All_Whole :=
         (for all Column in 0 .. nfields (Result) - 1 => ftype (Result, Column) in Whole_Type);
+      Self.Has_Blobs :=
+        Self.Format = In_Binary
+        and then (for some Column in 0 .. nfields (Result) - 1 =>
+                    ftype (Result, Column) = Type_Bytea);
       clear (Result);
       Self.Attach (On);
    end Prepare;
@@ -437,7 +468,8 @@ package body Appserver.SQL.PostgreSQL is
       end if;
       Buffer (1 .. Value'Length)   := Value;
       Buffer (Value'Length + 1)    := ASCII.NUL;
-      Self.Values.Values (Parameter) := Buffer (1)'Address;
+      Self.Values.Values (Parameter)  := Buffer (1)'Address;
+      Self.Values.Formats (Parameter) := In_Text;
    end Bind_Bytes;
 
    overriding procedure Bind
@@ -465,6 +497,23 @@ package body Appserver.SQL.PostgreSQL is
      (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time) is
    begin
       Bind_Bytes (Self, Parameter, Image (To_Moment (Value)));
+   end Bind;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean) is
+   begin
+      Bind_Bytes (Self, Parameter, (if Value then "t" else "f"));
+   end Bind;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob)
+   is
+      Bytes : String (1 .. Value'Length) with Import, Address => Value'Address;
+   begin
+      Bind_Bytes (Self, Parameter, Bytes);
+      Self.Values.Lengths (Parameter) := int (Value'Length);
+      Self.Values.Formats (Parameter) := In_Binary;
+      Self.Sends_Blobs := True;
    end Bind;
 
    overriding procedure Bind_Scaled
@@ -495,15 +544,19 @@ package body Appserver.SQL.PostgreSQL is
    procedure Run (Self : in out Statement) is
       Owner   : Connection renames Connection (Self.Owner.all);
       Count   : constant int := int (Self.Values.Count);
+      Lengths : constant System.Address :=
+        (if Self.Sends_Blobs then Self.Values.Lengths'Address else System.Null_Address);
+      Formats : constant System.Address :=
+        (if Self.Sends_Blobs then Self.Values.Formats'Address else System.Null_Address);
       Outcome : Result_Status;
    begin
       Self.Result :=
         (if Self.Number > 0
          then execPrepared
-           (Owner.Handle, Self.Command, Count, Self.Values.Values,
-            Result_Format => Self.Format)
+           (Owner.Handle, Self.Command, Count, Self.Values.Values, Lengths, Formats, Self.Format)
          else execParams
-           (Owner.Handle, Self.Command, Count, System.Null_Address, Self.Values.Values));
+           (Owner.Handle, Self.Command, Count, System.Null_Address, Self.Values.Values,
+            Lengths, Formats));
       Self.Row := 0;
       Outcome  := resultStatus (Self.Result);
       if Outcome = Tuples_OK then
@@ -579,6 +632,23 @@ package body Appserver.SQL.PostgreSQL is
                and then ftype (Self.Result, int (Column) - 1) in Whole_Type))
      with Inline;
 
+   function Is_Binary_Blob (Self : Statement; Column : Column_Number) return Boolean is
+     (Self.Has_Blobs and then ftype (Self.Result, int (Column) - 1) = Type_Bytea)
+     with Inline;
+
+   --  As the server writes a bytea
+
+   function Hexadecimal (Bytes : String) return String is
+      Figures : constant String := "0123456789abcdef";
+      Result  : String (1 .. 2 + 2 * Bytes'Length) := [1 => '\', 2 => 'x', others => '0'];
+   begin
+      for I in Bytes'Range loop
+         Result (1 + 2 * I) := Figures (1 + Character'Pos (Bytes (I)) / 16);
+         Result (2 + 2 * I) := Figures (1 + Character'Pos (Bytes (I)) mod 16);
+      end loop;
+      return Result;
+   end Hexadecimal;
+
    function To_Signed is new Ada.Unchecked_Conversion (Interfaces.Unsigned_32, Integer_32);
    function To_Signed is new Ada.Unchecked_Conversion (Interfaces.Unsigned_64, Integer_64);
 
@@ -628,8 +698,63 @@ package body Appserver.SQL.PostgreSQL is
          Check_Empty (Self, Column);
       end if;
       return
-        (if Is_Binary_Number (Self, Column) then Image (Binary_Number (Text)) else Text);
+        (if Is_Binary_Number (Self, Column) then Image (Binary_Number (Text))
+         elsif Is_Binary_Blob (Self, Column) then Hexadecimal (Text)
+         else Text);
    end As_Text;
+
+   overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean is
+      Text : constant String := Self.As_Text (Column);
+   begin
+      if Text in "t" | "true" | "1" then
+         return True;
+      elsif Text not in "f" | "false" | "0" then
+         Raise_Error ("22018", 0, "column" & Column'Image & " is no Boolean: " & Text);
+      end if;
+      return False;
+   end As_Boolean;
+
+   function To_Blob (Start : System.Address; Length : Natural) return Blob is
+      Bytes : Blob (1 .. Ada.Streams.Stream_Element_Offset (Length))
+        with Import, Address => Start;
+   begin
+      return Bytes;
+   end To_Blob;
+
+   --  In text form the library knows both of the server's notations
+
+   function Unescaped (Text : System.Address) return Blob is
+      Length : size_t;
+      Start  : constant System.Address := unescapeBytea (Text, Length);
+   begin
+      if Start = System.Null_Address then
+         raise Storage_Error with "no memory for a blob";
+      end if;
+      return Result : constant Blob := To_Blob (Start, Natural (Length)) do
+         freemem (Start);
+      end return;
+   end Unescaped;
+
+   overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob is
+      Start  : constant System.Address := getvalue (Self.Result, Self.Row, int (Column) - 1);
+      Length : constant Natural :=
+        Natural (getlength (Self.Result, Self.Row, int (Column) - 1));
+   begin
+      if Length = 0 then
+         Check_Empty (Self, Column);
+      end if;
+      if Self.Format = In_Text and then ftype (Self.Result, int (Column) - 1) = Type_Bytea then
+         return Unescaped (Start);
+      elsif Is_Binary_Number (Self, Column) then
+         declare
+            Text : constant String := Self.As_Text (Column);
+         begin
+            return To_Blob (Text'Address, Text'Length);
+         end;
+      else
+         return To_Blob (Start, Length);
+      end if;
+   end As_Blob;
 
    overriding function As_Integer_32
      (Self : Statement; Column : Column_Number) return Integer_32 is

@@ -66,6 +66,7 @@ package Appserver.SQL.PostgreSQL is
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
    overriding procedure Execute (Self : in out Connection; Text : UTF_8_String);
    overriding function Rows_Affected (Self : Connection) return Integer_64;
+   overriding function Last_Insert_Id (Self : in out Connection) return Integer_64;
    overriding function In_Autocommit (Self : Connection) return Boolean;
    overriding procedure Cancel (Self : Connection);
    overriding procedure Close (Self : in out Connection);
@@ -79,6 +80,10 @@ package Appserver.SQL.PostgreSQL is
    --  SQL_Error, 22021, if Value has a NUL, which PostgreSQL cannot store
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob);
    overriding procedure Bind_Scaled
      (Self      : in out Statement;
       Parameter : Parameter_Number;
@@ -99,6 +104,8 @@ package Appserver.SQL.PostgreSQL is
    overriding function As_Text (Self : Statement; Column : Column_Number) return UTF_8_String;
    overriding function As_Time
      (Self : Statement; Column : Column_Number) return Ada.Calendar.Time;
+   overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean;
+   overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob;
    overriding function As_Scaled
      (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64;
    overriding function Column_Name
@@ -127,32 +134,39 @@ private
    overriding procedure Begin_Transaction (Self : in out Connection);
    overriding procedure Commit (Self : in out Connection);
    overriding procedure Roll_Back (Self : in out Connection);
+   overriding procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
 
-   --  Each parameter's text has a buffer, which stays and grows as it must: binding a number
-   --  takes no memory
+   --  Lengths and Formats are for blobs, which go in binary form. Each parameter has a buffer,
+   --  which stays and grows as it must: binding a number takes no memory.
 
    type Buffer_Reference is access String;
    type Buffer_List is array (Positive range <>) of Buffer_Reference;
 
    type Parameter_List (Count : Natural) is record
       Values  : PostgreSQL_Library.Value_List (1 .. Count);
+      Lengths : PostgreSQL_Library.Length_List (1 .. Count);
+      Formats : PostgreSQL_Library.Length_List (1 .. Count);
       Buffers : Buffer_List (1 .. Count);
    end record;
 
    type Parameters_Reference is access Parameter_List;
 
-   --  Number: 0 if the text is used. Command: the name, or the text. Format: of the rows; All_Whole
-   --  if they are in binary form, and all integers. Result: while rows are read.
+   --  Number: 0 if the text is used. Command: the name, or the text. Sends_Blobs: one was bound.
+   --  Format: of the rows; All_Whole if they are in binary form, and all integers; Has_Blobs if
+   --  they are, and some are bytea. Result: while rows are read.
 
    type Statement is new SQL.Statement with record
-      Number    : Statement_Number := 0;
-      Command   : Strings.chars_ptr := Strings.Null_Ptr;
-      Values    : Parameters_Reference;
-      Format    : int := PostgreSQL_Library.In_Text;
-      All_Whole : Boolean := False;
-      Result    : PostgreSQL_Library.Result_Handle := PostgreSQL_Library.No_Result;
-      Row       : int := 0;
-      Rows      : int := 0;
+      Number      : Statement_Number := 0;
+      Command     : Strings.chars_ptr := Strings.Null_Ptr;
+      Values      : Parameters_Reference;
+      Sends_Blobs : Boolean := False;
+      Format      : int := PostgreSQL_Library.In_Text;
+      All_Whole   : Boolean := False;
+      Has_Blobs   : Boolean := False;
+      Result      : PostgreSQL_Library.Result_Handle := PostgreSQL_Library.No_Result;
+      Row         : int := 0;
+      Rows        : int := 0;
    end record;
 
 end Appserver.SQL.PostgreSQL;

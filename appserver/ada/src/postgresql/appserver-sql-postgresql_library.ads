@@ -80,6 +80,9 @@ private package Appserver.SQL.PostgreSQL_Library is
 
    type Value_List is array (Positive range <>) of System.Address with Convention => C;
 
+   type Length_List is array (Positive range <>) of int with Convention => C;
+   --  Lengths in bytes, of those in binary form; or forms
+
    function exec (DB : Connection_Handle; Text : char_array) return Result_Handle
      with Import, Convention => C, External_Name => "PQexec";
 
@@ -154,6 +157,7 @@ private package Appserver.SQL.PostgreSQL_Library is
      with Import, Convention => C, External_Name => "PQfname";
 
    type Type_Id is new unsigned;
+   Type_Bytea   : constant Type_Id := 17;
    Type_Name    : constant Type_Id := 19;
    Type_Int_8   : constant Type_Id := 20;
    Type_Int_2   : constant Type_Id := 21;
@@ -176,6 +180,13 @@ private package Appserver.SQL.PostgreSQL_Library is
 
    function getisnull (Result : Result_Handle; Row, Column : int) return int
      with Import, Convention => C, External_Name => "PQgetisnull";
+
+   function unescapeBytea (Text : System.Address; Length : out size_t) return System.Address
+     with Import, Convention => C, External_Name => "PQunescapeBytea";
+   --  Memory of the library's, for freemem; null if there is none
+
+   procedure freemem (Memory : System.Address)
+     with Import, Convention => C, External_Name => "PQfreemem";
 
    function cmdStatus (Result : Result_Handle) return System.Address
      with Import, Convention => C, External_Name => "PQcmdStatus";

@@ -12,6 +12,7 @@ package body PostgreSQL_Tests is
    use Appserver.SQL;
    use AUnit.Assertions;
    use Checks;
+   use type SQL.Blob;
    use type SQL.Integer_64;
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
@@ -146,6 +147,7 @@ package body PostgreSQL_Tests is
       end Reads;
    begin
       Reads ("true", "t");
+      Reads ("'\x00ff'::bytea", "\x00ff");
       Reads ("date '2026-11-21'", "2026-11-21");
       Reads ("'{1,2}'::integer[]", "{1,2}");
       Reads ("'{""a"": 1}'::jsonb", "{""a"": 1}");
@@ -153,6 +155,9 @@ package body PostgreSQL_Tests is
       Reads ("(-2147483648)::integer", "-2147483648");
       Reads ("9223372036854775807::bigint", "9223372036854775807");
       Reads ("''", "");
+      T.DB.Execute ("SET bytea_output = 'escape'");
+      T.Query.Use_Text (T.DB, "SELECT '\x005c41ff'::bytea");
+      Assert (T.Query.Step and then T.Query.As_Blob (1) = [0, 16#5C#, 16#41#, 16#FF#], "escaped");
       T.Query.Prepare (T.DB, "SELECT 'infinity'::timestamp");
       Assert (T.Query.Step and then T.Query.As_Text (1) = "infinity", "no moment");
    end Types;

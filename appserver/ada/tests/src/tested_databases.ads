@@ -31,6 +31,8 @@ package Tested_Databases is
          Syntax    => "42601",
          Holds_NUL => True,
          Length    => +"length",
+         Blob      => +"blob",
+         Serial    => +"integer",
          others    => <>),
       Connection          => SQLite.Connection,
       Statement           => SQLite.Statement,
@@ -59,6 +61,8 @@ package Tested_Databases is
          Holds_NUL  => False,
          Length     => +"char_length",
          Long_Text  => +"text",
+         Blob       => +"bytea",
+         Serial     => +"serial",
          Sessions   => +("SELECT count(*) FROM pg_stat_activity"
                          & " WHERE application_name = 'appserver tests'"),
          Kept       => +"SELECT count(*) FROM pg_prepared_statements",
@@ -93,6 +97,8 @@ package Tested_Databases is
          Holds_NUL  => True,
          Length     => +"char_length",
          Long_Text  => +"longtext",
+         Blob       => +"longblob",
+         Serial     => +"serial",
          Sessions   => +("SELECT count(*) FROM information_schema.processlist"
                          & " WHERE db = database()"),
          Kept       => +("SELECT variable_value FROM information_schema.session_status"
