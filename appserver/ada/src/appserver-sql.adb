@@ -279,6 +279,16 @@ package body Appserver.SQL is
          elsif not Self.Has_Row then "there is no row to read: Step returned none"
          else "there is no column" & Column'Image & " of" & Self.Columns'Image));
 
+   function Can_Stream (Self : Statement'Class) return Boolean is
+     (if not Self.Is_Open then raise Misuse_Error with Closed_Statement
+      elsif Self.Has_Row then raise Misuse_Error with "the statement's rows are being read"
+      else True);
+
+   procedure Set_Streamed (Self : in out Statement'Class; To : Boolean := True) is
+   begin
+      Self.Streams := To;
+   end Set_Streamed;
+
    --------------
    -- Decimals --
    --------------
@@ -421,6 +431,7 @@ package body Appserver.SQL is
       Self.Columns    := 0;
       Self.Parameters := 0;
       Self.Is_Stale   := False;
+      Self.Streams    := False;
    end Detach;
 
    overriding procedure Finalize (Self : in out Statement) is
@@ -514,12 +525,26 @@ package body Appserver.SQL is
       End_Savepoints (Self.On.all);
    end Commit;
 
+   --  Rows that are still on their way would keep the server from hearing of it
+
+   procedure Leave_Streams (On : in out Connection'Class) is
+      Next : Statement_Reference := On.First;
+   begin
+      while Next /= null loop
+         if Next.Streams and then Next.Has_Row then
+            Next.Reset;
+         end if;
+         Next := Next.Next;
+      end loop;
+   end Leave_Streams;
+
    --  Some errors make the database roll back by itself: then there is nothing left to do
 
    procedure Roll_Back (Self : in out Transaction) is
    begin
       Self.Pending := False;
       End_Savepoints (Self.On.all);
+      Leave_Streams (Self.On.all);
       if not Self.On.In_Autocommit then
          Self.On.Roll_Back;
       end if;
@@ -610,6 +635,7 @@ package body Appserver.SQL is
    procedure Roll_Back (Self : in out Savepoint) is
    begin
       End_Savepoints (Self.On.all, Up_To => Self.Outer);
+      Leave_Streams (Self.On.all);
       if not Self.On.In_Autocommit then
          Self.On.Execute ("ROLLBACK TO SAVEPOINT " & Name_Of (Self));
          Self.On.Execute ("RELEASE SAVEPOINT " & Name_Of (Self));

@@ -192,6 +192,8 @@ package Appserver.SQL is
    function Can_Bind (Self : Statement'Class; Parameter : Parameter_Number) return Boolean;
    function Can_Read (Self : Statement'Class; Column : Column_Number) return Boolean;
 
+   function Can_Stream (Self : Statement'Class) return Boolean;
+
    procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Integer_64) is abstract
      with Pre'Class => Can_Bind (Self, Parameter);
@@ -237,6 +239,16 @@ package Appserver.SQL is
      (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Decimal)
      with Pre => Can_Bind (Self, Parameter);
    --  For types of up to 18 digits
+
+   function Is_Streamed (Self : Statement'Class) return Boolean;
+
+   procedure Set_Streamed (Self : in out Statement'Class; To : Boolean := True)
+     with Pre  => Can_Stream (Self),
+          Post => Self.Is_Streamed = To;
+   --  Rows then come from a server as they are read: of a long result no more than one is here, and
+   --  no other statement of the connection can run until the last one was read, or the statement
+   --  reset, which reads the rest. SQL_Error, HY010 or MariaDB's 2014, if one does. SQLite never
+   --  stores rows.
 
    function Step (Self : in out Statement) return Boolean is abstract
      with Pre'Class => Can_Run (Self);
@@ -468,6 +480,7 @@ private
       Previous   : Statement_Reference;
       Next       : Statement_Reference;
       Is_Stale   : Boolean := False;
+      Streams    : Boolean := False;
    end record;
 
    overriding procedure Finalize (Self : in out Statement);
@@ -565,6 +578,8 @@ private
    function Column_Count (Self : Statement'Class) return Natural is (Self.Columns);
 
    function Parameter_Count (Self : Statement'Class) return Natural is (Self.Parameters);
+
+   function Is_Streamed (Self : Statement'Class) return Boolean is (Self.Streams);
 
    function Can_Run (Self : Statement'Class) return Boolean is
      (Self.Is_Open or else Refuse_Run);

@@ -9,12 +9,13 @@
 --
 --  Rows are stored: a Step that runs the statement has all of them sent here before it returns the
 --  first one, so other statements of the connection can run while they are read. What is too much
---  for memory is read by key in portions.
+--  for memory is streamed, or read by key in portions.
 --
 --  State_Of and Code_Of are the server's own, as 23000 and 1062 for a key that is taken, but for
 --  those that it gives no state of its own: 57014 for a statement that was cancelled, 08001 where
 --  no server answers, 08006 where it is gone.
 
+private with Ada.Containers.Vectors;
 private with Appserver.SQL.MariaDB_Library;
 private with Appserver.SQL.MariaDB_Targets;
 private with Appserver.SQL.MariaDB_Texts;
@@ -35,25 +36,48 @@ package Appserver.SQL.MariaDB is
 
    Default_Port : constant Port_Number := 3_306;
 
+   subtype Wait_Time is Duration range 0.0 .. 1_000_000.0;
+   --  In seconds, of which parts count as a whole one; 0.0 is no limit
+
+   type TLS_Mode is (Unencrypted, Encrypted, Authenticated);
+   --  Authenticated: encrypted, and the server has a certificate for its host
+
    procedure Open
-     (Self     : in out Connection;
-      Host     : String;
-      User     : UTF_8_String;
-      Password : UTF_8_String;
-      Database : UTF_8_String := "";
-      Port     : Port_Number  := Default_Port)
+     (Self         : in out Connection;
+      Host         : String;
+      User         : UTF_8_String;
+      Password     : UTF_8_String;
+      Database     : UTF_8_String := "";
+      Port         : Port_Number  := Default_Port;
+      Connect_Wait : Wait_Time    := 0.0;
+      Answer_Wait  : Wait_Time    := 0.0;
+      TLS          : TLS_Mode     := Unencrypted;
+      Authority    : String       := "")
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
    --  "localhost" is the Unix socket, an address is TCP. Texts are UTF-8. Rows that an UPDATE
    --  found are counted as changed, as other databases do. SQL_Error, 08001, if there is no
-   --  server; the server's own, as 28000, if it refuses.
+   --  server within Connect_Wait, or not the TLS that is asked for; the server's own, as 28000, if
+   --  it refuses. A server that is silent for longer than Answer_Wait is lost: 08006. Authority
+   --  names the file of certificates to trust; the system's, if it is empty.
 
-   procedure Open (Self : in out Connection; Target : UTF_8_String)
+   procedure Open
+     (Self         : in out Connection;
+      Target       : UTF_8_String;
+      Connect_Wait : Wait_Time := 0.0;
+      Answer_Wait  : Wait_Time := 0.0;
+      TLS          : TLS_Mode  := Unencrypted;
+      Authority    : String    := "")
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
    --  The same by a URI, as in mariadb://ada:secret@example.com:3306/shop, or over a Unix socket
    --  mariadb://ada:secret@localhost/shop?socket=/run/mysqld/mysqld.sock; its parts are
    --  percent-encoded
+
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Wait_Time)
+     with Pre => Can_Use (Self);
+   --  In seconds, to the microsecond: a statement that takes longer raises SQL_Error, 57014. There
+   --  is none with 0.0, and as long as none is set but the server's own.
 
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
@@ -127,13 +151,22 @@ private
 
    use Interfaces.C;
 
-   --  The target is kept for Cancel, and so is the server's id of the connection
+   use type MariaDB_Library.Statement_Handle;
+
+   package Handle_Vectors is new Ada.Containers.Vectors
+     (Positive, MariaDB_Library.Statement_Handle);
+
+   --  The target is kept for Cancel, and so is the server's id of the connection. Streams: a
+   --  statement's rows are still to come. Left: those that were closed meanwhile, whose release
+   --  would discard these rows.
 
    type Connection is new SQL.Connection with record
       Handle   : MariaDB_Library.Connection_Handle := MariaDB_Library.No_Connection;
       Target   : MariaDB_Targets.Target;
       Id       : unsigned_long := 0;
       Affected : Integer_64 := 0;
+      Streams  : Boolean := False;
+      Left     : Handle_Vectors.Vector;
    end record;
 
    overriding procedure Begin_Transaction (Self : in out Connection);

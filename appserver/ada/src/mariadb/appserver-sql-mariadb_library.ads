@@ -37,6 +37,7 @@ private package Appserver.SQL.MariaDB_Library is
    Unknown_Host      : constant Error_Number := 2_005;
    Server_Gone       : constant Error_Number := 2_006;
    Server_Lost       : constant Error_Number := 2_013;
+   TLS_Failed        : constant Error_Number := 2_026;
    Columns_Changed   : constant Error_Number := 2_057;
 
    function server_init
@@ -52,8 +53,14 @@ private package Appserver.SQL.MariaDB_Library is
      with Import, Convention => C, External_Name => "mysql_init";
    --  A new one for No_Connection
 
-   Option_Charset_Name : constant := 7;
-   Option_Local_Infile : constant := 8;
+   Option_Connect_Timeout : constant := 0;
+   Option_Charset_Name    : constant := 7;
+   Option_Local_Infile    : constant := 8;
+   Option_Read_Timeout    : constant := 11;
+   Option_Write_Timeout   : constant := 12;
+   Option_TLS_Verify      : constant := 21;
+   Option_TLS_Authority   : constant := 27;
+   Option_TLS_Enforce     : constant := 38;
 
    function options
      (DB : Connection_Handle; Option : int; Value : System.Address) return int
@@ -73,6 +80,10 @@ private package Appserver.SQL.MariaDB_Library is
 
    function get_socket (DB : Connection_Handle) return int
      with Import, Convention => C, External_Name => "mysql_get_socket";
+
+   function get_ssl_cipher (DB : Connection_Handle) return Strings.chars_ptr
+     with Import, Convention => C, External_Name => "mysql_get_ssl_cipher";
+   --  Null, if it is not encrypted
 
    procedure close (DB : Connection_Handle)
      with Import, Convention => C, External_Name => "mysql_close";
@@ -121,6 +132,10 @@ private package Appserver.SQL.MariaDB_Library is
 
    function store_result (DB : Connection_Handle) return Result_Handle
      with Import, Convention => C, External_Name => "mysql_store_result";
+
+   function use_result (DB : Connection_Handle) return Result_Handle
+     with Import, Convention => C, External_Name => "mysql_use_result";
+   --  The rows are fetched from the server one by one
 
    function next_result (DB : Connection_Handle) return int
      with Import, Convention => C, External_Name => "mysql_next_result";

@@ -49,6 +49,7 @@ package body Appserver.SQL.PostgreSQL is
          when Empty_Query =>
             Raise_Error ("42601", 0, "the text holds no statement");
          when Copy_In | Copy_Out =>
+            clear (exec (DB, To_C ("")));  --  ends the copy
             Raise_Error ("0A000", 0, "COPY is not supported");
          when others =>
             Raise_Error
@@ -62,9 +63,19 @@ package body Appserver.SQL.PostgreSQL is
 
    --  The library's own way to run a text, for statements of this package's
 
-   procedure Run (DB : Connection_Handle; Text : String) is
-      Result : constant Result_Handle := exec (DB, To_C (Text));
+   procedure Check_Idle (DB : Connection_Handle) with Inline;
+   procedure Check_Idle (DB : Connection_Handle) is
    begin
+      if transactionStatus (DB) = Active then
+         Raise_Error ("HY010", 0, "another statement's rows are being read as a stream");
+      end if;
+   end Check_Idle;
+
+   procedure Run (DB : Connection_Handle; Text : String) is
+      Result : Result_Handle;
+   begin
+      Check_Idle (DB);
+      Result := exec (DB, To_C (Text));
       if resultStatus (Result) /= Command_OK then
          Raise_Failure (DB, Result);
       end if;
@@ -234,7 +245,10 @@ package body Appserver.SQL.PostgreSQL is
    end Last_Insert_Id;
 
    overriding function In_Autocommit (Self : Connection) return Boolean is
-     (transactionStatus (Self.Handle) not in In_Transaction | In_Error);
+     (case transactionStatus (Self.Handle) is
+         when In_Transaction | In_Error => False,
+         when Active                    => not Self.Streams_In_Work,
+         when others                    => True);
 
    overriding procedure Cancel (Self : Connection) is
       Message : char_array (1 .. 256);
@@ -265,6 +279,11 @@ package body Appserver.SQL.PostgreSQL is
                when Read_Write => "READ WRITE",
                when Read_Only  => "READ ONLY"));
    end Begin_Isolated;
+
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Connect_Wait) is
+   begin
+      Run (Self.Handle, "SET statement_timeout = " & Image (Integer_64 (Limit * 1_000)));
+   end Set_Statement_Limit;
 
    --  A COMMIT of a transaction that failed is answered with a ROLLBACK, and is no error
 
@@ -299,7 +318,9 @@ package body Appserver.SQL.PostgreSQL is
 
    procedure Release_Left (On : in out Connection'Class) is
    begin
-      while not On.Left.Is_Empty and then transactionStatus (On.Handle) /= In_Error loop
+      while not On.Left.Is_Empty
+        and then transactionStatus (On.Handle) not in Active | In_Error
+      loop
          Release (On.Handle, On.Left.Last_Element);
          On.Left.Delete_Last;
       end loop;
@@ -363,6 +384,7 @@ package body Appserver.SQL.PostgreSQL is
    begin
       Self.Close;
       Check_Text (Text);
+      Check_Idle (On.Handle);
       Release_Left (On);
       Result := prepare (On.Handle, To_C (Name), To_C (Native.Text));
       Check (On.Handle, Result);
@@ -412,9 +434,25 @@ package body Appserver.SQL.PostgreSQL is
    procedure Free is new Ada.Unchecked_Deallocation (String, Buffer_Reference);
    procedure Free is new Ada.Unchecked_Deallocation (Parameter_List, Parameters_Reference);
 
+   procedure Drop_Rest (Self : in out Statement) with No_Inline;
+   procedure Drop_Rest (Self : in out Statement) is
+      DB   : constant Connection_Handle := Connection (Self.Owner.all).Handle;
+      Rest : Result_Handle;
+   begin
+      Self.Awaits := False;
+      loop
+         Rest := (if DB = No_Connection then No_Result else getResult (DB));
+         exit when Rest = No_Result;
+         clear (Rest);
+      end loop;
+   end Drop_Rest;
+
    procedure Drop_Result (Self : in out Statement) with Inline;
    procedure Drop_Result (Self : in out Statement) is
    begin
+      if Self.Awaits then
+         Drop_Rest (Self);
+      end if;
       clear (Self.Result);
       Self.Result  := No_Result;
       Self.Columns := 0;
@@ -539,27 +577,14 @@ package body Appserver.SQL.PostgreSQL is
    subtype Stale_State is String
      with Static_Predicate => Stale_State in "0A000" | "26000";
 
-   --  The rows are then in Self.Result
+   --  Self.Result is then that of a statement without rows, or has rows
 
-   procedure Run (Self : in out Statement) is
+   procedure Take_Result (Self : in out Statement) is
       Owner   : Connection renames Connection (Self.Owner.all);
-      Count   : constant int := int (Self.Values.Count);
-      Lengths : constant System.Address :=
-        (if Self.Sends_Blobs then Self.Values.Lengths'Address else System.Null_Address);
-      Formats : constant System.Address :=
-        (if Self.Sends_Blobs then Self.Values.Formats'Address else System.Null_Address);
-      Outcome : Result_Status;
+      Outcome : constant Result_Status := resultStatus (Self.Result);
    begin
-      Self.Result :=
-        (if Self.Number > 0
-         then execPrepared
-           (Owner.Handle, Self.Command, Count, Self.Values.Values, Lengths, Formats, Self.Format)
-         else execParams
-           (Owner.Handle, Self.Command, Count, System.Null_Address, Self.Values.Values,
-            Lengths, Formats));
       Self.Row := 0;
-      Outcome  := resultStatus (Self.Result);
-      if Outcome = Tuples_OK then
+      if Outcome in Tuples_OK | Single_Row then
          Self.Rows := ntuples (Self.Result);
       elsif Outcome = Command_OK then
          Self.Rows := 0;
@@ -569,11 +594,69 @@ package body Appserver.SQL.PostgreSQL is
          begin
             Self.Result   := No_Result;
             Self.Is_Stale := Value_Of (resultErrorField (Failed, Field_State)) in Stale_State;
+            if Self.Awaits then
+               Drop_Rest (Self);
+            end if;
+            Self.Columns := 0;
             Raise_Failure (Owner.Handle, Failed);
          end;
       end if;
-      Owner.Affected := Affected_By (Self.Result, Before => Owner.Affected);
+      if Outcome /= Single_Row then
+         Owner.Affected := Affected_By (Self.Result, Before => Owner.Affected);
+         if Self.Awaits then
+            Drop_Rest (Self);
+         end if;
+      end if;
+   end Take_Result;
+
+   procedure Run (Self : in out Statement) is
+      Owner   : Connection renames Connection (Self.Owner.all);
+      Count   : constant int := int (Self.Values.Count);
+      Lengths : constant System.Address :=
+        (if Self.Sends_Blobs then Self.Values.Lengths'Address else System.Null_Address);
+      Formats : constant System.Address :=
+        (if Self.Sends_Blobs then Self.Values.Formats'Address else System.Null_Address);
+   begin
+      Check_Idle (Owner.Handle);
+      if Self.Streams then
+         Owner.Streams_In_Work := not Owner.In_Autocommit;
+         Self.Awaits :=
+           (if Self.Number > 0
+            then sendQueryPrepared
+              (Owner.Handle, Self.Command, Count, Self.Values.Values, Lengths, Formats,
+               Self.Format)
+            else sendQueryParams
+              (Owner.Handle, Self.Command, Count, System.Null_Address, Self.Values.Values,
+               Lengths, Formats, In_Text)) /= 0
+           and then setSingleRowMode (Owner.Handle) /= 0;
+         Self.Result := (if Self.Awaits then getResult (Owner.Handle) else No_Result);
+      else
+         Self.Result :=
+           (if Self.Number > 0
+            then execPrepared
+              (Owner.Handle, Self.Command, Count, Self.Values.Values, Lengths, Formats,
+               Self.Format)
+            else execParams
+              (Owner.Handle, Self.Command, Count, System.Null_Address, Self.Values.Values,
+               Lengths, Formats));
+      end if;
+      Take_Result (Self);
    end Run;
+
+   --  The row after the last one that is here. A ROLLBACK of another statement discards the rest.
+
+   procedure Await_Row (Self : in out Statement) with No_Inline;
+   procedure Await_Row (Self : in out Statement) is
+   begin
+      clear (Self.Result);
+      Self.Result := getResult (Connection (Self.Owner.all).Handle);
+      if Self.Result = No_Result then
+         Self.Awaits  := False;
+         Self.Columns := 0;
+         Raise_Error ("HY010", 0, "the rest of the stream was discarded");
+      end if;
+      Take_Result (Self);
+   end Await_Row;
 
    overriding function Step (Self : in out Statement) return Boolean is
    begin
@@ -583,6 +666,9 @@ package body Appserver.SQL.PostgreSQL is
       else
          Self.Row := Self.Row + 1;
       end if;
+      if Self.Row = Self.Rows and then Self.Awaits then
+         Await_Row (Self);
+      end if;
       if Self.Row = Self.Rows then
          Drop_Result (Self);
          return False;
@@ -590,9 +676,16 @@ package body Appserver.SQL.PostgreSQL is
       return True;
    end Step;
 
+   --  An error may come behind rows of a stream
+
    overriding procedure Execute (Self : in out Statement) is
    begin
-      if Self.Result = No_Result then
+      if Self.Streams then
+         while Self.Step loop
+            null;
+         end loop;
+         return;
+      elsif Self.Result = No_Result then
          Run (Self);
       end if;
       Drop_Result (Self);

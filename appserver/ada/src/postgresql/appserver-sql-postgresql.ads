@@ -10,7 +10,7 @@
 --
 --  Rows are stored: a Step that runs the statement has all of them sent here before it returns the
 --  first one, so other statements of the connection can run while they are read. That is also
---  libpq's fast way. What is too much for memory is read with a cursor, or by key in portions.
+--  libpq's fast way. What is too much for memory is streamed, or read by key in portions.
 --
 --  The SQLSTATE of an error is the server's own; where there is none, because there is no server,
 --  it is 08001 while connecting and 08006 later. Code_Of is 0: PostgreSQL has no other codes.
@@ -42,6 +42,12 @@ package Appserver.SQL.PostgreSQL is
    --  environment: https://www.postgresql.org/docs/15/libpq-connect.html. Texts are UTF-8,
    --  whatever the database is in. SQL_Error, 08001, if there is no server within Wait, which
    --  takes the place of connect_timeout; the server's own, as 28P01, if it refuses.
+
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Connect_Wait)
+     with Pre => Can_Use (Self);
+   --  In seconds, to the millisecond: a statement that takes longer raises SQL_Error, 57014. There
+   --  is none with 0.0, and as long as none is set but the server's own. In a transaction that is
+   --  rolled back, so is this.
 
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
@@ -121,14 +127,16 @@ private
 
    package Number_Vectors is new Ada.Containers.Vectors (Positive, Statement_Number);
 
-   --  Left: those that were closed in a failed transaction, in which the server releases none
+   --  Left: those that were closed in a failed transaction, in which the server releases none.
+   --  Streams_In_Work: the stream that is read began in a transaction.
 
    type Connection is new SQL.Connection with record
-      Handle   : PostgreSQL_Library.Connection_Handle := PostgreSQL_Library.No_Connection;
-      Stopper  : PostgreSQL_Library.Cancel_Handle     := PostgreSQL_Library.No_Cancel;
-      Latest   : Statement_Number := 0;
-      Left     : Number_Vectors.Vector;
-      Affected : Integer_64 := 0;
+      Handle          : PostgreSQL_Library.Connection_Handle := PostgreSQL_Library.No_Connection;
+      Stopper         : PostgreSQL_Library.Cancel_Handle := PostgreSQL_Library.No_Cancel;
+      Latest          : Statement_Number := 0;
+      Left            : Number_Vectors.Vector;
+      Affected        : Integer_64 := 0;
+      Streams_In_Work : Boolean := False;
    end record;
 
    overriding procedure Begin_Transaction (Self : in out Connection);
@@ -154,7 +162,7 @@ private
 
    --  Number: 0 if the text is used. Command: the name, or the text. Sends_Blobs: one was bound.
    --  Format: of the rows; All_Whole if they are in binary form, and all integers; Has_Blobs if
-   --  they are, and some are bytea. Result: while rows are read.
+   --  they are, and some are bytea. Result: while rows are read. Awaits: more are to come.
 
    type Statement is new SQL.Statement with record
       Number      : Statement_Number := 0;
@@ -167,6 +175,7 @@ private
       Result      : PostgreSQL_Library.Result_Handle := PostgreSQL_Library.No_Result;
       Row         : int := 0;
       Rows        : int := 0;
+      Awaits      : Boolean := False;
    end record;
 
 end Appserver.SQL.PostgreSQL;

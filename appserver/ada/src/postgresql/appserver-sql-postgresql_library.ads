@@ -124,6 +124,35 @@ private package Appserver.SQL.PostgreSQL_Library is
       Result_Format : int            := In_Text) return Result_Handle
      with Import, Convention => C, External_Name => "PQexecParams";
 
+   --  The same without waiting; 0 if it cannot be sent. Then a row at a time, and none at the end.
+
+   function sendQueryPrepared
+     (DB            : Connection_Handle;
+      Name          : Strings.chars_ptr;
+      Parameters    : int;
+      Values        : Value_List;
+      Lengths       : System.Address;
+      Formats       : System.Address;
+      Result_Format : int) return int
+     with Import, Convention => C, External_Name => "PQsendQueryPrepared";
+
+   function sendQueryParams
+     (DB            : Connection_Handle;
+      Text          : Strings.chars_ptr;
+      Parameters    : int;
+      Types         : System.Address;
+      Values        : Value_List;
+      Lengths       : System.Address;
+      Formats       : System.Address;
+      Result_Format : int) return int
+     with Import, Convention => C, External_Name => "PQsendQueryParams";
+
+   function setSingleRowMode (DB : Connection_Handle) return int
+     with Import, Convention => C, External_Name => "PQsetSingleRowMode";
+
+   function getResult (DB : Connection_Handle) return Result_Handle
+     with Import, Convention => C, External_Name => "PQgetResult";
+
    --  Results; rows and columns count from 0
 
    type Result_Status is new int;
@@ -132,6 +161,7 @@ private package Appserver.SQL.PostgreSQL_Library is
    Tuples_OK   : constant Result_Status := 2;
    Copy_Out    : constant Result_Status := 3;
    Copy_In     : constant Result_Status := 4;
+   Single_Row  : constant Result_Status := 9;
 
    function resultStatus (Result : Result_Handle) return Result_Status
      with Import, Convention => C, External_Name => "PQresultStatus";

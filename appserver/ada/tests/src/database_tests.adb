@@ -5,6 +5,7 @@ with Misuse_Tests;
 with Retried_Transaction_Tests;
 with Server_Tests;
 with SQL_Pool_Tests;
+with Stream_Tests;
 with Transaction_Tests;
 with Type_Tests;
 with Value_Tests;
@@ -16,6 +17,7 @@ package body Database_Tests is
    package Pools is new SQL_Pool_Tests (Database);
    package Retries is new Retried_Transaction_Tests (Database);
    package Transactions is new Transaction_Tests (Database);
+   package Streams is new Stream_Tests (Database);
    package Types is new Type_Tests (Database);
    package Values is new Value_Tests (Database);
    package Servers is new Server_Tests (Database);
@@ -26,6 +28,7 @@ package body Database_Tests is
       Result.Add_Test (Errors.Suite);
       Result.Add_Test (Values.Suite);
       Result.Add_Test (Types.Suite);
+      Result.Add_Test (Streams.Suite);
       Result.Add_Test (Transactions.Suite);
       Result.Add_Test (Misuse.Suite);
       Result.Add_Test (Pools.Suite);
@@ -38,6 +41,7 @@ package body Database_Tests is
    begin
       Result.Add_Test (Servers.Suite);
       Result.Add_Test (Transactions.Server_Suite);
+      Result.Add_Test (Streams.Server_Suite);
       Result.Add_Test (Pools.Server_Suite);
       Result.Add_Test (Retries.Server_Suite);
       return Result;

@@ -162,6 +162,47 @@ package body PostgreSQL_Tests is
       Assert (T.Query.Step and then T.Query.As_Text (1) = "infinity", "no moment");
    end Types;
 
+   --  What fails behind the first rows of a stream
+
+   procedure Late_Error (T : in out Fixture) is
+      Rows : Natural;
+
+      procedure Read is
+      begin
+         Rows := 0;
+         while T.Query.Step loop
+            Rows := Rows + 1;
+         end loop;
+      end Read;
+
+      procedure Execute is
+      begin
+         T.Query.Execute;
+      end Execute;
+   begin
+      T.Query.Prepare (T.DB, "SELECT 100 / (5000 - i) FROM generate_series(1, 9000) AS i");
+      T.Query.Set_Streamed;
+      for Time in 1 .. 2 loop
+         Is_Refused (Read'Access, "22012");
+         Assert (Rows = 4_999 and then not T.Query.Has_Row, "rows before it:" & Rows'Image);
+         Is_Refused (Execute'Access, "22012");
+         Answers (T.DB, "SELECT 1", "1");
+      end loop;
+   end Late_Error;
+
+   procedure Time_Limit (T : in out Fixture) is
+      procedure Wait is
+      begin
+         T.DB.Execute ("SELECT pg_sleep(300)");
+      end Wait;
+   begin
+      T.DB.Set_Statement_Limit (0.25);
+      Answers (T.DB, "SHOW statement_timeout", "250ms");
+      Is_Refused (Wait'Access, "57014");
+      T.DB.Set_Statement_Limit (0.0);
+      Answers (T.DB, "SHOW statement_timeout", "0");
+   end Time_Limit;
+
    procedure Parts_Of_An_Error (T : in out Fixture) is
    begin
       T.DB.Execute ("CREATE TABLE t (x integer CONSTRAINT single UNIQUE)");
@@ -190,6 +231,8 @@ package body PostgreSQL_Tests is
       Result.Add_Test (Caller.Create ("PostgreSQL: parameters in texts", Parameters'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: question marks", Question_Marks'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: texts it refuses", Refused_Texts'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: an error in a stream", Late_Error'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: a limit of time", Time_Limit'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: parts of an error", Parts_Of_An_Error'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: its own types", Types'Access));
       return Result;
