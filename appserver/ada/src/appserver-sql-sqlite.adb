@@ -31,7 +31,8 @@ package body Appserver.SQL.SQLite is
       Ignored : Result_Code;
    begin
       Ignored := reset (Failed);
-      Raise_Error (SQLite_States.State_Of (Code, Message), Integer (Code), Message);
+      Raise_Error
+        (SQLite_States.State_Of (Code, Message), Integer (Code), Message, Origin => From_SQLite);
    end Raise_Latest;
 
    function Handle_Of (Owner : not null Connection_Reference) return Database_Handle is
@@ -201,6 +202,24 @@ package body Appserver.SQL.SQLite is
       Self.Bind (Parameter, Text_Values.Image (Text_Values.To_Moment (Value), Decimals => 3));
    end Bind;
 
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean) is
+   begin
+      Self.Bind (Parameter, Integer_64'(Boolean'Pos (Value)));
+   end Bind;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob)
+   is
+      Nothing : aliased constant Character := ASCII.NUL;
+      Start   : constant System.Address :=
+        (if Value'Length = 0 then Nothing'Address else Value'Address);
+   begin
+      Allow_Binding (Self);
+      Check
+        (Self, bind_blob (Self.Handle, int (Parameter), Start, Value'Length, Transient));
+   end Bind;
+
    overriding procedure Bind_Scaled
      (Self      : in out Statement;
       Parameter : Parameter_Number;
@@ -268,6 +287,13 @@ package body Appserver.SQL.SQLite is
       Self.Ended   := False;
       Ignored      := reset (Self.Handle);
    end Reset;
+
+   overriding procedure Unbind (Self : in out Statement) is
+      Ignored : Result_Code;
+   begin
+      Self.Reset;
+      Ignored := clear_bindings (Self.Handle);
+   end Unbind;
 
    -------------
    -- Reading --
@@ -337,6 +363,27 @@ package body Appserver.SQL.SQLite is
      (Self : Statement; Column : Column_Number) return Ada.Calendar.Time is
      (Text_Values.To_Time (Self.As_Text (Column), Column));
 
+   overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean is
+     (To_Boolean (Self.As_Integer_64 (Column), Column));
+
+   --  An empty one has no address either
+
+   overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob is
+      Start  : constant System.Address := column_blob (Self.Handle, int (Column) - 1);
+      Length : constant int := column_bytes (Self.Handle, int (Column) - 1);
+   begin
+      if Start = System.Null_Address then
+         Check_Zero (Self, Column);
+         return [1 .. 0 => 0];
+      end if;
+      declare
+         Bytes : Blob (1 .. Ada.Streams.Stream_Element_Offset (Length))
+           with Import, Address => Start;
+      begin
+         return Bytes;
+      end;
+   end As_Blob;
+
    overriding function As_Scaled
      (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64 is
      (if column_type (Self.Handle, int (Column) - 1) = Float_Type
@@ -396,6 +443,9 @@ package body Appserver.SQL.SQLite is
    overriding function Rows_Affected (Self : Connection) return Integer_64 is
      (changes64 (Self.Handle));
 
+   overriding function Last_Insert_Id (Self : in out Connection) return Integer_64 is
+     (last_insert_rowid (Self.Handle));
+
    overriding function In_Autocommit (Self : Connection) return Boolean is
      (get_autocommit (Self.Handle) /= 0);
 
@@ -419,6 +469,7 @@ package body Appserver.SQL.SQLite is
       end loop;
       Ignored     := close_v2 (Self.Handle);
       Self.Handle := No_Database;
+      Self.Is_Query_Only := False;
    end Close;
 
    procedure Run (Self : in out Connection; Command : Transaction_Command; Text : UTF_8_String) is
@@ -438,6 +489,44 @@ package body Appserver.SQL.SQLite is
    begin
       Run (Self, Begin_It, "BEGIN");
    end Begin_Transaction;
+
+   overriding procedure Begin_Immediate (Self : in out Connection) is
+   begin
+      Run (Self, Begin_It_At_Once, "BEGIN IMMEDIATE");
+   end Begin_Immediate;
+
+   function Is_Query_Only (Self : in out Connection) return Boolean is
+      Query : Statement;
+   begin
+      Query.Prepare (Self, "PRAGMA query_only");
+      return Query.Step and then Query.As_Boolean (1);
+   end Is_Query_Only;
+
+   --  SQLite serializes all transactions: every level is kept
+
+   overriding procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode)
+   is
+      pragma Unreferenced (Level);
+   begin
+      if Mode = Read_Only and then not Is_Query_Only (Self) then
+         Self.Execute ("PRAGMA query_only = 1");
+         Self.Is_Query_Only := True;
+      end if;
+      Self.Begin_Transaction;
+   exception
+      when others =>
+         Self.End_Isolated;
+         raise;
+   end Begin_Isolated;
+
+   overriding procedure End_Isolated (Self : in out Connection) is
+   begin
+      if Self.Is_Query_Only then
+         Self.Is_Query_Only := False;
+         Self.Execute ("PRAGMA query_only = 0");
+      end if;
+   end End_Isolated;
 
    overriding procedure Commit (Self : in out Connection) is
    begin

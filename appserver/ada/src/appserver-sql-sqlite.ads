@@ -20,12 +20,14 @@ package Appserver.SQL.SQLite is
    --  The operations of Appserver.SQL, as they are there
 
    overriding function Is_Open (Self : Connection) return Boolean with Inline;
+   overriding function Is_Connected (Self : Connection) return Boolean is (Self.Is_Open);
    overriding function Prepare
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
    overriding function Use_Text
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
    overriding procedure Execute (Self : in out Connection; Text : UTF_8_String);
    overriding function Rows_Affected (Self : Connection) return Integer_64;
+   overriding function Last_Insert_Id (Self : in out Connection) return Integer_64;
    overriding function In_Autocommit (Self : Connection) return Boolean;
    overriding procedure Cancel (Self : Connection);
    overriding procedure Close (Self : in out Connection);
@@ -40,6 +42,10 @@ package Appserver.SQL.SQLite is
      (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time);
    --  As text, as in "2026-11-21 09:15:00.123": SQLite's own date functions know milliseconds
 
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob);
    overriding procedure Bind_Scaled
      (Self      : in out Statement;
       Parameter : Parameter_Number;
@@ -51,6 +57,7 @@ package Appserver.SQL.SQLite is
    overriding function Step (Self : in out Statement) return Boolean with Inline;
    overriding procedure Execute (Self : in out Statement) with Inline;
    overriding procedure Reset (Self : in out Statement) with Inline;
+   overriding procedure Unbind (Self : in out Statement);
    overriding procedure Close (Self : in out Statement);
    overriding function Is_Null (Self : Statement; Column : Column_Number) return Boolean;
    overriding function As_Integer_32
@@ -63,6 +70,8 @@ package Appserver.SQL.SQLite is
      (Self : Statement; Column : Column_Number) return UTF_8_String;
    overriding function As_Time
      (Self : Statement; Column : Column_Number) return Ada.Calendar.Time;
+   overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean;
+   overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob;
    overriding function As_Scaled
      (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64;
    overriding function Column_Name
@@ -100,20 +109,26 @@ package Appserver.SQL.SQLite is
 
 private
 
-   --  BEGIN, COMMIT and ROLLBACK stay prepared from their first use on
+   --  BEGIN, COMMIT and ROLLBACK stay prepared from their first use on. Is_Query_Only: for the
+   --  transaction that is open.
 
-   type Transaction_Command is (Begin_It, Commit_It, Roll_It_Back);
+   type Transaction_Command is (Begin_It, Begin_It_At_Once, Commit_It, Roll_It_Back);
 
    type Command_Handles is array (Transaction_Command) of SQLite_Library.Statement_Handle;
 
    type Connection is new SQL.Connection with record
-      Handle   : SQLite_Library.Database_Handle := SQLite_Library.No_Database;
-      Commands : Command_Handles := [others => SQLite_Library.No_Statement];
+      Handle        : SQLite_Library.Database_Handle := SQLite_Library.No_Database;
+      Commands      : Command_Handles := [others => SQLite_Library.No_Statement];
+      Is_Query_Only : Boolean := False;
    end record;
 
    overriding procedure Begin_Transaction (Self : in out Connection);
    overriding procedure Commit (Self : in out Connection);
    overriding procedure Roll_Back (Self : in out Connection);
+   overriding procedure Begin_Immediate (Self : in out Connection);
+   overriding procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
+   overriding procedure End_Isolated (Self : in out Connection);
 
    --  Ended: it ran to its end, and was not reset since
 

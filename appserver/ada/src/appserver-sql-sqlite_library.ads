@@ -66,6 +66,9 @@ private package Appserver.SQL.SQLite_Library is
    function changes64 (DB : Database_Handle) return Integer_64
      with Import, Convention => C, External_Name => "sqlite3_changes64";
 
+   function last_insert_rowid (DB : Database_Handle) return Integer_64
+     with Import, Convention => C, External_Name => "sqlite3_last_insert_rowid";
+
    procedure interrupt (DB : Database_Handle)
      with Import, Convention => C, External_Name => "sqlite3_interrupt";
 
@@ -98,8 +101,19 @@ private package Appserver.SQL.SQLite_Library is
       Release   : System.Address) return Result_Code
      with Import, Convention => C, External_Name => "sqlite3_bind_text";
 
+   function bind_blob
+     (Statement : Statement_Handle;
+      Parameter : int;
+      Value     : System.Address;
+      Bytes     : int;
+      Release   : System.Address) return Result_Code
+     with Import, Convention => C, External_Name => "sqlite3_bind_blob";
+
    function bind_null (Statement : Statement_Handle; Parameter : int) return Result_Code
      with Import, Convention => C, External_Name => "sqlite3_bind_null";
+
+   function clear_bindings (Statement : Statement_Handle) return Result_Code
+     with Import, Convention => C, External_Name => "sqlite3_clear_bindings";
 
    function step (Statement : Statement_Handle) return Result_Code
      with Import, Convention => C, External_Name => "sqlite3_step";
@@ -126,6 +140,9 @@ private package Appserver.SQL.SQLite_Library is
 
    function column_text (Statement : Statement_Handle; Column : int) return System.Address
      with Import, Convention => C, External_Name => "sqlite3_column_text";
+
+   function column_blob (Statement : Statement_Handle; Column : int) return System.Address
+     with Import, Convention => C, External_Name => "sqlite3_column_blob";
 
    function column_bytes (Statement : Statement_Handle; Column : int) return int
      with Import, Convention => C, External_Name => "sqlite3_column_bytes";

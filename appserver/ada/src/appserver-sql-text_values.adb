@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 
 with Ada.Calendar.Formatting;
+with Ada.Strings.Fixed;
 with Interfaces.C;
 with System;
 
@@ -340,6 +341,61 @@ package body Appserver.SQL.Text_Values is
       return To_Time (Result, Column, Zone);
    end To_Time;
 
+   function Is_Number (Text : String) return Boolean is
+     (for all C of Text => C in Decimal_Digit);
+
+   function Number (Text : String) return Natural is
+     (if Text = "" then 0
+      else 10 * Number (Text (Text'First .. Text'Last - 1))
+           + Natural (Digit_Of (Text (Text'Last))));
+
+   function To_Date (Text : String; Column : Column_Number) return Date is
+      S : String renames Text;
+      F : constant Positive := Text'First;
+   begin
+      if Text'Length /= 10
+        or else S (F + 4) /= '-'
+        or else S (F + 7) /= '-'
+        or else not Is_Number (S (F .. F + 3) & S (F + 5 .. F + 6) & S (F + 8 .. F + 9))
+      then
+         Refuse_Text ("22007", Text, "date", Column);
+      end if;
+      declare
+         Year  : constant Natural := Number (S (F .. F + 3));
+         Month : constant Natural := Number (S (F + 5 .. F + 6));
+         Day   : constant Natural := Number (S (F + 8 .. F + 9));
+      begin
+         if Year not in Year_Number or else Day not in 1 .. Last_Day (Year, Month) then
+            Refuse_Text ("22008", Text, "date", Column);
+         end if;
+         return (Year, Month, Day);
+      end;
+   end To_Date;
+
+   function To_Time_Of_Day (Text : String; Column : Column_Number) return Time_Of_Day is
+      S        : String renames Text;
+      F        : constant Positive := Text'First;
+      Fraction : constant String := (if Text'Length > 9 then S (F + 9 .. S'Last) else "");
+      Padded   : constant String := Ada.Strings.Fixed.Head (Fraction, 6, '0');
+      Second   : constant String := (if Text'Length >= 8 then S (F + 6 .. F + 7) else "00");
+   begin
+      if Text'Length not in 5 | 8 | 10 .. 18
+        or else S (F + 2) /= ':'
+        or else not Is_Number (S (F .. F + 1) & S (F + 3 .. F + 4) & Second & Fraction)
+        or else (Text'Length >= 8 and then S (F + 5) /= ':')
+        or else (Fraction /= "" and then S (F + 8) /= '.')
+      then
+         Refuse_Text ("22007", Text, "time of day", Column);
+      elsif Number (S (F .. F + 1)) > 23
+        or else Number (S (F + 3 .. F + 4)) > 59
+        or else Number (Second) > 59
+      then
+         Refuse_Text ("22008", Text, "time of day", Column);
+      end if;
+      return
+        (Number (S (F .. F + 1)), Number (S (F + 3 .. F + 4)), Number (Second), Number (Padded));
+   end To_Time_Of_Day;
+
    Microseconds : constant := 1_000_000;
    Day_Length   : constant := 86_400 * Microseconds;
 
@@ -390,5 +446,12 @@ package body Appserver.SQL.Text_Values is
       & ":" & Padded (Value.Second, 2)
       & (if Decimals = 0 then ""
          else "." & Padded (Value.Nanosecond / 10 ** (9 - Decimals), Decimals)));
+
+   function Image (Value : Date) return String is
+     (Padded (Value.Year, 4) & "-" & Padded (Value.Month, 2) & "-" & Padded (Value.Day, 2));
+
+   function Image (Value : Time_Of_Day) return String is
+     (Padded (Value.Hour, 2) & ":" & Padded (Value.Minute, 2) & ":" & Padded (Value.Second, 2)
+      & (if Value.Microsecond = 0 then "" else "." & Padded (Value.Microsecond, 6)));
 
 end Appserver.SQL.Text_Values;

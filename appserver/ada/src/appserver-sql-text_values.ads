@@ -21,6 +21,12 @@ private package Appserver.SQL.Text_Values is
    function To_Time (Text : String; Column : Column_Number) return Ada.Calendar.Time;
    --  Of ISO 8601, as in "2026-11-21 09:15:00.123" or "2026-11-21T09:15:00+01:30"
 
+   function To_Date (Text : String; Column : Column_Number) return Date;
+   --  As in "2026-11-21", and nothing besides
+
+   function To_Time_Of_Day (Text : String; Column : Column_Number) return Time_Of_Day;
+   --  As in "09:15" or "09:15:00.123"; decimals beyond six are cut
+
    --  A timestamp in parts, for databases that have it in parts; in UTC
 
    type Moment is record
@@ -52,5 +58,9 @@ private package Appserver.SQL.Text_Values is
 
    function Image (Value : Moment; Decimals : Second_Decimals := 6) return String;
    --  As in "2026-11-21 09:15:00.123000"; decimals beyond those are cut
+
+   function Image (Value : Date) return String;
+   function Image (Value : Time_Of_Day) return String;
+   --  With six decimals, unless these are zeros
 
 end Appserver.SQL.Text_Values;

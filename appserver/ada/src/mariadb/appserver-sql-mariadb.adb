@@ -14,6 +14,7 @@ package body Appserver.SQL.MariaDB is
    use MariaDB_Library;
    use Text_Values;
    use type Interfaces.Integer_64;
+   use type Strings.chars_ptr;
    use type System.Address;
 
    function Library_Version return String is (Strings.Value (get_client_info));
@@ -26,10 +27,10 @@ package body Appserver.SQL.MariaDB is
 
    function State_Of (Code : Error_Number; State : String) return SQL_State is
      (case Code is
-         when Interrupted                                   => "57014",
-         when Socket_Failed | Host_Failed | Unknown_Host    => "08001",
+         when Interrupted | Statement_Timeout => "57014",
+         when Socket_Failed | Host_Failed | Unknown_Host | TLS_Failed => "08001",
          when Server_Gone | Server_Lost | Connection_Killed => "08006",
-         when others                                        => State);
+         when others => State);
 
    --  After an error of class 40 the server has rolled the transaction back. Only its answers that
    --  are no errors tell the library so: this statement gets one.
@@ -47,7 +48,8 @@ package body Appserver.SQL.MariaDB is
       if State (State'First .. State'First + 1) = "40" then
          Ignored := real_query (DB, Nothing_To_Do'Address, Nothing_To_Do'Length);
       end if;
-      Raise_Error (State_Of (Code, State), Integer (Code), Message);
+      Raise_Error
+        (State_Of (Code, State), Integer (Code), Message, Origin => From_MariaDB);
    end Raise_Failure;
 
    procedure Raise_Latest (DB : Connection_Handle) with No_Return, No_Inline;
@@ -73,6 +75,22 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Send;
 
+   --  Nothing can be sent while rows are on their way
+
+   procedure Check_Idle (DB : Connection'Class) with Inline;
+   procedure Check_Idle (DB : Connection'Class) is
+   begin
+      if DB.Streams then
+         Raise_Error ("HY010", 0, "another statement's rows are being read as a stream");
+      end if;
+   end Check_Idle;
+
+   procedure Send (DB : Connection'Class; Text : String) is
+   begin
+      Check_Idle (DB);
+      Send (DB.Handle, Text);
+   end Send;
+
    function Handle_Of (Self : Statement) return Connection_Handle is
      (Connection (Self.Owner.all).Handle) with Inline;
 
@@ -83,20 +101,57 @@ package body Appserver.SQL.MariaDB is
    overriding function Is_Open (Self : Connection) return Boolean is
      (Self.Handle /= No_Connection);
 
+   --  The library closes the socket of a connection that was lost
+
+   overriding function Is_Connected (Self : Connection) return Boolean is
+     (get_socket (Self.Handle) /= No_Socket);
+
    --  Null, if it is empty
 
    function New_Word (Text : Unbounded_String) return Strings.chars_ptr is
      (if Length (Text) = 0 then Strings.Null_Ptr else Strings.New_String (To_String (Text)));
 
+   procedure Set_Number (DB : Connection_Handle; Option : int; Number : Natural) is
+      Value   : aliased constant unsigned := unsigned (Number);
+      Ignored : int;
+   begin
+      if Number > 0 then
+         Ignored := options (DB, Option, Value'Address);
+      end if;
+   end Set_Number;
+
+   procedure Set_Flag (DB : Connection_Handle; Option : int; Flag : Boolean) is
+      Value   : aliased constant my_bool := Boolean'Pos (Flag);
+      Ignored : int;
+   begin
+      Ignored := options (DB, Option, Value'Address);
+   end Set_Flag;
+
+   procedure Set_Text (DB : Connection_Handle; Option : int; Text : String) is
+      Value   : constant char_array := To_C (Text);
+      Ignored : int;
+   begin
+      Ignored := options (DB, Option, Value'Address);
+   end Set_Text;
+
    --  No server gets to read files here: LOAD DATA LOCAL is off
 
-   procedure Set_Options (DB : Connection_Handle) is
-      Charset : constant char_array := To_C ("utf8mb4");
+   procedure Set_Options (DB : Connection_Handle; Target : MariaDB_Targets.Target) is
       Local   : aliased constant unsigned := 0;
       Ignored : int;
    begin
-      Ignored := options (DB, Option_Charset_Name, Charset'Address);
+      Set_Text (DB, Option_Charset_Name, "utf8mb4");
       Ignored := options (DB, Option_Local_Infile, Local'Address);
+      Set_Number (DB, Option_Connect_Timeout, Target.Connect_Wait);
+      Set_Number (DB, Option_Read_Timeout, Target.Answer_Wait);
+      Set_Number (DB, Option_Write_Timeout, Target.Answer_Wait);
+      if Target.Is_Encrypted then
+         Set_Flag (DB, Option_TLS_Enforce, True);
+         Set_Flag (DB, Option_TLS_Verify, Target.Is_Authenticated);
+      end if;
+      if Target.Is_Authenticated and then Length (Target.Authority) > 0 then
+         Set_Text (DB, Option_TLS_Authority, To_String (Target.Authority));
+      end if;
    end Set_Options;
 
    function Connected (Target : MariaDB_Targets.Target) return Connection_Handle is
@@ -111,7 +166,7 @@ package body Appserver.SQL.MariaDB is
       if DB = No_Connection then
          raise Storage_Error with "no memory for a connection to MariaDB";
       end if;
-      Set_Options (DB);
+      Set_Options (DB, Target);
       Result := real_connect
         (DB, Host, User, Password, Database, unsigned (Target.Port), Socket, Client_Found_Rows);
       Strings.Free (Host);
@@ -120,7 +175,13 @@ package body Appserver.SQL.MariaDB is
       Strings.Free (Database);
       Strings.Free (Socket);
       if Result = No_Connection then
+         if errno (DB) = Server_Lost then
+            Raise_Error
+              ("08001", Integer (Server_Lost), Strings.Value (error (DB)), From_MariaDB);
+         end if;
          Raise_Latest (DB);
+      elsif Target.Is_Encrypted and then get_ssl_cipher (DB) = Strings.Null_Ptr then
+         Raise_Error ("08001", 0, "the server does not encrypt");
       end if;
       return DB;
    exception
@@ -131,21 +192,41 @@ package body Appserver.SQL.MariaDB is
          raise;
    end Connected;
 
-   procedure Open (Self : in out Connection; Target : MariaDB_Targets.Target) is
+   function Seconds (Time : Wait_Time) return Natural is
+     (Natural (Long_Float'Ceiling (Long_Float (Time))));
+
+   procedure Open
+     (Self         : in out Connection;
+      Target       : MariaDB_Targets.Target;
+      Connect_Wait : Wait_Time;
+      Answer_Wait  : Wait_Time;
+      TLS          : TLS_Mode;
+      Authority    : String)
+   is
+      Complete : MariaDB_Targets.Target := Target;
    begin
-      Self.Handle   := Connected (Target);
-      Self.Target   := Target;
+      Complete.Connect_Wait     := Seconds (Connect_Wait);
+      Complete.Answer_Wait      := Seconds (Answer_Wait);
+      Complete.Is_Encrypted     := TLS /= Unencrypted;
+      Complete.Is_Authenticated := TLS = Authenticated;
+      Complete.Authority        := To_Unbounded_String (Authority);
+      Self.Handle   := Connected (Complete);
+      Self.Target   := Complete;
       Self.Id       := thread_id (Self.Handle);
       Self.Affected := 0;
    end Open;
 
    procedure Open
-     (Self     : in out Connection;
-      Host     : String;
-      User     : UTF_8_String;
-      Password : UTF_8_String;
-      Database : UTF_8_String := "";
-      Port     : Port_Number  := Default_Port) is
+     (Self         : in out Connection;
+      Host         : String;
+      User         : UTF_8_String;
+      Password     : UTF_8_String;
+      Database     : UTF_8_String := "";
+      Port         : Port_Number  := Default_Port;
+      Connect_Wait : Wait_Time    := 0.0;
+      Answer_Wait  : Wait_Time    := 0.0;
+      TLS          : TLS_Mode     := Unencrypted;
+      Authority    : String       := "") is
    begin
       Open
         (Self,
@@ -154,14 +235,29 @@ package body Appserver.SQL.MariaDB is
             User     => To_Unbounded_String (User),
             Password => To_Unbounded_String (Password),
             Database => To_Unbounded_String (Database),
-            Socket   => Null_Unbounded_String,
-            Port     => Port));
+            Port     => Port,
+            others   => <>),
+         Connect_Wait, Answer_Wait, TLS, Authority);
    end Open;
 
-   procedure Open (Self : in out Connection; Target : UTF_8_String) is
+   procedure Open
+     (Self         : in out Connection;
+      Target       : UTF_8_String;
+      Connect_Wait : Wait_Time := 0.0;
+      Answer_Wait  : Wait_Time := 0.0;
+      TLS          : TLS_Mode  := Unencrypted;
+      Authority    : String    := "") is
    begin
-      Open (Self, MariaDB_Targets.Parsed (Target));
+      Open
+        (Self, MariaDB_Targets.Parsed (Target), Connect_Wait, Answer_Wait, TLS, Authority);
    end Open;
+
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Wait_Time) is
+   begin
+      Send
+        (Self,
+         "SET max_statement_time = " & Image (Integer_64 (Long_Float (Limit) * 1.0e6), Scale => 6));
+   end Set_Statement_Limit;
 
    overriding procedure Close (Self : in out Connection) is
    begin
@@ -192,6 +288,9 @@ package body Appserver.SQL.MariaDB is
       return Result;
    end Status_Of;
 
+   overriding function Last_Insert_Id (Self : in out Connection) return Integer_64 is
+     (insert_id (Self.Handle));
+
    overriding function In_Autocommit (Self : Connection) return Boolean is
      ((Status_Of (Self.Handle) and (Autocommit or In_Transaction)) = Autocommit);
 
@@ -213,8 +312,28 @@ package body Appserver.SQL.MariaDB is
 
    overriding procedure Begin_Transaction (Self : in out Connection) is
    begin
-      Send (Self.Handle, "BEGIN");
+      Send (Self, "BEGIN");
    end Begin_Transaction;
+
+   --  The level is that of the next transaction alone
+
+   overriding procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode) is
+   begin
+      case Level is
+         when Usual_Isolation => null;
+         when Read_Committed  =>
+            Send (Self, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
+         when Repeatable_Read =>
+            Send (Self, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+         when Serializable    =>
+            Send (Self, "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE");
+      end case;
+      case Mode is
+         when Read_Write => Send (Self, "START TRANSACTION READ WRITE");
+         when Read_Only  => Send (Self, "START TRANSACTION READ ONLY");
+      end case;
+   end Begin_Isolated;
 
    --  COMMIT without a transaction is no error, and so would hide that the server ended it
 
@@ -223,12 +342,12 @@ package body Appserver.SQL.MariaDB is
       if Self.In_Autocommit then
          Raise_Error ("25P01", 0, "the transaction is over: the server ended it");
       end if;
-      Send (Self.Handle, "COMMIT");
+      Send (Self, "COMMIT");
    end Commit;
 
    overriding procedure Roll_Back (Self : in out Connection) is
    begin
-      Send (Self.Handle, "ROLLBACK");
+      Send (Self, "ROLLBACK");
    end Roll_Back;
 
    ---------------
@@ -269,6 +388,7 @@ package body Appserver.SQL.MariaDB is
       Ignored : my_bool;
    begin
       Self.Close;
+      Check_Idle (On);
       Handle := stmt_init (On.Handle);
       if stmt_prepare (Handle, Text'Address, Text'Length) /= 0 then
          begin
@@ -320,6 +440,13 @@ package body Appserver.SQL.MariaDB is
 
    --  Results after the first one, as a procedure has them, are passed over
 
+   procedure Pass_Over_Others (DB : Connection_Handle) is
+   begin
+      while next_result (DB) = 0 loop
+         free_result (store_result (DB));
+      end loop;
+   end Pass_Over_Others;
+
    procedure Drop_Prepared (Self : in out Statement) is
       Ignored : my_bool;
    begin
@@ -331,6 +458,16 @@ package body Appserver.SQL.MariaDB is
       end loop;
    end Drop_Prepared;
 
+   procedure End_Stream (Owner : in out Connection) is
+      Ignored : my_bool;
+   begin
+      Owner.Streams := False;
+      while not Owner.Left.Is_Empty loop
+         Ignored := stmt_close (Owner.Left.Last_Element);
+         Owner.Left.Delete_Last;
+      end loop;
+   end End_Stream;
+
    procedure Drop_Result (Self : in out Statement) with Inline;
    procedure Drop_Result (Self : in out Statement) is
    begin
@@ -340,20 +477,34 @@ package body Appserver.SQL.MariaDB is
          Self.Result := No_Result;
          if Self.Handle /= No_Statement then
             Drop_Prepared (Self);
+         elsif Self.Streams then
+            Pass_Over_Others (Handle_Of (Self));
+         end if;
+         if Self.Streams then
+            End_Stream (Connection (Self.Owner.all));
          end if;
       end if;
    end Drop_Result;
 
-   overriding procedure Close (Self : in out Statement) is
+   procedure Release_Handle (Owner : in out Connection; Handle : Statement_Handle) is
       Ignored : my_bool;
+   begin
+      if Owner.Streams then
+         Owner.Left.Append (Handle);
+      else
+         Ignored := stmt_close (Handle);
+      end if;
+   end Release_Handle;
+
+   overriding procedure Close (Self : in out Statement) is
    begin
       if Self.Is_Open then
          Drop_Result (Self);
-         Self.Detach;
          if Self.Handle /= No_Statement then
-            Ignored     := stmt_close (Self.Handle);
+            Release_Handle (Connection (Self.Owner.all), Self.Handle);
             Self.Handle := No_Statement;
          end if;
+         Self.Detach;
          Release (Self.Inputs);
          Release (Self.Outputs);
          Free (Self.Text);
@@ -491,6 +642,35 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Bind;
 
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean) is
+   begin
+      Self.Bind (Parameter, Integer_64'(Boolean'Pos (Value)));
+   end Bind;
+
+   function Hexadecimal (Bytes : String) return String is
+      Figures : constant String := "0123456789ABCDEF";
+      Result  : String (1 .. 2 * Bytes'Length);
+   begin
+      for I in Bytes'Range loop
+         Result (2 * I - 1) := Figures (1 + Character'Pos (Bytes (I)) / 16);
+         Result (2 * I)     := Figures (1 + Character'Pos (Bytes (I)) mod 16);
+      end loop;
+      return Result;
+   end Hexadecimal;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob)
+   is
+      Bytes : String (1 .. Value'Length) with Import, Address => Value'Address;
+   begin
+      if Self.Handle = No_Statement then
+         Bind_Literal (Self, Parameter, "X'" & Hexadecimal (Bytes) & "'");
+      else
+         Bind_Bytes (Self, Parameter, Bytes, Type_Blob);
+      end if;
+   end Bind;
+
    overriding procedure Bind_Scaled
      (Self      : in out Statement;
       Parameter : Parameter_Number;
@@ -541,8 +721,6 @@ package body Appserver.SQL.MariaDB is
       end return;
    end Complete;
 
-   --  Results after the first one, as a procedure has them, are passed over
-
    procedure Run_Text (Self : in out Statement) is
       Owner : Connection renames Connection (Self.Owner.all);
    begin
@@ -554,20 +732,24 @@ package body Appserver.SQL.MariaDB is
       if field_count (Owner.Handle) = 0 then
          Owner.Affected := affected_rows (Owner.Handle);
       else
-         Self.Result := store_result (Owner.Handle);
+         Self.Result :=
+           (if Self.Streams then use_result (Owner.Handle) else store_result (Owner.Handle));
          if Self.Result = No_Result then
             Raise_Latest (Owner.Handle);
          end if;
       end if;
-      while next_result (Owner.Handle) = 0 loop
-         free_result (store_result (Owner.Handle));
-      end loop;
+      if Self.Result = No_Result or else not Self.Streams then
+         Pass_Over_Others (Owner.Handle);
+      end if;
    end Run_Text;
 
    function Next_Row (Self : in out Statement) return Boolean is
    begin
       Self.Row := fetch_row (Self.Result);
       if Self.Row = System.Null_Address then
+         if Self.Streams and then errno (Handle_Of (Self)) /= OK then
+            Raise_Latest (Handle_Of (Self));
+         end if;
          return False;
       end if;
       Self.Lengths := fetch_lengths (Self.Result);
@@ -577,6 +759,14 @@ package body Appserver.SQL.MariaDB is
    -----------------------------------
    -- Running: a prepared statement --
    -----------------------------------
+
+   procedure Fail (Self : in out Statement) with No_Return, No_Inline;
+   procedure Fail (Self : in out Statement) is
+   begin
+      Self.Is_Stale :=
+        stmt_errno (Self.Handle) in Unknown_Statement | Needs_Preparing | Columns_Changed;
+      Raise_Latest (Handle_Of (Self), Self.Handle);
+   end Fail;
 
    subtype Whole_Type is Type_Code
      with Static_Predicate => Whole_Type in
@@ -645,7 +835,7 @@ package body Appserver.SQL.MariaDB is
          Describe (Self.Outputs.all, I, Fields (I));
       end loop;
       if stmt_bind_result (Self.Handle, Self.Outputs.Bindings) /= 0 then
-         Raise_Latest (Handle_Of (Self), Self.Handle);
+         Fail (Self);
       end if;
    end Prepare_Outputs;
 
@@ -654,20 +844,20 @@ package body Appserver.SQL.MariaDB is
    begin
       if not Self.Bound then
          if stmt_bind_param (Self.Handle, Self.Inputs.Bindings) /= 0 then
-            Raise_Latest (Owner.Handle, Self.Handle);
+            Fail (Self);
          end if;
          Self.Bound := True;
       end if;
       if stmt_execute (Self.Handle) /= 0 then
-         Raise_Latest (Owner.Handle, Self.Handle);
+         Fail (Self);
       end if;
       Self.Result := stmt_result_metadata (Self.Handle);
       if Self.Result = No_Result then
          Owner.Affected := stmt_affected_rows (Self.Handle);
       else
          Prepare_Outputs (Self);
-         if stmt_store_result (Self.Handle) /= 0 then
-            Raise_Latest (Owner.Handle, Self.Handle);
+         if not Self.Streams and then stmt_store_result (Self.Handle) /= 0 then
+            Fail (Self);
          end if;
       end if;
    end Run_Prepared;
@@ -683,12 +873,12 @@ package body Appserver.SQL.MariaDB is
          then
             Point_To_Bytes (Values, I, Natural (Values.Slots (I).Length));
             if stmt_fetch_column (Self.Handle, Values.Bindings (I), unsigned (I - 1), 0) /= 0 then
-               Raise_Latest (Handle_Of (Self), Self.Handle);
+               Fail (Self);
             end if;
          end if;
       end loop;
       if stmt_bind_result (Self.Handle, Values.Bindings) /= 0 then
-         Raise_Latest (Handle_Of (Self), Self.Handle);
+         Fail (Self);
       end if;
    end Fetch_Again;
 
@@ -703,7 +893,7 @@ package body Appserver.SQL.MariaDB is
             Fetch_Again (Self);
             return True;
          when others =>
-            Raise_Latest (Handle_Of (Self), Self.Handle);
+            Fail (Self);
       end case;
    end Next_Prepared_Row;
 
@@ -712,12 +902,15 @@ package body Appserver.SQL.MariaDB is
    -------------
 
    procedure Run (Self : in out Statement) is
+      Owner : Connection renames Connection (Self.Owner.all);
    begin
+      Check_Idle (Owner);
       if Self.Handle = No_Statement then
          Run_Text (Self);
       else
          Run_Prepared (Self);
       end if;
+      Owner.Streams := Self.Streams and then Self.Result /= No_Result;
    exception
       when others =>
          Drop_Result (Self);
@@ -744,9 +937,16 @@ package body Appserver.SQL.MariaDB is
          raise;
    end Step;
 
+   --  An error may come behind rows of a stream
+
    overriding procedure Execute (Self : in out Statement) is
    begin
-      if Self.Result = No_Result then
+      if Self.Streams then
+         while Self.Step loop
+            null;
+         end loop;
+         return;
+      elsif Self.Result = No_Result then
          Run (Self);
       end if;
       Drop_Result (Self);
@@ -756,6 +956,14 @@ package body Appserver.SQL.MariaDB is
    begin
       Drop_Result (Self);
    end Reset;
+
+   overriding procedure Unbind (Self : in out Statement) is
+   begin
+      Drop_Result (Self);
+      for Slot of Self.Inputs.Slots loop
+         Slot.Is_Null := 1;
+      end loop;
+   end Unbind;
 
    -------------
    -- Reading --
@@ -862,6 +1070,16 @@ package body Appserver.SQL.MariaDB is
          return To_Integer_64 (Bytes_Of (Self, Column), Column);
       end if;
    end As_Integer_64;
+
+   overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean is
+     (To_Boolean (Self.As_Integer_64 (Column), Column));
+
+   overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob is
+      Text  : constant UTF_8_String := Self.As_Text (Column);
+      Bytes : Blob (1 .. Text'Length) with Import, Address => Text'Address;
+   begin
+      return Bytes;
+   end As_Blob;
 
    overriding function As_Integer_32
      (Self : Statement; Column : Column_Number) return Integer_32 is

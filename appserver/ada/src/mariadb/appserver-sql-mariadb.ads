@@ -9,12 +9,13 @@
 --
 --  Rows are stored: a Step that runs the statement has all of them sent here before it returns the
 --  first one, so other statements of the connection can run while they are read. What is too much
---  for memory is read by key in portions.
+--  for memory is streamed, or read by key in portions.
 --
 --  State_Of and Code_Of are the server's own, as 23000 and 1062 for a key that is taken, but for
 --  those that it gives no state of its own: 57014 for a statement that was cancelled, 08001 where
 --  no server answers, 08006 where it is gone.
 
+private with Ada.Containers.Vectors;
 private with Appserver.SQL.MariaDB_Library;
 private with Appserver.SQL.MariaDB_Targets;
 private with Appserver.SQL.MariaDB_Texts;
@@ -35,25 +36,48 @@ package Appserver.SQL.MariaDB is
 
    Default_Port : constant Port_Number := 3_306;
 
+   subtype Wait_Time is Duration range 0.0 .. 1_000_000.0;
+   --  In seconds, of which parts count as a whole one; 0.0 is no limit
+
+   type TLS_Mode is (Unencrypted, Encrypted, Authenticated);
+   --  Authenticated: encrypted, and the server has a certificate for its host
+
    procedure Open
-     (Self     : in out Connection;
-      Host     : String;
-      User     : UTF_8_String;
-      Password : UTF_8_String;
-      Database : UTF_8_String := "";
-      Port     : Port_Number  := Default_Port)
+     (Self         : in out Connection;
+      Host         : String;
+      User         : UTF_8_String;
+      Password     : UTF_8_String;
+      Database     : UTF_8_String := "";
+      Port         : Port_Number  := Default_Port;
+      Connect_Wait : Wait_Time    := 0.0;
+      Answer_Wait  : Wait_Time    := 0.0;
+      TLS          : TLS_Mode     := Unencrypted;
+      Authority    : String       := "")
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
    --  "localhost" is the Unix socket, an address is TCP. Texts are UTF-8. Rows that an UPDATE
    --  found are counted as changed, as other databases do. SQL_Error, 08001, if there is no
-   --  server; the server's own, as 28000, if it refuses.
+   --  server within Connect_Wait, or not the TLS that is asked for; the server's own, as 28000, if
+   --  it refuses. A server that is silent for longer than Answer_Wait is lost: 08006. Authority
+   --  names the file of certificates to trust; the system's, if it is empty.
 
-   procedure Open (Self : in out Connection; Target : UTF_8_String)
+   procedure Open
+     (Self         : in out Connection;
+      Target       : UTF_8_String;
+      Connect_Wait : Wait_Time := 0.0;
+      Answer_Wait  : Wait_Time := 0.0;
+      TLS          : TLS_Mode  := Unencrypted;
+      Authority    : String    := "")
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
    --  The same by a URI, as in mariadb://ada:secret@example.com:3306/shop, or over a Unix socket
    --  mariadb://ada:secret@localhost/shop?socket=/run/mysqld/mysqld.sock; its parts are
    --  percent-encoded
+
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Wait_Time)
+     with Pre => Can_Use (Self);
+   --  In seconds, to the microsecond: a statement that takes longer raises SQL_Error, 57014. There
+   --  is none with 0.0, and as long as none is set but the server's own.
 
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
@@ -71,12 +95,14 @@ package Appserver.SQL.MariaDB is
    --  The operations of Appserver.SQL, as they are there
 
    overriding function Is_Open (Self : Connection) return Boolean with Inline;
+   overriding function Is_Connected (Self : Connection) return Boolean;
    overriding function Prepare
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
    overriding function Use_Text
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
    overriding procedure Execute (Self : in out Connection; Text : UTF_8_String);
    overriding function Rows_Affected (Self : Connection) return Integer_64;
+   overriding function Last_Insert_Id (Self : in out Connection) return Integer_64;
    overriding function In_Autocommit (Self : Connection) return Boolean;
    overriding procedure Cancel (Self : Connection);
    --  Over a connection of its own: SQL_Error, if that cannot be opened
@@ -90,6 +116,10 @@ package Appserver.SQL.MariaDB is
      (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String);
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob);
    overriding procedure Bind_Scaled
      (Self      : in out Statement;
       Parameter : Parameter_Number;
@@ -99,6 +129,7 @@ package Appserver.SQL.MariaDB is
    overriding function Step (Self : in out Statement) return Boolean with Inline;
    overriding procedure Execute (Self : in out Statement);
    overriding procedure Reset (Self : in out Statement);
+   overriding procedure Unbind (Self : in out Statement);
    overriding procedure Close (Self : in out Statement);
    overriding function Is_Null (Self : Statement; Column : Column_Number) return Boolean;
    overriding function As_Integer_32
@@ -109,6 +140,8 @@ package Appserver.SQL.MariaDB is
    overriding function As_Text (Self : Statement; Column : Column_Number) return UTF_8_String;
    overriding function As_Time
      (Self : Statement; Column : Column_Number) return Ada.Calendar.Time;
+   overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean;
+   overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob;
    overriding function As_Scaled
      (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64;
    overriding function Column_Name
@@ -118,18 +151,29 @@ private
 
    use Interfaces.C;
 
-   --  The target is kept for Cancel, and so is the server's id of the connection
+   use type MariaDB_Library.Statement_Handle;
+
+   package Handle_Vectors is new Ada.Containers.Vectors
+     (Positive, MariaDB_Library.Statement_Handle);
+
+   --  The target is kept for Cancel, and so is the server's id of the connection. Streams: a
+   --  statement's rows are still to come. Left: those that were closed meanwhile, whose release
+   --  would discard these rows.
 
    type Connection is new SQL.Connection with record
       Handle   : MariaDB_Library.Connection_Handle := MariaDB_Library.No_Connection;
       Target   : MariaDB_Targets.Target;
       Id       : unsigned_long := 0;
       Affected : Integer_64 := 0;
+      Streams  : Boolean := False;
+      Left     : Handle_Vectors.Vector;
    end record;
 
    overriding procedure Begin_Transaction (Self : in out Connection);
    overriding procedure Commit (Self : in out Connection);
    overriding procedure Roll_Back (Self : in out Connection);
+   overriding procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
 
    --  A value that is exchanged with a prepared statement, in one of the forms that it can have;
    --  in a text, Bytes is the literal that is written into it. Kind, Is_Unsigned and Decimals are

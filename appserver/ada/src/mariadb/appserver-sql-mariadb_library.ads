@@ -26,14 +26,19 @@ private package Appserver.SQL.MariaDB_Library is
    OK : constant Error_Number := 0;
 
    --  The server's: https://mariadb.com/kb/en/mariadb-error-codes/
+   Unknown_Statement : constant Error_Number := 1_243;
    Interrupted       : constant Error_Number := 1_317;
+   Needs_Preparing   : constant Error_Number := 1_615;
    Connection_Killed : constant Error_Number := 1_927;
+   Statement_Timeout : constant Error_Number := 1_969;
    --  The library's, errmsg.h
    Socket_Failed     : constant Error_Number := 2_002;
    Host_Failed       : constant Error_Number := 2_003;
    Unknown_Host      : constant Error_Number := 2_005;
    Server_Gone       : constant Error_Number := 2_006;
    Server_Lost       : constant Error_Number := 2_013;
+   TLS_Failed        : constant Error_Number := 2_026;
+   Columns_Changed   : constant Error_Number := 2_057;
 
    function server_init
      (Count : int; Arguments, Groups : System.Address := System.Null_Address) return int
@@ -48,8 +53,14 @@ private package Appserver.SQL.MariaDB_Library is
      with Import, Convention => C, External_Name => "mysql_init";
    --  A new one for No_Connection
 
-   Option_Charset_Name : constant := 7;
-   Option_Local_Infile : constant := 8;
+   Option_Connect_Timeout : constant := 0;
+   Option_Charset_Name    : constant := 7;
+   Option_Local_Infile    : constant := 8;
+   Option_Read_Timeout    : constant := 11;
+   Option_Write_Timeout   : constant := 12;
+   Option_TLS_Verify      : constant := 21;
+   Option_TLS_Authority   : constant := 27;
+   Option_TLS_Enforce     : constant := 38;
 
    function options
      (DB : Connection_Handle; Option : int; Value : System.Address) return int
@@ -64,6 +75,15 @@ private package Appserver.SQL.MariaDB_Library is
       Socket                         : Strings.chars_ptr;
       Flags                          : unsigned_long) return Connection_Handle
      with Import, Convention => C, External_Name => "mysql_real_connect";
+
+   No_Socket : constant := -1;
+
+   function get_socket (DB : Connection_Handle) return int
+     with Import, Convention => C, External_Name => "mysql_get_socket";
+
+   function get_ssl_cipher (DB : Connection_Handle) return Strings.chars_ptr
+     with Import, Convention => C, External_Name => "mysql_get_ssl_cipher";
+   --  Null, if it is not encrypted
 
    procedure close (DB : Connection_Handle)
      with Import, Convention => C, External_Name => "mysql_close";
@@ -107,8 +127,15 @@ private package Appserver.SQL.MariaDB_Library is
    function affected_rows (DB : Connection_Handle) return Integer_64
      with Import, Convention => C, External_Name => "mysql_affected_rows";
 
+   function insert_id (DB : Connection_Handle) return Integer_64
+     with Import, Convention => C, External_Name => "mysql_insert_id";
+
    function store_result (DB : Connection_Handle) return Result_Handle
      with Import, Convention => C, External_Name => "mysql_store_result";
+
+   function use_result (DB : Connection_Handle) return Result_Handle
+     with Import, Convention => C, External_Name => "mysql_use_result";
+   --  The rows are fetched from the server one by one
 
    function next_result (DB : Connection_Handle) return int
      with Import, Convention => C, External_Name => "mysql_next_result";
@@ -139,6 +166,7 @@ private package Appserver.SQL.MariaDB_Library is
    Type_Date_Time : constant Type_Code := 12;
    Type_Year      : constant Type_Code := 13;
    Type_Decimal   : constant Type_Code := 246;
+   Type_Blob      : constant Type_Code := 252;
    Type_String    : constant Type_Code := 254;
 
    Flag_Unsigned : constant := 32;

@@ -76,7 +76,8 @@ package body Appserver.SQL.MariaDB_Targets is
          User     => Decoded (Before (Account, ":")),
          Password => Decoded (Behind (Account, ":")),
          Database => Decoded (Behind (Path, "/")),
-         Socket   => Decoded (Behind (Query, Socket)));
+         Socket   => Decoded (Behind (Query, Socket)),
+         others   => <>);
    end Parsed;
 
 end Appserver.SQL.MariaDB_Targets;

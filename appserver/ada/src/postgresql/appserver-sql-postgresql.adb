@@ -38,30 +38,44 @@ package body Appserver.SQL.PostgreSQL is
    procedure Raise_Failure (DB : Connection_Handle; Result : Result_Handle)
      with No_Return, No_Inline;
    procedure Raise_Failure (DB : Connection_Handle; Result : Result_Handle) is
-      State   : constant String := Value_Of (resultErrorField (Result, Field_State));
-      Message : constant String := Value_Of (resultErrorField (Result, Field_Message));
-      Outcome : constant Result_Status := resultStatus (Result);
+      State    : constant String := Value_Of (resultErrorField (Result, Field_State));
+      Message  : constant String := Value_Of (resultErrorField (Result, Field_Message));
+      Detail   : constant String := Value_Of (resultErrorField (Result, Field_Detail));
+      Violated : constant String := Value_Of (resultErrorField (Result, Field_Constraint));
+      Outcome  : constant Result_Status := resultStatus (Result);
    begin
       clear (Result);
       case Outcome is
          when Empty_Query =>
             Raise_Error ("42601", 0, "the text holds no statement");
          when Copy_In | Copy_Out =>
+            clear (exec (DB, To_C ("")));  --  ends the copy
             Raise_Error ("0A000", 0, "COPY is not supported");
          when others =>
             Raise_Error
               ((if State /= "" then State
                 elsif status (DB) /= Connection_OK then "08006" else "HY000"),
                0,
-               (if Message /= "" then Message else First_Line (Value_Of (errorMessage (DB)))));
+               (if Message /= "" then Message else First_Line (Value_Of (errorMessage (DB)))),
+               From_PostgreSQL, Detail, Violated);
       end case;
    end Raise_Failure;
 
    --  The library's own way to run a text, for statements of this package's
 
-   procedure Run (DB : Connection_Handle; Text : String) is
-      Result : constant Result_Handle := exec (DB, To_C (Text));
+   procedure Check_Idle (DB : Connection_Handle) with Inline;
+   procedure Check_Idle (DB : Connection_Handle) is
    begin
+      if transactionStatus (DB) = Active then
+         Raise_Error ("HY010", 0, "another statement's rows are being read as a stream");
+      end if;
+   end Check_Idle;
+
+   procedure Run (DB : Connection_Handle; Text : String) is
+      Result : Result_Handle;
+   begin
+      Check_Idle (DB);
+      Result := exec (DB, To_C (Text));
       if resultStatus (Result) /= Command_OK then
          Raise_Failure (DB, Result);
       end if;
@@ -74,6 +88,9 @@ package body Appserver.SQL.PostgreSQL is
 
    overriding function Is_Open (Self : Connection) return Boolean is
      (Self.Handle /= No_Connection);
+
+   overriding function Is_Connected (Self : Connection) return Boolean is
+     (status (Self.Handle) = Connection_OK);
 
    --  Until the socket is ready for what the library wants to do next
 
@@ -128,9 +145,10 @@ package body Appserver.SQL.PostgreSQL is
       then
          Raise_Error
            (Message (State .. State + 4), 0,
-            Message (Message'First .. State - 1) & Message (State + 7 .. Message'Last));
+            Message (Message'First .. State - 1) & Message (State + 7 .. Message'Last),
+            From_PostgreSQL);
       else
-         Raise_Error ("08001", 0, Message);
+         Raise_Error ("08001", 0, Message, From_PostgreSQL);
       end if;
    end Raise_Refusal;
 
@@ -219,8 +237,18 @@ package body Appserver.SQL.PostgreSQL is
 
    overriding function Rows_Affected (Self : Connection) return Integer_64 is (Self.Affected);
 
+   overriding function Last_Insert_Id (Self : in out Connection) return Integer_64 is
+      Query : Statement;
+   begin
+      Query.Use_Text (Self, "SELECT lastval()");
+      return (if Query.Step then Query.As_Integer_64 (1) else 0);
+   end Last_Insert_Id;
+
    overriding function In_Autocommit (Self : Connection) return Boolean is
-     (transactionStatus (Self.Handle) not in In_Transaction | In_Error);
+     (case transactionStatus (Self.Handle) is
+         when In_Transaction | In_Error => False,
+         when Active                    => not Self.Streams_In_Work,
+         when others                    => True);
 
    overriding procedure Cancel (Self : Connection) is
       Message : char_array (1 .. 256);
@@ -235,6 +263,27 @@ package body Appserver.SQL.PostgreSQL is
    begin
       Run (Self.Handle, "BEGIN");
    end Begin_Transaction;
+
+   overriding procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode) is
+   begin
+      Run
+        (Self.Handle,
+         "BEGIN "
+         & (case Level is
+               when Usual_Isolation => "",
+               when Read_Committed  => "ISOLATION LEVEL READ COMMITTED ",
+               when Repeatable_Read => "ISOLATION LEVEL REPEATABLE READ ",
+               when Serializable    => "ISOLATION LEVEL SERIALIZABLE ")
+         & (case Mode is
+               when Read_Write => "READ WRITE",
+               when Read_Only  => "READ ONLY"));
+   end Begin_Isolated;
+
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Connect_Wait) is
+   begin
+      Run (Self.Handle, "SET statement_timeout = " & Image (Integer_64 (Limit * 1_000)));
+   end Set_Statement_Limit;
 
    --  A COMMIT of a transaction that failed is answered with a ROLLBACK, and is no error
 
@@ -269,7 +318,9 @@ package body Appserver.SQL.PostgreSQL is
 
    procedure Release_Left (On : in out Connection'Class) is
    begin
-      while not On.Left.Is_Empty and then transactionStatus (On.Handle) /= In_Error loop
+      while not On.Left.Is_Empty
+        and then transactionStatus (On.Handle) not in Active | In_Error
+      loop
          Release (On.Handle, On.Left.Last_Element);
          On.Left.Delete_Last;
       end loop;
@@ -287,11 +338,15 @@ package body Appserver.SQL.PostgreSQL is
       Self.Number     := Number;
       Self.Format     := Format;
       Self.All_Whole  := False;
+      Self.Has_Blobs  := False;
+      Self.Sends_Blobs := False;
       Self.Command    := Strings.New_String (Command);
       Self.Parameters := Count;
       Self.Values     := new Parameter_List'
         (Count   => Count,
          Values  => [1 .. Count => System.Null_Address],
+         Lengths => [1 .. Count => 0],
+         Formats => [1 .. Count => In_Text],
          Buffers => [1 .. Count => null]);
    end Begin_Statement;
 
@@ -309,7 +364,7 @@ package body Appserver.SQL.PostgreSQL is
 
    function Best_Format (Description : Result_Handle) return int is
      (if (for all Column in 0 .. nfields (Description) - 1 =>
-            ftype (Description, Column) in Whole_Type | Text_Type)
+            ftype (Description, Column) in Whole_Type | Text_Type | Type_Bytea)
       then In_Binary else In_Text);
 
    procedure Check (DB : Connection_Handle; Result : Result_Handle) is
@@ -324,12 +379,14 @@ package body Appserver.SQL.PostgreSQL is
    is
       Number : constant Statement_Number := On.Latest + 1;
       Name   : constant String           := Name_Of (Number);
+      Native : constant PostgreSQL_Texts.Native_Text := PostgreSQL_Texts.Native (Text);
       Result : Result_Handle;
    begin
       Self.Close;
       Check_Text (Text);
+      Check_Idle (On.Handle);
       Release_Left (On);
-      Result := prepare (On.Handle, To_C (Name), To_C (Text));
+      Result := prepare (On.Handle, To_C (Name), To_C (Native.Text));
       Check (On.Handle, Result);
       clear (Result);
       On.Latest := Number;
@@ -339,16 +396,22 @@ package body Appserver.SQL.PostgreSQL is
         (Self, Number, Name, Natural (nparams (Result)), Best_Format (Result));
       Self.All_Whole :=
         (for all Column in 0 .. nfields (Result) - 1 => ftype (Result, Column) in Whole_Type);
+      Self.Has_Blobs :=
+        Self.Format = In_Binary
+        and then (for some Column in 0 .. nfields (Result) - 1 =>
+                    ftype (Result, Column) = Type_Bytea);
       clear (Result);
       Self.Attach (On);
    end Prepare;
 
    procedure Use_Text
-     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String) is
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
+   is
+      Native : constant PostgreSQL_Texts.Native_Text := PostgreSQL_Texts.Native (Text);
    begin
       Self.Close;
       Check_Text (Text);
-      Begin_Statement (Self, 0, Text, PostgreSQL_Texts.Parameter_Count (Text), In_Text);
+      Begin_Statement (Self, 0, Native.Text, Native.Parameters, In_Text);
       Self.Attach (On);
    end Use_Text;
 
@@ -371,9 +434,25 @@ package body Appserver.SQL.PostgreSQL is
    procedure Free is new Ada.Unchecked_Deallocation (String, Buffer_Reference);
    procedure Free is new Ada.Unchecked_Deallocation (Parameter_List, Parameters_Reference);
 
+   procedure Drop_Rest (Self : in out Statement) with No_Inline;
+   procedure Drop_Rest (Self : in out Statement) is
+      DB   : constant Connection_Handle := Connection (Self.Owner.all).Handle;
+      Rest : Result_Handle;
+   begin
+      Self.Awaits := False;
+      loop
+         Rest := (if DB = No_Connection then No_Result else getResult (DB));
+         exit when Rest = No_Result;
+         clear (Rest);
+      end loop;
+   end Drop_Rest;
+
    procedure Drop_Result (Self : in out Statement) with Inline;
    procedure Drop_Result (Self : in out Statement) is
    begin
+      if Self.Awaits then
+         Drop_Rest (Self);
+      end if;
       clear (Self.Result);
       Self.Result  := No_Result;
       Self.Columns := 0;
@@ -427,7 +506,8 @@ package body Appserver.SQL.PostgreSQL is
       end if;
       Buffer (1 .. Value'Length)   := Value;
       Buffer (Value'Length + 1)    := ASCII.NUL;
-      Self.Values.Values (Parameter) := Buffer (1)'Address;
+      Self.Values.Values (Parameter)  := Buffer (1)'Address;
+      Self.Values.Formats (Parameter) := In_Text;
    end Bind_Bytes;
 
    overriding procedure Bind
@@ -457,6 +537,23 @@ package body Appserver.SQL.PostgreSQL is
       Bind_Bytes (Self, Parameter, Image (To_Moment (Value)));
    end Bind;
 
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean) is
+   begin
+      Bind_Bytes (Self, Parameter, (if Value then "t" else "f"));
+   end Bind;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob)
+   is
+      Bytes : String (1 .. Value'Length) with Import, Address => Value'Address;
+   begin
+      Bind_Bytes (Self, Parameter, Bytes);
+      Self.Values.Lengths (Parameter) := int (Value'Length);
+      Self.Values.Formats (Parameter) := In_Binary;
+      Self.Sends_Blobs := True;
+   end Bind;
+
    overriding procedure Bind_Scaled
      (Self      : in out Statement;
       Parameter : Parameter_Number;
@@ -475,23 +572,19 @@ package body Appserver.SQL.PostgreSQL is
    -- Running --
    -------------
 
-   --  The rows are then in Self.Result
+   --  "cached plan must not change result type", and a statement that was deallocated
 
-   procedure Run (Self : in out Statement) is
+   subtype Stale_State is String
+     with Static_Predicate => Stale_State in "0A000" | "26000";
+
+   --  Self.Result is then that of a statement without rows, or has rows
+
+   procedure Take_Result (Self : in out Statement) is
       Owner   : Connection renames Connection (Self.Owner.all);
-      Count   : constant int := int (Self.Values.Count);
-      Outcome : Result_Status;
+      Outcome : constant Result_Status := resultStatus (Self.Result);
    begin
-      Self.Result :=
-        (if Self.Number > 0
-         then execPrepared
-           (Owner.Handle, Self.Command, Count, Self.Values.Values,
-            Result_Format => Self.Format)
-         else execParams
-           (Owner.Handle, Self.Command, Count, System.Null_Address, Self.Values.Values));
       Self.Row := 0;
-      Outcome  := resultStatus (Self.Result);
-      if Outcome = Tuples_OK then
+      if Outcome in Tuples_OK | Single_Row then
          Self.Rows := ntuples (Self.Result);
       elsif Outcome = Command_OK then
          Self.Rows := 0;
@@ -499,12 +592,71 @@ package body Appserver.SQL.PostgreSQL is
          declare
             Failed : constant Result_Handle := Self.Result;
          begin
-            Self.Result := No_Result;
+            Self.Result   := No_Result;
+            Self.Is_Stale := Value_Of (resultErrorField (Failed, Field_State)) in Stale_State;
+            if Self.Awaits then
+               Drop_Rest (Self);
+            end if;
+            Self.Columns := 0;
             Raise_Failure (Owner.Handle, Failed);
          end;
       end if;
-      Owner.Affected := Affected_By (Self.Result, Before => Owner.Affected);
+      if Outcome /= Single_Row then
+         Owner.Affected := Affected_By (Self.Result, Before => Owner.Affected);
+         if Self.Awaits then
+            Drop_Rest (Self);
+         end if;
+      end if;
+   end Take_Result;
+
+   procedure Run (Self : in out Statement) is
+      Owner   : Connection renames Connection (Self.Owner.all);
+      Count   : constant int := int (Self.Values.Count);
+      Lengths : constant System.Address :=
+        (if Self.Sends_Blobs then Self.Values.Lengths'Address else System.Null_Address);
+      Formats : constant System.Address :=
+        (if Self.Sends_Blobs then Self.Values.Formats'Address else System.Null_Address);
+   begin
+      Check_Idle (Owner.Handle);
+      if Self.Streams then
+         Owner.Streams_In_Work := not Owner.In_Autocommit;
+         Self.Awaits :=
+           (if Self.Number > 0
+            then sendQueryPrepared
+              (Owner.Handle, Self.Command, Count, Self.Values.Values, Lengths, Formats,
+               Self.Format)
+            else sendQueryParams
+              (Owner.Handle, Self.Command, Count, System.Null_Address, Self.Values.Values,
+               Lengths, Formats, In_Text)) /= 0
+           and then setSingleRowMode (Owner.Handle) /= 0;
+         Self.Result := (if Self.Awaits then getResult (Owner.Handle) else No_Result);
+      else
+         Self.Result :=
+           (if Self.Number > 0
+            then execPrepared
+              (Owner.Handle, Self.Command, Count, Self.Values.Values, Lengths, Formats,
+               Self.Format)
+            else execParams
+              (Owner.Handle, Self.Command, Count, System.Null_Address, Self.Values.Values,
+               Lengths, Formats));
+      end if;
+      Take_Result (Self);
    end Run;
+
+   --  The row after the last one that is here. A ROLLBACK of another statement discards the rest.
+
+   procedure Await_Row (Self : in out Statement) with No_Inline;
+   procedure Await_Row (Self : in out Statement) is
+   begin
+      clear (Self.Result);
+      Self.Result := getResult (Connection (Self.Owner.all).Handle);
+      if Self.Result = No_Result then
+         Self.Awaits  := False;
+         Self.Columns := 0;
+         Raise_Error ("HY010", 0, "the rest of the stream was discarded");
+      end if;
+      Take_Result (Self);
+   end Await_Row;
 
    overriding function Step (Self : in out Statement) return Boolean is
    begin
@@ -514,6 +666,9 @@ package body Appserver.SQL.PostgreSQL is
       else
          Self.Row := Self.Row + 1;
       end if;
+      if Self.Row = Self.Rows and then Self.Awaits then
+         Await_Row (Self);
+      end if;
       if Self.Row = Self.Rows then
          Drop_Result (Self);
          return False;
@@ -521,9 +676,16 @@ package body Appserver.SQL.PostgreSQL is
       return True;
    end Step;
 
+   --  An error may come behind rows of a stream
+
    overriding procedure Execute (Self : in out Statement) is
    begin
-      if Self.Result = No_Result then
+      if Self.Streams then
+         while Self.Step loop
+            null;
+         end loop;
+         return;
+      elsif Self.Result = No_Result then
          Run (Self);
       end if;
       Drop_Result (Self);
@@ -533,6 +695,12 @@ package body Appserver.SQL.PostgreSQL is
    begin
       Drop_Result (Self);
    end Reset;
+
+   overriding procedure Unbind (Self : in out Statement) is
+   begin
+      Drop_Result (Self);
+      Self.Values.Values := [others => System.Null_Address];
+   end Unbind;
 
    -------------
    -- Reading --
@@ -556,6 +724,23 @@ package body Appserver.SQL.PostgreSQL is
       or else (Self.Format = In_Binary
                and then ftype (Self.Result, int (Column) - 1) in Whole_Type))
      with Inline;
+
+   function Is_Binary_Blob (Self : Statement; Column : Column_Number) return Boolean is
+     (Self.Has_Blobs and then ftype (Self.Result, int (Column) - 1) = Type_Bytea)
+     with Inline;
+
+   --  As the server writes a bytea
+
+   function Hexadecimal (Bytes : String) return String is
+      Figures : constant String := "0123456789abcdef";
+      Result  : String (1 .. 2 + 2 * Bytes'Length) := [1 => '\', 2 => 'x', others => '0'];
+   begin
+      for I in Bytes'Range loop
+         Result (1 + 2 * I) := Figures (1 + Character'Pos (Bytes (I)) / 16);
+         Result (2 + 2 * I) := Figures (1 + Character'Pos (Bytes (I)) mod 16);
+      end loop;
+      return Result;
+   end Hexadecimal;
 
    function To_Signed is new Ada.Unchecked_Conversion (Interfaces.Unsigned_32, Integer_32);
    function To_Signed is new Ada.Unchecked_Conversion (Interfaces.Unsigned_64, Integer_64);
@@ -606,8 +791,63 @@ package body Appserver.SQL.PostgreSQL is
          Check_Empty (Self, Column);
       end if;
       return
-        (if Is_Binary_Number (Self, Column) then Image (Binary_Number (Text)) else Text);
+        (if Is_Binary_Number (Self, Column) then Image (Binary_Number (Text))
+         elsif Is_Binary_Blob (Self, Column) then Hexadecimal (Text)
+         else Text);
    end As_Text;
+
+   overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean is
+      Text : constant String := Self.As_Text (Column);
+   begin
+      if Text in "t" | "true" | "1" then
+         return True;
+      elsif Text not in "f" | "false" | "0" then
+         Raise_Error ("22018", 0, "column" & Column'Image & " is no Boolean: " & Text);
+      end if;
+      return False;
+   end As_Boolean;
+
+   function To_Blob (Start : System.Address; Length : Natural) return Blob is
+      Bytes : Blob (1 .. Ada.Streams.Stream_Element_Offset (Length))
+        with Import, Address => Start;
+   begin
+      return Bytes;
+   end To_Blob;
+
+   --  In text form the library knows both of the server's notations
+
+   function Unescaped (Text : System.Address) return Blob is
+      Length : size_t;
+      Start  : constant System.Address := unescapeBytea (Text, Length);
+   begin
+      if Start = System.Null_Address then
+         raise Storage_Error with "no memory for a blob";
+      end if;
+      return Result : constant Blob := To_Blob (Start, Natural (Length)) do
+         freemem (Start);
+      end return;
+   end Unescaped;
+
+   overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob is
+      Start  : constant System.Address := getvalue (Self.Result, Self.Row, int (Column) - 1);
+      Length : constant Natural :=
+        Natural (getlength (Self.Result, Self.Row, int (Column) - 1));
+   begin
+      if Length = 0 then
+         Check_Empty (Self, Column);
+      end if;
+      if Self.Format = In_Text and then ftype (Self.Result, int (Column) - 1) = Type_Bytea then
+         return Unescaped (Start);
+      elsif Is_Binary_Number (Self, Column) then
+         declare
+            Text : constant String := Self.As_Text (Column);
+         begin
+            return To_Blob (Text'Address, Text'Length);
+         end;
+      else
+         return To_Blob (Start, Length);
+      end if;
+   end As_Blob;
 
    overriding function As_Integer_32
      (Self : Statement; Column : Column_Number) return Integer_32 is

@@ -2,14 +2,15 @@
 --
 --  PostgreSQL databases, through libpq.
 --
---  The operations are those of Appserver.SQL. Parameters are written $1, $2 and so on. Values
---  travel as text: then the server converts them, and every type that it has can be bound and
---  read. Only the rows of a prepared statement whose columns are all integers and texts come in
---  binary form, in which a text is the same and an integer costs less.
+--  The operations are those of Appserver.SQL. Parameters are written ?, as in other databases, or
+--  $1, $2 and so on. In a text without a $n the operators that begin with a ? are written with two,
+--  as in data ?? 'key'. Values travel as text: then the server converts them, and every type that
+--  it has can be bound and read. Only the rows of a prepared statement whose columns are all
+--  integers and texts come in binary form, in which a text is the same and an integer costs less.
 --
 --  Rows are stored: a Step that runs the statement has all of them sent here before it returns the
 --  first one, so other statements of the connection can run while they are read. That is also
---  libpq's fast way. What is too much for memory is read with a cursor, or by key in portions.
+--  libpq's fast way. What is too much for memory is streamed, or read by key in portions.
 --
 --  The SQLSTATE of an error is the server's own; where there is none, because there is no server,
 --  it is 08001 while connecting and 08006 later. Code_Of is 0: PostgreSQL has no other codes.
@@ -42,6 +43,12 @@ package Appserver.SQL.PostgreSQL is
    --  whatever the database is in. SQL_Error, 08001, if there is no server within Wait, which
    --  takes the place of connect_timeout; the server's own, as 28P01, if it refuses.
 
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Connect_Wait)
+     with Pre => Can_Use (Self);
+   --  In seconds, to the millisecond: a statement that takes longer raises SQL_Error, 57014. There
+   --  is none with 0.0, and as long as none is set but the server's own. In a transaction that is
+   --  rolled back, so is this.
+
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      with Pre  => Can_Use (On),
@@ -58,12 +65,14 @@ package Appserver.SQL.PostgreSQL is
    --  The operations of Appserver.SQL, as they are there
 
    overriding function Is_Open (Self : Connection) return Boolean with Inline;
+   overriding function Is_Connected (Self : Connection) return Boolean;
    overriding function Prepare
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
    overriding function Use_Text
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
    overriding procedure Execute (Self : in out Connection; Text : UTF_8_String);
    overriding function Rows_Affected (Self : Connection) return Integer_64;
+   overriding function Last_Insert_Id (Self : in out Connection) return Integer_64;
    overriding function In_Autocommit (Self : Connection) return Boolean;
    overriding procedure Cancel (Self : Connection);
    overriding procedure Close (Self : in out Connection);
@@ -77,6 +86,10 @@ package Appserver.SQL.PostgreSQL is
    --  SQL_Error, 22021, if Value has a NUL, which PostgreSQL cannot store
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob);
    overriding procedure Bind_Scaled
      (Self      : in out Statement;
       Parameter : Parameter_Number;
@@ -86,6 +99,7 @@ package Appserver.SQL.PostgreSQL is
    overriding function Step (Self : in out Statement) return Boolean with Inline;
    overriding procedure Execute (Self : in out Statement);
    overriding procedure Reset (Self : in out Statement);
+   overriding procedure Unbind (Self : in out Statement);
    overriding procedure Close (Self : in out Statement);
    overriding function Is_Null (Self : Statement; Column : Column_Number) return Boolean;
    overriding function As_Integer_32
@@ -96,6 +110,8 @@ package Appserver.SQL.PostgreSQL is
    overriding function As_Text (Self : Statement; Column : Column_Number) return UTF_8_String;
    overriding function As_Time
      (Self : Statement; Column : Column_Number) return Ada.Calendar.Time;
+   overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean;
+   overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob;
    overriding function As_Scaled
      (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64;
    overriding function Column_Name
@@ -111,45 +127,55 @@ private
 
    package Number_Vectors is new Ada.Containers.Vectors (Positive, Statement_Number);
 
-   --  Left: those that were closed in a failed transaction, in which the server releases none
+   --  Left: those that were closed in a failed transaction, in which the server releases none.
+   --  Streams_In_Work: the stream that is read began in a transaction.
 
    type Connection is new SQL.Connection with record
-      Handle   : PostgreSQL_Library.Connection_Handle := PostgreSQL_Library.No_Connection;
-      Stopper  : PostgreSQL_Library.Cancel_Handle     := PostgreSQL_Library.No_Cancel;
-      Latest   : Statement_Number := 0;
-      Left     : Number_Vectors.Vector;
-      Affected : Integer_64 := 0;
+      Handle          : PostgreSQL_Library.Connection_Handle := PostgreSQL_Library.No_Connection;
+      Stopper         : PostgreSQL_Library.Cancel_Handle := PostgreSQL_Library.No_Cancel;
+      Latest          : Statement_Number := 0;
+      Left            : Number_Vectors.Vector;
+      Affected        : Integer_64 := 0;
+      Streams_In_Work : Boolean := False;
    end record;
 
    overriding procedure Begin_Transaction (Self : in out Connection);
    overriding procedure Commit (Self : in out Connection);
    overriding procedure Roll_Back (Self : in out Connection);
+   overriding procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
 
-   --  Each parameter's text has a buffer, which stays and grows as it must: binding a number
-   --  takes no memory
+   --  Lengths and Formats are for blobs, which go in binary form. Each parameter has a buffer,
+   --  which stays and grows as it must: binding a number takes no memory.
 
    type Buffer_Reference is access String;
    type Buffer_List is array (Positive range <>) of Buffer_Reference;
 
    type Parameter_List (Count : Natural) is record
       Values  : PostgreSQL_Library.Value_List (1 .. Count);
+      Lengths : PostgreSQL_Library.Length_List (1 .. Count);
+      Formats : PostgreSQL_Library.Length_List (1 .. Count);
       Buffers : Buffer_List (1 .. Count);
    end record;
 
    type Parameters_Reference is access Parameter_List;
 
-   --  Number: 0 if the text is used. Command: the name, or the text. Format: of the rows; All_Whole
-   --  if they are in binary form, and all integers. Result: while rows are read.
+   --  Number: 0 if the text is used. Command: the name, or the text. Sends_Blobs: one was bound.
+   --  Format: of the rows; All_Whole if they are in binary form, and all integers; Has_Blobs if
+   --  they are, and some are bytea. Result: while rows are read. Awaits: more are to come.
 
    type Statement is new SQL.Statement with record
-      Number    : Statement_Number := 0;
-      Command   : Strings.chars_ptr := Strings.Null_Ptr;
-      Values    : Parameters_Reference;
-      Format    : int := PostgreSQL_Library.In_Text;
-      All_Whole : Boolean := False;
-      Result    : PostgreSQL_Library.Result_Handle := PostgreSQL_Library.No_Result;
-      Row       : int := 0;
-      Rows      : int := 0;
+      Number      : Statement_Number := 0;
+      Command     : Strings.chars_ptr := Strings.Null_Ptr;
+      Values      : Parameters_Reference;
+      Sends_Blobs : Boolean := False;
+      Format      : int := PostgreSQL_Library.In_Text;
+      All_Whole   : Boolean := False;
+      Has_Blobs   : Boolean := False;
+      Result      : PostgreSQL_Library.Result_Handle := PostgreSQL_Library.No_Result;
+      Row         : int := 0;
+      Rows        : int := 0;
+      Awaits      : Boolean := False;
    end record;
 
 end Appserver.SQL.PostgreSQL;

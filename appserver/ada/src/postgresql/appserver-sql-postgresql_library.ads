@@ -80,6 +80,9 @@ private package Appserver.SQL.PostgreSQL_Library is
 
    type Value_List is array (Positive range <>) of System.Address with Convention => C;
 
+   type Length_List is array (Positive range <>) of int with Convention => C;
+   --  Lengths in bytes, of those in binary form; or forms
+
    function exec (DB : Connection_Handle; Text : char_array) return Result_Handle
      with Import, Convention => C, External_Name => "PQexec";
 
@@ -121,6 +124,35 @@ private package Appserver.SQL.PostgreSQL_Library is
       Result_Format : int            := In_Text) return Result_Handle
      with Import, Convention => C, External_Name => "PQexecParams";
 
+   --  The same without waiting; 0 if it cannot be sent. Then a row at a time, and none at the end.
+
+   function sendQueryPrepared
+     (DB            : Connection_Handle;
+      Name          : Strings.chars_ptr;
+      Parameters    : int;
+      Values        : Value_List;
+      Lengths       : System.Address;
+      Formats       : System.Address;
+      Result_Format : int) return int
+     with Import, Convention => C, External_Name => "PQsendQueryPrepared";
+
+   function sendQueryParams
+     (DB            : Connection_Handle;
+      Text          : Strings.chars_ptr;
+      Parameters    : int;
+      Types         : System.Address;
+      Values        : Value_List;
+      Lengths       : System.Address;
+      Formats       : System.Address;
+      Result_Format : int) return int
+     with Import, Convention => C, External_Name => "PQsendQueryParams";
+
+   function setSingleRowMode (DB : Connection_Handle) return int
+     with Import, Convention => C, External_Name => "PQsetSingleRowMode";
+
+   function getResult (DB : Connection_Handle) return Result_Handle
+     with Import, Convention => C, External_Name => "PQgetResult";
+
    --  Results; rows and columns count from 0
 
    type Result_Status is new int;
@@ -129,12 +161,15 @@ private package Appserver.SQL.PostgreSQL_Library is
    Tuples_OK   : constant Result_Status := 2;
    Copy_Out    : constant Result_Status := 3;
    Copy_In     : constant Result_Status := 4;
+   Single_Row  : constant Result_Status := 9;
 
    function resultStatus (Result : Result_Handle) return Result_Status
      with Import, Convention => C, External_Name => "PQresultStatus";
 
-   Field_State   : constant := Character'Pos ('C');
-   Field_Message : constant := Character'Pos ('M');
+   Field_State      : constant := Character'Pos ('C');
+   Field_Message    : constant := Character'Pos ('M');
+   Field_Detail     : constant := Character'Pos ('D');
+   Field_Constraint : constant := Character'Pos ('n');
 
    function resultErrorField (Result : Result_Handle; Field : int) return Strings.chars_ptr
      with Import, Convention => C, External_Name => "PQresultErrorField";
@@ -152,6 +187,7 @@ private package Appserver.SQL.PostgreSQL_Library is
      with Import, Convention => C, External_Name => "PQfname";
 
    type Type_Id is new unsigned;
+   Type_Bytea   : constant Type_Id := 17;
    Type_Name    : constant Type_Id := 19;
    Type_Int_8   : constant Type_Id := 20;
    Type_Int_2   : constant Type_Id := 21;
@@ -174,6 +210,13 @@ private package Appserver.SQL.PostgreSQL_Library is
 
    function getisnull (Result : Result_Handle; Row, Column : int) return int
      with Import, Convention => C, External_Name => "PQgetisnull";
+
+   function unescapeBytea (Text : System.Address; Length : out size_t) return System.Address
+     with Import, Convention => C, External_Name => "PQunescapeBytea";
+   --  Memory of the library's, for freemem; null if there is none
+
+   procedure freemem (Memory : System.Address)
+     with Import, Convention => C, External_Name => "PQfreemem";
 
    function cmdStatus (Result : Result_Handle) return System.Address
      with Import, Convention => C, External_Name => "PQcmdStatus";

@@ -11,10 +11,13 @@ package body Appserver.SQL.PostgreSQL_Texts is
    function Is_Name_Part (C : Character) return Boolean is
      (C in 'a' .. 'z' | 'A' .. 'Z' | '_' | Digit or else C > ASCII.DEL);
 
-   function Parameter_Count (Text : String) return Natural is
+   --  Each $n, with its Number, and each ?, alone or doubled, with 0
 
-      Next  : Positive := Text'First;
-      Count : Natural  := 0;
+   procedure Find_Marks
+     (Text  : String;
+      Found : not null access procedure (First : Positive; Length : Positive; Number : Natural))
+   is
+      Next : Positive := Text'First;
 
       function Current return Character is
         (if Next <= Text'Last then Text (Next) else ASCII.NUL);
@@ -69,6 +72,7 @@ package body Appserver.SQL.PostgreSQL_Texts is
       end Skip_Name;
 
       procedure Take_Number is
+         First  : constant Positive := Next;
          Number : Natural := 0;
       begin
          Next := Next + 1;
@@ -77,8 +81,15 @@ package body Appserver.SQL.PostgreSQL_Texts is
               (Number * 10 + Character'Pos (Current) - Character'Pos ('0'), Most_Parameters);
             Next := Next + 1;
          end loop;
-         Count := Integer'Max (Count, Number);
+         Found (First, Next - First, Number);
       end Take_Number;
+
+      procedure Take_Question is
+         Length : constant Positive := (if Following = '?' then 2 else 1);
+      begin
+         Found (Next, Length, 0);
+         Next := Next + Length;
+      end Take_Question;
 
       --  $$ … $$ or $tag$ … $tag$
 
@@ -108,6 +119,8 @@ package body Appserver.SQL.PostgreSQL_Texts is
                else
                   Skip_Dollar_Quoted;
                end if;
+            when '?' =>
+               Take_Question;
             when '-' =>
                if Following = '-' then
                   Skip_Past ([1 => ASCII.LF]);
@@ -131,7 +144,69 @@ package body Appserver.SQL.PostgreSQL_Texts is
                end if;
          end case;
       end loop;
-      return Count;
-   end Parameter_Count;
+   end Find_Marks;
+
+   function Image (Number : Positive) return String is
+      Text : constant String := Number'Image;
+   begin
+      return "$" & Text (2 .. Text'Last);
+   end Image;
+
+   function Native (Text : String) return Native_Text is
+
+      Highest : Natural := 0;
+      Singles : Natural := 0;
+      Total   : Natural := Text'Length;
+      --  Length of the text with a $n for each ?
+
+      procedure Count (First : Positive; Length : Positive; Number : Natural) is
+         pragma Unreferenced (First);
+      begin
+         Highest := Integer'Max (Highest, Number);
+         if Number = 0 and then Length = 1 then
+            Singles := Singles + 1;
+            Total := Total - 1 + Image (Singles)'Length;
+         elsif Number = 0 then
+            Total := Total - 1;
+         end if;
+      end Count;
+
+      function Numbered return Native_Text is
+         Result : Native_Text (Total);
+         Filled : Natural  := 0;
+         Start  : Positive := Text'First;
+         Number : Natural  := 0;
+
+         procedure Append (Part : String) is
+         begin
+            Result.Text (Filled + 1 .. Filled + Part'Length) := Part;
+            Filled := Filled + Part'Length;
+         end Append;
+
+         procedure Replace (First : Positive; Length : Positive; Ignored : Natural) is
+            pragma Unreferenced (Ignored);
+         begin
+            Append (Text (Start .. First - 1));
+            Start := First + Length;
+            if Length = 2 then
+               Append ("?");
+            else
+               Number := Number + 1;
+               Append (Image (Number));
+            end if;
+         end Replace;
+      begin
+         Find_Marks (Text, Replace'Access);
+         Append (Text (Start .. Text'Last));
+         Result.Parameters := Number;
+         return Result;
+      end Numbered;
+
+   begin
+      Find_Marks (Text, Count'Access);
+      return
+        (if Highest > 0 or else (Singles = 0 and then Total = Text'Length)
+         then (Text'Length, Text, Highest) else Numbered);
+   end Native;
 
 end Appserver.SQL.PostgreSQL_Texts;

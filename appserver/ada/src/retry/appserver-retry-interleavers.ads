@@ -12,7 +12,6 @@
 --  The actions run in the task that commits. They must not wait for a lock that the stopped
 --  transaction holds: that would be for ever, or until the database's limit.
 
-with Appserver.Retry.Key_Tables;
 with Appserver.Retry.Transactions;
 
 generic
@@ -28,7 +27,6 @@ generic
    --  an answer to the COMMIT that was lost
 
    Key_Table : String := "retry_key";
-   Marks     : Key_Tables.Parameter_Marks := Key_Tables.Question_Marks;
 
 package Appserver.Retry.Interleavers is
 
@@ -38,6 +36,6 @@ package Appserver.Retry.Interleavers is
    procedure After_Commit;
 
    package Transactions is new Retry.Transactions
-     (Connection, Open, Key_Table, Marks, Before_Commit, After_Commit);
+     (Connection, Open, Key_Table, Before_Commit, After_Commit);
 
 end Appserver.Retry.Interleavers;

@@ -2,21 +2,15 @@
 
 package body Appserver.Retry.Key_Tables is
 
-   function Mark (Marks : Parameter_Marks; Number : Positive) return String is
-     (case Marks is
-         when Question_Marks => "?",
-         when Dollar_Numbers => (if Number = 1 then "$1" else "$2"));
-
    procedure Find
      (Table  : String;
-      Marks  : Parameter_Marks;
       DB     : in out SQL.Connection'Class;
       Id     : SQL.UTF_8_String;
       Read   : not null access procedure (Result : SQL.UTF_8_String);
       Is_Old : out Boolean)
    is
       Query : SQL.Statement'Class :=
-        DB.Use_Text ("SELECT result FROM " & Table & " WHERE id = " & Mark (Marks, 1));
+        DB.Use_Text ("SELECT result FROM " & Table & " WHERE id = ?");
    begin
       Query.Bind (1, Id);
       Is_Old := Query.Step;
@@ -25,23 +19,17 @@ package body Appserver.Retry.Key_Tables is
       end if;
    end Find;
 
-   Violation : constant String := "23";
-   --  The class of SQLSTATE
-
    procedure Take
-     (Table : String;
-      Marks : Parameter_Marks;
-      DB    : in out SQL.Connection'Class;
-      Id    : SQL.UTF_8_String)
+     (Table : String; DB : in out SQL.Connection'Class; Id : SQL.UTF_8_String)
    is
       Change : SQL.Statement'Class :=
-        DB.Use_Text ("INSERT INTO " & Table & " (id) VALUES (" & Mark (Marks, 1) & ")");
+        DB.Use_Text ("INSERT INTO " & Table & " (id) VALUES (?)");
    begin
       Change.Bind (1, Id);
       Change.Execute;
    exception
       when Error : SQL.SQL_Error =>
-         if SQL.State_Of (Error) (1 .. 2) = Violation then
+         if SQL.Error_Of (Error).Is_Constraint_Violation then
             raise Key_Taken_Error with SQL.Message_Of (Error);
          end if;
          raise;
@@ -49,15 +37,12 @@ package body Appserver.Retry.Key_Tables is
 
    procedure Keep
      (Table  : String;
-      Marks  : Parameter_Marks;
       DB     : in out SQL.Connection'Class;
       Id     : SQL.UTF_8_String;
       Result : SQL.UTF_8_String)
    is
       Change : SQL.Statement'Class :=
-        DB.Use_Text
-          ("UPDATE " & Table & " SET result = " & Mark (Marks, 1)
-           & " WHERE id = " & Mark (Marks, 2));
+        DB.Use_Text ("UPDATE " & Table & " SET result = ? WHERE id = ?");
    begin
       Change.Bind (1, Result);
       Change.Bind (2, Id);

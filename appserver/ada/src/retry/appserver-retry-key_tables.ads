@@ -14,14 +14,10 @@ package Appserver.Retry.Key_Tables is
 
    pragma Assertion_Policy (Pre => Check);
 
-   type Parameter_Marks is (Question_Marks, Dollar_Numbers);
-   --  Of statements: ? in SQLite and MariaDB, $1 and so on in PostgreSQL
-
    --  For Transactions: steps of a transaction that is open on DB
 
    procedure Find
      (Table  : String;
-      Marks  : Parameter_Marks;
       DB     : in out SQL.Connection'Class;
       Id     : SQL.UTF_8_String;
       Read   : not null access procedure (Result : SQL.UTF_8_String);
@@ -30,17 +26,13 @@ package Appserver.Retry.Key_Tables is
    --  Whether the call was committed before; then Read gets its result
 
    procedure Take
-     (Table : String;
-      Marks : Parameter_Marks;
-      DB    : in out SQL.Connection'Class;
-      Id    : SQL.UTF_8_String)
+     (Table : String; DB : in out SQL.Connection'Class; Id : SQL.UTF_8_String)
      with Pre => SQL.Can_Use (DB);
    --  Puts the key there. Another transaction that does so waits for the end of this one.
    --  Key_Taken_Error if another one has.
 
    procedure Keep
      (Table  : String;
-      Marks  : Parameter_Marks;
       DB     : in out SQL.Connection'Class;
       Id     : SQL.UTF_8_String;
       Result : SQL.UTF_8_String)

@@ -42,7 +42,7 @@ package body Appserver.Retry.Loops is
       Calls.Set_Current (null);
    end Finalize;
 
-   Unable_To_Connect : constant SQL.SQL_State := "08001";
+   use type SQL.Error_Kind;
 
    function Fault_In (Self : Retried_Call; Error : Exception_Occurrence) return Fault is
       Found : constant Fault := Fault_Of (Error);
@@ -50,7 +50,7 @@ package body Appserver.Retry.Loops is
       return
         (if Found = Connection_Lost
            and then not Self.State.Is_Uncommitted
-           and then SQL.State_Of (Error) /= Unable_To_Connect
+           and then SQL.Error_Of (Error).Kind /= SQL.Unable_To_Connect
          then Outcome_Unknown
          else Found);
    end Fault_In;

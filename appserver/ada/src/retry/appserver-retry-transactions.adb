@@ -2,6 +2,7 @@
 
 with Ada.Strings.Unbounded;
 with Appserver.Retry.Calls;
+with Appserver.Retry.Key_Tables;
 
 package body Appserver.Retry.Transactions is
 
@@ -109,11 +110,11 @@ package body Appserver.Retry.Transactions is
       procedure Work_Once (DB : in out Connection) is
          Is_Old : Boolean;
       begin
-         Key_Tables.Find (Key_Table, Marks, DB, Id, Read'Access, Is_Old);
+         Key_Tables.Find (Key_Table, DB, Id, Read'Access, Is_Old);
          if not Is_Old then
-            Key_Tables.Take (Key_Table, Marks, DB, Id);
+            Key_Tables.Take (Key_Table, DB, Id);
             Result := To_Unbounded_String (Work (DB));
-            Key_Tables.Keep (Key_Table, Marks, DB, Id, To_String (Result));
+            Key_Tables.Keep (Key_Table, DB, Id, To_String (Result));
          end if;
       end Work_Once;
    begin

@@ -14,8 +14,6 @@
 --  again. If the part fails with a fault that passes, the whole cannot be committed any more, also
 --  if it handles the exception: the fault is raised at its commit.
 
-with Appserver.Retry.Key_Tables;
-
 generic
    type Connection is limited new SQL.Connection with private;
 
@@ -23,7 +21,6 @@ generic
    --  Connects, and makes the session's settings. DB is closed before.
 
    Key_Table : String := "retry_key";
-   Marks     : Key_Tables.Parameter_Marks := Key_Tables.Question_Marks;
    --  For Run_Once
 
    with procedure Before_Commit is null;

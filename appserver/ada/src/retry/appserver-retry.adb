@@ -15,52 +15,29 @@ package body Appserver.Retry is
    -- Faults --
    ------------
 
-   --  States: ISO/IEC 9075-2, clause 24, and PostgreSQL's manual, appendix A. Codes:
-   --  https://mariadb.com/docs/server/reference/error-codes, https://sqlite.org/rescode.html.
+   --  A file that SQLite cannot open is not there the next time either
 
-   function Fault_Of_State (State : SQL.SQL_State) return Fault is
-     (if State in "40001" | "40000" then Serialization_Failure
-      elsif State = "40P01" then Deadlock
-      elsif State = "55P03" then Lock_Timeout
-      elsif State in "08007" | "40003" then Outcome_Unknown
-      --  Transaction resolution unknown, statement completion unknown
-      elsif State (1 .. 2) = "08"
-        or else State in "57P01" | "57P02" | "57P03" | "57P05" | "25P03" | "53300"
-      --  The server stops, crashed or starts; the session or its transaction was idle for too
-      --  long; too many connections
-      then Connection_Lost
-      else Permanent);
-
-   function Fault_Of_MariaDB (Code : Integer; State : SQL.SQL_State) return Fault is
-     (case Code is
-         when 1_020  => Serialization_Failure,  --  The record has changed since the snapshot
-         when 1_205  => Lock_Timeout,
-         when 1_213  => Deadlock,
-         when others => Fault_Of_State (State));
-
-   function Fault_Of_SQLite (Primary_Code : Natural) return Fault is
-     (case Primary_Code is
-         when 5 | 6  => Busy,        --  SQLITE_BUSY, SQLITE_LOCKED
-         when others => Permanent);  --  And SQLITE_CANTOPEN, whose state is 08001
-
-   --  Codes of MariaDB are from 1000 on; extended ones of SQLite have its primary one in their
-   --  last byte, and the states below are no others' with these
-
-   function Is_SQLite (Code : Integer; State : SQL.SQL_State) return Boolean is
-     (Code in 1 .. 999
-      or else (State in "55P03" | "08001" and then Code mod 256 in 5 | 6 | 14));
+   function Fault_Of (Error : SQL.Error_Record) return Fault is
+     (case Error.Kind is
+         when SQL.Serialization_Failure => Serialization_Failure,
+         when SQL.Deadlock              => Deadlock,
+         when SQL.Lock_Timeout          => Lock_Timeout,
+         when SQL.Database_Busy         => Busy,
+         when SQL.Unable_To_Connect     =>
+           (if Error.Is_Retryable then Connection_Lost else Permanent),
+         when SQL.Connection_Lost       => Connection_Lost,
+         when SQL.Outcome_Unknown       => Outcome_Unknown,
+         when others                    => Permanent);
 
    function Fault_Of (Error : Exception_Occurrence) return Fault is
       Identity : constant Exception_Id := Exception_Identity (Error);
-      State    : constant SQL.SQL_State := SQL.State_Of (Error);
-      Code     : constant Integer := SQL.Code_Of (Error);
    begin
       return
         (if Identity = Stale_Version_Error'Identity then Stale_Version
          elsif Identity = Outcome_Unknown_Error'Identity then Outcome_Unknown
          elsif Identity = Key_Taken_Error'Identity then Serialization_Failure
-         elsif Is_SQLite (Code, State) then Fault_Of_SQLite (Code mod 256)
-         else Fault_Of_MariaDB (Code, State));
+         elsif Identity = SQL.SQL_Error'Identity then Fault_Of (SQL.Error_Of (Error))
+         else Permanent);
    end Fault_Of;
 
    procedure Check_Version (DB : SQL.Connection'Class) is

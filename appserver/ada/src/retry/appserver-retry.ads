@@ -51,9 +51,8 @@ package Appserver.Retry is
    --  Another transaction has the key of this call: a Serialization_Failure
 
    function Fault_Of (Error : Ada.Exceptions.Exception_Occurrence) return Fault;
-   --  By the SQLSTATE and the code of an SQL_Error of SQLite, PostgreSQL or MariaDB. A connection
-   --  that was lost is Connection_Lost here whenever that was: only Transactions knows that it was
-   --  committing, and raises Outcome_Unknown_Error.
+   --  By the kind of an SQL_Error. A connection that was lost is Connection_Lost here whenever that
+   --  was: only Transactions knows that it was committing, and raises Outcome_Unknown_Error.
 
    procedure Check_Version (DB : SQL.Connection'Class)
      with Pre => SQL.Can_Use (DB);
@@ -166,7 +165,7 @@ package Appserver.Retry is
    --  Operation is one transaction, from its begin to its commit, and nothing besides that a
    --  rollback does not undo. The last attempt's exception is raised. If it loses its connection,
    --  nobody can tell whether it was committing: that is Outcome_Unknown, unless Transactions in it
-   --  knows better, or no connection could be made (08001). Abort ends the retries too.
+   --  knows better, or no connection could be made. Abort ends the retries too.
 
 private
 

@@ -2,9 +2,13 @@
 
 package body Appserver.SQL.Injected_Errors is
 
-   procedure Fail (State : SQL_State; Code : Integer := 0; Message : UTF_8_String := "injected") is
+   procedure Fail
+     (State   : SQL_State;
+      Code    : Integer      := 0;
+      Message : UTF_8_String := "injected";
+      Origin  : Error_Origin := From_PostgreSQL) is
    begin
-      Raise_Error (State, Code, Message);
+      Raise_Error (State, Code, Message, Origin);
    end Fail;
 
    procedure Lose_Connection is

@@ -4,7 +4,11 @@
 
 package Appserver.SQL.Injected_Errors is
 
-   procedure Fail (State : SQL_State; Code : Integer := 0; Message : UTF_8_String := "injected")
+   procedure Fail
+     (State   : SQL_State;
+      Code    : Integer      := 0;
+      Message : UTF_8_String := "injected";
+      Origin  : Error_Origin := From_PostgreSQL)
      with No_Return;
 
    procedure Lose_Connection with No_Return;

@@ -72,7 +72,7 @@ package body Retry_Tests is
          when Serialization_Failure => Fail ("40001");
          when Deadlock              => Fail ("40P01");
          when Lock_Timeout          => Fail ("55P03");
-         when Busy                  => Fail ("55P03", 5);
+         when Busy                  => Fail ("55P03", 5, Origin => SQL.From_SQLite);
          when Connection_Lost       => Fail ("08001");
          when Outcome_Unknown       => raise Outcome_Unknown_Error;
          when Permanent             => raise Constraint_Error;
@@ -127,15 +127,16 @@ package body Retry_Tests is
    procedure Classes (T : in out Fixture) is
       pragma Unreferenced (T);
 
+      Origin : SQL.Error_Origin := SQL.From_PostgreSQL;
+
       procedure Is_Fault (State : SQL.SQL_State; Code : Integer; Expected : Fault) is
       begin
-         SQL.Injected_Errors.Fail (State, Code);
+         SQL.Injected_Errors.Fail (State, Code, Origin => Origin);
       exception
          when Error : SQL.SQL_Error =>
             Assert (Fault_Of (Error)'Image, Expected'Image, State & Code'Image);
       end Is_Fault;
    begin
-      --  PostgreSQL
       Is_Fault ("40001", 0, Serialization_Failure);
       Is_Fault ("40P01", 0, Deadlock);
       Is_Fault ("55P03", 0, Lock_Timeout);
@@ -151,7 +152,7 @@ package body Retry_Tests is
       Is_Fault ("23505", 0, Permanent);
       Is_Fault ("57014", 0, Permanent);
       Is_Fault ("25P02", 0, Permanent);
-      --  MariaDB
+      Origin := SQL.From_MariaDB;
       Is_Fault ("40001", 1_213, Deadlock);
       Is_Fault ("HY000", 1_205, Lock_Timeout);
       Is_Fault ("HY000", 1_020, Serialization_Failure);
@@ -159,8 +160,9 @@ package body Retry_Tests is
       Is_Fault ("08006", 2_006, Connection_Lost);
       Is_Fault ("08001", 2_002, Connection_Lost);
       Is_Fault ("08004", 1_040, Connection_Lost);
+      Is_Fault ("42000", 1_203, Connection_Lost);
       Is_Fault ("23000", 1_062, Permanent);
-      --  SQLite
+      Origin := SQL.From_SQLite;
       Is_Fault ("55P03", 5, Busy);
       Is_Fault ("55P03", 6, Busy);
       Is_Fault ("40001", 517, Busy);

@@ -1,11 +1,15 @@
 --  SPDX-License-Identifier: Apache-2.0
 
+with Ada.Exceptions;
+with Ada.Strings.Fixed;
+with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
 with Checks;
 
 package body Error_Tests is
 
+   use AUnit.Assertions;
    use Checks;
    use Database;
 
@@ -78,6 +82,102 @@ package body Error_Tests is
       Answers (T.DB, "SELECT name FROM account WHERE name > 'B'", "Eve");
    end Trying_Again;
 
+   --  The same for all databases
+
+   procedure Kinds (T : in out Fixture) is
+
+      procedure Is_Kind (Text : String; Kind : SQL.Error_Kind) is
+      begin
+         T.DB.Execute (Text);
+         Assert (False, "went through: " & Text);
+      exception
+         when Occurrence : SQL.SQL_Error =>
+            declare
+               use type SQL.Error_Kind;
+               Error : constant SQL.Error_Record := SQL.Error_Of (Occurrence);
+            begin
+               Assert (Error.Kind'Image, Kind'Image, Text & ": " & Error.Message);
+               Assert
+                 (Error.Is_Unique_Violation = (Kind = SQL.Unique_Violation), "unique: " & Text);
+               Assert
+                 (Error.Is_Foreign_Key_Violation = (Kind = SQL.Foreign_Key_Violation),
+                  "foreign key: " & Text);
+               Assert
+                 (Error.Is_Constraint_Violation = (Error.State (1 .. 2) = "23"),
+                  "constraint: " & Text);
+               Assert (not Error.Is_Retryable, "not again: " & Text);
+               Assert (not Error.Is_Connection_Failure, "connected: " & Text);
+            end;
+      end Is_Kind;
+   begin
+      T.DB.Execute
+        ("CREATE TABLE t (id integer PRIMARY KEY, x integer NOT NULL, owner varchar(20),"
+         & " CONSTRAINT small CHECK (x < 10),"
+         & " CONSTRAINT owned FOREIGN KEY (owner) REFERENCES account (name))");
+      T.DB.Execute ("INSERT INTO t VALUES (1, 1, 'Ada')");
+      Is_Kind ("INSERT INTO t VALUES (1, 1, NULL)", SQL.Unique_Violation);
+      Is_Kind ("INSERT INTO account VALUES ('Ada')", SQL.Unique_Violation);
+      Is_Kind ("INSERT INTO t VALUES (2, NULL, NULL)", SQL.Not_Null_Violation);
+      Is_Kind ("INSERT INTO t VALUES (2, 10, NULL)", SQL.Check_Violation);
+      Is_Kind ("INSERT INTO t VALUES (2, 1, 'Eve')", SQL.Foreign_Key_Violation);
+      Is_Kind ("DELETE FROM account", SQL.Foreign_Key_Violation);
+      Is_Kind ("SELEKT 1", SQL.Wrong_Statement);
+      Is_Kind ("SELECT nobody FROM account", SQL.Wrong_Statement);
+      T.DB.Execute ("DROP TABLE t");
+   end Kinds;
+
+   --  An exception holds 200 bytes
+
+   procedure Long_Words (T : in out Fixture) is
+      Name : constant String (1 .. 600) := [others => 'x'];
+   begin
+      T.DB.Execute ("SELECT '" & Name & "' FROM nowhere_" & Name (1 .. 40) & "_end, elsewhere");
+      Assert (False, "there is such a table");
+   exception
+      when Error : SQL.SQL_Error =>
+         Assert
+           (Ada.Strings.Fixed.Index (SQL.Message_Of (Error), Name (1 .. 40) & "_end") > 0,
+            SQL.Message_Of (Error));
+   end Long_Words;
+
+   --  An older error, and one of another task, keep what tells them apart
+
+   procedure Saved (T : in out Fixture) is
+      Older, Other : Ada.Exceptions.Exception_Occurrence;
+
+      procedure Fail (Text : String; Into : in out Ada.Exceptions.Exception_Occurrence) is
+      begin
+         T.DB.Execute (Text);
+      exception
+         when Error : SQL.SQL_Error =>
+            Ada.Exceptions.Save_Occurrence (Into, Error);
+      end Fail;
+
+      procedure Is_Duplicate (Error : SQL.Error_Record) is
+      begin
+         Assert (Error.Is_Unique_Violation, Error.Kind'Image);
+         Assert (Error.State, Known.Duplicate, "state");
+         Assert (Ada.Strings.Fixed.Index (Error.Message, "name") > 0
+                 or else Ada.Strings.Fixed.Index (Error.Message, "Ada") > 0
+                 or else Ada.Strings.Fixed.Index (Error.Message, "account") > 0, Error.Message);
+      end Is_Duplicate;
+   begin
+      declare
+         task Elsewhere;
+         task body Elsewhere is
+         begin
+            Fail ("INSERT INTO account VALUES ('Ada')", Other);
+         end Elsewhere;
+      begin
+         null;
+      end;
+      Is_Duplicate (SQL.Error_Of (Other));
+      Fail ("INSERT INTO account VALUES ('Ada')", Older);
+      Fail ("SELEKT 1", Other);
+      Is_Duplicate (SQL.Error_Of (Older));
+      Assert (SQL.Error_Of (Other).State, Known.Syntax, "the later one");
+   end Saved;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -90,6 +190,9 @@ package body Error_Tests is
    begin
       Add ("errors have states", States'Access);
       Add ("running again after an error", Trying_Again'Access);
+      Add ("errors have kinds", Kinds'Access);
+      Add ("errors have all their words", Long_Words'Access);
+      Add ("errors that were saved", Saved'Access);
       return Result;
    end Suite;
 

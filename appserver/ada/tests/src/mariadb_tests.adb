@@ -1,10 +1,12 @@
 --  SPDX-License-Identifier: Apache-2.0
 
+with Ada.Environment_Variables;
 with Appserver.SQL.MariaDB;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
 with Checks;
+with GNAT.Sockets;
 with Tested_Databases;
 
 package body MariaDB_Tests is
@@ -174,6 +176,113 @@ package body MariaDB_Tests is
       Is_Malformed ("mariadb://u:p@localhost/d?pipe=x");
    end Targets;
 
+   --------------------
+   -- Limits of time --
+   --------------------
+
+   procedure Time_Limit (T : in out Fixture) is
+      procedure Wait is
+      begin
+         T.DB.Execute ("SELECT sleep(300), 1 FROM dual");
+      end Wait;
+
+      procedure Work is
+      begin
+         T.DB.Execute
+           ("SELECT count(*) FROM seq_1_to_1000000 a JOIN seq_1_to_1000000 b ON a.seq + b.seq = 7");
+      end Work;
+   begin
+      T.DB.Set_Statement_Limit (0.25);
+      Answers (T.DB, "SELECT @@max_statement_time", "0.250000");
+      Is_Refused (Wait'Access, "57014");
+      Is_Refused (Work'Access, "57014");
+      T.DB.Set_Statement_Limit (0.0);
+      Answers (T.DB, "SELECT @@max_statement_time", "0.000000");
+   end Time_Limit;
+
+   --  A server that takes connections and says nothing
+
+   procedure Silent (T : in out Fixture) is
+      pragma Unreferenced (T);
+      use GNAT.Sockets;
+
+      Listener : Socket_Type;
+      DB       : MariaDB.Connection;
+
+      procedure Open is
+      begin
+         DB.Open
+           (Host         => "127.0.0.1",
+            User         => "nobody",
+            Password     => "",
+            Port         => MariaDB.Port_Number (Get_Socket_Name (Listener).Port),
+            Connect_Wait => 1.0);
+      end Open;
+   begin
+      Create_Socket (Listener);
+      Bind_Socket (Listener, (Family_Inet, Loopback_Inet_Addr, Any_Port));
+      Listen_Socket (Listener);
+      Is_Refused (Open'Access, "08001");
+      Assert (not DB.Is_Open, "closed");
+      Close_Socket (Listener);
+   end Silent;
+
+   procedure Answers_Too_Late (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      DB : MariaDB.Connection;
+
+      procedure Wait is
+      begin
+         DB.Execute ("SELECT sleep(300)");
+      end Wait;
+   begin
+      DB.Open
+        (Ada.Environment_Variables.Value (Tested_Databases.MariaDB_Variable),
+         Answer_Wait => 1.0);
+      Answers (DB, "SELECT 1", "1");
+      Is_Refused (Wait'Access, "08006");
+      Assert (not DB.Is_Connected, "lost");
+   end Answers_Too_Late;
+
+   --  A server without TLS is refused where it is asked for, and so is one that nobody vouches for
+
+   procedure With_TLS (T : in out Fixture) is
+      DB : MariaDB.Connection;
+
+      procedure Open (TLS : MariaDB.TLS_Mode) is
+      begin
+         DB.Open
+           (Ada.Environment_Variables.Value (Tested_Databases.MariaDB_Variable), TLS => TLS);
+      end Open;
+
+      procedure Open_Encrypted is
+      begin
+         Open (MariaDB.Encrypted);
+      end Open_Encrypted;
+
+      procedure Open_Authenticated is
+      begin
+         Open (MariaDB.Authenticated);
+      end Open_Authenticated;
+
+      Cipher : constant String := "SELECT variable_value <> '' FROM"
+        & " information_schema.session_status WHERE variable_name = 'Ssl_cipher'";
+   begin
+      T.Query.Use_Text (T.DB, "SELECT @@have_ssl");
+      Assert (T.Query.Step, "a row");
+      if T.Query.As_Text (1) = "YES" then
+         Open_Encrypted;
+         Answers (DB, Cipher, "1");
+         DB.Close;
+      else
+         Is_Refused (Open_Encrypted'Access, "08001");
+      end if;
+      Is_Refused (Open_Authenticated'Access, "08001");
+      Open (MariaDB.Unencrypted);
+      Answers (DB, Cipher, "0");
+   end With_TLS;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -185,6 +294,10 @@ package body MariaDB_Tests is
         (Caller.Create ("MariaDB: without backslashes", Without_Backslashes'Access));
       Result.Add_Test (Caller.Create ("MariaDB: unsigned numbers", Unsigned'Access));
       Result.Add_Test (Caller.Create ("MariaDB: procedures", Procedures'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: a limit of time", Time_Limit'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: a silent server", Silent'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: an answer too late", Answers_Too_Late'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: TLS", With_TLS'Access));
       Result.Add_Test (Caller.Create ("MariaDB: malformed targets", Targets'Access));
       return Result;
    end Suite;

@@ -12,6 +12,8 @@ package body PostgreSQL_Tests is
    use Appserver.SQL;
    use AUnit.Assertions;
    use Checks;
+   use type SQL.Blob;
+   use type SQL.Integer_64;
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
       DB    : aliased PostgreSQL.Connection;
@@ -74,7 +76,41 @@ package body PostgreSQL_Tests is
       Has ("SELECT /* open $1", 0);
       Has ("SELECT $", 0);
       Has ("", 0);
+      Has ("SELECT ?, ?, '?', ""?"", $$?$$, E'\'?' -- ?" & ASCII.LF & ", /* ? */ ?", 3);
+      Has ("SELECT $1, data ? 'key', data ?? 'key'", 1);
+      Has ("SELECT data ?? 'key', data ??| ?", 1);
+      Has ("SELECT data ?? 'key'", 0);
    end Parameters;
+
+   --  Operators that begin with a question mark
+
+   procedure Question_Marks (T : in out Fixture) is
+      procedure Is_True (Text : String; Keys : String) is
+      begin
+         T.Query.Prepare (T.DB, Text);
+         T.Query.Bind (1, Keys);
+         Assert (T.Query.Step and then T.Query.As_Text (1) = "t", Text);
+         T.Query.Use_Text (T.DB, Text);
+         T.Query.Bind (1, Keys);
+         Assert (T.Query.Step and then T.Query.As_Text (1) = "t", Text & " as text");
+      end Is_True;
+   begin
+      Is_True ("SELECT '{""a"": 1}'::jsonb ?? ?", "a");
+      Is_True ("SELECT '{""a"": 1}'::jsonb ? $1", "a");
+      Is_True ("SELECT '{""a"": 1}'::jsonb ??| ?::text[]", "{a,b}");
+      Answers (T.DB, "SELECT '{""a"": 1}'::jsonb ?? 'a'", "t");
+      T.Query.Prepare
+        (T.DB, "SELECT ?::int, ?::int, ?::int, ?::int, ?::int, ?::int, ?::int, ?::int, ?::int,"
+         & " ?::int, ?::int");
+      for Number in 1 .. 11 loop
+         T.Query.Bind (Number, SQL.Integer_64 (10 * Number));
+      end loop;
+      Assert (T.Query.Step, "a row");
+      for Number in 1 .. 11 loop
+         Assert
+           (T.Query.As_Integer_64 (Number) = SQL.Integer_64 (10 * Number), "in order");
+      end loop;
+   end Question_Marks;
 
    procedure Refused_Texts (T : in out Fixture) is
       procedure Bind_NUL is
@@ -111,6 +147,7 @@ package body PostgreSQL_Tests is
       end Reads;
    begin
       Reads ("true", "t");
+      Reads ("'\x00ff'::bytea", "\x00ff");
       Reads ("date '2026-11-21'", "2026-11-21");
       Reads ("'{1,2}'::integer[]", "{1,2}");
       Reads ("'{""a"": 1}'::jsonb", "{""a"": 1}");
@@ -118,9 +155,72 @@ package body PostgreSQL_Tests is
       Reads ("(-2147483648)::integer", "-2147483648");
       Reads ("9223372036854775807::bigint", "9223372036854775807");
       Reads ("''", "");
+      T.DB.Execute ("SET bytea_output = 'escape'");
+      T.Query.Use_Text (T.DB, "SELECT '\x005c41ff'::bytea");
+      Assert (T.Query.Step and then T.Query.As_Blob (1) = [0, 16#5C#, 16#41#, 16#FF#], "escaped");
       T.Query.Prepare (T.DB, "SELECT 'infinity'::timestamp");
       Assert (T.Query.Step and then T.Query.As_Text (1) = "infinity", "no moment");
    end Types;
+
+   --  What fails behind the first rows of a stream
+
+   procedure Late_Error (T : in out Fixture) is
+      Rows : Natural;
+
+      procedure Read is
+      begin
+         Rows := 0;
+         while T.Query.Step loop
+            Rows := Rows + 1;
+         end loop;
+      end Read;
+
+      procedure Execute is
+      begin
+         T.Query.Execute;
+      end Execute;
+   begin
+      T.Query.Prepare (T.DB, "SELECT 100 / (5000 - i) FROM generate_series(1, 9000) AS i");
+      T.Query.Set_Streamed;
+      for Time in 1 .. 2 loop
+         Is_Refused (Read'Access, "22012");
+         Assert (Rows = 4_999 and then not T.Query.Has_Row, "rows before it:" & Rows'Image);
+         Is_Refused (Execute'Access, "22012");
+         Answers (T.DB, "SELECT 1", "1");
+      end loop;
+   end Late_Error;
+
+   procedure Time_Limit (T : in out Fixture) is
+      procedure Wait is
+      begin
+         T.DB.Execute ("SELECT pg_sleep(300)");
+      end Wait;
+   begin
+      T.DB.Set_Statement_Limit (0.25);
+      Answers (T.DB, "SHOW statement_timeout", "250ms");
+      Is_Refused (Wait'Access, "57014");
+      T.DB.Set_Statement_Limit (0.0);
+      Answers (T.DB, "SHOW statement_timeout", "0");
+   end Time_Limit;
+
+   procedure Parts_Of_An_Error (T : in out Fixture) is
+   begin
+      T.DB.Execute ("CREATE TABLE t (x integer CONSTRAINT single UNIQUE)");
+      T.DB.Execute ("INSERT INTO t VALUES (7)");
+      T.DB.Execute ("INSERT INTO t VALUES (7)");
+      Assert (False, "went in twice");
+   exception
+      when Occurrence : SQL_Error =>
+         declare
+            Error : constant Error_Record := Error_Of (Occurrence);
+         begin
+            Assert (Error.Origin = From_PostgreSQL, Error.Origin'Image);
+            Assert (Error.State, "23505", "state");
+            Assert (Error.Code = 0, "code");
+            Assert (Error.Constraint, "single", "constraint");
+            Assert (Error.Detail, "Key (x)=(7) already exists.", "detail");
+         end;
+   end Parts_Of_An_Error;
 
    package Caller is new AUnit.Test_Caller (Fixture);
 
@@ -129,7 +229,11 @@ package body PostgreSQL_Tests is
    begin
       Result.Add_Test (Caller.Create ("PostgreSQL: failed work", Failed_Work'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: parameters in texts", Parameters'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: question marks", Question_Marks'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: texts it refuses", Refused_Texts'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: an error in a stream", Late_Error'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: a limit of time", Time_Limit'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: parts of an error", Parts_Of_An_Error'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: its own types", Types'Access));
       return Result;
    end Suite;

@@ -1,7 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 
 with Appserver.Retry.Interleavers;
-with Appserver.Retry.Key_Tables;
 with Appserver.Retry.Transactions;
 with Appserver.SQL.Injected_Errors;
 with AUnit.Assertions;
@@ -45,11 +44,7 @@ package body Retried_Transaction_Tests is
       T.DB.Close;
    end Tear_Down;
 
-   Marks : constant Retry.Key_Tables.Parameter_Marks :=
-     (if Own ("?") = "?" then Retry.Key_Tables.Question_Marks
-      else Retry.Key_Tables.Dollar_Numbers);
-
-   package Plain is new Retry.Transactions (Connection, Connect, Marks => Marks);
+   package Plain is new Retry.Transactions (Connection, Connect);
 
    function Number (DB : in out Connection; Query : String) return SQL.Integer_64 is
       Asked : Statement;
@@ -158,7 +153,7 @@ package body Retried_Transaction_Tests is
       By      : constant Retry.Policy := (null, Counted'Access, others => <>);
 
       package Stopped is new Retry.Interleavers
-        (Connection, Connect, Before_First_Commit, After_First_Commit, Marks => Marks);
+        (Connection, Connect, Before_First_Commit, After_First_Commit);
    begin
       for Time in 1 .. 2 loop
          Assert

@@ -1,5 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 
+with Ada.Exceptions;
 with Ada.Text_IO;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
@@ -91,6 +92,9 @@ package body SQLite_Tests is
       Assert (False, "a name was taken twice");
    exception
       when Error : SQL.SQL_Error =>
+         Assert
+           (Ada.Exceptions.Exception_Message (Error),
+            "SQLSTATE 23505, SQLite 2067: UNIQUE constraint failed: account.name", "exception");
          Assert (SQL.State_Of (Error), "23505", "state");
          Assert (SQL.Code_Of (Error) = 2067, "code" & SQL.Code_Of (Error)'Image);
          Assert
@@ -370,6 +374,60 @@ package body SQLite_Tests is
       Answers (Other, "SELECT count(*) FROM t", "3");
    end Commit_Again_When_Busy;
 
+   --  The lock is refused where the transaction begins, and not in its midst
+
+   procedure At_Once (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Path     : constant String := File_Name ("at_once.db");
+      One, Two : aliased SQLite.Connection;
+
+      procedure Begin_Another is
+         Work : SQL.Immediate_Transaction (Two'Access) with Unreferenced;
+      begin
+         Assert (False, "a second one began");
+      end Begin_Another;
+   begin
+      One.Open (Path);
+      Two.Open (Path);
+      One.Execute ("CREATE TABLE t (x integer)");
+      declare
+         Work : SQL.Immediate_Transaction (One'Access);
+      begin
+         Is_Refused (Begin_Another'Access, "55P03");
+         One.Execute ("INSERT INTO t VALUES (1)");
+         Work.Commit;
+      end;
+      declare
+         Work : SQL.Immediate_Transaction (Two'Access);
+      begin
+         Two.Execute ("INSERT INTO t VALUES (2)");
+         Work.Commit;
+      end;
+      Answers (One, "SELECT count(*) FROM t", "2");
+   end At_Once;
+
+   --  What the program has set stays so
+
+   procedure Only_Queries (T : in out Fixture) is
+   begin
+      T.DB.Execute ("PRAGMA query_only = 1");
+      declare
+         Work : SQL.Isolated_Transaction (T.DB'Access, SQL.Serializable, SQL.Read_Only);
+      begin
+         Work.Commit;
+      end;
+      Answers (T.DB, "PRAGMA query_only", "1");
+      T.DB.Execute ("PRAGMA query_only = 0");
+      declare
+         Work : SQL.Isolated_Transaction (T.DB'Access, SQL.Serializable, SQL.Read_Only)
+           with Unreferenced;
+      begin
+         Answers (T.DB, "PRAGMA query_only", "1");
+      end;
+      Answers (T.DB, "PRAGMA query_only", "0");
+   end Only_Queries;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -385,6 +443,8 @@ package body SQLite_Tests is
       Result.Add_Test (Caller.Create ("a full disk", Full'Access));
       Result.Add_Test (Caller.Create ("a busy database", Busy'Access));
       Result.Add_Test (Caller.Create ("waiting for a lock", Waiting'Access));
+      Result.Add_Test (Caller.Create ("a lock at once", At_Once'Access));
+      Result.Add_Test (Caller.Create ("queries only", Only_Queries'Access));
       Result.Add_Test (Caller.Create ("a stale snapshot", Stale_Snapshot'Access));
       Result.Add_Test (Caller.Create ("cancelling from another task", Cancelling'Access));
       Result.Add_Test (Caller.Create ("running again after an error", Trying_Again'Access));

@@ -13,9 +13,10 @@ package Test_Databases is
    function "+" (Text : String) return Text_Reference is (new String'(Text));
 
    --  States of errors that every database has; whether a text can hold a NUL; what counts the
-   --  characters of a text. A database with a server has what counts the tests' connections, and
-   --  the statements that it keeps for them; what tells a connection's id and, around the id, ends
-   --  one; the type of long texts; and what runs for half a minute.
+   --  characters of a text; the types of blobs, and of keys that it makes. A database with a server
+   --  has what counts the tests' connections, and the statements that it keeps for them; what tells
+   --  a connection's id and, around the id, ends one; the type of long texts; what runs for half a
+   --  minute.
 
    type Traits is record
       Name       : Text_Reference;
@@ -26,6 +27,8 @@ package Test_Databases is
       Syntax     : SQL.SQL_State;
       Holds_NUL  : Boolean;
       Length     : Text_Reference;
+      Blob       : Text_Reference;
+      Serial     : Text_Reference;
       Sessions   : Text_Reference := +"";
       Kept       : Text_Reference := +"";
       Id         : Text_Reference := +"";
@@ -52,9 +55,6 @@ package Test_Databases is
         (Self : in out Statement; On : in out Connection; Text : String);
       with procedure Use_Text
         (Self : in out Statement; On : in out Connection; Text : String);
-
-      with function Own (Text : String) return String;
-      --  Text with its parameters, which are ?, as the database has them
    package Database is
       procedure Open (DB : in out Connection);
       --  Connects, and drops the tables that tests make

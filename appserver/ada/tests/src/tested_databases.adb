@@ -26,6 +26,7 @@ package body Tested_Databases is
    procedure Connect (DB : in out SQLite.Connection) is
    begin
       DB.Open (Ada.Command_Line.Argument (1) & "/shared.db");
+      DB.Execute ("PRAGMA foreign_keys = on");
    end Connect;
 
    procedure Prepare
@@ -59,40 +60,16 @@ package body Tested_Databases is
       DB.Open ("postgresql://127.0.0.1:1/nowhere", Wait => 10.0);
    end Connect_Nowhere;
 
-   --  ? by ?, but for those that are quoted: $1, $2 and so on
-
-   function Numbered (Text : String) return String is
-      Mark : constant Natural := Index (Text, "?");
-
-      function From (Start : Positive; Number : Positive) return String is
-         Quotes : Boolean := False;
-      begin
-         for I in Start .. Text'Last loop
-            if Text (I) = ''' then
-               Quotes := not Quotes;
-            elsif Text (I) = '?' and then not Quotes then
-               return Text (Start .. I - 1) & "$" & Trim (Number'Image, Ada.Strings.Left)
-                 & From (I + 1, Number + 1);
-            elsif I < Text'Last and then Text (I .. I + 1) = "/*" then
-               return Text (Start .. Text'Last);
-            end if;
-         end loop;
-         return Text (Start .. Text'Last);
-      end From;
-   begin
-      return (if Mark = 0 then Text else From (Text'First, 1));
-   end Numbered;
-
    procedure Prepare
      (Self : in out PostgreSQL.Statement; On : in out PostgreSQL.Connection; Text : String) is
    begin
-      Self.Prepare (On, Numbered (Text));
+      Self.Prepare (On, Text);
    end Prepare;
 
    procedure Use_Text
      (Self : in out PostgreSQL.Statement; On : in out PostgreSQL.Connection; Text : String) is
    begin
-      Self.Use_Text (On, Numbered (Text));
+      Self.Use_Text (On, Text);
    end Use_Text;
 
    -------------

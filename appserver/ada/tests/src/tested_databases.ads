@@ -17,8 +17,6 @@ package Tested_Databases is
    PostgreSQL_Variable : constant String := "LAB_POSTGRESQL";
    MariaDB_Variable    : constant String := "LAB_MARIADB";
 
-   function Same (Text : String) return String is (Text);
-
    procedure Connect (DB : in out SQLite.Connection);
    procedure Prepare
      (Self : in out SQLite.Statement; On : in out SQLite.Connection; Text : String);
@@ -33,6 +31,8 @@ package Tested_Databases is
          Syntax    => "42601",
          Holds_NUL => True,
          Length    => +"length",
+         Blob      => +"blob",
+         Serial    => +"integer",
          others    => <>),
       Connection          => SQLite.Connection,
       Statement           => SQLite.Statement,
@@ -40,8 +40,7 @@ package Tested_Databases is
       Connect_As_Stranger => Connect,
       Connect_Nowhere     => Connect,
       Prepare             => Prepare,
-      Use_Text            => Prepare,
-      Own                 => Same);
+      Use_Text            => Prepare);
 
    procedure Connect (DB : in out PostgreSQL.Connection);
    procedure Connect_As_Stranger (DB : in out PostgreSQL.Connection);
@@ -50,7 +49,6 @@ package Tested_Databases is
      (Self : in out PostgreSQL.Statement; On : in out PostgreSQL.Connection; Text : String);
    procedure Use_Text
      (Self : in out PostgreSQL.Statement; On : in out PostgreSQL.Connection; Text : String);
-   function Numbered (Text : String) return String;
 
    package PostgreSQL_Database is new Database
      (Known               =>
@@ -63,6 +61,8 @@ package Tested_Databases is
          Holds_NUL  => False,
          Length     => +"char_length",
          Long_Text  => +"text",
+         Blob       => +"bytea",
+         Serial     => +"serial",
          Sessions   => +("SELECT count(*) FROM pg_stat_activity"
                          & " WHERE application_name = 'appserver tests'"),
          Kept       => +"SELECT count(*) FROM pg_prepared_statements",
@@ -76,8 +76,7 @@ package Tested_Databases is
       Connect_As_Stranger => Connect_As_Stranger,
       Connect_Nowhere     => Connect_Nowhere,
       Prepare             => Prepare,
-      Use_Text            => Use_Text,
-      Own                 => Numbered);
+      Use_Text            => Use_Text);
 
    procedure Connect (DB : in out MariaDB.Connection);
    procedure Connect_As_Stranger (DB : in out MariaDB.Connection);
@@ -98,6 +97,8 @@ package Tested_Databases is
          Holds_NUL  => True,
          Length     => +"char_length",
          Long_Text  => +"longtext",
+         Blob       => +"longblob",
+         Serial     => +"serial",
          Sessions   => +("SELECT count(*) FROM information_schema.processlist"
                          & " WHERE db = database()"),
          Kept       => +("SELECT variable_value FROM information_schema.session_status"
@@ -113,7 +114,6 @@ package Tested_Databases is
       Connect_As_Stranger => Connect_As_Stranger,
       Connect_Nowhere     => Connect_Nowhere,
       Prepare             => Prepare,
-      Use_Text            => Use_Text,
-      Own                 => Same);
+      Use_Text            => Use_Text);
 
 end Tested_Databases;

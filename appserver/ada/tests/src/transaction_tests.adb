@@ -148,6 +148,220 @@ package body Transaction_Tests is
       Has_Rows (T, "0");
    end Connection_Closed_First;
 
+   ----------------
+   -- Savepoints --
+   ----------------
+
+   procedure Undone_Part (T : in out Fixture) is
+      Work : SQL.Transaction (T.DB'Access);
+
+      procedure Fail is
+         Part : SQL.Savepoint (T.DB'Access);
+      begin
+         Assert (Part.Is_Pending, "pending");
+         Insert (T, "2");
+         Insert (T, "1");
+         Part.Release;
+      end Fail;
+
+      procedure Forget is
+         Part : SQL.Savepoint (T.DB'Access) with Unreferenced;
+      begin
+         Insert (T, "2");
+      end Forget;
+   begin
+      Insert (T, "1");
+      Is_Refused (Fail'Access, Known.Duplicate);
+      Forget;
+      Insert (T, "3");
+      Work.Commit;
+      Has_Rows (T, "2");
+      Answers (T.DB, "SELECT sum(x) FROM t", "4");
+   end Undone_Part;
+
+   --  The end of one is that of those inside it
+
+   procedure Nested_Parts (T : in out Fixture) is
+      Work : SQL.Transaction (T.DB'Access);
+   begin
+      declare
+         Outer : SQL.Savepoint (T.DB'Access);
+         Inner : SQL.Savepoint (T.DB'Access);
+
+         procedure Release is
+         begin
+            Inner.Release;
+         end Release;
+      begin
+         Insert (T, "1");
+         declare
+            Innermost : SQL.Savepoint (T.DB'Access);
+         begin
+            Insert (T, "2");
+            Innermost.Release;
+            Assert (not Innermost.Is_Pending and then Inner.Is_Pending, "one is over");
+         end;
+         Outer.Release;
+         Assert (not Inner.Is_Pending, "ended with the outer one");
+         Is_Misuse (Release'Access, "savepoint is over");
+      end;
+      declare
+         Outer : SQL.Savepoint (T.DB'Access);
+         Inner : SQL.Savepoint (T.DB'Access);
+      begin
+         Insert (T, "4");
+         Inner.Release;
+         Outer.Roll_Back;
+         Assert (not Outer.Is_Pending, "over");
+         Insert (T, "8");
+      end;
+      Work.Commit;
+      Answers (T.DB, "SELECT sum(x) FROM t", "11");
+   end Nested_Parts;
+
+   procedure Part_Of_Nothing (T : in out Fixture) is
+      procedure Begin_Part is
+         Part : SQL.Savepoint (T.DB'Access) with Unreferenced;
+      begin
+         Assert (False, "a part of no transaction");
+      end Begin_Part;
+   begin
+      Is_Refused (Begin_Part'Access, "25P01", "no transaction");
+      Has_Rows (T, "0");
+   end Part_Of_Nothing;
+
+   --  A savepoint that its transaction, or its connection, did not outlive
+
+   procedure Ended_Before (T : in out Fixture) is
+   begin
+      declare
+         Work : SQL.Transaction (T.DB'Access);
+         Part : SQL.Savepoint (T.DB'Access);
+      begin
+         Insert (T, "1");
+         Work.Commit;
+         Assert (not Part.Is_Pending, "over");
+         declare
+            Next : SQL.Transaction (T.DB'Access);
+         begin
+            Insert (T, "2");
+            Next.Commit;
+         end;
+      end;
+      declare
+         DB : aliased Connection;
+      begin
+         Connect (DB);
+         declare
+            Work : SQL.Transaction (DB'Access) with Unreferenced;
+            Part : SQL.Savepoint (DB'Access) with Unreferenced;
+         begin
+            DB.Close;
+         end;
+         Connect (DB);
+         declare
+            Work : SQL.Transaction (DB'Access);
+            Part : SQL.Savepoint (DB'Access);
+         begin
+            DB.Execute ("INSERT INTO t VALUES (3)");
+            Part.Release;
+            Work.Commit;
+         end;
+      end;
+      Has_Rows (T, "3");
+   end Ended_Before;
+
+   --------------------------------
+   -- Levels, modes and the like --
+   --------------------------------
+
+   procedure Every_Kind (T : in out Fixture) is
+      Rows : Natural := 0;
+
+      procedure Commit (Work : in out SQL.Transaction'Class) is
+      begin
+         Assert (Work.Is_Pending and then not T.DB.In_Autocommit, "open");
+         Rows := Rows + 1;
+         Insert (T, Rows'Image);
+         Work.Commit;
+         Assert (not Work.Is_Pending and then T.DB.In_Autocommit, "over");
+      end Commit;
+   begin
+      for Level in SQL.Isolation_Level loop
+         declare
+            Work : SQL.Isolated_Transaction (T.DB'Access, Level, SQL.Read_Write);
+         begin
+            Commit (Work);
+         end;
+         declare
+            Work : SQL.Isolated_Transaction (T.DB'Access, Level, SQL.Read_Write)
+              with Unreferenced;
+         begin
+            Insert (T, "1000");
+         end;
+      end loop;
+      declare
+         Work : SQL.Immediate_Transaction (T.DB'Access);
+      begin
+         Commit (Work);
+      end;
+      declare
+         Work : SQL.Immediate_Transaction (T.DB'Access) with Unreferenced;
+      begin
+         Insert (T, "1000");
+      end;
+      Has_Rows (T, Rows'Image (2 .. 2));
+   end Every_Kind;
+
+   procedure Only_Read (T : in out Fixture) is
+
+      procedure Write is
+         Work : SQL.Isolated_Transaction (T.DB'Access, SQL.Serializable, SQL.Read_Only);
+      begin
+         Answers (T.DB, "SELECT count(*) FROM t", "1");
+         Insert (T, "2");
+         Work.Commit;
+      end Write;
+
+      procedure Read (Commits : Boolean) is
+         Work : SQL.Isolated_Transaction (T.DB'Access, SQL.Usual_Isolation, SQL.Read_Only);
+      begin
+         Answers (T.DB, "SELECT count(*) FROM t", "1");
+         if Commits then
+            Work.Commit;
+         else
+            Work.Roll_Back;
+         end if;
+      end Read;
+   begin
+      Insert (T, "1");
+      Is_Refused (Write'Access, "25006");
+      Read (Commits => True);
+      Read (Commits => False);
+      Insert (T, "2");
+      Has_Rows (T, "2");
+   end Only_Read;
+
+   --  What another one commits meanwhile is seen, or not
+
+   procedure Isolated (T : in out Fixture) is
+      Other : Connection;
+
+      procedure Sees (Level : SQL.Isolation_Level; Before, After : String) is
+         Work : SQL.Isolated_Transaction (T.DB'Access, Level, SQL.Read_Write);
+      begin
+         Answers (T.DB, "SELECT count(*) FROM t", Before);
+         Other.Execute ("INSERT INTO t VALUES (NULL)");
+         Answers (T.DB, "SELECT count(*) FROM t", After);
+         Work.Commit;
+      end Sees;
+   begin
+      Connect (Other);
+      Sees (SQL.Read_Committed, "0", "1");
+      Sees (SQL.Repeatable_Read, "1", "1");
+      Sees (SQL.Read_Committed, "2", "3");
+   end Isolated;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -165,7 +379,21 @@ package body Transaction_Tests is
       Add ("rolled back", Rolled_Back'Access);
       Add ("one at a time", Nested'Access);
       Add ("its connection closed first", Connection_Closed_First'Access);
+      Add ("a part that is undone", Undone_Part'Access);
+      Add ("parts of parts", Nested_Parts'Access);
+      Add ("a part of no transaction", Part_Of_Nothing'Access);
+      Add ("savepoints that end before their scope", Ended_Before'Access);
+      Add ("transactions of every kind", Every_Kind'Access);
+      Add ("transactions that only read", Only_Read'Access);
       return Result;
    end Suite;
+
+   function Server_Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+   begin
+      Result.Add_Test
+        (Caller.Create (Known.Name.all & ": levels of isolation", Isolated'Access));
+      return Result;
+   end Server_Suite;
 
 end Transaction_Tests;

@@ -11,4 +11,7 @@ package Transaction_Tests is
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
 
+   function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
+   --  What only servers have: transactions that write side by side
+
 end Transaction_Tests;

@@ -413,11 +413,11 @@ package body Value_Tests is
 
       procedure Wrong_Text is
       begin
-         Assert (Sum (T.DB, Own ("SELEKT ?")) = 0, "unreachable");
+         Assert (Sum (T.DB, "SELEKT ?") = 0, "unreachable");
       end Wrong_Text;
 
    begin
-      Assert (Sum (T.DB, Own ("SELECT ? UNION ALL SELECT 5")) = 15, "the sum");
+      Assert (Sum (T.DB, "SELECT ? UNION ALL SELECT 5") = 15, "the sum");
       Is_Refused (Wrong_Text'Access, Known.Syntax, "SELEKT");
       T.DB.Close;
    end Any_Database;

@@ -1,0 +1,528 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Appserver.Retry.Transactions;
+with Appserver.SQL.Injected_Errors;
+with Appserver.SQL.Pools;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Checks;
+
+package body SQL_Pool_Tests is
+
+   use AUnit.Assertions;
+   use Checks;
+   use Database;
+   use type SQL.Integer_64;
+
+   --  SQLite's connections wait for each other, for longer than any test takes
+
+   procedure Open_One (DB : in out Connection) is
+   begin
+      Connect (DB);
+      if Known.Name.all = "SQLite" then
+         DB.Execute ("PRAGMA busy_timeout = 300000");
+      end if;
+   end Open_One;
+
+   procedure Prepare_On
+     (Self : in out Statement; On : in out Connection'Class; Text : SQL.UTF_8_String) is
+   begin
+      Prepare (Self, Connection (On), Text);
+   end Prepare_On;
+
+   package Pools is new Appserver.SQL.Pools
+     (Connection, Statement, Open_One, Prepare_On, Kept_Statements => 3, Check_After => 3_600.0);
+
+   package Asking is new Appserver.SQL.Pools
+     (Connection, Statement, Open_One, Prepare_On, Check_After => 0.0);
+
+   package Short_Lived is new Appserver.SQL.Pools
+     (Connection, Statement, Open_One, Prepare_On, Longest_Life => 0.0);
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
+      DB : Connection;
+      --  Sees from outside
+   end record;
+
+   overriding procedure Set_Up (T : in out Fixture);
+   overriding procedure Tear_Down (T : in out Fixture);
+
+   overriding procedure Set_Up (T : in out Fixture) is
+   begin
+      Open (T.DB);
+      T.DB.Execute ("CREATE TABLE t (id integer PRIMARY KEY, x integer)");
+      T.DB.Execute ("INSERT INTO t VALUES (1, 10), (2, 20)");
+   end Set_Up;
+
+   overriding procedure Tear_Down (T : in out Fixture) is
+   begin
+      T.DB.Close;
+   end Tear_Down;
+
+   Select_X : constant String := "SELECT x FROM t WHERE id = ?";
+
+   procedure Reads (Held : Pools.Lease; Id, X : SQL.Integer_64) is
+      Query : constant Pools.Prepared_Statement := Held.Prepared (Select_X);
+   begin
+      Query.Bind (1, Id);
+      Assert (Query.Step, "a row");
+      Assert (Query.As_Integer_64 (1) = X, "its value");
+   end Reads;
+
+   function Number (DB : in out Connection; Query : String) return SQL.Integer_64 is
+      Asked : Statement;
+   begin
+      Use_Text (Asked, DB, Query);
+      Assert (Asked.Step, "a row of: " & Query);
+      return Asked.As_Integer_64 (1);
+   end Number;
+
+   --  Rows that were not read are left, and a text that comes again has its statement
+
+   procedure Kept (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Pools.Pool (1);
+   begin
+      for Lease in 1 .. 3 loop
+         declare
+            Held : Pools.Lease (Pool'Access);
+         begin
+            Held.Get;
+            for Time in 1 .. 3 loop
+               Reads (Held, 1, 10);
+               Reads (Held, 2, 20);
+            end loop;
+            Assert (Held.Statement_Count = 1, "one statement");
+            Held.DB.Execute ("UPDATE t SET x = x");
+         end;
+      end loop;
+      Assert (Pool.Usage.Open = 1, "one connection");
+   end Kept;
+
+   --  What one request bound is not there for the next one
+
+   procedure Unbound (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Pools.Pool (1);
+   begin
+      for Time in 1 .. 2 loop
+         declare
+            Held : Pools.Lease (Pool'Access);
+         begin
+            Held.Get;
+            declare
+               Query : constant Pools.Prepared_Statement := Held.Prepared ("SELECT ?, ?");
+            begin
+               Assert (Query.Step, "a row");
+               Assert (Query.Is_Null (1) and then Query.Is_Null (2), "null");
+               Query.Reset;
+               Query.Bind (1, "secret");
+               Query.Bind (2, "secret");
+               Assert (Query.Step and then Query.As_Text (2) = "secret", "bound");
+            end;
+         end;
+      end loop;
+   end Unbound;
+
+   --  A text whose statement is in use gets another one
+
+   procedure Nested (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Pool : aliased Pools.Pool (1);
+      Held : Pools.Lease (Pool'Access);
+      All_Rows : constant String := "SELECT id, x FROM t ORDER BY id";
+      Pairs    : Natural := 0;
+   begin
+      Held.Get;
+      declare
+         Outer : constant Pools.Prepared_Statement := Held.Prepared (All_Rows);
+      begin
+         while Outer.Step loop
+            declare
+               Inner : constant Pools.Prepared_Statement := Held.Prepared (All_Rows);
+            begin
+               while Inner.Step loop
+                  Pairs := Pairs + 1;
+                  Reads (Held, Inner.As_Integer_64 (1), Inner.As_Integer_64 (2));
+               end loop;
+            end;
+         end loop;
+      end;
+      Assert (Pairs = 4, "all pairs:" & Pairs'Image);
+      Assert (Held.Statement_Count = 2, "kept:" & Held.Statement_Count'Image);
+   end Nested;
+
+   --  The statement whose use is longest ago makes room, unless it is in use
+
+   procedure Bounded (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Pool : aliased Pools.Pool (1);
+      Held : Pools.Lease (Pool'Access);
+
+      procedure Answers_It (Value : Positive) is
+         Query : constant Pools.Prepared_Statement := Held.Prepared ("SELECT" & Value'Image);
+      begin
+         Assert (Query.Step and then Query.As_Integer_64 (1) = SQL.Integer_64 (Value), "it");
+      end Answers_It;
+   begin
+      Held.Get;
+      declare
+         Oldest : constant Pools.Prepared_Statement := Held.Prepared (Select_X);
+      begin
+         for Round in 1 .. 2 loop
+            for Value in 1 .. 40 loop
+               Answers_It (Value);
+               Answers_It (Value);
+            end loop;
+         end loop;
+         Assert (Held.Statement_Count = 3, "kept:" & Held.Statement_Count'Image);
+         Oldest.Bind (1, SQL.Integer_64'(2));
+         Assert (Oldest.Step and then Oldest.As_Integer_64 (1) = 20, "still there");
+         declare
+            Second : constant Pools.Prepared_Statement := Held.Prepared ("SELECT 1");
+            Third  : constant Pools.Prepared_Statement := Held.Prepared ("SELECT 2");
+            Fourth : constant Pools.Prepared_Statement := Held.Prepared ("SELECT 3");
+         begin
+            Assert (Second.Step and then Third.Step and then Fourth.Step, "rows");
+            Assert (Fourth.As_Integer_64 (1) = 3, "one besides those that are kept");
+         end;
+      end;
+      Reads (Held, 1, 10);
+   end Bounded;
+
+   --  A text that cannot be prepared, and then can
+
+   procedure Refused (T : in out Fixture) is
+      Pool : aliased Pools.Pool (1);
+      Held : Pools.Lease (Pool'Access);
+
+      procedure Read is
+         Query : constant Pools.Prepared_Statement := Held.Prepared ("SELECT x FROM account");
+      begin
+         Assert (Query.Step and then Query.As_Integer_64 (1) = 7, "the row");
+      end Read;
+   begin
+      Held.Get;
+      for Time in 1 .. 4 loop
+         Is_Refused (Read'Access, Known.No_Table);
+      end loop;
+      Reads (Held, 1, 10);
+      T.DB.Execute ("CREATE TABLE account (x integer)");
+      T.DB.Execute ("INSERT INTO account VALUES (7)");
+      Read;
+   end Refused;
+
+   --  A statement that the schema has left behind fails at most once
+
+   procedure Changed_Schema (T : in out Fixture) is
+      Pool     : aliased Pools.Pool (1);
+      Held     : Pools.Lease (Pool'Access);
+      Failures : Natural := 0;
+
+      function Columns return Natural is
+         Query : constant Pools.Prepared_Statement := Held.Prepared ("SELECT * FROM t");
+      begin
+         Assert (Query.Step, "a row");
+         return Query.Column_Count;
+      exception
+         when Error : SQL.SQL_Error =>
+            Failures := Failures + 1;
+            Assert (Failures = 1, SQL.Message_Of (Error) & SQL.Code_Of (Error)'Image);
+            return 0;
+      end Columns;
+   begin
+      Held.Get;
+      Assert (Columns = 2, "before");
+      T.DB.Execute ("ALTER TABLE t ADD COLUMN y integer");
+      Assert (Columns in 0 | 3, "at once");
+      Assert (Columns = 3, "the next time");
+   end Changed_Schema;
+
+   procedure Left_Open (T : in out Fixture) is
+      Pool : aliased Pools.Pool (1);
+   begin
+      declare
+         Held : Pools.Lease (Pool'Access);
+      begin
+         Held.Get;
+         Held.DB.Execute ("BEGIN");
+         Held.DB.Execute ("UPDATE t SET x = 0");
+      end;
+      Answers (T.DB, "SELECT sum(x) FROM t", "30");
+      declare
+         Held : Pools.Lease (Pool'Access);
+      begin
+         Held.Get;
+         Assert (Held.DB.In_Autocommit, "no transaction");
+         declare
+            Work : SQL.Transaction (Held.DB.Element);
+         begin
+            Held.DB.Execute ("UPDATE t SET x = 1");
+            Work.Commit;
+         end;
+      end;
+      Answers (T.DB, "SELECT sum(x) FROM t", "2");
+   end Left_Open;
+
+   procedure Misused (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Pool  : aliased Pools.Pool (1);
+      Held  : Pools.Lease (Pool'Access);
+      Other : Pools.Lease (Pool'Access);
+   begin
+      begin
+         Held.DB.Execute ("SELECT 1");
+         Assert (False, "there was a connection");
+      exception
+         when Pools.Lease_Error => null;
+      end;
+      Held.Get;
+      begin
+         Other.Get (Timeout => 0.0);
+         Assert (False, "there was another connection");
+      exception
+         when Pools.Pool_Timeout => null;
+      end;
+      --  A statement that is in use when its lease ends goes with its connection
+      declare
+         Query : constant Pools.Prepared_Statement := Held.Prepared ("SELECT 1");
+
+         procedure Run is
+         begin
+            Assert (Query.Step, "unreachable");
+         end Run;
+      begin
+         Held.Release;
+         Is_Misuse (Run'Access, "statement is not open");
+         Other.Get;
+         Reads (Other, 1, 10);
+      end;
+      Reads (Other, 2, 20);
+   end Misused;
+
+   procedure Life_Is_Short (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Short_Lived.Pool (1);
+   begin
+      for Time in 1 .. 3 loop
+         declare
+            Held : Short_Lived.Lease (Pool'Access);
+         begin
+            Held.Get;
+            Assert (Held.Statement_Count = 0, "a new connection");
+            declare
+               Query : constant Short_Lived.Prepared_Statement := Held.Prepared (Select_X);
+            begin
+               Assert (not Query.Step, "no row");
+            end;
+         end;
+      end loop;
+   end Life_Is_Short;
+
+   procedure By_Tasks (T : in out Fixture) is
+      Pool : aliased Pools.Pool (3);
+   begin
+      declare
+         task type Worker;
+
+         task body Worker is
+         begin
+            for Turn in 1 .. 25 loop
+               declare
+                  Held : Pools.Lease (Pool'Access);
+               begin
+                  Held.Get;
+                  declare
+                     Change : constant Pools.Prepared_Statement :=
+                       Held.Prepared ("UPDATE t SET x = x + ? WHERE id = ?");
+                  begin
+                     Change.Bind (1, SQL.Integer_64'(1));
+                     Change.Bind (2, SQL.Integer_64 (1 + Turn mod 2));
+                     Change.Execute;
+                     Assert (Held.DB.Rows_Affected = 1, "one row");
+                  end;
+               end;
+            end loop;
+         end Worker;
+
+         Workers : array (1 .. 8) of Worker;
+         pragma Unreferenced (Workers);
+      begin
+         null;
+      end;
+      Assert (Pool.Usage.Open in 1 .. 3, "connections:" & Pool.Usage.Open'Image);
+      Answers (T.DB, "SELECT sum(x) FROM t", "230");
+   end By_Tasks;
+
+   --  A retry closes the connection and opens it again, under the statements that it keeps
+
+   procedure Retried (T : in out Fixture) is
+      package Retries is new Appserver.Retry.Transactions (Connection, Open_One);
+
+      Pool : aliased Pools.Pool (1);
+      Held : Pools.Lease (Pool'Access);
+      Runs : Natural := 0;
+      By   : Appserver.Retry.Policy;
+
+      procedure Change (DB : in out Connection) is
+         Query : constant Pools.Prepared_Statement :=
+           Held.Prepared ("UPDATE t SET x = x + 1 WHERE id = 1");
+      begin
+         Assert (not DB.In_Autocommit, "in a transaction");
+         Query.Execute;
+         Runs := Runs + 1;
+         if Runs = 1 then
+            SQL.Injected_Errors.Fail ("40001");
+         end if;
+      end Change;
+   begin
+      Held.Get;
+      Retries.Run (By, Held.DB, Change'Access);
+      Assert (Runs = 2, "runs");
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "11");
+      Reads (Held, 1, 11);
+   end Retried;
+
+   -------------
+   -- Servers --
+   -------------
+
+   procedure On_The_Server (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Pool   : aliased Pools.Pool (1);
+      Held   : Pools.Lease (Pool'Access);
+      Before : SQL.Integer_64;
+   begin
+      Held.Get;
+      Before := Number (Held.DB, Known.Kept.all);
+      for Time in 1 .. 3 loop
+         Reads (Held, 1, 10);
+         Assert (Number (Held.DB, Known.Kept.all) = Before + 1, "prepared once");
+      end loop;
+      for Value in 1 .. 10 loop
+         declare
+            Query : constant Pools.Prepared_Statement := Held.Prepared ("SELECT" & Value'Image);
+         begin
+            Assert (Query.Step, "a row");
+         end;
+      end loop;
+      Assert (Number (Held.DB, Known.Kept.all) = Before + 3, "as many as are kept");
+   end On_The_Server;
+
+   procedure End_Session (T : in out Fixture; Id : SQL.Integer_64) is
+   begin
+      T.DB.Execute (Known.Kill.all & Id'Image & Known.After_Kill.all);
+      for Time in 1 .. 3_000 loop
+         exit when Number (T.DB, Known.Sessions.all) = 1;
+         delay 0.01;
+      end loop;
+   end End_Session;
+
+   procedure Be_Alone (T : in out Fixture) is
+   begin
+      for Time in 1 .. 3_000 loop
+         exit when Number (T.DB, Known.Sessions.all) = 1;
+         delay 0.01;
+      end loop;
+      Assert (Number (T.DB, Known.Sessions.all) = 1, "alone");
+   end Be_Alone;
+
+   --  A connection that is found to be lost is not leased again
+
+   procedure Lost (T : in out Fixture) is
+      Pool : aliased Pools.Pool (1);
+      Id   : SQL.Integer_64;
+   begin
+      Be_Alone (T);
+      declare
+         Held : Pools.Lease (Pool'Access);
+
+         procedure Read is
+         begin
+            Reads (Held, 1, 10);
+         end Read;
+      begin
+         Held.Get;
+         Reads (Held, 1, 10);
+         Id := Number (Held.DB, Known.Id.all);
+         End_Session (T, Id);
+         begin
+            Read;
+            Assert (False, "the server was there");
+         exception
+            when Error : SQL.SQL_Error =>
+               Assert (SQL.Error_Of (Error).Is_Connection_Failure, SQL.Message_Of (Error));
+         end;
+         Assert (not Held.DB.Is_Connected, "known to be lost");
+      end;
+      declare
+         Held : Pools.Lease (Pool'Access);
+      begin
+         Held.Get;
+         Assert (Number (Held.DB, Known.Id.all) /= Id, "another session");
+         Reads (Held, 2, 20);
+      end;
+   end Lost;
+
+   --  One that was lost while nobody had it is asked, and opened again
+
+   procedure Lost_While_Idle (T : in out Fixture) is
+      Pool : aliased Asking.Pool (1);
+      Id   : SQL.Integer_64;
+   begin
+      Be_Alone (T);
+      declare
+         Held : Asking.Lease (Pool'Access);
+      begin
+         Held.Get;
+         Id := Number (Held.DB, Known.Id.all);
+      end;
+      End_Session (T, Id);
+      declare
+         Held : Asking.Lease (Pool'Access);
+      begin
+         Held.Get;
+         Assert (Number (Held.DB, Known.Id.all) /= Id, "another session");
+      end;
+   end Lost_While_Idle;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   procedure Add
+     (To : in out AUnit.Test_Suites.Test_Suite'Class; Name : String; Test : Caller.Test_Method) is
+   begin
+      To.Add_Test (Caller.Create (Known.Name.all & ": pool: " & Name, Test));
+   end Add;
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+   begin
+      Add (Result.all, "statements are kept", Kept'Access);
+      Add (Result.all, "parameters are null again", Unbound'Access);
+      Add (Result.all, "a statement that is in use", Nested'Access);
+      Add (Result.all, "as many statements as are kept", Bounded'Access);
+      Add (Result.all, "a text that is refused", Refused'Access);
+      Add (Result.all, "a schema that changes", Changed_Schema'Access);
+      Add (Result.all, "a transaction left open", Left_Open'Access);
+      Add (Result.all, "misuse", Misused'Access);
+      Add (Result.all, "connections that live for a while", Life_Is_Short'Access);
+      Add (Result.all, "tasks", By_Tasks'Access);
+      Add (Result.all, "retries", Retried'Access);
+      return Result;
+   end Suite;
+
+   function Server_Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+   begin
+      Add (Result.all, "what the server keeps", On_The_Server'Access);
+      Add (Result.all, "a connection that is lost", Lost'Access);
+      Add (Result.all, "lost while nobody had it", Lost_While_Idle'Access);
+      return Result;
+   end Server_Suite;
+
+end SQL_Pool_Tests;

@@ -1,0 +1,17 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Rows that come as they are read.
+
+with AUnit.Test_Suites;
+with Test_Databases;
+
+generic
+   with package Database is new Test_Databases.Database (<>);
+package Stream_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+   function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
+   --  What only servers have: a connection that is busy with a stream
+
+end Stream_Tests;

@@ -1,0 +1,349 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Ada.Streams;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Checks;
+
+package body Type_Tests is
+
+   use AUnit.Assertions;
+   use Checks;
+   use Database;
+   use type Ada.Streams.Stream_Element_Offset;
+   use type SQL.Blob;
+   use type SQL.Date;
+   use type SQL.Integer_64;
+   use type SQL.Time_Of_Day;
+   use type SQL.UUID;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
+      DB     : Connection;
+      Insert : Statement;
+      Query  : Statement;
+   end record;
+
+   overriding procedure Set_Up (T : in out Fixture);
+   overriding procedure Tear_Down (T : in out Fixture);
+
+   overriding procedure Set_Up (T : in out Fixture) is
+   begin
+      Open (T.DB);
+   end Set_Up;
+
+   overriding procedure Tear_Down (T : in out Fixture) is
+   begin
+      T.DB.Close;
+   end Tear_Down;
+
+   --  In both ways that a statement can run, alone in its row and beside a timestamp, which changes
+   --  the form of a row in PostgreSQL
+
+   type Way is (Prepared, Used);
+
+   procedure Begin_Insert (T : in out Fixture; By : Way) is
+      Text : constant String := "INSERT INTO t VALUES (1, ?)";
+   begin
+      T.DB.Execute ("DELETE FROM t");
+      case By is
+         when Prepared => Prepare (T.Insert, T.DB, Text);
+         when Used     => Use_Text (T.Insert, T.DB, Text);
+      end case;
+   end Begin_Insert;
+
+   procedure Check_Rows
+     (T     : in out Fixture;
+      Check : not null access procedure (Query : in out Statement))
+   is
+      procedure Check_Row is
+      begin
+         Assert (T.Query.Step, "a row");
+         Check (T.Query);
+         Assert (not T.Query.Step, "one row");
+      end Check_Row;
+   begin
+      Prepare (T.Query, T.DB, "SELECT x FROM t");
+      Check_Row;
+      Prepare (T.Query, T.DB, "SELECT x, CURRENT_TIMESTAMP FROM t");
+      Check_Row;
+      Use_Text (T.Query, T.DB, "SELECT x FROM t");
+      Check_Row;
+   end Check_Rows;
+
+   procedure Make_Table (T : in out Fixture; Column_Type : String) is
+   begin
+      T.DB.Execute ("CREATE TABLE t (id integer, x " & Column_Type & ")");
+   end Make_Table;
+
+   procedure Blobs (T : in out Fixture) is
+
+      procedure Comes_Back (Value : SQL.Blob) is
+         procedure Check (Query : in out Statement) is
+         begin
+            Assert (not Query.Is_Null (1), "no null");
+            Assert (Query.As_Blob (1) = Value, "a blob of" & Value'Length'Image);
+         end Check;
+      begin
+         for By in Way loop
+            Begin_Insert (T, By);
+            T.Insert.Bind (1, Value);
+            T.Insert.Execute;
+            Check_Rows (T, Check'Access);
+         end loop;
+      end Comes_Back;
+
+      Bytes : constant SQL.Blob (1 .. 256) :=
+        [for I in Ada.Streams.Stream_Element_Offset range 1 .. 256 => SQL.Byte (I - 1)];
+      Long  : constant SQL.Blob (7 .. 1_000_006) := [others => 16#DE#];
+
+      procedure Read is
+      begin
+         Assert (T.Query.As_Blob (1)'Length = 0, "unreachable");
+      end Read;
+   begin
+      Make_Table (T, Known.Blob.all);
+      Comes_Back ([1 .. 0 => 0]);
+      Comes_Back ([0]);
+      Comes_Back (Bytes);
+      Comes_Back (Bytes (40 .. 42));
+      Comes_Back (Long);
+      T.Insert.Bind_Null (1);
+      T.Insert.Execute;
+      Prepare (T.Query, T.DB, "SELECT x FROM t WHERE x IS NULL");
+      Assert (T.Query.Step, "a row");
+      Is_Refused (Read'Access, "22002", "column 1");
+      --  A text is its bytes, in a parameter that had a blob too
+      Prepare (T.Query, T.DB, "SELECT 'abc'");
+      Assert (T.Query.Step and then T.Query.As_Blob (1) = [97, 98, 99], "a text");
+      Begin_Insert (T, Prepared);
+      T.Insert.Bind (1, Bytes);
+      T.Insert.Bind (1, "text");
+      T.Insert.Execute;
+      Prepare (T.Query, T.DB, "SELECT x FROM t");
+      Assert (T.Query.Step and then T.Query.As_Blob (1) = [116, 101, 120, 116], "bound as text");
+   end Blobs;
+
+   procedure Booleans (T : in out Fixture) is
+      procedure Read is
+      begin
+         Assert (not T.Query.As_Boolean (1), "unreachable");
+      end Read;
+   begin
+      Make_Table (T, "boolean");
+      for By in Way loop
+         for Value in Boolean loop
+            declare
+               procedure Check (Query : in out Statement) is
+               begin
+                  Assert (Query.As_Boolean (1) = Value, Value'Image);
+               end Check;
+            begin
+               Begin_Insert (T, By);
+               T.Insert.Bind (1, Value);
+               T.Insert.Execute;
+               Check_Rows (T, Check'Access);
+               Prepare (T.Query, T.DB, "SELECT count(*) FROM t WHERE x = ?");
+               T.Query.Bind (1, Value);
+               Assert (T.Query.Step and then T.Query.As_Integer_64 (1) = 1, "found");
+            end;
+         end loop;
+      end loop;
+      Prepare (T.Query, T.DB, "SELECT 2");
+      Assert (T.Query.Step, "a row");
+      Is_Refused (Read'Access, "22018", "column 1");
+      Prepare (T.Query, T.DB, "SELECT NULL");
+      Assert (T.Query.Step, "a row");
+      Is_Refused (Read'Access, "22002", "column 1");
+   end Booleans;
+
+   procedure Dates (T : in out Fixture) is
+
+      type Date_List is array (Positive range <>) of SQL.Date;
+
+      procedure Is_None (Text : String; State : SQL.SQL_State) is
+         procedure Read is
+         begin
+            Assert (T.Query.As_Date (1) = (1, 1, 1), "unreachable");
+         end Read;
+      begin
+         Prepare (T.Query, T.DB, "SELECT '" & Text & "'");
+         Assert (T.Query.Step, "a row");
+         Is_Refused (Read'Access, State, Text);
+      end Is_None;
+   begin
+      Make_Table (T, "date");
+      for By in Way loop
+         for Value of Date_List'[(1000, 1, 1), (2000, 2, 29), (2026, 11, 23), (9999, 12, 31)] loop
+            declare
+               procedure Check (Query : in out Statement) is
+               begin
+                  Assert (Query.As_Date (1) = Value, Query.As_Text (1));
+               end Check;
+            begin
+               Begin_Insert (T, By);
+               T.Insert.Bind (1, Value);
+               T.Insert.Execute;
+               Check_Rows (T, Check'Access);
+            end;
+         end loop;
+      end loop;
+      Is_None ("2026-02-29", "22008");
+      Is_None ("0000-01-01", "22008");
+      Is_None ("2026-13-01", "22008");
+      Is_None ("2026-00-01", "22008");
+      Is_None ("2026-11-23 09:15:00", "22007");
+      Is_None ("26-11-23", "22007");
+      Is_None ("2026-1a-23", "22007");
+      Is_None ("", "22007");
+   end Dates;
+
+   procedure Times (T : in out Fixture) is
+
+      type Time_List is array (Positive range <>) of SQL.Time_Of_Day;
+
+      function Read (Text : String) return SQL.Time_Of_Day is
+      begin
+         Prepare (T.Query, T.DB, "SELECT '" & Text & "'");
+         Assert (T.Query.Step, "a row");
+         return T.Query.As_Time_Of_Day (1);
+      end Read;
+
+      procedure Is_None (Text : String; State : SQL.SQL_State) is
+         procedure Read is
+         begin
+            Assert (Times.Read (Text) = (others => 0), "unreachable");
+         end Read;
+      begin
+         Is_Refused (Read'Access, State, Text);
+      end Is_None;
+   begin
+      Make_Table (T, "time(6)");
+      for By in Way loop
+         for Value of Time_List'[(0, 0, 0, 0), (9, 15, 0, 123_000), (23, 59, 59, 999_999)] loop
+            declare
+               procedure Check (Query : in out Statement) is
+               begin
+                  Assert (Query.As_Time_Of_Day (1) = Value, Query.As_Text (1));
+               end Check;
+            begin
+               Begin_Insert (T, By);
+               T.Insert.Bind (1, Value);
+               T.Insert.Execute;
+               Check_Rows (T, Check'Access);
+            end;
+         end loop;
+      end loop;
+      Assert (Read ("09:15") = (9, 15, 0, 0), "without seconds");
+      Assert (Read ("09:15:07.5") = (9, 15, 7, 500_000), "tenths");
+      Assert (Read ("09:15:07.123456789") = (9, 15, 7, 123_456), "nanoseconds are cut");
+      Is_None ("24:00:00", "22008");
+      Is_None ("09:60:00", "22008");
+      Is_None ("09:15:61", "22008");
+      Is_None ("-1:15:00", "22007");
+      Is_None ("9:15", "22007");
+      Is_None ("09:15:00+02", "22007");
+      Is_None ("09:15:00.", "22007");
+      Is_None ("109:15:00", "22007");
+      Is_None ("", "22007");
+   end Times;
+
+   procedure UUIDs (T : in out Fixture) is
+
+      One : constant SQL.UUID :=
+        [16#f8#, 16#1d#, 16#4f#, 16#ae#, 16#7d#, 16#ec#, 16#11#, 16#d0#,
+         16#a7#, 16#65#, 16#00#, 16#a0#, 16#c9#, 16#1e#, 16#6b#, 16#f6#];
+      Text : constant String := "f81d4fae-7dec-11d0-a765-00a0c91e6bf6";
+
+      procedure Check (Query : in out Statement) is
+      begin
+         Assert (Query.As_UUID (1) = One, Query.As_Text (1));
+      end Check;
+
+      procedure Read is
+      begin
+         Assert (T.Query.As_UUID (1) = One, "unreachable");
+      end Read;
+
+      procedure Misread is
+      begin
+         Assert (SQL.To_UUID (Text (1 .. 35)) = One, "unreachable");
+      end Misread;
+   begin
+      Assert (SQL.Image (One), Text, "its image");
+      Assert (SQL.To_UUID (Text) = One, "read");
+      Assert (SQL.To_UUID ("F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6") = One, "in capitals");
+      Assert (not SQL.Is_UUID (Text & "0") and then not SQL.Is_UUID ("g" & Text (2 .. 36)), "none");
+      Is_Misuse (Misread'Access, "no UUID");
+      Make_Table (T, "uuid");
+      for By in Way loop
+         Begin_Insert (T, By);
+         T.Insert.Bind (1, One);
+         T.Insert.Execute;
+         Check_Rows (T, Check'Access);
+      end loop;
+      Prepare (T.Query, T.DB, "SELECT 'f81d4fae7dec'");
+      Assert (T.Query.Step, "a row");
+      Is_Refused (Read'Access, "22018", "no UUID");
+      if Known.Name.all /= "PostgreSQL" then
+         T.DB.Execute ("DROP TABLE t");
+         Make_Table (T, Known.Blob.all);
+         Begin_Insert (T, Prepared);
+         T.Insert.Bind
+           (1, SQL.Blob'([for I in Ada.Streams.Stream_Element_Offset range 1 .. 16 =>
+                            SQL.Byte (One (Positive (I)))]));
+         T.Insert.Execute;
+         Check_Rows (T, Check'Access);
+      end if;
+   end UUIDs;
+
+   procedure Keys (T : in out Fixture) is
+   begin
+      T.DB.Execute
+        ("CREATE TABLE t (id " & Known.Serial.all & " PRIMARY KEY, x varchar(20))");
+      Prepare (T.Insert, T.DB, "INSERT INTO t (x) VALUES (?)");
+      for Id in SQL.Integer_64 range 1 .. 2 loop
+         T.Insert.Bind (1, "a");
+         T.Insert.Execute;
+         Assert (T.DB.Last_Insert_Id = Id, "prepared" & T.DB.Last_Insert_Id'Image);
+      end loop;
+      T.DB.Execute ("INSERT INTO t (x) VALUES ('b')");
+      Assert (T.DB.Last_Insert_Id = 3, "as text" & T.DB.Last_Insert_Id'Image);
+      for By in Way loop
+         case By is
+            when Prepared =>
+               Prepare (T.Insert, T.DB, "INSERT INTO t (x) VALUES (?), (?) RETURNING id");
+            when Used =>
+               Use_Text (T.Insert, T.DB, "INSERT INTO t (x) VALUES (?), (?) RETURNING id");
+         end case;
+         T.Insert.Bind (1, "c");
+         T.Insert.Bind (2, "d");
+         for Id in SQL.Integer_64 range 4 .. 5 loop
+            Assert (T.Insert.Step, "a row");
+            Assert
+              (T.Insert.As_Integer_64 (1) = Id + 2 * Way'Pos (By), "returned: " & By'Image);
+         end loop;
+         Assert (not T.Insert.Step, "two rows");
+      end loop;
+   end Keys;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+
+      procedure Add (Name : String; Test : Caller.Test_Method) is
+      begin
+         Result.Add_Test (Caller.Create (Known.Name.all & ": " & Name, Test));
+      end Add;
+   begin
+      Add ("blobs", Blobs'Access);
+      Add ("Booleans", Booleans'Access);
+      Add ("dates", Dates'Access);
+      Add ("times of day", Times'Access);
+      Add ("UUIDs", UUIDs'Access);
+      Add ("keys that the database makes", Keys'Access);
+      return Result;
+   end Suite;
+
+end Type_Tests;

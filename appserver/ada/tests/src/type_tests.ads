@@ -1,0 +1,14 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Blobs, Booleans, dates, times of day, UUIDs and keys that the database makes.
+
+with AUnit.Test_Suites;
+with Test_Databases;
+
+generic
+   with package Database is new Test_Databases.Database (<>);
+package Type_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+end Type_Tests;
