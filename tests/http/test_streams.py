@@ -490,10 +490,14 @@ def test_the_example() -> None:
         host, port = process.stdout.readline().strip().removeprefix("http://").split(":")
         with Connection((host, int(port))) as connection:
             content = b"line\n" * 100_000
-            connection.send(head("/upload", f"Content-Length: {len(content)}").replace(b"POST", b"PUT") + content)
+            fields = "Authorization: Bearer of a token", f"Content-Length: {len(content)}"
+            connection.send(head("/upload", *fields).replace(b"POST", b"PUT") + content)
             assert connection.answer("PUT").body == b"500000 bytes, lines: 100000"
             lines = connection.send(request("GET", "/numbers")).answer().body.split()
             assert lines == [b"%d" % number for number in range(1, 1_000_001)]
+            answer = connection.send(request("PUT", "/upload", "Content-Length: 1000000000")).answer("PUT")
+            assert answer.status == 401 and answer.get("WWW-Authenticate") == "Bearer"
+        with Connection((host, int(port))) as connection:
             assert connection.send(head("/else", "Content-Length: 1001")).answer("POST").status == 413
         process.stdin.close()
         assert process.wait(timeout=WITHIN_S) == 0

@@ -65,6 +65,12 @@ def uploaded(path, length):
     return request("POST", path, f"Content-Length: {length}", body=bytes(length))
 
 
+def posted_form(content):
+    body = b'--x\r\nContent-Disposition: form-data; name=a; filename="b"\r\n\r\n' + content + b"\r\n--x--\r\n"
+    return request("POST", "/upload/form", "Content-Type: multipart/form-data; boundary=x", f"Content-Length: {len(body)}",
+                   body=body)
+
+
 FORM = "Content-Type: application/x-www-form-urlencoded"
 
 ANSWERED = [
@@ -108,6 +114,10 @@ ANSWERED = [
     ([200], [uploaded("/upload/enough", 1_000)]),
     ([401], [uploaded("/upload/refused", 1_000)]),
     ([413], [uploaded("/upload/buffered", 101)]),
+    ([200], [posted_form(b"")]),
+    ([200], [posted_form(bytes(100_000))]),
+    ([200], [request("GET", "/text?size=5000", "Accept-Encoding: gzip")]),
+    ([200], [request("GET", "/text?fixed", "Accept-Encoding: gzip")]),
     ([200], [request("GET", "/stream?size=1000000")]),
     ([200], [request("GET", "/stream?size=1000000&counted=1000000")]),
     ([200], [request("HEAD", "/stream?size=1000000")]),

@@ -15,7 +15,7 @@ procedure Counted_Device is
    use Appserver;
 
    package Web is new HTTP.Embedded
-     (Service         => Counted_Service.Service'Access,
+     (Service         => Counted_Service.Compressed'Access,
       Request_Content => 1_024,
       Log             => Counted_Service.Log'Access);
 

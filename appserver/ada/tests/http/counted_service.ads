@@ -3,6 +3,7 @@
 --  What the examples of HTTP.md and REST.md answer, files, and what takes memory from the heap.
 
 with Appserver.HTTP.Access_Logs;
+with Appserver.HTTP.Compression;
 with Appserver.HTTP.Services;
 
 package Counted_Service is
@@ -24,6 +25,8 @@ package Counted_Service is
 
    Service : aliased Counted;
    --  The same, and what Stream_Services has
+
+   Compressed : aliased HTTP.Compression.Gzip_Filter (Service'Access, Compressors => 1);
 
    Log : aliased HTTP.Access_Logs.Access_Log (Lines => 16);
    --  To the file access.log of the folder

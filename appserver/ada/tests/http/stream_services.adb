@@ -9,18 +9,21 @@ package body Stream_Services is
    Most : constant := 16;
    --  At a time, of either kind
 
+   Most_Forms : constant := 4;
+
    Uploads : array (1 .. Most) of aliased Upload;
+   Forms   : array (1 .. Most_Forms) of aliased Form_Upload;
    Sources : array (1 .. Most) of aliased Pattern_Source;
 
-   type Flags is array (1 .. Most) of Boolean;
+   type Flags is array (Positive range <>) of Boolean;
 
-   protected type Reserve is
+   protected type Reserve (Count : Positive) is
       procedure Get (Index : out Natural);
       --  0: all are in use
       procedure Give_Back (Index : Positive);
       function In_Use return Natural;
    private
-      Used : Flags := [others => False];
+      Used : Flags (1 .. Count) := [others => False];
    end Reserve;
 
    protected body Reserve is
@@ -56,7 +59,8 @@ package body Stream_Services is
 
    end Reserve;
 
-   Upload_Reserve, Source_Reserve : Reserve;
+   Upload_Reserve, Source_Reserve : Reserve (Most);
+   Form_Reserve : Reserve (Most_Forms);
 
    ------------
    -- CRC-32 --
@@ -137,6 +141,58 @@ package body Stream_Services is
       return Received (Uploads (Index)'Access, Limit);
    end New_Upload;
 
+   -----------
+   -- Forms --
+   -----------
+
+   overriding procedure Begin_Part (Self : in out Form_Upload) is
+   begin
+      Self.Length := 0;
+      Self.CRC    := 0;
+      Self.Lines.Append
+        (Self.Name & '|' & (if Self.Has_File_Name then Self.File_Name else "") & '|'
+         & Self.Media_Type & '|');
+   end Begin_Part;
+
+   overriding procedure Take_Part (Self : in out Form_Upload; Bytes : String) is
+   begin
+      Self.Length := Self.Length + Bytes'Length;
+      Add (Self.CRC, Bytes);
+   end Take_Part;
+
+   overriding procedure End_Part (Self : in out Form_Upload) is
+      Length : constant String := Self.Length'Image;
+      CRC    : constant String := Self.CRC'Image;
+   begin
+      Self.Lines.Append
+        (Length (2 .. Length'Last) & '|' & CRC (2 .. CRC'Last) & ASCII.LF);
+   end End_Part;
+
+   overriding function Answer (Self : in out Form_Upload; Request : HTTP.Request) return Response
+   is
+   begin
+      Request.Draft.Append (Self.Lines.Content);
+      return Written (Plain_Text'Access, Multipart.Status_Of (Self.Result));
+   end Answer;
+
+   overriding procedure Close (Self : not null access Form_Upload) is
+   begin
+      Form_Reserve.Give_Back (Self.Index);
+   end Close;
+
+   function New_Form (Request : HTTP.Request) return Content_Plan is
+      Index : Natural;
+   begin
+      Form_Reserve.Get (Index);
+      if Index = 0 then
+         return Refused (Empty (Service_Unavailable));
+      end if;
+      Forms (Index).Index := Index;
+      Forms (Index).Lines.Clear;
+      Forms (Index).Start (Request, Most_Parts => 20);
+      return Received (Forms (Index)'Access, 2 ** 32);
+   end New_Form;
+
    function Plan (Request : HTTP.Request) return Content_Plan is
      (if Request.Path_Is ("/upload/count") then New_Upload (Count, 2 ** 32)
       elsif Request.Path_Is ("/upload/short") then New_Upload (Count, 1_000)
@@ -145,6 +201,7 @@ package body Stream_Services is
       elsif Request.Path_Is ("/upload/slow") then New_Upload (Slow, 2 ** 32)
       elsif Request.Path_Is ("/upload/buffered") then Buffered (Limit => 100)
       elsif Request.Path_Is ("/upload/refused") then Refused (Empty (Unauthorized))
+      elsif Request.Path_Is ("/upload/form") then New_Form (Request)
       elsif Request.Path_Is ("/upload/plan") then raise Constraint_Error with "asked for"
       else Buffered);
 
@@ -204,7 +261,8 @@ package body Stream_Services is
    function Is_Here (Request : HTTP.Request) return Boolean is
      (Request.Path_Starts_With ("/upload/")
       or else Request.Path_Is ("/stream")
-      or else Request.Path_Is ("/open"));
+      or else Request.Path_Is ("/open")
+      or else Request.Path_Is ("/text"));
 
    function Buffered_Content (Request : HTTP.Request) return Response is
    begin
@@ -215,12 +273,57 @@ package body Stream_Services is
    function Open (Request : HTTP.Request) return Response is
    begin
       Request.Draft.Append
-        (Long_Long_Integer (Upload_Reserve.In_Use + Source_Reserve.In_Use));
+        (Long_Long_Integer
+           (Upload_Reserve.In_Use + Source_Reserve.In_Use + Form_Reserve.In_Use));
       return Written (Plain_Text'Access);
    end Open;
 
+   ----------
+   -- Text --
+   ----------
+
+   function Text (Offset : Natural) return Character is
+     (if Offset mod 10 = 9 then ASCII.LF
+      else Character'Val (Character'Pos ('a') + Offset / 10 mod 26));
+
+   HTML     : aliased constant String := "text/html";
+   Image    : aliased constant String := "image/png";
+   Problems : aliased constant String := "application/problem+json";
+
+   Long_Text : aliased constant String := [for K in 1 .. 5_000 => Text (K - 1)];
+
+   function Type_Of (Name : String) return not null Constant_Text is
+     (if Name = HTML then HTML'Access
+      elsif Name = Image then Image'Access
+      elsif Name = Problems then Problems'Access
+      else Plain_Text'Access);
+
+   procedure Add_Field (Request : HTTP.Request; Name : String) is
+   begin
+      if Request.Has_Parameter (Name) then
+         Request.Draft.Add_Field (Name, Request.Parameter (Name));
+      end if;
+   end Add_Field;
+
+   function Text_Of (Request : HTTP.Request) return Response is
+      Kind : constant not null Constant_Text := Type_Of (Request.Parameter ("type"));
+   begin
+      Add_Field (Request, "ETag");
+      Add_Field (Request, "Content-Encoding");
+      Add_Field (Request, "Cache-Control");
+      Add_Field (Request, "Vary");
+      if Request.Has_Parameter ("fixed") then
+         return Fixed (Kind, Long_Text'Access);
+      end if;
+      for K in 1 .. Natural'Value (Request.Parameter ("size")) loop
+         Request.Draft.Append (Text (K - 1));
+      end loop;
+      return Written (Kind);
+   end Text_Of;
+
    function Answer (Request : HTTP.Request) return Response is
-     (if Request.Path_Is ("/stream") then Stream (Request)
+     (if Request.Path_Is ("/text") then Text_Of (Request)
+      elsif Request.Path_Is ("/stream") then Stream (Request)
       elsif Request.Path_Is ("/open") then Open (Request)
       elsif Request.Path_Is ("/upload/buffered") then Buffered_Content (Request)
       else Empty (Not_Found));

@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  streams_server PROFILE SECONDS: for test_streams.py in tests/http, until its input ends. Clients
---  are given so many seconds to send content and to take answers. It prints its port.
+--  streams_server PROFILE SECONDS: for test_streams.py and its neighbours in tests/http, until its
+--  input ends. Clients are given so many seconds to send content and to take answers. Text is
+--  compressed. It prints its port.
 
 with Ada.Command_Line;
 with Ada.Text_IO;
@@ -20,7 +21,7 @@ procedure Streams_Server is
    Web : HTTP.Server.Web_Server;
 
    package Device is new HTTP.Embedded
-     (Service => Web_Services.Only_One'Access, Report => null);
+     (Service => Web_Services.Compressed'Access, Report => null);
 
 begin
    if Ada.Command_Line.Argument (1) = "embedded" then
@@ -31,7 +32,7 @@ begin
       Device.Close;
    else
       Web.Start
-        (Web_Services.Only_One'Access,
+        (Web_Services.Compressed'Access,
          Options => (Workers => 4, Times => Times, Report => null, others => <>));
       Put_Line (Web.Port'Image);
       Flush;

@@ -3,6 +3,7 @@
 --  A service with a state, which tests/http asks through sockets.
 
 with Appserver.HTTP.Access_Logs;
+with Appserver.HTTP.Compression;
 with Appserver.HTTP.Services;
 
 package Web_Services is
@@ -31,6 +32,8 @@ package Web_Services is
 
    Only_One : aliased Web_Service;
    --  That of the embedded profile
+
+   Compressed : aliased HTTP.Compression.Gzip_Filter (Only_One'Access, Compressors => 2);
 
    procedure Open_Site (Path : String);
    --  With index files, files that are compressed already, and "public, max-age=60"
