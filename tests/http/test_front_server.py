@@ -40,7 +40,8 @@ class Front:
         self.port = free_port()
         self.folder = folder
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=shop.example",
-                        "-addext", "subjectAltName=DNS:shop.example", "-keyout", folder / "key", "-out", folder / "certificate"],
+                        "-addext", "subjectAltName=DNS:shop.example", "-keyout", folder / "key",
+                        "-out", folder / "certificate"],
                        check=True, capture_output=True)
         changed = shown()
         for is_there, instead in (("127.0.0.1:8080", f"127.0.0.1:{program.addresses[0][1]}"),

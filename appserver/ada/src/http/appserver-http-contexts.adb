@@ -92,10 +92,18 @@ package body Appserver.HTTP.Contexts is
 
    function Planned
      (Service : not null Services.Service_Reference; Self : Context; Report : Exception_Report)
-      return Services.Content_Plan is
+      return Services.Content_Plan
+   is
+      use type Services.Plan_Kind;
    begin
       Self.Request.Draft.Clear;
-      return Services.Content_Service'Class (Service.all).Plan (Self.Request);
+      return Plan : constant Services.Content_Plan :=
+        Services.Content_Service'Class (Service.all).Plan (Self.Request)
+      do
+         if Services.Kind_Of (Plan) /= Services.Refuse then
+            Self.Request.Draft.Clear;
+         end if;
+      end return;
    exception
       when Error : others =>
          Pass_On (Report, Error, Self.Request.Line);

@@ -716,7 +716,6 @@ package body Appserver.HTTP.Loops is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Request    : HTTP.Request renames Context.Request;
    begin
-      Connection.Receiver := Services.Receiver_Of (Plan);
       if Parsing.Announced (Request) > Services.Limit_Of (Plan) then
          Goes_On := False;
          Refuse (Event_Loop (Self), Slot, Context, Content_Too_Large);
@@ -752,6 +751,7 @@ package body Appserver.HTTP.Loops is
          Plan : constant Services.Content_Plan :=
            Contexts.Planned (Self.Service, Context, Self.Report);
       begin
+         Connection.Receiver := Services.Receiver_Of (Plan);
          End_Call (Self, Slot, Context, Reading);
          case Services.Kind_Of (Plan) is
             when Services.Buffer =>
