@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example of appserver/ada/HTTP.md that ends when it gets SIGTERM."""
+"""The example of appserver/ada/HTTP.md that ends when it gets SIGTERM, and opens its log anew when it gets SIGHUP."""
 
 import signal
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -57,3 +59,48 @@ def test_a_second_signal_changes_nothing(process: subprocess.Popen[str]) -> None
         process.send_signal(signal.SIGTERM)
         assert connection.answer().status == 200
     assert process.wait(timeout=30) == 0
+
+
+def wait_until(condition: Callable[[], bool], what: str) -> None:
+    limit = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < limit, what
+        time.sleep(0.01)
+
+
+def test_its_log_is_opened_anew(tmp_path: Path) -> None:
+    """As logrotate has it: another name, a signal; no line is lost, and none is cut."""
+    log, expected = tmp_path / "log", 0
+    with subprocess.Popen([PROGRAMS / "graceful_server", "0", log], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            with Connection(address(process)) as connection:
+                def ask() -> None:
+                    nonlocal expected
+                    for _ in range(50):
+                        connection.send(request("GET", f"/hello?name={expected}")).answer()
+                        expected += 1
+
+                ask()
+                for number in range(5):
+                    log.rename(tmp_path / f"log.{number}")
+                    process.send_signal(signal.SIGHUP)
+                    ask()
+                    wait_until(log.exists, "there is no new file")
+                    ask()
+                wait_until(lambda: str(expected - 1) in log.read_text(), "the new file is not written to")
+                # As long as there can be no new file, lines go to the one that is open
+                log.rename(tmp_path / "log.5")
+                log.mkdir()
+                process.send_signal(signal.SIGHUP)
+                ask()
+                wait_until(lambda: f"name={expected - 1} " in (tmp_path / "log.5").read_text(), "lines are lost")
+                log.rmdir()
+                wait_until(log.exists, "it is not tried again")
+                ask()
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=30) == 0
+        finally:
+            process.kill()
+    text = "".join((tmp_path / name).read_text() for name in [*(f"log.{number}" for number in range(6)), "log"])
+    assert [line.split(" HTTP/1.1")[0].split("name=")[1] for line in text.splitlines()] == [
+        str(number) for number in range(expected)]

@@ -56,9 +56,19 @@ def bytewise(message):
     return [message[at : at + 1] for at in range(len(message))]
 
 
-def chunked(body):
+def chunked(body, path="/sum"):
     coded = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in bytewise(body)) + b"0\r\n\r\n"
-    return request("POST", "/sum", "Transfer-Encoding: chunked", body=coded)
+    return request("POST", path, "Transfer-Encoding: chunked", body=coded)
+
+
+def uploaded(path, length):
+    return request("POST", path, f"Content-Length: {length}", body=bytes(length))
+
+
+def posted_form(content):
+    body = b'--x\r\nContent-Disposition: form-data; name=a; filename="b"\r\n\r\n' + content + b"\r\n--x--\r\n"
+    return request("POST", "/upload/form", "Content-Type: multipart/form-data; boundary=x", f"Content-Length: {len(body)}",
+                   body=body)
 
 
 FORM = "Content-Type: application/x-www-form-urlencoded"
@@ -98,6 +108,19 @@ ANSWERED = [
     ([200], [request("GET", "/cookies", "Cookie: a=b; c=" + "d" * 300)]),
     ([200], [request("POST", "/form", FORM, "Content-Length: 10", body=b"a=%41&b=+x")]),
     ([404], [request("GET", "/nowhere", 'User-Agent: "' + "\\" * 1_000)]),
+    ([200], [uploaded("/upload/count", 1_000_000)]),
+    ([200], bytewise(chunked(b"12345", "/upload/count"))),
+    ([413], [uploaded("/upload/short", 1_001)]),
+    ([200], [uploaded("/upload/enough", 1_000)]),
+    ([401], [uploaded("/upload/refused", 1_000)]),
+    ([413], [uploaded("/upload/buffered", 101)]),
+    ([200], [posted_form(b"")]),
+    ([200], [posted_form(bytes(100_000))]),
+    ([200], [request("GET", "/text?size=5000", "Accept-Encoding: gzip")]),
+    ([200], [request("GET", "/text?fixed", "Accept-Encoding: gzip")]),
+    ([200], [request("GET", "/stream?size=1000000")]),
+    ([200], [request("GET", "/stream?size=1000000&counted=1000000")]),
+    ([200], [request("HEAD", "/stream?size=1000000")]),
     ([505], [b"GET / HTTP/3.0\r\nHost: device\r\n\r\n"]),
 ]
 
@@ -139,6 +162,16 @@ def leave(device):
             connection.recv(1)
 
 
+def cut_off(device):
+    """A source that gives less than it promised."""
+    for _ in range(10):
+        try:
+            device.statuses(request("GET", "/stream?size=1000&counted=1001"))
+        except ConnectionResetError:
+            continue
+        raise AssertionError("it was not cut off")
+
+
 def main(program):
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "file.bin").write_bytes(FILE)
@@ -151,6 +184,7 @@ def main(program):
         wait_for_room(device)
         dribble(device)
         leave(device)
+        cut_off(device)
         calls = device.calls()
         lines = Path(folder, "access.log").read_text().splitlines()
         assert len(lines) >= len(ANSWERED), "its log lacks lines"

@@ -33,6 +33,7 @@ package body Appserver.HTTP.Access_Logs is
    begin
       Self.File        := File;
       Self.Is_Own      := False;
+      Self.Is_Outdated := False;
       Self.Format      := Format;
       Self.Client      := Client;
       Self.Next_In     := 0;
@@ -53,13 +54,23 @@ package body Appserver.HTTP.Access_Logs is
       File   : Descriptor;
       Result : Linux_Files.Failure;
    begin
+      if Path'Length > Longest_Path then
+         raise Log_Error with "the path is too long: " & Path;
+      end if;
       Linux_Files.Open_To_Append (Path, File, Result);
       if Result /= Linux_Files.None then
          raise Log_Error with "cannot write to " & Path;
       end if;
       Self.Open (File, Format, Client);
-      Self.Is_Own := True;
+      Self.Is_Own      := True;
+      Self.Path_Length := Path'Length;
+      Self.Path (1 .. Path'Length) := Path;
    end Open;
+
+   procedure Reopen (Self : in out Access_Log) is
+   begin
+      Self.Is_Outdated := True;
+   end Reopen;
 
    procedure Add_Lost (Self : in out Access_Log; Count : Position) is
    begin
@@ -433,11 +444,32 @@ package body Appserver.HTTP.Access_Logs is
       end if;
    end Write_Batch;
 
+   --  Not in the middle of a line
+
+   procedure Change_File (Self : in out Access_Log) is
+      File   : Descriptor;
+      Result : Linux_Files.Failure;
+   begin
+      Self.Is_Outdated := False;
+      if Self.Is_Own then
+         Linux_Files.Open_To_Append (Self.Path (1 .. Self.Path_Length), File, Result);
+         if Result = Linux_Files.None then
+            Linux.Close (Self.File);
+            Self.File := File;
+         else
+            Self.Is_Outdated := True;
+         end if;
+      end if;
+   end Change_File;
+
    procedure Write_Out (Self : in out Access_Log; Is_Empty : out Boolean) is
       Waits : Boolean := False;
    begin
       Is_Empty := True;
       if Word_Exchanges.Atomic_Exchange (Self.Writer, 1) = 0 then
+         if Self.Is_Outdated and then Self.Batch_First = 1 then
+            Change_File (Self);
+         end if;
          loop
             if Self.Batch_Last = 0 then
                Fill_Batch (Self);

@@ -63,6 +63,12 @@ package Appserver.HTTP.Access_Logs is
      with Pre => not Self.Is_Open and then File /= No_File, Post => Self.Is_Open;
    --  A file that is open, as 1 is, which stays so
 
+   procedure Reopen (Self : in out Access_Log)
+     with Pre => Self.Is_Open;
+   --  Opens the file of its path anew before the next line is written: for programs that have given
+   --  it another name. Any task may ask, and the handler of a signal. Lines go to the file that is
+   --  open as long as there can be no new one.
+
    procedure Close (Self : in out Access_Log)
      with Post => not Self.Is_Open;
    --  Writes what is there. To be called when no server uses it.
@@ -110,12 +116,18 @@ private
 
    type Slot_Array is array (Positive range <>) of Slot;
 
+   Longest_Path : constant := 4_096;
+   --  PATH_MAX
+
    Batch_Size : constant := 4_096;
    --  PIPE_BUF: so many a pipe takes at once that has room
 
    type Access_Log (Lines : Line_Count) is new Ada.Finalization.Limited_Controlled with record
       File        : Descriptor := No_File;
       Is_Own      : Boolean := False;
+      Is_Outdated : Boolean := False with Atomic;
+      --  It is to be opened anew
+      Path_Length : Natural := 0;
       Format      : Line_Format := Common;
       Client      : Client_Finder := null;
       Next_In     : aliased Position := 0;
@@ -127,6 +139,7 @@ private
       Batch_First : Positive := 1;
       Batch_Last  : Natural := 0;
       Batch       : String (1 .. Batch_Size);
+      Path        : String (1 .. Longest_Path);
       Slots       : Slot_Array (1 .. Lines);
    end record;
 

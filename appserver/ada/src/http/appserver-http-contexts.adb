@@ -10,13 +10,40 @@ package body Appserver.HTTP.Contexts is
    Longest_Copy : constant := 8_192;
    --  Of constant text: longer ones are sent from where they are
 
+   Longest_Size : constant := 10;
+   --  Of a chunk: 8 digits and the end of the line
+   Last_Chunk   : constant String := "0" & New_Line & New_Line;
+
+   Longest_Piece : constant := 32_768;
+   --  Of what a source gives: so much has to wait for a client that does not take it
+
    procedure Drop (Self : in out Tail) is
+      Source : constant Source_Reference := Self.Source;
    begin
       if Self.File /= No_File then
          Linux.Close (Self.File);
       end if;
       Self := No_Tail;
+      if Source /= null then
+         Source.Close;
+      end if;
+   exception
+      when others =>
+         null;
    end Drop;
+
+   procedure Close (Receiver : in out Services.Receiver_Reference) is
+      use type Services.Receiver_Reference;
+      Closed : constant Services.Receiver_Reference := Receiver;
+   begin
+      Receiver := null;
+      if Closed /= null then
+         Closed.Close;
+      end if;
+   exception
+      when others =>
+         null;
+   end Close;
 
    procedure Pass_On
      (Report       : Exception_Report;
@@ -31,23 +58,76 @@ package body Appserver.HTTP.Contexts is
          null;
    end Pass_On;
 
+   function Received
+     (Service  : Services.Service_Reference;
+      Receiver : not null Services.Receiver_Reference;
+      Self     : Context) return Response is
+   begin
+      return Answer : Response := Receiver.Answer (Self.Request) do
+         Services.Content_Service'Class (Service.all).Complete (Self.Request, Answer);
+      end return;
+   end Received;
+
    function Called
-     (Handle  : Handler;
-      Service : Services.Service_Reference;
-      Self    : Context;
-      Report  : Exception_Report) return Response
+     (Handle   : Handler;
+      Service  : Services.Service_Reference;
+      Receiver : Services.Receiver_Reference;
+      Self     : Context;
+      Report   : Exception_Report) return Response
    is
+      use type Services.Receiver_Reference;
       use type Services.Service_Reference;
    begin
       Self.Request.Draft.Clear;
       return
-        (if Service = null then Handle (Self.Request) else Service.Answer (Self.Request));
+        (if Service = null then Handle (Self.Request)
+         elsif Receiver = null then Service.Answer (Self.Request)
+         else Received (Service, Receiver, Self));
    exception
       when Error : others =>
          Pass_On (Report, Error, Self.Request.Line);
          Self.Request.Draft.Clear;
          return Empty (Internal_Error);
    end Called;
+
+   function Planned
+     (Service : not null Services.Service_Reference; Self : Context; Report : Exception_Report)
+      return Services.Content_Plan
+   is
+      use type Services.Plan_Kind;
+   begin
+      Self.Request.Draft.Clear;
+      return Plan : constant Services.Content_Plan :=
+        Services.Content_Service'Class (Service.all).Plan (Self.Request)
+      do
+         if Services.Kind_Of (Plan) /= Services.Refuse then
+            Self.Request.Draft.Clear;
+         end if;
+      end return;
+   exception
+      when Error : others =>
+         Pass_On (Report, Error, Self.Request.Line);
+         Self.Request.Draft.Clear;
+         return Services.Refused (Empty (Internal_Error));
+   end Planned;
+
+   procedure Deliver
+     (Self     : in out Context;
+      Receiver : not null Services.Receiver_Reference;
+      Report   : Exception_Report;
+      Result   : out Delivery)
+   is
+      Wants_More : Boolean := True;
+   begin
+      Receiver.Take
+        (Self.Request.Bytes (1 .. Parsing.Streamed_Last (Self.Request)), Wants_More);
+      Parsing.Drop_Streamed (Self.Request);
+      Result := (if Wants_More then Is_Wanted else Is_Enough);
+   exception
+      when Error : others =>
+         Pass_On (Report, Error);
+         Result := Has_Failed;
+   end Deliver;
 
    -------------
    -- Writing --
@@ -123,7 +203,45 @@ package body Appserver.HTTP.Contexts is
          when None       => 0,
          when Fixed_Text => Answer.Content'Length,
          when Draft_Text => Byte_Count (Self.Draft.Text_Length),
-         when File_Bytes => Self.Draft.File_Length);
+         when File_Bytes => Self.Draft.File_Length,
+         when Source_Bytes => 0);
+
+   function Framing_Of (Self : Context) return Framing is
+     (if Self.Draft.Is_Counted then Counted
+      elsif Parsing.Is_Old (Self.Request) then To_The_End
+      else Chunked);
+
+   function Ends_With_Connection (Self : Context; Answer : Response) return Boolean is
+     (Answer.Kind = Source_Bytes
+      and then Framing_Of (Self) = To_The_End
+      and then Has_Content (Answer.Status));
+
+   procedure Put_Framing (Self : in out Context; Answer : Response) is
+   begin
+      if Answer.Kind /= Source_Bytes then
+         Put_Length (Self, Content_Length (Self, Answer));
+      else
+         case Framing_Of (Self) is
+            when Counted    => Put_Length (Self, Self.Draft.File_Length);
+            when Chunked    => Put (Self, "Transfer-Encoding: chunked" & New_Line);
+            when To_The_End => null;
+         end case;
+      end if;
+   end Put_Framing;
+
+   procedure Put_Source (Self : in out Context) is
+      Framing : constant Contexts.Framing := Framing_Of (Self);
+   begin
+      Self.Tail :=
+        (Source  => Self.Draft.Source,
+         Framing => Framing,
+         Length  => (if Framing = Counted then Self.Draft.File_Length else Byte_Count'Last),
+         others  => <>);
+      Self.Draft.Source := null;
+      if Self.Tail.Length = 0 then
+         Drop (Self.Tail);
+      end if;
+   end Put_Source;
 
    procedure Put_Content (Self : in out Context; Answer : Response) is
    begin
@@ -136,17 +254,23 @@ package body Appserver.HTTP.Contexts is
             then
                Put (Self, Answer.Content.all);
             else
-               Self.Tail := (No_File, Answer.Content, 0, Answer.Content'Length);
+               Self.Tail :=
+                 (Text => Answer.Content, Length => Answer.Content'Length, others => <>);
             end if;
          when Draft_Text =>
             Put (Self, Self.Draft.Text (1 .. Self.Draft.Text_Length));
          when File_Bytes =>
             Self.Tail :=
-              (Self.Draft.File, null, Self.Draft.Offset, Self.Draft.File_Length);
+              (File   => Self.Draft.File,
+               Offset => Self.Draft.Offset,
+               Length => Self.Draft.File_Length,
+               others => <>);
             Self.Draft.File := No_File;
             if Self.Tail.Length = 0 then
                Drop (Self.Tail);
             end if;
+         when Source_Bytes =>
+            Put_Source (Self);
       end case;
    end Put_Content;
 
@@ -160,7 +284,9 @@ package body Appserver.HTTP.Contexts is
       Date   : Dates.Date_Text;
       Closes : Boolean) is
    begin
-      if Answer.Kind = File_Bytes and then not Self.Draft.Has_File then
+      if (Answer.Kind = File_Bytes and then not Self.Draft.Has_File)
+        or else (Answer.Kind = Source_Bytes and then not Self.Draft.Has_Source)
+      then
          --  The handler promised what it did not attach
          Self.Draft.Clear;
          Put_Answer (Self, Empty (Internal_Error), Date, Closes);
@@ -173,7 +299,7 @@ package body Appserver.HTTP.Contexts is
             Put (Self, Answer.Media_Type.all);
             Put (Self, New_Line);
          end if;
-         Put_Length (Self, Content_Length (Self, Answer));
+         Put_Framing (Self, Answer);
       end if;
       Put_Connection (Self, Closes);
       Put (Self, Self.Draft.Fields (1 .. Self.Draft.Fields_Length));
@@ -181,10 +307,66 @@ package body Appserver.HTTP.Contexts is
       if Has_Content (Answer.Status) and then not Self.Request.Is_Head then
          Put_Content (Self, Answer);
       end if;
-      if Self.Draft.Has_File then
+      if Self.Draft.Has_File or else Self.Draft.Has_Source then
          Self.Draft.Clear;
       end if;
    end Put_Answer;
+
+   --  A chunk's size, so that it ends at Last. Self.First is its first byte then.
+
+   procedure Put_Size (Self : in out Context; Last : Positive; Size : Positive) is
+      Digit_Texts : constant String := "0123456789ABCDEF";
+      Rest        : Natural := Size;
+   begin
+      Self.Output (Last - 1 .. Last) := New_Line;
+      Self.First := Last - 1;
+      while Rest > 0 loop
+         Self.First := Self.First - 1;
+         Self.Output (Self.First) := Digit_Texts (Rest mod 16 + 1);
+         Rest := Rest / 16;
+      end loop;
+   end Put_Size;
+
+   --  What the source gave is in the output already, behind the room for a size
+
+   procedure Frame_Piece (Self : in out Context; Count : Natural; Is_Cut : out Boolean) is
+   begin
+      Is_Cut := Count = 0 and then Self.Tail.Framing = Counted;
+      Self.First := Longest_Size + 1;
+      Self.Last  := Longest_Size + Count;
+      if Self.Tail.Framing = Counted then
+         Self.Tail.Length := Self.Tail.Length - Byte_Count (Count);
+      elsif Self.Tail.Framing = Chunked and then Count > 0 then
+         Put_Size (Self, Last => Longest_Size, Size => Count);
+         Put (Self, New_Line);
+      elsif Self.Tail.Framing = Chunked then
+         Put (Self, Last_Chunk);
+      end if;
+      if Count = 0 or else Self.Tail.Length = 0 then
+         Drop (Self.Tail);
+      end if;
+   end Frame_Piece;
+
+   procedure Put_Piece (Self : in out Context; Report : Exception_Report; Is_Cut : out Boolean) is
+      Available : constant Positive := Positive'Min
+        (Longest_Piece, Self.Output_Capacity - Longest_Size - New_Line'Length);
+      Most      : constant Positive :=
+        Positive (Byte_Count'Min (Byte_Count (Available), Self.Tail.Length));
+      Count     : Natural;
+   begin
+      Self.Tail.Source.Give (Self.Output (Longest_Size + 1 .. Longest_Size + Most), Count);
+      if Count > Most then
+         raise Constraint_Error with "a source gave more than there is room for";
+      end if;
+      Frame_Piece (Self, Count, Is_Cut);
+   exception
+      when Error : others =>
+         Pass_On (Report, Error);
+         Self.First := 1;
+         Self.Last  := 0;
+         Drop (Self.Tail);
+         Is_Cut := True;
+   end Put_Piece;
 
    procedure Put_Server_Answer
      (Self : in out Context; Date : Dates.Date_Text; Closes : Boolean) is

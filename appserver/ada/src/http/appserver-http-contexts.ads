@@ -10,21 +10,26 @@ private package Appserver.HTTP.Contexts is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
-   --  What is sent behind the bytes of an answer from where it is: a part of a file, or text that
-   --  is as old as the program
+   --  What is sent behind the bytes of an answer: a part of a file, or text that is as old as the
+   --  program, from where it is; or what a source gives
+
+   type Framing is (Counted, Chunked, To_The_End);
 
    type Tail is record
-      File   : Descriptor    := No_File;
-      Text   : Constant_Text := null;
-      Offset : Byte_Count    := 0;
-      Length : Byte_Count    := 0;
-      --  Of what is still to be sent
+      File    : Descriptor       := No_File;
+      Text    : Constant_Text    := null;
+      Source  : Source_Reference := null;
+      Framing : Contexts.Framing := Counted;
+      --  Of what the source gives
+      Offset  : Byte_Count       := 0;
+      Length  : Byte_Count       := 0;
+      --  Of what is still to be sent; Byte_Count'Last if that is not known
    end record;
 
    No_Tail : constant Tail := (others => <>);
 
    procedure Drop (Self : in out Tail);
-   --  Closes the file; there is nothing to be sent any more
+   --  Closes the file or the source; there is nothing to be sent any more
 
    Longest_Header : constant := Fields_Capacity + 512;
    --  Of an answer
@@ -55,12 +60,35 @@ private package Appserver.HTTP.Contexts is
    --  For any answer
 
    function Called
-     (Handle  : Handler;
-      Service : Services.Service_Reference;
-      Self    : Context;
-      Report  : Exception_Report) return Response;
-   --  The response of the service, or of the function if there is no service, to the context's
-   --  request. What it raises goes to Report, if that is not null, and no further.
+     (Handle   : Handler;
+      Service  : Services.Service_Reference;
+      Receiver : Services.Receiver_Reference;
+      Self     : Context;
+      Report   : Exception_Report) return Response;
+   --  The response of the receiver, or of the service if there is no receiver, or of the function
+   --  if there is no service, to the context's request. What it raises goes to Report, if that is
+   --  not null, and no further.
+
+   function Planned
+     (Service : not null Services.Service_Reference; Self : Context; Report : Exception_Report)
+      return Services.Content_Plan;
+   --  What becomes of the content of the request whose header is there
+
+   type Delivery is (Is_Wanted, Is_Enough, Has_Failed);
+
+   procedure Deliver
+     (Self     : in out Context;
+      Receiver : not null Services.Receiver_Reference;
+      Report   : Exception_Report;
+      Result   : out Delivery);
+   --  Gives the receiver the content that has come, and takes it out of the context
+
+   procedure Close (Receiver : in out Services.Receiver_Reference)
+     with Post => Services."=" (Receiver, null);
+   --  If it is not null
+
+   function Ends_With_Connection (Self : Context; Answer : Response) return Boolean;
+   --  Whether only the end of the connection tells the end of the answer
 
    procedure Pass_On
      (Report       : Exception_Report;
@@ -75,6 +103,11 @@ private package Appserver.HTTP.Contexts is
       Closes : Boolean)
      with Pre => Has_Room (Self);
    --  Adds the answer to the context's request, as what the handler left in the draft has it
+
+   procedure Put_Piece (Self : in out Context; Report : Exception_Report; Is_Cut : out Boolean)
+     with Pre => Self.Last < Self.First;
+   --  Asks the source of the tail for more, and adds what it gives; there is no tail when all is
+   --  added. Is_Cut: the source failed, and the connection is to be closed.
 
    procedure Put_Server_Answer
      (Self : in out Context; Date : Dates.Date_Text; Closes : Boolean)

@@ -24,6 +24,7 @@ package body Appserver.HTTP.Linux is
    Close_On_Exec : constant := 8#2000000#;
    SOL_SOCKET   : constant := 1;
    Reuse_Address : constant := 2;
+   SO_LINGER    : constant := 13;
    IPPROTO_TCP  : constant := 6;
    TCP_NODELAY  : constant := 1;
    MSG_NOSIGNAL : constant := 16#4000#;
@@ -201,6 +202,18 @@ package body Appserver.HTTP.Linux is
          Fail ("setsockopt");
       end if;
    end Switch_On;
+
+   procedure Reset_When_Closed (Socket : Descriptor) is
+      type Linger is record
+         Is_On, Seconds : int;
+      end record with Convention => C;
+
+      Option  : aliased constant Linger := (Is_On => 1, Seconds => 0);
+      Ignored : constant int := C_Setsockopt
+        (int (Socket), SOL_SOCKET, SO_LINGER, Option'Address, Linger'Size / 8);
+   begin
+      null;
+   end Reset_When_Closed;
 
    function Listening_Socket
      (Address : String; Port : Port_Number; Backlog : Positive) return Descriptor

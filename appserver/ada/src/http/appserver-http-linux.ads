@@ -78,6 +78,9 @@ private package Appserver.HTTP.Linux is
    function Unsent (Socket : Descriptor) return Natural;
    --  Bytes that were sent and that the other side has not acknowledged (SIOCOUTQ)
 
+   procedure Reset_When_Closed (Socket : Descriptor);
+   --  The other side gets an error, not an end (SO_LINGER)
+
    procedure End_Sending (Socket : Descriptor);
    --  The other side sees an end, and may go on sending
 

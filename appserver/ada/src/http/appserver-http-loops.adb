@@ -5,8 +5,11 @@ with Ada.Exceptions;
 package body Appserver.HTTP.Loops is
 
    use type Access_Logs.Log_Reference;
+   use type Services.Receiver_Reference;
+   use type Services.Service_Reference;
    use type Linux.Key;
    use type Linux.Outcome;
+   use type Parsing.Outcome;
 
    --  Keys of the loop's own descriptors; those of connections are the indices of their slots
 
@@ -97,6 +100,8 @@ package body Appserver.HTTP.Loops is
       Linux.Use_Small_Pages (Self'Address, Event_Loop'Class (Self)'Size / 8);
       Self.Handle      := Handler_Reference (Handle);
       Self.Service     := Service;
+      Self.Plans       :=
+        Service /= null and then Service.all in Services.Content_Service'Class;
       Self.Report      := Report;
       Self.Log         := (if Log = null or else not Log.Is_Open then null else Log);
       Self.Writes_Log  := Writes and then Self.Log /= null;
@@ -154,6 +159,15 @@ package body Appserver.HTTP.Loops is
    -- Slots --
    -----------
 
+   --  What was begun with a request's content has no end
+
+   procedure Drop_Stream (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Blocks.Drop (Self.Pool, Connection.Header);
+      Contexts.Close (Connection.Receiver);
+   end Drop_Stream;
+
    --  Closing it takes it out of the set
 
    procedure Release (Self : in out Event_Loop; Slot : Slot_Index) is
@@ -163,6 +177,7 @@ package body Appserver.HTTP.Loops is
       Blocks.Drop (Self.Pool, Connection.Input);
       Blocks.Drop (Self.Pool, Connection.Output);
       Contexts.Drop (Connection.Tail);
+      Drop_Stream (Self, Slot);
       Connection.State := Free;
       Connection.Next  := Self.Free_Slot;
       Self.Free_Slot := Slot;
@@ -190,6 +205,8 @@ package body Appserver.HTTP.Loops is
          Deadline => Self.Now
                      + (if Self.Is_Stopping then Self.For_Closing else Self.Timeouts (A_Request)),
          Input    => Blocks.Empty,
+         Receiver => null,
+         Header   => Blocks.Empty,
          Output   => Blocks.Empty,
          Progress => (others => <>),
          Tail     => Contexts.No_Tail,
@@ -235,7 +252,8 @@ package body Appserver.HTTP.Loops is
       while Context.First <= Context.Last loop
          Linux.Send
            (Socket, Context.Output (Context.First .. Context.Last),
-            More_Follow => Context.Tail.Length > 0, Count => Count, Result => Result);
+            More_Follow => Context.Tail.Length > 0 and then Context.Tail.Source = null,
+            Count => Count, Result => Result);
          exit when Result /= Linux.Done;
          Context.First := Context.First + Count;
       end loop;
@@ -289,10 +307,81 @@ package body Appserver.HTTP.Loops is
       end if;
    end Send_Tail;
 
+   --------------------------
+   -- Calls of the program --
+   --------------------------
+
+   --  Others may serve the loop between these
+
+   procedure Begin_Call
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : Contexts.Context) is
+   begin
+      Self.Connections (Slot).State := Busy;
+      Self.Leave (Context, Handling);
+   end Begin_Call;
+
+   procedure End_Call
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : Contexts.Context;
+      Before  : Connection_State)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Self.Come_Back (Context, Handling);
+      Connection.State := Before;
+      if Connection.Is_Disarmed then
+         Connection.Is_Disarmed := False;
+         Linux.Add
+           (Self.Set, Connection.Socket, (if Before = Sending then Linux.Output else Linux.Input),
+            Linux.Key (Slot));
+      end if;
+   end End_Call;
+
+   --  Sends what a source gives, as long as the client takes it. The time that the source needs is
+   --  not the client's.
+
+   procedure Send_Source
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Result  : out Linux.Outcome)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      State      : constant Connection_State := Connection.State;
+      Sent       : Byte_Count := 0;
+      Began      : Byte_Count;
+      Is_Cut     : Boolean;
+   begin
+      Result := Linux.Done;
+      while Result = Linux.Done and then Context.Tail.Source /= null loop
+         if Sent >= Most_Sent then
+            --  Others have their turn; this one has it again at once
+            Result := Linux.Would_Block;
+         else
+            Began := Self.Now;
+            Begin_Call (Self, Slot, Context);
+            Contexts.Put_Piece (Context, Self.Report, Is_Cut);
+            End_Call (Self, Slot, Context, State);
+            Connection.Deadline := Connection.Deadline + (Self.Now - Began);
+            Sent := Sent + Byte_Count (Context.Last - Context.First + 1);
+            if Is_Cut then
+               Linux.Reset_When_Closed (Connection.Socket);
+               Result := Linux.Failed;
+            else
+               Send_Bytes (Connection.Socket, Context, Result);
+            end if;
+         end if;
+      end loop;
+      if State = Sending then
+         Connection.Unsent := Connection.Unsent + Sent;
+      end if;
+   end Send_Source;
+
    --  Sends what the context has for a connection. What cannot be sent yet leaves the context.
 
    procedure Send
-     (Self    : in out Event_Loop;
+     (Self    : in out Event_Loop'Class;
       Slot    : Slot_Index;
       Context : in out Contexts.Context;
       Result  : out Linux.Outcome)
@@ -301,13 +390,19 @@ package body Appserver.HTTP.Loops is
       Has_Room   : Boolean;
    begin
       Send_Bytes (Connection.Socket, Context, Result);
-      if Result = Linux.Done and then Context.Tail.Length > 0 then
+      if Result = Linux.Done and then Context.Tail.Source /= null then
+         Send_Source (Self, Slot, Context, Result);
+      elsif Result = Linux.Done and then Context.Tail.Length > 0 then
          Send_Tail (Connection.Socket, Context.Tail, Result);
       end if;
       if Result = Linux.Would_Block then
          Blocks.Put
            (Self.Pool, Context.Output (Context.First .. Context.Last), Connection.Output, Has_Room);
          if Has_Room then
+            if Connection.State = Sending then
+               Connection.Unsent :=
+                 Connection.Unsent - Byte_Count (Context.Last - Context.First + 1);
+            end if;
             Connection.Tail := Context.Tail;
             Context.Tail := Contexts.No_Tail;
          else
@@ -321,16 +416,35 @@ package body Appserver.HTTP.Loops is
       end if;
    end Send;
 
+   procedure Move_Deadline (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Connection.Deadline := Self.Now + Self.For_Sending;
+      Connection.Unsent   := Byte_Count (Linux.Unsent (Connection.Socket));
+   end Move_Deadline;
+
+   --  What a source gives is to be taken at the least rate: it is looked at when the deadline comes
+
    procedure Await_Room (Self : in out Event_Loop; Slot : Slot_Index) is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
       if Connection.State /= Sending then
          Connection.State := Sending;
          Linux.Change (Self.Set, Connection.Socket, Linux.Output, Linux.Key (Slot));
+         Move_Deadline (Self, Slot);
+      elsif Connection.Tail.Source = null then
+         Move_Deadline (Self, Slot);
       end if;
-      Connection.Deadline := Self.Now + Self.For_Sending;
-      Connection.Unsent   := Linux.Unsent (Connection.Socket);
    end Await_Room;
+
+   function Takes_Enough (Self : Event_Loop; Slot : Slot_Index) return Boolean is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Least      : constant Byte_Count :=
+        (if Connection.Tail.Source = null then 1
+         else Byte_Count'Max (1, Self.For_Sending * Least_Rate / 1_000));
+   begin
+      return Connection.Unsent - Byte_Count (Linux.Unsent (Connection.Socket)) >= Least;
+   end Takes_Enough;
 
    --  All was sent, and the connection is to be closed
 
@@ -380,6 +494,8 @@ package body Appserver.HTTP.Loops is
          Blocks.Take (Self.Pool, Connection.Input, Context.Request.Bytes (1 .. Size));
          Context.Request.Last  := Size;
          Context.Request.State := Connection.Progress;
+      elsif Connection.Receiver /= null then
+         Context.Request.State := Connection.Progress;
       end if;
    end Load_Input;
 
@@ -394,7 +510,7 @@ package body Appserver.HTTP.Loops is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Awaited    : Next_Thing;
    begin
-      if Parsing.Is_Empty (Context.Request) then
+      if Parsing.Is_Empty (Context.Request) and then Connection.Receiver = null then
          Awaited  := A_Request;
          Has_Room := True;
       else
@@ -502,20 +618,18 @@ package body Appserver.HTTP.Loops is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Began      : constant Byte_Count := (if Self.Log = null then 0 else Linux.Nanoseconds);
    begin
-      Connection.State := Busy;
-      Self.Leave (Context, Handling);
+      Begin_Call (Self, Slot, Context);
       declare
-         Answer : constant Response :=
-           Contexts.Called (Handler (Self.Handle), Self.Service, Context, Self.Report);
+         Answer : constant Response := Contexts.Called
+           (Handler (Self.Handle), Self.Service, Connection.Receiver, Context, Self.Report);
       begin
-         Self.Come_Back (Context, Handling);
-         Connection.State := Reading;
-         if Connection.Is_Disarmed then
-            Connection.Is_Disarmed := False;
-            Linux.Add (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
-         end if;
+         Contexts.Close (Connection.Receiver);
+         End_Call (Self, Slot, Context, Reading);
          Note_Date (Event_Loop (Self));
          Judge_Last (Self, Slot, Context);
+         if Contexts.Ends_With_Connection (Context, Answer) then
+            Connection.Is_Last := True;
+         end if;
          Contexts.Put_Answer (Context, Answer, Self.Date, Connection.Is_Last);
          Note_Answer (Self, Context, Began);
       end;
@@ -547,6 +661,7 @@ package body Appserver.HTTP.Loops is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
       Blocks.Drop (Self.Pool, Connection.Input);
+      Drop_Stream (Self, Slot);
       Note_Date (Self);
       Contexts.Put_Refusal (Context, Status, Self.Date);
       if Self.Log /= null then
@@ -557,17 +672,180 @@ package body Appserver.HTTP.Loops is
    end Refuse;
 
    procedure Refuse_And_Finish
-     (Self    : in out Event_Loop;
+     (Self    : in out Event_Loop'Class;
       Slot    : Slot_Index;
       Context : in out Contexts.Context;
       Status  : Status_Code)
    is
       Result : Linux.Outcome;
    begin
-      Refuse (Self, Slot, Context, Status);
+      Refuse (Event_Loop (Self), Slot, Context, Status);
       Send (Self, Slot, Context, Result);
-      Conclude (Self, Slot, Result);
+      Conclude (Event_Loop (Self), Slot, Result);
    end Refuse_And_Finish;
+
+   -------------
+   -- Streams --
+   -------------
+
+   --  The content of the request in the context is not read: the answer is sent without it
+
+   procedure Answer_Unread
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Answer  : Response)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Note_Date (Event_Loop (Self));
+      Connection.Awaits  := Anything;
+      Connection.Is_Last := True;
+      Connection.Lingers := True;
+      Contexts.Put_Answer (Context, Answer, Self.Date, Closes => True);
+      Note_Answer (Self, Context);
+   end Answer_Unread;
+
+   procedure Begin_Stream
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Plan    : Services.Content_Plan;
+      Goes_On : out Boolean)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Request    : HTTP.Request renames Context.Request;
+   begin
+      if Parsing.Announced (Request) > Services.Limit_Of (Plan) then
+         Goes_On := False;
+         Refuse (Event_Loop (Self), Slot, Context, Content_Too_Large);
+      else
+         Blocks.Put
+           (Self.Pool, Request.Bytes (Request.First .. Request.State.Header_Last),
+            Connection.Header, Has_Room => Goes_On);
+         if not Goes_On then
+            Refuse (Event_Loop (Self), Slot, Context, Service_Unavailable);
+         else
+            if Parsing.Wants_Continue (Request) then
+               Contexts.Put_Continue (Context);
+               Parsing.Note_Continue (Request);
+            end if;
+            Parsing.Begin_Stream (Request, Services.Limit_Of (Plan));
+         end if;
+      end if;
+   end Begin_Stream;
+
+   --  Asks the service what becomes of the content of the request in the context
+
+   procedure Plan_Content
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Goes_On : out Boolean)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Context.Request.Client := Connection.Client;
+      Begin_Call (Self, Slot, Context);
+      declare
+         Plan : constant Services.Content_Plan :=
+           Contexts.Planned (Self.Service, Context, Self.Report);
+      begin
+         Connection.Receiver := Services.Receiver_Of (Plan);
+         End_Call (Self, Slot, Context, Reading);
+         case Services.Kind_Of (Plan) is
+            when Services.Buffer =>
+               Parsing.Note_Buffered (Context.Request, Services.Limit_Of (Plan));
+               Context.Request.State.Passed := Filter_Marks (Services.Passed_By (Plan));
+               Goes_On := True;
+            when Services.Stream =>
+               Begin_Stream (Self, Slot, Context, Plan, Goes_On);
+            when Services.Refuse =>
+               Answer_Unread (Self, Slot, Context, Services.Answer_Of (Plan));
+               Goes_On := False;
+         end case;
+      end;
+   end Plan_Content;
+
+   --  Bytes at the least rate, in milliseconds
+
+   function Time_For (Bytes : Byte_Count) return Byte_Count is
+     (Bytes / Least_Rate * 1_000 + Bytes mod Least_Rate * 1_000 / Least_Rate);
+
+   --  The time that the receiver needs is not the client's
+
+   procedure Deliver
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Result  : out Contexts.Delivery)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Began      : constant Byte_Count := Self.Now;
+      Before     : constant Byte_Count := Context.Request.State.Taken;
+   begin
+      Begin_Call (Self, Slot, Context);
+      Contexts.Deliver (Context, Connection.Receiver, Self.Report, Result);
+      End_Call (Self, Slot, Context, Reading);
+      Connection.Deadline := Connection.Deadline + (Self.Now - Began)
+        + Time_For (Context.Request.State.Taken) - Time_For (Before);
+   end Deliver;
+
+   --  The receiver has all that it wants
+
+   procedure Answer_Received
+     (Self     : in out Event_Loop'Class;
+      Slot     : Slot_Index;
+      Context  : in out Contexts.Context;
+      Is_Whole : Boolean;
+      Goes_On  : out Boolean)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Request    : HTTP.Request renames Context.Request;
+      Size       : constant Natural := Blocks.Length (Connection.Header);
+      Result     : Parsing.Outcome;
+      Status     : Status_Code;
+   begin
+      Parsing.End_Stream (Request, Header_Length => Size);
+      Blocks.Take (Self.Pool, Connection.Header, Request.Bytes (1 .. Size));
+      Parsing.Parse (Request, Self.Limits, Result, Status);
+      pragma Assert (Result = Parsing.Complete);
+      Request.Is_Last := Request.Is_Last or else not Is_Whole;
+      Answer (Self, Slot, Context);
+      Parsing.Next (Request);
+      Goes_On := not Connection.Is_Last and then not Parsing.Is_Empty (Request);
+      Connection.Lingers :=
+        Connection.Is_Last and then (not Is_Whole or else not Parsing.Is_Empty (Request));
+   end Answer_Received;
+
+   procedure Receive_Some
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Goes_On : out Boolean)
+   is
+      use type Contexts.Delivery;
+
+      Result    : Parsing.Outcome;
+      Status    : Status_Code;
+      Delivered : Contexts.Delivery := Contexts.Is_Wanted;
+   begin
+      Goes_On := False;
+      Parsing.Parse_Stream (Context.Request, Result, Status);
+      if Result = Parsing.Refused then
+         Refuse (Event_Loop (Self), Slot, Context, Status);
+         return;
+      end if;
+      if Parsing.Streamed_Last (Context.Request) > 0 then
+         Deliver (Self, Slot, Context, Delivered);
+      end if;
+      if Delivered = Contexts.Has_Failed then
+         Refuse (Event_Loop (Self), Slot, Context, Internal_Error);
+      elsif Result = Parsing.Complete or else Delivered = Contexts.Is_Enough then
+         Answer_Received
+           (Self, Slot, Context, Is_Whole => Result = Parsing.Complete, Goes_On => Goes_On);
+      end if;
+   end Receive_Some;
 
    --  Answers the requests that are in the context as a whole, as far as there is room in it.
    --  Goes_On is False if nothing more is to be done with them.
@@ -584,24 +862,31 @@ package body Appserver.HTTP.Loops is
    begin
       Goes_On := True;
       while Goes_On and then Contexts.Has_Room (Context) loop
-         Parsing.Parse (Context.Request, Self.Limits, Result, Status);
-         case Result is
-            when Parsing.Complete =>
-               Answer (Self, Slot, Context);
-               Parsing.Next (Context.Request);
-               Goes_On := not Connection.Is_Last and then not Parsing.Is_Empty (Context.Request);
-               Connection.Lingers :=
-                 Connection.Is_Last and then not Parsing.Is_Empty (Context.Request);
-            when Parsing.Refused =>
-               Refuse (Event_Loop (Self), Slot, Context, Status);
-               Goes_On := False;
-            when Parsing.Incomplete =>
-               if Parsing.Wants_Continue (Context.Request) then
-                  Contexts.Put_Continue (Context);
-                  Parsing.Note_Continue (Context.Request);
-               end if;
-               Goes_On := False;
-         end case;
+         if Connection.Receiver /= null then
+            Receive_Some (Self, Slot, Context, Goes_On);
+         else
+            Parsing.Parse (Context.Request, Self.Limits, Result, Status, Asks => Self.Plans);
+            case Result is
+               when Parsing.Complete =>
+                  Answer (Self, Slot, Context);
+                  Parsing.Next (Context.Request);
+                  Goes_On :=
+                    not Connection.Is_Last and then not Parsing.Is_Empty (Context.Request);
+                  Connection.Lingers :=
+                    Connection.Is_Last and then not Parsing.Is_Empty (Context.Request);
+               when Parsing.Has_Header =>
+                  Plan_Content (Self, Slot, Context, Goes_On);
+               when Parsing.Refused =>
+                  Refuse (Event_Loop (Self), Slot, Context, Status);
+                  Goes_On := False;
+               when Parsing.Incomplete =>
+                  if Parsing.Wants_Continue (Context.Request) then
+                     Contexts.Put_Continue (Context);
+                     Parsing.Note_Continue (Context.Request);
+                  end if;
+                  Goes_On := False;
+            end case;
+         end if;
       end loop;
    end Answer_Some;
 
@@ -618,7 +903,7 @@ package body Appserver.HTTP.Loops is
       loop
          Answer_Some (Self, Slot, Context, Goes_On);
          if Contexts.Has_Output (Context) then
-            Send (Event_Loop (Self), Slot, Context, Result);
+            Send (Self, Slot, Context, Result);
          end if;
          exit when not Goes_On or else Result /= Linux.Done;
       end loop;
@@ -629,7 +914,7 @@ package body Appserver.HTTP.Loops is
          Connection.Refusal_Is_Due := True;
          Await_Room (Event_Loop (Self), Slot);
       elsif not Has_Room then
-         Refuse_And_Finish (Event_Loop (Self), Slot, Context, Service_Unavailable);
+         Refuse_And_Finish (Self, Slot, Context, Service_Unavailable);
       else
          Conclude (Event_Loop (Self), Slot, Result);
       end if;
@@ -639,8 +924,8 @@ package body Appserver.HTTP.Loops is
 
    function Missing_Content (Progress : HTTP.Progress; Size : Natural) return Natural is
      (case Progress.Step is
-         when In_Content => Progress.Header_Last + Progress.Wanted - Size,
-         when In_Chunk   => Progress.Wanted,
+         when In_Content => Progress.Header_Last + Natural (Progress.Wanted) - Size,
+         when In_Chunk   => Natural (Progress.Wanted),
          when others     => 0);
 
    --  Content that does not end yet goes to what there is of it, which stays where it is
@@ -655,7 +940,8 @@ package body Appserver.HTTP.Loops is
    begin
       Blocks.Put (Self.Pool, Bytes, Connection.Input, Has_Room);
       if Connection.Progress.Step = In_Chunk then
-         Connection.Progress.Wanted       := Connection.Progress.Wanted - Bytes'Length;
+         Connection.Progress.Wanted       :=
+           Connection.Progress.Wanted - Byte_Count (Bytes'Length);
          Connection.Progress.Content_Last := Connection.Progress.Content_Last + Bytes'Length;
       end if;
    end Add_Content;
@@ -669,20 +955,22 @@ package body Appserver.HTTP.Loops is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Request    : HTTP.Request renames Context.Request;
       Before     : constant Natural := Blocks.Length (Connection.Input);
+      Most       : constant Natural := Request.Capacity - Blocks.Length (Connection.Header);
+      --  A header that was taken out comes back in the end
       Count      : Natural;
       Result     : Linux.Outcome;
       Has_Room   : Boolean := True;
    begin
-      Linux.Receive
-        (Connection.Socket, Request.Bytes (Before + 1 .. Request.Capacity), Count, Result);
+      Linux.Receive (Connection.Socket, Request.Bytes (Before + 1 .. Most), Count, Result);
       if Result = Linux.Done
         and then Before > 0
+        and then Connection.Receiver = null
         and then Count in 1 .. Missing_Content (Connection.Progress, Before) - 1
       then
          Add_Content
            (Event_Loop (Self), Slot, Request.Bytes (Before + 1 .. Before + Count), Has_Room);
          if not Has_Room then
-            Refuse_And_Finish (Event_Loop (Self), Slot, Context, Service_Unavailable);
+            Refuse_And_Finish (Self, Slot, Context, Service_Unavailable);
          end if;
       elsif Result = Linux.Done and then Count > 0 then
          Load_Input (Event_Loop (Self), Slot, Context);
@@ -702,15 +990,16 @@ package body Appserver.HTTP.Loops is
    begin
       Context.First := 1;
       Context.Last  := Blocks.Length (Connection.Output);
+      Connection.Unsent := Connection.Unsent + Byte_Count (Context.Last);
       Blocks.Take (Self.Pool, Connection.Output, Context.Output (1 .. Context.Last));
       Context.Tail := Connection.Tail;
       Connection.Tail := Contexts.No_Tail;
-      Send (Event_Loop (Self), Slot, Context, Result);
+      Send (Self, Slot, Context, Result);
       if Result /= Linux.Done or else Connection.Is_Last then
          Conclude (Event_Loop (Self), Slot, Result);
       elsif Connection.Refusal_Is_Due then
          Connection.Refusal_Is_Due := False;
-         Refuse_And_Finish (Event_Loop (Self), Slot, Context, Service_Unavailable);
+         Refuse_And_Finish (Self, Slot, Context, Service_Unavailable);
       else
          Connection.State := Reading;
          Linux.Change (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
@@ -815,12 +1104,10 @@ package body Appserver.HTTP.Loops is
       if Connection.State = Reading and then Connection.Awaits = A_Request then
          Read (Self, Slot, Context, Is_Urgent => True);
       elsif Connection.State = Reading then
-         Refuse_And_Finish (Event_Loop (Self), Slot, Context, Request_Timeout);
-      elsif Connection.State = Sending
-        and then Linux.Unsent (Connection.Socket) < Connection.Unsent
-      then
+         Refuse_And_Finish (Self, Slot, Context, Request_Timeout);
+      elsif Connection.State = Sending and then Takes_Enough (Event_Loop (Self), Slot) then
          --  It takes what the system keeps for it
-         Await_Room (Event_Loop (Self), Slot);
+         Move_Deadline (Event_Loop (Self), Slot);
       else
          Release (Event_Loop (Self), Slot);
       end if;

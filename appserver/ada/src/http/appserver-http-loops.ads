@@ -135,11 +135,16 @@ private
       Socket         : Descriptor;
       Client         : IP_Addresses.Address;
       Deadline       : Byte_Count;
-      Unsent         : Natural;
-      --  Of what was sent, when it had to wait; or when the deadline was moved
+      Unsent         : Byte_Count;
+      --  Bytes that the system had, when they had to wait or the deadline was moved; and those that
+      --  it got since then
       Input          : Blocks.Chain;
       Progress       : HTTP.Progress;
       --  Of the request that begins Input
+      Receiver       : Services.Receiver_Reference;
+      --  Of the content in Input, or null
+      Header         : Blocks.Chain;
+      --  Of the request whose content it receives
       Output         : Blocks.Chain;
       Tail           : Contexts.Tail;
       Next           : Slot_Count;
@@ -157,6 +162,8 @@ private
    type Event_Loop (Slots : Slot_Index; Waiting : Blocks.Block_Count) is tagged limited record
       Handle       : Handler_Reference := null;
       Service      : Services.Service_Reference := null;
+      Plans        : Boolean := False;
+      --  The service is asked before content is read
       Report       : Exception_Report := null;
       Log          : Access_Logs.Log_Reference := null;
       Writes_Log   : Boolean := False;

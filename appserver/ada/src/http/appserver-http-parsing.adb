@@ -61,6 +61,11 @@ package body Appserver.HTTP.Parsing is
       Self.State.Continued := True;
    end Note_Continue;
 
+   procedure Note_Buffered (Self : in out Request; Most : Byte_Count) is
+   begin
+      Self.State.Most := Byte_Count'Min (Self.State.Most, Most);
+   end Note_Buffered;
+
    procedure Next (Self : in out Request) is
    begin
       if Self.State.Content_Last = Self.Last then
@@ -298,7 +303,7 @@ package body Appserver.HTTP.Parsing is
    type Findings is record
       Has_Host       : Boolean := False;
       Has_Length     : Boolean := False;
-      Length         : Natural := 0;
+      Length         : Byte_Count := 0;
       Is_Transferred : Boolean := False;
       --  There is a Transfer-Encoding
       Is_Chunked     : Boolean := False;
@@ -321,8 +326,8 @@ package body Appserver.HTTP.Parsing is
          return;
       end if;
       for C of Value loop
-         if Found.Length > (Natural'Last - 9) / 10 then
-            Found.Length := Natural'Last;
+         if Found.Length > (Byte_Count'Last - 9) / 10 then
+            Found.Length := Byte_Count'Last;
             exit;
          end if;
          Found.Length := Found.Length * 10 + Character'Pos (C) - Character'Pos ('0');
@@ -459,8 +464,7 @@ package body Appserver.HTTP.Parsing is
 
    --  What only the whole header tells (RFC 9112, 3.2 and 6.3)
 
-   function Judged
-     (Self : Request; Found : Findings; Limits : Parsing.Limits) return Judgement is
+   function Judged (Self : Request; Found : Findings) return Judgement is
      (if (Self.Minor_Version > 0 and then not Found.Has_Host)
         or else (Found.Is_Transferred
                  and then (Found.Has_Length or else Self.Minor_Version = 0))
@@ -469,8 +473,6 @@ package body Appserver.HTTP.Parsing is
       then (if Found.Ends_Chunked then Judgement (Not_Implemented) else Bad)
       elsif Found.Is_Strange
       then Judgement (Expectation_Failed)
-      elsif Found.Length > Limits.Content
-      then Judgement (Content_Too_Large)
       else Fine);
 
    procedure End_Header
@@ -480,7 +482,7 @@ package body Appserver.HTTP.Parsing is
       Last   : Positive;
       Result : out Judgement) is
    begin
-      Result := Judged (Self, Found, Limits);
+      Result := Judged (Self, Found);
       Self.Is_Last := Found.Closes or else (Self.Minor_Version = 0 and then not Found.Keeps);
       Self.Is_Read := Result = Fine;
       if Self.State.Step = In_Header then
@@ -488,6 +490,7 @@ package body Appserver.HTTP.Parsing is
          Self.State.Header_Last  := Last;
          Self.State.Content_Last := Last;
          Self.State.Wanted       := Found.Length;
+         Self.State.Most         := Byte_Count (Limits.Content);
       end if;
    end End_Header;
 
@@ -670,17 +673,17 @@ package body Appserver.HTTP.Parsing is
    --  "size", or "size;extension", which means nothing here (RFC 9112, 7.1). There may be spaces
    --  before the semicolon, but not alone.
 
-   procedure Take_Size
-     (Self : in out Request; Limits : Parsing.Limits; Line : Span; Result : out Judgement)
-   is
-      Size : Natural  := 0;
-      Next : Positive := Line.First;
+   procedure Take_Size (Self : in out Request; Line : Span; Result : out Judgement) is
+      Before : constant Byte_Count :=
+        Self.State.Taken + Byte_Count (Self.State.Content_Last - Self.State.Header_Last);
+      Size   : Byte_Count := 0;
+      Next   : Positive   := Line.First;
    begin
       while Next <= Line.Last
         and then Self.Bytes (Next) in '0' .. '9' | 'A' .. 'F' | 'a' .. 'f'
       loop
-         Size := (if Size > (Natural'Last - 15) / 16 then Natural'Last
-                  else Size * 16 + Digit (Self.Bytes (Next)));
+         Size := (if Size > (Byte_Count'Last - 15) / 16 then Byte_Count'Last
+                  else Size * 16 + Byte_Count (Digit (Self.Bytes (Next))));
          Next := Next + 1;
       end loop;
       if Next = Line.First
@@ -690,7 +693,7 @@ package body Appserver.HTTP.Parsing is
         or else not (for all C of Self.Bytes (Next .. Line.Last) => In_Value (C))
       then
          Result := Bad;
-      elsif Size > Limits.Content - (Self.State.Content_Last - Self.State.Header_Last) then
+      elsif Size > Self.State.Most - Before then
          Result := Judgement (Content_Too_Large);
       else
          Self.State.Wanted := Size;
@@ -700,12 +703,13 @@ package body Appserver.HTTP.Parsing is
    end Take_Size;
 
    procedure Take_Bytes (Self : in out Request; Next : in out Positive) is
-      Count : constant Natural := Natural'Min (Self.State.Wanted, Self.Last - Next + 1);
+      Count : constant Natural :=
+        Natural (Byte_Count'Min (Self.State.Wanted, Byte_Count (Self.Last - Next + 1)));
       To    : constant Natural := Self.State.Content_Last;
    begin
       Self.Bytes (To + 1 .. To + Count) := Self.Bytes (Next .. Next + Count - 1);
       Self.State.Content_Last := To + Count;
-      Self.State.Wanted       := Self.State.Wanted - Count;
+      Self.State.Wanted       := Self.State.Wanted - Byte_Count (Count);
       Next := Next + Count;
       if Self.State.Wanted = 0 then
          Self.State.Step := Behind_Chunk;
@@ -716,7 +720,6 @@ package body Appserver.HTTP.Parsing is
 
    procedure Take_Step
      (Self   : in out Request;
-      Limits : Parsing.Limits;
       Next   : in out Positive;
       Moved  : out Boolean;
       Result : out Judgement)
@@ -728,7 +731,7 @@ package body Appserver.HTTP.Parsing is
          when In_Chunk_Size =>
             Take_Line (Self, Next, Longest_Chunk_Line, Size_Line, Line, Moved, Result);
             if Moved then
-               Take_Size (Self, Limits, Line, Result);
+               Take_Size (Self, Line, Result);
             end if;
          when In_Chunk =>
             Moved := Next <= Self.Last;
@@ -752,14 +755,12 @@ package body Appserver.HTTP.Parsing is
       end case;
    end Take_Step;
 
-   procedure Go_On_With_Chunks
-     (Self : in out Request; Limits : Parsing.Limits; Result : out Judgement)
-   is
+   procedure Go_On_With_Chunks (Self : in out Request; Result : out Judgement) is
       Next  : Positive := Self.State.Content_Last + 1;
       Moved : Boolean;
    begin
       loop
-         Take_Step (Self, Limits, Next, Moved, Result);
+         Take_Step (Self, Next, Moved, Result);
          exit when Result /= Fine or else not Moved;
       end loop;
       --  What was not taken follows the content
@@ -778,10 +779,30 @@ package body Appserver.HTTP.Parsing is
    subtype Unreserved is Character with
      Static_Predicate => Unreserved in 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '-' | '.' | '_' | '~';
 
+   --  What is before the path, of the request's bytes
+
+   procedure Move_Beginning (Self : in out Request; By : Positive) is
+
+      procedure Move (Part : in out Span) is
+      begin
+         if Part.First < Self.Target.First and then Length (Part) > 0 then
+            Part := (Part.First + By, Part.Last + By);
+         end if;
+      end Move;
+
+   begin
+      Self.Bytes (Self.First + By .. Self.Target.Last + By) :=
+        Self.Bytes (Self.First .. Self.Target.Last);
+      Self.First := Self.First + By;
+      Move (Self.Host_Part);
+      Self.Target := (Self.Target.First + By, Self.Target.Last + By);
+   end Move_Beginning;
+
    --  Letters and the like are the same with and without percent-encoding (RFC 3986, 6.2.2.2): they
-   --  get to be without. The path gets shorter where it is: nothing can be parsed again after this.
+   --  get to be without. What is before the path follows its end, so that the request is one piece.
 
    procedure Normalize_Path (Self : in out Request) is
+      End_Before : constant Natural := Self.Target.Last;
       Last : Natural  := Self.Target.First - 1;
       Next : Positive := Self.Target.First;
       Byte : Character;
@@ -802,25 +823,39 @@ package body Appserver.HTTP.Parsing is
          Next := Next + 1;
       end loop;
       Self.Target.Last := Last;
+      if Last < End_Before then
+         Move_Beginning (Self, By => End_Before - Last);
+      end if;
    end Normalize_Path;
 
    -----------
    -- Parse --
    -----------
 
-   procedure Go_On_With_Content (Self : in out Request) is
+   procedure Go_On_With_Content (Self : in out Request; Result : out Judgement) is
    begin
-      if Self.Last - Self.State.Header_Last >= Self.State.Wanted then
-         Self.State.Content_Last := Self.State.Header_Last + Self.State.Wanted;
+      Result := Fine;
+      if Self.State.Wanted > Self.State.Most then
+         Result := Judgement (Content_Too_Large);
+      elsif Byte_Count (Self.Last - Self.State.Header_Last) >= Self.State.Wanted then
+         Self.State.Content_Last := Self.State.Header_Last + Natural (Self.State.Wanted);
          Self.State.Step := Complete;
       end if;
    end Go_On_With_Content;
+
+   --  Whether the header has just ended, and content is to follow
+
+   function Is_To_Plan (Self : Request) return Boolean is
+     (not Self.State.Is_Planned
+      and then (Self.State.Step = In_Chunk_Size
+                or else (Self.State.Step = In_Content and then Self.State.Wanted > 0)));
 
    procedure Parse
      (Self   : in out Request;
       Limits : Parsing.Limits;
       Result : out Outcome;
-      Status : out Status_Code)
+      Status : out Status_Code;
+      Asks   : Boolean := False)
    is
       Found : Judgement := Fine;
    begin
@@ -829,14 +864,20 @@ package body Appserver.HTTP.Parsing is
       elsif not Self.Is_Read then
          Take_Header (Self, Limits, Found);
       end if;
+      Status := OK;
+      if Asks and then Found = Fine and then Is_To_Plan (Self) then
+         Self.State.Is_Planned := True;
+         Normalize_Path (Self);
+         Result := Has_Header;
+         return;
+      end if;
       if Found = Fine then
          if Self.State.Step = In_Content then
-            Go_On_With_Content (Self);
+            Go_On_With_Content (Self, Found);
          elsif Self.State.Step in In_Chunk_Size .. In_Trailer then
-            Go_On_With_Chunks (Self, Limits, Found);
+            Go_On_With_Chunks (Self, Found);
          end if;
       end if;
-      Status := OK;
       if Found /= Fine then
          Result := Refused;
          Status := Status_Code (Found);
@@ -847,5 +888,66 @@ package body Appserver.HTTP.Parsing is
          Result := Incomplete;
       end if;
    end Parse;
+
+   -------------
+   -- Streams --
+   -------------
+
+   procedure Begin_Stream (Self : in out Request; Most : Byte_Count) is
+   begin
+      Self.First := Self.State.Header_Last + 1;
+      Make_Room (Self);
+      Self.State.Header_Last  := 0;
+      Self.State.Content_Last := 0;
+      Self.State.Most         := Most;
+   end Begin_Stream;
+
+   procedure Parse_Stream (Self : in out Request; Result : out Outcome; Status : out Status_Code)
+   is
+      Found : Judgement := Fine;
+      Count : Natural;
+   begin
+      if Self.State.Step = In_Content then
+         Count := Natural (Byte_Count'Min (Self.State.Wanted, Byte_Count (Self.Last)));
+         Self.State.Content_Last := Count;
+         Self.State.Wanted       := Self.State.Wanted - Byte_Count (Count);
+         if Self.State.Wanted = 0 then
+            Self.State.Step := Complete;
+         end if;
+      else
+         Go_On_With_Chunks (Self, Found);
+      end if;
+      Status := (if Found = Fine then OK else Status_Code (Found));
+      Result :=
+        (if Found /= Fine then Refused
+         elsif Self.State.Step = Complete then Complete
+         else Incomplete);
+   end Parse_Stream;
+
+   procedure Drop_Streamed (Self : in out Request) is
+      Count : constant Natural := Self.State.Content_Last;
+   begin
+      Self.Bytes (1 .. Self.Last - Count) := Self.Bytes (Count + 1 .. Self.Last);
+      Self.Last               := Self.Last - Count;
+      Self.State.Taken        := Self.State.Taken + Byte_Count (Count);
+      Self.State.Content_Last := 0;
+   end Drop_Streamed;
+
+   procedure End_Stream (Self : in out Request; Header_Length : Natural) is
+   begin
+      Self.Bytes (Header_Length + 1 .. Header_Length + Self.Last) := Self.Bytes (1 .. Self.Last);
+      Self.First := 1;
+      Self.Last  := Self.Last + Header_Length;
+      Self.State.Step         := Complete;
+      Self.State.Header_Last  := Header_Length;
+      Self.State.Content_Last := Header_Length;
+      Self.Is_Read := False;
+   end End_Stream;
+
+   procedure End_Stream (Self : in out Request; Header : String) is
+   begin
+      End_Stream (Self, Header'Length);
+      Self.Bytes (1 .. Header'Length) := Header;
+   end End_Stream;
 
 end Appserver.HTTP.Parsing;

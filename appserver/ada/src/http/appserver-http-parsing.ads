@@ -37,24 +37,63 @@ package Appserver.HTTP.Parsing is
    procedure Make_Room (Self : in out Request);
    --  Moves the bytes to the front, so that what can be added follows them as one piece
 
-   type Outcome is (Incomplete, Complete, Refused);
+   type Outcome is (Incomplete, Has_Header, Complete, Refused);
 
    procedure Parse
      (Self   : in out Request;
       Limits : Parsing.Limits;
       Result : out Outcome;
-      Status : out Status_Code)
+      Status : out Status_Code;
+      Asks   : Boolean := False)
      with Pre => Limits.Request_Line <= Limits.Header
                    and then Self.Capacity - Slack >= Limits.Header
                    and then Self.Capacity - Slack - Limits.Header >= Limits.Content;
    --  Looks at what was added. A complete request can be handed to a handler. After Refused, Status
-   --  says why, and the bytes behind it have no meaning: the connection is to be closed.
+   --  says why, and the bytes behind it have no meaning: the connection is to be closed. With Asks,
+   --  Has_Header is the result once of a request that has content: what becomes of it is then to be
+   --  noted.
 
    function Wants_Continue (Self : Request) return Boolean;
    --  Whether the client waits to be told to go on with the content of a request that is Incomplete
 
    procedure Note_Continue (Self : in out Request);
    --  The client was told to go on
+
+   -----------------------
+   -- Content by streams --
+   -----------------------
+
+   procedure Note_Buffered (Self : in out Request; Most : Byte_Count);
+   --  After Has_Header: content of at most so many bytes, and of no more than Limits has, is to be
+   --  there as a whole
+
+   function Announced (Self : Request) return Byte_Count;
+   --  After Has_Header: the length of the content; 0 if it comes in chunks
+
+   function Header (Self : Request) return String;
+
+   procedure Begin_Stream (Self : in out Request; Most : Byte_Count);
+   --  After Has_Header: takes the header out. Content of at most Most bytes is to be taken out as
+   --  it comes.
+
+   procedure Parse_Stream (Self : in out Request; Result : out Outcome; Status : out Status_Code);
+   --  After Begin_Stream, in place of Parse: finds the content that has come
+
+   function Streamed_Last (Self : Request) return Natural;
+   function Streamed (Self : Request) return String;
+   --  That content is Self.Bytes (1 .. Streamed_Last)
+
+   procedure Drop_Streamed (Self : in out Request);
+   --  Takes that content out
+
+   procedure End_Stream (Self : in out Request; Header_Length : Natural)
+     with Pre => Header_Length <= Available (Self);
+   --  The request is complete. Self.Bytes (1 .. Header_Length) is to be given the header's bytes
+   --  before it is parsed again.
+
+   procedure End_Stream (Self : in out Request; Header : String)
+     with Pre => Header'Length <= Available (Self);
+   --  The same with these bytes
 
    procedure Next (Self : in out Request);
    --  Forgets the request that was complete; the bytes behind it are the beginning of another one
@@ -76,6 +115,12 @@ package Appserver.HTTP.Parsing is
 
 private
 
+   function Announced (Self : Request) return Byte_Count is (Self.State.Wanted);
+   function Streamed_Last (Self : Request) return Natural is (Self.State.Content_Last);
+   function Streamed (Self : Request) return String is
+     (Self.Bytes (1 .. Self.State.Content_Last));
+   function Header (Self : Request) return String is
+     (Self.Bytes (Self.First .. Self.State.Header_Last));
    function Available (Self : Request) return Natural is
      (Self.Capacity - Self.Last + (Self.First - 1));
    function Is_Empty (Self : Request) return Boolean is (Self.Last < Self.First);

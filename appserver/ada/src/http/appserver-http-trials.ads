@@ -11,7 +11,8 @@ package Appserver.HTTP.Trials is
       Bytes  : String;
       Client : IP_Addresses.Address := IP_Addresses.No_Address) return String;
    --  To the requests in Bytes, with the limits that servers have. Their Date is that of the
-   --  beginning of 1970. What is not a whole request at the end of Bytes is not answered.
+   --  beginning of 1970. What is not a whole request at the end of Bytes is not answered. Content
+   --  that a receiver takes is given to it as one piece.
 
    function Answers
      (Service : not null Services.Service_Reference;

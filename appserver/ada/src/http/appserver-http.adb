@@ -131,11 +131,38 @@ package body Appserver.HTTP is
       end if;
    end Drop_File;
 
+   procedure Attach (Self : in out Answer_Draft; Source : not null Source_Reference) is
+   begin
+      Self.Source     := Source;
+      Self.Is_Counted := False;
+   end Attach;
+
+   procedure Attach
+     (Self : in out Answer_Draft; Source : not null Source_Reference; Length : Byte_Count) is
+   begin
+      Self.Source      := Source;
+      Self.Is_Counted  := True;
+      Self.File_Length := Length;
+   end Attach;
+
+   procedure Drop_Source (Self : in out Answer_Draft) is
+      Source : constant Source_Reference := Self.Source;
+   begin
+      Self.Source := null;
+      if Source /= null then
+         Source.Close;
+      end if;
+   exception
+      when others =>
+         null;
+   end Drop_Source;
+
    procedure Clear (Self : in out Answer_Draft) is
    begin
       Self.Text_Length   := 0;
       Self.Fields_Length := 0;
       Self.Drop_File;
+      Self.Drop_Source;
    end Clear;
 
    -------------

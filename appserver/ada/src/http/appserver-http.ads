@@ -95,6 +95,31 @@ package Appserver.HTTP is
      (for all C of Text => C not in ASCII.NUL .. ASCII.BS | ASCII.LF .. ASCII.US | ASCII.DEL);
    --  Whether Text can be the value of a field: it has no control characters (RFC 9110, 5.5)
 
+   ------------------------
+   -- Content by streams --
+   ------------------------
+
+   Least_Rate : constant := 500;
+   --  Bytes per second that a client sends or takes of content that is a stream, on average, or it
+   --  loses its connection: Time_Limits says over what time
+
+   type Content_Source is limited interface;
+   --  Content of a response that is made while it is sent, of any length, in constant memory. A
+   --  server calls it from one task at a time, though not always the same.
+
+   procedure Give
+     (Self : in out Content_Source; Into : out String; Count : out Natural) is abstract;
+   --  The next bytes, as the first Count of Into; 0 at the end. Into has room for 1,024 at least,
+   --  or for what is left of a length that is known.
+   --  It is asked when the client takes more. It may wait for what it gives, as a handler may.
+   --  What it raises is reported, and the client sees content that is cut off.
+
+   procedure Close (Self : not null access Content_Source) is null;
+   --  Called in any case, and last: the server knows the source no more. It may free it, and is to
+   --  be quick. What it raises is ignored.
+
+   type Source_Reference is access all Content_Source'Class;
+
    -----------
    -- Draft --
    -----------
@@ -137,7 +162,7 @@ package Appserver.HTTP is
       File   : Descriptor;
       Offset : Byte_Count;
       Length : Byte_Count)
-     with Pre => File /= No_File and then not Self.Has_File;
+     with Pre => File /= No_File and then not Self.Has_File and then not Self.Has_Source;
    --  Length bytes of an open regular file, from Offset on, are the content that HTTP.File_Part
    --  sends, without a copy of it. The file is the draft's from here on: it is closed when it was
    --  sent or is not wanted.
@@ -148,8 +173,25 @@ package Appserver.HTTP is
      with Post => not Self.Has_File;
    --  Closes it
 
+   procedure Attach (Self : in out Answer_Draft; Source : not null Source_Reference)
+     with Pre => not Self.Has_File and then not Self.Has_Source;
+   --  What Source gives is the content that HTTP.Streamed sends: in chunks, or to a client of
+   --  HTTP/1.0 until the connection is closed. Source is the draft's from here on: it is closed
+   --  when it was sent or is not wanted.
+
+   procedure Attach
+     (Self : in out Answer_Draft; Source : not null Source_Reference; Length : Byte_Count)
+     with Pre => not Self.Has_File and then not Self.Has_Source;
+   --  The same with a Content-Length. A source that ends before it is a failure.
+
+   function Has_Source (Self : Answer_Draft) return Boolean;
+
+   procedure Drop_Source (Self : in out Answer_Draft)
+     with Post => not Self.Has_Source;
+   --  Closes it
+
    procedure Clear (Self : in out Answer_Draft);
-   --  Content, fields and file: as it is before a handler is called
+   --  Content, fields, file and source: as it is before a handler is called
 
    -------------
    -- Request --
@@ -209,7 +251,8 @@ package Appserver.HTTP is
    --  The header's lines in their order
 
    function Content_Length (Self : Request) return Natural;
-   --  Of the content as it is, after the chunks of its transfer were joined
+   --  Of the content as it is, after the chunks of its transfer were joined; 0 if a receiver took
+   --  it
 
    function Content (Self : Request) return String;
    --  A copy of the content
@@ -260,6 +303,11 @@ package Appserver.HTTP is
      with Pre => Is_Media_Type (Media_Type.all);
    --  The part of a file that is attached to the draft
 
+   function Streamed
+     (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
+     with Pre => Is_Media_Type (Media_Type.all);
+   --  What the source gives that is attached to the draft
+
    function Not_Allowed (Request : HTTP.Request; Allow : String) return Response
      with Pre => Is_Field_Value (Allow);
    --  To a method that the target does not have: 405 with those that it has, as in "GET, HEAD"; to
@@ -285,9 +333,11 @@ package Appserver.HTTP is
       Header  : Duration := 20.0;
       --  From the first byte of a request to the end of its header; 408 after it
       Content : Duration := 60.0;
-      --  From there to the end of its content; 408 after it
+      --  From there to the end of its content; 408 after it. Each Least_Rate bytes that a receiver
+      --  takes prolong it by a second.
       Sending : Duration := 30.0;
-      --  Without a byte of an answer being taken
+      --  Without a byte of an answer being taken; of content that a source gives, Least_Rate bytes
+      --  for each second
       Closing : Duration := 0.5;
       --  Between requests, when a server stops: so late may a request come that was on its way
    end record;
@@ -331,8 +381,12 @@ private
 
    type Answer_Draft (Capacity : Positive) is limited new Text_Sinks.Text_Sink with record
       File          : Descriptor := No_File;
+      Source        : Source_Reference := null;
+      Is_Counted    : Boolean    := False;
+      --  The length of what Source gives is known
       Offset        : Byte_Count := 0;
       File_Length   : Byte_Count := 0;
+      --  Of the file's part, or of what Source gives
       Fields_Length : Natural    := 0;
       Text_Length   : Natural    := 0;
       Fields        : String (1 .. Fields_Capacity);
@@ -341,6 +395,7 @@ private
 
    function Length (Self : Answer_Draft) return Natural is (Self.Text_Length);
    function Has_File (Self : Answer_Draft) return Boolean is (Self.File /= No_File);
+   function Has_Source (Self : Answer_Draft) return Boolean is (Self.Source /= null);
    function Content (Self : Answer_Draft) return String is (Self.Text (1 .. Self.Text_Length));
 
    -----------------
@@ -370,6 +425,9 @@ private
    type Parse_Step is
      (In_Header, In_Content, In_Chunk_Size, In_Chunk, Behind_Chunk, In_Trailer, Complete);
 
+   type Filter_Marks is mod 2 ** 64;
+   --  A bit for each filter
+
    type Progress is record
       Step         : Parse_Step := In_Header;
       Continued    : Boolean    := False;
@@ -380,10 +438,18 @@ private
       --  The last byte of the header
       Content_Last : Natural    := 0;
       --  The last byte of the content as far as it is there
-      Wanted       : Natural    := 0;
-      --  How much is to follow: of the content, of a chunk
       Overhead     : Natural    := 0;
       --  Bytes of the transfer's chunks that are not content
+      Is_Planned   : Boolean    := False;
+      --  It was asked for what becomes of the content
+      Passed       : Filter_Marks := 0;
+      --  The filters that were asked then, too
+      Wanted       : Byte_Count := 0;
+      --  How much is to follow: of the content, of a chunk
+      Most         : Byte_Count := 0;
+      --  Bytes that the content may have
+      Taken        : Byte_Count := 0;
+      --  Bytes of content that a receiver took: they are not there any more
    end record;
    --  How far the parser has come. It is all that is kept, besides the bytes, of a request that
    --  arrives slowly.
@@ -442,7 +508,7 @@ private
    -- The response --
    ------------------
 
-   type Content_Kind is (None, Fixed_Text, Draft_Text, File_Bytes);
+   type Content_Kind is (None, Fixed_Text, Draft_Text, File_Bytes, Source_Bytes);
 
    type Response is record
       Status     : Status_Code   := Not_Found;
@@ -464,6 +530,9 @@ private
    function File_Part
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response is
      ((Status, File_Bytes, Media_Type, null));
+   function Streamed
+     (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response is
+     ((Status, Source_Bytes, Media_Type, null));
    function Status (Self : Response) return Status_Code is (Self.Status);
    function Media_Type (Self : Response) return Constant_Text is (Self.Media_Type);
 

@@ -15,7 +15,7 @@ procedure Counted_Device is
    use Appserver;
 
    package Web is new HTTP.Embedded
-     (Handle          => Counted_Service.Answer'Access,
+     (Service         => Counted_Service.Compressed'Access,
       Request_Content => 1_024,
       Log             => Counted_Service.Log'Access);
 

@@ -7,6 +7,7 @@ with Appserver.IP_Addresses;
 with Calculator;
 with Hello;
 with Proxy_Service;
+with Stream_Services;
 with Web_Services;
 
 package body Counted_Service is
@@ -50,5 +51,14 @@ package body Counted_Service is
       elsif Request.Path_Is ("/new") then New_Text (Request)
       elsif Request.Path_Is ("/raise") then Raised
       else Calculator.Answer (Request));
+
+   overriding function Plan
+     (Self : in out Counted; Request : HTTP.Request) return Services.Content_Plan is
+     (Stream_Services.Plan (Request));
+
+   overriding function Answer
+     (Self : in out Counted; Request : HTTP.Request) return HTTP.Response is
+     (if Stream_Services.Is_Here (Request) then Stream_Services.Answer (Request)
+      else Answer (Request));
 
 end Counted_Service;

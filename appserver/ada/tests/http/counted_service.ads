@@ -3,6 +3,8 @@
 --  What the examples of HTTP.md and REST.md answer, files, and what takes memory from the heap.
 
 with Appserver.HTTP.Access_Logs;
+with Appserver.HTTP.Compression;
+with Appserver.HTTP.Services;
 
 package Counted_Service is
 
@@ -13,6 +15,18 @@ package Counted_Service is
 
    function Answer (Request : HTTP.Request) return HTTP.Response;
    --  /new takes something from the heap, /raise raises an exception
+
+   type Counted is limited new HTTP.Services.Content_Service with null record;
+
+   overriding function Plan
+     (Self : in out Counted; Request : HTTP.Request) return HTTP.Services.Content_Plan;
+   overriding function Answer
+     (Self : in out Counted; Request : HTTP.Request) return HTTP.Response;
+
+   Service : aliased Counted;
+   --  The same, and what Stream_Services has
+
+   Compressed : aliased HTTP.Compression.Gzip_Filter (Service'Access, Compressors => 1);
 
    Log : aliased HTTP.Access_Logs.Access_Log (Lines => 16);
    --  To the file access.log of the folder

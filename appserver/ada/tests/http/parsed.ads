@@ -25,4 +25,10 @@ package Parsed is
       Limits : Parsing.Limits := (others => <>);
       Cut    : not null Cutting := Whole'Access) return String;
 
+   function Streamed_Outcome
+     (Bytes  : String;
+      Limits : Parsing.Limits := (others => <>);
+      Cut    : not null Cutting := Whole'Access) return String;
+   --  The same, with content that is taken out as it comes
+
 end Parsed;

@@ -147,6 +147,22 @@ package body Parser_Fuzz_Tests is
       end loop;
    end Cut;
 
+   procedure Streamed (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      State := 3;
+      for K in 1 .. Cases loop
+         declare
+            Bytes : constant String := Damaged;
+            Found : constant String := Parsed.Outcome (Bytes, Parsed.Small);
+         begin
+            Assert
+              (Parsed.Streamed_Outcome (Bytes, Parsed.Small, At_Random'Access), Found,
+               "as a stream: " & Bytes);
+         end;
+      end loop;
+   end Streamed;
+
    --  The end of an outcome, without a refusal's status
 
    function Requests_Of (Outcome : String) return String is
@@ -189,6 +205,7 @@ package body Parser_Fuzz_Tests is
    begin
       Result.Add_Test (Caller.Create ("parser, fuzzed: cut anywhere", Cut'Access));
       Result.Add_Test (Caller.Create ("parser, fuzzed: as the reference", Compared'Access));
+      Result.Add_Test (Caller.Create ("parser, fuzzed: content as a stream", Streamed'Access));
       return Result;
    end Suite;
 

@@ -7,9 +7,11 @@ with Appserver.Numerals_Tests;
 with AUnit.Test_Suites;
 with Contract_Tests;
 with Document_Tests;
+with Filter_Tests;
 with File_Tests;
 with JSON_Tests;
 with Lacking_Tests;
+with Multipart_Tests;
 with Parser_Fuzz_Tests;
 with Parser_Tests;
 with REST_Tests;
@@ -33,10 +35,12 @@ procedure Run_HTTP_Tests is
       Result.Add_Test (REST_Tests.Suite);
       Result.Add_Test (Proxy_Tests.Suite);
       Result.Add_Test (Contract_Tests.Suite);
+      Result.Add_Test (Multipart_Tests.Suite);
       Result.Add_Test (Lacking_Tests.Suite);
       Result.Add_Test (Server_Suites.On_Embedded.Suite (Folder));
       Result.Add_Test (Server_Suites.On_One_Loop.Suite (Folder));
       Result.Add_Test (Server_Suites.On_Two_Loops.Suite (Folder));
+      Result.Add_Test (Filter_Tests.Suite);
       return Result;
    end Suite;
 

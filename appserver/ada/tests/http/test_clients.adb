@@ -9,6 +9,8 @@ package body Test_Clients is
    use Ada.Strings.Unbounded;
    use GNAT.Sockets;
 
+   Patience : constant Duration := 60.0;
+
    procedure Connect (Self : in out Client; Port : Natural; Receive_Buffer : Natural := 0) is
    begin
       Self.Close;
@@ -17,8 +19,8 @@ package body Test_Clients is
          Set_Socket_Option
            (Self.Socket, Socket_Level, (GNAT.Sockets.Receive_Buffer, Receive_Buffer));
       end if;
-      Set_Socket_Option (Self.Socket, Socket_Level, (Receive_Timeout, 5.0));
-      Set_Socket_Option (Self.Socket, Socket_Level, (Send_Timeout, 5.0));
+      Set_Socket_Option (Self.Socket, Socket_Level, (Receive_Timeout, Patience));
+      Set_Socket_Option (Self.Socket, Socket_Level, (Send_Timeout, Patience));
       Set_Socket_Option (Self.Socket, IP_Protocol_For_TCP_Level, (No_Delay, True));
       Connect_Socket
         (Self.Socket, (Family_Inet, Inet_Addr ("127.0.0.1"), Port_Type (Port)));

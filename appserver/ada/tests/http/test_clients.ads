@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  A client of a server on this machine. What does not come within 5 seconds is an error of a test.
+--  A client of a server on this machine. What does not come within a minute is an error of a test.
 
 with Ada.Strings.Unbounded;
 

@@ -6,6 +6,7 @@ with Appserver.HTTP.Forms;
 with Appserver.HTTP.Proxies;
 with Appserver.IP_Addresses;
 with Proxy_Service;
+with Stream_Services;
 
 package body Web_Services is
 
@@ -106,7 +107,12 @@ package body Web_Services is
       elsif Site.Is_Open and then Request.Path_Starts_With ("/site/") then
         Site.Answer (Request, "/site/")
       elsif Request.Path_Is ("/form") then All_Fields (Request)
+      elsif Stream_Services.Is_Here (Request) then Stream_Services.Answer (Request)
       else Empty (Not_Found));
+
+   overriding function Plan
+     (Self : in out Web_Service; Request : HTTP.Request) return Services.Content_Plan is
+     (Stream_Services.Plan (Request));
 
    function Client (Request : HTTP.Request) return IP_Addresses.Address is
      (Proxies.Client_Address (Request, Proxy_Service.Trusted, Proxies.X_Forwarded));

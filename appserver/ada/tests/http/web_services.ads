@@ -3,6 +3,7 @@
 --  A service with a state, which tests/http asks through sockets.
 
 with Appserver.HTTP.Access_Logs;
+with Appserver.HTTP.Compression;
 with Appserver.HTTP.Services;
 
 package Web_Services is
@@ -15,18 +16,24 @@ package Web_Services is
       Count : Long_Long_Integer := 0;
    end Counter;
 
-   type Web_Service is limited new HTTP.Services.Service with record
+   type Web_Service is limited new HTTP.Services.Content_Service with record
       Requests : Counter;
    end record;
+
+   overriding function Plan
+     (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Services.Content_Plan;
+   --  As Stream_Services has it
 
    overriding function Answer
      (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Response;
    --  /address: the connection's. /forwarded, /x-forwarded: as Proxy_Service. /count: how often
    --  this service was asked for it. /cookies, /form: a line "NAME=VALUE" in hexadecimal digits for
-   --  each. /set-cookie?name=N&value=V. /site/: files, if there are
+   --  each. /set-cookie?name=N&value=V. /site/: files, if there are. Others: Stream_Services
 
    Only_One : aliased Web_Service;
    --  That of the embedded profile
+
+   Compressed : aliased HTTP.Compression.Gzip_Filter (Only_One'Access, Compressors => 2);
 
    procedure Open_Site (Path : String);
    --  With index files, files that are compressed already, and "public, max-age=60"

@@ -1,0 +1,74 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Filters that note when they are asked, in front of services that do so too
+
+with Ada.Strings.Unbounded;
+with Appserver.HTTP.Filters;
+with Appserver.HTTP.Services;
+
+package Filter_Services is
+
+   use Appserver;
+
+   Notes : Ada.Strings.Unbounded.Unbounded_String;
+
+   type Noting (Name : Character; Next : not null HTTP.Services.Service_Reference) is
+     limited new HTTP.Filters.Filter (Next => Next) with null record;
+   --  Answers /stop/NAME with 403, raises an exception for /raise/before and /raise/after
+
+   overriding procedure Before
+     (Self        : in out Noting;
+      Request     : HTTP.Request;
+      Answer      : in out HTTP.Response;
+      Is_Answered : in out Boolean);
+   overriding procedure After
+     (Self : in out Noting; Request : HTTP.Request; Answer : in out HTTP.Response);
+
+   type Catching is limited new HTTP.Filters.Filter with null record;
+   --  Takes the exceptions of the next one
+
+   overriding function Answer
+     (Self : in out Catching; Request : HTTP.Request) return HTTP.Response;
+
+   type Receiver is limited new HTTP.Services.Content_Receiver with null record;
+
+   overriding procedure Take
+     (Self : in out Receiver; Bytes : String; Wants_More : in out Boolean);
+   overriding function Answer
+     (Self : in out Receiver; Request : HTTP.Request) return HTTP.Response;
+
+   type Plain is limited new HTTP.Services.Service with null record;
+
+   overriding function Answer
+     (Self : in out Plain; Request : HTTP.Request) return HTTP.Response;
+
+   type Planning is limited new HTTP.Services.Content_Service with null record;
+
+   overriding function Plan
+     (Self : in out Planning; Request : HTTP.Request) return HTTP.Services.Content_Plan;
+   --  /stream, /refused; else buffered
+   overriding function Answer
+     (Self : in out Planning; Request : HTTP.Request) return HTTP.Response;
+
+   type Router (Next : not null HTTP.Services.Service_Reference) is
+     limited new HTTP.Services.Content_Service with null record;
+   --  Asks the next one for answers, but not for plans
+
+   overriding function Plan
+     (Self : in out Router; Request : HTTP.Request) return HTTP.Services.Content_Plan is
+     (HTTP.Services.Buffered);
+   overriding function Answer
+     (Self : in out Router; Request : HTTP.Request) return HTTP.Response is
+     (Self.Next.Answer (Request));
+
+   Plain_Service    : aliased Plain;
+   Planning_Service : aliased Planning;
+   Inner_Plain      : aliased Noting ('b', Plain_Service'Access);
+   Outer_Plain      : aliased Noting ('a', Inner_Plain'Access);
+   Inner            : aliased Noting ('b', Planning_Service'Access);
+   Outer            : aliased Noting ('a', Inner'Access);
+   Routed           : aliased Router (Inner_Plain'Access);
+   Outer_Routed     : aliased Noting ('a', Routed'Access);
+   Caught           : aliased Catching (Inner_Plain'Access);
+
+end Filter_Services;

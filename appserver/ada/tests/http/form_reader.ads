@@ -1,0 +1,23 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  A reader of multipart/form-data that keeps all, for tests
+
+with Ada.Strings.Unbounded;
+with Appserver.HTTP.Multipart;
+
+package Form_Reader is
+
+   use Appserver;
+
+   type Recorder is limited new HTTP.Multipart.Reader with record
+      Text : Ada.Strings.Unbounded.Unbounded_String;
+   end record;
+   --  Text: "name|file|type:content;" for each part
+
+   overriding procedure Begin_Part (Self : in out Recorder);
+   overriding procedure Take_Part (Self : in out Recorder; Bytes : String);
+   overriding procedure End_Part (Self : in out Recorder);
+   overriding function Answer
+     (Self : in out Recorder; Request : HTTP.Request) return HTTP.Response;
+
+end Form_Reader;

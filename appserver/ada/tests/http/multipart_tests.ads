@@ -1,0 +1,11 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  The reader of multipart/form-data, sentence by sentence and on damaged forms
+
+with AUnit.Test_Suites;
+
+package Multipart_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+end Multipart_Tests;
