@@ -94,11 +94,12 @@ fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
     }
 }
 
-/// Equivalence within a margin that the control raised is true, but not what was asked; and that
+/// What rests on an assumption decides nothing. Equivalence within a margin that the control raised is true, but not what was asked; and that
 /// a subject is a little slower does not tell a gate by how much.
 fn decided(pair: &Pair, measure: &Measure) -> bool {
     let (ratio, margin) = (pair.comparison.ratio, measure.margin);
     match pair.comparison.verdict {
+        _ if pair.ratio.assumed => false,
         None | Some(Verdict::Inconclusive { .. }) => false,
         Some(Verdict::SmallButReal { faster: false }) => !measure.gate,
         Some(Verdict::Equivalent) => ratio.low >= 1.0 - margin && ratio.high <= 1.0 + margin,
@@ -109,6 +110,7 @@ fn decided(pair: &Pair, measure: &Measure) -> bool {
 fn precise(pair: &Pair, width: f64) -> bool {
     let ratio = pair.comparison.ratio;
     pair.ratio.supports_verdict()
+        && !pair.ratio.assumed
         && ratio.high <= ratio.estimate * (1.0 + width)
         && ratio.low >= ratio.estimate * (1.0 - width)
 }

@@ -55,7 +55,7 @@ fn runs_of_equal_subjects_say_nothing_false() {
     ];
     let mut rows = Vec::new();
     for (i, kind) in kinds.iter().enumerate() {
-        let all = documents::runs(1000, if kind.points > 20 { 10 } else { 30 });
+        let all = documents::runs(1000, if kind.points > 20 { 5 } else { 15 });
         let (mut wrong, mut missed) = (0, 0);
         for seed in 0..all {
             let results = kind.run((i as u64) << 32 | seed);
@@ -126,7 +126,7 @@ fn one_true_difference_is_found_as_by_bonferroni() {
         (40, 8, 20, 0.03),
         (20, 3, 24, 0.05),
     ] {
-        let all = documents::runs(1000, 30);
+        let all = documents::runs(1000, 10);
         let (mut flips, mut bonferroni) = (0, 0);
         for seed in 0..all {
             let logs = family(points, subjects, blocks, scatter, seed);

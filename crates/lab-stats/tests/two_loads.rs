@@ -46,12 +46,11 @@ fn of(between: &Between, metric: Metric) -> &Changed {
 
 #[test]
 fn a_server_that_became_slower_is_slower_in_every_respect() {
-    let first = loaded("a", 1, 1e6, 12, |_| ());
-    let second = loaded("b", 2, 1.5e6, 12, |s| s.server_bytes = Some(3 << 20));
+    let first = loaded("a", 1, 1e6, 120, |_| ());
+    let second = loaded("b", 2, 1.5e6, 120, |s| s.server_bytes = Some(3 << 20));
     let found = compared(&first, &second).unwrap();
-    assert_eq!(found.blocks, [12, 12]);
+    assert_eq!(found.blocks, [120, 120]);
     let metrics: Vec<Metric> = found.changes.iter().map(|c| c.metric.clone()).collect();
-    // 4,800 requests do not suffice for p99.99, and all others are there.
     let all = [
         Metric::TIME_PER_REQUEST,
         Metric::P50,
@@ -112,7 +111,8 @@ fn equal_servers_are_seldom_told_apart() {
         let first = loaded("a", 2 * pair + 1, 1e6, 12, |_| ());
         let second = loaded("a", 2 * pair + 2, 1e6, 12, |_| ());
         let found = compared(&first, &second).unwrap();
-        let excludes = |c: &Changed| c.change.low > 1.0 || c.change.high < 1.0;
+        let known = |c: &Changed| c.change.level > 0.0;
+        let excludes = |c: &Changed| known(c) && (c.change.low > 1.0 || c.change.high < 1.0);
         wrong += u64::from(found.changes.iter().any(excludes));
     }
     // 5 % would be 3; more than 9 of 60 has a chance of 0.1 %.
@@ -141,7 +141,8 @@ fn what_a_run_does_not_have_is_not_compared() {
     let few = compared(&first, &loaded("a", 2, 1e6, 4, |_| ())).unwrap();
     assert!(few.reservations.iter().any(|r| r.kind == "few-blocks"));
     let open = |c: &Changed| matches!(c.verdict, Some(Verdict::Inconclusive { .. }));
-    assert!(few.changes.iter().all(open), "{:?}", few.changes);
+    let mut tails = few.changes.iter().filter(|c| c.metric.id.starts_with('p'));
+    assert!(tails.all(open), "{:?}", few.changes);
 }
 
 #[test]

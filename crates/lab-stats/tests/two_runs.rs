@@ -15,9 +15,10 @@ use lab_stats::ratio::Level;
 use lab_stats::{between, rank_sum, stop};
 use simulator::{CALM, Random, Simulator, World, contradicts, most};
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// Pairs of runs of each kind.
-const PAIRS: u64 = 1000;
+static PAIRS: LazyLock<u64> = LazyLock::new(|| documents::runs(1000, 100));
 /// What a pair may get wrong, as a part of all pairs.
 const ALPHA: f64 = 0.05;
 
@@ -68,7 +69,7 @@ fn what_did_not_change_is_not_said_to_have() {
     ];
     let rows = scenarios.iter().enumerate().map(|(i, scenario)| {
         let tally = scenario.tally(i as u64, 1.0);
-        let most = most(PAIRS, ALPHA);
+        let most = most(*PAIRS, ALPHA);
         let name = scenario.name;
         assert!(tally.contradicted <= most, "{name}: {}", tally.contradicted);
         assert!(tally.missed <= most, "{name}: {}", tally.missed);
@@ -97,7 +98,7 @@ fn true_changes_are_found() {
             let scenario = scenario("", [&before, &after], [20, 20]);
             let tally = scenario.tally(100 + i as u64, 1.05);
             let found = tally.named as f64 / tally.changes as f64;
-            let most = most(PAIRS, ALPHA);
+            let most = most(*PAIRS, ALPHA);
             assert!(tally.contradicted <= most, "{name}: {}", tally.contradicted);
             assert!(tally.missed <= most, "{name}: {}", tally.missed);
             assert!(found >= *power, "{name}: found {found}");
@@ -117,7 +118,7 @@ fn runs_that_scatter_differently_keep_the_level() {
         family: 1,
     };
     let (mut alone, mut whole) = (0, 0);
-    for seed in 0..PAIRS {
+    for seed in 0..*PAIRS {
         let mut random = Random(seed);
         let few: Vec<f64> = (0..10).map(|_| 3.0 * random.normal()).collect();
         let many: Vec<f64> = (0..40).map(|_| random.normal()).collect();
@@ -126,8 +127,8 @@ fn runs_that_scatter_differently_keep_the_level() {
         let change = change(&few, &many, level).unwrap().interval;
         whole += u64::from(change.low > 1.0 || change.high < 1.0);
     }
-    assert!(alone > most(PAIRS, ALPHA), "{alone}");
-    assert!(whole <= most(PAIRS, ALPHA), "{whole}");
+    assert!(alone > most(*PAIRS, ALPHA), "{alone}");
+    assert!(whole <= most(*PAIRS, ALPHA), "{whole}");
 }
 
 fn scenario(name: &'static str, worlds: [&World; 2], blocks: [u32; 2]) -> Scenario {
@@ -149,7 +150,7 @@ fn looking(name: &'static str, worlds: [&World; 2]) -> Scenario {
 impl Scenario {
     fn tally(&self, seed: u64, truth: f64) -> Tally {
         let mut tally = Tally::default();
-        for pair in 0..PAIRS {
+        for pair in 0..*PAIRS {
             let runs = [0, 1].map(|i| self.run(i, (seed << 32) + 2 * pair + i as u64));
             tally.add(&compared(&runs), truth);
         }
@@ -207,8 +208,8 @@ impl Tally {
     fn row(&self, name: &str, right: u64) -> Vec<String> {
         vec![
             name.to_string(),
-            percent(self.contradicted as f64 / PAIRS as f64),
-            percent(self.missed as f64 / PAIRS as f64),
+            percent(self.contradicted as f64 / *PAIRS as f64),
+            percent(self.missed as f64 / *PAIRS as f64),
             percent(right as f64 / self.changes as f64),
         ]
     }

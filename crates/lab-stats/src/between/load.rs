@@ -64,7 +64,7 @@ pub(crate) fn changes(sides: &Sides, points: &[[PointId; 2]]) -> Vec<Changed> {
             let known = metrics
                 .iter()
                 .filter(|m| both.iter().all(|visits| has(visits, m)));
-            asked.extend(known.map(|metric| (place.clone(), both.clone(), metric)));
+            asked.extend(known.map(|metric| (place, both.clone(), metric)));
         }
     }
     let level = Level {
