@@ -65,6 +65,14 @@ impl Ratio {
         }
     }
 
+    /// With the level that all intervals of a family have together, where each takes its part of `alpha`.
+    pub(crate) fn of_family(mut self, alpha: f64) -> Ratio {
+        if self.interval.level > 0.0 {
+            self.interval.level = Interval::level_of(alpha);
+        }
+        self
+    }
+
     /// The interval has the level that was asked for, so a verdict may be drawn from it.
     pub fn supports_verdict(&self) -> bool {
         self.sufficient && !self.unresolved

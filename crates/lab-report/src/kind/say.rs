@@ -77,7 +77,8 @@ pub fn has_level(interval: &Interval, asked: f64) -> bool {
 
 /// What few blocks mean for the intervals with these levels, if they are too few.
 pub fn low_level(asked: f64, levels: impl Iterator<Item = f64>) -> Option<String> {
-    let levels: Vec<f64> = levels.collect();
+    // Where there is no interval, there is no level.
+    let levels: Vec<f64> = levels.filter(|level| *level > 0.0).collect();
     let least = levels.iter().copied().fold(f64::INFINITY, f64::min);
     let most = levels.iter().copied().fold(0.0, f64::max);
     let held = match most - least < 5e-4 {

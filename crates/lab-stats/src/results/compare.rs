@@ -346,7 +346,7 @@ impl<'b, 'r> Family<'b, 'r> {
         let pairs = self.asked.into_iter().map(|asked| {
             let (ratio, is_judged) = match asked.ratio {
                 Source::Member(member) => (of(member)?, true),
-                Source::Pooled(pooled) => ((pooled.ratio)(each)?, true),
+                Source::Pooled(pooled) => ((pooled.ratio)(each)?.of_family(alpha), true),
                 Source::Own(ratio) => (ratio, false),
             };
             let skeleton = asked.comparison;

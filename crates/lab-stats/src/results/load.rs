@@ -273,12 +273,16 @@ static RATES: [Metric; 2] = [Metric::THROUGHPUT, Metric::SERVER_CPU];
 
 static LATENCIES: [Metric; 3] = [Metric::P50, Metric::P90, Metric::P99];
 
+/// In a closed loop who stalls is asked less, so that its tail is no user's.
+static CLOSED: [Metric; 3] = [Metric::THROUGHPUT, Metric::P50, Metric::SERVER_CPU];
+
 /// The metrics in which servers are compared at a point. Those that the lab starts are each offered a rate
 /// of its own in an open loop, so that their throughputs say nothing there; and in a closed loop, in which
 /// who stalls is asked less, their response times do not.
 fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
     match (plan.serving(), plan.is_open(point)) {
-        (None, _) => &IN_TURNS,
+        (None, true) => &IN_TURNS,
+        (None, false) => &CLOSED,
         (Some(_), true) => &LATENCIES,
         (Some(_), false) => &RATES,
     }
@@ -344,7 +348,7 @@ fn lacks(blocks: &[&Visit], per_10_000: u32) -> bool {
 /// In what all servers are compared with each other: what the report tells of each point.
 fn ranked(plan: &Plan, point: PointId) -> &'static [Metric] {
     match (plan.serving(), plan.is_open(point)) {
-        (None, _) => &IN_TURNS,
+        (None, _) => metrics(plan, point),
         (Some(_), true) => &LATENCIES,
         (Some(_), false) => &[],
     }

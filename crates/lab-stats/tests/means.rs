@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Ratios of means whose blocks have pauses now and then: how often their intervals miss the truth.
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test means` writes the table of `docs/statistics.md`.
+
+mod documents;
+mod simulator;
+
+use documents::percent;
+use lab_stats::mean::ratio_of_means;
+use simulator::{Random, most};
+
+/// What makes a subject's blocks longer than the baseline's, each by chance.
+struct World {
+    name: &'static str,
+    blocks: usize,
+    /// The chance of a block to have pauses, and how much longer they make it on average.
+    pauses: (f64, f64),
+    /// Pauses of a block are exponential, not all alike.
+    scattered: bool,
+    /// How many of 100 may miss; more than 5 is the method's limit, and published.
+    most_of_100: f64,
+}
+
+#[test]
+fn intervals_of_ratios_of_means_follow_skew() {
+    let world = |name, blocks, pauses, scattered, most_of_100| World {
+        name,
+        blocks,
+        pauses,
+        scattered,
+        most_of_100,
+    };
+    let none = "no pauses";
+    let often = "half as long again in 3 blocks of 10";
+    let seldom = "half as long again in 1 block of 10";
+    let collector = "a collector: exponential, 20 % on average";
+    let worlds = [
+        world(none, 12, (0.0, 0.0), false, 7.0),
+        world(none, 40, (0.0, 0.0), false, 7.0),
+        world(collector, 12, (1.0, 0.2), true, 7.0),
+        world(collector, 40, (1.0, 0.2), true, 7.0),
+        world(often, 12, (0.3, 0.5), false, 7.0),
+        world(often, 40, (0.3, 0.5), false, 7.0),
+        world(seldom, 12, (0.1, 0.5), false, 35.0),
+        world(seldom, 40, (0.1, 0.5), false, 7.0),
+        world(seldom, 80, (0.1, 0.5), false, 7.0),
+    ];
+    let mut rows = Vec::new();
+    for (i, world) in worlds.iter().enumerate() {
+        let runs = documents::runs(1000, 100);
+        let (mut missed, mut sum) = (0, 0.0);
+        for seed in 0..runs {
+            let mut random = Random((i as u64) << 32 | seed);
+            let [mine, base] = world.measured(&mut random);
+            let found = ratio_of_means(&mine, &base, seed, 0.05).unwrap();
+            let truth = world.truth();
+            missed += u64::from(found.low > truth || found.high < truth);
+            sum += found.estimate / truth;
+        }
+        println!("{} {}: {missed} of {runs}", world.name, world.blocks);
+        assert!(
+            missed <= most(runs, world.most_of_100 / 100.0),
+            "{}",
+            world.name
+        );
+        let bias = sum / runs as f64 - 1.0;
+        assert!(bias.abs() < 0.02, "{}: {bias}", world.name);
+        rows.push(vec![
+            world.name.to_string(),
+            world.blocks.to_string(),
+            format!("{:.3}", world.truth()),
+            percent(missed as f64 / runs as f64),
+        ]);
+    }
+    let head = [
+        "blocks of the subject",
+        "blocks",
+        "true ratio",
+        "interval misses",
+    ];
+    let table = documents::table(&head, &rows);
+    println!("{table}");
+    documents::update("means", &table);
+}
+
+impl World {
+    /// The subject's blocks and the baseline's, on a machine whose speed scatters by 15 % for both alike.
+    fn measured(&self, random: &mut Random) -> [Vec<f64>; 2] {
+        let both = (0..self.blocks).map(|_| {
+            let speed = (0.15 * random.normal()).exp();
+            let [a, b] = [0, 1].map(|_| speed * (0.01 * random.normal()).exp());
+            let has = random.uniform() <= self.pauses.0;
+            let length = if self.scattered {
+                -random.uniform().ln()
+            } else {
+                1.0
+            };
+            let pause = if has { self.pauses.1 * length } else { 0.0 };
+            (a * (1.0 + pause), b)
+        });
+        let (mine, base) = both.unzip();
+        [mine, base]
+    }
+
+    fn truth(&self) -> f64 {
+        1.0 + self.pauses.0 * self.pauses.1
+    }
+}
