@@ -17,7 +17,6 @@ use crate::bootstrap::SplitMix64;
 use crate::few::{self, Prior};
 use crate::ratio::Ratio;
 use crate::{dependence, family, order, signed_rank};
-use std::collections::BTreeMap;
 
 /// Up to so many blocks all flips are made: 2,048, since the opposite of a flip says the same.
 const ALL: usize = 12;
@@ -70,7 +69,8 @@ pub fn together(
     let blocks = comparisons.iter().map(|c| c.by_block.len()).max();
     let share = alpha * enough.len() as f64 / all;
     let flips = Flips::new(blocks.unwrap_or(0), seed);
-    let limits = Limits::new(&flips, &enough, share);
+    let limits = Limits::new(flips, &enough, share);
+    let mut index = 0..enough.len();
     let few = merged.iter().flatten();
     let few: Vec<&[f64]> = few.map(|m| &*m.values).collect();
     let prior = Prior::new(&few, processes);
@@ -78,7 +78,7 @@ pub fn together(
         let merged = merged.as_ref()?;
         let exact = limits.as_ref().filter(|_| has_enough(&merged));
         let (log, p) = match (exact, merged.values.len()) {
-            (Some(limits), _) => limits.interval(merged, share)?,
+            (Some(limits), _) => limits.interval(index.next()?, merged, share)?,
             (None, 1) => (alone(merged.values[0]), 1.0),
             (None, _) => {
                 let (log, p) = few::interval(&merged.values, alpha / all, prior, comparison.error);
@@ -189,69 +189,105 @@ impl Flips {
         Flips { count, signs }
     }
 
-    /// For each flip the greatest statistic of all comparisons about these centres.
-    fn greatest(&self, comparisons: &[&Merged], centres: &[f64]) -> Vec<f64> {
-        // The statistic grows with its share, so of comparisons with as many values the greatest share is enough.
-        let mut shares: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    /// A comparison's statistic about a centre, for each flip.
+    fn statistics(&self, merged: &Merged, centre: f64) -> Vec<f64> {
+        let scores = scores(&merged.values, centre);
+        let squares: f64 = scores.iter().map(|s| s * s).sum();
         let mut sums = vec![0.0; self.count];
-        for (merged, &centre) in comparisons.iter().zip(centres) {
-            let scores = scores(&merged.values, centre);
-            let squares: f64 = scores.iter().map(|s| s * s).sum();
-            if squares == 0.0 {
-                continue;
-            }
-            sums.fill(0.0);
-            for (score, block) in scores.iter().zip(&merged.blocks) {
-                let signs = &self.signs[block * self.count..(block + 1) * self.count];
-                let sums = sums.iter_mut().zip(signs);
-                sums.for_each(|(sum, sign)| *sum += score * f64::from(*sign));
-            }
-            let n = merged.values.len();
-            let greatest = shares.entry(n).or_insert_with(|| vec![0.0; self.count]);
-            let whole = squares * n as f64;
-            let both = greatest.iter_mut().zip(&sums);
-            both.for_each(|(greatest, sum)| *greatest = f64::max(*greatest, sum * sum / whole));
+        if squares == 0.0 {
+            return sums;
         }
-        let mut all = vec![0.0_f64; self.count];
-        for (n, shares) in shares {
-            for (greatest, share) in all.iter_mut().zip(shares) {
-                *greatest = greatest.max(statistic(share, n));
-            }
+        for (score, block) in scores.iter().zip(&merged.blocks) {
+            let signs = &self.signs[block * self.count..(block + 1) * self.count];
+            let sums = sums.iter_mut().zip(signs);
+            sums.for_each(|(sum, sign)| *sum += score * f64::from(*sign));
+        }
+        let n = merged.values.len();
+        let whole = squares * n as f64;
+        sums.iter_mut()
+            .for_each(|sum| *sum = statistic(*sum * *sum / whole, n));
+        sums
+    }
+
+    /// For each flip the greatest statistics of all comparisons about these centres.
+    fn greatest(&self, comparisons: &[&Merged], centres: &[f64]) -> Vec<Greatest> {
+        let mut all = vec![Greatest::default(); self.count];
+        for (i, (merged, &centre)) in comparisons.iter().zip(centres).enumerate() {
+            let statistics = self.statistics(merged, centre);
+            let both = all.iter_mut().zip(statistics);
+            both.for_each(|(greatest, statistic)| greatest.add(i, statistic));
         }
         all
     }
 }
 
+/// The greatest statistic of a flip, whose it is, and the greatest of all others.
+#[derive(Clone, Copy, Default)]
+struct Greatest {
+    value: f64,
+    of: usize,
+    of_others: f64,
+}
+
+impl Greatest {
+    fn add(&mut self, comparison: usize, statistic: f64) {
+        if statistic > self.value {
+            self.of_others = self.value;
+            (self.value, self.of) = (statistic, comparison);
+        } else {
+            self.of_others = self.of_others.max(statistic);
+        }
+    }
+
+    /// Of all comparisons but one.
+    fn without(&self, comparison: usize) -> f64 {
+        if self.of == comparison {
+            self.of_others
+        } else {
+            self.value
+        }
+    }
+}
+
 /// What the flips leave to chance.
 struct Limits {
+    flips: Flips,
     /// The greatest statistics about 0, descending.
     about_zero: Vec<f64>,
+    /// The same about the estimates, by flip.
+    about_centres: Vec<Greatest>,
     /// A comparison is told apart from what its statistic about it exceeds this.
     limit: f64,
+    /// Of so many flips at the most a statistic may be as great as one that tells apart, its own included.
+    most: usize,
 }
 
 impl Limits {
     /// `None`: there are too few flips for the level.
-    fn new(flips: &Flips, comparisons: &[&Merged], alpha: f64) -> Option<Limits> {
+    fn new(flips: Flips, comparisons: &[&Merged], alpha: f64) -> Option<Limits> {
         // Rounding must not cost a flip.
         let most = (alpha * flips.count as f64 + 1e-9) as usize;
         let centres: Option<Vec<f64>> = comparisons.iter().map(|m| m.centre()).collect();
-        let mut about_centres = flips.greatest(comparisons, &centres?);
-        about_centres.get_mut(..1)?.fill(f64::INFINITY);
-        let mut about_zero = flips.greatest(comparisons, &vec![0.0; comparisons.len()]);
-        for statistics in [&mut about_centres, &mut about_zero] {
-            statistics.sort_unstable_by(|a, b| b.total_cmp(a));
-        }
-        // The blocks as they are are one of the flips.
-        let limit = about_centres.get(most).filter(|_| most > 0)?;
+        let about_centres = flips.greatest(comparisons, &centres?);
+        let about_zero = flips.greatest(comparisons, &vec![0.0; comparisons.len()]);
+        let descending = |statistics: &[Greatest]| {
+            let mut values: Vec<f64> = statistics.iter().map(|s| s.value).collect();
+            values.sort_unstable_by(|a, b| b.total_cmp(a));
+            values
+        };
+        // The blocks as they are are one of the flips, and about the estimates the least of them.
+        let limit = *descending(about_centres.get(1..)?).get(most.checked_sub(1)?)?;
         Some(Limits {
-            about_zero,
-            limit: *limit,
+            about_zero: descending(&about_zero),
+            about_centres,
+            limit,
+            most,
+            flips,
         })
     }
 
-    /// The interval of the logarithm, and the adjusted p-value of 0; both say the same of 0.
-    fn interval(&self, merged: &Merged, alpha: f64) -> Option<(Interval, f64)> {
+    /// The interval of the logarithm of one of the comparisons, and the adjusted p-value of 0; both say the same of 0.
+    fn interval(&self, index: usize, merged: &Merged, alpha: f64) -> Option<(Interval, f64)> {
         let estimate = merged.centre()?;
         let own = |centre: f64| at(&merged.values, centre);
         // Two sums of the same numbers in another order differ in their last bits.
@@ -263,6 +299,13 @@ impl Limits {
         if p > alpha {
             low = low.min(0.0);
             high = high.max(0.0);
+        } else if low <= 0.0 && high >= 0.0 {
+            let bound = self.beyond_zero(index, merged, estimate);
+            if estimate > 0.0 {
+                low = bound;
+            } else {
+                high = bound;
+            }
         }
         let interval = Interval {
             estimate,
@@ -271,6 +314,31 @@ impl Limits {
             level: 1.0,
         };
         Some((interval, p))
+    }
+
+    /// The bound between 0, which the flips contradict, and the estimate: by flips about the bound itself, since of
+    /// few blocks those about the estimate ask for more.
+    fn beyond_zero(&self, index: usize, merged: &Merged, estimate: f64) -> f64 {
+        let contradicts = |centre: f64| {
+            let own = self.flips.statistics(merged, centre);
+            let mine = own[0] * (1.0 - 1e-9);
+            let others = self.about_centres.iter().map(|g| g.without(index));
+            let flips = own.iter().zip(others).skip(1);
+            flips.filter(|(own, other)| own.max(*other) >= mine).count() < self.most
+        };
+        let (mut out, mut within) = (0.0, 1.0);
+        if !contradicts(0.0) {
+            return 0.0;
+        }
+        for _ in 0..40 {
+            let middle = 0.5 * (out + within);
+            if contradicts(middle * estimate) {
+                out = middle;
+            } else {
+                within = middle;
+            }
+        }
+        out * estimate
     }
 }
 

@@ -8,6 +8,7 @@ use lab_model::*;
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::ratio::Ratio;
 use lab_stats::results::results;
+use lab_stats::sign_flip::together;
 use lab_stats::verdict::{Margin, verdict};
 use lab_stats::{stop, stopping, warmup};
 use simulator::figures::{interval, judged, places, reading, warnings};
@@ -87,6 +88,19 @@ fn few_blocks_say_what_they_take_for_granted() {
     assert!(
         few.len() == 1 && few[0].contains("3 blocks") && few[0].contains("6 blocks"),
         "{few:?}"
+    );
+}
+
+/// Six blocks that all say slower are enough, however much they scatter: no other signs are as far from 1.
+#[test]
+fn six_blocks_that_agree_decide() {
+    let logs: Vec<Option<f64>> = [0.7, 2.3, 1.1, 1.9, 0.9, 1.4].map(Some).to_vec();
+    let found = together(&[logs.into()], 0.05, 1, 2)[0].unwrap();
+    assert_eq!(found.p, 1.0 / 32.0);
+    assert!(found.interval.low > 1.0, "{found:?}");
+    assert!(
+        found.interval.low < 2.0 && found.interval.high > 10.0,
+        "{found:?}"
     );
 }
 
