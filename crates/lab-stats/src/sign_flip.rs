@@ -17,6 +17,7 @@ use crate::bootstrap::SplitMix64;
 use crate::few::{self, Prior};
 use crate::ratio::Ratio;
 use crate::{dependence, family, order, signed_rank};
+use std::collections::HashMap;
 
 /// Up to so many blocks all flips are made: 2,048, since the opposite of a flip says the same.
 const ALL: usize = 12;
@@ -53,6 +54,29 @@ impl From<Vec<Option<f64>>> for Logs {
 /// than `alpha` needs get their part of `alpha` (Bonferroni) by [`few::interval`], which takes blocks to scatter
 /// normally; `processes`: how many scatter on their own. With one block there is no interval.
 pub fn together(
+    comparisons: &[Logs],
+    alpha: f64,
+    seed: u64,
+    processes: usize,
+) -> Vec<Option<Ratio>> {
+    // What is asked twice, such as a mean over one point, is one comparison.
+    let mut different: Vec<Logs> = Vec::new();
+    let mut known: HashMap<Vec<Option<u64>>, usize> = HashMap::new();
+    let which: Vec<usize> = comparisons
+        .iter()
+        .map(|logs| {
+            let bits = logs.by_block.iter().map(|log| log.map(f64::to_bits));
+            *known.entry(bits.collect()).or_insert_with(|| {
+                different.push(logs.clone());
+                different.len() - 1
+            })
+        })
+        .collect();
+    let ratios = of_different(&different, alpha, seed, processes);
+    which.into_iter().map(|i| ratios[i]).collect()
+}
+
+fn of_different(
     comparisons: &[Logs],
     alpha: f64,
     seed: u64,
