@@ -33,8 +33,15 @@ fn two_loads_are_compared_and_shown_in_every_form() {
         .map(|ending| file(ending).to_str().unwrap().to_string())
         .collect();
     let exports: Vec<&str> = files.iter().flat_map(|f| ["--export", f]).collect();
-    let (_place, ended) = compared([&fast.url("/a"), &slow.url("/a")], &exports);
-    ended.expect(0);
+    // On a machine with other work seconds can depend on each other, and decide nothing: then it is tried again.
+    let tried = (0..4).any(|_| {
+        let (_place, ended) = compared([&fast.url("/a"), &slow.url("/a")], &exports);
+        ended.expect(0);
+        std::fs::read_to_string(file("csv"))
+            .unwrap()
+            .contains(",slower,")
+    });
+    assert!(tried, "never slower");
     let shown = std::fs::read_to_string(file("txt")).unwrap();
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in [
