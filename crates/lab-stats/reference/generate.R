@@ -46,11 +46,6 @@ for (id in seq_along(samples)) {
   line("acf1", acf(x, lag.max = 1, plot = FALSE)$acf[2], id = id)
 }
 
-for (p in list(c(0.01, 0.02, 0.03, 0.005), c(0.4, 0.5, 0.6), c(0.001), c(0.03, 0.03, 0.2))) {
-  line("p", p)
-  line("holm", p.adjust(p, "holm"))
-}
-
 for (x in list(c(1, 10, 100, 500, 1000), c(1, 10, 100, 1000), c(1, 2), c(2, 2, 7, 9))) {
   time <- (1500 + 110 * x) * exp(rnorm(length(x), 0, 0.03))
   fit <- lm(time ~ x, weights = 1 / time^2)

@@ -6,7 +6,7 @@ mod lines;
 
 use lab_stats::rank_sum::RankSum;
 use lab_stats::signed_rank::SignedRank;
-use lab_stats::{dependence, family, fit, normal, order, rank_sum, signed_rank, usl, warmup};
+use lab_stats::{dependence, fit, normal, order, rank_sum, signed_rank, usl, warmup};
 use lines::{Line, close, lines};
 
 const R: &str = include_str!("../reference/r.txt");
@@ -119,13 +119,6 @@ fn autocorrelation_is_that_of_acf() {
     for line in lines(R, "acf1") {
         let r = dependence::autocorrelation(&sample(line.key("id"))).unwrap();
         close(&[r], &line.numbers, 1e-12);
-    }
-}
-
-#[test]
-fn holm_is_that_of_p_adjust() {
-    for (p, adjusted) in lines(R, "p").zip(lines(R, "holm")) {
-        close(&family::holm(&p.numbers), &adjusted.numbers, 1e-15);
     }
 }
 
