@@ -46,7 +46,6 @@ fn two_loads_are_compared_and_shown_in_every_form() {
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in [
         "time for each request",
-        "slower",
         "p50",
         "The two loads did not take turns",
         &format!("http://{}", fast.address),
