@@ -141,7 +141,7 @@ pub(crate) const UNKNOWN: Interval = Interval {
     level: 0.0,
 };
 
-/// One block says nothing of scatter.
+/// A value without an interval: one block says nothing of scatter.
 pub(crate) fn alone(value: f64) -> Interval {
     Interval {
         estimate: value,

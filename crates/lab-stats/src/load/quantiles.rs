@@ -10,7 +10,7 @@ use crate::analysis::Interval;
 use crate::change::quotient;
 use crate::dependence::{self, Merged};
 use crate::ratio::Ratio;
-use crate::{family, likelihood, normal};
+use crate::{family, likelihood, normal, sign_flip};
 
 /// Quantiles that are given, of 10,000.
 pub const PARTS: [u32; 6] = [5000, 7500, 9000, 9900, 9990, 9999];
@@ -150,12 +150,7 @@ impl Tails {
         let value = |row: usize| self.values[row] as f64;
         let estimate = value(row);
         if !self.has_interval(per_10_000) {
-            return Some(Interval {
-                estimate,
-                low: estimate,
-                high: estimate,
-                level: 0.0,
-            });
+            return Some(sign_flip::alone(estimate));
         }
         let t = normal::student_upper_quantile(self.groups as u32 - 1, alpha / 2.0);
         let accepted = |row: usize| likelihood::is_mean_zero(&self.excess(row, per_10_000), t * t);

@@ -17,7 +17,9 @@ use crate::refusals::failed;
 use crate::stopping;
 use lab_model::point_load::KEEP_ALIVE;
 use lab_model::{ErrorKind, Metric, Plan, PointId, Run, SubjectId};
-use std::collections::{BTreeMap, HashSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
 
 /// How many, six quantiles, and the greatest.
 type Times = [Metric; 8];
@@ -308,15 +310,25 @@ fn ask<'v>(family: &mut Family<'v, '_>, visits: &'v Visits) {
         family.at(&question, |subject, metric| {
             against(visits, (subject, plan.baseline), point, metric).into()
         });
+        // The distributions of a pair serve all of its percentiles.
+        let known: RefCell<HashMap<SubjectId, Option<Both>>> = RefCell::default();
         family.pooled(point, &percentiles, ranked, |(subject, other), metric| {
             let part = per_10_000(metric)?;
-            let both = in_both(visits, (other, subject), point)?;
-            if both.iter().any(|blocks| lacks(blocks, part)) {
+            let mut known = known.borrow_mut();
+            let both = known.entry(subject).or_insert_with(|| {
+                let blocks = in_both(visits, (other, subject), point)?;
+                let tails = Tails::alike(
+                    plan.measure.alpha,
+                    blocks.each_ref().map(Vec::as_slice),
+                    |s| &s.response,
+                );
+                Some((blocks, Rc::new(tails)))
+            });
+            let (blocks, tails) = both.as_ref()?;
+            if blocks.iter().any(|blocks| lacks(blocks, part)) {
                 return None;
             }
-            let alpha = plan.measure.alpha;
-            let both = both.each_ref().map(Vec::as_slice);
-            let tails = Tails::alike(alpha, both, |s| &s.response);
+            let tails = Rc::clone(tails);
             Some(Pooled {
                 has_interval: tails.iter().all(|tails| tails.has_interval(part)),
                 ratio: Box::new(move |alpha| quantiles::ratio(&tails, part, alpha)),
@@ -324,6 +336,9 @@ fn ask<'v>(family: &mut Family<'v, '_>, visits: &'v Visits) {
         });
     }
 }
+
+/// The blocks that two servers have both, and their distributions.
+type Both<'v, 'r> = ([Vec<&'v Visit<'r>>; 2], Rc<[Tails; 2]>);
 
 /// The blocks of two servers that have both.
 fn in_both<'v, 'r>(
