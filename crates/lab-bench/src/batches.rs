@@ -41,10 +41,6 @@ const PAIRS_OF_A_PROCESS: u32 = 10;
 /// Start and warm-up of a process within this time cost nothing.
 const CHEAP_NS: u64 = 20_000_000;
 
-/// The warm-up for a point takes no longer than about this, so that operations of a tenth of a second do
-/// not take minutes.
-const WARM_UP_NS: u64 = 300_000_000;
-
 /// What numbers of operations yield.
 type Outcomes = Vec<(u64, Outcome)>;
 
@@ -391,8 +387,8 @@ impl Workload for BatchWorkload<'_> {
         let pilot = &self.pilots[&(subject, point)];
         let known_case = !running.warm_cases.insert(self.plan.points[point].case);
         let part = if known_case { WARM_UP_AGAIN } else { 1 };
-        let most = (WARM_UP_NS / last_ns(pilot).unwrap_or(1).max(1)).max(1);
-        let batches = pilot.warmup_batches.div_ceil(part).min(most as u32);
+        let batches = pilot.warmup_batches.div_ceil(part);
+        let batches = batches.min(pilot.most_warm_up());
         let warm = self.warming(pilot).visit(&mut running.process, batches);
         let warm = warm.map(|visit| running.visit = Some(visit));
         self.running.insert(subject, running);

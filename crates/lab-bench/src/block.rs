@@ -182,7 +182,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
 
     fn may_redo(&self, tries: u32) -> bool {
         let most = REDONE_PART * f64::from(self.taken + 1);
-        tries <= self.plan.measure.redo && self.block.block.redone_visits < most as u32
+        tries <= self.plan.measure.redo && self.block.block.redone_visits() < most as u32
     }
 
     /// Ends all subjects.

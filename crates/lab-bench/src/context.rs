@@ -259,11 +259,16 @@ impl BlockContext<'_> {
     /// Keeps what the `attempt`th try of a turn yielded, from 1, that is taken again: it does not count.
     pub fn keep_redone(&mut self, record: &Record, attempt: u32) -> Result<(), StoreError> {
         match record {
-            Record::Slice(slice) => self.writer.redone_slice(slice)?,
-            Record::Readings(readings) => self.writer.readings(readings, attempt)?,
+            Record::Slice(slice) => {
+                self.writer.redone_slice(slice)?;
+                self.block.redone_slices.push(slice.clone());
+            }
+            Record::Readings(readings) => {
+                self.writer.readings(readings, attempt)?;
+                self.block.redone_readings += 1;
+            }
             Record::Batch { .. } | Record::Process { .. } => {}
         }
-        self.block.redone_visits += 1;
         Ok(())
     }
 

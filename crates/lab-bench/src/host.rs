@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The host: what it is, whether it is fit to measure on, and what it does while measuring.
 
+use crate::kernel;
 use lab_model::host::Finding;
 use lab_model::{Disturbance, Host};
 use lab_services::procfs;
@@ -197,11 +198,12 @@ impl Gauge {
         }
     }
 
-    /// What the host did since. The lab and what it started and ended since then count as its own.
+    /// What the host did since. The lab, what it started and ended since then, and the kernel's own work for them
+    /// do not count as others.
     pub fn read(&self) -> Disturbance {
         let (now, before) = (counters(), self.before);
         let part = |ticks: u64| ticks as f64 / (now.all - before.all).max(1) as f64;
-        let foreign = (now.busy - before.busy).saturating_sub(now.own - before.own);
+        let foreign = (now.busy - before.busy).saturating_sub(now.own.saturating_sub(before.own));
         // Times of the lab's own are rounded down to ticks, one per process at the most.
         let foreign = foreign.saturating_sub(4);
         let us = (self.began.elapsed().as_micros() as f64).max(1.0);
@@ -253,7 +255,7 @@ fn counters() -> Counters {
         all: (0..8).map(at).sum(),
         busy: at(0) + at(1) + at(2) + at(5) + at(6),
         steal: at(7),
-        own: own_ticks(),
+        own: own_ticks() + kernel::ticks(),
         memory_pressure_us: memory_pressure_us(),
         swapped_pages: swap("pswpin") + swap("pswpout"),
         throttled: throttled(),

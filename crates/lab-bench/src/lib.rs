@@ -16,6 +16,7 @@ mod fingerprint;
 pub mod host;
 mod install;
 pub mod interrupt;
+mod kernel;
 mod listing;
 mod load;
 mod machine;

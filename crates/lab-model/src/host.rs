@@ -12,6 +12,14 @@ pub struct Host {
     pub findings: Vec<Finding>,
 }
 
+impl Host {
+    /// How many cores the lab may use, if that was read.
+    pub fn cores(&self) -> Option<f64> {
+        let (_, cores) = self.facts.iter().find(|(name, _)| name == "cores")?;
+        cores.parse().ok()
+    }
+}
+
 /// Something about the host that a reader of the figures must know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {

@@ -62,12 +62,20 @@ pub struct Block {
     pub latencies: Vec<Latencies>,
     /// Of a load run, in place of samples: what came of it, in the order of time.
     pub slices: Vec<Slice>,
-    /// How many visits of servers were made again because other processes disturbed them. Their slices are
-    /// in the run file, but not here.
-    pub redone_visits: u32,
+    /// Slices of visits that were made again because other processes disturbed them; they do not count.
+    pub redone_slices: Vec<Slice>,
+    /// Turns with readings that were taken again; they do not count, and are in the run file only.
+    pub redone_readings: u32,
     /// Values of the workload's own metrics, in the order of time; those of turns that were taken again are
     /// in the run file, but not here.
     pub readings: Vec<Reading>,
+}
+
+impl Block {
+    /// How many turns were taken again.
+    pub fn redone_visits(&self) -> u32 {
+        self.redone_slices.len() as u32 + self.redone_readings
+    }
 }
 
 /// A value of a metric that a turn yielded.
@@ -193,6 +201,24 @@ pub struct Pilot {
     pub cold_ns: u64,
     /// The pilot's batches, in the order of time.
     pub batches: Vec<Batch>,
+}
+
+impl Pilot {
+    /// The warm-up for a point takes no longer than about this, so that operations of a tenth of a second do not
+    /// take minutes.
+    pub const MOST_WARM_UP_NS: u64 = 300_000_000;
+
+    /// The most batches that a warm-up of that length has.
+    pub fn most_warm_up(&self) -> u32 {
+        let last_ns = self.batches.last().map_or(1, |b| b.wall_ns.max(1));
+        let most = (Pilot::MOST_WARM_UP_NS / last_ns).max(1);
+        u32::try_from(most).unwrap_or(u32::MAX)
+    }
+
+    /// It was not steady yet when its warm-up ended for its length.
+    pub fn is_cut(&self) -> bool {
+        self.warmup_batches > self.most_warm_up()
+    }
 }
 
 /// How the batch times of a fresh process behave (Barrett et al., *Virtual Machine Warmup Blows

@@ -2,6 +2,8 @@
 //! What a run's samples say, whatever was measured: figures and comparisons keyed by subject, point and metric.
 
 pub(crate) mod batches;
+mod best;
+mod bias;
 pub(crate) mod compare;
 mod footprints;
 pub(crate) mod judge;
@@ -10,6 +12,8 @@ pub(crate) mod load;
 mod means;
 pub(crate) mod observed;
 mod parts;
+mod ranking;
+mod spread;
 mod warnings;
 
 pub use observed::{Observation, observed, readings};
@@ -46,6 +50,14 @@ pub struct Results {
     pub effects: Vec<Effect>,
     /// What more connections or threads bring.
     pub scalings: Vec<Scaling>,
+    /// The most that each subject does over a sweep of them.
+    pub bests: Vec<Best>,
+    /// What each value of the first case's factors costs, where the answer tells it.
+    pub spreads: Vec<Spread>,
+    /// How the distributions of response times of an open loop differ.
+    pub shifts: Vec<Shift>,
+    /// What could be mistaken for a difference between subjects.
+    pub biases: Vec<Bias>,
     /// How batch times of fresh processes behave.
     pub warm_ups: Vec<(SubjectId, PointId, WarmUp)>,
     /// Requests that failed, by kind; only kinds that happened.
@@ -171,6 +183,8 @@ pub enum Over {
     },
     /// One; without one, over the whole run.
     At(Option<PointId>),
+    /// Each subject where it does most, over the points that differ from this one, their first, in the sweep alone.
+    Best(PointId),
 }
 
 impl Over {
@@ -262,6 +276,74 @@ pub struct Scaling {
     pub law: Option<ScalingLaw>,
     /// Why there is no law, if there is none.
     pub why: Option<String>,
+}
+
+/// The most that a subject does over the points of a sweep.
+#[derive(Clone, Debug, Serialize)]
+pub struct Best {
+    /// Who.
+    pub subject: SubjectId,
+    /// The first of the points.
+    pub first: PointId,
+    /// Where it does most.
+    pub point: PointId,
+    /// Per second, over blocks, each of which counts where the other half of them has most; with an interval of its own.
+    pub rate: Interval,
+}
+
+/// What another value of a factor costs the subjects, at one value of the sweep.
+#[derive(Clone, Debug, Serialize)]
+pub struct Spread {
+    /// With the factor's first value.
+    pub from: PointId,
+    /// With another one.
+    pub to: PointId,
+    /// Value with that / value with the first, the least first; simultaneous over all that the run compares.
+    pub ratios: Vec<(SubjectId, Interval)>,
+    /// The least and the greatest are told apart.
+    pub apart: bool,
+}
+
+/// How a server's distribution of response times differs from the baseline's.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shift {
+    /// Whose.
+    pub subject: SubjectId,
+    /// Where.
+    pub point: PointId,
+    /// What so many in 10,000 requests do not exceed / the same of the baseline; the intervals of all hold together
+    /// at the plan's level, by themselves.
+    pub parts: Vec<(u32, Interval)>,
+}
+
+/// What could be mistaken for a difference between subjects, as far as the run shows it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Bias {
+    /// Whose time.
+    pub subject: SubjectId,
+    /// What is looked at.
+    pub kind: BiasKind,
+    /// 1: there is none. With an interval of its own.
+    pub ratio: Interval,
+    /// It exceeds the margin, at a level that holds for all of the same kind together.
+    pub stands_out: bool,
+}
+
+/// Kinds of bias.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BiasKind {
+    /// Its time in turns after a turn of its own / in the turn before, which followed another's.
+    CarryOver,
+    /// Its time in the second half of a point's turns / in the first.
+    Drift,
+    /// On this core / on the others: the baseline's time, of others their ratio to the baseline.
+    Core(u32),
+    /// Its cost of a request with the turns that were taken again / without them: the server's CPU time, or the time
+    /// where that is not known.
+    Redone,
+    /// CPU time / wall time: above 1 where its helper threads work on other cores.
+    Helpers,
 }
 
 /// Something that a reader of some figures must know.

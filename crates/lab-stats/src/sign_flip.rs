@@ -35,6 +35,8 @@ pub struct Logs {
     pub by_block: Vec<Option<f64>>,
     /// The standard error of their mean that turns within blocks make by themselves; 0: not known.
     pub error: f64,
+    /// Its blocks scatter in a way of their own, as those of memory do: few of them are not pooled with others'.
+    pub unlike: bool,
 }
 
 impl From<Vec<Option<f64>>> for Logs {
@@ -42,7 +44,7 @@ impl From<Vec<Option<f64>>> for Logs {
     fn from(by_block: Vec<Option<f64>>) -> Logs {
         Logs {
             by_block,
-            error: 0.0,
+            ..Logs::default()
         }
     }
 }
@@ -95,9 +97,11 @@ fn of_different(
     let flips = Flips::new(blocks.unwrap_or(0), seed);
     let limits = Limits::new(flips, &enough, share);
     let mut index = 0..enough.len();
-    let few = merged.iter().flatten();
-    let few: Vec<&[f64]> = few.map(|m| &*m.values).collect();
-    let prior = Prior::new(&few, processes);
+    let alike = comparisons.iter().zip(&merged).filter(|(c, _)| !c.unlike);
+    let alike: Vec<&[f64]> = alike
+        .filter_map(|(_, m)| Some(&*m.as_ref()?.values))
+        .collect();
+    let prior = Prior::new(&alike, processes);
     let each = comparisons.iter().zip(&merged).map(|(comparison, merged)| {
         let merged = merged.as_ref()?;
         let exact = limits.as_ref().filter(|_| has_enough(&merged));
@@ -105,6 +109,11 @@ fn of_different(
             (Some(limits), _) => limits.interval(index.next()?, merged, share)?,
             (None, 1) => (alone(merged.values[0]), 1.0),
             (None, _) => {
+                let prior = if comparison.unlike {
+                    Prior::NONE
+                } else {
+                    prior
+                };
                 let (log, p) = few::interval(&merged.values, alpha / all, prior, comparison.error);
                 (log, (p * all).min(1.0))
             }

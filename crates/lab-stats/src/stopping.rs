@@ -82,7 +82,7 @@ fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
     let table = Table::new(run, plan);
     let basis = batches::basis(run, plan, share * alpha_of_look(run, plan, blocks));
     let told = Observed::readings(run);
-    let mut pairs = batches::compared(&basis, &table, &told).pairs;
+    let mut pairs = batches::compared(&basis, &table, &told).0.pairs;
     // Metrics of the experiment's own are compared at the end, and prolong no run.
     pairs.retain(|pair| {
         pair.comparison.verdict.is_some() && pair.comparison.key.metric == Metric::WALL

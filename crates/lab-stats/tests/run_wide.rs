@@ -179,7 +179,7 @@ fn family(points: usize, subjects: usize, blocks: usize, scatter: f64, seed: u64
                 .map(|b| Some(shift + each * random.normal() - b));
             all.push(Logs {
                 by_block: logs.collect(),
-                error: 0.0,
+                ..Logs::default()
             });
         }
     }

@@ -270,7 +270,8 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
             exits: Vec::new(),
             latencies: Vec::new(),
             slices: Vec::new(),
-            redone_visits: 0,
+            redone_slices: Vec::new(),
+            redone_readings: 0,
             readings: Vec::new(),
         };
         Ok((r.get::<_, i64>(0)?, block))
@@ -338,7 +339,7 @@ fn readings(
         if redone == 0 {
             blocks[i].readings.push(reading);
         } else if redone_turns.insert(turn) {
-            blocks[i].redone_visits += 1;
+            blocks[i].redone_readings += 1;
         }
         Ok(())
     })
@@ -379,7 +380,7 @@ fn slices(
     let mut places = HashMap::new();
     fill(db, sql, index, |i, r| {
         if r.get(19)? {
-            blocks[i].redone_visits += 1;
+            blocks[i].redone_slices.push(slice(r)?);
             return Ok(());
         }
         places.insert(r.get::<_, i64>(20)?, (i, blocks[i].slices.len()));

@@ -116,7 +116,7 @@ fn slices_that_were_made_again_are_kept_and_do_not_count() {
     drop(run);
     let block = &load(&path).unwrap().blocks[0];
     assert_eq!(
-        (&block.slices, block.redone_visits),
+        (&block.slices, block.redone_visits()),
         (&vec![slice(0, 0)], 1)
     );
     let db = Connection::open(&path).unwrap();

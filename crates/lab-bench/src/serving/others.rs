@@ -2,6 +2,7 @@
 //! What other processes than a server and the lab use of the cores in a server's turn. All cores are the
 //! server's or the generator's then, so whoever else computes makes one of them wait.
 
+use crate::kernel;
 use crate::sys::CpuClock;
 use lab_services::procfs;
 use nix::unistd::Pid;
@@ -10,9 +11,6 @@ use std::collections::HashMap;
 /// The part of a core that another process may use in a turn. A pause of a hundredth of the time makes one in a
 /// hundred requests late: from here on the 99th percentile shows it.
 const PART: f64 = 0.01;
-
-/// Threads of the kernel that do for servers what these ask of it: they take in packets, and free memory.
-const HELPERS: [&str; 3] = ["ksoftirqd/", "kworker/", "rcu_"];
 
 /// All processes that may use a core, but the lab.
 #[derive(Default)]
@@ -33,8 +31,7 @@ impl Others {
 }
 
 fn clock(pid: Pid) -> Option<CpuClock> {
-    let name = procfs::name(pid);
-    let helps = HELPERS.iter().any(|helper| name.starts_with(helper));
+    let helps = kernel::helps(&procfs::name(pid));
     CpuClock::of(pid).ok().filter(|_| !helps)
 }
 

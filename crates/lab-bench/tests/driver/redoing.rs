@@ -72,7 +72,7 @@ fn a_disturbed_turn_is_taken_again_as_often_as_a_quarter_of_the_turns_allows() {
     let block = &run.blocks[0];
     let turns = 2 * 2 * 20;
     assert_eq!(block.readings.len(), turns);
-    assert_eq!(block.redone_visits as usize, turns / 4);
+    assert_eq!(block.redone_visits() as usize, turns / 4);
     assert_eq!(seen.turns().len(), turns + turns / 4);
     // The last try counts: its value is that of the latest step.
     let values: Vec<f64> = block.readings.iter().map(|r| r.value).collect();
@@ -94,5 +94,5 @@ fn a_turn_is_taken_three_times_at_most_and_a_quiet_one_once() {
     file.measure(&plan, fake).unwrap();
     // Once at each of the two points.
     assert_eq!(seen.turns().iter().filter(|t| last(**t)).count(), 2 * 3);
-    assert_eq!(file.run().blocks[0].redone_visits, 4);
+    assert_eq!(file.run().blocks[0].redone_visits(), 4);
 }

@@ -328,7 +328,7 @@ fn turns(scope: &Scope, load: &Load) -> String {
 /// How many turns were taken again, if any.
 fn redone(scope: &Scope) -> Option<String> {
     let blocks = || scope.run.complete_blocks();
-    let redone: u32 = blocks().map(|b| b.redone_visits).sum();
+    let redone: u32 = blocks().map(|b| b.redone_visits()).sum();
     let kept: usize = blocks().map(|b| b.slices.len()).sum();
     let redone = match redone {
         0 => return None,

@@ -84,25 +84,31 @@ fn findings(scope: &Scope) -> Vec<Finding> {
     (!texts.is_empty()).then_some(joined).into_iter().collect()
 }
 
-/// Who holds least memory, and who most.
+/// Who holds least memory, and who most, if they are told apart.
 fn memory(scope: &Scope) -> Option<Finding> {
-    let subjects = scope.compared().into_iter();
-    let held = subjects.filter_map(|s| Some((s, scope.interval((s, None), &Metric::MEMORY)?)));
-    let mut held: Vec<_> = held.filter(|(_, i)| say::is_bounded(i)).collect();
-    held.sort_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
-    let [first, .., last] = held.as_slice() else {
-        return None;
+    let mut rankings = scope.results.rankings.iter();
+    let over = Over::At(None);
+    let ranking = rankings.find(|r| r.over == over && r.metric == Metric::MEMORY)?;
+    let compared = scope.compared();
+    let is_compared = |s| compared.contains(&s);
+    let least = ranking.first(is_compared);
+    let held = |subject| {
+        let held = scope.interval((subject, None), &Metric::MEMORY)?;
+        Some(say::figure(held, &Unit::Bytes, scope.level()))
     };
-    let said = |i| say::figure(i, &Unit::Bytes, scope.level());
-    (first.1.high < last.1.low).then(|| {
-        findings::plain(format!(
-            "{} holds least memory, {}, and {} most, {}.",
-            scope.name(first.0),
-            said(first.1),
-            scope.name(last.0),
-            said(last.1)
-        ))
-    })
+    let last = ranking.last(is_compared)?;
+    let most = format!("{} most, {}", scope.name(last), held(last)?);
+    Some(findings::plain(match least.as_slice() {
+        &[only] => format!(
+            "{} holds least memory, {}, and {most}.",
+            scope.name(only),
+            held(only)?
+        ),
+        many => {
+            let names = sentence::names(scope, many);
+            format!("{names} hold least memory and are not told apart, and {most}.")
+        }
+    }))
 }
 
 /// Ratios at all points, parts, scaling, costs, and each case; beside other targets in one section.

@@ -7,7 +7,7 @@ use super::say;
 use super::scope::Scope;
 use super::table;
 use crate::document::{Cell, Column, Item, Quantity, Section, Table, Tone};
-use lab_model::{Metric, Setting, SubjectId, Unit, WarmUp};
+use lab_model::{Metric, Pilot, Setting, SubjectId, Unit, WarmUp, Work};
 use std::collections::BTreeSet;
 
 /// The section: services, subjects, settings, the control, warm-up.
@@ -187,10 +187,19 @@ fn warm_up(scope: &Scope) -> Table {
         };
         let first = Quantity::exact(pilot.cold_ns as f64, unit.clone());
         let (word, tone) = class(pilot.class);
-        Cell::from(first).noted(word).toned(tone)
+        let is_cut = matches!(scope.plan.work, Work::Batches) && pilot.is_cut();
+        let (cut, tone) = match is_cut {
+            true => (
+                format!("; cut at {}", say::time(Pilot::MOST_WARM_UP_NS)),
+                Tone::Undecided,
+            ),
+            false => (String::new(), tone),
+        };
+        Cell::from(first).noted(format!("{word}{cut}")).toned(tone)
     });
     table.caption = format!(
-        "The first {} of a fresh process, a single reading, and how its batches went on.",
+        "The first {} of a fresh process, a single reading, and how its batches went on. A warm-up that is cut ended \
+         before the pilot's batches were steady.",
         scope.words.operation
     );
     table

@@ -4,7 +4,7 @@
 use super::measured::Place;
 use super::say::{self, count};
 use super::scope::Scope;
-use super::{Parts, asked, charts, findings, scaling, slices, table};
+use super::{Parts, asked, charts, findings, scaling, shift, slices, table};
 use crate::document::{Cell, Chart, Finding, Quantity, Section, Table, Tone};
 use lab_model::{Arrivals, Cores, ErrorKind, Load, Metric, SubjectId, Unit};
 use lab_stats::results::Over;
@@ -173,6 +173,9 @@ fn times(scope: &Scope, load: &Load, places: &[Place]) -> Section {
     }
     section.chart(charts::every_ratio(scope, &scope.points(), &Metric::P99));
     section.chart(slices::percentiles(scope, places, is_open(load)));
+    if let &[point] = scope.points().as_slice() {
+        section.chart(shift::chart(scope, point));
+    }
     section.chart(slices::heat(scope, places));
     for group in scope.groups(Cores::All) {
         section.chart(charts::over_sweep(scope, &group, &Metric::P99));

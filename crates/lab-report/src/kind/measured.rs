@@ -130,13 +130,6 @@ impl<'a> Measured<'a> {
         found.map(|s| s.value.as_str())
     }
 
-    /// How many cores the machine has.
-    pub fn cores(&self) -> Option<f64> {
-        let mut facts = self.run.host.facts.iter();
-        let (_, cores) = facts.find(|(name, _)| name == "cores")?;
-        cores.parse().ok()
-    }
-
     /// The level that intervals of single figures were asked to have.
     pub fn level(&self) -> f64 {
         1.0 - self.plan.measure.alpha

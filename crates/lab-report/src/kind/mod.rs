@@ -4,6 +4,7 @@
 mod asked;
 mod batches;
 mod between;
+mod bias;
 mod cell;
 mod charts;
 mod commands;
@@ -22,6 +23,7 @@ mod scaling;
 mod scope;
 mod sentence;
 mod servers;
+mod shift;
 mod side_by_side;
 mod slices;
 mod split;
@@ -72,6 +74,7 @@ pub fn document(report: &Report) -> Document {
     let before = [trouble::failed(&measured), trouble::warnings(&measured)];
     let after = [
         conditions::section(&measured, &scopes),
+        bias::section(&scopes),
         imports::section(report.run, report.others),
         method::section(&measured, parts.how),
         method::host(report.run),

@@ -8,7 +8,7 @@ use crate::document::{
 };
 use lab_model::{Metric, PointId, SubjectId, Unit, Work};
 use lab_stats::analysis::{Interval, ScalingLaw};
-use lab_stats::results::Scaling;
+use lab_stats::results::{Over, Scaling};
 use lab_stats::usl;
 
 /// The law in a sentence.
@@ -137,7 +137,7 @@ fn shared_cores(scope: &Scope, group: &Group) -> Option<String> {
     if !matches!(scope.plan.work, Work::Batches) {
         return None;
     }
-    let has = scope.cores()?;
+    let has = scope.run.host.cores()?;
     let mut swept = group.points.iter().filter_map(|&p| scope.plan.points[p].x);
     swept.any(|x| x > has).then(|| {
         format!(
@@ -213,24 +213,33 @@ fn curve(scope: &Scope, law: &ScalingLaw, (from, to): (f64, f64)) -> Vec<(f64, Q
 
 /// Where a subject does most.
 pub fn peak(scope: &Scope, subject: SubjectId, points: &[PointId]) -> Option<(PointId, Interval)> {
+    let mut bests = scope.results.bests.iter();
+    let best = bests.find(|b| b.subject == subject && points.first() == Some(&b.first));
+    if let Some(best) = best {
+        return Some((best.point, best.rate));
+    }
     let rates = points.iter();
     let rates = rates.filter_map(|&p| Some((p, rate(scope, subject, p)?)));
     let some = rates.filter(|(_, rate)| rate.estimate > 0.0);
     some.max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))
 }
 
-/// Who does most at some points, in a sentence; `what`: of what, such as ` at once`.
+/// Who does most over the points of a sweep, in a sentence; `what`: of what, such as ` at once`.
 pub fn most(scope: &Scope, points: &[PointId], what: &str) -> Option<String> {
-    let peak = |s: SubjectId| peak(scope, s, points).map(|(p, rate)| (s, p, rate));
-    let mut best: Vec<_> = scope.compared().into_iter().filter_map(peak).collect();
-    best.sort_by(|a, b| b.2.estimate.total_cmp(&a.2.estimate));
-    let (&(first, point, rate), others) = best.split_first()?;
-    let is_known = say::is_bounded(&rate);
-    let same = others.iter().filter(|o| is_known && o.2.high >= rate.low);
-    let same: Vec<SubjectId> = same.map(|(s, ..)| *s).collect();
-    let tie = match same.is_empty() {
-        true => String::new(),
-        false => format!("; {} may reach as much", sentence::names(scope, &same)),
+    let over = Over::Best(*points.first()?);
+    let mut rankings = scope.results.rankings.iter();
+    let ranking = rankings.find(|r| r.over == over && r.target == scope.target);
+    let compared = scope.compared();
+    let best = match (ranking, compared.as_slice()) {
+        (Some(ranking), _) => ranking.first(|s| compared.contains(&s)),
+        (None, &[only]) => vec![only],
+        (None, _) => return None,
+    };
+    let (&first, tied) = best.split_first()?;
+    let (point, rate) = peak(scope, first, points)?;
+    let tie = match tied {
+        [] => String::new(),
+        many => format!("; {} may reach as much", sentence::names(scope, many)),
     };
     let limited = match cell::is_saturated(scope, (first, Some(point))) {
         true => " There the generator was the limit.",

@@ -5,7 +5,7 @@ use super::measured::Place;
 use super::say::{self, count};
 use super::scope::{Group, Scope};
 use super::standings::Standings;
-use super::{Parts, asked, cell, charts, costs, findings, load, scaling, slices, table};
+use super::{Parts, asked, cell, charts, costs, findings, load, scaling, shift, slices, table};
 use crate::chart::file_name;
 use crate::document::{Chart, Finding, Quantity, Section, Table};
 use lab_model::{Cores, Metric, PointId, Servers, SubjectId, Unit};
@@ -322,6 +322,11 @@ fn cases(view: &View) -> Section {
             part.chart(chart.map(|chart| Chart {
                 id: file_name(&format!("response-{}", view.case_name(case))),
                 title: format!("{}: response time by percentile", scope.point(point)),
+                ..chart
+            }));
+            part.chart(shift::chart(scope, point).map(|chart| Chart {
+                id: file_name(&format!("shift-{}", view.case_name(case))),
+                title: format!("{}: {}", scope.point(point), chart.title),
                 ..chart
             }));
         }

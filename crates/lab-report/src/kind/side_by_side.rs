@@ -7,6 +7,7 @@ use super::{charts, findings, say, table};
 use crate::document::{Chart, Finding, ForestRow, Quantity, Section, Table};
 use lab_model::{Cores, Direction, Metric, PointId, SubjectId, Unit};
 use lab_stats::analysis::Interval;
+use lab_stats::results::Spread;
 
 /// A section for each of [`cases`].
 pub fn sections(scope: &Scope) -> Vec<Section> {
@@ -23,50 +24,55 @@ fn cases(scope: &Scope) -> Vec<Vec<Group>> {
     several.collect()
 }
 
-/// The experiment's first case, if it is one of [`cases`], and the value of its sweep that is told first: the
-/// largest that has a core for each.
-fn first(scope: &Scope) -> Option<(Vec<Group>, f64, String)> {
-    let first = scope.plan.points[*scope.points().first()?].case;
-    let mut cases = cases(scope).into_iter();
-    let groups = cases.find(|groups| groups[0].case == first)?;
-    let rows = rows(scope, &groups);
-    let cores = scope.cores().unwrap_or(f64::INFINITY);
-    let (x, name) = rows.iter().rfind(|(x, _)| *x <= cores).or(rows.first())?;
-    let at = format!("{}={name}", scope.case(&groups[0]).sweep.as_deref()?);
-    Some((groups, *x, at))
-}
-
-/// The ratios of a group to the factor's first value, the least first.
-fn ranked<'a>(scope: &Scope<'a>, group: &Group, x: f64) -> Vec<(SubjectId, &'a Interval)> {
-    let Some(point) = at(scope, group, x) else {
-        return Vec::new();
-    };
-    let known = scope.compared().into_iter();
-    let known = known.filter_map(|s| Some((s, ratio(scope, s, point, &Metric::WALL)?)));
-    let mut ranked: Vec<_> = known.collect();
-    ranked.sort_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
-    ranked
-}
-
-/// What each value of the factor costs each subject; nothing where the first case is another kind of case.
+/// What each value of the factor costs each subject, where the run tells it.
 pub fn answer(scope: &Scope) -> Option<Chart> {
-    let (groups, x, at) = first(scope).filter(|_| !scope.has_targets())?;
-    let row = |(subject, ratio): (SubjectId, &Interval)| ForestRow {
-        name: scope.name(subject).into(),
+    let spreads = spreads(scope);
+    let first = spreads.first()?;
+    let row = |(subject, ratio): &(SubjectId, Interval)| ForestRow {
+        name: scope.name(*subject).into(),
         value: Quantity::ratio(ratio),
         tone: cell::tone_of(ratio, None),
         label: String::new(),
     };
-    let rows = |group: &Group| ranked(scope, group, x).into_iter().map(row).collect();
-    let others = groups[1..].iter();
-    let others = others.map(|group| (values(group), rows(group)));
-    let axis = format!("time at {at} as a multiple of {}'s", values(&groups[0]));
+    let groups = spreads.iter().map(|spread| {
+        let rows = spread.ratios.iter().map(row).collect();
+        (value_at(scope, spread.to), rows)
+    });
+    let at = told_at(scope, first)?;
+    let axis = format!(
+        "time at {at} as a multiple of {}'s",
+        value_at(scope, first.from)
+    );
     let caption = format!(
         "Within each {}; left of 1 is better; the lines are intervals.",
         scope.words.subject
     );
     let margin = scope.results.margin;
-    charts::forest("answer", axis, margin, others.collect(), &caption)
+    charts::forest("answer", axis, margin, groups.collect(), &caption)
+}
+
+/// Where there is one target.
+fn spreads<'a>(scope: &Scope<'a>) -> &'a [Spread] {
+    match scope.has_targets() {
+        true => &[],
+        false => &scope.results.spreads,
+    }
+}
+
+/// `threads=2`.
+fn told_at(scope: &Scope, spread: &Spread) -> Option<String> {
+    let sweep = scope.plan.case(spread.to).sweep.as_deref()?;
+    Some(format!("{sweep}={}", scope.swept(spread.to)))
+}
+
+/// The values of a point's factors.
+fn value_at(scope: &Scope, point: PointId) -> String {
+    let point = &scope.plan.points[point];
+    let factors = point.factors(&scope.plan.cases[point.case]);
+    factors
+        .map(|(_, value)| value.as_str())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// What the values of the factor cost, and what is not 0 of the metrics that should be least.
@@ -84,29 +90,36 @@ pub fn findings(scope: &Scope) -> Vec<Finding> {
     costs.chain(losses).map(findings::plain).collect()
 }
 
-/// `At threads=2, as a multiple of unsafe's time: atomic 2.5 (go) to 11 (rust), lock 1.8 (java) to 35 (ada).`
+/// `At threads=2, as a multiple of unsafe's time: atomic 2.5 (go) to 11 (rust), lock 1.8 (java) to 35 (ada).` Who
+/// has least and most is named where they are told apart.
 fn costs(scope: &Scope) -> Option<String> {
-    let (groups, x, at) = first(scope)?;
+    let spreads = spreads(scope);
+    let first = spreads.first()?;
+    let level = scope.results.level;
     let mut has_level = true;
-    let costs = groups[1..].iter().filter_map(|group| {
-        let ranked = ranked(scope, group, x);
-        let (least, most) = (ranked.first()?, ranked.last()?);
-        has_level &=
-            say::has_level(least.1, scope.level()) && say::has_level(most.1, scope.level());
-        let [low, high] = [least, most].map(|(subject, ratio)| {
-            let ratio = say::said(ratio, &Unit::Ratio, scope.level()).value;
-            format!("{ratio} ({})", scope.name(*subject))
+    let costs = spreads.iter().filter_map(|spread| {
+        let (least, most) = spread.ratios.first().zip(spread.ratios.last())?;
+        has_level &= say::has_level(&least.1, level) && say::has_level(&most.1, level);
+        let name = |(subject, _): &(SubjectId, Interval)| match spread.apart {
+            true => format!(" ({})", scope.name(*subject)),
+            false => String::new(),
+        };
+        let [low, high] = [least, most].map(|end| {
+            let ratio = say::said(&end.1, &Unit::Ratio, level).value;
+            ratio + &name(end)
         });
-        let range = match least.0 == most.0 {
+        let range = match least.0 == most.0 || low == high {
             true => low,
             false => format!("{low} to {high}"),
         };
-        Some(format!("{} {range}", values(group)))
+        Some(format!("{} {range}", value_at(scope, spread.to)))
     });
     let costs = say::list(&costs.collect::<Vec<_>>());
     let so_far = if has_level { "At" } else { "So far, at" };
-    let first = values(&groups[0]);
-    (!costs.is_empty()).then(|| format!("{so_far} {at}, as a multiple of {first}'s time: {costs}."))
+    let (at, base) = (told_at(scope, first)?, value_at(scope, first.from));
+    Some(format!(
+        "{so_far} {at}, as a multiple of {base}'s time: {costs}."
+    ))
 }
 
 /// `increment, lost increments: up to 46 % (44 to 48) with unsafe (c at threads=8); none with atomic and lock.`

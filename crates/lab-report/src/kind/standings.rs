@@ -118,6 +118,7 @@ pub fn standing(
             let found = scope.comparison((subject, point), metric)?;
             (found.ratio, found.verdict, 1)
         }
+        Over::Best(_) => return None,
     };
     Some(Standing {
         subject,

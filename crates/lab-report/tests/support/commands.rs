@@ -249,7 +249,8 @@ fn block(plan: &Plan, models: &[Model], number: u32, noise: &mut Noise) -> Block
         exits,
         latencies: Vec::new(),
         slices: Vec::new(),
-        redone_visits: 0,
+        redone_slices: Vec::new(),
+        redone_readings: 0,
         readings: Vec::new(),
     }
 }

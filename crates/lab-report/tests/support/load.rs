@@ -284,7 +284,8 @@ fn block(
         exits: Vec::new(),
         latencies: Vec::new(),
         slices,
-        redone_visits: 0,
+        redone_slices: Vec::new(),
+        redone_readings: 0,
         readings: Vec::new(),
     }
 }

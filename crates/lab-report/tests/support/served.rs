@@ -542,7 +542,8 @@ fn block(plan: &Plan, servers: &[Server], passes: u32, number: u32, noise: &mut 
         exits: Vec::new(),
         latencies: Vec::new(),
         slices,
-        redone_visits: number % 3,
+        redone_slices: Vec::new(),
+        redone_readings: number % 3,
         readings: Vec::new(),
     }
 }

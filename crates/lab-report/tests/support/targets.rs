@@ -413,7 +413,8 @@ fn block(plan: &Plan, number: u32) -> Block {
         exits: Vec::new(),
         latencies,
         slices: Vec::new(),
-        redone_visits: 0,
+        redone_slices: Vec::new(),
+        redone_readings: 0,
         readings: Vec::new(),
     }
 }

@@ -262,6 +262,27 @@ pub fn ratio(both: &[Tails; 2], per_10_000: u32, alpha: f64) -> Option<Ratio> {
     })
 }
 
+/// Percentiles of a [shift function](shift), of 10,000.
+const SHIFT: [u32; 12] = [
+    1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 9500, 9900, 9990,
+];
+
+/// The second's quantiles / the first's, those that have intervals, which hold together at a level of `1 - alpha`
+/// (Bonferroni).
+///
+/// Source: the shift function of Doksum, *Annals of Statistics* 2 (1974), as a quotient, at deciles and in the tail
+/// (Rousselet, Pernet & Wilcox, *European Journal of Neuroscience* 46, 2017).
+pub fn shift(both: &[Tails; 2], alpha: f64) -> Vec<(u32, Interval)> {
+    let known = |part: u32| {
+        let mut both = both.iter();
+        both.all(|t| t.has_interval(part) && is_given(t.total(), part))
+    };
+    let known: Vec<u32> = SHIFT.into_iter().filter(|part| known(*part)).collect();
+    let each = alpha / known.len().max(1) as f64;
+    let of = |part| Some((part, ratio(both, part, each)?.interval));
+    known.into_iter().filter_map(of).collect()
+}
+
 /// 0 ns lies below the clock's resolution.
 pub fn at_least_1(of: Interval) -> Interval {
     Interval {

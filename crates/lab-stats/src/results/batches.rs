@@ -7,7 +7,7 @@ use super::levels::{Blocks, Levels, Summary, key};
 use super::means::{Scope, effects, overall};
 use super::observed::Observed;
 use super::warnings::{self, Evidence};
-use super::{Results, Value, footprints};
+use super::{Best, Results, Value, best, bias, footprints, spread};
 use crate::analysis::Interval;
 use crate::latencies::{self, Histogram};
 use crate::refusals::{self, failed};
@@ -29,11 +29,14 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
     let basis = basis(run, plan, share * stopping::alpha(run, plan));
     let table = Table::new(run, plan);
     let told = Observed::readings(run);
-    let compared = compared(&basis, &table, &told);
+    let (compared, bests) = compared(&basis, &table, &told);
     let mut results = Results {
+        bests,
         controls: compared.controls,
         overall: compared.overall,
         rankings: compared.rankings,
+        spreads: compared.spreads,
+        biases: bias::of_batches(run, plan),
         fits: sweeps::fits(run, plan, &table),
         effects: effects(&basis, &Metric::WALL, |subject, point| {
             of(table.visits(subject, point), |v| Some(v.wall_ns))
@@ -69,7 +72,7 @@ pub(crate) fn basis<'r>(run: &'r Run, plan: &'r Plan, alpha: f64) -> Basis<'r> {
 
 /// The typical time has a verdict, and so has what subjects told besides; the mean times have their ratios
 /// beside it.
-pub(crate) fn compared(basis: &Basis, table: &Table, told: &Observed) -> Compared {
+pub(crate) fn compared(basis: &Basis, table: &Table, told: &Observed) -> (Compared, Vec<Best>) {
     let mut family = Family::new(basis);
     let baseline = basis.plan.baseline;
     for point in 0..basis.plan.points.len() {
@@ -86,6 +89,7 @@ pub(crate) fn compared(basis: &Basis, table: &Table, told: &Observed) -> Compare
                 Logs {
                     by_block: table.log_ratios(subject, baseline, point),
                     error: table.error_of_turns(subject, baseline, point),
+                    unlike: false,
                 }
             } else {
                 told.logs(basis.plan, subject, Some(point), metric).into()
@@ -102,7 +106,22 @@ pub(crate) fn compared(basis: &Basis, table: &Table, told: &Observed) -> Compare
     overall(&mut family, &one_at_a_time(basis.plan), |subject, point| {
         table.log_ratios(subject, baseline, point)
     });
-    family.judged()
+    footprints::rank_programs(&mut family);
+    let wall = |subject, point| of(table.visits(subject, point), |v| Some(v.wall_ns));
+    spread::ask(&mut family, wall);
+    let bests = bests(&mut family, table);
+    (family.judged(), bests)
+}
+
+/// The most operations per second of each subject over each sweep whose points do several at once.
+fn bests(family: &mut Family, table: &Table) -> Vec<Best> {
+    let plan = family.basis.plan;
+    let rate = |subject, point| of(table.visits(subject, point), |v| Some(1e9 / v.wall_ns));
+    let at_once = sweeps::sweeps(plan).into_iter();
+    let at_once = at_once.filter(|sweep| plan.cases[sweep.case].cores == Cores::All);
+    at_once
+        .flat_map(|sweep| best::ask(family, (&sweep, &Metric::WALL), rate))
+        .collect()
 }
 
 /// The times of points that do several operations at once are no operation's.

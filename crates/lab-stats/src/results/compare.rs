@@ -4,11 +4,13 @@
 
 use super::judge::{Basis, NoiseFloor, noise_floor};
 use super::levels::Blocks;
-use super::{Comparison, Control, Key, Over, Overall, Ranking};
+use super::ranking::{Index, Order};
+use super::spread::spread;
+use super::{Comparison, Control, Key, Over, Overall, Ranking, Spread};
 use crate::analysis::Interval;
 use crate::ratio::Ratio;
 use crate::sign_flip::{self, Logs};
-use crate::verdict::{Ahead, Margin, ahead, verdict};
+use crate::verdict::{Margin, verdict};
 use lab_model::{Metric, PointId, SubjectId};
 
 /// In which metrics subjects are compared at a point.
@@ -30,6 +32,7 @@ pub(crate) struct Compared {
     pub controls: Vec<Control>,
     pub overall: Vec<Overall>,
     pub rankings: Vec<Ranking>,
+    pub spreads: Vec<Spread>,
 }
 
 /// A comparison and what it rests on.
@@ -39,6 +42,9 @@ pub(crate) struct Pair {
     pub ratio: Ratio,
 }
 
+/// Which member compares two points within a subject.
+type Within = Vec<(SubjectId, usize)>;
+
 /// What is asked, until all is asked.
 pub(crate) struct Family<'b, 'r> {
     pub basis: &'b Basis<'r>,
@@ -47,6 +53,7 @@ pub(crate) struct Family<'b, 'r> {
     controls: Vec<Control>,
     overall: Vec<(Overall, Option<usize>, Margin)>,
     rankings: Vec<Order>,
+    spreads: Vec<((PointId, PointId), Within)>,
 }
 
 /// A ratio of two quantiles of all requests.
@@ -82,23 +89,6 @@ pub(crate) enum Ranked {
     Not,
 }
 
-/// Where a ratio will be known.
-#[derive(Clone, Copy)]
-enum Index {
-    Member(usize),
-    Asked(usize),
-}
-
-/// A ranking without its order.
-struct Order {
-    ranking: Ranking,
-    margin: Margin,
-    /// Which member, or which question, compares a subject with the baseline.
-    against: Vec<(SubjectId, Index)>,
-    /// Which member compares the first subject with the second.
-    between: Vec<(SubjectId, SubjectId, usize)>,
-}
-
 impl<'b, 'r> Family<'b, 'r> {
     pub fn new(basis: &'b Basis<'r>) -> Family<'b, 'r> {
         Family {
@@ -108,6 +98,7 @@ impl<'b, 'r> Family<'b, 'r> {
             controls: Vec::new(),
             overall: Vec::new(),
             rankings: Vec::new(),
+            spreads: Vec::new(),
         }
     }
 
@@ -253,6 +244,36 @@ impl<'b, 'r> Family<'b, 'r> {
         self.rank_members((over, metric), margin, against, directly);
     }
 
+    /// Asks who is ahead by the logarithms of subject / baseline, which are no comparison of their own.
+    pub fn ranked_by(
+        &mut self,
+        over: Over,
+        metric: &Metric,
+        margin: Margin,
+        against: Vec<(SubjectId, Blocks)>,
+    ) {
+        let against = against.into_iter();
+        let against = against.map(|(s, logs)| (s, Index::Member(self.unlike(logs))));
+        let against = against.collect();
+        self.rank_members((over, metric), margin, against, false);
+    }
+
+    /// Asks what lies between two points within each subject, by the logarithms of second / first.
+    pub fn spread(&mut self, points: (PointId, PointId), logs: Vec<(SubjectId, Blocks)>) {
+        let members = logs.into_iter();
+        let members = members.map(|(subject, logs)| (subject, self.unlike(logs)));
+        let members = members.collect();
+        self.spreads.push((points, members));
+    }
+
+    fn unlike(&mut self, by_block: Blocks) -> usize {
+        self.member(Logs {
+            by_block,
+            unlike: true,
+            ..Logs::default()
+        })
+    }
+
     fn rank_members(
         &mut self,
         (over, metric): (Over, &Metric),
@@ -388,75 +409,16 @@ impl<'b, 'r> Family<'b, 'r> {
             .rankings
             .into_iter()
             .filter_map(|r| r.ordered(plan.baseline, at, of));
+        let spreads = self.spreads.into_iter();
+        let spreads = spreads.map(|(points, members)| spread(points, members, of));
         Compared {
+            spreads: spreads.filter(|s| !s.ratios.is_empty()).collect(),
             overall: overall.collect(),
             rankings: rankings.collect(),
             pairs: pairs.into_iter().flatten().collect(),
             controls: self.controls,
         }
     }
-}
-
-impl Order {
-    /// Nothing of the baseline alone.
-    fn ordered(
-        self,
-        baseline: SubjectId,
-        at: impl Fn(Index) -> Option<Ratio>,
-        of: impl Fn(usize) -> Option<Ratio>,
-    ) -> Option<Ranking> {
-        let known = self.against.iter();
-        let known: Vec<_> = known.filter_map(|&(s, i)| Some((s, at(i)?))).collect();
-        let mut order: Vec<(SubjectId, f64)> = known
-            .iter()
-            .map(|(subject, ratio)| (*subject, ratio.interval.estimate))
-            .collect();
-        order.push((baseline, 1.0));
-        order.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let with_base = known.iter().map(|&(s, ratio)| (s, baseline, ratio));
-        let directly = self.between.iter();
-        let directly = directly.filter_map(|&(a, b, member)| Some((a, b, of(member)?)));
-        let others: Vec<_> = match self.between.is_empty() {
-            true => implied(&known),
-            false => directly.collect(),
-        };
-        let apart = with_base.chain(others).filter_map(|(a, b, ratio)| {
-            match ahead(&verdict(&ratio, self.margin)) {
-                Ahead::Subject => Some((a, b)),
-                Ahead::Baseline => Some((b, a)),
-                Ahead::Neither | Ahead::Unknown => None,
-            }
-        });
-        (order.len() > 1).then(|| Ranking {
-            apart: apart.collect(),
-            subjects: order.into_iter().map(|(subject, _)| subject).collect(),
-            ..self.ranking
-        })
-    }
-}
-
-/// What ratios to the baseline say of each pair of subjects: the widest interval that their bounds allow.
-fn implied(known: &[(SubjectId, Ratio)]) -> Vec<(SubjectId, SubjectId, Ratio)> {
-    let mut all = Vec::new();
-    for (i, (a, first)) in known.iter().enumerate() {
-        for (b, second) in &known[i + 1..] {
-            let [x, y] = [first.interval, second.interval];
-            let interval = Interval {
-                estimate: x.estimate / y.estimate,
-                low: x.low / y.high,
-                high: x.high / y.low,
-                level: x.level.min(y.level),
-            };
-            let supported = first.supports_verdict() && second.supports_verdict();
-            let ratio = Ratio {
-                interval,
-                sufficient: supported,
-                ..*first
-            };
-            all.push((*a, *b, ratio));
-        }
-    }
-    all
 }
 
 fn controls(
@@ -478,6 +440,7 @@ fn difference(first: &Logs, second: &Logs) -> Logs {
     Logs {
         by_block: both.map(|(a, b)| Some((*a)? - (*b)?)).collect(),
         error: first.error.hypot(second.error),
+        unlike: first.unlike || second.unlike,
     }
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Memory, threads and start-up over the whole run.
 
-use super::Value;
 use super::compare::{Family, Question};
-use super::judge::Basis;
+use super::judge::{Basis, noise_floor};
 use super::levels::{Blocks, Levels, Summary, key};
+use super::{Over, Value};
 use crate::load::visits::{Visit, Visits};
 use crate::order;
+use crate::sign_flip::Logs;
 use lab_model::{Block, Metric, Plan, PointId, Resources, Run, SubjectId};
 
 static MEMORY: [Metric; 1] = [Metric::SERVER_MEMORY];
@@ -16,9 +17,6 @@ pub(crate) fn of_programs(run: &Run, plan: &Plan, levels: &mut Levels) {
     for subject in 0..plan.subjects.len() {
         let over_blocks = |value: &dyn Fn(&Block) -> Option<f64>| -> Blocks {
             run.complete_blocks().map(value).collect()
-        };
-        let at_end = |value: fn(&Resources) -> u64| {
-            over_blocks(&|block| resources(block, subject).last().map(|r| value(r) as f64))
         };
         let most = |value: fn(&Resources) -> Option<u64>| {
             over_blocks(&|block| {
@@ -31,7 +29,7 @@ pub(crate) fn of_programs(run: &Run, plan: &Plan, levels: &mut Levels) {
             let process = all.find(|p| p.subject == subject)?;
             Some(process.startup_ns as f64)
         });
-        let held = at_end(|r| r.rss_bytes);
+        let held = at_end(run, subject, |r| r.rss_bytes);
         let known = |blocks: &Blocks| blocks.iter().any(Option::is_some);
         if !known(&startups) || !known(&held) {
             continue;
@@ -54,8 +52,16 @@ pub(crate) fn of_programs(run: &Run, plan: &Plan, levels: &mut Levels) {
                 Summary::Median,
                 most(|r| r.server_bytes),
             ),
-            (Metric::USER_CPU, Summary::Middle, at_end(|r| r.user_ns)),
-            (Metric::SYSTEM_CPU, Summary::Middle, at_end(|r| r.sys_ns)),
+            (
+                Metric::USER_CPU,
+                Summary::Middle,
+                at_end(run, subject, |r| r.user_ns),
+            ),
+            (
+                Metric::SYSTEM_CPU,
+                Summary::Middle,
+                at_end(run, subject, |r| r.sys_ns),
+            ),
         ] {
             levels.add(key(subject, None, &metric), summary, &blocks);
         }
@@ -102,17 +108,47 @@ pub(crate) fn of_servers(basis: &Basis, visits: &Visits, levels: &mut Levels) ->
 
 /// Asks how the memory of servers compares; `held`: what each holds, by block.
 pub(crate) fn ask(family: &mut Family, held: &[Blocks]) {
-    let baseline = family.basis.plan.baseline;
+    let base = &held[family.basis.plan.baseline];
     let question = Question {
         point: None,
         judged: &MEMORY,
         ranked: &[],
     };
-    family.at(&question, |subject, _| {
-        let both = held[subject].iter().zip(&held[baseline]);
-        let logs: Blocks = both.map(|(a, b)| Some(((*a)? / (*b)?).ln())).collect();
-        logs.into()
+    family.at(&question, |subject, _| Logs {
+        by_block: logs(&held[subject], base),
+        unlike: true,
+        ..Logs::default()
     });
+}
+
+/// Asks whose program holds least memory at the end of a block.
+pub(crate) fn rank_programs(family: &mut Family) {
+    let Basis { run, plan, .. } = *family.basis;
+    let held = |subject| at_end(run, subject, |r| r.rss_bytes);
+    let base = held(plan.baseline);
+    let floor = plan.control().and_then(|control| {
+        let logs: Vec<f64> = logs(&held(control), &base).into_iter().flatten().collect();
+        noise_floor(&logs, plan)
+    });
+    let known = |blocks: &Blocks| blocks.iter().any(Option::is_some);
+    let against = family.basis.candidates();
+    let against = against.map(|subject| (subject, logs(&held(subject), &base)));
+    let against = against.filter(|(_, logs)| known(logs)).collect();
+    let margin = family.basis.margin(floor.as_ref());
+    family.ranked_by(Over::At(None), &Metric::MEMORY, margin, against);
+}
+
+/// The logarithm of one / the other, by block.
+fn logs(mine: &Blocks, base: &Blocks) -> Blocks {
+    let both = mine.iter().zip(base);
+    let log = |(a, b): (&Option<f64>, &Option<f64>)| Some(((*a)? / (*b)?).ln());
+    both.map(|both| log(both).filter(|log| log.is_finite()))
+        .collect()
+}
+
+fn at_end(run: &Run, subject: SubjectId, value: fn(&Resources) -> u64) -> Blocks {
+    let last = |block: &Block| resources(block, subject).last().map(|r| value(r) as f64);
+    run.complete_blocks().map(last).collect()
 }
 
 /// The most in each block at any of the points.

@@ -6,7 +6,7 @@ use super::judge::Basis;
 use super::levels::{Blocks, Levels, Summary, key};
 use super::means::{Scope, effect, overall};
 use super::warnings::{self, Depending, Evidence};
-use super::{Effect, Results, Value, footprints};
+use super::{Effect, Results, Shift, Value, best, bias, footprints};
 use crate::analysis::Verdict;
 use crate::dependence::Merged;
 use crate::load::idle::refusals;
@@ -77,7 +77,7 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
     let limited = results.saturated.iter().copied();
     let limited = limited.filter(|_| plan.serving().is_some()).collect();
     let mut family = Family::new(&basis);
-    ask(&mut family, &visits);
+    results.shifts = ask(&mut family, &visits);
     if plan.serving().is_some() {
         over_points(&mut family, &visits);
         results.effects = reconnects(&basis, &visits);
@@ -85,7 +85,12 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
         footprints::ask(&mut family, &held);
     }
     results.scalings = scalings(run, plan, &visits, &limited);
+    results.biases = bias::of_load(run, plan);
+    results.bests = best::of_load(&mut family, &visits);
     let mut compared = family.judged();
+    for ranking in &mut compared.rankings {
+        best::unlimited(ranking, &results.bests, &limited);
+    }
     compared
         .pairs
         .retain(|pair| is_the_servers(plan, &limited, pair));
@@ -294,8 +299,9 @@ fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
 ///
 /// Of rates and costs each block yields the logarithm of subject / baseline of all its slices together:
 /// passes are mirrored, so drift cancels. Percentiles are those of all requests of all blocks.
-fn ask<'v>(family: &mut Family<'v, '_>, visits: &'v Visits) {
+fn ask<'v>(family: &mut Family<'v, '_>, visits: &'v Visits) -> Vec<Shift> {
     let plan = family.basis.plan;
+    let mut shifts = Vec::new();
     for point in 0..plan.points.len() {
         let (percentiles, rates): (Vec<Metric>, Vec<Metric>) = metrics(plan, point)
             .iter()
@@ -334,7 +340,21 @@ fn ask<'v>(family: &mut Family<'v, '_>, visits: &'v Visits) {
                 ratio: Box::new(move |alpha| quantiles::ratio(&tails, part, alpha)),
             })
         });
+        if plan.is_open(point) {
+            let known = known.into_inner().into_iter();
+            let shift = |(subject, both): (SubjectId, Option<Both>)| {
+                let parts = quantiles::shift(&both?.1, plan.measure.alpha);
+                (parts.len() > 1).then_some(Shift {
+                    subject,
+                    point,
+                    parts,
+                })
+            };
+            shifts.extend(known.filter_map(shift));
+        }
     }
+    shifts.sort_by_key(|shift| (shift.point, shift.subject));
+    shifts
 }
 
 /// The blocks that two servers have both, and their distributions.
@@ -424,7 +444,7 @@ fn closed_points(
     })
 }
 
-fn by_block(
+pub(super) fn by_block(
     visits: &Visits,
     (subject, point): Place,
     value: impl Fn(&Visit) -> Option<f64>,

@@ -138,6 +138,9 @@ impl Results {
         self.fits.extend(part.fits);
         self.effects.extend(part.effects);
         self.scalings.extend(part.scalings);
+        self.bests.extend(part.bests);
+        self.spreads.extend(part.spreads);
+        self.biases.extend(part.biases);
         self.warm_ups.extend(part.warm_ups);
         self.errors.extend(part.errors);
         self.saturated.extend(part.saturated);
@@ -175,6 +178,7 @@ impl Results {
             match &mut ranking.over {
                 Over::Points { case, .. } => *case = case.map(|case| place.cases[case]),
                 Over::At(point) => place.maybe(point),
+                Over::Best(point) => place.point(point),
             }
         }
         for fit in &mut self.fits {
@@ -193,6 +197,19 @@ impl Results {
             place.subject(&mut scaling.subject);
             scaling.target = place.target;
             scaling.case = place.cases[scaling.case];
+        }
+        for best in &mut self.bests {
+            place.subject(&mut best.subject);
+            place.point(&mut best.first);
+            place.point(&mut best.point);
+        }
+        for spread in &mut self.spreads {
+            place.point(&mut spread.from);
+            place.point(&mut spread.to);
+            spread.ratios.iter_mut().for_each(|(s, _)| place.subject(s));
+        }
+        for bias in &mut self.biases {
+            place.subject(&mut bias.subject);
         }
         let warm_ups = self.warm_ups.iter_mut().map(|(s, p, _)| (s, p));
         let errors = self.errors.iter_mut().map(|(s, p, ..)| (s, p));

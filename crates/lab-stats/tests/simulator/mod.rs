@@ -239,7 +239,8 @@ pub fn block(number: u32, samples: Vec<Sample>) -> Block {
         exits: Vec::new(),
         latencies: Vec::new(),
         slices: Vec::new(),
-        redone_visits: 0,
+        redone_slices: Vec::new(),
+        redone_readings: 0,
         readings: Vec::new(),
     }
 }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Threads of the kernel that do for subjects what these ask of it: what they use is nobody else's.
+
+use lab_services::procfs;
+use nix::unistd::Pid;
+
+/// They take in packets, find and free memory, and write files.
+const HELPERS: [&str; 7] = [
+    "ksoftirqd/",
+    "kworker/",
+    "rcu_",
+    "kswapd",
+    "khugepaged",
+    "kcompactd",
+    "jbd2/",
+];
+
+/// The parent of all threads of the kernel.
+const KTHREADD: Pid = Pid::from_raw(2);
+
+/// Whether a process of this name is such a thread.
+pub fn helps(name: &str) -> bool {
+    HELPERS.iter().any(|helper| name.starts_with(helper))
+}
+
+/// CPU time of all of them, in ticks.
+pub fn ticks() -> u64 {
+    if procfs::name(KTHREADD) != "kthreadd" {
+        return 0;
+    }
+    let threads = procfs::children(KTHREADD).into_iter();
+    let helpers = threads.filter(|&pid| helps(&procfs::name(pid)));
+    helpers.map(procfs::ticks).sum()
+}

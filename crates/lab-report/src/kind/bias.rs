@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What could be mistaken for a difference between subjects, as far as the run shows it.
+
+use super::cell::NONE;
+use super::scope::Scope;
+use super::{say, table};
+use crate::document::{Cell, Quantity, Section, Table, Tone};
+use lab_model::{SubjectId, Unit};
+use lab_stats::results::{Bias, BiasKind};
+
+/// The section: a row for each subject.
+pub fn section(scopes: &[Scope]) -> Section {
+    let mut section = Section::folded("Checks for bias");
+    for scope in scopes.iter().filter(|scope| !biases(scope).is_empty()) {
+        section.text(found(scope));
+        section.table(of_target(scope));
+    }
+    section
+}
+
+/// Those of a target.
+fn biases<'a>(scope: &Scope<'a>) -> Vec<&'a Bias> {
+    let mine = scope.compared();
+    let all = scope.results.biases.iter();
+    all.filter(|bias| mine.contains(&bias.subject)).collect()
+}
+
+/// What stands out.
+fn found(scope: &Scope) -> String {
+    let biases = biases(scope).into_iter();
+    let out: Vec<&Bias> = biases.filter(|bias| bias.stands_out).collect();
+    let parts = say::grouped(out.iter().map(|b| (meaning(b.kind), scope.name(b.subject))));
+    let parts = parts.into_iter();
+    let texts: Vec<String> = parts
+        .map(|(meaning, names)| format!("{meaning}: {}.", say::list(&names)))
+        .collect();
+    match texts.is_empty() {
+        true => "Nothing exceeds the margin.".into(),
+        false => texts.join(" "),
+    }
+}
+
+/// What it means if it stands out.
+fn meaning(kind: BiasKind) -> &'static str {
+    match kind {
+        BiasKind::CarryOver => "A turn of its own before changes the time by more than the margin",
+        BiasKind::Drift => "The time changes by more than the margin within a block",
+        BiasKind::Core(_) => "The cores differ by more than the margin",
+        BiasKind::Redone => "Turns that were taken again cost otherwise by more than the margin",
+        BiasKind::Helpers => "Helper threads work on other cores",
+    }
+}
+
+fn of_target(scope: &Scope) -> Table {
+    let biases = biases(scope);
+    let mut kinds: Vec<BiasKind> = Vec::new();
+    for bias in &biases {
+        if !kinds.contains(&bias.kind) {
+            kinds.push(bias.kind);
+        }
+    }
+    let columns: Vec<_> = kinds.iter().map(|&kind| (kind, title(kind))).collect();
+    let sides = (&*table::subjects(scope, &scope.compared()), &*columns);
+    let subject = scope.words.subject;
+    let of = |subject: SubjectId, kind: BiasKind| -> Cell {
+        let mut mine = biases.iter();
+        let bias = mine.find(|b| (b.subject, b.kind) == (subject, kind));
+        bias.map_or(NONE.into(), |bias| {
+            let tone = match bias.stands_out {
+                true => Tone::Undecided,
+                false => Tone::Plain,
+            };
+            let cell = Cell::from(Quantity::ratio(&bias.ratio)).toned(tone);
+            match kind {
+                BiasKind::Redone => cell.noted(redone(scope, subject)),
+                _ => cell,
+            }
+        })
+    };
+    let mut table = table::matrix(scope.title(), subject, sides, &Unit::Ratio, of);
+    table.caption = "Ratios; 1 means none. After its own turn: time in turns that follow a turn of the same subject / \
+                     in the turn before. Second half: of the turns of a block / first half. On a core: the baseline's \
+                     time there / on the others; of others their ratio to the baseline. With redone turns: cost of a request with the turns that were \
+                     taken again because other processes disturbed them / without these. CPU / wall: above 1 helper \
+                     threads work on other cores. Intervals hold one by one."
+        .into();
+    table
+}
+
+/// How many turns of a subject were taken again.
+fn redone(scope: &Scope, subject: SubjectId) -> String {
+    let slices = scope.run.complete_blocks().flat_map(|b| &b.redone_slices);
+    say::count(slices.filter(|s| s.subject == subject).count(), "turn")
+}
+
+fn title(kind: BiasKind) -> String {
+    match kind {
+        BiasKind::CarryOver => "after its own turn".into(),
+        BiasKind::Drift => "second half".into(),
+        BiasKind::Core(core) => format!("on core {core}"),
+        BiasKind::Redone => "with redone turns".into(),
+        BiasKind::Helpers => "CPU / wall".into(),
+    }
+}

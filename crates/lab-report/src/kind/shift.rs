@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How distributions of response times differ: the ratio at each percentile.
+
+use super::scope::Scope;
+use crate::document::{Axis, Band, Chart, Drawing, Line, Lines, Quantity, Scale, Stroke};
+use lab_model::{PointId, Unit};
+use lab_stats::results::Shift;
+
+/// The shift functions of all servers at a point.
+pub fn chart(scope: &Scope, point: PointId) -> Option<Chart> {
+    let compared = scope.compared();
+    let all = scope.results.shifts.iter();
+    let here = all.filter(|shift| shift.point == point && compared.contains(&shift.subject));
+    let lines: Vec<Line> = here.map(|shift| line(scope, shift)).collect();
+    let base = scope.base_name();
+    (!lines.is_empty()).then(|| Chart {
+        id: "shift".into(),
+        title: format!("Response time as a multiple of {base}'s, by percentile"),
+        caption: format!(
+            "Above 1 a percentile is higher than {base}'s. The bands of a line hold together; they hold for no other \
+             line, and no verdict rests on them."
+        ),
+        drawing: Drawing::Lines(Lines {
+            x: Axis::new("part of the requests", Unit::Share, Scale::Percentiles),
+            y: Axis::new(format!("multiple of {base}'s"), Unit::Ratio, Scale::Log),
+            lines,
+        }),
+    })
+}
+
+fn line(scope: &Scope, shift: &Shift) -> Line {
+    let parts = shift.parts.iter();
+    let points = parts.map(|(part, ratio)| (f64::from(*part) / 10_000.0, Quantity::ratio(ratio)));
+    Line {
+        name: scope.name(shift.subject).into(),
+        colour: scope.colour(shift.subject),
+        stroke: Stroke::Measured,
+        points: points.collect(),
+        band: Band::Shown,
+    }
+}

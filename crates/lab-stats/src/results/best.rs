@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The most that each subject does over a sweep, such as over numbers of connections, and who does most.
+
+use super::compare::Family;
+use super::judge::{Basis, noise_floor};
+use super::levels::Blocks;
+use super::load::by_block;
+use super::{Best, Over, Ranking};
+use crate::load::visits::Visits;
+use crate::order;
+use crate::sweeps::{Sweep, sweeps};
+use lab_model::{Metric, PointId, SubjectId};
+use std::collections::HashSet;
+use std::iter::zip;
+
+/// Adds the most of each subject over the points of a sweep, and asks who does most. `metric`: in which the points
+/// are compared; `rate`: what a subject does per second at a point, by block.
+pub(crate) fn ask(
+    family: &mut Family,
+    (sweep, metric): (&Sweep, &Metric),
+    rate: impl Fn(SubjectId, PointId) -> Blocks,
+) -> Vec<Best> {
+    let basis = family.basis;
+    let Some(&(first, _)) = sweep.points.first() else {
+        return Vec::new();
+    };
+    let most = |subject| most_of(basis, sweep, subject, &rate);
+    let control = basis.plan.control().and_then(most);
+    let known = basis.plan.compared().filter_map(|s| Some((s, most(s)?)));
+    let known: Vec<(SubjectId, Most)> = known.collect();
+    let base = known.iter().find(|(s, _)| *s == basis.plan.baseline);
+    if let Some((_, base)) = base {
+        let floor = control.and_then(|own| {
+            let logs: Vec<f64> = logs(&own, base).into_iter().flatten().collect();
+            noise_floor(&logs, basis.plan)
+        });
+        let others = known.iter().filter(|(s, _)| *s != basis.plan.baseline);
+        let others = others.map(|(s, own)| (*s, logs(own, base))).collect();
+        let margin = basis.margin(floor.as_ref());
+        family.ranked_by(Over::Best(first), metric, margin, others);
+    }
+    let best = known.into_iter().filter_map(|(subject, most)| {
+        let values: Vec<f64> = most.by_block.into_iter().flatten().collect();
+        Some(Best {
+            subject,
+            first,
+            point: most.point,
+            rate: order::median_interval(&values, basis.plan.measure.alpha)?,
+        })
+    });
+    best.collect()
+}
+
+struct Most {
+    /// The best of all blocks.
+    point: PointId,
+    /// Per second, where the other half of the blocks has most.
+    by_block: Blocks,
+}
+
+/// Each half of the blocks, the even and the odd, counts at the point that is best in the other, so that luck in a
+/// block has no part in the choice of its point. (Leaving out only the block itself would choose points at which it
+/// has bad luck.)
+fn most_of(
+    basis: &Basis,
+    sweep: &Sweep,
+    subject: SubjectId,
+    rate: impl Fn(SubjectId, PointId) -> Blocks,
+) -> Option<Most> {
+    let points = sweep.points.iter().map(|&(point, _)| point);
+    let points = points.filter(|&p| basis.compares(subject, Some(p)));
+    let known: Vec<(PointId, Blocks)> = points.map(|p| (p, rate(subject, p))).collect();
+    let best = |counts: &dyn Fn(usize) -> bool| {
+        let median = |rates: &Blocks| {
+            let some = rates.iter().enumerate().filter(|(block, _)| counts(*block));
+            let some: Vec<f64> = some.filter_map(|(_, rate)| *rate).collect();
+            order::median(&some).filter(|rate| *rate > 0.0)
+        };
+        let medians = known
+            .iter()
+            .filter_map(|(p, rates)| Some((p, rates, median(rates)?)));
+        medians.max_by(|a, b| a.2.total_cmp(&b.2))
+    };
+    let (&point, all, _) = best(&|_| true)?;
+    let halves = [1, 0].map(|other| best(&|block| block % 2 == other));
+    let own = |block: usize| {
+        let rates = halves[block % 2].map_or(all, |(_, rates, _)| rates);
+        rates[block].filter(|rate| *rate > 0.0)
+    };
+    Some(Most {
+        point,
+        by_block: (0..all.len()).map(own).collect(),
+    })
+}
+
+/// The logarithm of the time of one / that of the other.
+fn logs(mine: &Most, base: &Most) -> Blocks {
+    let both = zip(&mine.by_block, &base.by_block);
+    both.map(|(mine, base)| Some(((*base)? / (*mine)?).ln()))
+        .collect()
+}
+
+/// Who was limited by the generator where it served most may serve more than one that is ahead of it.
+pub(super) fn unlimited(
+    ranking: &mut Ranking,
+    bests: &[Best],
+    limited: &HashSet<(SubjectId, PointId)>,
+) {
+    if let Over::Best(first) = ranking.over {
+        let here = bests.iter().filter(|b| b.first == first);
+        let limited = here.filter(|b| limited.contains(&(b.subject, b.point)));
+        let limited: HashSet<SubjectId> = limited.map(|b| b.subject).collect();
+        ranking
+            .apart
+            .retain(|(_, behind)| !limited.contains(behind));
+    }
+}
+
+/// The most that each server serves over the points of each sweep in a closed loop.
+pub(super) fn of_load(family: &mut Family, visits: &Visits) -> Vec<Best> {
+    let plan = family.basis.plan;
+    let is_closed = |sweep: &Sweep| !sweep.points.iter().any(|&(p, _)| plan.is_open(p));
+    let closed = sweeps(plan).into_iter().filter(is_closed);
+    let rate =
+        |subject, point| by_block(visits, (subject, point), |v| Some(v.per_second(v.served)));
+    closed
+        .flat_map(|sweep| ask(family, (&sweep, &Metric::THROUGHPUT), rate))
+        .collect()
+}

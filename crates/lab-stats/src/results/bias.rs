@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What could be mistaken for a difference between subjects, from the order and the place of their turns: carry-over
+//! from one turn to the next, drift within a block, the core, and threads beside the measured one.
+
+use super::{Bias, BiasKind};
+use crate::analysis::Interval;
+use crate::ratio::{Level, ratio};
+use crate::{mean, order, rank_sum};
+use lab_model::{Block, Cores, Plan, PointId, Run, Slice, SubjectId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Turns of a point below which halves of them say nothing.
+const LEAST_TURNS: usize = 4;
+
+/// A core is compared with the others from so many blocks on each side.
+const LEAST_BLOCKS: usize = 3;
+
+/// One turn of a subject.
+struct Turn {
+    point: PointId,
+    subject: SubjectId,
+    pass: u32,
+    /// Logarithm of the wall time of an operation or a request.
+    log: f64,
+}
+
+/// The turns of a block in the order of time.
+struct Turns {
+    core: u32,
+    all: Vec<Turn>,
+}
+
+/// Of batches and of whole commands.
+pub(crate) fn of_batches(run: &Run, plan: &Plan) -> Vec<Bias> {
+    let of = |block: &Block| {
+        let known = block.samples.iter().filter(|s| s.point < plan.points.len());
+        let turns = known.map(|s| Turn {
+            point: s.point,
+            subject: s.subject,
+            pass: s.pass,
+            log: per(s.batch.wall_ns, s.batch.operations),
+        });
+        Turns {
+            core: block.core,
+            all: turns.collect(),
+        }
+    };
+    let blocks: Vec<Turns> = run.complete_blocks().map(of).collect();
+    let mut found = of_turns(plan, &blocks);
+    found.extend(core_effects(plan, &blocks));
+    found.extend(helpers(run, plan));
+    found
+}
+
+/// Of a load in a closed loop; in an open one the rate is given.
+pub(crate) fn of_load(run: &Run, plan: &Plan) -> Vec<Bias> {
+    let of = |block: &Block| {
+        let known = block.slices.iter().filter(|s| s.point < plan.points.len());
+        let closed = known.filter(|s| !plan.is_open(s.point));
+        let served = closed.filter(|slice| slice.served > 0);
+        let turns = served.map(|s| Turn {
+            point: s.point,
+            subject: s.subject,
+            pass: s.pass,
+            log: per(s.served_in_ns(), s.served),
+        });
+        Turns {
+            core: block.core,
+            all: turns.collect(),
+        }
+    };
+    let blocks: Vec<Turns> = run.complete_blocks().map(of).collect();
+    let mut found = of_turns(plan, &blocks);
+    found.extend(redone(run, plan));
+    found
+}
+
+/// Turns that others disturbed were taken again: what the disturbed ones would change.
+fn redone(run: &Run, plan: &Plan) -> Vec<Bias> {
+    let logs = plan.compared().filter_map(|subject| {
+        let blocks = run.complete_blocks();
+        let logs: Vec<f64> = blocks.filter_map(|b| of_redone(plan, b, subject)).collect();
+        logs.iter()
+            .any(|log| *log != 0.0)
+            .then_some((subject, logs))
+    });
+    judged(plan, BiasKind::Redone, logs.collect())
+}
+
+/// The mean over points.
+fn of_redone(plan: &Plan, block: &Block, subject: SubjectId) -> Option<f64> {
+    let cost = |slices: &[&Slice]| {
+        let served: f64 = slices.iter().map(|s| s.served as f64).sum();
+        let cpu: Option<f64> = slices.iter().map(|s| Some(s.server_cpu_ns? as f64)).sum();
+        let ns = cpu.unwrap_or_else(|| slices.iter().map(|s| s.served_in_ns() as f64).sum());
+        (served > 0.0 && ns > 0.0).then(|| ns / served)
+    };
+    average((0..plan.points.len()).filter_map(|point| {
+        let mine = |s: &&Slice| (s.subject, s.point) == (subject, point);
+        let counted: Vec<&Slice> = block.slices.iter().filter(mine).collect();
+        let again = block.redone_slices.iter().filter(mine);
+        let all: Vec<&Slice> = counted.iter().copied().chain(again).collect();
+        Some((cost(&all)? / cost(&counted)?).ln())
+    }))
+}
+
+fn per(ns: u64, operations: u64) -> f64 {
+    (ns.max(1) as f64 / operations.max(1) as f64).ln()
+}
+
+/// Carry-over and drift of each subject.
+fn of_turns(plan: &Plan, blocks: &[Turns]) -> Vec<Bias> {
+    let kinds: [(BiasKind, Difference); 2] =
+        [(BiasKind::CarryOver, carry_over), (BiasKind::Drift, drift)];
+    let of = |(kind, difference): (BiasKind, Difference)| {
+        let logs = plan.compared().map(|subject| {
+            let each = blocks.iter().filter_map(|b| difference(&b.all, subject));
+            (subject, each.collect::<Vec<f64>>())
+        });
+        judged(plan, kind, logs.collect())
+    };
+    kinds.into_iter().flat_map(of).collect()
+}
+
+/// The logarithm of what a block shows of a subject.
+type Difference = fn(&[Turn], SubjectId) -> Option<f64>;
+
+/// Of mirrored passes the last of the first begins the second, and so follows itself.
+fn carry_over(turns: &[Turn], subject: SubjectId) -> Option<f64> {
+    let own = turns.windows(2).filter_map(|two| match two {
+        [before, after]
+            if before.subject == subject
+                && after.subject == subject
+                && before.point == after.point
+                && before.pass / 2 == after.pass / 2
+                && before.pass != after.pass =>
+        {
+            Some(after.log - before.log)
+        }
+        _ => None,
+    });
+    order::interquartile_mean(&own.collect::<Vec<f64>>())
+}
+
+/// The mean over points of what lies between the halves of their turns.
+fn drift(turns: &[Turn], subject: SubjectId) -> Option<f64> {
+    let of = |logs: &Vec<f64>| {
+        let (first, second) = logs.split_at(logs.len() / 2);
+        let enough = logs.len() >= LEAST_TURNS;
+        let difference = order::interquartile_mean(second)? - order::interquartile_mean(first)?;
+        enough.then_some(difference)
+    };
+    average(by_point(turns, subject).values().filter_map(of))
+}
+
+fn by_point(turns: &[Turn], subject: SubjectId) -> BTreeMap<PointId, Vec<f64>> {
+    let mut points: BTreeMap<PointId, Vec<f64>> = BTreeMap::new();
+    for turn in turns.iter().filter(|turn| turn.subject == subject) {
+        points.entry(turn.point).or_default().push(turn.log);
+    }
+    points
+}
+
+fn average(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let all: Vec<f64> = values.collect();
+    (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
+}
+
+/// A subject's own interval, and whether it stands out among all of its kind.
+fn judged(plan: &Plan, kind: BiasKind, logs: Vec<(SubjectId, Vec<f64>)>) -> Vec<Bias> {
+    let family = logs.len();
+    let at = |logs: &[f64], family: usize| {
+        let alpha = plan.measure.alpha;
+        ratio(logs, Level { alpha, family })
+    };
+    let of = |(subject, logs): (SubjectId, Vec<f64>)| {
+        let ratio = at(&logs, 1).filter(|r| r.sufficient)?.interval;
+        let together = at(&logs, family)?.interval;
+        Some(Bias {
+            subject,
+            kind,
+            ratio,
+            stands_out: exceeds(&together, plan.measure.margin),
+        })
+    };
+    logs.into_iter().filter_map(of).collect()
+}
+
+fn exceeds(ratio: &Interval, margin: f64) -> bool {
+    ratio.low > 1.0 + margin || ratio.high < 1.0 - margin
+}
+
+/// The baseline's time on each core against that on the others, and the others' ratios to it.
+fn core_effects(plan: &Plan, blocks: &[Turns]) -> Vec<Bias> {
+    let level = |turns: &Turns, subject| {
+        let points = by_point(&turns.all, subject);
+        average(
+            points
+                .values()
+                .filter_map(|logs| order::interquartile_mean(logs)),
+        )
+    };
+    let value = |turns: &Turns, subject| {
+        let base = level(turns, plan.baseline)?;
+        match subject == plan.baseline {
+            true => Some(base),
+            false => Some(level(turns, subject)? - base),
+        }
+    };
+    let cores: BTreeSet<u32> = blocks.iter().map(|turns| turns.core).collect();
+    let places: Vec<(u32, SubjectId)> = cores
+        .iter()
+        .flat_map(|&core| plan.compared().map(move |s| (core, s)))
+        .collect();
+    let of = |&(core, subject): &(u32, SubjectId)| {
+        let (here, elsewhere): (Vec<&Turns>, Vec<&Turns>) =
+            blocks.iter().partition(|turns| turns.core == core);
+        let values = |side: &[&Turns]| -> Vec<f64> {
+            side.iter().filter_map(|t| value(t, subject)).collect()
+        };
+        let (here, elsewhere) = (values(&here), values(&elsewhere));
+        let enough = here.len().min(elsewhere.len()) >= LEAST_BLOCKS;
+        let at = |alpha| rank_sum::shift(&elsewhere, &here, alpha).map(|c| exponent(c.interval));
+        let together = at(plan.measure.alpha / places.len() as f64)?;
+        let known = together.level >= Interval::level_of(plan.measure.alpha);
+        enough.then_some(Bias {
+            subject,
+            kind: BiasKind::Core(core),
+            ratio: at(plan.measure.alpha)?,
+            stands_out: known && exceeds(&together, plan.measure.margin),
+        })
+    };
+    places.iter().filter_map(of).collect()
+}
+
+fn exponent(log: Interval) -> Interval {
+    Interval {
+        estimate: log.estimate.exp(),
+        low: log.low.exp(),
+        high: log.high.exp(),
+        level: log.level,
+    }
+}
+
+/// CPU time by wall time, where one operation is done at a time.
+fn helpers(run: &Run, plan: &Plan) -> Vec<Bias> {
+    let alone = |point| point < plan.points.len() && plan.case(point).cores == Cores::One;
+    let of = |subject: SubjectId| {
+        let blocks = run.complete_blocks().filter_map(|block| {
+            let samples = block.samples.iter();
+            let mine = samples.filter(|s| s.subject == subject && alone(s.point));
+            let sums = mine.fold((0.0, 0.0), |(cpu, wall), s| {
+                (cpu + s.batch.cpu_ns as f64, wall + s.batch.wall_ns as f64)
+            });
+            (sums.1 > 0.0).then_some(sums)
+        });
+        let (cpu, wall): (Vec<f64>, Vec<f64>) = blocks.unzip();
+        let alpha = plan.measure.alpha;
+        let ratio = mean::ratio_of_means(&cpu, &wall, plan.seed, alpha)?;
+        Some(Bias {
+            subject,
+            kind: BiasKind::Helpers,
+            stands_out: ratio.low > 1.0 + plan.measure.margin,
+            ratio,
+        })
+    };
+    plan.compared().filter_map(of).collect()
+}

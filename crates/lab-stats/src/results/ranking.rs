@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Who is ahead of whom: from ratios of subjects to the baseline, and to each other, to an order.
+
+use super::Ranking;
+use crate::analysis::Interval;
+use crate::ratio::Ratio;
+use crate::verdict::{Ahead, Margin, ahead, verdict};
+use lab_model::SubjectId;
+
+/// Where a ratio will be known.
+#[derive(Clone, Copy)]
+pub(crate) enum Index {
+    Member(usize),
+    Asked(usize),
+}
+
+/// A ranking without its order.
+pub(crate) struct Order {
+    pub ranking: Ranking,
+    pub margin: Margin,
+    /// Which member, or which question, compares a subject with the baseline.
+    pub against: Vec<(SubjectId, Index)>,
+    /// Which member compares the first subject with the second.
+    pub between: Vec<(SubjectId, SubjectId, usize)>,
+}
+
+impl Order {
+    /// Nothing of the baseline alone.
+    pub fn ordered(
+        self,
+        baseline: SubjectId,
+        at: impl Fn(Index) -> Option<Ratio>,
+        of: impl Fn(usize) -> Option<Ratio>,
+    ) -> Option<Ranking> {
+        let known = self.against.iter();
+        let known: Vec<_> = known.filter_map(|&(s, i)| Some((s, at(i)?))).collect();
+        let mut order: Vec<(SubjectId, f64)> = known
+            .iter()
+            .map(|(subject, ratio)| (*subject, ratio.interval.estimate))
+            .collect();
+        order.push((baseline, 1.0));
+        order.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let with_base = known.iter().map(|&(s, ratio)| (s, baseline, ratio));
+        let directly = self.between.iter();
+        let directly = directly.filter_map(|&(a, b, member)| Some((a, b, of(member)?)));
+        let others: Vec<_> = match self.between.is_empty() {
+            true => implied(&known),
+            false => directly.collect(),
+        };
+        let apart = with_base.chain(others).filter_map(|(a, b, ratio)| {
+            match ahead(&verdict(&ratio, self.margin)) {
+                Ahead::Subject => Some((a, b)),
+                Ahead::Baseline => Some((b, a)),
+                Ahead::Neither | Ahead::Unknown => None,
+            }
+        });
+        (order.len() > 1).then(|| Ranking {
+            apart: apart.collect(),
+            subjects: order.into_iter().map(|(subject, _)| subject).collect(),
+            ..self.ranking
+        })
+    }
+}
+
+/// What ratios to the baseline say of each pair of subjects: the widest interval that their bounds allow.
+fn implied(known: &[(SubjectId, Ratio)]) -> Vec<(SubjectId, SubjectId, Ratio)> {
+    let mut all = Vec::new();
+    for (i, (a, first)) in known.iter().enumerate() {
+        for (b, second) in &known[i + 1..] {
+            let [x, y] = [first.interval, second.interval];
+            let interval = Interval {
+                estimate: x.estimate / y.estimate,
+                low: x.low / y.high,
+                high: x.high / y.low,
+                level: x.level.min(y.level),
+            };
+            let supported = first.supports_verdict() && second.supports_verdict();
+            let ratio = Ratio {
+                interval,
+                sufficient: supported,
+                ..*first
+            };
+            all.push((*a, *b, ratio));
+        }
+    }
+    all
+}

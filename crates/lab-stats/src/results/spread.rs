@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What each value of a factor costs each subject, at the one value of the sweep that an answer tells.
+
+use super::Spread;
+use super::compare::Family;
+use super::levels::Blocks;
+use crate::analysis::Interval;
+use crate::factors;
+use crate::ratio::Ratio;
+use crate::refusals::failed;
+use crate::sweeps::{Sweep, sweeps};
+use lab_model::{Cores, Plan, PointId, Run, SubjectId};
+use std::iter::zip;
+
+/// Asks what the values of the first case's factors cost, if it does several operations at once over a sweep.
+/// `values`: of a subject at a point, by block.
+pub(crate) fn ask(family: &mut Family, values: impl Fn(SubjectId, PointId) -> Blocks) {
+    let basis = family.basis;
+    let plan = basis.plan;
+    for (from, to) in told(basis.run, plan) {
+        let able = |s: &SubjectId| {
+            let at = |point| plan.takes_part(*s, point) && !failed(basis.run, *s, point);
+            at(from) && at(to)
+        };
+        let logs = |subject: SubjectId| -> Blocks {
+            let both = zip(values(subject, from), values(subject, to));
+            both.map(|(from, to)| Some((to? / from?).ln())).collect()
+        };
+        let subjects = plan.compared().filter(able);
+        let logs = subjects.map(|s| (s, logs(s)));
+        family.spread((from, to), logs.collect());
+    }
+}
+
+/// Pairs of points of which the second has another value of a factor.
+fn told(run: &Run, plan: &Plan) -> Vec<(PointId, PointId)> {
+    let first = plan.points.first().map(|point| point.case);
+    let groups = sweeps(plan).into_iter();
+    let groups = groups.filter(|s| Some(s.case) == first && plan.cases[s.case].cores == Cores::All);
+    let groups: Vec<Sweep> = groups.collect();
+    let Some(x) = told_x(run, &groups) else {
+        return Vec::new();
+    };
+    let at = |group: &Sweep| {
+        group
+            .points
+            .iter()
+            .find(|(_, own)| *own == x)
+            .map(|(p, _)| *p)
+    };
+    let others = groups.iter().skip(1).filter_map(at);
+    let pairs = factors::pairs(plan);
+    let from = |to| {
+        pairs
+            .iter()
+            .find(|pair| pair.1 == to)
+            .map(|&(from, ..)| (from, to))
+    };
+    others.filter_map(from).collect()
+}
+
+/// The largest value of the sweep that has a core for each, or the least.
+fn told_x(run: &Run, groups: &[Sweep]) -> Option<f64> {
+    let cores = run.host.cores().unwrap_or(f64::INFINITY);
+    let all = groups.iter().flat_map(|group| &group.points);
+    let mut all: Vec<f64> = all.map(|(_, x)| *x).collect();
+    all.sort_by(f64::total_cmp);
+    let fitting = all.iter().rfind(|x| **x <= cores);
+    fitting.or(all.first()).copied()
+}
+
+/// From which member compares the points within each subject.
+pub(crate) fn spread(
+    (from, to): (PointId, PointId),
+    members: Vec<(SubjectId, usize)>,
+    of: impl Fn(usize) -> Option<Ratio>,
+) -> Spread {
+    let known = members.into_iter();
+    let known = known.filter_map(|(subject, member)| Some((subject, of(member)?.interval)));
+    let mut ratios: Vec<(SubjectId, Interval)> = known.collect();
+    ratios.sort_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
+    let ends = ratios.first().zip(ratios.last());
+    Spread {
+        from,
+        to,
+        apart: ends.is_some_and(|(least, most)| least.1.level > 0.0 && least.1.high < most.1.low),
+        ratios,
+    }
+}

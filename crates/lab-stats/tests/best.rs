@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Who does most over a sweep, where each subject is told at its best point: the choice must not make winners, nor
+//! rates that nobody reaches. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test best` writes the table of
+//! `docs/statistics.md`.
+
+mod documents;
+mod simulator;
+
+use documents::percent;
+use lab_model::Cores;
+use lab_stats::results::{Over, Results, results};
+use simulator::{CALM, FIXED, Simulator, World, most};
+
+/// Points between which hardly anything but chance decides.
+const POINTS: usize = 8;
+
+fn simulated(world: &World, blocks: u32, seed: u64) -> Results {
+    let world = World {
+        sweep: (0..POINTS).map(|i| i as f64 * 1e-6).collect(),
+        ..world.clone()
+    };
+    let mut run = simulator::run(&world, seed, 4);
+    run.plan.as_mut().unwrap().cases[0].cores = Cores::All;
+    let mut simulator = Simulator::new(&world, seed);
+    (0..blocks).for_each(|_| simulator.add_block(&mut run));
+    results(&run)
+}
+
+#[test]
+fn the_choice_of_the_best_point_makes_no_winner() {
+    let noisy = World {
+        ratios: vec![1.0; 3],
+        process: 0.01,
+        batch: 0.2,
+        blocks: (0.0, 0.0),
+        ..CALM
+    };
+    let slower = World {
+        ratios: vec![1.25; 3],
+        ..noisy.clone()
+    };
+    let mut rows = Vec::new();
+    for (name, world, blocks, differs) in [
+        ("four equal subjects", &noisy, 12, false),
+        ("four equal subjects", &noisy, 40, false),
+        ("three take 25 % more", &slower, 12, true),
+    ] {
+        let all = documents::runs(1000, 40);
+        let (mut told, mut missed, mut naive) = (0, 0, 0);
+        for seed in 0..all {
+            let found = simulated(world, blocks, seed);
+            let ranking = found.rankings.iter().find(|r| r.over == Over::Best(0));
+            let ranking = ranking.expect("a ranking");
+            told += u64::from(!ranking.apart.is_empty());
+            let truth = 1e9 / FIXED;
+            let base = found.bests.iter().find(|best| best.subject == 0).unwrap();
+            missed += u64::from(base.rate.low > truth || base.rate.high < truth);
+            // The highest of the points' own rates, as if there had been no choice.
+            let times = (0..POINTS).filter_map(|p| found.value(0, p, &lab_model::Metric::WALL));
+            let times = times.filter_map(|v| v.interval().copied());
+            let least = times.min_by(|a, b| a.estimate.total_cmp(&b.estimate));
+            naive += u64::from(least.is_some_and(|i| 1e9 / i.high > truth || 1e9 / i.low < truth));
+        }
+        println!("{name}, {blocks}: {told} {missed} {naive} of {all}");
+        if differs {
+            assert!(2 * told > all, "{name}: {told} of {all}");
+        } else {
+            assert!(told <= most(all, 0.05), "{name}: {told} of {all}");
+        }
+        assert!(missed <= most(all, 0.05), "{name}: {missed} of {all}");
+        let share = |n: u64| percent(n as f64 / all as f64);
+        rows.push(vec![
+            name.into(),
+            blocks.to_string(),
+            share(told),
+            share(missed),
+            share(naive),
+        ]);
+    }
+    let head = [
+        "world, 8 points alike",
+        "blocks",
+        "somebody does more",
+        "interval of the most misses",
+        "interval of the highest point misses",
+    ];
+    let table = documents::table(&head, &rows);
+    println!("{table}");
+    documents::update("best", &table);
+}
