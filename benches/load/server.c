@@ -2,12 +2,13 @@
    A server to put load on: one fixed answer to every request over HTTP/1.1 with keep-alive, and, if told so, a stall of
    the whole server at known times.
 
-       server [--threads N] [--body BYTES] [--work MICROSECONDS] [--stall-every SECONDS --stall SECONDS]
+       server [--threads N] [--body BYTES] [--work MICROSECONDS] [--tail-every N --tail MICROSECONDS]
+              [--stall-every SECONDS --stall SECONDS]
 
    It listens on a free port of 127.0.0.1 and says which, and when it began (CLOCK_MONOTONIC), in a line of JSON. At
    SIGUSR1 it says what it has done since, in another; SIGTERM and SIGINT end it.
 
-   Work is the CPU time that an answer takes besides. The stall lies in the middle of each period: from its beginning on,
+   Work is the CPU time that an answer takes besides; one answer in N takes that of the tail instead. The stall lies in the middle of each period: from its beginning on,
    nothing is accepted, read or answered until it is over. A request is taken to end with its head; a body is passed over
    as long as it holds no empty line. */
 
@@ -47,7 +48,8 @@ static struct worker workers[MOST_THREADS];
 static int threads = 1;
 static char *answers; /* ANSWERS of them, one after the other. */
 static size_t answer_length;
-static int64_t start_ns, every_ns, stall_ns, work_ns;
+static int64_t start_ns, every_ns, stall_ns, work_ns, tail_ns;
+static uint64_t tail_every;
 
 static void die(const char *what)
 {
@@ -146,8 +148,11 @@ static size_t heads(struct connection *c, const char *data, size_t length)
 /* False: the client does not read its answers, or is gone. */
 static bool answer(struct worker *w, int fd, size_t count)
 {
+    int64_t busy_ns = 0;
+    for (size_t i = 0; i < count; i++)
+        busy_ns += tail_every && (w->answered + i + 1) % tail_every == 0 ? tail_ns : work_ns;
     w->answered += count;
-    for (int64_t end = work_ns ? now_ns() + work_ns * (int64_t)count : 0; end && now_ns() < end;) {
+    for (int64_t end = busy_ns ? now_ns() + busy_ns : 0; end && now_ns() < end;) {
     }
     for (size_t part; count > 0; count -= part) {
         part = count < ANSWERS ? count : ANSWERS;
@@ -218,12 +223,15 @@ int main(int argc, char **argv)
 {
     size_t body = 13;
     const struct option options[] = {{"threads", 1, NULL, 't'}, {"body", 1, NULL, 'b'}, {"work", 1, NULL, 'w'},
+                                     {"tail-every", 1, NULL, 'n'}, {"tail", 1, NULL, 'l'},
                                      {"stall-every", 1, NULL, 'e'}, {"stall", 1, NULL, 's'}, {0}};
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;)
         switch (o) {
         case 't': threads = atoi(optarg); break;
         case 'b': body = strtoul(optarg, NULL, 10); break;
         case 'w': work_ns = atof(optarg) * 1000; break;
+        case 'n': tail_every = strtoull(optarg, NULL, 10); break;
+        case 'l': tail_ns = atof(optarg) * 1000; break;
         case 'e': every_ns = atof(optarg) * SECOND; break;
         case 's': stall_ns = atof(optarg) * SECOND; break;
         default: return 2;

@@ -12,6 +12,7 @@ pub(crate) mod load;
 mod means;
 pub(crate) mod observed;
 mod parts;
+mod pauses;
 mod ranking;
 mod spread;
 mod warnings;
@@ -54,6 +55,8 @@ pub struct Results {
     pub bests: Vec<Best>,
     /// What each value of the first case's factors costs, where the answer tells it.
     pub spreads: Vec<Spread>,
+    /// Where pauses cost most, of the places where they cost more than the margin beyond doubt.
+    pub pausing: Vec<Key>,
     /// How the distributions of response times of an open loop differ.
     pub shifts: Vec<Shift>,
     /// What could be mistaken for a difference between subjects.

@@ -178,7 +178,7 @@ pub fn exceptions(
             let (who, verb) = (scope.name(last.subject), manner(metric).verb);
             greater(&mut lost, last.ratio.estimate, || {
                 format!(
-                    "The greatest distance is at {name}: {who} {verb} {}.",
+                    "The greatest ratio measured is at {name}: {who} {verb} {}.",
                     told(last)
                 )
             });

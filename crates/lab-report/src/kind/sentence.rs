@@ -160,15 +160,15 @@ fn mean(scope: &Scope, typical: &Comparison) -> String {
     })
 }
 
-/// Whose pauses cost most, of those that cost more than the margin.
+/// Where pauses cost most, of the places where they cost more than the margin.
 pub fn pauses(scope: &Scope) -> Option<String> {
-    let places = scope.places(&scope.compared(), &scope.points()).into_iter();
-    let known = places.filter_map(|place| Some((place, scope.interval(place, &Metric::PAUSES)?)));
-    let known = known.filter(|(_, cost)| cost.low > scope.results.margin);
-    let ((subject, point), cost) = known.max_by(|a, b| a.1.low.total_cmp(&b.1.low))?;
-    let at = point.map(|point| at(scope, point)).unwrap_or_default();
+    let compared = scope.compared();
+    let mut all = scope.results.pausing.iter();
+    let key = all.find(|key| compared.contains(&key.subject))?;
+    let cost = scope.interval((key.subject, key.point), &Metric::PAUSES)?;
+    let at = key.point.map(|point| at(scope, point)).unwrap_or_default();
     let cost = say::figure(cost, &Metric::PAUSES.unit, scope.level());
-    let name = scope.name(subject);
+    let name = scope.name(key.subject);
     Some(format!(
         "Pauses cost most in {name}{at}: its mean time is {cost} above its typical time."
     ))

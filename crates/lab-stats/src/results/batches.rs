@@ -7,8 +7,7 @@ use super::levels::{Blocks, Levels, Summary, key};
 use super::means::{Scope, effects, overall};
 use super::observed::Observed;
 use super::warnings::{self, Evidence};
-use super::{Best, Results, Value, best, bias, footprints, spread};
-use crate::analysis::Interval;
+use super::{Best, Results, Value, best, bias, footprints, pauses, spread};
 use crate::latencies::{self, Histogram};
 use crate::refusals::{self, failed};
 use crate::sign_flip::Logs;
@@ -45,6 +44,9 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
         ..Results::default()
     };
     figures(&basis, &table, &told, &mut results);
+    results
+        .pausing
+        .extend(pauses::most(&basis, &table, &results.cells));
     let evidence = Evidence {
         basis: &basis,
         cells: &results.cells,
@@ -191,7 +193,14 @@ fn times(basis: &Basis, table: &Table, place: Place, levels: &mut Levels, result
     add(&Metric::CPU, Summary::Median, &|visit| visit.cpu_ns);
     add(&Metric::MEAN_WALL, Summary::Mean, &WALL);
     add(&Metric::MEAN_CPU, Summary::Mean, &CPU);
-    pauses(basis, &visits, place, levels);
+    let cost = pauses::cost(&visits, basis.plan.seed, levels.alpha);
+    if let Some((blocks, cost)) = cost {
+        levels.push(
+            key(subject, point, &Metric::PAUSES),
+            blocks,
+            Value::Estimate(cost),
+        );
+    }
     let mut pilots = basis.run.pilots.iter();
     let pilot = pilots.find(|p| (p.subject, p.point) == place);
     if let Some(pilot) = pilot {
@@ -220,25 +229,6 @@ fn times(basis: &Basis, table: &Table, place: Place, levels: &mut Levels, result
     }
     add(&Metric::WAITING, &|visit| visit.idle_ns().max(0.0));
     add(&Metric::OVERLAP, &|visit| (-visit.idle_ns()).max(0.0));
-}
-
-/// What the mean time has beyond the typical time, as a part of it.
-fn pauses(basis: &Basis, visits: &[Option<&Visit>], (subject, point): Place, levels: &mut Levels) {
-    let known = visits.iter().flatten();
-    let (whole, typical): (Vec<f64>, Vec<f64>) = known
-        .map(|visit| (visit.whole_wall_ns, visit.wall_ns))
-        .unzip();
-    let ratio = mean::ratio_of_means(&whole, &typical, basis.plan.seed, levels.alpha);
-    if let Some(ratio) = ratio {
-        let cost = Interval {
-            estimate: ratio.estimate - 1.0,
-            low: ratio.low - 1.0,
-            high: ratio.high - 1.0,
-            level: ratio.level,
-        };
-        let key = key(subject, point, &Metric::PAUSES);
-        levels.push(key, whole.len() as u32, Value::Estimate(cost));
-    }
 }
 
 /// How long single operations take where several are done at once; with too few for a median, nothing.

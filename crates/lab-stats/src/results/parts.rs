@@ -140,6 +140,7 @@ impl Results {
         self.scalings.extend(part.scalings);
         self.bests.extend(part.bests);
         self.spreads.extend(part.spreads);
+        self.pausing.extend(part.pausing);
         self.biases.extend(part.biases);
         self.warm_ups.extend(part.warm_ups);
         self.errors.extend(part.errors);
@@ -154,7 +155,8 @@ impl Results {
 
     fn renumber(&mut self, place: &Place) {
         let keys = self.cells.iter_mut().map(|cell| &mut cell.key);
-        for key in keys.chain(self.comparisons.iter_mut().map(|c| &mut c.key)) {
+        let keys = keys.chain(self.comparisons.iter_mut().map(|c| &mut c.key));
+        for key in keys.chain(&mut self.pausing) {
             place.subject(&mut key.subject);
             place.maybe(&mut key.point);
         }

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs and servers whose truth is known, measured again and again: does the interval hold it?
+
+    benches/truth.py [--runs 20] [--only work,delay,tail,stall] [--output docs/truth.md]
+
+work   a program that does 2 % more steps than another (`benchlab compare A B`)
+delay  a server whose answers take 20 µs more than another's, at 500 requests/s (`benchlab compare URL URL`): p50
+tail   a server whose slowest seventh takes 5 % more than another's, at 100 requests/s: p90
+stall  a server that stands still for one second in ten, at 500 requests/s (`benchlab load URL`): p99
+
+The machine must have nothing else to do. The table says how many intervals hold the truth, how many there are, and the
+scatter of the runs' estimates against the one that their intervals say.
+"""
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "load"
+SERVER = BUILD / "server"
+MARK = 20e3
+"""By how much the answers of one server take longer, ns."""
+STEPS = 20_000_000
+NORMAL = statistics.NormalDist().inv_cdf(0.975)
+
+
+def rows(lab: Path, folder: Path, *words: object) -> list[dict]:
+    """What a run of the lab says, subject by subject and metric by metric."""
+    file = folder / "said.json"
+    command = [lab, *words, "--runs", folder, "--export", file]
+    subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return json.loads(file.read_text())["rows"]
+
+
+def of(found: list[dict], subject: str, metric: str) -> dict:
+    """The row of a subject's metric."""
+    return next(r for r in found if (r["subject"], r["metric"]["id"]) == (subject, metric))
+
+
+@contextmanager
+def server(*options: object):
+    """A server, and its URL."""
+    command = [str(SERVER), *map(str, options)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        yield f"http://127.0.0.1:{json.loads(process.stdout.readline())['port']}/"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def start_ns(program: Path) -> float:
+    """What a start of the program takes without work."""
+    times = []
+    for _ in range(200):
+        began = time.perf_counter_ns()
+        child = os.posix_spawn(program, [str(program), "0"], {}, file_actions=[
+            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
+        os.waitpid(child, 0)
+        times.append(time.perf_counter_ns() - began)
+    return statistics.median(times)
+
+
+def work(lab: Path, folder: Path, seconds: float, seed: int) -> tuple[dict, float]:
+    """The ratio of two programs, and what it is in truth: the start is no work."""
+    program = BUILD / "work"
+    commands = [f"{program} {STEPS}", f"{program} {STEPS * 102 // 100}"]
+    found = rows(lab, folder, "compare", *commands, "--for", f"{seconds:g}s", "--seed", seed)
+    whole = of(found, "A", "wall")["value"]["value"]
+    return of(found, "B", "wall")["ratio"], 1 + 0.02 * (1 - start_ns(program) / whole)
+
+
+def two_servers(lab: Path, folder: Path, seed: int, load: list, options: list[list], metric: str, more_ns: float):
+    """The ratio of two servers' percentiles, and what it is if the second's is so much higher."""
+    with server(*options[0]) as first, server(*options[1]) as second:
+        found = rows(lab, folder, "compare", first, second, *load, "--connections", 8, "--seed", seed)
+    base = of(found, "A", metric)["value"]["value"]
+    return of(found, "B", metric)["ratio"], 1 + more_ns / base
+
+
+def delay(lab: Path, folder: Path, seconds: float, seed: int):
+    """20 µs more for each answer."""
+    load = ["--rate", 500, "--for", f"{seconds:g}s"]
+    return two_servers(lab, folder, seed, load, [["--work", 200], ["--work", 220]], "p50", MARK)
+
+
+def tail(lab: Path, folder: Path, seconds: float, seed: int):
+    """5 % more for one answer of seven, which are 2 ms long."""
+    load = ["--rate", 100, "--for", f"{seconds:g}s"]
+    slow = [["--work", 200, "--tail-every", 7, "--tail", ms] for ms in (2000, 2100)]
+    return two_servers(lab, folder, seed, load, slow, "p90", 100e3)
+
+
+def stall(lab: Path, folder: Path, seconds: float, seed: int):
+    """The p99 of a server that stands still for 1 s in 10 s; docs/load.md derives it."""
+    with server("--work", 20, "--stall-every", 10, "--stall", 1) as url:
+        found = rows(lab, folder, "load", url, "--rate", 500, "--for", f"{seconds:g}s", "--connections", 1000,
+                     "--seed", seed, "--name", "A")
+    value = of(found, "A", "p99")["value"]
+    return value, 1e9 * (1 - 0.01 * 10 * (1 - 500 * 25e-6))
+
+
+# What is measured, for how long, s, and how many runs at once: a stall is too long for others to disturb it.
+CASES = {"work": (work, 10.0, 1), "delay": (delay, 10.0, 1), "tail": (tail, 20.0, 1), "stall": (stall, 120.0, 4)}
+
+
+def row(name: str, found: list[tuple[dict, float]]) -> str:
+    """A line of the table."""
+    known = [(i, truth) for i, truth in found if i and "low" in i and i["high"] > i["low"]]
+    held = sum(i["low"] <= truth <= i["high"] for i, truth in known)
+    if not known:
+        return f"| {name} | {len(found)} | 0 | | | |"
+    centre = [math.log(i["value"] / truth) for i, truth in known]
+    half = statistics.fmean(math.log(i["high"] / i["low"]) / 2 for i, _ in known)
+    scatter = statistics.stdev(centre) if len(centre) > 1 else 0.0
+    ratios = f"{statistics.median(i['value'] for i, _ in known):.6g}"
+    truths = f"{statistics.median(truth for _, truth in known):.6g}"
+    return (f"| {name} | {len(found)} | {len(known)} | {held} of {len(known)} | {ratios} ({truths}) "
+            f"| {100 * scatter:.2f} % ({100 * half / NORMAL:.2f} %) |")
+
+
+PAGE = """# Programs and servers of known truth
+
+What the lab says of programs and servers that differ by a known amount, {runs} runs of each, on a machine with nothing
+else to do. Made by
+
+```sh
+benches/truth.py --output docs/truth.md
+```
+
+on {host}.
+
+{table}
+
+- **work**: a program that does 2 % more steps, in processes of some 25 ms. The truth is a little less than 1.02, for the
+  start of a process is the same for both.
+- **delay**: answers that take 20 µs more, at 500 requests/s; p50.
+- **tail**: the slowest seventh of the answers takes 2.1 ms, not 2 ms, at 100 requests/s; p90.
+- **stall**: a server that stands still for 1 s in 10 s, at 500 requests/s; p99 in ns, as [load.md](load.md) derives it.
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--only", default=",".join(CASES))
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--scale", type=float, default=1.0, help="all times, as a multiple")
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--lab", type=Path, default=ROOT / "benchlab", help="the lab to use [default: ./benchlab]")
+    args = parser.parse_args()
+    subprocess.run(["make", "-s", "-C", ROOT / "benches" / "load", "all", "../../build/load/work"], check=True)
+    lines = ["| | runs | with an interval | hold the truth | estimate, median (truth) "
+             "| scatter of estimates (as their intervals say) |", "|---|--:|--:|--:|--:|--:|"]
+    for name in args.only.split(","):
+        measure, seconds, together = CASES[name]
+
+        def once(number: int) -> tuple[dict, float]:
+            with tempfile.TemporaryDirectory() as folder:
+                found = measure(args.lab, Path(folder), seconds * args.scale, args.seed + number)
+            print(f"\r{name} {number + 1}/{args.runs} ", end="", file=sys.stderr, flush=True)
+            return found
+
+        with ThreadPoolExecutor(together) as threads:
+            found = list(threads.map(once, range(args.runs)))
+        lines.append(row(name, found))
+        print("\n" + lines[-1], file=sys.stderr)
+    table = "\n".join(lines)
+    print(table)
+    if args.output:
+        said = subprocess.run([args.lab, "doctor"], check=True, capture_output=True, text=True).stdout.splitlines()
+        facts = dict(line.strip().split(maxsplit=1) for line in said if line.startswith(("  cpu ", "  cores ", "  kernel ")))
+        host = f"{facts['cores']} cores of {facts['cpu']}, {facts['kernel']}"
+        args.output.write_text(PAGE.format(runs=args.runs, host=host, table=table))
+
+
+if __name__ == "__main__":
+    main()

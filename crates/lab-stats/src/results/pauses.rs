@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What pauses cost: what the mean time of an operation has beyond its typical time, as a part of it.
+
+use super::judge::Basis;
+use super::{Cell, Key};
+use crate::analysis::Interval;
+use crate::mean;
+use crate::table::{Table, Visit};
+use lab_model::Metric;
+
+/// Over the blocks that have the point, how many these are, at a level of `1 - alpha`.
+pub(crate) fn cost(visits: &[Option<&Visit>], seed: u64, alpha: f64) -> Option<(u32, Interval)> {
+    let known = visits.iter().flatten();
+    let (whole, typical): (Vec<f64>, Vec<f64>) = known
+        .map(|visit| (visit.whole_wall_ns, visit.wall_ns))
+        .unzip();
+    let ratio = mean::ratio_of_means(&whole, &typical, seed, alpha)?;
+    let cost = Interval {
+        estimate: ratio.estimate - 1.0,
+        low: ratio.low - 1.0,
+        high: ratio.high - 1.0,
+        level: ratio.level,
+    };
+    Some((whole.len() as u32, cost))
+}
+
+/// Of the places where pauses cost more than the margin, at a level that holds for all of them together, the one
+/// where they cost most.
+pub(crate) fn most(basis: &Basis, table: &Table, cells: &[Cell]) -> Option<Key> {
+    let plan = basis.plan;
+    let is_compared = |key: &Key| plan.compared().any(|s| s == key.subject);
+    let all = cells
+        .iter()
+        .filter(|cell| cell.key.metric == Metric::PAUSES);
+    let all: Vec<&Cell> = all.filter(|cell| is_compared(&cell.key)).collect();
+    let alpha = plan.measure.alpha / all.len().max(1) as f64;
+    let exceeds = |interval: &Interval| interval.low > plan.measure.margin;
+    // An interval at a higher level is wider: most need not be made.
+    let some = all
+        .iter()
+        .filter(|cell| cell.value.interval().is_some_and(exceeds));
+    let sure = some.filter(|cell| {
+        let Some(point) = cell.key.point else {
+            return false;
+        };
+        let visits: Vec<Option<&Visit>> = table.visits(cell.key.subject, point).collect();
+        cost(&visits, plan.seed, alpha).is_some_and(|(_, cost)| exceeds(&cost))
+    });
+    let most = sure.max_by(|a, b| a.value.value().total_cmp(&b.value.value()));
+    most.map(|cell| cell.key.clone())
+}
