@@ -515,7 +515,7 @@ fn a_gate_turns_verdicts_into_exit_codes() {
 fn a_clear_difference_ends_the_run_at_its_first_look() {
     let place = Place::new();
     place
-        .compare(&["sleep 0.001", "sleep 0.01", "--pairs", "1"])
+        .compare(&["sleep 0.001", "sleep 0.15", "--pairs", "1"])
         .expect(0);
     let run = place.0.load();
     assert_eq!(run.complete_blocks().count(), 10);
