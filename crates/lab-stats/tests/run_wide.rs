@@ -129,7 +129,7 @@ fn one_true_difference_is_found_as_by_bonferroni() {
         let all = documents::runs(1000, 10);
         let (mut flips, mut bonferroni) = (0, 0);
         for seed in 0..all {
-            let logs = family(points, subjects, blocks, scatter, seed);
+            let logs = family(points, subjects, blocks, scatter, (1.05, seed));
             let all_asked = with_overall(&logs, subjects);
             let found = together(&all_asked, ALPHA, seed, subjects + 2)[0].unwrap();
             flips += u64::from(found.interval.low > 1.0);
@@ -165,15 +165,63 @@ fn one_true_difference_is_found_as_by_bonferroni() {
     documents::update("run-wide-power", &table);
 }
 
-/// By point, then subject; the first is 5 % slower. Half of a ratio's variance is the baseline's.
-fn family(points: usize, subjects: usize, blocks: usize, scatter: f64, seed: u64) -> Vec<Logs> {
+/// Three blocks of a quick run tell a difference of 20 % at one of many points.
+#[test]
+fn quick_runs_decide_what_is_plain() {
+    let mut rows = Vec::new();
+    for (points, subjects, blocks, scatter) in [
+        (10, 4, 3, 0.02),
+        (10, 4, 3, 0.04),
+        (20, 8, 3, 0.03),
+        (20, 8, 4, 0.04),
+        (1, 2, 3, 0.02),
+    ] {
+        let all = documents::runs(1000, 20);
+        let found = (0..all).filter(|&seed| {
+            let logs = family(points, subjects, blocks, scatter, (1.2, seed));
+            let all_asked = with_overall(&logs, subjects);
+            let found = together(&all_asked, ALPHA, seed, subjects + 2)[0].unwrap();
+            found.interval.low > 1.02
+        });
+        let found = found.count() as f64 / all as f64;
+        println!("{points} x {subjects}, {blocks} blocks, {scatter}: {found}");
+        rows.push(vec![
+            format!("{points} × {subjects}"),
+            blocks.to_string(),
+            percent(scatter),
+            percent(found),
+        ]);
+        assert!(
+            found > 0.8 || scatter > 0.02,
+            "{points} x {subjects}: {found}"
+        );
+    }
+    let head = [
+        "points × subjects",
+        "blocks",
+        "scatter of a block's ratio",
+        "found beyond the margin",
+    ];
+    let table = documents::table(&head, &rows);
+    println!("{table}");
+    documents::update("quick", &table);
+}
+
+/// By point, then subject; the first is slower. Half of a ratio's variance is the baseline's.
+fn family(
+    points: usize,
+    subjects: usize,
+    blocks: usize,
+    scatter: f64,
+    (slower, seed): (f64, u64),
+) -> Vec<Logs> {
     let mut random = Random(seed);
     let each = scatter / 2.0_f64.sqrt();
     let mut all = Vec::new();
     for _ in 0..points {
         let base: Vec<f64> = (0..blocks).map(|_| each * random.normal()).collect();
         for _ in 0..subjects {
-            let shift = if all.is_empty() { 1.05_f64.ln() } else { 0.0 };
+            let shift = if all.is_empty() { f64::ln(slower) } else { 0.0 };
             let logs = base
                 .iter()
                 .map(|b| Some(shift + each * random.normal() - b));
