@@ -112,7 +112,7 @@ def stall(lab: Path, folder: Path, seconds: float, seed: int):
 
 
 # What is measured, for how long, s, and how many runs at once: a stall is too long for others to disturb it.
-CASES = {"work": (work, 10.0, 1), "delay": (delay, 10.0, 1), "tail": (tail, 20.0, 1), "stall": (stall, 120.0, 4)}
+CASES = {"work": (work, 10.0, 1), "delay": (delay, 10.0, 1), "tail": (tail, 20.0, 1), "stall": (stall, 300.0, 10)}
 
 
 def row(name: str, found: list[tuple[dict, float]]) -> str:
