@@ -89,7 +89,7 @@ class Benchlab(Generator):
         return first_match(said_by(self.path(), "--version"), r"[\d.]+")
 
     def command(self, load: Load) -> list[object]:
-        rate = [] if load.rate is None else ["--rate", f"{load.rate:g}"]
+        rate = [] if load.rate is None else ["--rate", f"{load.rate:g}", "--even"]
         return [self.path(), "load", load.url, "--connections", load.connections, "--for", f"{load.seconds:g}s", *rate,
                 "--runs", load.folder, "--export", load.folder / "benchlab.json"]
 

@@ -309,9 +309,9 @@ pub struct Sending {
     /// Rates that change evenly, one stage after the other, such as 0:1000:5s,1000:1000:20s
     #[arg(long, value_name = "FROM:TO:TIME,…", value_delimiter = ',', value_parser = stage)]
     pub stages: Vec<Stage>,
-    /// Requests arrive as those of many independent users, not evenly (with --rate or --stages)
+    /// Requests are due at equal distances, not at random as those of many independent users (with --rate or --stages)
     #[arg(long)]
-    pub poisson: bool,
+    pub even: bool,
     /// Threads that put load on, at most one per core [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,

@@ -38,6 +38,14 @@ pub struct Job {
     pub seed: u64,
 }
 
+impl Job {
+    /// The same with the random arrivals of a run's block: others in each, the same for all servers.
+    pub fn of_block(self, block: u32) -> Job {
+        let seed = self.seed.wrapping_add(u64::from(block) << 32);
+        Job { seed, ..self }
+    }
+}
+
 /// Load from one time to another, ns, in slices.
 #[derive(Clone, Copy, Default)]
 pub struct LoadPeriod {

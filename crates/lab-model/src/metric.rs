@@ -169,6 +169,8 @@ known! {
     LAG_MAX = Metric::describing("lag_max", "lag max");
     /// From the end of the load to its last answer, at the longest.
     DRAIN = Metric::describing("drain", "drain");
+    /// Requests that were due and not yet answered at the end of the load, at the most.
+    BACKLOG = Metric::count("backlog", "backlog", "requests");
     /// Requests served per second; its ratios are of the time for each request.
     THROUGHPUT = Metric::new(
         "throughput",

@@ -106,6 +106,7 @@ impl Plan {
         let case = self.points[point].case;
         let same = move |&other: &PointId| {
             self.points[other].case == case
+                && self.connections(other) == self.connections(point)
                 && self.keeps_alive(other) == self.keeps_alive(point)
                 && !self.is_open(other)
         };

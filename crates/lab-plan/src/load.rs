@@ -38,8 +38,8 @@ pub struct Loading {
     pub rate: Option<f64>,
     /// Rates that change, in place of one.
     pub stages: Vec<Stage>,
-    /// Requests arrive as those of many independent users.
-    pub poisson: bool,
+    /// Requests are due at equal distances, not as those of many independent users.
+    pub even: bool,
     /// How it is sent and what is expected; requests, arrivals and lengths come from the above.
     pub load: Load,
     /// Ratios within 1 ± this count as equivalent.
@@ -126,8 +126,8 @@ impl Loading {
             ..
         } = self.load;
         let open = self.rate.is_some() || !self.stages.is_empty();
-        if self.poisson && !open {
-            return wrong("--poisson is for an open loop: give --rate or --stages too");
+        if self.even && !open {
+            return wrong("--even is for an open loop: give --rate or --stages too");
         }
         let idle = |stage: &Stage| stage.from <= 0.0 && stage.to <= 0.0;
         if !self.stages.is_empty() && self.stages.iter().all(idle) {
@@ -243,7 +243,7 @@ impl Loading {
             Arrivals::Closed
         } else {
             Arrivals::Open {
-                poisson: self.poisson,
+                poisson: !self.even,
                 stages,
             }
         }

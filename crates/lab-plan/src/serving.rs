@@ -101,7 +101,7 @@ pub fn check(plan: &Plan) -> Result<(), PlanError> {
         None => Ok(()),
         Some(point) => Err(PlanError::asked(format!(
             "{}: a part of what a server serves at the most needs the load that finds it: ask for \
-             `{LOAD}={CLOSED}` too",
+             `{LOAD}={CLOSED}` over as many connections too",
             plan.label(point)
         ))),
     }

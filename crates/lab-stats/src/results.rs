@@ -378,8 +378,8 @@ pub enum WarningKind {
     Saturated,
     /// The generator was late.
     Late,
-    /// Requests that were due were not served.
-    NotDelivered,
+    /// Servers did not keep up with the rate.
+    Overloaded,
     /// Some connections waited for long while others were served.
     Starved,
     /// Generator and servers share cores.
@@ -421,7 +421,7 @@ impl WarningKind {
             WarningKind::Errors => "errors",
             WarningKind::Saturated => "saturated",
             WarningKind::Late => "late",
-            WarningKind::NotDelivered => "not-delivered",
+            WarningKind::Overloaded => "overloaded",
             WarningKind::Starved => "starved",
             WarningKind::SharedCores => "shared-cores",
             WarningKind::Host => "host",
@@ -541,6 +541,11 @@ impl Results {
     /// Whether the load generator, not the server, was the limit.
     pub fn is_saturated(&self, subject: SubjectId, point: PointId) -> bool {
         self.saturated.contains(&(subject, point))
+    }
+
+    /// Whether the server did not keep up with the rate, so that there are no percentiles.
+    pub fn is_overloaded(&self, subject: SubjectId, point: PointId) -> bool {
+        self.value(subject, point, &Metric::BACKLOG).is_some()
     }
 }
 

@@ -432,7 +432,7 @@ fn what_the_way_of_loading_leaves_out_is_said() {
         "{text}"
     );
     let behind = one_cell(true, |s| s.offered = 2030);
-    let text = warned(&behind, "not-delivered").unwrap();
+    let text = warned(&behind, "overloaded").unwrap();
     assert!(text.contains("2000 of 2030"), "{text}");
     let delivered = one_cell(true, |s| s.offered = 2010);
     let others = delivered
@@ -448,11 +448,13 @@ fn what_the_way_of_loading_leaves_out_is_said() {
             &mut run,
             vec![Slice {
                 offered: 1000,
+                drain_ns: if block < 9 { 0 } else { 2_000_000_000 },
+                service: Counts(vec![(1_000_000, response.total())]),
                 ..second(0, 0, response)
             }],
         );
     }
-    let text = warned(&results(&run), "not-delivered").unwrap();
+    let text = warned(&results(&run), "overloaded").unwrap();
     assert!(text.contains("800 of 1000"), "{text}");
     // Also where each visit is one slice, at whose end the last answers were waited for.
     let drained = |service_ms: u64, drain_ms: u64| {
@@ -473,14 +475,22 @@ fn what_the_way_of_loading_leaves_out_is_said() {
     assert_eq!(reading(&behind, 0, 0, &Metric::DRAIN), Some(254_000_000.0));
     assert_eq!(rate(Metric::THROUGHPUT), 2000.0 / 1.25);
     assert_eq!(rate(Metric::OFFERED), 2000.0);
-    let text = warned(&behind, "not-delivered").unwrap();
+    let text = warned(&behind, "overloaded").unwrap();
     assert!(
         text.contains("1600 of 2000, until 0.25 s after the end"),
         "{text}"
     );
+    let stands = |metric| behind.value(0, 0, &metric).is_some();
+    assert_eq!(
+        reading(&behind, 0, 0, &Metric::BACKLOG),
+        Some(1600.0 * 0.254)
+    );
+    assert!(stands(Metric::LAG_P99) && stands(Metric::RESPONSES));
+    assert!(!stands(Metric::P50) && !stands(Metric::MAX) && !stands(Metric::SERVICE_P99));
     // A slow server that keeps up has no backlog.
     let slow = drained(250, 254);
-    assert!(warned(&slow, "not-delivered").is_none());
+    assert!(warned(&slow, "overloaded").is_none());
+    assert!(slow.value(0, 0, &Metric::P50).is_some());
     let stage = |from, to| Stage {
         from,
         to,
@@ -495,6 +505,35 @@ fn what_the_way_of_loading_leaves_out_is_said() {
     };
     assert!(rising(&[stage(0.0, 1000.0)]) && rising(&[stage(500.0, 500.0), stage(1000.0, 1000.0)]));
     assert!(!rising(&[stage(1000.0, 1000.0)]) && !rising(&[stage(9.0, 9.0), stage(9.0, 9.0)]));
+}
+
+/// Of two servers at a rate one is behind: what is compared of them is what they serve.
+#[test]
+fn percentiles_of_an_overloaded_server_are_not_compared() {
+    let compared = |drain_ns: u64, stalls: bool| {
+        let mut run = open(run(&["a", "b"], &[64], 1));
+        let mut random = Random(1);
+        for block in 0..60 {
+            let mut second =
+                |subject| second(subject, 0, counts(times(&mut random, 500, 1e6, 0.3)));
+            let drain_ns = if stalls && block != 59 { 0 } else { drain_ns };
+            let b = Slice {
+                drain_ns,
+                ..second(1)
+            };
+            add(&mut run, vec![second(0), b]);
+        }
+        let results = results(&run);
+        let metrics = results.comparisons.iter().map(|c| c.key.metric.clone());
+        (results.is_overloaded(1, 0), metrics.collect::<Vec<_>>())
+    };
+    let (overloaded, metrics) = compared(100_000_000, false);
+    assert!(overloaded && metrics == [Metric::THROUGHPUT], "{metrics:?}");
+    let (overloaded, metrics) = compared(5_000_000, false);
+    assert!(!overloaded && metrics.contains(&Metric::P99), "{metrics:?}");
+    // Behind at the end of one block alone.
+    let (overloaded, metrics) = compared(2_000_000_000, true);
+    assert!(!overloaded && metrics.contains(&Metric::P99), "{metrics:?}");
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
             .iter()
             .all(|s| !s.factors.iter().any(|(_, v)| v == "50%"))
     );
-    assert_eq!(warned(&results, "not-delivered"), None);
+    assert_eq!(warned(&results, "overloaded"), None);
 }
 
 /// Of many runs of servers that cost the same no more name a winner than say so.
@@ -263,7 +263,7 @@ fn warnings_are_few_however_many_points_there_are() {
     });
     let results = results(&run);
     let kinds: Vec<&str> = results.warnings.iter().map(|w| w.kind.name()).collect();
-    for kind in ["errors", "late", "not-delivered", "shared-cores"] {
+    for kind in ["errors", "late", "overloaded", "shared-cores"] {
         assert_eq!(
             kinds.iter().filter(|k| **k == kind).count(),
             1,
@@ -278,7 +278,7 @@ fn warnings_are_few_however_many_points_there_are() {
         errors.contains("at 18 points") && errors.contains("reset"),
         "{errors}"
     );
-    let short = warned(&results, "not-delivered").unwrap();
+    let short = warned(&results, "overloaded").unwrap();
     assert!(
         short.contains("at 2 points"),
         "only where requests are due: {short}"

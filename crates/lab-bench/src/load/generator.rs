@@ -19,8 +19,13 @@ pub trait Generator: Send {
 
 /// Starts generators.
 pub trait Generators {
-    /// One for a server and a point, its connections open. Error: it cannot be had, and why.
-    fn start(&self, subject: SubjectId, point: PointId) -> Result<Box<dyn Generator>, String>;
+    /// One for a server and a point, started in this block, its connections open. Error: it cannot be had, and why.
+    fn start(
+        &self,
+        subject: SubjectId,
+        point: PointId,
+        block: u32,
+    ) -> Result<Box<dyn Generator>, String>;
 }
 
 /// The first error of each kind in a record, where there is more to say than its kind.

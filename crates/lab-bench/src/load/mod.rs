@@ -100,12 +100,16 @@ impl<'a> LoadWorkload<'a> {
         visits * self.how.stretch_ns.div_ceil(turn_ns) as u32
     }
 
-    /// The generator of a server at a point.
-    fn generator(&mut self, subject: SubjectId, point: PointId) -> Answer<Box<dyn Generator>> {
+    /// The generator of a server at a point, in a block.
+    fn generator(
+        &mut self,
+        (subject, point): (SubjectId, PointId),
+        block: u32,
+    ) -> Answer<Box<dyn Generator>> {
         match self.connected.remove(&subject) {
             Some(generator) => Ok(generator),
             None => {
-                let started = self.generators.start(subject, point);
+                let started = self.generators.start(subject, point, block);
                 started.map_err(|why| Fault::Failed("load", why))
             }
         }
@@ -140,7 +144,7 @@ impl<'a> LoadWorkload<'a> {
     }
 
     fn begin_stretch(&mut self, block: &mut BlockContext, turn: Turn) -> Answer<Stretch> {
-        let generator = self.generator(turn.subject, turn.point)?;
+        let generator = self.generator((turn.subject, turn.point), block.block.number)?;
         self.usage.begin(turn.subject, block);
         let slice_ns = self.plan.measure.turn_ns;
         let behind_ns = u64::from(block.block.number) * slice_ns;
@@ -162,7 +166,7 @@ impl<'a> LoadWorkload<'a> {
             pass,
             ..
         } = turn;
-        let mut generator = self.generator(subject, point)?;
+        let mut generator = self.generator((subject, point), block.block.number)?;
         self.usage.begin(subject, block);
         let [length, slice] =
             [self.how.stretch_ns, self.plan.measure.turn_ns].map(Duration::from_nanos);

@@ -97,8 +97,14 @@ impl<'a> LoadedServers<'a> {
 }
 
 impl Generators for LoadedServers<'_> {
-    fn start(&self, subject: SubjectId, point: PointId) -> Result<Box<dyn Generator>, String> {
-        let mut engine = Engine::start(self.job(subject, point)).map_err(|e| e.to_string())?;
+    fn start(
+        &self,
+        subject: SubjectId,
+        point: PointId,
+        block: u32,
+    ) -> Result<Box<dyn Generator>, String> {
+        let job = self.job(subject, point).of_block(block);
+        let mut engine = Engine::start(job).map_err(|e| e.to_string())?;
         engine.stop_when(interrupt::requested);
         Ok(Box::new(engine))
     }

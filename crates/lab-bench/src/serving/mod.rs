@@ -214,7 +214,8 @@ impl ServerWorkload<'_> {
             }
         };
         let server = &self.running[&subject];
-        self.setup.generator(server, point, body, rate)
+        self.setup
+            .generator(server, point, body, rate, block.block.number)
     }
 
     fn running(&mut self, subject: SubjectId) -> &mut RunningServer {

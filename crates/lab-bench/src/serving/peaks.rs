@@ -5,11 +5,13 @@
 use lab_model::{Plan, PointId, Run, Slice, SubjectId};
 use std::collections::HashMap;
 
+type Asked = (SubjectId, usize, usize, bool);
+
 /// Requests per second.
 #[derive(Debug, Default)]
 pub struct Peaks {
-    /// By subject, case, and whether connections are kept alive.
-    highest: HashMap<(SubjectId, usize, bool), f64>,
+    /// By subject, case, number of connections, and whether they are kept alive.
+    highest: HashMap<Asked, f64>,
 }
 
 impl Peaks {
@@ -59,6 +61,11 @@ impl Peaks {
     }
 }
 
-fn key(plan: &Plan, subject: SubjectId, point: PointId) -> (SubjectId, usize, bool) {
-    (subject, plan.points[point].case, plan.keeps_alive(point))
+fn key(plan: &Plan, subject: SubjectId, point: PointId) -> Asked {
+    (
+        subject,
+        plan.points[point].case,
+        plan.connections(point),
+        plan.keeps_alive(point),
+    )
 }

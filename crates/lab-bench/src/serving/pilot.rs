@@ -83,7 +83,7 @@ impl<'a> Warming<'a> {
         Ok(Warming {
             cores,
             alone: alone.collect::<Answer<_>>()?,
-            crowded: setup.generator(server, point, body, None)?,
+            crowded: setup.generator(server, point, body, None, 0)?,
             rounds: Vec::new(),
             busy: 0,
             most: (plan.measure.max_warmup as usize).max(FIRST_LOOK),

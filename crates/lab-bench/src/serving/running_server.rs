@@ -81,15 +81,16 @@ impl ServerSetup<'_> {
     }
 
     /// A generator for a server at a point, its connections open. `body`: what the server was proven to
-    /// answer; `rate`: requests per second, in an open loop.
+    /// answer; `rate`: requests per second, in an open loop. Arrivals are those of the block.
     pub fn generator(
         &self,
         server: &RunningServer,
         point: PointId,
         body: &[u8],
         rate: Option<f64>,
+        block: u32,
     ) -> Answer<Engine> {
-        begin(self.job(server, point, body, rate)?)
+        begin(self.job(server, point, body, rate)?.of_block(block))
     }
 
     /// A generator like that of a point, over one connection as fast as it goes.
@@ -235,7 +236,7 @@ fn request(address: SocketAddr, example: &Example) -> Result<Request, lab_load::
 
 fn arrivals(rate: f64, length_ns: u64) -> Arrivals {
     Arrivals::Open {
-        poisson: false,
+        poisson: true,
         stages: vec![Stage {
             from: rate,
             to: rate,

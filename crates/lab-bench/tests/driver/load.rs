@@ -19,7 +19,7 @@ struct Fakes {
 struct Fake;
 
 impl Generators for Fakes {
-    fn start(&self, subject: SubjectId, _: PointId) -> Result<Box<dyn Generator>, String> {
+    fn start(&self, subject: SubjectId, _: PointId, _: u32) -> Result<Box<dyn Generator>, String> {
         self.started.fetch_add(1, Ordering::Relaxed);
         if self.fails == Some(subject) {
             Err("too many connections".into())

@@ -106,8 +106,8 @@ fn what_does_not_go_together_is_refused() {
         assert!(error.contains(why), "{error}");
     };
     let base = || loading(1);
-    let poisson = true;
-    refused(Loading { poisson, ..base() }, "give --rate or --stages too");
+    let even = true;
+    refused(Loading { even, ..base() }, "give --rate or --stages too");
     let load = |change: fn(&mut Load)| {
         let mut asked = base();
         change(&mut asked.load);

@@ -2,8 +2,8 @@
 //! Cells of tables: a figure, its ratio to the baseline's, what the ratio supports, or why there is none.
 
 use super::measured::Place;
-use super::say;
 use super::scope::Scope;
+use super::{load, say};
 use crate::document::{Cell, Quantity, Tone};
 use lab_model::{Metric, Unit};
 use lab_stats::analysis::{Interval, Verdict};
@@ -26,7 +26,11 @@ const VERDICTS: [&str; 5] = [
 /// A figure, or why there is none.
 pub fn value(scope: &Scope, place: Place, metric: &Metric) -> Cell {
     let Some(quantity) = scope.quantity(place, metric) else {
-        return missing(scope, place);
+        let timed = load::RESPONSE.contains(metric) || load::SERVICE.contains(metric);
+        return match timed && scope.cell(place, &Metric::BACKLOG).is_some() {
+            true => Cell::from("overloaded").toned(Tone::Alarm),
+            false => missing(scope, place),
+        };
     };
     let failed = *metric == Metric::ERRORS && quantity.value > 0.0;
     let cell = Cell::from(quantity);

@@ -31,7 +31,7 @@ pub static RESPONSE: [Metric; 7] = [
 ];
 
 /// The percentiles of the service time.
-static SERVICE: [Metric; 7] = [
+pub static SERVICE: [Metric; 7] = [
     Metric::SERVICE_P50,
     Metric::SERVICE_P75,
     Metric::SERVICE_P90,
@@ -42,7 +42,7 @@ static SERVICE: [Metric; 7] = [
 ];
 
 /// What is told of requests; the first in an open loop.
-static RATES: [Metric; 7] = [
+static RATES: [Metric; 8] = [
     Metric::OFFERED,
     Metric::THROUGHPUT,
     Metric::REQUESTS,
@@ -50,6 +50,7 @@ static RATES: [Metric; 7] = [
     Metric::RECEIVED,
     Metric::CONNECTS,
     Metric::DRAIN,
+    Metric::BACKLOG,
 ];
 
 /// What is told of costs.
@@ -146,6 +147,7 @@ fn level(scope: &Scope, load: &Load, subject: SubjectId) -> Option<Finding> {
     let times = [(Metric::P50, "half"), (Metric::P99, "99 %")];
     let times: Vec<String> = times.into_iter().filter_map(within).collect();
     let answered = match times.is_empty() {
+        true if scope.cell(place, &Metric::BACKLOG).is_some() => " It is overloaded.".into(),
         true => String::new(),
         false => format!(" It answers {}.", say::list(&times)),
     };

@@ -15,9 +15,10 @@ use lab_stats::results::Over;
 static HELD: [Metric; 3] = [Metric::THREADS, Metric::SERVER_MEMORY, Metric::STARTUP];
 
 /// What is told of each server at a point, besides response times.
-static RATES: [Metric; 4] = [
+static RATES: [Metric; 5] = [
     Metric::OFFERED,
     Metric::THROUGHPUT,
+    Metric::BACKLOG,
     Metric::SERVER_CPU,
     Metric::ERRORS,
 ];

@@ -65,6 +65,9 @@ fn response() -> Axis {
 pub fn percentiles(scope: &Scope, places: &[Place], service: bool) -> Option<Chart> {
     let mut lines = Vec::new();
     for (place, colour, name) in some(scope, places) {
+        if scope.cell(place, &Metric::BACKLOG).is_some() {
+            continue;
+        }
         let slices = slices(scope, place);
         let mut add = |name, colour, of: fn(&Slice) -> &Counts| {
             let counts = merged(slices.iter().map(|slice| of(slice)));

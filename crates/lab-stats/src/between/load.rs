@@ -11,6 +11,7 @@ use crate::analysis::Interval;
 use crate::change::{change, quotient};
 use crate::dependence::Merged;
 use crate::load::hidden;
+use crate::load::overload::is_overloaded;
 use crate::load::quantiles::{self, at_least_1, quantiles};
 use crate::load::visits::{Visit, Visits, per_10_000, total};
 use crate::order;
@@ -61,9 +62,12 @@ pub(crate) fn changes(sides: &Sides, points: &[[PointId; 2]]) -> Vec<Changed> {
         for place in sides.measured(points) {
             let of = |i: usize| visits[i].of(place.subjects[i], place.points[i]);
             let both = [0, 1].map(|i| of(i).flatten().collect::<Vec<&Visit>>());
-            let known = metrics
-                .iter()
-                .filter(|m| both.iter().all(|visits| has(visits, m)));
+            let over = |i: usize| is_overloaded(sides.0[i].plan, place.points[i], &both[i]);
+            let overloaded = [0, 1].into_iter().any(over);
+            let known = metrics.iter().filter(|m| {
+                let told = !overloaded || per_10_000(m).is_none();
+                told && both.iter().all(|visits| has(visits, m))
+            });
             asked.extend(known.map(|metric| (place, both.clone(), metric)));
         }
     }

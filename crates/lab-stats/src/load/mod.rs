@@ -2,6 +2,7 @@
 //! What a load run's slices say: rates and costs, quantiles of all its requests, verdicts.
 
 pub(crate) mod idle;
+pub(crate) mod overload;
 pub(crate) mod quantiles;
 pub mod threshold;
 pub(crate) mod visits;

@@ -359,6 +359,9 @@ impl Quantity {
         };
         let why = || match beyond(metric) {
             _ if served == 0 && *metric != Metric::THREADS => "nothing was served".to_string(),
+            Some(_) if server.results.is_overloaded(server.subject, server.point) => {
+                "the server was overloaded: it has no percentiles".to_string()
+            }
             Some(_) => {
                 let responses = server.count(&Metric::RESPONSES);
                 format!("{responses} requests are too few for it")

@@ -108,6 +108,19 @@ impl<'r> Visit<'r> {
         (!visit.slices.is_empty()).then_some(visit)
     }
 
+    /// How long after the ends of its loads requests were answered, beyond so long each, ns.
+    pub fn drained_ns(&self, usual_ns: f64) -> f64 {
+        let drains = self.slices.iter().map(|s| s.drain_ns as f64);
+        drains.map(|drain_ns| (drain_ns - usual_ns).max(0.0)).sum()
+    }
+
+    /// Requests that were due and not answered at the end of its load, as far as rate and drain tell.
+    pub fn backlog(&self) -> f64 {
+        let never = self.errors.get(&ErrorKind::Unfinished);
+        let late = self.per_second(self.served) * self.drain_ns as f64 / 1e9;
+        late + never.map_or(0.0, |count| *count as f64)
+    }
+
     /// Requests due per second.
     pub fn offered_per_second(&self) -> f64 {
         self.offered as f64 * 1e9 / self.wall_ns

@@ -10,6 +10,7 @@ use super::{Effect, Results, Shift, Value, best, bias, footprints};
 use crate::analysis::Verdict;
 use crate::dependence::Merged;
 use crate::load::idle::refusals;
+use crate::load::overload::is_overloaded;
 use crate::load::quantiles::{self, Tails, quantiles};
 use crate::load::visits::{self, Distribution, Visit, Visits, per_10_000};
 use crate::load::{BUSY, LATE_NS, hidden, scalings};
@@ -77,7 +78,10 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
     let limited = results.saturated.iter().copied();
     let limited = limited.filter(|_| plan.serving().is_some()).collect();
     let mut family = Family::new(&basis);
-    results.shifts = ask(&mut family, &visits);
+    let overloaded = levels.cells.iter();
+    let overloaded = overloaded.filter(|cell| cell.key.metric == Metric::BACKLOG);
+    let overloaded = overloaded.filter_map(|cell| Some((cell.key.subject, cell.key.point?)));
+    results.shifts = ask(&mut family, &visits, &overloaded.collect());
     if plan.serving().is_some() {
         over_points(&mut family, &visits);
         results.effects = reconnects(&basis, &visits);
@@ -145,7 +149,12 @@ fn at(
     let first = levels.cells.len();
     let place = (subject, point);
     let [_, pace, _] = rates().map(|figure| add(levels, place, blocks, figure));
-    let requests = times(plan, place, blocks, levels);
+    let overloaded = is_overloaded(plan, point, blocks);
+    if overloaded {
+        let backlog = (Metric::BACKLOG, Summary::Most, backlog as fn(&Visit) -> _);
+        add(levels, place, blocks, backlog);
+    }
+    let requests = times(plan, place, blocks, levels, overloaded);
     for figure in costs() {
         add(levels, place, blocks, figure);
     }
@@ -168,6 +177,10 @@ fn at(
         dependent: merged().any(|m| m.dependent),
         unresolved: merged().any(|m| m.unresolved),
     }
+}
+
+fn backlog(visit: &Visit) -> Option<f64> {
+    Some(visit.backlog())
 }
 
 /// A metric, and what a block says of it.
@@ -225,12 +238,13 @@ fn costs() -> [Figure; 11] {
     ]
 }
 
-/// The quantiles of each distribution that has a value; how blocks depend on each other in the response time.
+/// The quantiles of each distribution that has a value, where a server is overloaded of the lag alone; how blocks depend on each other in the response time.
 fn times(
     plan: &Plan,
     (subject, point): Place,
     blocks: &[&Visit],
     levels: &mut Levels,
+    overloaded: bool,
 ) -> Option<Merged> {
     let of = |of: Distribution| quantiles(plan.measure.alpha, blocks, of);
     let (response, depending) = of(|s| &s.response);
@@ -247,7 +261,12 @@ fn times(
         let parts = found.parts.map(|part| part.map(Value::Estimate));
         let max = found.max_ns.map(|ns| Value::Reading(ns as f64));
         let values = [count].into_iter().chain(parts).chain([max]);
-        for (metric, value) in metrics.iter().zip(values) {
+        let told = if overloaded && *metrics != LAG {
+            1
+        } else {
+            metrics.len()
+        };
+        for (metric, value) in metrics.iter().zip(values).take(told) {
             if let Some(value) = value {
                 let key = key(subject, point, metric);
                 levels.push(key, blocks.len() as u32, value);
@@ -298,8 +317,13 @@ fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
 /// Asks how servers compare at every point, in every metric that both have.
 ///
 /// Of rates and costs each block yields the logarithm of subject / baseline of all its slices together:
-/// passes are mirrored, so drift cancels. Percentiles are those of all requests of all blocks.
-fn ask<'v>(family: &mut Family<'v, '_>, visits: &'v Visits) -> Vec<Shift> {
+/// passes are mirrored, so drift cancels. Percentiles are those of all requests of all blocks; of an overloaded server
+/// there are none.
+fn ask<'v>(
+    family: &mut Family<'v, '_>,
+    visits: &'v Visits,
+    overloaded: &HashSet<Place>,
+) -> Vec<Shift> {
     let plan = family.basis.plan;
     let mut shifts = Vec::new();
     for point in 0..plan.points.len() {
@@ -320,6 +344,12 @@ fn ask<'v>(family: &mut Family<'v, '_>, visits: &'v Visits) -> Vec<Shift> {
         let known: RefCell<HashMap<SubjectId, Option<Both>>> = RefCell::default();
         family.pooled(point, &percentiles, ranked, |(subject, other), metric| {
             let part = per_10_000(metric)?;
+            if [subject, other]
+                .iter()
+                .any(|&s| overloaded.contains(&(s, point)))
+            {
+                return None;
+            }
             let mut known = known.borrow_mut();
             let both = known.entry(subject).or_insert_with(|| {
                 let blocks = in_both(visits, (other, subject), point)?;

@@ -86,7 +86,7 @@ fn of_load(args: &CompareArgs) -> Given {
         ("--server-pid", !args.server_pid.is_empty()),
         ("--rate", sent.rate.is_some()),
         ("--stages", !sent.stages.is_empty()),
-        ("--poisson", sent.poisson),
+        ("--even", sent.even),
         ("--threads", sent.threads.is_some()),
         ("--no-keep-alive", sent.no_keep_alive),
         ("--pipeline", sent.pipeline.is_some()),

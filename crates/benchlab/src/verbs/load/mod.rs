@@ -112,7 +112,7 @@ pub fn loading(
         servers: named.collect(),
         rate: sending.rate,
         stages: sending.stages.clone(),
-        poisson: sending.poisson,
+        even: sending.even,
         load: sending.how()?,
         margin: 0.02,
         alpha: measuring::ALPHA,

@@ -20,7 +20,7 @@ fn options_that_are_wrong_say_what_is_right() {
             "cannot be used with",
         ),
         (&["--stages", "0:0:1s"], "no request is due"),
-        (&["--poisson"], "give --rate or --stages too"),
+        (&["--even"], "give --rate or --stages too"),
         (
             &["--pipeline", "2", "--no-keep-alive"],
             "leave one of them out",

@@ -67,7 +67,7 @@ fn answers_of_every_form_are_served() {
         (Manner::Slow(5), &["--expect-body", "{\"ok\":true}"]),
         (Manner::Honest, &["--no-keep-alive"]),
         (Manner::Honest, &["--pipeline", "4", "--threads", "2"]),
-        (Manner::Honest, &["--rate", "500", "--poisson"]),
+        (Manner::Honest, &["--rate", "500", "--even"]),
         (Manner::Honest, &["--stages", "0:500:200ms,500:500:100ms"]),
     ] {
         let (place, web) = (Place::new(), Web::new(manner));

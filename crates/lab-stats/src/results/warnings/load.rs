@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a reader of the figures of a load must know.
 
-use super::server::{
-    DELIVERED, Loaded, Server, interrupted, of_servers, percent_of_errors, warning, whole,
-};
+use super::server::{Loaded, Server, interrupted, of_servers, percent_of_errors, warning, whole};
 use super::{
     Evidence, alone, disturbances, failed, fewest, list, percent, servers, shortfall, tails, unfit,
 };
@@ -32,7 +30,7 @@ pub(in crate::results) fn of_load(evidence: &Evidence) -> Vec<Warning> {
     all.extend(loaded.errors());
     all.extend(loaded.saturated());
     all.extend(loaded.came_late());
-    all.extend(loaded.not_delivered(load));
+    all.extend(loaded.overload());
     all.extend(loaded.starved());
     all.extend(loaded.shared_cores());
     all.extend(unfit(run));
@@ -152,26 +150,19 @@ impl Naming<'_> {
         })
     }
 
-    fn not_delivered(&self, load: &Load) -> Option<Warning> {
-        let short = self.short();
+    fn overload(&self) -> Option<Warning> {
+        let short = self.overloaded();
         let rates = self.each(&short, |cell| {
             let rates = [Metric::THROUGHPUT, Metric::OFFERED];
             let [served, offered] = rates.map(|metric| cell.number(&metric));
-            let rates = format!("{served:.0} of {offered:.0}");
-            let drain_ns = cell.number(&Metric::DRAIN);
-            // What is under way at the end of every visit is not worth a word.
-            if drain_ns > (1.0 - DELIVERED) * load.stretch_ns as f64 {
-                let late_s = drain_ns / 1e9;
-                format!("{rates}, until {late_s:.2} s after the end")
-            } else {
-                rates
-            }
+            let late_s = cell.number(&Metric::DRAIN) / 1e9;
+            format!("{served:.0} of {offered:.0}, until {late_s:.2} s after the end")
         });
-        warning(WarningKind::NotDelivered, &short, || {
+        warning(WarningKind::Overloaded, &short, || {
             format!(
-                "Not all that was due was served; of the requests per second: {rates}. Where requests \
-                 pile up, response times grow as long as the load lasts: its length is in the percentiles. \
-                 Look for the highest rate that is served, or raise --connections."
+                "The server is overloaded: not all that was due was served in time; of the requests per second: \
+                 {rates}. Where requests pile up, response times grow as long as the load lasts: there are no \
+                 percentiles. Look for the highest rate that is served, or raise --connections."
             )
         })
     }

@@ -6,9 +6,6 @@ use crate::load::{BUSY, LATE_NS, error_share};
 use crate::results::{Cell, Value, Warning, WarningKind};
 use lab_model::{Ending, Metric, Plan, PointId, Run, SubjectId};
 
-/// Where less than this part of what was due was served, the rate was not delivered.
-pub(super) const DELIVERED: f64 = 0.99;
-
 /// Who waits for an answer for less than a second is not said to starve.
 const STARVED_NS: f64 = 1e9;
 
@@ -61,9 +58,9 @@ impl<'e> Loaded<'e> {
         })
     }
 
-    /// Those that did not serve what was due.
-    pub fn short(&self) -> Vec<&Server<'e>> {
-        self.cells(|cell| self.plan.is_open(cell.point) && cell.is_short())
+    /// Those that did not keep up with the rate.
+    pub fn overloaded(&self) -> Vec<&Server<'e>> {
+        self.cells(|cell| cell.value(&Metric::BACKLOG).is_some())
     }
 }
 
@@ -115,15 +112,6 @@ impl Server<'_> {
     /// The part of the requests that failed, 0 to 1.
     pub fn error_share(&self) -> f64 {
         error_share(self.errors(), self.served()).unwrap_or(0.0)
-    }
-
-    /// Whether not all that was due was served. What is served after the end is counted in the last
-    /// slice: then all of them together say nothing, but most of them do.
-    fn is_short(&self) -> bool {
-        let throughput = self.value(&Metric::THROUGHPUT);
-        let highest = throughput.and_then(|value| Some(value.interval()?.high));
-        self.number(&Metric::SERVED) < DELIVERED * self.number(&Metric::REQUESTS)
-            || highest.is_some_and(|high| high < DELIVERED * self.number(&Metric::OFFERED))
     }
 }
 

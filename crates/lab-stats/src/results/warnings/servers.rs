@@ -18,7 +18,7 @@ pub(super) fn of_servers(loaded: &Loaded) -> Vec<Warning> {
     all.extend(found.errors());
     all.extend(found.saturated());
     all.extend(found.came_late());
-    all.extend(found.not_delivered());
+    all.extend(found.overload());
     all.extend(found.starved());
     all.extend(found.shared_cores());
     all.extend(unfit(run));
@@ -134,18 +134,17 @@ impl Counting<'_> {
         })
     }
 
-    fn not_delivered(&self) -> Option<Warning> {
-        let short = self.short();
+    fn overload(&self) -> Option<Warning> {
+        let short = self.overloaded();
         let missing = |cell: &Server| {
             let offered = cell.number(&Metric::OFFERED);
             1.0 - cell.number(&Metric::THROUGHPUT) / offered.max(f64::MIN_POSITIVE)
         };
         let worst = Self::worst(&short, missing)?;
-        warning(WarningKind::NotDelivered, &short, || {
+        warning(WarningKind::Overloaded, &short, || {
             format!(
-                "Not all that was due was served for {}; least of {}: {:.0} of {:.0} requests/s. Where requests pile \
-             up, response times grow as long as the load lasts. The rates are parts of the peak that the first \
-             block found; a machine that is slower later has less.",
+                "Overloaded, for not all that was due was served in time: {}; most {}: {:.0} of {:.0} requests/s. \
+             Where requests pile up, response times grow as long as the load lasts: there are no percentiles.",
                 self.counted(&short),
                 self.place(worst),
                 worst.number(&Metric::THROUGHPUT),

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Whether a server kept up with the rate at which requests were due.
+
+use super::visits::{Visit, total};
+use lab_model::{ErrorKind, Plan, PointId};
+use std::collections::BTreeMap;
+
+/// Who answers less than this part of what is due in time is behind by 1 % of the load's length at its end: that
+/// length is in the percentiles, not the server's own times.
+const KEPT_UP: f64 = 0.99;
+
+/// This part of all requests take no longer than the last one under way may take.
+const USUAL: f64 = 0.99;
+
+/// Whether the requests due at a rate were not answered in the load's time, over the whole run and in most blocks: a
+/// stall at the end of one block is none.
+pub(crate) fn is_overloaded(plan: &Plan, point: PointId, blocks: &[&Visit]) -> bool {
+    if !plan.is_open(point) || total(blocks, |v| v.offered) == 0 {
+        return false;
+    }
+    let usual_ns = usual_service_ns(blocks);
+    let parts = |visits: &[&Visit]| {
+        let answered = total(visits, answered) as f64;
+        let late_ns: f64 = visits.iter().map(|v| v.drained_ns(usual_ns)).sum();
+        let wall_ns: f64 = visits.iter().map(|v| v.wall_ns).sum();
+        let due = total(visits, |v| v.offered) as f64;
+        answered / due * wall_ns / (wall_ns + late_ns)
+    };
+    let asked = blocks.iter().filter(|v| v.offered > 0);
+    let behind = asked.clone().filter(|v| parts(&[v]) < KEPT_UP).count();
+    parts(blocks) < KEPT_UP && 2 * behind > asked.count()
+}
+
+/// A high percentile of the service time: what a backlog adds is waiting for a connection, and in none of them.
+fn usual_service_ns(blocks: &[&Visit]) -> f64 {
+    let mut counts: BTreeMap<u64, f64> = BTreeMap::new();
+    for (ns, count) in blocks.iter().flat_map(|v| v.buckets(|s| &s.service)) {
+        *counts.entry(ns).or_default() += count as f64;
+    }
+    let mut beyond = (1.0 - USUAL) * counts.values().sum::<f64>();
+    let mut slowest = counts.into_iter().rev();
+    let found = slowest.find(|(_, count)| {
+        beyond -= count;
+        beyond <= 0.0
+    });
+    found.map_or(0.0, |(ns, _)| ns as f64)
+}
+
+/// Requests that came to an end, as they should have or not, before the lab stopped waiting.
+fn answered(visit: &Visit) -> u64 {
+    let ended = visit.errors.iter();
+    let ended = ended.filter(|(kind, _)| **kind != ErrorKind::Unfinished);
+    ended.fold(visit.served, |sum, (_, count)| sum.saturating_add(*count))
+}
