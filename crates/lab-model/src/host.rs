@@ -12,6 +12,12 @@ pub struct Host {
     pub findings: Vec<Finding>,
 }
 
+impl Host {
+    /// The fact that names the commit of the folder that a run was started in, with ` and changes` where its working
+    /// tree has some.
+    pub const COMMIT: &str = "commit";
+}
+
 /// Something about the host that a reader of the figures must know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {

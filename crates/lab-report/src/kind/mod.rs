@@ -11,6 +11,7 @@ mod conditions;
 mod costs;
 mod estimate;
 mod findings;
+pub mod forecast;
 pub mod history;
 mod imports;
 mod load;

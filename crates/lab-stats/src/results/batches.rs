@@ -70,6 +70,15 @@ pub(crate) fn basis<'r>(run: &'r Run, plan: &'r Plan, alpha: f64) -> Basis<'r> {
 /// The typical time has a verdict, and so has what subjects told besides; the mean times have their ratios
 /// beside it.
 pub(crate) fn compared(basis: &Basis, table: &Table, told: &Observed) -> Compared {
+    asked(basis, table, told).judged()
+}
+
+/// The same before it is judged.
+pub(crate) fn asked<'b, 'r>(
+    basis: &'b Basis<'r>,
+    table: &Table,
+    told: &Observed,
+) -> Family<'b, 'r> {
     let mut family = Family::new(basis);
     let baseline = basis.plan.baseline;
     for point in 0..basis.plan.points.len() {
@@ -102,7 +111,7 @@ pub(crate) fn compared(basis: &Basis, table: &Table, told: &Observed) -> Compare
     overall(&mut family, &one_at_a_time(basis.plan), |subject, point| {
         table.log_ratios(subject, baseline, point)
     });
-    family.judged()
+    family
 }
 
 /// The times of points that do several operations at once are no operation's.

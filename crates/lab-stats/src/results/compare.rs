@@ -42,8 +42,8 @@ pub(crate) struct Pair {
 /// What is asked, until all is asked.
 pub(crate) struct Family<'b, 'r> {
     pub basis: &'b Basis<'r>,
-    members: Vec<Logs>,
-    asked: Vec<Asked<'b>>,
+    pub members: Vec<Logs>,
+    pub asked: Vec<Asked<'b>>,
     controls: Vec<Control>,
     overall: Vec<(Overall, Option<usize>, Margin)>,
     rankings: Vec<Order>,
@@ -58,13 +58,13 @@ pub(crate) struct Pooled<'b> {
 }
 
 /// A comparison without its figures.
-struct Asked<'b> {
-    comparison: Comparison,
+pub(crate) struct Asked<'b> {
+    pub comparison: Comparison,
     margin: Margin,
-    ratio: Source<'b>,
+    pub ratio: Source<'b>,
 }
 
-enum Source<'b> {
+pub(crate) enum Source<'b> {
     /// One of the family, compared by blocks.
     Member(usize),
     /// One of the family, compared by all requests of all blocks.
