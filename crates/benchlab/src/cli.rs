@@ -109,6 +109,11 @@ pub struct RunArgs {
     /// Stop when every ratio is known to ± this
     #[arg(long, value_name = "PERCENT", value_parser = part)]
     pub precision: Option<f64>,
+    /// Measure this many blocks alone, as a pilot, and say what a run would take to find differences of 1, 2,
+    /// 5 and 10 %; keep nothing
+    #[arg(long, value_name = "BLOCKS", num_args = 0..=1, require_equals = true, default_missing_value = "8",
+          value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub plan: Option<u32>,
     /// A subject that takes longer for one reply has failed
     #[arg(long, default_value = "30s", value_name = "TIME", value_parser = time)]
     pub time_limit: Duration,
@@ -225,6 +230,11 @@ pub struct CompareArgs {
     /// Mirrored pairs of passes in a block [default: as many as fit into a block's time, at most 40]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub pairs: Option<u32>,
+    /// Measure this many blocks alone, as a pilot, and say what a run would take to find differences of 1, 2,
+    /// 5 and 10 %; keep nothing
+    #[arg(long, value_name = "BLOCKS", num_args = 0..=1, require_equals = true, default_missing_value = "8",
+          value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub plan: Option<u32>,
     /// Measure a second copy of the baseline too, to show the run's own noise
     #[arg(long)]
     pub control: bool,

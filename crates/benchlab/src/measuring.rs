@@ -3,7 +3,7 @@
 
 use crate::exit::{self, Exit};
 use crate::progress::Follower;
-use lab_bench::{BenchError, Scratch, Session, Workload, host, unix_seconds};
+use lab_bench::{BenchError, Scratch, Session, Workload, commit_of, host, unix_seconds};
 use lab_model::{Ending, Host, Plan, Run};
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
@@ -98,6 +98,13 @@ pub fn fit_host(strict: bool) -> Result<Host, Exit> {
     } else {
         Ok(host)
     }
+}
+
+/// The host with the commit of the folder that is measured, if it is in a repository.
+pub fn with_commit(mut host: Host, folder: &Path) -> Host {
+    let commit = commit_of(folder).map(|commit| (Host::COMMIT.into(), commit));
+    host.facts.extend(commit);
+    host
 }
 
 /// `<time>-<name>.lab` in a folder, which is made; a run that began in the same second gets a number.

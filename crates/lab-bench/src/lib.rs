@@ -60,4 +60,4 @@ pub use session::{BenchError, Session};
 pub use starter::{Ended, Order, Starter};
 pub use sys::{allowed_cores, monotonic_ns, pin, share_core, unix_seconds};
 pub use workload::{Done, Opening, Taken, Turn, Undone, Workload};
-pub use worktree::{Commit, Revision, WorktreeError, Worktrees};
+pub use worktree::{Commit, Revision, WorktreeError, Worktrees, commit_of};

@@ -182,6 +182,18 @@ impl Drop for Worktrees {
     }
 }
 
+/// The commit of the repository that a folder is in, and whether tracked files differ from it; `None` outside of one.
+pub fn commit_of(folder: &Path) -> Option<String> {
+    let ask = |words: &[&str]| answer(git(folder).args(words)).ok();
+    let id = ask(&["rev-parse", "--verify", "--quiet", "HEAD"])?;
+    let changed = ask(&["status", "--porcelain", "--untracked-files=no"])?;
+    let id = String::from_utf8_lossy(&id).trim().to_owned();
+    Some(match changed.is_empty() {
+        true => id,
+        false => id + " and changes",
+    })
+}
+
 /// The top of the working tree that a folder is in, and the way from there to the folder.
 fn repository(folder: &Path) -> Result<(PathBuf, PathBuf), WorktreeError> {
     let ask = |what| match answer(git(folder).args(["rev-parse", what])) {

@@ -13,6 +13,10 @@ pub struct Host {
 }
 
 impl Host {
+    /// The fact that names the commit of the folder that a run was started in, with ` and changes` where its working
+    /// tree has some.
+    pub const COMMIT: &str = "commit";
+
     /// How many cores the lab may use, if that was read.
     pub fn cores(&self) -> Option<f64> {
         let (_, cores) = self.facts.iter().find(|(name, _)| name == "cores")?;

@@ -194,6 +194,9 @@ pub struct Command {
     pub folder: Option<String>,
     /// The revision that its folder holds, as a commit's name.
     pub revision: Option<String>,
+    /// The folders of all its builds, [`Command::folder`] the first; empty: there is one.
+    #[serde(default)]
+    pub builds: Vec<String>,
     /// Run once before the first process: program and arguments.
     pub setup: Option<Vec<String>>,
     /// Run before each process, untimed.
@@ -440,6 +443,12 @@ impl Plan {
     pub fn of_revisions(&self) -> bool {
         let revision = |s: &Subject| s.command.as_ref().is_some_and(|c| c.revision.is_some());
         self.subjects.iter().any(revision)
+    }
+
+    /// How many builds each revision has, which take blocks in turns; 1 where nothing else was asked for.
+    pub fn builds(&self) -> usize {
+        let commands = self.subjects.iter().filter_map(|s| s.command.as_ref());
+        commands.map(|c| c.builds.len()).max().unwrap_or(0).max(1)
     }
 
     /// The subject that is a second copy of the baseline, if there is one.

@@ -46,6 +46,8 @@ pub struct Given {
     pub folder: PathBuf,
     /// The commit that the folder holds.
     pub revision: Option<String>,
+    /// The folders of all its builds, the first one `folder`; empty: there is one.
+    pub builds: Vec<PathBuf>,
 }
 
 /// A command's words.
@@ -210,6 +212,11 @@ impl Comparison {
                 shell,
                 folder: Some(given.folder.display().to_string()),
                 revision: given.revision.clone(),
+                builds: given
+                    .builds
+                    .iter()
+                    .map(|b| b.display().to_string())
+                    .collect(),
                 setup: hook(&self.setup, "setup")?,
                 prepare: hook(&self.prepare, "prepare")?,
                 cleanup: hook(&self.cleanup, "cleanup")?,

@@ -106,7 +106,7 @@ impl SplitMix64 {
 
     /// A number below `bound`, by the high half of a product (Lemire 2019, without its rejection:
     /// for the number of blocks the bias is below 2^-50).
-    fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 }

@@ -55,6 +55,14 @@ impl Prior {
         let variance = (mean + digamma(freedom / 2.0) - (freedom / 2.0).ln()).exp();
         Prior { freedom, variance }
     }
+
+    /// The variance of at least two values with what the prior says of it, and its degrees of freedom.
+    pub(crate) fn moderated(self, values: &[f64]) -> (f64, f64) {
+        let own = values.len() as f64 - 1.0;
+        let freedom = self.freedom + own;
+        let pooled = (self.freedom * self.variance + own * variance(values)) / freedom;
+        (pooled, freedom)
+    }
 }
 
 /// The mean of at least two values with an interval at a level of `1 - alpha`, and the two-sided p-value of 0. Its
@@ -62,8 +70,7 @@ impl Prior {
 pub fn interval(values: &[f64], alpha: f64, prior: Prior, floor: f64) -> (Interval, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
-    let freedom = prior.freedom + n - 1.0;
-    let pooled = (prior.freedom * prior.variance + (n - 1.0) * variance(values)) / freedom;
+    let (pooled, freedom) = prior.moderated(values);
     let error = (pooled / n).sqrt().max(floor);
     let whole = freedom.floor().max(1.0) as u32;
     let half = error * normal::student_upper_quantile(whole, alpha / 2.0);

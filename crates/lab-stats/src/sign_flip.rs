@@ -20,7 +20,7 @@ use crate::{dependence, family, order, signed_rank};
 use std::collections::HashMap;
 
 /// Up to so many blocks all flips are made: 2,048, since the opposite of a flip says the same.
-const ALL: usize = 12;
+pub(crate) const ALL: usize = 12;
 
 /// With more blocks so many are drawn, the blocks as they are among them.
 const DRAWN: usize = 2048;
@@ -161,17 +161,17 @@ pub(crate) fn alone(value: f64) -> Interval {
 }
 
 /// A comparison's values after merging neighbours that depend on each other.
-struct Merged {
-    values: Vec<f64>,
+pub(crate) struct Merged {
+    pub values: Vec<f64>,
     /// The first block of each.
     blocks: Vec<usize>,
     width: u32,
     dependent: bool,
-    unresolved: bool,
+    pub unresolved: bool,
 }
 
 impl Merged {
-    fn new(logs: &[Option<f64>], needed: u32) -> Option<Merged> {
+    pub fn new(logs: &[Option<f64>], needed: u32) -> Option<Merged> {
         let known = logs.iter().enumerate();
         let known = known.filter_map(|(block, log)| Some((block, log.filter(|v| v.is_finite())?)));
         let (blocks, finite): (Vec<usize>, Vec<f64>) = known.unzip();
@@ -194,14 +194,14 @@ impl Merged {
 }
 
 /// Signs of blocks.
-struct Flips {
-    count: usize,
+pub(crate) struct Flips {
+    pub count: usize,
     /// By block, then flip; the first flip leaves all as it is.
     signs: Vec<i8>,
 }
 
 impl Flips {
-    fn new(blocks: usize, seed: u64) -> Flips {
+    pub fn new(blocks: usize, seed: u64) -> Flips {
         let count = if blocks <= ALL {
             1 << blocks.saturating_sub(1)
         } else {
@@ -222,8 +222,13 @@ impl Flips {
         Flips { count, signs }
     }
 
+    /// How many blocks have signs.
+    pub fn blocks(&self) -> usize {
+        self.signs.len() / self.count
+    }
+
     /// A comparison's statistic about a centre, for each flip.
-    fn statistics(&self, merged: &Merged, centre: f64) -> Vec<f64> {
+    pub fn statistics(&self, merged: &Merged, centre: f64) -> Vec<f64> {
         let scores = scores(&merged.values, centre);
         let squares: f64 = scores.iter().map(|s| s * s).sum();
         let mut sums = vec![0.0; self.count];
@@ -243,7 +248,7 @@ impl Flips {
     }
 
     /// For each flip the greatest statistics of all comparisons about these centres.
-    fn greatest(&self, comparisons: &[&Merged], centres: &[f64]) -> Vec<Greatest> {
+    pub fn greatest(&self, comparisons: &[&Merged], centres: &[f64]) -> Vec<Greatest> {
         let mut all = vec![Greatest::default(); self.count];
         for (i, (merged, &centre)) in comparisons.iter().zip(centres).enumerate() {
             let statistics = self.statistics(merged, centre);
@@ -256,8 +261,8 @@ impl Flips {
 
 /// The greatest statistic of a flip, whose it is, and the greatest of all others.
 #[derive(Clone, Copy, Default)]
-struct Greatest {
-    value: f64,
+pub(crate) struct Greatest {
+    pub value: f64,
     of: usize,
     of_others: f64,
 }
@@ -401,7 +406,7 @@ fn edge(own: &impl Fn(f64) -> f64, estimate: f64, side: f64, merged: &Merged, li
 }
 
 /// The statistic of a comparison about a centre, of the blocks as they are.
-fn at(values: &[f64], centre: f64) -> f64 {
+pub(crate) fn at(values: &[f64], centre: f64) -> f64 {
     let scores = scores(values, centre);
     let squares: f64 = scores.iter().map(|s| s * s).sum();
     if squares == 0.0 {

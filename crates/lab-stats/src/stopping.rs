@@ -53,6 +53,22 @@ pub fn alpha(run: &Run, plan: &Plan) -> f64 {
     }
 }
 
+/// The alpha that a run of a plan has left if it ends after `blocks` for a reason that is not in its ratios. More
+/// blocks than the last look has are those of a run that was asked for so many, and looks at nothing before.
+pub fn alpha_at(plan: &Plan, blocks: u32) -> f64 {
+    let looks = &plan.measure.looks;
+    let passed = looks.iter().copied().filter(|&n| n <= blocks).max();
+    let part = match (passed, looks.iter().max()) {
+        (Some(passed), Some(&last)) if passed < last => 1.0 - spent(plan, passed),
+        (Some(_), Some(&last)) if blocks == last => {
+            let before = looks.iter().copied().filter(|&n| n < last).max();
+            1.0 - spent(plan, before.unwrap_or(0))
+        }
+        _ => 1.0,
+    };
+    plan.measure.alpha * part
+}
+
 /// The part of alpha that a plan's looks have spent up to and with block `blocks`, 0 to 1.
 pub fn spent(plan: &Plan, blocks: u32) -> f64 {
     match plan.measure.looks.iter().max() {
@@ -82,7 +98,7 @@ fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
     let table = Table::new(run, plan);
     let basis = batches::basis(run, plan, share * alpha_of_look(run, plan, blocks));
     let told = Observed::readings(run);
-    let mut pairs = batches::compared(&basis, &table, &told).0.pairs;
+    let mut pairs = batches::compared(&basis, &table, &told).pairs;
     // Metrics of the experiment's own are compared at the end, and prolong no run.
     pairs.retain(|pair| {
         pair.comparison.verdict.is_some() && pair.comparison.key.metric == Metric::WALL

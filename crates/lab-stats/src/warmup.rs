@@ -47,35 +47,35 @@ pub fn classify(times: &[f64]) -> Behaviour {
     let logs: Vec<f64> = times.iter().map(|&time| log(time)).collect();
     let noise = noise(&logs);
     let calm = without_spikes(&logs, noise);
-    let segments = segments(&calm, &change_points(&calm, PENALTY * noise * noise));
+    let segments = segments(&calm, &change_points(&calm, PENALTY * noise * noise, 1));
     class_of(&segments, times.len())
 }
 
 /// The first indices of the segments after the first, in the least costly division of `values`
-/// into segments of constant mean: the cost is the sum of squared deviations from the segments'
-/// means, plus `penalty` · ln(n) for each change.
-pub fn change_points(values: &[f64], penalty: f64) -> Vec<usize> {
+/// into segments of constant mean, each of at least `least` values: the cost is the sum of squared deviations from the
+/// segments' means, plus `penalty` · ln(n) for each change.
+pub fn change_points(values: &[f64], penalty: f64, least: usize) -> Vec<usize> {
     let sums = Sums::new(values);
     let penalty = penalty * (values.len() as f64).ln();
     // best[end]: the least cost of values[..end] and the last change before end.
     let mut best = vec![(-penalty, 0)];
     let mut candidates = vec![0];
     for end in 1..=values.len() {
-        let costs: Vec<f64> = candidates
-            .iter()
-            .map(|&start| best[start].0 + sums.cost(start, end))
-            .collect();
-        let (least, start) =
-            costs
-                .iter()
-                .zip(&candidates)
-                .fold((f64::INFINITY, 0), |best, (&cost, &at)| {
-                    if cost < best.0 { (cost, at) } else { best }
-                });
-        best.push((least + penalty, start));
-        // PELT: a start that is already worse than a change here can never become the best.
-        let mut kept = costs.iter().map(|&cost| cost <= least + penalty);
-        candidates.retain(|_| kept.next().unwrap_or(true));
+        let cost = |start: usize| best[start].0 + sums.cost(start, end);
+        let long = |start: &&usize| end - **start >= least;
+        let costs = candidates.iter().filter(long).map(|&at| (cost(at), at));
+        let found = costs.fold(
+            (f64::INFINITY, 0),
+            |best, one| {
+                if one.0 < best.0 { one } else { best }
+            },
+        );
+        // PELT: a start that is already worse than a change here can never become the best, unless a segment from
+        // here would be too short for a while.
+        if least == 1 {
+            candidates.retain(|&start| best[start].0 + sums.cost(start, end) <= found.0 + penalty);
+        }
+        best.push((found.0 + penalty, found.1));
         candidates.push(end);
     }
     let mut changes: Vec<usize> =

@@ -135,7 +135,7 @@ proptest! {
             .map(|bits| (1..values.len()).filter(|at| bits >> (at - 1) & 1 == 1).collect::<Vec<_>>())
             .map(|changes| cost(&changes))
             .fold(f64::INFINITY, f64::min);
-        prop_assert!(cost(&warmup::change_points(&values, penalty)) <= best + 1e-9);
+        prop_assert!(cost(&warmup::change_points(&values, penalty, 1)) <= best + 1e-9);
     }
 
     /// Warm-up is read from proportions: the unit of the times does not enter.

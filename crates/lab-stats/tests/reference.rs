@@ -151,7 +151,7 @@ fn quantiles_are_those_of_r() {
 #[test]
 fn change_points_are_those_of_ruptures() {
     for (values, changes) in lines(RUPTURES, "values").zip(lines(RUPTURES, "changes")) {
-        let found = warmup::change_points(&values.numbers, values.key("penalty"));
+        let found = warmup::change_points(&values.numbers, values.key("penalty"), 1);
         let found: Vec<f64> = found.into_iter().map(|at| at as f64).collect();
         assert_eq!(found, changes.numbers);
     }

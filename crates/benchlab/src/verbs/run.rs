@@ -6,12 +6,12 @@ use crate::exit::{self, Exit};
 use crate::measuring;
 use crate::ready::ready;
 use crate::services;
-use crate::verbs::{project, report, runs_folder};
+use crate::verbs::{forecast::forecast, project, report, runs_folder};
 use lab_bench::{
     BatchWorkload, Scratch, ServerWorkload, Servers, Workload, allowed_cores, generator_threads,
     interrupt, unix_seconds,
 };
-use lab_model::{Failure, Host, Kind, Measure, Plan, Subject};
+use lab_model::{Ending, Failure, Host, Kind, Measure, Plan, Subject};
 use lab_plan::{Experiment, Project, Selection};
 use lab_store::RunWriter;
 use std::process::ExitCode;
@@ -33,14 +33,28 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
             plan.measure = measure_servers(args, load.stretch_ns);
         }
     }
+    if args.plan.is_some() && plan.load().is_some() {
+        return Err(Exit::wrong(
+            "--plan is for programs that work in batches: servers are compared by percentiles too",
+        ));
+    }
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let Prepared { hashes, failures } = prepare(&project, &experiment, &plan, args.install)?;
     let host = measuring::fit_host(args.measuring.strict)?;
     let scratch = measuring::scratch(args.scratch.as_deref())?;
     let servers = services::start(&plan, &args.service, &scratch, &failures)?;
+    if let Some(blocks) = args.plan {
+        return forecast(&plan, blocks, |plan, writer| {
+            failures
+                .iter()
+                .try_for_each(|failure| writer.failure(failure))?;
+            measure_rest(&project, plan, writer, scratch, servers).map(drop)
+        });
+    }
     let folder = runs_folder(cli, args.measuring.runs.as_deref())?;
     let path = measuring::new_file(&folder, &plan.experiment)?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
+    let host = measuring::with_commit(host, project.folder());
     writer.host(&with_scratch(host, &scratch))?;
     writer.plan(&plan)?;
     hashes
@@ -61,15 +75,25 @@ pub fn carry_out(
     servers: Servers,
 ) -> Result<ExitCode, Exit> {
     let path = writer.path().to_path_buf();
+    let ending = measure_rest(project, plan, writer, scratch, servers)?;
+    report::after_run(&path)?;
+    measuring::ended(ending)
+}
+
+fn measure_rest(
+    project: &Project,
+    plan: &Plan,
+    writer: RunWriter,
+    scratch: Scratch,
+    servers: Servers,
+) -> Result<Ending, Exit> {
     let run = writer.load()?;
     let folder = project.folder();
     let workload: Box<dyn Workload> = match plan.serving() {
         None => Box::new(BatchWorkload::new(plan, folder, &run, scratch, servers)?),
         Some(serving) => Box::new(ServerWorkload::new(plan, serving, folder, &run, scratch)?),
     };
-    let ending = measuring::measure(plan, writer, run, workload)?;
-    report::after_run(&path)?;
-    measuring::ended(ending)
+    measuring::measure(plan, writer, run, workload)
 }
 
 /// The subjects of a plan, made ready.

@@ -241,6 +241,43 @@ fn the_runs_of_a_name_from_the_oldest_to_the_latest() {
 }
 
 #[test]
+fn the_run_with_which_a_ratio_changed_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    for day in 0..12 {
+        let changed = day >= 6;
+        Made {
+            day,
+            ratio: if changed { 1.3 } else { 1.1 },
+            revision: changed.then_some(commit),
+            ..Made::default()
+        }
+        .write(folder.path(), &format!("{day:02}"));
+    }
+    let text = history(folder.path(), &["sort"]).expect(0).stdout.clone();
+    assert_fits(&text);
+    let sentence = "B's ratio to A changed with the run of 2026-11-24 11:06 (commit 0123456): 1.30";
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains(sentence), "{text}");
+    assert!(
+        flat.contains("c: the ratio changed with this run"),
+        "{text}"
+    );
+    let marks = column(&rows(folder.path(), &["sort"]), "note");
+    let changed: Vec<bool> = marks.iter().map(|mark| mark.contains('c')).collect();
+    assert_eq!(changed.iter().position(|c| *c), Some(6));
+    assert_eq!(changed.iter().filter(|c| **c).count(), 1);
+    let few = history(folder.path(), &["sort", "--last", "5"])
+        .expect(0)
+        .stdout
+        .clone();
+    assert!(
+        few.contains("Too few runs to find a change: it takes 9."),
+        "{few}"
+    );
+}
+
+#[test]
 fn the_figures_are_those_of_the_runs_reports() {
     let folder = three();
     let shown = json(&history(folder.path(), &["sort", "--format", "json"]).stdout);

@@ -9,6 +9,7 @@ mod history;
 mod listings;
 mod load;
 mod own_metrics;
+mod planning;
 mod progress;
 mod project;
 mod run_files;

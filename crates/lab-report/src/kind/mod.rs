@@ -12,6 +12,7 @@ mod conditions;
 mod costs;
 mod estimate;
 mod findings;
+pub mod forecast;
 pub mod history;
 mod imports;
 mod load;

@@ -4,7 +4,7 @@
 
 use super::facts::{Differing, Facts, seconds, unequal};
 use super::side::{Side, Sides};
-use lab_model::{BlockState, Ending, Load, Plan, Protocol, Run, Service, Subject, SubjectId};
+use lab_model::{BlockState, Ending, Host, Load, Plan, Protocol, Run, Service, Subject, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What differs whatever the target, around what differs on each: host and lab, measuring, course.
@@ -29,7 +29,15 @@ pub(crate) fn on_target(sides: &Sides) -> Vec<Differing> {
 
 /// Where the machines or their systems differ.
 pub(crate) fn host(first: &Run, second: &Run) -> Vec<Differing> {
-    unequal(first.host.facts.clone(), second.host.facts.clone())
+    // Another commit is no other host: what programs were made from is compared by itself.
+    let facts = |run: &Run| {
+        let facts = run.host.facts.iter();
+        facts
+            .filter(|(name, _)| name != Host::COMMIT)
+            .cloned()
+            .collect()
+    };
+    unequal(facts(first), facts(second))
 }
 
 /// Where the settings that subjects read back differ, subjects with the same difference together.

@@ -7,7 +7,7 @@ use super::levels::{Blocks, Levels, Summary, key};
 use super::means::{Scope, effects, overall};
 use super::observed::Observed;
 use super::warnings::{self, Evidence};
-use super::{Best, Results, Value, best, bias, footprints, pauses, spread};
+use super::{Results, Value, best, bias, footprints, pauses, spread};
 use crate::latencies::{self, Histogram};
 use crate::refusals::{self, failed};
 use crate::sign_flip::Logs;
@@ -28,9 +28,9 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
     let basis = basis(run, plan, share * stopping::alpha(run, plan));
     let table = Table::new(run, plan);
     let told = Observed::readings(run);
-    let (compared, bests) = compared(&basis, &table, &told);
+    let compared = compared(&basis, &table, &told);
     let mut results = Results {
-        bests,
+        bests: compared.bests,
         controls: compared.controls,
         overall: compared.overall,
         rankings: compared.rankings,
@@ -74,7 +74,16 @@ pub(crate) fn basis<'r>(run: &'r Run, plan: &'r Plan, alpha: f64) -> Basis<'r> {
 
 /// The typical time has a verdict, and so has what subjects told besides; the mean times have their ratios
 /// beside it.
-pub(crate) fn compared(basis: &Basis, table: &Table, told: &Observed) -> (Compared, Vec<Best>) {
+pub(crate) fn compared(basis: &Basis, table: &Table, told: &Observed) -> Compared {
+    asked(basis, table, told).judged()
+}
+
+/// The same before it is judged.
+pub(crate) fn asked<'b, 'r>(
+    basis: &'b Basis<'r>,
+    table: &Table,
+    told: &Observed,
+) -> Family<'b, 'r> {
     let mut family = Family::new(basis);
     let baseline = basis.plan.baseline;
     for point in 0..basis.plan.points.len() {
@@ -111,19 +120,17 @@ pub(crate) fn compared(basis: &Basis, table: &Table, told: &Observed) -> (Compar
     footprints::rank_programs(&mut family);
     let wall = |subject, point| of(table.visits(subject, point), |v| Some(v.wall_ns));
     spread::ask(&mut family, wall);
-    let bests = bests(&mut family, table);
-    (family.judged(), bests)
+    bests(&mut family, table);
+    family
 }
 
 /// The most operations per second of each subject over each sweep whose points do several at once.
-fn bests(family: &mut Family, table: &Table) -> Vec<Best> {
+fn bests(family: &mut Family, table: &Table) {
     let plan = family.basis.plan;
     let rate = |subject, point| of(table.visits(subject, point), |v| Some(1e9 / v.wall_ns));
     let at_once = sweeps::sweeps(plan).into_iter();
     let at_once = at_once.filter(|sweep| plan.cases[sweep.case].cores == Cores::All);
-    at_once
-        .flat_map(|sweep| best::ask(family, (&sweep, &Metric::WALL), rate))
-        .collect()
+    at_once.for_each(|sweep| best::ask(family, (&sweep, &Metric::WALL), rate));
 }
 
 /// The times of points that do several operations at once are no operation's.

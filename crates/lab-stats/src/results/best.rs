@@ -19,10 +19,10 @@ pub(crate) fn ask(
     family: &mut Family,
     (sweep, metric): (&Sweep, &Metric),
     rate: impl Fn(SubjectId, PointId) -> Blocks,
-) -> Vec<Best> {
+) {
     let basis = family.basis;
     let Some(&(first, _)) = sweep.points.first() else {
-        return Vec::new();
+        return;
     };
     let most = |subject| most_of(basis, sweep, subject, &rate);
     let control = basis.plan.control().and_then(most);
@@ -48,7 +48,7 @@ pub(crate) fn ask(
             rate: order::median_interval(&values, basis.plan.measure.alpha)?,
         })
     });
-    best.collect()
+    family.bests.extend(best);
 }
 
 struct Most {
@@ -117,13 +117,11 @@ pub(super) fn unlimited(
 }
 
 /// The most that each server serves over the points of each sweep in a closed loop.
-pub(super) fn of_load(family: &mut Family, visits: &Visits) -> Vec<Best> {
+pub(super) fn of_load(family: &mut Family, visits: &Visits) {
     let plan = family.basis.plan;
     let is_closed = |sweep: &Sweep| !sweep.points.iter().any(|&(p, _)| plan.is_open(p));
     let closed = sweeps(plan).into_iter().filter(is_closed);
     let rate =
         |subject, point| by_block(visits, (subject, point), |v| Some(v.per_second(v.served)));
-    closed
-        .flat_map(|sweep| ask(family, (&sweep, &Metric::THROUGHPUT), rate))
-        .collect()
+    closed.for_each(|sweep| ask(family, (&sweep, &Metric::THROUGHPUT), rate));
 }

@@ -6,7 +6,7 @@ use super::judge::{Basis, NoiseFloor, noise_floor};
 use super::levels::Blocks;
 use super::ranking::{Index, Order};
 use super::spread::spread;
-use super::{Comparison, Control, Key, Over, Overall, Ranking, Spread};
+use super::{Best, Comparison, Control, Key, Over, Overall, Ranking, Spread};
 use crate::analysis::Interval;
 use crate::ratio::Ratio;
 use crate::sign_flip::{self, Logs};
@@ -33,6 +33,7 @@ pub(crate) struct Compared {
     pub overall: Vec<Overall>,
     pub rankings: Vec<Ranking>,
     pub spreads: Vec<Spread>,
+    pub bests: Vec<Best>,
 }
 
 /// A comparison and what it rests on.
@@ -48,12 +49,13 @@ type Within = Vec<(SubjectId, usize)>;
 /// What is asked, until all is asked.
 pub(crate) struct Family<'b, 'r> {
     pub basis: &'b Basis<'r>,
-    members: Vec<Logs>,
-    asked: Vec<Asked<'b>>,
+    pub members: Vec<Logs>,
+    pub asked: Vec<Asked<'b>>,
     controls: Vec<Control>,
     overall: Vec<(Overall, Option<usize>, Margin)>,
     rankings: Vec<Order>,
     spreads: Vec<((PointId, PointId), Within)>,
+    pub bests: Vec<Best>,
 }
 
 /// A ratio of two quantiles of all requests.
@@ -65,13 +67,13 @@ pub(crate) struct Pooled<'b> {
 }
 
 /// A comparison without its figures.
-struct Asked<'b> {
-    comparison: Comparison,
+pub(crate) struct Asked<'b> {
+    pub comparison: Comparison,
     margin: Margin,
-    ratio: Source<'b>,
+    pub ratio: Source<'b>,
 }
 
-enum Source<'b> {
+pub(crate) enum Source<'b> {
     /// One of the family, compared by blocks.
     Member(usize),
     /// One of the family, compared by all requests of all blocks.
@@ -99,6 +101,7 @@ impl<'b, 'r> Family<'b, 'r> {
             overall: Vec::new(),
             rankings: Vec::new(),
             spreads: Vec::new(),
+            bests: Vec::new(),
         }
     }
 
@@ -413,6 +416,7 @@ impl<'b, 'r> Family<'b, 'r> {
         let spreads = spreads.map(|(points, members)| spread(points, members, of));
         Compared {
             spreads: spreads.filter(|s| !s.ratios.is_empty()).collect(),
+            bests: self.bests,
             overall: overall.collect(),
             rankings: rankings.collect(),
             pairs: pairs.into_iter().flatten().collect(),

@@ -90,8 +90,9 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
     }
     results.scalings = scalings(run, plan, &visits, &limited);
     results.biases = bias::of_load(run, plan);
-    results.bests = best::of_load(&mut family, &visits);
+    best::of_load(&mut family, &visits);
     let mut compared = family.judged();
+    results.bests = compared.bests;
     for ranking in &mut compared.rankings {
         best::unlimited(ranking, &results.bests, &limited);
     }

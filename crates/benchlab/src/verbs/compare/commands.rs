@@ -5,7 +5,7 @@ use super::{exports::exports, gate::gate};
 use crate::cli::{Cli, CompareArgs, Where};
 use crate::exit::{self, Exit};
 use crate::measuring;
-use crate::verbs::{report, runs_folder};
+use crate::verbs::{forecast::forecast, report, runs_folder};
 use lab_bench::{CommandWorkload, fingerprint, interrupt, unix_seconds};
 use lab_model::{Commands, Cores, Ending, Measure, Plan};
 use lab_plan::{Comparison, Given, Words};
@@ -30,12 +30,18 @@ pub fn commands(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
 pub fn in_turns(cli: &Cli, args: &CompareArgs, commands: Vec<Given>) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
     let plan = comparison(args, commands)?.plan()?;
+    if let Some(blocks) = args.plan {
+        interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+        return forecast(&plan, blocks, |plan, writer| {
+            measure(plan, writer).map(drop)
+        });
+    }
     let runs = runs_folder(cli, args.measuring.runs.as_deref())?;
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let host = measuring::fit_host(args.measuring.strict)?;
     let path = measuring::new_file(&runs, &plan.experiment)?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
-    writer.host(&host)?;
+    writer.host(&measuring::with_commit(host, Path::new(".")))?;
     writer.plan(&plan)?;
     for subject in plan.subjects.iter().filter(|s| !s.overhead) {
         writer.hash(&subject.name, &fingerprint(subject))?;
@@ -49,11 +55,8 @@ pub fn carry_out(
     writer: RunWriter,
     exports: &[(&Path, Format)],
 ) -> Result<ExitCode, Exit> {
-    let how = plan.commands().expect("a plan of commands");
     let path = writer.path().to_path_buf();
-    let run = writer.load()?;
-    let workload = CommandWorkload::new(plan, how, &run, measuring::scratch(None)?)?;
-    let ending = measuring::measure(plan, writer, run, Box::new(workload))?;
+    let ending = measure(plan, writer)?;
     report::with_report(&path, &[], |report| {
         let document = kind::document(report);
         report::export(&document, exports)?;
@@ -64,6 +67,13 @@ pub fn carry_out(
             measuring::ended(ending)
         }
     })
+}
+
+fn measure(plan: &Plan, writer: RunWriter) -> Result<Ending, Exit> {
+    let how = plan.commands().expect("a plan of commands");
+    let run = writer.load()?;
+    let workload = CommandWorkload::new(plan, how, &run, measuring::scratch(None)?)?;
+    measuring::measure(plan, writer, run, Box::new(workload))
 }
 
 fn given(args: &CompareArgs) -> Result<Vec<Given>, Exit> {
@@ -82,6 +92,7 @@ fn given(args: &CompareArgs) -> Result<Vec<Given>, Exit> {
         name: args.name.get(i).cloned(),
         folder: here.clone(),
         revision: None,
+        builds: Vec::new(),
     };
     Ok(all.into_iter().enumerate().map(given).collect())
 }
@@ -121,7 +132,7 @@ fn comparison(args: &CompareArgs, commands: Vec<Given>) -> Result<Comparison, Ex
                 Where::All => Cores::All,
             }),
         },
-        measure: measure(args),
+        measure: how_long(args),
         seed: measuring::seed(args.measuring.seed),
     })
 }
@@ -152,7 +163,7 @@ fn input(file: &Path) -> Result<String, Exit> {
     }
 }
 
-fn measure(args: &CompareArgs) -> Measure {
+fn how_long(args: &CompareArgs) -> Measure {
     let usual = Duration::from_secs(if args.precision.is_some() { 120 } else { 30 });
     let budget = args.budget.unwrap_or(usual);
     let free = args.blocks.is_some();

@@ -76,6 +76,7 @@ fn of_commands(args: &CompareArgs) -> Given {
         ("--blocks", args.blocks.is_some()),
         ("--pairs", args.pairs.is_some()),
         ("--control", args.control),
+        ("--plan", args.plan.is_some()),
     ]
 }
 

@@ -29,6 +29,7 @@ pub fn revisions(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
         },
         folder: revision.folder.clone(),
         revision: revision.commit.as_ref().map(|commit| commit.id.clone()),
+        builds: Vec::new(),
     };
     let commands = worktrees.revisions().iter().enumerate().map(given);
     in_turns(cli, args, commands.collect())

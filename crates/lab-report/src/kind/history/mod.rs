@@ -2,6 +2,7 @@
 //! Many runs of one experiment or comparison, a row for each run and subject: how a ratio came out from day
 //! to day.
 
+mod changed;
 mod past;
 mod record;
 mod tables;
@@ -12,6 +13,7 @@ use crate::document::{
     Answer, Axis, Band, Chart, Document, Drawing, Line, Lines, Quantity, Row, Scale, Section,
     Stroke, Table,
 };
+use changed::Changes;
 use lab_model::{Direction, Kind, Metric, Unit};
 use lab_stats::analysis::Interval;
 pub use past::Past;
@@ -30,7 +32,14 @@ pub struct Known {
 
 /// The runs of one name, the oldest first, with those subjects alone that are named, or all.
 pub fn document(name: &str, runs: &[Past], subjects: &[String]) -> Document {
-    let records = records(runs, subjects);
+    let mut records = records(runs, subjects);
+    let changes = Changes::new(&records);
+    let letters: Vec<&str> = records.iter().map(|r| changes.letter(r)).collect();
+    let (answer, note) = (answer(&records, &changes), changes.note());
+    let changed = changes.table();
+    for (record, letter) in records.iter_mut().zip(letters) {
+        record.remarks.insert_str(0, letter);
+    }
     let mut names: Vec<&str> = records.iter().map(|r| &*r.past.run).collect();
     names.dedup();
     let mut document = Document {
@@ -38,10 +47,14 @@ pub fn document(name: &str, runs: &[Past], subjects: &[String]) -> Document {
         question: "How did the ratios come out from run to run?".into(),
         made: made(&records),
         lab_version: env!("CARGO_PKG_VERSION").into(),
-        answer: answer(&records),
+        answer,
         source: "The runs' files hold every sample.".into(),
         ..Document::default()
     };
+    let mut section = Section::new("Changes");
+    section.table(changed);
+    section.text(note);
+    document.section(section);
     let mut section = Section::new("Run by run");
     let pairs = say::grouped(records.iter().map(|r| ((&r.name, &r.baseline.name), r)));
     for (_, mine) in &pairs {
@@ -101,7 +114,7 @@ fn made(records: &[Record]) -> String {
     }
 }
 
-fn answer(records: &[Record]) -> Answer {
+fn answer(records: &[Record], changes: &Changes) -> Answer {
     let mut lines: Vec<Line> = Vec::new();
     let mut subjects = say::grouped(records.iter().map(|r| (r.line(), r)));
     // Of one subject its cases stand side by side.
@@ -112,12 +125,28 @@ fn answer(records: &[Record]) -> Answer {
         let line = line(mine, lines.len(), records);
         lines.extend((!line.points.is_empty()).then_some(line));
     }
+    let mut runs: Vec<&str> = records.iter().map(|r| &*r.past.run).collect();
+    runs.dedup();
+    for (name, points) in changes.levels(&runs) {
+        let measured = lines.iter().find(|line| line.name == name);
+        let exact = |(x, y): (f64, f64)| (x, Quantity::exact(y, Unit::Ratio));
+        let line = Line {
+            colour: measured.map_or(0, |line| line.colour),
+            name: format!("{name}, means between changes"),
+            stroke: Stroke::Model,
+            points: points.into_iter().map(exact).collect(),
+            band: Band::Hidden,
+        };
+        lines.push(line);
+    }
     subjects.sort_by(|(_, a), (_, b)| moved(b).total_cmp(&moved(a)));
     let found = subjects.iter().filter_map(|(_, mine)| finding(mine));
+    let changed = changes.findings().into_iter();
+    let found = changed.chain(found.map(findings::plain));
     let none = || "There are no runs of this name.".to_string();
     Answer {
         chart: chart(records, lines),
-        findings: found.take(findings::MOST).map(findings::plain).collect(),
+        findings: found.take(findings::MOST).collect(),
         undecided: records.is_empty().then(none),
     }
 }

@@ -7,7 +7,7 @@ use super::super::servers::View;
 use super::super::standings::standing;
 use super::super::{say, table};
 use crate::Report;
-use lab_model::{Kind, Metric, PointId, Run, Subject, SubjectId};
+use lab_model::{Host, Kind, Metric, PointId, Run, Subject, SubjectId};
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::results::{Over, WarningKind};
 use std::collections::HashMap;
@@ -18,6 +18,8 @@ pub struct Past {
     pub(super) run: String,
     pub(super) started_unix_s: f64,
     pub(super) ended: bool,
+    /// The commit of the folder that it was started in.
+    pub(super) commit: Option<String>,
     /// The facts of the host that decide how fast it is.
     pub(super) host: Vec<(String, String)>,
     /// How each subject came out on each target; of servers that the lab started, in each case.
@@ -83,6 +85,7 @@ impl Past {
         let measured = Measured::new(&report, run.plan.as_ref()?);
         let facts = run.host.facts.iter();
         let decisive = |(name, _): &&(String, String)| ["cpu", "kernel"].contains(&name.as_str());
+        let commit = run.host.facts.iter().find(|(name, _)| name == Host::COMMIT);
         let mut standings = Vec::new();
         for scope in Scope::all(&measured) {
             let mut shown = scope.others();
@@ -98,6 +101,7 @@ impl Past {
             run: run.name.clone(),
             started_unix_s: run.started_unix_s,
             ended: run.ending.is_some(),
+            commit: commit.map(|(_, commit)| commit.clone()),
             host: facts.filter(decisive).cloned().collect(),
             standings,
         })

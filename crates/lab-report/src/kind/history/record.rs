@@ -16,8 +16,9 @@ pub struct Record<'a> {
     standing: &'a Standing,
 }
 
-/// A letter for what is other in a run than in the latest, or wanting.
-pub const REMARKS: [(char, &str); 6] = [
+/// A letter for a change with a run, for what is other in it than in the latest, or wanting.
+pub const REMARKS: [(char, &str); 7] = [
+    ('c', "the ratio changed with this run"),
     ('h', "another host (cpu or kernel) than in the latest run"),
     (
         'b',
@@ -89,6 +90,7 @@ fn remarks(runs: &[Past], past: &Past, standing: &Standing) -> String {
         standing.few_blocks,
         !past.ended,
     ];
-    let letters = REMARKS.iter().zip(holds).filter(|(_, holds)| *holds);
+    // What changed is known of all runs together.
+    let letters = REMARKS[1..].iter().zip(holds).filter(|(_, holds)| *holds);
     letters.map(|((letter, _), _)| letter).collect()
 }

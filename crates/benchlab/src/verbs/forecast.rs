@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `--plan`: a short pilot, and what a run would take.
+
+use crate::cli::Color;
+use crate::exit::{self, Exit};
+use crate::measuring;
+use crate::verbs::report::{print, render, terminal};
+use lab_bench::unix_seconds;
+use lab_model::{Measure, Plan};
+use lab_report::{Format, Terminal, kind};
+use lab_store::RunWriter;
+use std::process::ExitCode;
+
+/// Measures so many blocks of a plan in a file that is not kept, and says what all of it would take.
+pub fn forecast(
+    plan: &Plan,
+    blocks: u32,
+    measure: impl FnOnce(&Plan, RunWriter) -> Result<(), Exit>,
+) -> Result<ExitCode, Exit> {
+    let pilot = Plan {
+        measure: Measure {
+            max_blocks: blocks,
+            looks: Vec::new(),
+            budget_ns: None,
+            ..plan.measure.clone()
+        },
+        ..plan.clone()
+    };
+    let folder = measuring::scratch(None)?;
+    let path = folder.folder().join("pilot.lab");
+    let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
+    writer.plan(&pilot)?;
+    measure(&pilot, writer).map_err(|error| match error.code {
+        exit::INTERRUPTED => Exit::new(exit::INTERRUPTED, "stopped; the pilot is not kept"),
+        _ => error,
+    })?;
+    let run = lab_store::load(&path)?;
+    let forecast = lab_stats::power::forecast(&run, plan).ok_or_else(|| {
+        Exit::new(
+            exit::FAILED,
+            "the pilot compared nothing, so that nothing can be planned",
+        )
+    })?;
+    let document = kind::forecast::document(&forecast, plan);
+    let all = Terminal {
+        full: true,
+        ..terminal(Color::Auto)
+    };
+    print(render(&document, Format::Terminal, all)?, Format::Terminal)?;
+    Ok(ExitCode::SUCCESS)
+}

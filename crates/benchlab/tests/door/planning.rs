@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `--plan`: a pilot, what a run would take on one screen, and nothing kept.
+
+use crate::project::{BENCHLAB, Ended, Project, ended};
+use std::process::{Command, Stdio};
+
+/// Four blocks of two pairs.
+const SHORT: [&str; 4] = ["--plan=4", "--pairs", "2", "--seed"];
+
+fn compare(project: &Project, args: &[&str]) -> Ended {
+    let mut command = Command::new(BENCHLAB);
+    command.arg("compare").args(SHORT).arg("7").args(args);
+    command.current_dir(project.path()).stdin(Stdio::null());
+    command.env("BENCHLAB_PROJECT", project.path());
+    ended(command.output().expect("benchlab starts"))
+}
+
+#[track_caller]
+fn fits_a_screen(text: &str) {
+    assert!(text.lines().count() <= 40, "{text}");
+    let wide = text.lines().find(|line| line.chars().count() > 80);
+    assert!(wide.is_none(), "{wide:?}\n{text}");
+}
+
+#[test]
+fn commands_are_planned_and_nothing_is_kept() {
+    let project = Project::noop(&[]);
+    let planned = compare(&project, &["true", "sleep 0.002", "--margin", "5%"]);
+    planned.expect(0);
+    fits_a_screen(&planned.stdout);
+    for part in [
+        "1 %",
+        "2 %",
+        "5 %",
+        "10 %",
+        "none (±5 %)",
+        "80 % power",
+        "B scatters by",
+    ] {
+        assert!(planned.stdout.contains(part), "{part}: {}", planned.stdout);
+    }
+    assert!(
+        planned.stdout.contains("5 % at 80 % power: "),
+        "{}",
+        planned.stdout
+    );
+    assert!(project.files().is_empty());
+}
+
+#[test]
+fn what_takes_the_most_comes_first_over_many_points() {
+    let project = Project::noop(&[]);
+    let sweep = [
+        "--sweep",
+        "n=1,2,3,4,5,6,7,8,9,10",
+        "sleep 0.00{n}",
+        "sleep 0.001",
+    ];
+    let planned = compare(&project, &sweep);
+    planned.expect(0);
+    fits_a_screen(&planned.stdout);
+    assert!(planned.stdout.contains("B at n="), "{}", planned.stdout);
+    assert!(
+        planned.stdout.contains("2 comparisons more take fewer"),
+        "{}",
+        planned.stdout
+    );
+}
+
+#[test]
+fn an_experiment_is_planned() {
+    let project = Project::noop(&[]);
+    let planned = project.call(&["run", "t", "--plan=3", "--quick", "--pairs", "2"]);
+    planned.expect(0);
+    fits_a_screen(&planned.stdout);
+    assert!(
+        planned.stdout.contains("second scatters by"),
+        "{}",
+        planned.stdout
+    );
+    assert!(project.files().is_empty());
+}
+
+#[test]
+fn what_fails_or_is_alone_cannot_be_planned() {
+    let project = Project::noop(&[]);
+    let failed = compare(&project, &["true", "false"]);
+    failed.expect(1);
+    assert!(
+        failed.stderr.contains("compared nothing"),
+        "{}",
+        failed.stderr
+    );
+    compare(&project, &["true"]).expect(1);
+    let urls = compare(&project, &["http://127.0.0.1:1/", "http://127.0.0.1:2/"]);
+    urls.expect(2);
+    assert!(
+        urls.stderr.contains("--plan is for commands"),
+        "{}",
+        urls.stderr
+    );
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a run would take, from a short pilot.
+
+use super::findings;
+use super::say::{self, count};
+use crate::document::{Answer, Cell, Column, Document, Section, Table};
+use crate::format::quantity;
+use lab_model::{Metric, Plan, Unit};
+use lab_stats::power::{Blocks, DIFFERENCES, Forecast, LEVEL, POWERS, Place};
+
+/// Comparisons that are listed one by one.
+const LISTED: usize = 8;
+
+/// What a run of `plan` would take, on one screen.
+pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
+    let most = &forecast.places[0];
+    let mut section = Section::new("Blocks and time");
+    section.text(format!(
+        "{} scatters by {} from block to block.{}",
+        said(most, plan),
+        say::figure(&most.scatter, &Unit::Share, LEVEL),
+        match forecast.places.len() {
+            1 => "",
+            _ => " No other comparison takes more.",
+        },
+    ));
+    section.push(differences(forecast, most, plan));
+    if forecast.places.len() > 1 {
+        section.push(places(forecast, plan));
+    }
+    section.text(format!(
+        "In brackets: what the scatter may be after {}, at {}. Blocks are taken to scatter normally. All that the run \
+         compares holds together{}.",
+        count(forecast.blocks as usize, "block"),
+        say::percent(LEVEL),
+        looks(plan),
+    ));
+    let mut document = Document {
+        title: format!("What a run would take: {}", plan.title),
+        lab_version: env!("CARGO_PKG_VERSION").into(),
+        answer: Answer {
+            findings: vec![findings::plain(sentence(forecast, plan))],
+            ..Answer::default()
+        },
+        source: "Nothing of the pilot is kept.".into(),
+        ..Document::default()
+    };
+    document.section(section);
+    document
+}
+
+fn looks(plan: &Plan) -> String {
+    match plan.measure.looks.is_empty() {
+        true => String::new(),
+        false => ", and pays for its looks. More blocks than its last look has take --blocks, and so does a \
+                  difference within the margin"
+            .into(),
+    }
+}
+
+/// The difference that is at least the margin, in a sentence.
+fn sentence(forecast: &Forecast, plan: &Plan) -> String {
+    let wanted = |d: &f64| *d >= plan.measure.margin - 1e-9;
+    let last = DIFFERENCES.len() - 1;
+    let at = DIFFERENCES.iter().position(wanted).unwrap_or(last);
+    let need = &forecast.places[0].differences[at][0].there;
+    let (difference, power) = (say::percent(DIFFERENCES[at]), say::percent(POWERS[0]));
+    match need.estimate {
+        Some(_) => format!(
+            "{difference} at {power} power: {} blocks, {}.",
+            blocks(need),
+            times(forecast, need)
+        ),
+        None => format!("{difference} at {power} power: more than 10,000 blocks."),
+    }
+}
+
+fn differences(forecast: &Forecast, place: &Place, plan: &Plan) -> Table {
+    let [usual, high] = POWERS.map(say::percent);
+    let margin = say::percent(plan.measure.margin);
+    let columns = [
+        "difference".to_string(),
+        format!("blocks, {usual} power"),
+        "time".into(),
+        format!("blocks, {high}"),
+        format!("beyond {margin}, {usual}"),
+    ];
+    let mut table = Table::new("", columns.map(Column::from));
+    for (difference, [usual, high]) in DIFFERENCES.iter().zip(&place.differences) {
+        let beyond = Some(&usual.beyond).filter(|_| *difference > plan.measure.margin + 1e-9);
+        table.row(vec![
+            say::percent(*difference).into(),
+            blocks(&usual.there).into(),
+            times(forecast, &usual.there).into(),
+            blocks(&high.there).into(),
+            beyond.map_or(Cell::from("–"), |beyond| blocks(beyond).into()),
+        ]);
+    }
+    let [usual, high] = &place.equivalent;
+    table.row(vec![
+        format!("none (±{margin})").into(),
+        blocks(&usual.there).into(),
+        times(forecast, &usual.there).into(),
+        blocks(&high.there).into(),
+        "–".into(),
+    ]);
+    table
+}
+
+/// Comparison by comparison, those that take the most first.
+fn places(forecast: &Forecast, plan: &Plan) -> Table {
+    let differences = DIFFERENCES.map(|d| Column::from(say::percent(d)));
+    let first = [Column::from("comparison"), "scatter".into()];
+    let power = say::percent(POWERS[0]);
+    let title = format!("Blocks at {power} power, comparison by comparison");
+    let mut table = Table::new(title, first.into_iter().chain(differences));
+    for place in forecast.places.iter().take(LISTED) {
+        let needs = place
+            .differences
+            .iter()
+            .map(|[usual, _]| one(usual.there.estimate));
+        let cells = [
+            said(place, plan),
+            say::percent(round(place.scatter.estimate)),
+        ];
+        table.row(cells.into_iter().chain(needs).map(Cell::from).collect());
+    }
+    if let Some(more) = forecast.places.len().checked_sub(LISTED + 1) {
+        let more = count(more + 1, "comparison");
+        table.notes.push(format!("{more} more take fewer."));
+    }
+    table
+}
+
+/// To a tenth of a percent.
+fn round(part: f64) -> f64 {
+    (part * 1000.0).round() / 1000.0
+}
+
+/// `java on mariadb at select limit=100`.
+fn said(place: &Place, plan: &Plan) -> String {
+    let target = place.target.map(|kind| format!(" on {}", kind.name()));
+    let metric = Some(place.metric.title.as_ref()).filter(|_| place.metric != Metric::WALL);
+    let point = Some(&place.point).filter(|_| plan.points.len() > 1);
+    [
+        place.subject.clone(),
+        target.unwrap_or_default(),
+        metric.map_or(String::new(), |metric| format!(", {metric}")),
+        point.map_or(String::new(), |point| format!(" at {point}")),
+    ]
+    .concat()
+}
+
+fn one(blocks: Option<u32>) -> String {
+    blocks.map_or("> 10,000".into(), |n| quantity::whole(n.into()))
+}
+
+/// `24 (14 to 60)`.
+fn blocks(need: &Blocks) -> String {
+    range(need, one)
+}
+
+/// `6 min (4 min to 15 min)`.
+fn times(forecast: &Forecast, need: &Blocks) -> String {
+    range(need, |n| match n {
+        Some(n) => clock(forecast.seconds(n)),
+        None => "–".into(),
+    })
+}
+
+/// Whole seconds, minutes from a minute and a half on, hours likewise.
+fn clock(seconds: f64) -> String {
+    match seconds {
+        ..90.0 => format!("{:.0} s", seconds.ceil()),
+        ..5400.0 => format!("{:.0} min", (seconds / 60.0).ceil()),
+        _ => format!("{:.0} h", (seconds / 3600.0).ceil()),
+    }
+}
+
+fn range(need: &Blocks, say: impl Fn(Option<u32>) -> String) -> String {
+    let [estimate, low, high] = [need.estimate, need.low, need.high].map(say);
+    // A unit that both bounds have is written once.
+    let (number, unit) = high.split_once(' ').unwrap_or((&high, ""));
+    let low = match low.split_once(' ') {
+        Some((low, same)) if same == unit && number != "–" => low.to_string(),
+        _ => low,
+    };
+    match high == format!("{low} {unit}").trim_end() {
+        true => estimate,
+        false => format!("{estimate} ({low} to {high})"),
+    }
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From which run on ratios or the baseline's time are others than before.
+
+use super::record::{REMARKS, Record};
+use super::{name, say};
+use crate::document::{Finding, Table, Tone};
+use lab_model::{Metric, Unit};
+use lab_stats::shifts::{Shift, of_history, too_few};
+
+/// 1 - the level: of histories without a change so many show one.
+const ALPHA: f64 = 0.05;
+
+/// What changed in a history.
+pub struct Changes<'r, 'a> {
+    /// The series that may change, each with its changes.
+    series: Vec<(Series<'r, 'a>, Vec<Shift>)>,
+    /// So many runs would be needed.
+    too_few: Option<usize>,
+}
+
+/// A ratio or a time, run by run.
+struct Series<'r, 'a> {
+    what: String,
+    unit: Unit,
+    records: Vec<&'r Record<'a>>,
+}
+
+impl<'r, 'a> Changes<'r, 'a> {
+    /// Of all ratios, and of the time of each baseline.
+    pub fn new(records: &'r [Record<'a>]) -> Changes<'r, 'a> {
+        let mut series = Vec::new();
+        for (_, mine) in say::grouped(records.iter().map(|r| (r.line(), r))) {
+            let records = mine
+                .into_iter()
+                .filter(|r| r.ratio.is_some() && !r.is_alone());
+            series.push(Series::of(Unit::Ratio, records.collect()));
+        }
+        let base = |r: &&Record| r.time_ns.is_some();
+        let base = records
+            .iter()
+            .filter(base)
+            .map(|r| ((r.target, &*r.baseline.name), r));
+        for (_, mut mine) in say::grouped(base) {
+            mine.dedup_by_key(|r| &r.past.run);
+            series.push(Series::of(Unit::Nanoseconds, mine));
+        }
+        series.retain(|s| s.records.len() > 1);
+        let values: Vec<Vec<f64>> = series.iter().map(Series::values).collect();
+        let shifts = of_history(&values, ALPHA);
+        Changes {
+            too_few: too_few(&values, ALPHA).filter(|_| !series.is_empty()),
+            series: series.into_iter().zip(shifts).collect(),
+        }
+    }
+
+    fn each(&self) -> impl Iterator<Item = (&Series<'r, 'a>, &Shift)> {
+        let series = self.series.iter();
+        series.flat_map(|(series, shifts)| shifts.iter().map(move |shift| (series, shift)))
+    }
+
+    /// Sentences, the latest change first.
+    pub fn findings(&self) -> Vec<Finding> {
+        let mut all: Vec<_> = self.each().collect();
+        let when =
+            |(series, shift): &(&Series, &Shift)| series.records[shift.at].past.started_unix_s;
+        all.sort_by(|a, b| when(b).total_cmp(&when(a)));
+        let finding = |(series, shift): (&Series, &Shift)| Finding {
+            label: String::new(),
+            text: format!(
+                "{} changed with the run of {}: {} after {} before.",
+                series.what,
+                series.run(shift),
+                say::reading(shift.after, &series.unit),
+                say::reading(shift.before, &series.unit),
+            ),
+            tone: match shift.after > shift.before {
+                true => Tone::Worse,
+                false => Tone::Better,
+            },
+        };
+        all.into_iter().map(finding).collect()
+    }
+
+    /// A row for each change.
+    pub fn table(&self) -> Table {
+        let columns = ["what", "with the run of (UTC)", "before", "after", "change"];
+        let mut table = Table::new("", columns);
+        for (series, shift) in self.each() {
+            let part = (shift.after / shift.before - 1.0) * 1000.0;
+            table.row(vec![
+                series.what.as_str().into(),
+                series.run(shift).into(),
+                say::reading(shift.before, &series.unit).into(),
+                say::reading(shift.after, &series.unit).into(),
+                format!("{:+} %", part.round() / 10.0).into(),
+            ]);
+        }
+        table
+    }
+
+    /// What no change means.
+    pub fn note(&self) -> String {
+        let found = self.each().count();
+        match (self.series.is_empty(), self.too_few) {
+            (true, _) => String::new(),
+            (_, Some(needed)) => format!("Too few runs to find a change: it takes {needed}."),
+            _ if found == 0 => "No ratio and no baseline's time changed from one run on: of histories in which \
+                                nothing changes, 5 % at the most would show a change."
+                .into(),
+            _ => "A change is said to be with its first run; it may be one or two runs earlier or later. Of histories \
+                  in which nothing changes, 5 % at the most show a change."
+                .into(),
+        }
+    }
+
+    /// Each line of the chart that has changes: the places of its runs among `runs`, and the means between changes.
+    pub fn levels(&self, runs: &[&str]) -> Vec<(String, Vec<(f64, f64)>)> {
+        let changed = self
+            .series
+            .iter()
+            .filter(|(s, shifts)| s.unit == Unit::Ratio && !shifts.is_empty());
+        let of = |(series, shifts): &(Series, Vec<Shift>)| {
+            let place = |at: usize| {
+                let run = &*series.records[at].past.run;
+                runs.iter()
+                    .position(|known| *known == run)
+                    .map_or(0.0, |i| i as f64 + 1.0)
+            };
+            let ends = shifts
+                .iter()
+                .map(|s| s.at - 1)
+                .chain([series.records.len() - 1]);
+            let starts = [0].into_iter().chain(shifts.iter().map(|s| s.at));
+            let means = [shifts[0].before]
+                .into_iter()
+                .chain(shifts.iter().map(|s| s.after));
+            let points = starts.zip(ends).zip(means);
+            let points =
+                points.flat_map(|((start, end), mean)| [(place(start), mean), (place(end), mean)]);
+            (name(series.records[0]), points.collect())
+        };
+        changed.map(of).collect()
+    }
+
+    /// The letter of the run of a record with which its ratio changed.
+    pub fn letter(&self, record: &Record) -> &'static str {
+        let is = |(series, shift): (&Series, &Shift)| {
+            let changed = series.records[shift.at];
+            series.unit == Unit::Ratio
+                && changed.past.run == record.past.run
+                && changed.line() == record.line()
+        };
+        if self.each().any(is) { CHANGED } else { "" }
+    }
+}
+
+/// The first of [`REMARKS`].
+const CHANGED: &str = "c";
+const _: () = assert!(REMARKS[0].0 == 'c');
+
+impl<'r, 'a> Series<'r, 'a> {
+    fn of(unit: Unit, records: Vec<&'r Record<'a>>) -> Series<'r, 'a> {
+        let what = records.first().map_or(String::new(), |first| {
+            let (subject, base) = (name(first), &first.baseline.name);
+            match unit {
+                Unit::Ratio => format!("{subject}'s ratio to {base}"),
+                _ => format!("The {} of {base}, the baseline,", Metric::WALL.title),
+            }
+        });
+        Series {
+            what,
+            unit,
+            records,
+        }
+    }
+
+    fn values(&self) -> Vec<f64> {
+        let value = |r: &&Record| match self.unit {
+            Unit::Ratio => r.ratio,
+            _ => r.time_ns,
+        };
+        self.records
+            .iter()
+            .filter_map(value)
+            .map(|i| i.estimate)
+            .collect()
+    }
+
+    /// `2026-11-21 09:15 UTC (commit 1a2b3c4)`.
+    fn run(&self, shift: &Shift) -> String {
+        let record = self.records[shift.at];
+        let own = record
+            .subject
+            .revision
+            .as_ref()
+            .filter(|_| self.unit == Unit::Ratio);
+        let commit = own.or(record.past.commit.as_ref());
+        let commit = commit.map(|commit| {
+            let (id, rest) = commit.split_at(commit.find(' ').unwrap_or(commit.len()));
+            let id: String = id.chars().take(7).collect();
+            format!(" (commit {id}{rest})")
+        });
+        let began = say::minute(record.started_unix_s().unwrap_or_default());
+        began + &commit.unwrap_or_default()
+    }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a run would take: the blocks with which a difference of some size is found, from the scatter of a short pilot.
+//!
+//! Runs are simulated with normal scatter and judged by the run's own flips, with the alpha that its looks leave and
+//! with as many comparisons as it makes. What these have in common is that of the pilot, as far as its blocks can tell.
+
+use crate::analysis::Interval;
+use crate::few::Prior;
+use crate::normal;
+use crate::results::batches;
+use crate::results::compare::Source;
+use crate::results::observed::Observed;
+use crate::simulated::Simulated;
+use crate::table::{Table, sound_plan};
+use lab_model::{Kind, Metric, Plan, Run, parts};
+
+/// The true differences that are asked about.
+pub const DIFFERENCES: [f64; 4] = [0.01, 0.02, 0.05, 0.1];
+
+/// The parts of all runs that shall find one.
+pub const POWERS: [f64; 2] = [0.8, 0.95];
+
+/// The level of what is said of the pilot's own uncertainty.
+pub const LEVEL: f64 = 0.8;
+
+/// More blocks are not told.
+const MOST: f64 = 10_000.0;
+
+/// What a run would take.
+#[derive(Clone, Debug)]
+pub struct Forecast {
+    /// Complete blocks of the pilot.
+    pub blocks: u32,
+    /// Time of a block, with as many redone as in the pilot, and before the first, s.
+    pub block_s: f64,
+    /// Time before the first block, s.
+    pub start_s: f64,
+    /// All that is compared at points; what takes the most blocks first.
+    pub places: Vec<Place>,
+}
+
+/// A subject against the baseline at a point.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// On which target, where there are several.
+    pub target: Option<Kind>,
+    /// Who.
+    pub subject: String,
+    /// Where.
+    pub point: String,
+    /// In which respect.
+    pub metric: Metric,
+    /// The standard deviation of the logarithms of a block's ratio; its interval has [`LEVEL`].
+    pub scatter: Interval,
+    /// For each of [`DIFFERENCES`], then for each of [`POWERS`].
+    pub differences: Vec<[Need; POWERS.len()]>,
+    /// To find two equal ones equivalent, for each of [`POWERS`].
+    pub equivalent: [Need; POWERS.len()],
+}
+
+/// So many blocks find what is so; `None`: more than 10,000, or none does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Need {
+    /// That the difference is there: the interval leaves out 1.
+    pub there: Blocks,
+    /// That it is beyond the margin. Of equal ones it is not asked.
+    pub beyond: Blocks,
+}
+
+/// Blocks by the estimate of the scatter, and by the bounds of its interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Blocks {
+    /// By the estimate.
+    pub estimate: Option<u32>,
+    /// By the lower bound.
+    pub low: Option<u32>,
+    /// By the upper bound.
+    pub high: Option<u32>,
+}
+
+impl Forecast {
+    /// The time of a run of so many blocks, s.
+    pub fn seconds(&self, blocks: u32) -> f64 {
+        self.start_s + self.block_s * f64::from(blocks)
+    }
+}
+
+/// What a run of `plan` would take, of which `pilot` has the first blocks, at least two. `None` where nothing is compared by blocks
+/// of batches or commands.
+pub fn forecast(pilot: &Run, plan: &Plan) -> Option<Forecast> {
+    let blocks = pilot.complete_blocks().count() as u32;
+    if blocks < 2 || plan.load().is_some() {
+        return None;
+    }
+    let all: f64 = pilot
+        .blocks
+        .iter()
+        .map(|b| b.duration_ns as f64 / 1e9)
+        .sum();
+    let start_s = pilot.blocks.first()?.started_unix_s - pilot.started_unix_s;
+    let parts = parts(pilot);
+    let share = 1.0 / parts.len().max(1) as f64;
+    let places = parts.iter().flat_map(|part| {
+        let kind = part.kind.filter(|_| parts.len() > 1);
+        let mut places = of_part(&part.run, plan, share).unwrap_or_default();
+        places.iter_mut().for_each(|place| place.target = kind);
+        places
+    });
+    let mut places: Vec<Place> = places.collect();
+    places.sort_by(|a, b| b.scatter.estimate.total_cmp(&a.scatter.estimate));
+    (!places.is_empty()).then_some(Forecast {
+        blocks,
+        block_s: all / f64::from(blocks),
+        start_s: start_s.max(0.0),
+        places,
+    })
+}
+
+fn of_part(run: &Run, whole: &Plan, share: f64) -> Option<Vec<Place>> {
+    let plan = sound_plan(run)?;
+    let basis = batches::basis(run, plan, plan.measure.alpha);
+    let (table, told) = (Table::new(run, plan), Observed::readings(run));
+    let family = batches::asked(&basis, &table, &told);
+    let values: Vec<Vec<f64>> = family
+        .members
+        .iter()
+        .map(|logs| logs.by_block.iter().copied().flatten().collect())
+        .collect();
+    let known: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
+    let prior = Prior::new(&known, basis.processes());
+    let simulated = Simulated::both(&family.members, whole, share);
+    let place = |asked: &crate::results::compare::Asked| {
+        let Source::Member(member) = asked.ratio else {
+            return None;
+        };
+        let key = &asked.comparison.key;
+        let scatter = scatter(known[member], prior)?;
+        let (differences, equivalent) = needs(&simulated, &scatter, whole.measure.margin);
+        Some(Place {
+            target: None,
+            subject: plan.subjects[key.subject].name.clone(),
+            point: key.point.map_or(String::new(), |point| plan.label(point)),
+            metric: key.metric.clone(),
+            scatter,
+            differences,
+            equivalent,
+        })
+    };
+    Some(family.asked.iter().filter_map(place).collect())
+}
+
+/// Of the blocks of a comparison, moderated by what the others say; `None` of fewer than two.
+fn scatter(values: &[f64], prior: Prior) -> Option<Interval> {
+    if values.len() < 2 {
+        return None;
+    }
+    let (variance, freedom) = prior.moderated(values);
+    let estimate = variance.sqrt();
+    let bound = |tail| estimate * (freedom / chi_square_quantile(freedom, tail)).sqrt();
+    let tail = (1.0 - LEVEL) / 2.0;
+    Some(Interval {
+        estimate,
+        low: bound(1.0 - tail),
+        high: bound(tail),
+        level: LEVEL,
+    })
+}
+
+/// The value below which chi-square lies with chance `p`.
+///
+/// Source: Wilson & Hilferty, *The distribution of chi-square*, PNAS 17 (1931).
+fn chi_square_quantile(freedom: f64, p: f64) -> f64 {
+    let part = 2.0 / (9.0 * freedom);
+    let root = 1.0 - part + normal::upper_quantile(1.0 - p) * part.sqrt();
+    freedom * root.max(0.05).powi(3)
+}
+
+type Needs = (Vec<[Need; POWERS.len()]>, [Need; POWERS.len()]);
+
+fn needs([planned, counted]: &[Simulated; 2], scatter: &Interval, margin: f64) -> Needs {
+    let blocks = |simulated: &Simulated, distance: f64, power: f64| {
+        let of = |scatter: f64| simulated.blocks(distance / scatter.max(1e-9), power, MOST);
+        Blocks {
+            estimate: of(scatter.estimate),
+            low: of(scatter.low),
+            high: of(scatter.high),
+        }
+    };
+    let beyond = |difference: f64| (1.0 + difference).ln() - (1.0 + margin).ln();
+    let differences = DIFFERENCES.map(|difference| {
+        POWERS.map(|power| Need {
+            // A run that looks may end with such as are within the margin: they are equivalent.
+            there: match beyond(difference) < -1e-9 {
+                true => blocks(counted, (1.0 + difference).ln(), power),
+                false => blocks(planned, (1.0 + difference).ln(), power),
+            },
+            beyond: match beyond(difference) {
+                far if far > 1e-9 => blocks(planned, far, power),
+                _ => Blocks::default(),
+            },
+        })
+    });
+    // Both ends of the interval lie within the margin.
+    let equivalent = POWERS.map(|power| Need {
+        there: blocks(planned, (1.0 + margin).ln(), 0.5 * (1.0 + power)),
+        beyond: Blocks::default(),
+    });
+    (differences.into(), equivalent)
+}

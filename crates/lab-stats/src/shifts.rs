@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//! At which run of a history its values changed for good: change points whose penalty is such that histories
+//! without any show one as rarely as is asked for.
+//!
+//! Without a change any order of the runs is as likely. So the penalty of an added change point is the one that finds
+//! none in all but `alpha` of the histories with the same values in another order: that takes neither normal scatter
+//! nor an estimate of it. Values that depend on those before them are not covered.
+//!
+//! Sources: change points by PELT ([`change_points`]) with at least two runs in a segment, since a single odd run is
+//! no change; the permutation test of Matteson & James, *A nonparametric approach for multiple change point analysis
+//! of multivariate data*, JASA 109 (2014), as it is used on histories of benchmarks by Daly et al., *The use of
+//! change point detection to identify software performance regressions*, ICPE 2020; a penalty that holds a level
+//! without changes as in Frick, Munk & Sieling, *Multiscale change point inference*, JRSS B 76 (2014).
+
+use crate::bootstrap::SplitMix64;
+use crate::warmup::change_points;
+
+/// The least runs in a segment.
+const LEAST: usize = 2;
+
+/// Orders that are tried at the least, and how many of them are to be beyond the penalty.
+const ORDERS: (usize, f64) = (999, 25.0);
+
+/// The least runs of which a change could be found at the level `1 - alpha`: half of them on either side.
+pub fn runs_needed(alpha: f64) -> usize {
+    let orders = |n: usize| (1..=n / 2).fold(1.0, |c, i| c * (n - n / 2 + i) as f64 / i as f64);
+    (2 * LEAST..1000)
+        .find(|&n| 2.0 / orders(n) <= alpha)
+        .unwrap_or(1000)
+}
+
+/// The indices from which on values are others than before. At most `alpha` of the histories without a change show any.
+/// Empty of fewer than [`runs_needed`].
+pub fn shifts(values: &[f64], alpha: f64) -> Vec<usize> {
+    let n = values.len();
+    let spread = values.iter().any(|v| *v != values[0]);
+    if n < runs_needed(alpha) || !spread || values.iter().any(|v| !v.is_finite()) {
+        return Vec::new();
+    }
+    // In units of the history's own variance.
+    let mean = values.iter().sum::<f64>() / n as f64;
+    let scale = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
+    let values: Vec<f64> = values.iter().map(|v| (v - mean) / scale).collect();
+    let changes =
+        |values: &[f64], penalty: f64| change_points(values, penalty / (n as f64).ln(), LEAST);
+    let found = |values: &[f64], penalty: f64| !changes(values, penalty).is_empty();
+    let mine = greatest_penalty(n, |penalty| found(&values, penalty));
+    let Some(others) = in_other_orders(&values, alpha, |order| found(order, mine)) else {
+        return Vec::new();
+    };
+    // Changes after the first one have to be as great, beside all that orders make by chance.
+    let most = (alpha * others.len() as f64) as usize;
+    let penalty = greatest_penalty(n, |penalty| {
+        others.iter().filter(|order| found(order, penalty)).count() > most
+    });
+    changes(&values, penalty.min(mine))
+}
+
+/// Orders of the values; `None` as soon as more than `alpha` of them show what these do.
+fn in_other_orders(
+    values: &[f64],
+    alpha: f64,
+    shows: impl Fn(&[f64]) -> bool,
+) -> Option<Vec<Vec<f64>>> {
+    let orders = ORDERS.0.max((ORDERS.1 / alpha) as usize);
+    // The order that was seen counts as one of them.
+    let most = (alpha * (orders + 1) as f64) as usize;
+    let mut random = SplitMix64::new(values.len() as u64);
+    let (mut all, mut as_great) = (Vec::new(), 1);
+    for _ in 0..orders {
+        let mut order = values.to_vec();
+        for i in (1..order.len()).rev() {
+            order.swap(i, random.below(i + 1));
+        }
+        as_great += usize::from(shows(&order));
+        if as_great > most {
+            return None;
+        }
+        all.push(order);
+    }
+    Some(all)
+}
+
+/// The greatest penalty with which a change is found, to a thousandth of the whole sum of squares.
+fn greatest_penalty(sum: usize, found: impl Fn(f64) -> bool) -> f64 {
+    let (mut with, mut without) = (0.0, sum as f64 * 1.001);
+    for _ in 0..10 {
+        let middle = 0.5 * (with + without);
+        if found(middle) {
+            with = middle;
+        } else {
+            without = middle;
+        }
+    }
+    with
+}
+
+/// A change in a history: of the logarithms of its values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shift {
+    /// The index of the first value after it.
+    pub at: usize,
+    /// The geometric mean of the values since the change before it.
+    pub before: f64,
+    /// That of the values until the next.
+    pub after: f64,
+}
+
+/// The changes of each of some series of one history, at most `alpha` of which show any where there is none.
+pub fn of_history(series: &[Vec<f64>], alpha: f64) -> Vec<Vec<Shift>> {
+    let alpha = share(series, alpha);
+    let of = |values: &Vec<f64>| {
+        let logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();
+        let found = shifts(&logs, alpha);
+        let ends = found.iter().copied().skip(1).chain([logs.len()]);
+        let starts = [0].into_iter().chain(found.iter().copied());
+        let mean = |part: &[f64]| (part.iter().sum::<f64>() / part.len() as f64).exp();
+        let all = found.iter().zip(ends).zip(starts);
+        all.map(|((&at, end), start)| Shift {
+            at,
+            before: mean(&logs[start..at]),
+            after: mean(&logs[at..end]),
+        })
+        .collect()
+    };
+    series.iter().map(of).collect()
+}
+
+/// The least runs of which some of these series could show a change, if all of them are shorter.
+pub fn too_few(series: &[Vec<f64>], alpha: f64) -> Option<usize> {
+    let needed = runs_needed(share(series, alpha));
+    series
+        .iter()
+        .all(|values| values.len() < needed)
+        .then_some(needed)
+}
+
+/// What each series may use (Bonferroni).
+fn share(series: &[Vec<f64>], alpha: f64) -> f64 {
+    alpha / series.len().max(1) as f64
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Simulated runs: from which true difference on, in units of a block's scatter, each finds it.
+
+use crate::bootstrap::SplitMix64;
+use crate::family;
+use crate::sign_flip::{self, Flips, Logs, Merged};
+use crate::stopping::alpha_at;
+use lab_model::Plan;
+use std::collections::HashSet;
+
+/// Runs that are simulated for a number of blocks.
+const RUNS: usize = 300;
+
+/// Numbers of blocks that are simulated; between them the difference that is found follows a power of their number,
+/// beyond them the root.
+const BLOCKS: [u32; 24] = [
+    6, 7, 8, 9, 10, 12, 13, 16, 19, 20, 24, 28, 34, 39, 40, 48, 56, 64, 72, 79, 80, 81, 110, 150,
+];
+
+/// On the scale of a normal value limits change little with more blocks than this.
+const SETTLED: usize = 24;
+
+/// The greatest difference that is looked for, in units of a block's scatter.
+const FAR: f64 = 10.0;
+
+/// Simulated runs of a plan.
+pub struct Simulated {
+    /// A number of blocks, the alpha that it has, and the differences that its runs find, ascending.
+    found: Vec<(u32, f64, Vec<f64>)>,
+}
+
+impl Simulated {
+    /// Runs with the comparisons that a pilot has by block, as they are planned, and those that have so many blocks
+    /// whatever they show; `share`: their part of the plan's alpha.
+    pub fn both(pilot: &[Logs], plan: &Plan, share: f64) -> [Simulated; 2] {
+        let others = Correlated::new(pilot);
+        let mut settled = None;
+        let mut made: Vec<(u32, f64, Vec<f64>)> = Vec::new();
+        let alphas: [&dyn Fn(u32) -> f64; 2] =
+            [&|blocks| alpha_at(plan, blocks), &|_| plan.measure.alpha];
+        alphas.map(|alpha| {
+            let found = BLOCKS.iter().map(|&blocks| {
+                let alpha = share * alpha(blocks);
+                let known = made.iter().find(|(n, a, _)| (*n, *a) == (blocks, alpha));
+                if let Some(known) = known {
+                    return known.clone();
+                }
+                let differences =
+                    others.differences(blocks as usize, alpha, plan.seed, &mut settled);
+                made.push((blocks, alpha, differences));
+                made[made.len() - 1].clone()
+            });
+            Simulated {
+                found: found.collect(),
+            }
+        })
+    }
+
+    /// The fewest blocks of which the part `power` of runs find a difference of so many times a block's scatter.
+    pub fn blocks(&self, difference: f64, power: f64, most: f64) -> Option<u32> {
+        let least = |differences: &[f64]| {
+            let rank = (power * differences.len() as f64).ceil() as usize;
+            differences[rank.clamp(1, differences.len()) - 1]
+        };
+        let enough = |(_, _, all): &&(u32, f64, Vec<f64>)| least(all) <= difference;
+        let Some(at) = self.found.iter().position(|f| enough(&f)) else {
+            let (last, _, all) = self.found.last()?;
+            let blocks = f64::from(*last) * (least(all) / difference).powi(2);
+            return (blocks <= most).then_some(blocks.ceil() as u32);
+        };
+        let (blocks, alpha, all) = &self.found[at];
+        let Some((before, same, fewer)) = at.checked_sub(1).map(|i| &self.found[i]) else {
+            return Some(*blocks);
+        };
+        let (far, near) = (least(fewer), least(all));
+        if same != alpha || !far.is_finite() || near >= far {
+            return Some(*blocks);
+        }
+        let part = (far / difference).ln() / (far / near).ln();
+        let between = f64::from(*before) * (f64::from(*blocks) / f64::from(*before)).powf(part);
+        Some(between.ceil() as u32)
+    }
+}
+
+/// What the comparisons of a run have in common: the correlations of a pilot, shrunk towards none.
+///
+/// Source: Schäfer & Strimmer, *A shrinkage approach to large-scale covariance matrix estimation*, Statistical
+/// Applications in Genetics and Molecular Biology 4 (2005), target D with unit variances.
+struct Correlated {
+    /// The standardised deviations of each comparison by block of the pilot, their squares adding up to 1.
+    deviations: Vec<Vec<f64>>,
+    /// How much of the correlations is left, 0 to 1.
+    kept: f64,
+}
+
+impl Correlated {
+    fn new(pilot: &[Logs]) -> Correlated {
+        let mut known: HashSet<Vec<Option<u64>>> = HashSet::new();
+        let bits = |logs: &Logs| logs.by_block.iter().map(|l| l.map(f64::to_bits)).collect();
+        // What is asked twice is one comparison.
+        let different = pilot.iter().filter(|logs| known.insert(bits(logs)));
+        let deviations: Vec<Vec<f64>> = different.map(deviations).collect();
+        Correlated {
+            kept: 1.0 - shrinkage(&deviations),
+            deviations,
+        }
+    }
+
+    /// The comparisons of a simulated run of which none has a difference, the first left out.
+    fn draw(&self, blocks: usize, random: &mut Normal) -> Vec<Merged> {
+        let pilot = self.deviations.first().map_or(0, Vec::len);
+        let common: Vec<Vec<f64>> = (0..blocks).map(|_| random.many(pilot)).collect();
+        let (kept, own) = (self.kept.sqrt(), (1.0 - self.kept).sqrt());
+        let others = self.deviations.iter().skip(1).filter_map(|mine| {
+            let of_block = |common: &Vec<f64>| -> Option<f64> {
+                let shared: f64 = mine.iter().zip(common).map(|(a, b)| a * b).sum();
+                Some(kept * shared + own * random.next())
+            };
+            let values: Vec<Option<f64>> = common.iter().map(of_block).collect();
+            Merged::new(&values, u32::MAX)
+        });
+        others.collect()
+    }
+
+    /// For each flip, the greatest statistic of the other comparisons, of some simulated runs.
+    fn greatest(&self, flips: &Flips, blocks: usize, random: &mut Normal) -> Vec<Vec<f64>> {
+        let runs = (200 / self.deviations.len().max(1)).clamp(2, 20);
+        let mut one = || {
+            let drawn = self.draw(blocks, random);
+            let drawn: Vec<&Merged> = drawn.iter().collect();
+            let greatest = flips.greatest(&drawn, &vec![0.0; drawn.len()]);
+            greatest.iter().map(|g| g.value).collect()
+        };
+        (0..runs).map(|_| one()).collect()
+    }
+
+    /// From which difference on each simulated run finds it, ascending.
+    fn differences(
+        &self,
+        blocks: usize,
+        alpha: f64,
+        seed: u64,
+        settled: &mut Option<Vec<f64>>,
+    ) -> Vec<f64> {
+        let needed = family::blocks_needed(alpha, 1).unwrap_or(u32::MAX);
+        // The same numbers for all numbers of blocks, so that more blocks never seem to find less.
+        let mut random = Normal(SplitMix64::new(seed ^ 1));
+        let runs: Vec<Vec<f64>> = (0..RUNS).map(|_| random.many(150)).collect();
+        let flips = Flips::new(blocks.min(SETTLED), seed);
+        let others = || {
+            self.greatest(
+                &flips,
+                blocks.min(SETTLED),
+                &mut Normal(SplitMix64::new(seed)),
+            )
+        };
+        let few = (blocks <= sign_flip::ALL).then(others);
+        let limit = match few {
+            Some(_) => 0.0,
+            None => limit(settled, blocks, alpha, || pooled(others(), &flips, &runs)),
+        };
+        let most = (alpha * flips.count as f64 + 1e-9) as usize;
+        let found = |run: &[f64], others: Option<&Vec<f64>>, difference: f64| {
+            let logs: Vec<Option<f64>> = run.iter().map(|z| Some(z + difference)).collect();
+            let Some(merged) = Merged::new(&logs, needed).filter(|m| !m.unresolved) else {
+                return false;
+            };
+            match others {
+                None => sign_flip::at(&merged.values, 0.0) > limit,
+                Some(others) => {
+                    let own = flips.statistics(&merged, 0.0);
+                    let mine = own[0] * (1.0 - 1e-9);
+                    let as_great = own.iter().zip(others).filter(|(a, b)| a.max(**b) >= mine);
+                    as_great.count() <= most
+                }
+            }
+        };
+        let mut differences: Vec<f64> = runs
+            .iter()
+            .enumerate()
+            .map(|(i, run)| {
+                let others = few.as_ref().map(|few| &few[i % few.len()]);
+                least(|difference| found(&run[..blocks], others, difference))
+            })
+            .collect();
+        differences.sort_unstable_by(f64::total_cmp);
+        differences
+    }
+}
+
+/// The greatest statistics of flips of runs without a difference, the compared one among them, descending.
+fn pooled(others: Vec<Vec<f64>>, flips: &Flips, runs: &[Vec<f64>]) -> Vec<f64> {
+    let blocks = flips.blocks();
+    let mut all: Vec<f64> = Vec::new();
+    for (others, run) in others.iter().zip(runs) {
+        let logs: Vec<Option<f64>> = run[..blocks].iter().map(|z| Some(*z)).collect();
+        if let Some(merged) = Merged::new(&logs, u32::MAX) {
+            let own = flips.statistics(&merged, 0.0);
+            all.extend(own.iter().zip(others).map(|(a, b)| a.max(*b)));
+        }
+    }
+    all.sort_unstable_by(|a, b| b.total_cmp(a));
+    all
+}
+
+/// What a statistic has to exceed. Those of the most blocks are made once.
+fn limit(
+    settled: &mut Option<Vec<f64>>,
+    blocks: usize,
+    alpha: f64,
+    make: impl Fn() -> Vec<f64>,
+) -> f64 {
+    let of = |all: &[f64]| {
+        let rank = (alpha * all.len() as f64) as usize;
+        all.get(rank).copied().unwrap_or(f64::INFINITY)
+    };
+    if blocks < SETTLED {
+        of(&make())
+    } else {
+        of(settled.get_or_insert_with(make))
+    }
+}
+
+/// The least difference that is found; infinite where none is.
+fn least(found: impl Fn(f64) -> bool) -> f64 {
+    if !found(FAR) {
+        return f64::INFINITY;
+    }
+    let (mut out, mut within) = (0.0, FAR);
+    for _ in 0..13 {
+        let middle = 0.5 * (out + within);
+        if found(middle) {
+            within = middle;
+        } else {
+            out = middle;
+        }
+    }
+    within
+}
+
+/// A block without a value deviates by nothing.
+fn deviations(logs: &Logs) -> Vec<f64> {
+    let known: Vec<f64> = logs.by_block.iter().copied().flatten().collect();
+    let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
+    let all = logs
+        .by_block
+        .iter()
+        .map(|log| log.map_or(0.0, |v| v - mean));
+    let all: Vec<f64> = all.collect();
+    let length = all.iter().map(|d| d * d).sum::<f64>().sqrt();
+    all.iter()
+        .map(|d| if length > 0.0 { d / length } else { 0.0 })
+        .collect()
+}
+
+/// How little of correlations is to be believed, 0 to 1.
+fn shrinkage(deviations: &[Vec<f64>]) -> f64 {
+    let n = deviations.first().map_or(0, Vec::len) as f64;
+    let (mut variances, mut squares) = (0.0, 0.0);
+    for (i, mine) in deviations.iter().enumerate() {
+        for other in &deviations[..i] {
+            let products = mine.iter().zip(other).map(|(a, b)| a * b);
+            let sum: f64 = products.clone().sum();
+            let spread: f64 = products.map(|w| (w - sum / n).powi(2)).sum();
+            // Deviations are 1/√(n - 1) of the standardised ones of the source.
+            variances += n / (n - 1.0) * spread;
+            squares += sum * sum;
+        }
+    }
+    if squares > 0.0 {
+        (variances / squares).min(1.0)
+    } else {
+        1.0
+    }
+}
+
+/// Normal values (Box & Muller 1958).
+struct Normal(SplitMix64);
+
+impl Normal {
+    fn next(&mut self) -> f64 {
+        let mut uniform = || (self.0.next() >> 11) as f64 / (1u64 << 53) as f64;
+        let radius = (-2.0 * (1.0 - uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * uniform()).cos()
+    }
+
+    fn many(&mut self, count: usize) -> Vec<f64> {
+        (0..count).map(|_| self.next()).collect()
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `--plan`: runs with the blocks that a forecast names find the difference as often as it says.
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test power` writes the table of `docs/statistics.md`.
+
+mod documents;
+mod simulator;
+
+use documents::percent;
+use lab_model::{Ending, Metric, Run};
+use lab_stats::analysis::Verdict;
+use lab_stats::power::{DIFFERENCES, Forecast, Place, forecast};
+use lab_stats::results::results;
+use lab_stats::stop;
+use simulator::{CALM, Simulator, World};
+
+/// A kind of run: how its blocks scatter, what is compared, which difference is looked for, and whether it looks.
+struct Kind {
+    world: World,
+    points: usize,
+    subjects: usize,
+    difference: usize,
+    beyond: bool,
+    looks: bool,
+}
+
+#[test]
+fn so_many_blocks_find_the_difference_as_often_as_is_said() {
+    let noisy = World {
+        process: 0.03,
+        ..CALM
+    };
+    let kind = |world: &World, points, subjects, difference, beyond, looks| Kind {
+        world: world.clone(),
+        points,
+        subjects,
+        difference,
+        beyond,
+        looks,
+    };
+    let kinds = [
+        kind(&CALM, 1, 1, 1, false, false),
+        kind(&CALM, 1, 1, 1, false, true),
+        kind(&CALM, 8, 3, 0, false, false),
+        kind(&noisy, 1, 1, 2, false, true),
+        kind(&noisy, 1, 1, 2, true, false),
+        kind(&noisy, 1, 3, 2, false, false),
+        kind(&noisy, 8, 3, 2, false, false),
+        kind(&noisy, 8, 3, 2, false, true),
+        kind(&noisy, 20, 3, 3, false, false),
+        kind(&noisy, 20, 3, 3, true, false),
+    ];
+    let mut rows = Vec::new();
+    for (i, kind) in kinds.iter().enumerate() {
+        let blocks = kind.planned(i as u64, 200).unwrap();
+        let all = documents::runs(1000, if kind.points > 1 { 60 } else { 200 });
+        let found = |seed: &u64| kind.finds(blocks, (i as u64 + 1) << 32 | seed);
+        let found = (0..all).filter(found).count();
+        let part = found as f64 / all as f64;
+        let name = format!("{} × {}", kind.points, kind.subjects);
+        println!("{i}: {name}: {blocks} blocks, {}", percent(part));
+        // 1.96 standard errors of so few runs beside what is asked for.
+        let room = 1.96 * (0.2 * 0.8 / all as f64).sqrt();
+        assert!((0.75 - room..=0.9 + room).contains(&part), "{i}: {part}");
+        rows.push(vec![
+            name,
+            percent(kind.place(i as u64, 200).scatter.estimate),
+            percent(DIFFERENCES[kind.difference]),
+            if kind.beyond { "beyond 2 %" } else { "there" }.into(),
+            if kind.looks { "yes" } else { "no" }.into(),
+            blocks.to_string(),
+            percent(part),
+        ]);
+    }
+    let head = [
+        "points × subjects",
+        "scatter of a block's ratio",
+        "true difference",
+        "found to be",
+        "looks",
+        "blocks for 80 %",
+        "runs that find it",
+    ];
+    let table = documents::table(&head, &rows);
+    println!("{table}");
+    documents::update("power", &table);
+}
+
+/// The range that a pilot of eight blocks tells holds what a long one tells, as often as its level says.
+#[test]
+fn the_range_of_a_short_pilot_holds() {
+    let kind = Kind {
+        world: World {
+            process: 0.03,
+            ..CALM
+        },
+        points: 1,
+        subjects: 1,
+        difference: 2,
+        beyond: false,
+        looks: false,
+    };
+    let truth = kind.planned(0, 400).unwrap();
+    let all = 40;
+    let holds = |seed: &u64| {
+        let blocks = kind.place(*seed, 8).differences[2][0].there;
+        blocks.low.is_none_or(|low| low <= truth) && blocks.high.is_none_or(|high| truth <= high)
+    };
+    let held = (1..=all).filter(holds).count() as f64 / all as f64;
+    println!("{truth} blocks, within the range in {}", percent(held));
+    // 80 % are said; 2.4 standard errors of 40 pilots.
+    assert!((0.65..=0.95).contains(&held), "{held}");
+}
+
+#[test]
+fn nothing_is_forecast_of_one_block_and_the_time_is_that_of_blocks() {
+    let world = World {
+        ratios: vec![1.0],
+        ..CALM
+    };
+    let mut run = simulator::run(&world, 3, 4);
+    let mut simulator = Simulator::new(&world, 3);
+    simulator.add_block(&mut run);
+    assert!(forecast(&run, &run.plan.clone().unwrap()).is_none());
+    simulator.add_block(&mut run);
+    for (i, block) in run.blocks.iter_mut().enumerate() {
+        block.duration_ns = 400_000_000;
+        block.started_unix_s = 2.0 + i as f64;
+    }
+    let forecast = forecast(&run, &run.plan.clone().unwrap()).unwrap();
+    assert_eq!(forecast.blocks, 2);
+    assert!((forecast.seconds(10) - 6.0).abs() < 1e-9);
+    assert_eq!(forecast.places[0].metric, Metric::WALL);
+}
+
+impl Kind {
+    fn world(&self, ratio: f64) -> World {
+        let mut ratios = vec![1.0; self.subjects];
+        ratios[0] = ratio;
+        World {
+            ratios,
+            sweep: (0..self.points).map(|x| x as f64).collect(),
+            ..self.world.clone()
+        }
+    }
+
+    fn begun(&self, world: &World, seed: u64) -> Run {
+        let mut run = simulator::run(world, seed, 4);
+        let plan = run.plan.as_mut().unwrap();
+        if !self.looks {
+            plan.measure.looks.clear();
+        }
+        // There is no control: it would raise the margin in one run of twenty.
+        plan.subjects.pop();
+        run
+    }
+
+    fn forecast(&self, seed: u64, blocks: u32) -> Forecast {
+        let world = self.world(1.0);
+        let mut run = self.begun(&world, seed);
+        let mut simulator = Simulator::new(&world, seed);
+        (0..blocks).for_each(|_| simulator.add_block(&mut run));
+        forecast(&run, &run.plan.clone().unwrap()).unwrap()
+    }
+
+    /// That of the first subject at the first point.
+    fn place(&self, seed: u64, blocks: u32) -> Place {
+        let places = self.forecast(seed, blocks).places;
+        let first = |p: &&Place| p.subject == "s1" && (self.points == 1 || p.point.ends_with("=0"));
+        places.iter().find(first).unwrap().clone()
+    }
+
+    fn planned(&self, seed: u64, pilot: u32) -> Option<u32> {
+        let need = self.place(seed, pilot).differences[self.difference][0];
+        let blocks = if self.beyond { need.beyond } else { need.there };
+        blocks.estimate
+    }
+
+    fn finds(&self, blocks: u32, seed: u64) -> bool {
+        let world = self.world(1.0 + DIFFERENCES[self.difference]);
+        let mut run = self.begun(&world, seed);
+        let mut simulator = Simulator::new(&world, seed);
+        for block in 1..=blocks {
+            simulator.add_block(&mut run);
+            if run.plan.as_ref().unwrap().measure.looks.contains(&block) {
+                run.ending = stop(&run);
+                if run.ending.is_some() {
+                    break;
+                }
+                run.looks.push(block);
+            }
+        }
+        run.ending = run.ending.or(Some(Ending::Budget));
+        let results = results(&run);
+        let comparison = results.comparison(1, 0, &Metric::WALL).unwrap();
+        match self.beyond {
+            true => comparison.verdict == Some(Verdict::Slower),
+            false => comparison.ratio.low > 1.0,
+        }
+    }
+}
