@@ -3,6 +3,7 @@
 
 pub(crate) mod idle;
 pub(crate) mod overload;
+pub mod peaks;
 pub(crate) mod quantiles;
 pub mod threshold;
 pub(crate) mod visits;
