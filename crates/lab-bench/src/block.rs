@@ -94,7 +94,9 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         }
         (self.block.progress)(step(None));
         let mut subjects = self.everyone();
-        subjects.retain(|&s| self.block.participants.takes_part(s, point));
+        subjects.retain(|&s| {
+            self.block.participants.takes_part(s, point) && self.workload.has_turns(s, point)
+        });
         self.passes(point, &subjects)?;
         for subject in subjects {
             if self.block.participants.takes_part(subject, point) {

@@ -77,6 +77,11 @@ pub trait Workload {
         false
     }
 
+    /// Whether a subject has turns at a point in this block.
+    fn has_turns(&self, _subject: SubjectId, _point: PointId) -> bool {
+        true
+    }
+
     /// When its subjects are opened.
     fn opening(&self) -> Opening {
         Opening::Target

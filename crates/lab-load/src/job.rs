@@ -32,6 +32,8 @@ pub struct Job {
     pub pipeline: usize,
     /// When requests are sent.
     pub arrivals: Arrivals,
+    /// The least time between two sendings of a thread of an open loop, ns.
+    pub tick_ns: u64,
     /// A request that takes longer has failed.
     pub timeout: Duration,
     /// Of the order of requests and of Poisson arrivals.

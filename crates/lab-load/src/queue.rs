@@ -7,12 +7,8 @@ use crate::pace::Schedule;
 use crate::record::Record;
 use lab_model::Arrivals;
 
-/// While requests are due so close together, they are sent on a tick of two of them: to wake for each, and
-/// to wake the server for each, costs more than the requests. Answers are looked at on the tick too; when
-/// they came the kernel knows.
-const CLOSE_NS: u64 = LONGEST_TICK_NS;
-const LONGEST_TICK_NS: u64 = 200_000;
-const SHORTEST_TICK_NS: u64 = 50_000;
+/// While the next request is due so soon, answers are looked at when it is sent: when they came the kernel knows.
+const CLOSE_NS: u64 = 200_000;
 
 /// Requests of one thread.
 pub struct Queue {
@@ -23,9 +19,7 @@ pub struct Queue {
     /// At the first request that is not sent yet.
     sending: Schedule,
     waiting: u64,
-    /// The usual time between two requests.
-    gap_ns: f64,
-    last_due_ns: u64,
+    tick_ns: u64,
     /// When the last one was sent.
     sent_ns: u64,
 }
@@ -57,8 +51,7 @@ impl Queue {
             coming: schedule.clone(),
             sending: schedule,
             waiting: 0,
-            gap_ns: f64::from(u32::MAX),
-            last_due_ns: begin_ns,
+            tick_ns: job.tick_ns,
             sent_ns: 0,
         })
     }
@@ -68,8 +61,6 @@ impl Queue {
         while let Some(due) = self.next_due_ns().filter(|&due| due <= now_ns) {
             record.offered += 1;
             record.lag.saturating_record(now_ns - due);
-            let gap = due.saturating_sub(std::mem::replace(&mut self.last_due_ns, due));
-            self.gap_ns += (gap as f64 - self.gap_ns) / 8.0;
             self.waiting += 1;
             self.coming.advance();
         }
@@ -93,9 +84,7 @@ impl Queue {
     pub fn wait(&self, now_ns: u64) -> Wait {
         match self.next_due_ns() {
             Some(due) if due < now_ns + CLOSE_NS => {
-                let tick = (2.0 * self.gap_ns) as u64;
-                let tick = tick.clamp(SHORTEST_TICK_NS, LONGEST_TICK_NS);
-                Wait::Sleep(due.max(self.sent_ns + tick))
+                Wait::Sleep(due.max(self.sent_ns + self.tick_ns))
             }
             due => Wait::ForAnswers(due.unwrap_or(u64::MAX)),
         }

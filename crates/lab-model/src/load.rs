@@ -29,6 +29,24 @@ pub struct Load {
     pub server_pid: Option<i32>,
 }
 
+/// Within a tick an open loop sends what was due together: to wake for each request, and to wake the server for each,
+/// costs more than the requests.
+const LONGEST_TICK_NS: u64 = 200_000;
+const SHORTEST_TICK_NS: u64 = 50_000;
+
+impl Load {
+    /// The least time between two sendings of a thread of an open loop, ns: two requests at the highest rate that is
+    /// planned; the shortest, where rates come of what is measured. One for all servers and points.
+    pub fn tick_ns(&self) -> u64 {
+        let Arrivals::Open { stages, .. } = &self.arrivals else {
+            return SHORTEST_TICK_NS;
+        };
+        let highest = stages.iter().map(|s| s.from.max(s.to)).fold(0.0, f64::max);
+        let two_ns = 2e9 * f64::from(self.threads.max(1)) / highest;
+        (two_ns as u64).clamp(SHORTEST_TICK_NS, LONGEST_TICK_NS)
+    }
+}
+
 /// One request, and how often it is sent in proportion to the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedRequest {
@@ -234,5 +252,36 @@ impl Counts {
             passed >= half
         });
         found.map(|(value, _)| *value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tick_is_that_of_the_highest_rate() {
+        let tick_ns = |rates: &[f64], threads| {
+            let stage = |&rate: &f64| Stage {
+                from: rate,
+                to: rate,
+                length_ns: 1,
+            };
+            let arrivals = Arrivals::Open {
+                poisson: true,
+                stages: rates.iter().map(stage).collect(),
+            };
+            let load = Load {
+                arrivals,
+                threads,
+                ..Load::default()
+            };
+            load.tick_ns()
+        };
+        assert_eq!(tick_ns(&[100.0], 1), 200_000);
+        assert_eq!(tick_ns(&[100.0, 20_000.0], 1), 100_000);
+        assert_eq!(tick_ns(&[20_000.0], 2), 200_000);
+        assert_eq!(tick_ns(&[1e6], 1), 50_000);
+        assert_eq!(Load::default().tick_ns(), 50_000);
     }
 }

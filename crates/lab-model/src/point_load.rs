@@ -13,7 +13,7 @@ pub const KEEP_ALIVE: &str = "keep_alive";
 pub const LOAD: &str = "load";
 
 /// The value of [`LOAD`] at which requests are sent as fast as they are answered; the others are parts of
-/// what a subject served then at the most, such as `25%`.
+/// what a subject served then at the most, such as `25%`, or rates that are the same for all, such as `500/s`.
 pub const CLOSED: &str = "closed";
 
 /// The load that is put on a server at a point.
@@ -37,6 +37,8 @@ pub enum Traffic {
     Closed,
     /// When they are due, at this part of what the subject serves in a closed loop at the most, 0 to 1.
     PartOfPeak(f64),
+    /// When they are due, so many a second for every subject.
+    Rate(f64),
 }
 
 impl Traffic {
@@ -44,6 +46,10 @@ impl Traffic {
     pub fn read(word: &str) -> Option<Traffic> {
         if word == CLOSED {
             return Some(Traffic::Closed);
+        }
+        if let Some(rate) = word.strip_suffix("/s") {
+            let rate: u32 = rate.parse().ok()?;
+            return (rate > 0).then_some(Traffic::Rate(f64::from(rate)));
         }
         let percent: u32 = word.strip_suffix('%')?.parse().ok()?;
         let part = f64::from(percent) / 100.0;
@@ -109,6 +115,8 @@ mod tests {
             traffic: Traffic::PartOfPeak(0.25),
         };
         assert_eq!(read(&all), Ok(expected));
+        let rate = read(&[("load", "500/s")]).map(|load| load.traffic);
+        assert_eq!(rate, Ok(Traffic::Rate(500.0)));
         let closed = read(&[("load", "closed")]).map(|load| load.traffic);
         assert_eq!(closed, Ok(Traffic::Closed));
         for wrong in [
@@ -116,6 +124,7 @@ mod tests {
             ("keep_alive", "true"),
             ("load", "0%"),
             ("load", "half"),
+            ("load", "0/s"),
         ] {
             assert!(read(&[wrong]).is_err(), "{wrong:?}");
         }

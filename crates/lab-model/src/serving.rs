@@ -85,7 +85,15 @@ impl Plan {
     pub fn part_of_peak(&self, point: PointId) -> Option<f64> {
         match self.points[point].load?.traffic {
             Traffic::PartOfPeak(part) => Some(part),
-            Traffic::Closed | Traffic::Planned => None,
+            _ => None,
+        }
+    }
+
+    /// The requests per second that every subject is offered at a point; `None`: that is not what it is offered.
+    pub fn rate(&self, point: PointId) -> Option<f64> {
+        match self.points[point].load?.traffic {
+            Traffic::Rate(rate) => Some(rate),
+            _ => None,
         }
     }
 
@@ -95,7 +103,7 @@ impl Plan {
             Some(Traffic::Planned) => self
                 .load()
                 .is_some_and(|load| load.arrivals != Arrivals::Closed),
-            Some(Traffic::PartOfPeak(_)) => true,
+            Some(Traffic::PartOfPeak(_) | Traffic::Rate(_)) => true,
             Some(Traffic::Closed) | None => false,
         }
     }

@@ -158,7 +158,7 @@ fn parameters(case: &Case, written: &file::Case, at: At) -> Result<(), PlanError
         if let Some(value) = factor.values.iter().find(|v| !sound(v)) {
             return wrong(format!(
                 "`factor.{}`: `{value}` is not known of servers, only {KEEP_ALIVE} = [\"yes\", \"no\"] and \
-                 {LOAD} = [\"{CLOSED}\", \"25%\", …]",
+                 {LOAD} = [\"{CLOSED}\", \"25%\", \"500/s\", …]",
                 factor.name
             ));
         }

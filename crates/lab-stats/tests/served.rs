@@ -7,6 +7,7 @@ mod simulator;
 
 use lab_model::*;
 use lab_stats::analysis::Verdict;
+use lab_stats::load::peaks::{Peak, Peaks};
 use lab_stats::results::{Overall, Results, results};
 use simulator::figures::{interval, judged, reading, warnings};
 use simulator::served::World;
@@ -91,6 +92,48 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
             .all(|s| !s.factors.iter().any(|(_, v)| v == "50%"))
     );
     assert_eq!(warned(&results, "overloaded"), None);
+}
+
+/// The median of the first blocks, over as many connections; later blocks change nothing.
+#[test]
+fn a_peak_is_of_the_first_blocks_and_none_where_the_generator_was_the_limit() {
+    let mut run = World::new(&[1.0, 1.0]).run(1, 12);
+    let plan = run.plan.clone().unwrap();
+    let open = (0..plan.points.len()).find(|&p| plan.part_of_peak(p).is_some());
+    let open = open.unwrap();
+    let closed: Vec<PointId> = plan.peak_points(open).collect();
+    let [closed] = closed[..] else {
+        panic!("{closed:?}")
+    };
+    assert_eq!((plan.connections(open), plan.connections(closed)), (64, 64));
+    let limited = |run: &mut Run, subject: SubjectId, blocks: usize| {
+        let served = [1000, 3000, 2000, 9999];
+        for (block, served) in run.blocks.iter_mut().zip(served) {
+            let of = |s: &&mut Slice| (s.subject, s.point) == (subject, closed);
+            for slice in block.slices.iter_mut().filter(of) {
+                let busy = (block.number as usize) < blocks;
+                slice.busiest_cpu_ns = if busy { 49_000_000 } else { 10_000_000 };
+                (slice.offered, slice.served) = (served, served);
+            }
+        }
+        Peaks::of(&plan, run).at(&plan, subject, open)
+    };
+    assert_eq!(limited(&mut run, 2, 1), Some(Peak::Rate(40_000.0)));
+    assert_eq!(limited(&mut run, 2, 2), Some(Peak::Generator));
+    assert_eq!(limited(&mut run, 3, 0), Some(Peak::Rate(40_000.0)));
+    let refused = |run: &Run, subject| {
+        let found = results(run).refusals.into_iter();
+        let mut found = found.filter(|r| (r.subject, r.point) == (subject, Some(open)));
+        found.next().map(|r| r.why)
+    };
+    let why = refused(&run, 2).unwrap();
+    assert!(why.contains("the generator was the limit"), "{why}");
+    assert_eq!(refused(&run, 3), None);
+    limited(&mut run, 0, 3);
+    let why = refused(&run, 3).unwrap();
+    assert!(why.contains("nothing to compare it with"), "{why}");
+    run.blocks.truncate(2);
+    assert_eq!(Peaks::of(&plan, &run).at(&plan, 3, open), None);
 }
 
 /// Of many runs of servers that cost the same no more name a winner than say so.

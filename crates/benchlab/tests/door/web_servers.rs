@@ -31,7 +31,7 @@ work = "a constant"
 unit = "request"
 sweep.connections = [1, 4, 8]
 factor.keep_alive = ["yes", "no"]
-factor.load = ["closed", "50%"]
+factor.load = ["closed", "50%", "300/s"]
 thin = { keep_alive = [4], load = [4] }
 [[case.request]]
 request = "GET /api"
@@ -200,6 +200,11 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
             );
         }
         halves_are_halves(&run, &slices);
+        let at_rate = slices.iter().filter(|s| plan.rate(s.point).is_some());
+        let sum = |(due, ns), s: &&Slice| (due + s.offered, ns + s.wall_ns);
+        let (due, ns): (u64, u64) = at_rate.fold((0, 0), sum);
+        let rate = due as f64 * 1e9 / ns as f64;
+        assert!((200.0..400.0).contains(&rate), "{name}: {rate}");
     }
     let settings = |key: &str| {
         let known = run.settings.iter().filter(|s| s.key == key);
@@ -245,6 +250,23 @@ fn halves_are_halves(run: &Run, slices: &[&Slice]) {
 #[track_caller]
 fn assert_failures_of_servers(run: &Run) {
     assert!(run.failures.is_empty(), "{:#?}", run.failures);
+}
+
+/// Of six blocks the first two find the peak, and from the second on parts of it are offered.
+#[test]
+fn parts_of_a_peak_are_offered_when_several_blocks_have_found_it() {
+    let project = project(&["honest"]);
+    let words = "--cases json --set connections=4 --set keep_alive=yes";
+    let words: Vec<&str> = words.split(' ').collect();
+    project.run_blocks("6", "1", &words).expect(0);
+    let run = project.load();
+    let plan = run.plan.as_ref().unwrap();
+    for (number, block) in run.complete_blocks().enumerate() {
+        let points = |is: &dyn Fn(usize) -> bool| block.slices.iter().any(|s| is(s.point));
+        let offered = points(&|p| plan.part_of_peak(p).is_some());
+        assert_eq!(offered, number > 0, "block {number}");
+        assert!(points(&|p| plan.rate(p).is_some()) && points(&|p| !plan.is_open(p)));
+    }
 }
 
 #[test]

@@ -90,6 +90,7 @@ impl<'a> LoadedServers<'a> {
             keep_alive: self.how.keep_alive,
             pipeline: self.how.pipeline as usize,
             arrivals: self.how.arrivals.clone(),
+            tick_ns: self.how.tick_ns(),
             timeout: Duration::from_nanos(self.how.timeout_ns),
             seed: self.plan.seed,
         }

@@ -3,7 +3,6 @@
 
 mod files;
 mod others;
-mod peaks;
 mod pilot;
 mod proof;
 mod proof_connection;
@@ -22,9 +21,9 @@ use crate::workload::{Done, Taken, Turn, Workload};
 use files::ServedFiles;
 use lab_load::Engine;
 use lab_model::{Pilot, Plan, PointId, Run, Serving, Setting, SubjectId};
+use lab_stats::load::peaks::{Peak, Peaks, calibrating_blocks};
 use lab_store::{RunWriter, StoreError};
 use others::Others;
-use peaks::Peaks;
 use pilot::Warming;
 use proof::Proven;
 use running_server::{RunningServer, ServerSetup};
@@ -45,6 +44,8 @@ pub struct ServerWorkload<'a> {
     pilots: HashMap<(SubjectId, usize), Pilot>,
     proven: HashMap<SubjectId, Proven>,
     peaks: Peaks,
+    /// The block is one of those that find them.
+    calibrates: bool,
     /// Of the block.
     split: Split,
     others: Others,
@@ -88,6 +89,7 @@ impl<'a> ServerWorkload<'a> {
             pilots: pilots.map(by_case).collect(),
             proven: HashMap::new(),
             peaks: Peaks::of(plan, run),
+            calibrates: false,
             _scratch: scratch,
         })
     }
@@ -204,13 +206,15 @@ impl ServerWorkload<'_> {
     fn engine(&self, block: &BlockContext, subject: SubjectId, point: PointId) -> Answer<Engine> {
         let plan = self.setup.plan;
         let body = &self.proven[&subject].bodies[plan.points[point].case];
-        let rate = match plan.part_of_peak(point) {
-            None => None,
-            Some(part) => {
-                let found = || Peaks::seen(plan, &block.block.slices).at(plan, subject, point);
-                let peak = self.peaks.at(plan, subject, point).or_else(found);
-                let none = || Fault::Failed("load", "it served nothing, so it has no peak".into());
-                Some(part * peak.ok_or_else(none)?)
+        let rate = match (
+            plan.part_of_peak(point),
+            self.peaks.at(plan, subject, point),
+        ) {
+            (None, _) => plan.rate(point),
+            (Some(part), Some(Peak::Rate(peak))) => Some(part * peak),
+            (Some(_), _) => {
+                let why = "it served nothing, so it has no peak";
+                return Err(Fault::Failed("load", why.into()));
             }
         };
         let server = &self.running[&subject];
@@ -251,20 +255,36 @@ impl Workload for ServerWorkload<'_> {
         self.others = Others::default();
         self.split = Split::of(&self.cores, self.setup.plan.seed, number);
         pin_lab(&self.split);
-        if number == 0 {
-            // What a block found that is redone is not the run's.
-            self.peaks = Peaks::default();
-        }
+        // What a block found that is redone is not the run's.
+        self.peaks.forget(number);
+        self.calibrates = number < calibrating_blocks(self.setup.plan);
     }
 
     fn end_block(&mut self, block: &mut BlockContext) {
-        let found = Peaks::seen(self.setup.plan, &block.block.slices);
-        self.peaks.get_or_keep(found);
+        let block = &block.block;
+        self.peaks
+            .learn(self.setup.plan, block.number, &block.slices);
     }
 
     /// Parts of a peak can only be offered once it is known.
     fn comes_last(&self, point: PointId) -> bool {
-        self.peaks.is_empty() && self.setup.plan.part_of_peak(point).is_some()
+        self.calibrates && self.setup.plan.part_of_peak(point).is_some()
+    }
+
+    fn begin_point(&mut self, block: &mut BlockContext, point: PointId) {
+        let number = block.block.number;
+        let is_last = number + 1 == calibrating_blocks(self.setup.plan);
+        if is_last && self.comes_last(point) {
+            self.peaks
+                .learn(self.setup.plan, number, &block.block.slices);
+        }
+    }
+
+    /// Parts of a peak are offered once it is known, and to those that have one.
+    fn has_turns(&self, subject: SubjectId, point: PointId) -> bool {
+        let plan = self.setup.plan;
+        let peak = || self.peaks.at(plan, subject, point);
+        plan.part_of_peak(point).is_none() || !matches!(peak(), None | Some(Peak::Generator))
     }
 
     /// Starts a server and warms it up.

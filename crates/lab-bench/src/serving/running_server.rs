@@ -136,6 +136,7 @@ impl ServerSetup<'_> {
             keep_alive,
             pipeline: how.pipeline as usize,
             arrivals: rate.map_or(Arrivals::Closed, |rate| arrivals(rate, how.stretch_ns)),
+            tick_ns: how.tick_ns(),
             timeout: Duration::from_nanos(how.timeout_ns),
             seed: self.plan.seed,
         })

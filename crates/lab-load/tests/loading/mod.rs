@@ -23,6 +23,7 @@ pub fn job(url: &str, keep_alive: bool, change: impl Fn(Request) -> Request) -> 
         keep_alive,
         pipeline: 1,
         arrivals: Arrivals::Closed,
+        tick_ns: 200_000,
         timeout: Duration::from_secs(5),
         seed: 1,
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What was sent to servers, and how it was measured: what a reader has to know of a load.
 
-use super::load::is_open;
 use super::say::{self, count, list};
 use super::scope::Scope;
 use crate::document::{Column, Item, Quantity, Section, Table};
 use lab_model::{
     Arrivals, Content, Example, Load, Metric, PlannedRequest, Protocol, Serving, Stage, Unit,
 };
+use lab_stats::load::peaks::calibrating_blocks;
 use std::collections::BTreeSet;
 
 /// What was decided before the load began; of servers that the lab starts, what was proven too.
@@ -92,12 +92,25 @@ fn request_table(scope: &Scope, load: &Load) -> Table {
 
 /// When requests are sent.
 fn arrivals(scope: &Scope, load: &Load) -> String {
-    let parts: Vec<String> = parts(scope).into_iter().map(say::percent).collect();
-    let of_peak = match parts.is_empty() {
+    let parts = parts(scope).into_iter().map(say::percent);
+    let parts: Vec<String> = parts.collect();
+    let rates = rates(scope).into_iter();
+    let rates: Vec<String> = rates.map(|rate| per_second(rate) + "/s").collect();
+    let mut offered = Vec::new();
+    if !parts.is_empty() {
+        let parts = list(&parts);
+        offered.push(format!(
+            "at {parts} of what each server then served at the most"
+        ));
+    }
+    if !rates.is_empty() {
+        offered.push(format!("at {}, the same for all servers", list(&rates)));
+    }
+    let of_peak = match offered.is_empty() {
         true => String::new(),
         false => format!(
-            "; and an open loop at {} of what each server then served at the most",
-            list(&parts)
+            "; and an open loop {}, at random (Poisson) distances",
+            list(&offered)
         ),
     };
     let Arrivals::Open { poisson, stages } = &load.arrivals else {
@@ -126,6 +139,15 @@ pub fn parts(scope: &Scope) -> Vec<f64> {
     parts.sort_by(f64::total_cmp);
     parts.dedup();
     parts
+}
+
+/// The rates that all servers are offered, ascending.
+pub fn rates(scope: &Scope) -> Vec<f64> {
+    let points = scope.points().into_iter();
+    let mut rates: Vec<f64> = points.filter_map(|p| scope.plan.rate(p)).collect();
+    rates.sort_by(f64::total_cmp);
+    rates.dedup();
+    rates
 }
 
 fn stage(stage: &Stage) -> String {
@@ -282,12 +304,13 @@ pub fn how(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Vec<String>
         text.push(turns(scope, load));
         text.push(generator(scope, load));
     }
-    if is_open(load) || !parts(scope).is_empty() {
-        text.push(
+    if scope.points().into_iter().any(|p| scope.plan.is_open(p)) {
+        text.push(format!(
             "In an open loop requests are due at times of their own. Response time counts from the moment when a \
-             request was due, whether a connection was free or not; service time from the moment when it was sent."
-                .into(),
-        );
+             request was due, whether a connection was free or not; service time from the moment when it was sent. \
+             What was due within {} was sent together, at all servers and rates alike: that is in the response times.",
+            say::time(load.tick_ns()),
+        ));
     }
     text.push(format!(
         "Rates and costs are medians over {} with exact order-statistic intervals. Percentiles are those of all \
@@ -302,13 +325,17 @@ pub fn how(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Vec<String>
             .into(),
     );
     if !parts(scope).is_empty() {
-        text.push(
+        text.push(format!(
             "In a closed loop the time and the server's CPU time per request are compared: who stalls is asked less \
              there, so that its percentiles leave out what people would have waited. Where each server is offered a \
-             part of its own peak, p50, p90 and p99 are. That peak is what the first block found, for each server, case \
-             and kind of connection: the rates stay the same over the run."
-                .into(),
-        );
+             part of its own peak, p50, p90 and p99 are. That peak is the median of {}, for each server, case, kind and \
+             number of connections: the rates stay the same over the run. Where the generator was the limit a server \
+             has no peak, and no part of it is offered.",
+            match calibrating_blocks(scope.plan) {
+                1 => "the first block".into(),
+                n => format!("the first {n} blocks"),
+            },
+        ));
     }
     text.extend(redone(scope));
     text

@@ -9,7 +9,9 @@ use super::{Parts, asked, cell, charts, costs, findings, load, scaling, shift, s
 use crate::chart::file_name;
 use crate::document::{Chart, Finding, Quantity, Section, Table};
 use lab_model::{Cores, Metric, PointId, Servers, SubjectId, Unit};
+use lab_stats::load::peaks::{Peak, Peaks};
 use lab_stats::results::Over;
+use std::cmp::Ordering;
 
 /// What a server holds over the whole run, and how it starts.
 static HELD: [Metric; 3] = [Metric::THREADS, Metric::SERVER_MEMORY, Metric::STARTUP];
@@ -104,6 +106,20 @@ impl<'a> View<'a> {
         parts.get(parts.len().checked_sub(1)? / 2).copied()
     }
 
+    /// Where a case is offered a rate that is the same for all servers: the lowest.
+    fn at_rate(&self, case: usize) -> Option<PointId> {
+        let rate = |p: &PointId| self.scope.plan.rate(*p);
+        let points = self.points(case, |p| rate(&p).is_some()).into_iter();
+        points.min_by(|a, b| rate(a).partial_cmp(&rate(b)).unwrap_or(Ordering::Equal))
+    }
+
+    /// Where its peak was looked for, of which parts are offered.
+    fn at_peak(&self, case: usize) -> Option<PointId> {
+        let plan = self.scope.plan;
+        self.at_middle(case)
+            .and_then(|p| plan.peak_points(p).next())
+    }
+
     /// Where a case is offered that part.
     fn at_middle(&self, case: usize) -> Option<PointId> {
         let middle = self.middle();
@@ -130,7 +146,7 @@ impl<'a> View<'a> {
         &self,
         (title, metric): (&str, &Metric),
         point: impl Fn(SubjectId, usize) -> Option<PointId>,
-        note: impl Fn(&Quantity, PointId) -> String,
+        note: impl Fn(SubjectId, &Quantity, PointId) -> String,
     ) -> Table {
         let scope = &self.scope;
         let ranked = Standings::new(scope, &Metric::SERVER_CPU, self.over(None)).ranked;
@@ -147,7 +163,7 @@ impl<'a> View<'a> {
             let noted = [
                 cell.note.clone(),
                 match point.zip(scope.quantity(place, metric)) {
-                    Some((point, value)) => note(&value, point),
+                    Some((point, value)) => note(subject, &value, point),
                     None => String::new(),
                 },
             ];
@@ -204,25 +220,39 @@ fn most(view: &View) -> Option<Finding> {
     Some(labelled("Throughput", text))
 }
 
-/// The highest percentile that has intervals, where each is offered the part of its own peak in the middle, in the
-/// first case.
+/// In the first case, where all are offered the same, and where each is offered the part of its own peak in the middle.
 fn latency(view: &View) -> Option<Finding> {
-    let scope = &view.scope;
     let case = *view.cases().first()?;
-    let (part, point) = (say::percent(view.middle()?), Some(view.at_middle(case)?));
-    let place = format!(" of {} at {part} of its own peak", view.case_name(case));
+    let name = view.case_name(case);
+    let same = view.at_rate(case).and_then(|point| {
+        let rate = Quantity::exact(view.scope.plan.rate(point)?, Metric::OFFERED.unit);
+        let rate = say::reading(rate.value, &rate.unit);
+        percentile(view, point, &format!(" of {name} at {rate}"))
+    });
+    let own = view.at_middle(case).and_then(|point| {
+        let part = say::percent(view.middle()?);
+        percentile(
+            view,
+            point,
+            &format!(" of {name} at {part} of its own peak"),
+        )
+    });
+    let texts: Vec<String> = [same, own].into_iter().flatten().collect();
+    (!texts.is_empty()).then(|| labelled("Response time", texts.join(" ")))
+}
+
+/// Who is ahead at a point in the highest percentile that has intervals.
+fn percentile(view: &View, point: PointId, place: &str) -> Option<String> {
+    let (scope, point) = (&view.scope, Some(point));
     let mut percentiles = [Metric::P99, Metric::P90, Metric::P50].into_iter();
     percentiles.find_map(|metric| {
-        let leader = findings::leader(scope, &metric, Over::At(point), &place)?;
+        let leader = findings::leader(scope, &metric, Over::At(point), place)?;
         let base = scope.interval((scope.base(), point), &metric);
         let base = base.filter(|time| say::is_bounded(time)).map(|time| {
             let time = say::figure(time, &metric.unit, scope.level());
             format!(" {}'s is {time}.", scope.base_name())
         });
-        Some(labelled(
-            "Response time",
-            leader.text + &base.unwrap_or_default(),
-        ))
+        Some(leader.text + &base.unwrap_or_default())
     })
 }
 
@@ -252,7 +282,7 @@ fn costs(view: &View) -> Section {
         count(connections, "connection")
     );
     let usual = |_, case| view.usual(case);
-    let each = view.by_case((&title, &metric), usual, |cost, _| {
+    let each = view.by_case((&title, &metric), usual, |_, cost, _| {
         let rate = say::reading(1e9 / cost.value, &Unit::PerSecond("requests".into()));
         format!("{} per CPU second", rate.trim_end_matches("/s"))
     });
@@ -270,13 +300,30 @@ fn rates(view: &View) -> Section {
     let mut section = Section::new("Requests per second");
     let peak = |s, case| scaling::peak(scope, s, &view.closed(case)).map(|(p, _)| p);
     let title = ("Most requests per second", &Metric::THROUGHPUT);
-    let peaks = view.by_case(title, peak, |_, p| {
+    let most = view.by_case(title, peak, |_, _, p| {
         format!("at {}", scope.plan.connections(p))
     });
-    section.table(peaks.captioned(
+    section.table(most.captioned(
         "What each served where it served most; where the generator was the limit, it would serve more. Verdicts are on \
          the time of a request.",
     ));
+    let known = Peaks::of(scope.plan, scope.run);
+    if let Some(open) = view.cases().into_iter().find_map(|c| view.at_middle(c)) {
+        let connections = count(scope.plan.connections(open), "connection");
+        let title = format!("The peak over {connections}, of which parts are offered");
+        let at = |_, case| view.at_peak(case);
+        let peaks = view.by_case((&title, &Metric::THROUGHPUT), at, |subject, _, p| {
+            let open = view.at_middle(scope.plan.points[p].case);
+            match open.and_then(|open| known.at(scope.plan, subject, open)) {
+                Some(Peak::Generator) => "no peak".into(),
+                _ => String::new(),
+            }
+        });
+        section.table(peaks.captioned(
+            "Requests per second over all blocks, with their intervals. Where the generator was the limit there is no peak, \
+             and no part of it is offered.",
+        ));
+    }
     section.table(load::errors(scope));
     section
 }
@@ -284,15 +331,27 @@ fn rates(view: &View) -> Section {
 /// What the rates are in an open loop.
 const OWN: &str = "Each server is offered a part of its own peak, whatever becomes of the requests before: response \
                    times count from the moment when a request was due.";
+const SAME: &str = "All servers are offered the same, whatever becomes of the requests before: response times count \
+                    from the moment when a request was due.";
 
-/// The p99 at the part of the peak in the middle, case by case.
+/// The p99 at the same rate for all, and at the part of the peak in the middle, case by case.
 fn response(view: &View) -> Section {
     let mut section = Section::new("What users feel");
+    let plan = view.scope.plan;
+    if view.cases().into_iter().any(|c| view.at_rate(c).is_some()) {
+        let at = |_, case| view.at_rate(case);
+        let title = "p99 of the response time at the same rate for all servers";
+        let table = view.by_case((title, &Metric::P99), at, |_, _, p| {
+            let rate = plan.rate(p).unwrap_or_default();
+            format!("at {}", say::reading(rate, &Metric::OFFERED.unit))
+        });
+        section.table(table.captioned(SAME));
+    }
     if let Some(part) = view.middle() {
         let part = say::percent(part);
         let title = format!("p99 of the response time at {part} of each server's own peak");
         let at = |_, case| view.at_middle(case);
-        let table = view.by_case((&title, &Metric::P99), at, |_, _| String::new());
+        let table = view.by_case((&title, &Metric::P99), at, |_, _, _| String::new());
         section.table(table.captioned(OWN));
     }
     section
@@ -351,5 +410,10 @@ fn of_group(section: &mut Section, scope: &Scope, group: &Group) {
     let places = scope.places(&scope.compared(), &group.points);
     let title = scope.group_title(group, "all figures");
     let table = table::figures(scope, &title, &places, &shown);
-    section.table(table.captioned(if is_open { OWN } else { "" }));
+    let same = group.points.iter().any(|&p| scope.plan.rate(p).is_some());
+    section.table(table.captioned(match (is_open, same) {
+        (false, _) => "",
+        (true, true) => SAME,
+        (true, false) => OWN,
+    }));
 }

@@ -433,7 +433,7 @@ fn points(wanted: &Wanted) -> Vec<Point> {
     let mut points = Vec::new();
     for case in 0..wanted.cases {
         for keep_alive in ["yes", "no"] {
-            for load in ["closed", "25%", "50%", "75%"] {
+            for load in ["closed", "50%", "75%", "5000/s"] {
                 for (i, n) in wanted.connections.iter().enumerate() {
                     let thinned = keep_alive == "no" && i % 3 != 0 || load != "closed" && *n != 64;
                     let params = [
@@ -573,7 +573,12 @@ fn slice(plan: &Plan, server: &Server, point: PointId, speed: f64, noise: &mut N
         .peak_points(point)
         .map(|p| closed(plan, server, p, plan.connections(p) as f64).2);
     let peak = peak.fold(0.0, f64::max);
-    let rate = part.map_or(most / speed, |part| part * peak);
+    let part = part.or(plan.rate(point).map(|rate| rate / most));
+    let rate = match (plan.rate(point), part) {
+        (Some(rate), _) => rate,
+        (None, Some(part)) => part * peak,
+        (None, None) => most / speed,
+    };
     let length = VISIT_NS as f64 * noise.about(0.002);
     let served = (rate * length / 1e9).round().max(1.0) as u64;
     let busy = part.unwrap_or(1.0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Which servers are not compared, where and why.
 
+use super::peaks::{Peak, Peaks};
 use super::visits::{Visit, Visits};
 use crate::analysis::Refusal;
 use crate::refusals::{self, refused};
@@ -10,8 +11,11 @@ use lab_model::{Plan, PointId, Run, SubjectId};
 /// no ratio.
 pub fn refusals(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Refusal> {
     let mut all = refusals::refusals(run, plan);
+    let peaks = Peaks::of(plan, run);
     for point in 0..plan.points.len() {
-        let idle = |subject| idle(visits, subject, point);
+        let idle = |subject| {
+            without_peak(plan, &peaks, subject, point).or_else(|| idle(visits, subject, point))
+        };
         let baseline = idle(plan.baseline);
         for subject in 0..plan.subjects.len() {
             let why = match (idle(subject), &baseline) {
@@ -33,6 +37,14 @@ pub fn refusals(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Refusal> {
     }
     all.sort_by_key(|refusal| (refusal.subject, refusal.point));
     refusals::gathered(all, plan)
+}
+
+/// Where no part of a server's peak is offered, in words.
+fn without_peak(plan: &Plan, peaks: &Peaks, subject: SubjectId, point: PointId) -> Option<String> {
+    plan.part_of_peak(point)?;
+    let is_limited = peaks.at(plan, subject, point) == Some(Peak::Generator);
+    (is_limited && plan.takes_part(subject, point))
+        .then(|| "has no known peak, for the generator was the limit".to_string())
 }
 
 /// Where a server served nothing, in words.

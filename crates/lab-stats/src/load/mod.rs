@@ -3,6 +3,7 @@
 
 pub(crate) mod idle;
 pub(crate) mod overload;
+pub mod peaks;
 pub(crate) mod quantiles;
 pub mod threshold;
 pub(crate) mod visits;
@@ -10,15 +11,34 @@ pub(crate) mod visits;
 use crate::results::Scaling;
 use crate::scaling;
 use crate::sweeps::{self, OneSubject, Sweep};
-use lab_model::{Plan, PointId, Run, SubjectId};
+use lab_model::{Load, Metric, Plan, PointId, Protocol, Run, SubjectId};
 use std::collections::HashSet;
 use visits::{Visit, Visits};
 
 /// The generator is the limit where its busiest thread has a core for more than this part of the time.
 pub(crate) const BUSY: f64 = 0.9;
 
-/// It is, too, where it comes later than this to one request in a hundred, ns.
-pub(crate) const LATE_NS: f64 = 1e6;
+/// A percentile of response times has too much of the generator in it where this part of it is the generator's own.
+const OWN: f64 = 0.1;
+
+/// Percentiles of the response time, and the generator's lag at the same.
+pub(crate) static OWN_LATENCY: [(Metric, Metric); 5] = [
+    (Metric::P50, Metric::LAG_P50),
+    (Metric::P75, Metric::LAG_P75),
+    (Metric::P90, Metric::LAG_P90),
+    (Metric::P99, Metric::LAG_P99),
+    (Metric::P999, Metric::LAG_P999),
+];
+
+/// Whether more than a tenth of a percentile can be the generator's own latency: how late it looked at requests, and
+/// a tick where it does not know from the kernel when answers came. In a closed loop there is no lag.
+pub(crate) fn is_generators(load: &Load, response_ns: f64, lag_ns: f64) -> bool {
+    let mut urls = load.requests.iter().flatten();
+    let is_stamped =
+        load.protocol == Protocol::Http1 && !urls.any(|asked| asked.url.starts_with("https:"));
+    let tick_ns = if is_stamped { 0 } else { load.tick_ns() };
+    lag_ns > 0.0 && lag_ns + tick_ns as f64 > OWN * response_ns
+}
 
 /// In an open loop throughput is what was asked for, and says nothing of what connections bring. Nor does
 /// it say anything of a server that the lab starts where the generator was the limit.

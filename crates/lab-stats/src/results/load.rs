@@ -6,14 +6,14 @@ use super::judge::Basis;
 use super::levels::{Blocks, Levels, Summary, key};
 use super::means::{Scope, effect, overall};
 use super::warnings::{self, Depending, Evidence};
-use super::{Effect, Results, Shift, Value, best, bias, footprints};
+use super::{Cell, Effect, Key, Results, Shift, Value, best, bias, footprints};
 use crate::analysis::Verdict;
 use crate::dependence::Merged;
 use crate::load::idle::refusals;
 use crate::load::overload::is_overloaded;
 use crate::load::quantiles::{self, Tails, quantiles};
 use crate::load::visits::{self, Distribution, Visit, Visits, per_10_000};
-use crate::load::{BUSY, LATE_NS, hidden, scalings};
+use crate::load::{BUSY, OWN_LATENCY, hidden, is_generators, scalings};
 use crate::refusals::failed;
 use crate::stopping;
 use lab_model::point_load::KEEP_ALIVE;
@@ -99,6 +99,15 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
     compared
         .pairs
         .retain(|pair| is_the_servers(plan, &limited, pair));
+    for pair in &mut compared.pairs {
+        let found = &mut pair.comparison;
+        if found.verdict == Some(Verdict::Equivalent)
+            && is_the_generators(plan, &levels, &found.key)
+        {
+            let blocks_needed = None;
+            found.verdict = Some(Verdict::Inconclusive { blocks_needed });
+        }
+    }
     results.overall = compared.overall;
     results.rankings = compared.rankings;
     results.cells = levels.cells;
@@ -164,8 +173,7 @@ fn at(
         let found = mine.find(|cell| cell.key.metric == *metric);
         found.map_or(0.0, |cell| cell.value.value())
     };
-    let late = plan.is_open(point) && of(&Metric::LAG_P99) > LATE_NS;
-    if of(&Metric::GENERATOR_BUSY) > BUSY || late {
+    if of(&Metric::GENERATOR_BUSY) > BUSY {
         results.saturated.push((subject, point));
     }
     let errors = errors(blocks).into_iter();
@@ -418,6 +426,33 @@ fn ranked(plan: &Plan, point: PointId) -> &'static [Metric] {
         (Some(_), true) => &LATENCIES,
         (Some(_), false) => &[],
     }
+}
+
+/// Whether a percentile of a server or of the baseline is the generator's by more than a tenth: two servers are not
+/// alike for being hidden by the same generator.
+fn is_the_generators(
+    plan: &Plan,
+    levels: &Levels,
+    Key {
+        subject,
+        point,
+        metric,
+    }: &Key,
+) -> bool {
+    let lag = OWN_LATENCY.iter().find(|(response, _)| response == metric);
+    let Some((load, (response, lag))) = plan.load().zip(lag) else {
+        return false;
+    };
+    [*subject, plan.baseline].into_iter().any(|subject| {
+        let of = |metric: &Metric| {
+            let of = |cell: &&Cell| {
+                (cell.key.subject, cell.key.point, &cell.key.metric) == (subject, *point, metric)
+            };
+            levels.cells.iter().find(of).map(|cell| cell.value.value())
+        };
+        let both = of(response).zip(of(lag));
+        both.is_some_and(|(response, lag)| is_generators(load, response, lag))
+    })
 }
 
 /// Whether a throughput says something of the servers. Where the generator was the limit of the one

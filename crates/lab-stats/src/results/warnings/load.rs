@@ -29,7 +29,7 @@ pub(in crate::results) fn of_load(evidence: &Evidence) -> Vec<Warning> {
     all.extend(failed(run, plan));
     all.extend(loaded.errors());
     all.extend(loaded.saturated());
-    all.extend(loaded.came_late());
+    all.extend(loaded.came_late(load));
     all.extend(loaded.overload());
     all.extend(loaded.starved());
     all.extend(loaded.shared_cores());
@@ -136,16 +136,17 @@ impl Naming<'_> {
         })
     }
 
-    fn came_late(&self) -> Option<Warning> {
+    fn came_late(&self, load: &Load) -> Option<Warning> {
         let late = self.late();
         let lags = self.each(&late, |cell| {
-            format!("{:.1} ms", cell.number(&Metric::LAG_P99) / 1e6)
+            let own = cell.of_generator(load);
+            list(own.map(|(metric, ns)| format!("{:.2} ms of the {}", ns / 1e6, metric.title)))
         });
         warning(WarningKind::Late, &late, || {
             format!(
-                "The generator itself came late to one request in a hundred, by so much or more: {lags}. \
-                 Response times there have that in them. Give it a core of its own or more threads \
-                 (--threads), a lower --rate, or another machine."
+                "More than a tenth of these percentiles can be the generator's own latency: {lags}. None of them is \
+                 said to be equivalent. Give it a core of its own or more threads (--threads), a lower --rate, or \
+                 another machine."
             )
         })
     }

@@ -2,9 +2,9 @@
 //! Servers under load: their figures, and which of them a warning concerns.
 
 use super::{Evidence, percent};
-use crate::load::{BUSY, LATE_NS, error_share};
+use crate::load::{BUSY, OWN_LATENCY, error_share, is_generators};
 use crate::results::{Cell, Value, Warning, WarningKind};
-use lab_model::{Ending, Metric, Plan, PointId, Run, SubjectId};
+use lab_model::{Ending, Load, Metric, Plan, PointId, Run, SubjectId};
 
 /// Who waits for an answer for less than a second is not said to starve.
 const STARVED_NS: f64 = 1e9;
@@ -42,9 +42,13 @@ impl<'e> Loaded<'e> {
         self.cells(|cell| cell.number(&Metric::GENERATOR_BUSY) > BUSY)
     }
 
-    /// Those at which requests were due, and the generator came late to one in a hundred.
+    /// Those of which more than a tenth of a percentile can be the generator's own latency.
     pub fn late(&self) -> Vec<&Server<'e>> {
-        self.cells(|cell| self.plan.is_open(cell.point) && cell.number(&Metric::LAG_P99) > LATE_NS)
+        let load = self.plan.load();
+        self.cells(|cell| {
+            let own = load.into_iter().flat_map(|load| cell.of_generator(load));
+            self.plan.is_open(cell.point) && own.count() > 0
+        })
     }
 
     /// Those that left requests of a closed loop waiting for longer than the load lasted.
@@ -99,6 +103,15 @@ impl Server<'_> {
     /// 0 where it is not known.
     pub fn number(&self, metric: &Metric) -> f64 {
         self.value(metric).map_or(0.0, |value| value.value())
+    }
+
+    /// Percentiles in which the generator's own latency counts, and that.
+    pub fn of_generator(&self, load: &Load) -> impl Iterator<Item = (&'static Metric, f64)> {
+        OWN_LATENCY.iter().filter_map(|(response, lag)| {
+            let response_ns = self.value(response)?.value();
+            let lag_ns = self.value(lag)?.value();
+            is_generators(load, response_ns, lag_ns).then_some((response, lag_ns))
+        })
     }
 
     pub fn errors(&self) -> u64 {

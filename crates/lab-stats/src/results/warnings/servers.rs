@@ -125,8 +125,8 @@ impl Counting<'_> {
         let worst = Self::worst(&late, late_ns)?;
         warning(WarningKind::Late, &late, || {
             format!(
-                "The generator itself came late to one request in a hundred, by 1 ms or more, for {}; the latest by \
-             {:.1} ms, for {}. Response times there have that in them.",
+                "More than a tenth of some percentiles can be the generator's own latency, for {}; it was latest with \
+             one request in a hundred by {:.2} ms, for {}. No such percentile is said to be equivalent.",
                 self.counted(&late),
                 late_ns(worst) / 1e6,
                 self.place(worst),

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What each server serves at the most, as the first blocks of a run find it: open loops offer parts of it.
+
+use super::BUSY;
+use crate::order::median;
+use lab_model::{Plan, PointId, Run, Slice, SubjectId};
+use std::collections::HashMap;
+
+/// Fresh processes that a peak comes from: the median of three passes over one that was unlucky.
+const BLOCKS: u32 = 3;
+
+/// What is known of a server's peak.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Peak {
+    /// Requests per second.
+    Rate(f64),
+    /// The generator was the limit, so that it is not known.
+    Generator,
+    /// It served nothing.
+    Nothing,
+}
+
+/// The peaks of a run, from its first blocks; later ones change nothing, so that the rates stay what they are.
+#[derive(Debug, Default)]
+pub struct Peaks {
+    /// Of each block the rate and the part of the time in which the generator had a core, in closed loops.
+    blocks: Vec<HashMap<(SubjectId, PointId), (f64, f64)>>,
+}
+
+/// In how many blocks peaks are looked for; in the last of them they are known after the closed loops.
+pub fn calibrating_blocks(plan: &Plan) -> u32 {
+    (plan.measure.max_blocks / BLOCKS).clamp(1, BLOCKS)
+}
+
+impl Peaks {
+    /// Those of a run, as far as it is.
+    pub fn of(plan: &Plan, run: &Run) -> Peaks {
+        let mut peaks = Peaks::default();
+        for (number, block) in (0..).zip(run.complete_blocks()) {
+            peaks.learn(plan, number, &block.slices);
+        }
+        peaks
+    }
+
+    /// Takes what a block found, if it is one of the first and was not taken.
+    pub fn learn(&mut self, plan: &Plan, number: u32, slices: &[Slice]) {
+        let known = self.blocks.len() as u32;
+        if number == known && known < calibrating_blocks(plan) {
+            self.blocks.push(closed_loops(plan, slices));
+        }
+    }
+
+    /// Forgets a block, which is measured again, and those after it.
+    pub fn forget(&mut self, number: u32) {
+        self.blocks.truncate(number as usize);
+    }
+
+    /// Of a server at the connections of a point at which a part of it is offered; `None`: not known yet.
+    pub fn at(&self, plan: &Plan, subject: SubjectId, point: PointId) -> Option<Peak> {
+        if (self.blocks.len() as u32) < calibrating_blocks(plan) {
+            return None;
+        }
+        let closed = plan.peak_points(point).next()?;
+        let seen = self.blocks.iter();
+        let seen = seen.filter_map(|block| block.get(&(subject, closed)));
+        let (rates, busy): (Vec<f64>, Vec<f64>) = seen.copied().unzip();
+        let busy = median(&busy).is_some_and(|busy| busy > BUSY);
+        Some(match median(&rates).filter(|rate| *rate > 0.0) {
+            Some(_) if busy => Peak::Generator,
+            Some(rate) => Peak::Rate(rate),
+            None => Peak::Nothing,
+        })
+    }
+}
+
+fn closed_loops(plan: &Plan, slices: &[Slice]) -> HashMap<(SubjectId, PointId), (f64, f64)> {
+    let mut sums: HashMap<(SubjectId, PointId), [u64; 4]> = HashMap::new();
+    let has_point = |slice: &&Slice| slice.point < plan.points.len() && !plan.is_open(slice.point);
+    for slice in slices.iter().filter(has_point) {
+        let all = sums.entry((slice.subject, slice.point)).or_default();
+        let more = [
+            slice.served,
+            slice.served_in_ns(),
+            slice.busiest_cpu_ns,
+            slice.taken_ns(),
+        ];
+        for (sum, more) in all.iter_mut().zip(more) {
+            *sum = sum.saturating_add(more);
+        }
+    }
+    let part = |a: u64, b: u64| a as f64 / b.max(1) as f64;
+    let sums = sums.into_iter();
+    sums.map(|(place, [served, in_ns, busy_ns, taken_ns])| {
+        (place, (1e9 * part(served, in_ns), part(busy_ns, taken_ns)))
+    })
+    .collect()
+}
