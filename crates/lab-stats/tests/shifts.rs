@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Change points of a history: at most 5 % of histories without any show one, and one of three times the runs' scatter
+//! Change points of a history: at most 5 % of histories without any show one, and one of three times the scatter
 //! is found where it was. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test shifts` writes the table.
 
 mod documents;

@@ -261,8 +261,8 @@ fn builds(plan: &Plan) -> String {
               order or paths, is in no interval. `--builds 10` measures it."
             .into(),
         n => format!(
-            "There were {n} builds of each revision (n = {n} builds), in folders whose names have random lengths. Blocks \
-             took them in turns, with an environment of random size for each process. All blocks of a build are one \
+            "There were {n} builds of each revision (n = {n} builds), in folders whose names have random lengths. \
+             Blocks took them in turns, with an environment of random size for each process. All blocks of a build are one \
              value, so that intervals hold for builds."
         ),
     }
