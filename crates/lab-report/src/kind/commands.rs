@@ -262,8 +262,8 @@ fn builds(plan: &Plan) -> String {
             .into(),
         n => format!(
             "There were {n} builds of each revision (n = {n} builds), in folders whose names have random lengths. \
-             Blocks took them in turns, with an environment of random size for each process. All blocks of a build are one \
-             value, so that intervals hold for builds."
+             Blocks took them in turns, with an environment of random size for each process. All blocks of a build are \
+             one value, so that intervals hold for builds."
         ),
     }
 }
