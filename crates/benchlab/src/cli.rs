@@ -177,6 +177,11 @@ pub struct CompareArgs {
     /// is. Give two or more, the baseline first
     #[arg(long, value_name = "REVISION")]
     pub rev: Vec<String>,
+    /// Make so many builds of each revision, in folders whose names have random lengths, of which blocks take
+    /// turns: what is said then holds for builds, not for one of each. --setup gets a seed in
+    /// BENCHLAB_BUILD_SEED
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub builds: Option<u32>,
     /// A name for each command, in their order [default: A, B, …]
     #[arg(long, short, value_name = "NAME")]
     pub name: Vec<String>,

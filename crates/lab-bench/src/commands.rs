@@ -2,6 +2,7 @@
 //! Whole commands as a workload: every turn is one process, from its start to its end.
 
 use crate::context::{BlockContext, Progress, Record, RunContext, Stop};
+use crate::drawn::drawn;
 use crate::interrupt;
 use crate::outputs::Outputs;
 use crate::process::{Answer, Fault};
@@ -30,6 +31,9 @@ const PARALLEL: f64 = 1.1;
 /// starting and ending are partly done by the kernel on other cores.
 const LEAST_CPU_NS: u64 = 5_000_000;
 
+/// The environment of a process of several builds is longer by less than this, which is a page.
+const MOST_PADDING: u64 = 4096;
+
 /// The last lines of a failed command's standard error that are kept, and their bytes.
 const LAST_LINES: usize = 10;
 const LAST_BYTES: usize = 4096;
@@ -48,6 +52,10 @@ pub struct CommandWorkload<'a> {
     /// Whose setup was done, and so whose cleanup is due.
     set_up: HashSet<(SubjectId, PointId)>,
     left_running: HashSet<SubjectId>,
+    /// Which of its builds each revision runs.
+    build: usize,
+    /// Processes that were started.
+    starts: std::cell::Cell<u64>,
     _scratch: Scratch,
 }
 
@@ -77,6 +85,8 @@ impl<'a> CommandWorkload<'a> {
             errors: scratch.folder().join("stderr"),
             set_up: HashSet::new(),
             left_running: HashSet::new(),
+            build: 0,
+            starts: std::cell::Cell::new(0),
             _scratch: scratch,
         })
     }
@@ -129,16 +139,35 @@ impl<'a> CommandWorkload<'a> {
     fn order(&self, program: &[String], cell: Cell, cores: &[usize]) -> Order {
         let params = &self.plan.points[cell.point].params;
         let command = self.plan.subjects[cell.subject].command.as_ref();
-        let folder = command.and_then(|c| c.folder.as_ref());
+        let folder = command.and_then(|c| c.builds.get(self.build).or(c.folder.as_ref()));
         Order {
             program: program.iter().map(|word| filled(word, params)).collect(),
             folder: folder.map_or_else(|| "/".into(), PathBuf::from),
             input: self.how.input.as_ref().map(PathBuf::from),
             output: None,
             errors: Some(self.errors.clone()),
+            variables: self.variables(cell.subject),
             cores: cores.to_vec(),
             time_limit: Duration::from_nanos(self.plan.measure.time_limit_ns),
         }
+    }
+
+    /// Of several builds: which it is, its seed, and something of another size for each process, since where the
+    /// environment ends the stack begins (Mytkowicz et al., ASPLOS 2009).
+    fn variables(&self, subject: SubjectId) -> Vec<(&'static str, String)> {
+        if self.plan.builds() == 1 {
+            return Vec::new();
+        }
+        let start = self.starts.replace(self.starts.get() + 1);
+        let revision = self.plan.subjects[subject].control_of.unwrap_or(subject) as u64;
+        let build = self.build as u64;
+        let seed = drawn(self.plan.seed, &[revision, build]) >> 32;
+        let padding = drawn(self.plan.seed, &[u64::MAX, start]) % MOST_PADDING;
+        vec![
+            ("BENCHLAB_BUILD", (build + 1).to_string()),
+            ("BENCHLAB_BUILD_SEED", seed.to_string()),
+            ("BENCHLAB_PADDING", "x".repeat(padding as usize)),
+        ]
     }
 
     /// A fault with what the command wrote last on its standard error.
@@ -155,7 +184,11 @@ impl<'a> CommandWorkload<'a> {
     fn set_up(&mut self, cell: Cell) -> Answer<()> {
         let command = self.plan.subjects[cell.subject].command.as_ref();
         if let Some(setup) = command.and_then(|c| c.setup.as_ref()) {
-            self.hook("setup", setup, cell)?;
+            for build in 0..self.plan.builds() {
+                self.build = build;
+                self.hook("setup", setup, cell)?;
+            }
+            self.build = 0;
         }
         self.set_up.insert((cell.subject, cell.point));
         Ok(())
@@ -288,7 +321,8 @@ impl Workload for CommandWorkload<'_> {
         Ok(())
     }
 
-    fn begin_block(&mut self, _: u32, core: usize) {
+    fn begin_block(&mut self, number: u32, core: usize) {
+        self.build = number as usize % self.plan.builds();
         sys::share_core(core);
         self.block_cores = match self.cores_of_commands() {
             Cores::One => vec![core],
@@ -351,10 +385,14 @@ impl Workload for CommandWorkload<'_> {
                 continue;
             }
             let command = self.plan.subjects[subject].command.as_ref();
-            if let Some(cleanup) = command.and_then(|c| c.cleanup.as_ref())
-                && let Err(fault @ Fault::Failed(..)) = self.hook("cleanup", cleanup, cell)
-            {
-                run.fail(fault, subject, Some(point), None)?;
+            let Some(cleanup) = command.and_then(|c| c.cleanup.as_ref()) else {
+                continue;
+            };
+            for build in 0..self.plan.builds() {
+                self.build = build;
+                if let Err(fault @ Fault::Failed(..)) = self.hook("cleanup", cleanup, cell) {
+                    run.fail(fault, subject, Some(point), None)?;
+                }
             }
         }
         Ok(())

@@ -11,6 +11,7 @@ pub mod build;
 mod commands;
 mod content;
 mod context;
+mod drawn;
 mod expected;
 mod fingerprint;
 pub mod host;

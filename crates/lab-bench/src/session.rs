@@ -165,6 +165,7 @@ impl<'a> Session<'a> {
             return false;
         };
         let needed = lab_stats::family::blocks_needed(measure.alpha, 1);
+        let needed = needed.map(|n| n.max(self.plan.builds() as u32));
         let too_few = needed.is_some_and(|n| complete < n);
         if too_few && measure.at_least_level {
             return false;

@@ -24,11 +24,12 @@
 extern char **environ;
 
 /* An order: this, and then so many bytes of strings that end with NUL: the cores' numbers, folder,
-   standard input, output and error ("" for /dev/null), and the command's words. */
+   standard input, output and error ("" for /dev/null), variables as NAME=VALUE, and the command's words. */
 struct order {
     uint64_t time_limit_ns;
     uint32_t words;
     uint32_t bytes;
+    uint64_t variables;
 };
 
 /* The answer to it. */
@@ -180,6 +181,9 @@ static int obey(const struct order *order, char *strings, char **words, struct a
     files[0] = opened(next(&strings), O_RDONLY);
     files[1] = opened(next(&strings), O_WRONLY | O_CREAT | O_TRUNC);
     files[2] = opened(next(&strings), O_WRONLY | O_CREAT | O_TRUNC);
+    char *variables = strings;
+    for (uint64_t i = 0; i < order->variables; i++)
+        putenv(next(&strings));
     for (uint32_t i = 0; i < order->words; i++)
         words[i] = next(&strings);
     words[order->words] = NULL;
@@ -212,6 +216,13 @@ static int obey(const struct order *order, char *strings, char **words, struct a
         answer->timed_out = end == TIME_UP;
         answer->left_running = others_run();
         close(process);
+    }
+    for (uint64_t i = 0; i < order->variables; i++) {
+        char *variable = next(&variables);
+        char *name = strndup(variable, strcspn(variable, "="));
+        if (name)
+            unsetenv(name);
+        free(name);
     }
     for (int i = 0; i < 3; i++)
         close(files[i]);

@@ -40,6 +40,8 @@ pub struct Order {
     pub output: Option<PathBuf>,
     /// The file for its standard error, emptied before; `None`: `/dev/null`.
     pub errors: Option<PathBuf>,
+    /// Variables of its environment besides the lab's own.
+    pub variables: Vec<(&'static str, String)>,
     /// The cores that it may use.
     pub cores: Vec<usize>,
     /// It is killed after this time.
@@ -159,16 +161,19 @@ impl Order {
             file(&self.output),
             file(&self.errors),
         ];
+        let variables = self.variables.iter();
+        strings.extend(variables.map(|(name, value)| format!("{name}={value}").into_bytes()));
         strings.extend(self.program.iter().map(|word| word.clone().into_bytes()));
         if self.program.is_empty() || strings.iter().any(|s| s.contains(&0)) {
             let message = "a command needs words, without NUL characters";
             return Err(Fault::Failed("start", message.into()));
         }
         let bytes: usize = strings.iter().map(|s| s.len() + 1).sum();
-        let mut message = Vec::with_capacity(16 + bytes);
+        let mut message = Vec::with_capacity(24 + bytes);
         message.extend((self.time_limit.as_nanos() as u64).to_ne_bytes());
         message.extend((self.program.len() as u32).to_ne_bytes());
         message.extend((bytes as u32).to_ne_bytes());
+        message.extend((self.variables.len() as u64).to_ne_bytes());
         for string in strings {
             message.extend(string);
             message.push(0);

@@ -2,6 +2,7 @@
 //! Worktrees of a git repository, one for each revision that is compared: made in a folder of their
 //! own, and gone with it.
 
+use crate::drawn::drawn;
 use crate::{Scratch, interrupt};
 use std::ffi::OsStr;
 use std::io;
@@ -12,6 +13,9 @@ use std::process::{Command, Stdio};
 
 /// The revision that is no commit: the working tree as it is.
 const AS_IT_IS: &str = ".";
+
+/// The names of builds' folders are longer by less than this.
+const MOST_PADDING: u64 = 64;
 
 /// Revisions, checked out. Dropping them removes their worktrees; what a killed lab left is removed
 /// by the next one that compares revisions of the same repository. The working tree, the index and
@@ -34,6 +38,8 @@ pub struct Revision {
     pub commit: Option<Commit>,
     /// The folder that corresponds to the one that was given.
     pub folder: PathBuf,
+    /// The same of all its builds, the first one [`Revision::folder`]; empty: there is one.
+    pub builds: Vec<PathBuf>,
 }
 
 /// A commit. Its words come from outside, cleaned of control characters.
@@ -80,11 +86,52 @@ impl Worktrees {
         Worktrees::new_in(&std::env::temp_dir(), folder, revisions)
     }
 
+    /// Checks out each revision so many times. Of several builds the folders' names have lengths that are drawn from
+    /// a seed.
+    pub fn of_builds(
+        folder: &Path,
+        revisions: &[String],
+        builds: usize,
+        seed: u64,
+    ) -> Result<Worktrees, WorktreeError> {
+        let many: Vec<String> = revisions
+            .iter()
+            .flat_map(|revision| std::iter::repeat_n(revision.clone(), builds))
+            .collect();
+        let padding = |build: usize| match builds {
+            1 => 0,
+            _ => drawn(seed, &[build as u64]) % MOST_PADDING,
+        };
+        let mut worktrees = Worktrees::padded(&std::env::temp_dir(), folder, &many, padding)?;
+        let all = std::mem::take(&mut worktrees.revisions);
+        if builds == 1 {
+            worktrees.revisions = all;
+            return Ok(worktrees);
+        }
+        worktrees.revisions = all
+            .chunks(builds)
+            .map(|mine| Revision {
+                builds: mine.iter().map(|build| build.folder.clone()).collect(),
+                ..mine[0].clone()
+            })
+            .collect();
+        Ok(worktrees)
+    }
+
     /// The same under another folder.
     pub fn new_in(
         parent: &Path,
         folder: &Path,
         revisions: &[String],
+    ) -> Result<Worktrees, WorktreeError> {
+        Worktrees::padded(parent, folder, revisions, |_| 0)
+    }
+
+    fn padded(
+        parent: &Path,
+        folder: &Path,
+        revisions: &[String],
+        padding: impl Fn(usize) -> u64,
     ) -> Result<Worktrees, WorktreeError> {
         let (top, prefix) = repository(folder)?;
         let commits = revisions
@@ -101,7 +148,8 @@ impl Worktrees {
         };
         worktrees.forget_abandoned();
         for (index, (written, commit)) in revisions.iter().zip(commits).enumerate() {
-            let name = name(index, revisions.len());
+            let padding = "x".repeat(padding(index) as usize);
+            let name = name(index, revisions.len()) + &padding;
             let revision = worktrees.check_out(&name, written, commit, &prefix)?;
             worktrees.revisions.push(revision);
         }
@@ -133,6 +181,7 @@ impl Worktrees {
             written: written.into(),
             commit,
             folder,
+            builds: Vec::new(),
         })
     }
 

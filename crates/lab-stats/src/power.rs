@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run would take: the blocks with which a difference of some size is found, from the scatter of a short pilot.
+//! What a run would take: the blocks with which a difference of some size is found, from a short pilot's scatter.
 //!
 //! Runs are simulated with normal scatter and judged by the run's own flips, with the alpha that its looks leave and
-//! with as many comparisons as it makes. What these have in common is that of the pilot, as far as its blocks can tell.
+//! with as many comparisons as it makes. What these have in common is the pilot's, as far as its blocks can tell.
 
 use crate::analysis::Interval;
 use crate::few::Prior;
@@ -85,8 +85,8 @@ impl Forecast {
     }
 }
 
-/// What a run of `plan` would take, of which `pilot` has the first blocks, at least two. `None` where nothing is compared by blocks
-/// of batches or commands.
+/// What a run of `plan` would take, of which `pilot` has at least two blocks. `None` where no batches or commands are
+/// compared.
 pub fn forecast(pilot: &Run, plan: &Plan) -> Option<Forecast> {
     let blocks = pilot.complete_blocks().count() as u32;
     if blocks < 2 || plan.load().is_some() {

@@ -29,7 +29,7 @@ pub fn runs_needed(alpha: f64) -> usize {
         .unwrap_or(1000)
 }
 
-/// The indices from which on values are others than before. At most `alpha` of the histories without a change show any.
+/// The indices from which on values are others than before. At most `alpha` of histories without a change show any.
 /// Empty of fewer than [`runs_needed`].
 pub fn shifts(values: &[f64], alpha: f64) -> Vec<usize> {
     let n = values.len();

@@ -5,7 +5,11 @@
 use crate::order;
 use lab_model::{Batch, Block, Plan, PointId, Run, Sample, SubjectId};
 
-/// What the complete blocks of a run say.
+/// What the complete blocks of a run say. Where revisions have several builds, all blocks of a build count as one:
+/// statements are about builds, and blocks of one build are no replicates of it.
+///
+/// Source: Kalibera & Jones, *Rigorous benchmarking in reasonable time*, ISMM 2013: the highest level at which a run
+/// varies is the one to repeat, and the one whose means have an interval.
 pub struct Table {
     subjects: usize,
     points: usize,
@@ -59,8 +63,16 @@ impl Table {
             visits: Vec::new(),
         };
         let mut batches: Vec<Vec<(u32, Batch)>> = vec![Vec::new(); subjects * points];
-        for block in run.complete_blocks() {
-            table.sort_into(&mut batches, block);
+        for blocks in groups(run, plan.builds()) {
+            let mut passes = 0;
+            for block in blocks {
+                table.sort_into(&mut batches, block, passes);
+                let last = block.samples.iter().map(|sample| sample.pass).max();
+                // An even number, so that pairs of passes stay pairs; a file may hold any.
+                passes = last.map_or(passes, |last| {
+                    (last | 1).saturating_add(1).saturating_add(passes)
+                });
+            }
             table.visits.extend(batches.iter_mut().map(Visit::new));
         }
         table
@@ -129,7 +141,8 @@ impl Table {
         squares.iter().sum::<f64>().sqrt() / n
     }
 
-    fn sort_into(&self, batches: &mut [Vec<(u32, Batch)>], block: &Block) {
+    /// `before`: the passes of blocks that count as one with this.
+    fn sort_into(&self, batches: &mut [Vec<(u32, Batch)>], block: &Block, before: u32) {
         for &Sample {
             point,
             subject,
@@ -139,10 +152,26 @@ impl Table {
         } in &block.samples
         {
             if point < self.points && subject < self.subjects {
-                batches[point * self.subjects + subject].push((pass, batch));
+                batches[point * self.subjects + subject].push((before.saturating_add(pass), batch));
             }
         }
     }
+}
+
+/// Blocks that count as one, in the order of their first.
+fn groups(run: &Run, builds: usize) -> Vec<Vec<&Block>> {
+    let mut groups: Vec<Vec<&Block>> = Vec::new();
+    for (i, block) in run.complete_blocks().enumerate() {
+        let group = if builds > 1 {
+            block.number as usize % builds
+        } else {
+            i
+        };
+        groups.resize(groups.len().max(group + 1), Vec::new());
+        groups[group].push(block);
+    }
+    groups.retain(|group| !group.is_empty());
+    groups
 }
 
 impl Visit {

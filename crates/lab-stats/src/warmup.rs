@@ -52,8 +52,8 @@ pub fn classify(times: &[f64]) -> Behaviour {
 }
 
 /// The first indices of the segments after the first, in the least costly division of `values`
-/// into segments of constant mean, each of at least `least` values: the cost is the sum of squared deviations from the
-/// segments' means, plus `penalty` · ln(n) for each change.
+/// into segments of constant mean, each of at least `least` values: the cost is the sum of squared deviations from
+/// the segments' means, plus `penalty` · ln(n) for each change.
 pub fn change_points(values: &[f64], penalty: f64, least: usize) -> Vec<usize> {
     let sums = Sums::new(values);
     let penalty = penalty * (values.len() as f64).ln();

@@ -2,6 +2,7 @@
 //! Tests of the built program from outside: commands in, exit codes, messages and run files out.
 
 mod bad_input;
+mod builds;
 mod compare;
 mod faults;
 mod full_disk;

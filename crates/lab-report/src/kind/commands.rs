@@ -8,7 +8,7 @@ use crate::chart::file_name;
 use crate::document::{
     Axis, Cell, Chart, Distribution, DistributionLine, Drawing, Finding, Scale, Section, Table,
 };
-use lab_model::{Command, Commands, Cores, Metric, PointId, Subject, SubjectId, Unit};
+use lab_model::{Command, Commands, Cores, Metric, Plan, PointId, Subject, SubjectId, Unit};
 use lab_stats::results::Over;
 use std::collections::BTreeMap;
 
@@ -246,10 +246,26 @@ fn how(scope: &Scope, commands: &Commands) -> Vec<String> {
             pairs(scope),
             took(scope),
         ),
+        builds(scope.plan),
         format!("Each run had {input} on its standard input.{output}"),
         "Times are typical times: the median over blocks of the interquartile mean. Mean times count every run."
             .into(),
     ]
+}
+
+/// Of revisions: how many builds of each were measured, and what that leaves out.
+fn builds(plan: &Plan) -> String {
+    match plan.builds() {
+        _ if !plan.of_revisions() => String::new(),
+        1 => "There was one build of each revision (n = 1 build): what another build of it would differ by, in link \
+              order or paths, is in no interval. `--builds 10` measures it."
+            .into(),
+        n => format!(
+            "There were {n} builds of each revision (n = {n} builds), in folders whose names have random lengths. \
+             Blocks took them in turns, with an environment of random size for each process. All blocks of a build are \
+             one value, so that intervals hold for builds."
+        ),
+    }
 }
 
 /// Where the commands ran: as the plan says, or as the pilot found.

@@ -234,6 +234,11 @@ fn would_decide(measured: &Measured, open: &[Option<u32>]) -> String {
         }
         _ => return "; more time would hardly decide most of them".into(),
     };
+    if measured.plan.builds() > 1 {
+        return format!(
+            "; about {blocks} builds would probably decide {of_them} (--builds {blocks})"
+        );
+    }
     let time = forecast::time_for(measured.run, *blocks);
     let time = time.map_or(String::new(), |time| format!(" (--for {time})"));
     format!("; about {blocks} blocks would probably decide {of_them}{time}")
@@ -244,6 +249,10 @@ fn few_blocks(measured: &Measured) -> Option<String> {
     let few = measured.results.warned(WarningKind::FewBlocks);
     let compared = !measured.results.comparisons.is_empty();
     (few && compared).then(|| match measured.results.blocks {
+        2.. if measured.plan.builds() > 1 => {
+            let builds = measured.plan.builds();
+            format!("Intervals from {builds} builds take builds to scatter normally.")
+        }
         1 => "One block says nothing of how blocks scatter.".into(),
         n => format!("Intervals from {n} blocks take blocks to scatter normally."),
     })

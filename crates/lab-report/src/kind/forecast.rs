@@ -9,7 +9,7 @@ use lab_model::{Metric, Plan, Unit};
 use lab_stats::power::{Blocks, DIFFERENCES, Forecast, LEVEL, POWERS, Place};
 
 /// Comparisons that are listed one by one.
-const LISTED: usize = 8;
+const LISTED: usize = 3;
 
 /// What a run of `plan` would take, on one screen.
 pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
@@ -29,8 +29,7 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
         section.push(places(forecast, plan));
     }
     section.text(format!(
-        "In brackets: what the scatter may be after {}, at {}. Blocks are taken to scatter normally. All that the run \
-         compares holds together{}.",
+        "In brackets: by what the scatter may be after {}, at {}.{}",
         count(forecast.blocks as usize, "block"),
         say::percent(LEVEL),
         looks(plan),
@@ -50,12 +49,11 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
 }
 
 fn looks(plan: &Plan) -> String {
-    match plan.measure.looks.is_empty() {
-        true => String::new(),
-        false => ", and pays for its looks. More blocks than its last look has take --blocks, and so does a \
-                  difference within the margin"
-            .into(),
-    }
+    plan.measure.looks.iter().max().map_or(String::new(), |last| {
+        format!(
+            " The looks are paid for. More than {last} blocks, or a difference within the margin, take --blocks."
+        )
+    })
 }
 
 /// The difference that is at least the margin, in a sentence.

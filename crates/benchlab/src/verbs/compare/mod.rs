@@ -40,7 +40,11 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
         )),
         _ => {
             refuse(&[of_load(args)], "two URLs", "commands are run, not loaded")?;
-            if args.rev.is_empty() {
+            if args.rev.is_empty() && args.builds.is_some() {
+                Err(Exit::wrong(
+                    "--builds is for revisions: give them with --rev",
+                ))
+            } else if args.rev.is_empty() {
                 commands::commands(cli, args)
             } else {
                 revisions::revisions(cli, args)
@@ -77,6 +81,7 @@ fn of_commands(args: &CompareArgs) -> Given {
         ("--pairs", args.pairs.is_some()),
         ("--control", args.control),
         ("--plan", args.plan.is_some()),
+        ("--builds", args.builds.is_some()),
     ]
 }
 

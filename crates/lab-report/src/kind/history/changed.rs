@@ -107,7 +107,7 @@ impl<'r, 'a> Changes<'r, 'a> {
             _ if found == 0 => "No ratio and no baseline's time changed from one run on: of histories in which \
                                 nothing changes, 5 % at the most would show a change."
                 .into(),
-            _ => "A change is said to be with its first run; it may be one or two runs earlier or later. Of histories \
+            _ => "A change is said to be with its first run; it may be a run or two off. Of histories \
                   in which nothing changes, 5 % at the most show a change."
                 .into(),
         }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `--builds`: several builds of each revision, of which blocks take turns.
+
+use crate::project::{BENCHLAB, Ended, Project, ended};
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+
+/// A repository of two commits, whose `prog` notes where it runs and the size of its environment.
+fn repository() -> Project {
+    let project = Project::noop(&[]);
+    let git = |args: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=T", "-c", "user.email=t@example.org"]);
+        let done = git.args(args).current_dir(project.path()).output();
+        assert!(done.expect("git is there").status.success(), "{args:?}");
+    };
+    git(&["init", "-q", "-b", "main"]);
+    let log = project.join("runs.log").display().to_string();
+    for message in ["first", "second"] {
+        let text =
+            format!("#!/bin/sh\n# {message}\necho \"$PWD ${{#BENCHLAB_PADDING}}\" >> {log}\n");
+        fs::write(project.join("prog"), text).unwrap();
+        fs::set_permissions(project.join("prog"), fs::Permissions::from_mode(0o755)).unwrap();
+        git(&["add", "prog"]);
+        git(&["commit", "-q", "-m", message]);
+    }
+    project
+}
+
+fn compare(project: &Project, args: &[&str]) -> Ended {
+    let mut command = Command::new(BENCHLAB);
+    command.args(["compare", "--pairs", "1", "--seed", "7", "--rev", "HEAD~1"]);
+    command.args(args).args(["--", "./prog"]);
+    command.current_dir(project.path()).stdin(Stdio::null());
+    command.env("BENCHLAB_PROJECT", project.path());
+    ended(command.output().expect("benchlab starts"))
+}
+
+fn report(project: &Project) -> String {
+    let file = project.file().display().to_string();
+    let text = project.call(&["report", &file, "--full"]).stdout;
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn blocks_take_builds_in_turns_and_each_build_is_one_value() {
+    let project = repository();
+    let log = project.join("setup.log").display().to_string();
+    let setup = format!("echo \"$PWD $BENCHLAB_BUILD $BENCHLAB_BUILD_SEED\" >> {log}");
+    let asked = [
+        "--rev", "HEAD", "--builds", "3", "--blocks", "6", "--setup", &setup,
+    ];
+    compare(&project, &asked).expect(0);
+    let lines = |file: &str| -> Vec<Vec<String>> {
+        let text = fs::read_to_string(project.join(file)).unwrap();
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect();
+        text.lines().map(words).collect()
+    };
+    let made = lines("setup.log");
+    let column = |lines: &[Vec<String>], i: usize| -> BTreeSet<String> {
+        lines.iter().map(|words| words[i].clone()).collect()
+    };
+    assert_eq!(made.len(), 6, "{made:?}");
+    assert_eq!(
+        column(&made, 0).len(),
+        6,
+        "a folder for each build: {made:?}"
+    );
+    assert_eq!(column(&made, 1).len(), 3, "{made:?}");
+    assert_eq!(column(&made, 2).len(), 6, "a seed for each build: {made:?}");
+    let lengths: BTreeSet<usize> = made.iter().map(|words| words[0].len()).collect();
+    assert!(lengths.len() > 1, "paths of several lengths: {made:?}");
+    let runs = lines("runs.log");
+    assert_eq!(
+        column(&runs, 0),
+        column(&made, 0),
+        "all builds are measured"
+    );
+    assert!(
+        column(&runs, 1).len() > 4,
+        "environments of several sizes: {runs:?}"
+    );
+    // The last block's turns are of the third build of each.
+    let third: BTreeSet<String> = made
+        .iter()
+        .filter(|w| w[1] == "3")
+        .map(|w| w[0].clone())
+        .collect();
+    assert_eq!(column(&runs[runs.len() - 4..], 0), third);
+    let run = project.load();
+    let results = lab_stats::results::results(&run);
+    assert_eq!(results.blocks, 6);
+    assert_eq!(results.comparisons[0].blocks, 3, "builds are what counts");
+    assert!(report(&project).contains("(n = 3 builds)"));
+}
+
+#[test]
+fn without_builds_the_report_says_that_there_was_one() {
+    let project = repository();
+    compare(&project, &["--rev", "HEAD", "--blocks", "2"]).expect(0);
+    assert!(report(&project).contains("(n = 1 build)"));
+}
+
+#[test]
+fn what_does_not_go_with_builds_is_refused() {
+    let project = repository();
+    let says = |args: &[&str], text: &str| {
+        let refused = compare(&project, &[&["--builds", "3"], args].concat());
+        refused.expect(2);
+        assert!(refused.stderr.contains(text), "{}", refused.stderr);
+    };
+    says(&["--rev", "."], "--builds takes commits");
+    says(
+        &["--rev", "HEAD", "--blocks", "2"],
+        "each build takes a block at least",
+    );
+    says(&["--rev", "HEAD", "--plan"], "--plan counts blocks");
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Several builds of each revision: intervals hold for builds where builds differ, and blocks of one build as if they
+//! were independent would not. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test builds` writes the table.
+
+mod documents;
+mod simulator;
+
+use documents::percent;
+use lab_model::{Command, Ending, Metric, Run};
+use lab_stats::analysis::Verdict;
+use lab_stats::results::results;
+use simulator::{CALM, Random, Simulator, World, most};
+
+/// A run of one subject with the baseline, of so many builds each, whose times scatter by `scatter`; the two take
+/// equal time on average.
+fn run(builds: usize, blocks: u32, scatter: f64, seed: u64) -> Run {
+    let world = World {
+        ratios: vec![1.0],
+        ..CALM
+    };
+    let mut run = simulator::run(&world, seed, 4);
+    let plan = run.plan.as_mut().unwrap();
+    plan.subjects.pop();
+    plan.measure.looks.clear();
+    for subject in &mut plan.subjects {
+        subject.command = Some(Command {
+            builds: (0..builds).map(|i| i.to_string()).collect(),
+            ..Command::default()
+        });
+    }
+    let mut random = Random(seed ^ 0xb01d);
+    let luck: Vec<f64> = (0..2 * builds)
+        .map(|_| (scatter * random.normal()).exp())
+        .collect();
+    let mut simulator = Simulator::new(&world, seed);
+    for block in 0..blocks as usize {
+        simulator.add_block(&mut run);
+        for sample in &mut run.blocks[block].samples {
+            let factor = luck[2 * (block % builds) + sample.subject];
+            sample.batch.wall_ns = (sample.batch.wall_ns as f64 * factor) as u64;
+        }
+    }
+    run.ending = Some(Ending::Blocks);
+    run
+}
+
+/// Whether the interval misses 1, and whether the verdict is false; without `builds`, of blocks as if each were a
+/// replicate.
+fn wrong(mut run: Run, builds: bool) -> (bool, bool) {
+    if !builds {
+        let plan = run.plan.as_mut().unwrap();
+        plan.subjects.iter_mut().for_each(|s| s.command = None);
+    }
+    let results = results(&run);
+    let comparison = results.comparison(1, 0, &Metric::WALL).unwrap();
+    let ratio = comparison.ratio;
+    let verdict = matches!(comparison.verdict, Some(Verdict::Faster | Verdict::Slower));
+    (ratio.low > 1.0 || ratio.high < 1.0, verdict)
+}
+
+#[test]
+fn intervals_hold_for_builds_that_differ() {
+    let mut rows = Vec::new();
+    let kinds = [
+        (4, 24, 0.02),
+        (6, 24, 0.02),
+        (10, 40, 0.0),
+        (10, 40, 0.005),
+        (10, 40, 0.02),
+        (10, 33, 0.02),
+        (20, 40, 0.02),
+    ];
+    for (builds, blocks, scatter) in kinds {
+        let all = documents::runs(1000, 150);
+        let (mut missed, mut naive) = (0, 0);
+        for seed in 0..all {
+            let run = run(builds, blocks, scatter, seed << 8 | builds as u64);
+            missed += u64::from(wrong(run.clone(), true).0);
+            naive += u64::from(wrong(run, false).0);
+        }
+        println!("{builds} builds, {blocks} blocks, {scatter}: {missed} and {naive} of {all}");
+        assert!(
+            missed <= most(all, 0.05),
+            "{builds} {blocks} {scatter}: {missed} of {all}"
+        );
+        if scatter >= 0.02 && builds <= 10 {
+            assert!(naive > 3 * all / 20, "the check itself: {naive} of {all}");
+        }
+        rows.push(vec![
+            builds.to_string(),
+            blocks.to_string(),
+            percent(scatter),
+            percent(missed as f64 / all as f64),
+            percent(naive as f64 / all as f64),
+        ]);
+    }
+    let head = [
+        "builds of each",
+        "blocks",
+        "scatter of a build",
+        "interval misses",
+        "it would, if blocks were replicates",
+    ];
+    let table = documents::table(&head, &rows);
+    println!("{table}");
+    documents::update("builds", &table);
+}
+
+#[test]
+fn all_blocks_of_a_build_are_one_value() {
+    let results = results(&run(10, 33, 0.02, 1));
+    assert_eq!(results.blocks, 33);
+    assert_eq!(results.comparison(1, 0, &Metric::WALL).unwrap().blocks, 10);
+}
