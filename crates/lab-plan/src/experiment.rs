@@ -12,6 +12,7 @@ use lab_model::{Check, Cores, Kind, Metric, Plan, Proof, Serving, Target, Target
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use toml::Spanned;
 
 /// An experiment with all that it offers.
 #[derive(Clone, Debug)]
@@ -63,6 +64,9 @@ pub struct Recipe {
     /// Commands, run in the project's folder.
     pub build: Vec<Vec<String>>,
 }
+
+/// The swept parameter of a case and its values.
+type Sweep = Option<(String, Vec<u64>)>;
 
 impl Experiment {
     /// Reads `experiments/NAME/experiment.toml`. Errors name file, line and the nearest valid word.
@@ -190,7 +194,7 @@ impl Reader<'_> {
         named.iter().map(|kind| self.target(kind, file)).collect()
     }
 
-    fn target(&self, kind: &toml::Spanned<Kind>, file: &File) -> Result<Target, PlanError> {
+    fn target(&self, kind: &Spanned<Kind>, file: &File) -> Result<Target, PlanError> {
         let (span, kind) = (kind.span(), *kind.get_ref());
         let name = kind.name();
         let named = file.experiment.targets.iter();
@@ -225,15 +229,11 @@ impl Reader<'_> {
 
     /// The targets of a list, all if it is empty. An experiment without targets has one place for its
     /// points.
-    fn places(
-        &self,
-        named: &[toml::Spanned<Kind>],
-        kinds: &[Kind],
-    ) -> Result<Vec<TargetId>, PlanError> {
+    fn places(&self, named: &[Spanned<Kind>], kinds: &[Kind]) -> Result<Vec<TargetId>, PlanError> {
         if named.is_empty() {
             return Ok((0..kinds.len().max(1)).collect());
         }
-        let place = |named: &toml::Spanned<Kind>| {
+        let place = |named: &Spanned<Kind>| {
             let found = kinds.iter().position(|k| k == named.get_ref());
             found.ok_or_else(|| self.no_target(named.span(), *named.get_ref(), kinds))
         };
@@ -300,11 +300,11 @@ impl Reader<'_> {
     /// The metrics that a case names.
     fn told(
         &self,
-        named: &[toml::Spanned<String>],
+        named: &[Spanned<String>],
         metrics: &[Metric],
     ) -> Result<Vec<Metric>, PlanError> {
         let ids = || metrics.iter().map(|metric| &*metric.id);
-        let told = |name: &toml::Spanned<String>| {
+        let told = |name: &Spanned<String>| {
             let found = metrics.iter().find(|m| m.id == **name.get_ref());
             found.cloned().ok_or_else(|| {
                 let why = format!("there is no [[metric]] `{}`", name.get_ref());
@@ -317,7 +317,7 @@ impl Reader<'_> {
     fn factor(
         &self,
         name: &str,
-        factor: &toml::Spanned<file::Factor>,
+        factor: &Spanned<file::Factor>,
         kinds: &[Kind],
     ) -> Result<Factor, PlanError> {
         let span = factor.span();
@@ -348,20 +348,16 @@ impl Reader<'_> {
 
     fn statements(
         &self,
-        statements: &BTreeMap<String, toml::Spanned<Count>>,
-        sweep: &Option<(String, Vec<u64>)>,
+        statements: &BTreeMap<String, Spanned<Count>>,
+        sweep: &Sweep,
     ) -> Result<Vec<(String, Count)>, PlanError> {
-        let statement = |(word, count): (&String, &toml::Spanned<Count>)| {
+        let statement = |(word, count): (&String, &Spanned<Count>)| {
             Ok((word.clone(), self.count(count, sweep)?))
         };
         statements.iter().map(statement).collect()
     }
 
-    fn count(
-        &self,
-        count: &toml::Spanned<Count>,
-        sweep: &Option<(String, Vec<u64>)>,
-    ) -> Result<Count, PlanError> {
+    fn count(&self, count: &Spanned<Count>, sweep: &Sweep) -> Result<Count, PlanError> {
         self.known_sweep(count.get_ref(), count.span(), sweep)?;
         Ok(count.get_ref().clone())
     }
@@ -371,7 +367,7 @@ impl Reader<'_> {
         &self,
         count: &Count,
         span: Range<usize>,
-        sweep: &Option<(String, Vec<u64>)>,
+        sweep: &Sweep,
     ) -> Result<(), PlanError> {
         match count {
             Count::Sweep(name) if sweep.as_ref().is_none_or(|(sweep, _)| sweep != name) => {
@@ -381,7 +377,7 @@ impl Reader<'_> {
         }
     }
 
-    fn sweep(&self, case: &file::Case) -> Result<Option<(String, Vec<u64>)>, PlanError> {
+    fn sweep(&self, case: &file::Case) -> Result<Sweep, PlanError> {
         let mut sweeps = case.sweep.iter();
         let Some((name, values)) = sweeps.next() else {
             return Ok(None);
@@ -440,7 +436,7 @@ impl Reader<'_> {
         &self,
         case: &file::Case,
         factors: &[Factor],
-        sweep: &Option<(String, Vec<u64>)>,
+        sweep: &Sweep,
     ) -> Result<BTreeMap<String, Vec<u64>>, PlanError> {
         let Some(thin) = &case.thin else {
             return Ok(BTreeMap::new());
@@ -470,11 +466,7 @@ impl Reader<'_> {
         each.into_iter().map(one).collect()
     }
 
-    fn writes(
-        &self,
-        writes: &toml::Spanned<file::Writes>,
-        sweep: &Option<(String, Vec<u64>)>,
-    ) -> Result<(), PlanError> {
+    fn writes(&self, writes: &Spanned<file::Writes>, sweep: &Sweep) -> Result<(), PlanError> {
         let file::Writes {
             rows,
             transactions,
@@ -516,8 +508,8 @@ impl Reader<'_> {
         Ok(found.into_iter().flatten().collect())
     }
 
-    fn known_needs(&self, needs: &[toml::Spanned<String>]) -> Result<(), PlanError> {
-        let unknown = |n: &&toml::Spanned<String>| self.toolchains.get(n.get_ref()).is_none();
+    fn known_needs(&self, needs: &[Spanned<String>]) -> Result<(), PlanError> {
+        let unknown = |n: &&Spanned<String>| self.toolchains.get(n.get_ref()).is_none();
         match needs.iter().find(unknown) {
             None => Ok(()),
             Some(need) => Err(self
@@ -534,7 +526,7 @@ impl Reader<'_> {
         subject: &file::Subject,
         made: &file::Made,
         target: TargetId,
-        services: &[toml::Spanned<String>],
+        services: &[Spanned<String>],
     ) -> Result<Subject, PlanError> {
         let needs = made.needs.as_deref().unwrap_or_default();
         let sources = made.sources.as_deref().unwrap_or_default();
@@ -544,7 +536,7 @@ impl Reader<'_> {
             let why = format!("there is no `{}` in the project", source.get_ref());
             return Err(self.at(source.span(), why));
         }
-        let words = |names: &[toml::Spanned<String>]| {
+        let words = |names: &[Spanned<String>]| {
             names
                 .iter()
                 .map(|n| n.get_ref().clone())
@@ -591,8 +583,8 @@ impl Reader<'_> {
         }
     }
 
-    fn without(&self, words: &[toml::Spanned<String>]) -> Result<Vec<(String, String)>, PlanError> {
-        let pair = |word: &toml::Spanned<String>| {
+    fn without(&self, words: &[Spanned<String>]) -> Result<Vec<(String, String)>, PlanError> {
+        let pair = |word: &Spanned<String>| {
             let pair = word.get_ref().split_once('=');
             pair.map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .ok_or_else(|| self.at(word.span(), "NAME=VALUE is wanted, such as statement=text"))
@@ -602,7 +594,7 @@ impl Reader<'_> {
 
     fn unique<'n>(
         &self,
-        names: impl Iterator<Item = &'n toml::Spanned<String>>,
+        names: impl Iterator<Item = &'n Spanned<String>>,
         what: &str,
     ) -> Result<(), PlanError> {
         let mut seen = HashSet::new();

@@ -11,6 +11,7 @@ mod error;
 mod histogram;
 mod hlog;
 mod read;
+mod record;
 mod schema;
 mod sound;
 mod write;

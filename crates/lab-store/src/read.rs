@@ -3,11 +3,12 @@
 
 use crate::error::StoreError;
 use crate::histogram;
+use crate::record::Record;
 use crate::schema;
 use crate::sound;
 use lab_model::{
-    Batch, Block, Counts, Disturbance, Exit, Failure, Imported, Latencies, LogLine, Metric, Pilot,
-    Process, Reading, Resources, Run, Sample, Service, Setting, Slice,
+    Batch, Block, Counts, Disturbance, Exit, Failure, Imported, Latencies, Metric, Pilot, Process,
+    Reading, Resources, Run, Sample, Service, Slice,
 };
 use rusqlite::types::{FromSql, Type};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
@@ -177,19 +178,9 @@ fn read_run(db: &Connection, name: String) -> rusqlite::Result<Run> {
         blocks: blocks(db)?,
         looks: rows(db, "SELECT blocks FROM look ORDER BY rowid", |r| r.get(0))?,
         ending: ending.map(|w| word(&w)).transpose()?,
-        settings: settings(db)?,
+        settings: records(db)?,
         failures: failures(db)?,
-        log: rows(
-            db,
-            "SELECT subject, block, line FROM log ORDER BY rowid",
-            |r| {
-                Ok(LogLine {
-                    subject: r.get(0)?,
-                    block: r.get(1)?,
-                    line: r.get(2)?,
-                })
-            },
-        )?,
+        log: records(db)?,
         services: services(db)?,
         lab_cost: cpu.zip(memory),
         imports: rows(db, "SELECT json FROM import ORDER BY id", |r| {
@@ -282,23 +273,12 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
         .map(|(i, (id, _))| (*id, i))
         .collect();
     let mut blocks: Vec<Block> = found.into_iter().map(|(_, block)| block).collect();
-    fill(
-        db,
-        "SELECT block, subject, startup_ns, startup_cpu_ns FROM process",
-        &index,
-        |i, r| {
-            blocks[i].processes.push(Process {
-                subject: r.get(1)?,
-                startup_ns: r.get(2)?,
-                startup_cpu_ns: r.get(3)?,
-            });
-            Ok(())
-        },
-    )?;
-    let sql = "SELECT block, subject, point, rss_bytes, peak_rss_bytes, threads, user_ns, sys_ns,
-                      voluntary_switches, involuntary_switches, server_bytes FROM resource";
-    fill(db, sql, &index, |i, r| {
-        blocks[i].resources.push(resources(r)?);
+    fill(db, Process::SELECT, &index, |i, r| {
+        blocks[i].processes.push(Process::read(r)?);
+        Ok(())
+    })?;
+    fill(db, Resources::SELECT, &index, |i, r| {
+        blocks[i].resources.push(Resources::read(r)?);
         Ok(())
     })?;
     let sql = "SELECT block, point, subject, pass, turn, operations, wall_ns, cpu_ns, server_cpu_ns
@@ -313,10 +293,8 @@ fn blocks(db: &Connection) -> rusqlite::Result<Vec<Block>> {
         });
         Ok(())
     })?;
-    let sql = "SELECT block, point, subject, pass, user_ns, sys_ns, peak_rss_bytes, minor_faults,
-                      major_faults, voluntary_switches, involuntary_switches, status FROM exit";
-    fill(db, sql, &index, |i, r| {
-        blocks[i].exits.push(exit(r)?);
+    fill(db, Exit::SELECT, &index, |i, r| {
+        blocks[i].exits.push(Exit::read(r)?);
         Ok(())
     })?;
     let sql = "SELECT block, point, subject, pass, bucket, operations FROM latency";
@@ -331,10 +309,9 @@ fn readings(
     index: &HashMap<i64, usize>,
     blocks: &mut [Block],
 ) -> rusqlite::Result<()> {
-    let sql = "SELECT block, subject, point, pass, metric, value, redone FROM reading";
     let mut redone_turns = HashSet::new();
-    fill(db, sql, index, |i, r| {
-        let (reading, redone) = (reading(r)?, r.get::<_, u32>(6)?);
+    fill(db, Reading::SELECT, index, |i, r| {
+        let (redone, reading) = (r.get::<_, u32>(1)?, Reading::read(r)?);
         let turn = (i, reading.subject, reading.point, reading.pass, redone);
         if redone == 0 {
             blocks[i].readings.push(reading);
@@ -342,16 +319,6 @@ fn readings(
             blocks[i].redone_readings += 1;
         }
         Ok(())
-    })
-}
-
-fn reading(r: &Row) -> rusqlite::Result<Reading> {
-    Ok(Reading {
-        subject: r.get(1)?,
-        point: r.get(2)?,
-        pass: r.get(3)?,
-        metric: r.get(4)?,
-        value: r.get(5)?,
     })
 }
 
@@ -451,52 +418,6 @@ fn latency(all: &mut Vec<Latencies>, r: &Row) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn exit(r: &Row) -> rusqlite::Result<Exit> {
-    Ok(Exit {
-        point: r.get(1)?,
-        subject: r.get(2)?,
-        pass: r.get(3)?,
-        user_ns: r.get(4)?,
-        sys_ns: r.get(5)?,
-        peak_rss_bytes: r.get(6)?,
-        minor_faults: r.get(7)?,
-        major_faults: r.get(8)?,
-        voluntary_switches: r.get(9)?,
-        involuntary_switches: r.get(10)?,
-        status: r.get(11)?,
-    })
-}
-
-fn resources(r: &Row) -> rusqlite::Result<Resources> {
-    Ok(Resources {
-        subject: r.get(1)?,
-        point: r.get(2)?,
-        rss_bytes: r.get(3)?,
-        peak_rss_bytes: r.get(4)?,
-        threads: r.get(5)?,
-        user_ns: r.get(6)?,
-        sys_ns: r.get(7)?,
-        voluntary_switches: r.get(8)?,
-        involuntary_switches: r.get(9)?,
-        server_bytes: r.get(10)?,
-    })
-}
-
-fn settings(db: &Connection) -> rusqlite::Result<Vec<Setting>> {
-    rows(
-        db,
-        "SELECT subject, point, key, value FROM setting ORDER BY rowid",
-        |r| {
-            Ok(Setting {
-                subject: r.get(0)?,
-                point: r.get(1)?,
-                key: r.get(2)?,
-                value: r.get(3)?,
-            })
-        },
-    )
-}
-
 fn failures(db: &Connection) -> rusqlite::Result<Vec<Failure>> {
     let sql = "SELECT subject, point, block, kind, message, log FROM failure ORDER BY rowid";
     rows(db, sql, |r| {
@@ -531,6 +452,11 @@ fn rows<T>(
     read: impl FnMut(&Row) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<Vec<T>> {
     db.prepare(sql)?.query_map([], read)?.collect()
+}
+
+/// All of a table without keys, in the order in which they were written.
+fn records<T: Record>(db: &Connection) -> rusqlite::Result<Vec<T>> {
+    rows(db, &format!("{} ORDER BY rowid", T::SELECT), T::read)
 }
 
 /// Reads rows whose first column is a block's id, in the order in which they were written.

@@ -51,58 +51,24 @@ fn plan_misfit(plan: &Plan) -> Option<String> {
 
 /// All that belongs to a subject and, for most, a point.
 fn ids(run: &Run) -> impl Iterator<Item = (&'static str, SubjectId, Option<PointId>)> {
-    let pilots = run
-        .pilots
-        .iter()
-        .map(|p| ("a pilot", p.subject, Some(p.point)));
-    let settings = run
-        .settings
-        .iter()
-        .map(|s| ("a setting", s.subject, s.point));
-    let failures = run
-        .failures
-        .iter()
-        .map(|f| ("a failure", f.subject, f.point));
-    let lines = run.log.iter().map(|l| ("a log line", l.subject, None));
+    // Each kind of row, and what it belongs to.
+    macro_rules! ids {
+        ($rows:expr, $what:literal, $row:ident: $point:expr) => {
+            $rows.iter().map(|$row| ($what, $row.subject, $point))
+        };
+    }
     let in_blocks = run.blocks.iter().flat_map(|block| {
-        let processes = block
-            .processes
-            .iter()
-            .map(|p| ("a process", p.subject, None));
-        let resources = block
-            .resources
-            .iter()
-            .map(|r| ("a resource", r.subject, Some(r.point)));
-        let samples = block
-            .samples
-            .iter()
-            .map(|s| ("a sample", s.subject, Some(s.point)));
-        let exits = block
-            .exits
-            .iter()
-            .map(|e| ("an exit", e.subject, Some(e.point)));
-        let latencies = block
-            .latencies
-            .iter()
-            .map(|l| ("a latency", l.subject, Some(l.point)));
-        let slices = block
-            .slices
-            .iter()
-            .map(|s| ("a slice", s.subject, Some(s.point)));
-        let readings = block
-            .readings
-            .iter()
-            .map(|r| ("a reading", r.subject, Some(r.point)));
-        let measured = processes.chain(resources).chain(samples);
-        measured
-            .chain(exits)
-            .chain(latencies)
-            .chain(slices)
-            .chain(readings)
+        ids!(block.processes, "a process", r: None)
+            .chain(ids!(block.resources, "a resource", r: Some(r.point)))
+            .chain(ids!(block.samples, "a sample", r: Some(r.point)))
+            .chain(ids!(block.exits, "an exit", r: Some(r.point)))
+            .chain(ids!(block.latencies, "a latency", r: Some(r.point)))
+            .chain(ids!(block.slices, "a slice", r: Some(r.point)))
+            .chain(ids!(block.readings, "a reading", r: Some(r.point)))
     });
-    pilots
-        .chain(settings)
-        .chain(failures)
-        .chain(lines)
+    ids!(run.pilots, "a pilot", r: Some(r.point))
+        .chain(ids!(run.settings, "a setting", r: r.point))
+        .chain(ids!(run.failures, "a failure", r: r.point))
+        .chain(ids!(run.log, "a log line", r: None))
         .chain(in_blocks)
 }

@@ -3,6 +3,7 @@
 
 use crate::error::StoreError;
 use crate::histogram;
+use crate::record::Record;
 use crate::schema;
 use lab_model::{
     Batch, BlockState, Disturbance, Ending, Exit, Failure, Host, Imported, Latencies, LogLine,
@@ -49,12 +50,15 @@ impl RunWriter {
     fn fill_new(path: &Path, lab_version: &str, started_unix_s: f64) -> Result<Self> {
         let run = Self::open_locked(path)?;
         // Before there is a WAL, so that the file itself says what it is from now on.
-        run.in_transaction(|db| {
+        let tables = |db: &Connection| {
             db.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
             db.pragma_update(None, "user_version", schema::VERSION)?;
-            db.execute_batch(schema::TABLES)?;
-            set(db, "lab_version", lab_version)?;
-            set(db, "started_unix_s", started_unix_s)
+            db.execute_batch(schema::TABLES)
+        };
+        run.in_transaction(|| {
+            tables(&run.db).map_err(|e| run.error(e))?;
+            run.set("lab_version", lab_version)?;
+            run.set("started_unix_s", started_unix_s)
         })?;
         run.write_ahead()
     }
@@ -111,17 +115,17 @@ impl RunWriter {
     /// Keeps the plan, its subjects and points.
     pub fn plan(&self, plan: &Plan) -> Result<()> {
         let target = |id: usize| plan.targets.get(id).map(|t| t.kind.name());
-        self.in_transaction(|db| {
-            set(db, "plan", json(plan))?;
+        self.in_transaction(|| {
+            self.set("plan", json(plan))?;
             for (id, s) in plan.subjects.iter().enumerate() {
-                db.execute(
+                self.execute(
                     "INSERT INTO subject VALUES (?, ?, ?, ?, ?)",
                     params![id, s.name, s.language, s.driver, target(s.target)],
                 )?;
             }
             for (id, p) in plan.points.iter().enumerate() {
                 let case = &plan.cases[p.case].name;
-                db.execute(
+                self.execute(
                     "INSERT INTO point VALUES (?, ?, ?, ?, ?)",
                     params![id, case, plan.label(id), p.x, target(p.target)],
                 )?;
@@ -145,19 +149,16 @@ impl RunWriter {
 
     /// Keeps a setting that was read back.
     pub fn setting(&self, s: &Setting) -> Result<()> {
-        self.execute(
-            "INSERT INTO setting VALUES (?, ?, ?, ?)",
-            params![s.subject, s.point, s.key, s.value],
-        )
+        self.record(&[], s)
     }
 
     /// Keeps what a server that subjects use is, and what it read back.
     pub fn service(&self, s: &Service) -> Result<()> {
-        self.in_transaction(|db| {
-            db.execute("DELETE FROM service WHERE target = ?", [s.target])?;
+        self.in_transaction(|| {
+            self.execute("DELETE FROM service WHERE target = ?", [s.target])?;
             for (key, value) in &s.facts {
                 let row = params![s.target, key, value];
-                db.execute("INSERT INTO service VALUES (?, ?, ?)", row)?;
+                self.execute("INSERT INTO service VALUES (?, ?, ?)", row)?;
             }
             Ok(())
         })
@@ -178,8 +179,8 @@ impl RunWriter {
 
     /// Keeps what the pilot found, all or nothing.
     pub fn pilot(&self, p: &Pilot) -> Result<()> {
-        self.in_transaction(|db| {
-            db.execute(
+        self.in_transaction(|| {
+            self.execute(
                 "INSERT INTO pilot VALUES (?, ?, ?, ?, ?, ?)",
                 params![
                     p.subject,
@@ -190,17 +191,16 @@ impl RunWriter {
                     p.cold_ns
                 ],
             )?;
-            let mut insert =
-                db.prepare_cached("INSERT INTO pilot_batch VALUES (?, ?, ?, ?, ?, ?)")?;
             for (position, b) in p.batches.iter().enumerate() {
-                insert.execute(params![
+                let row = params![
                     p.subject,
                     p.point,
                     position,
                     b.operations,
                     b.wall_ns,
                     b.cpu_ns
-                ])?;
+                ];
+                self.execute("INSERT INTO pilot_batch VALUES (?, ?, ?, ?, ?, ?)", row)?;
             }
             Ok(())
         })
@@ -246,10 +246,7 @@ impl RunWriter {
 
     /// Keeps a log line.
     pub fn log(&self, l: &LogLine) -> Result<()> {
-        self.execute(
-            "INSERT INTO log VALUES (?, ?, ?)",
-            params![l.subject, l.block, l.line],
-        )
+        self.record(&[], l)
     }
 
     /// Keeps imported figures.
@@ -278,7 +275,14 @@ impl RunWriter {
     }
 
     fn set(&self, key: &str, value: impl ToSql) -> Result<()> {
-        set(&self.db, key, value).map_err(|e| self.error(e))
+        self.execute(
+            "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+            params![key, value],
+        )
+    }
+
+    fn record<T: Record>(&self, keys: &[&dyn ToSql], record: &T) -> Result<()> {
+        self.execute(T::INSERT, &record.values(keys)[..])
     }
 
     fn execute(&self, sql: &str, args: impl rusqlite::Params) -> Result<()> {
@@ -286,13 +290,12 @@ impl RunWriter {
         run().map(drop).map_err(|e| self.error(e))
     }
 
-    fn in_transaction(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<()> {
-        let run = || {
-            let transaction = self.db.unchecked_transaction()?;
-            work(&transaction)?;
-            transaction.commit()
-        };
-        run().map_err(|e| self.error(e))
+    /// All that is written meanwhile, or nothing.
+    fn in_transaction(&self, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        let begun = self.db.unchecked_transaction();
+        let transaction = begun.map_err(|e| self.error(e))?;
+        work()?;
+        transaction.commit().map_err(|e| self.error(e))
     }
 
     fn error(&self, e: rusqlite::Error) -> StoreError {
@@ -329,41 +332,23 @@ impl BlockWriter<'_> {
 
     /// Keeps a sample and the latencies of its operations, both or neither.
     pub fn latencies(&self, s: &Sample, units: u64, check: u64, l: &Latencies) -> Result<()> {
-        let begin = || self.run.db.unchecked_transaction();
-        let transaction = begin().map_err(|e| self.run.error(e))?;
-        self.sample(s, units, check)?;
-        for (bucket, operations) in &l.counts {
-            self.run.execute(
-                "INSERT INTO latency VALUES (?, ?, ?, ?, ?, ?)",
-                params![self.id, l.point, l.subject, l.pass, bucket, operations],
-            )?;
-        }
-        transaction.commit().map_err(|e| self.run.error(e))
+        self.run.in_transaction(|| {
+            self.sample(s, units, check)?;
+            l.counts.iter().try_for_each(|(bucket, operations)| {
+                self.run.execute(
+                    "INSERT INTO latency VALUES (?, ?, ?, ?, ?, ?)",
+                    params![self.id, l.point, l.subject, l.pass, bucket, operations],
+                )
+            })
+        })
     }
 
     /// Keeps a process that ended: its sample and what the system says of it, both or neither.
     pub fn exit(&self, s: &Sample, e: &Exit, check: u64) -> Result<()> {
-        let begin = || self.run.db.unchecked_transaction();
-        let transaction = begin().map_err(|e| self.run.error(e))?;
-        self.sample(s, 1, check)?;
-        self.run.execute(
-            "INSERT INTO exit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            params![
-                self.id,
-                e.point,
-                e.subject,
-                e.pass,
-                e.user_ns,
-                e.sys_ns,
-                e.peak_rss_bytes,
-                e.minor_faults,
-                e.major_faults,
-                e.voluntary_switches,
-                e.involuntary_switches,
-                e.status
-            ],
-        )?;
-        transaction.commit().map_err(|e| self.run.error(e))
+        self.run.in_transaction(|| {
+            self.sample(s, 1, check)?;
+            self.run.record(&[&self.id], e)
+        })
     }
 
     /// Keeps a slice of load and its errors, both or neither. Errors: besides the file's, a time or a
@@ -381,11 +366,10 @@ impl BlockWriter<'_> {
         let beyond = |why| StoreError::Other(self.run.path.clone(), why);
         let blob = |counts| histogram::encode(counts).map_err(beyond);
         let [response, service, lag] = [blob(&s.response)?, blob(&s.service)?, blob(&s.lag)?];
-        self.run.in_transaction(|db| {
-            let mut insert = db.prepare_cached(
+        self.run.in_transaction(|| {
+            self.run.execute(
                 "INSERT INTO slice VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            )?;
-            let slice = insert.insert(params![
+                params![
                 self.id,
                 s.point,
                 s.subject,
@@ -407,60 +391,31 @@ impl BlockWriter<'_> {
                 s.foreign_ns,
                 redone
             ])?;
-            let mut insert = db.prepare_cached("INSERT INTO slice_error VALUES (?, ?, ?)")?;
-            for (kind, count) in &s.errors {
-                insert.execute(params![slice, word(kind), count])?;
-            }
-            Ok(())
+            let slice = self.run.db.last_insert_rowid();
+            s.errors.iter().try_for_each(|(kind, count)| {
+                let row = params![slice, word(kind), count];
+                self.run.execute("INSERT INTO slice_error VALUES (?, ?, ?)", row)
+            })
         })
     }
 
     /// Keeps the readings of a turn, all or none. `redone`: 0, or which try of a turn it was that is taken
     /// again, from 1, so that they do not count.
     pub fn readings(&self, readings: &[Reading], redone: u32) -> Result<()> {
-        self.run.in_transaction(|db| {
-            let mut insert =
-                db.prepare_cached("INSERT INTO reading VALUES (?, ?, ?, ?, ?, ?, ?)")?;
-            readings.iter().try_for_each(|r| {
-                let Reading {
-                    point,
-                    subject,
-                    pass,
-                    metric,
-                    value,
-                } = r;
-                let row = params![self.id, subject, point, pass, metric, value, redone];
-                insert.execute(row).map(drop)
-            })
-        })
+        let keys: [&dyn ToSql; 2] = [&self.id, &redone];
+        let mut readings = readings.iter();
+        self.run
+            .in_transaction(|| readings.try_for_each(|r| self.run.record(&keys, r)))
     }
 
     /// Keeps what a fresh process took to start.
     pub fn process(&self, p: &Process) -> Result<()> {
-        self.run.execute(
-            "INSERT INTO process VALUES (?, ?, ?, ?)",
-            params![self.id, p.subject, p.startup_ns, p.startup_cpu_ns],
-        )
+        self.run.record(&[&self.id], p)
     }
 
     /// Keeps what a process held after a point.
     pub fn resources(&self, r: &Resources) -> Result<()> {
-        self.run.execute(
-            "INSERT INTO resource VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            params![
-                self.id,
-                r.subject,
-                r.point,
-                r.rss_bytes,
-                r.peak_rss_bytes,
-                r.threads,
-                r.user_ns,
-                r.sys_ns,
-                r.voluntary_switches,
-                r.involuntary_switches,
-                r.server_bytes
-            ],
-        )
+        self.run.record(&[&self.id], r)
     }
 
     /// Ends the block and forces the file to the disk.
@@ -493,14 +448,6 @@ pub(crate) fn word<T: serde::Serialize>(value: &T) -> String {
         Ok(serde_json::Value::String(word)) => word,
         other => unreachable!("only enumerations without data are stored as words: {other:?}"),
     }
-}
-
-fn set(db: &Connection, key: &str, value: impl ToSql) -> rusqlite::Result<()> {
-    db.execute(
-        "INSERT OR REPLACE INTO meta VALUES (?, ?)",
-        params![key, value],
-    )
-    .map(drop)
 }
 
 fn json<T: serde::Serialize>(value: &T) -> String {
