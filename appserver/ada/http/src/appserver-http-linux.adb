@@ -6,35 +6,7 @@ with System.Storage_Elements;
 package body Appserver.HTTP.Linux is
 
    use Interfaces.C;
-
-   --  Of <errno.h>, <sys/socket.h>, <sys/epoll.h> and so on, for all of Linux's architectures but
-   --  Alpha, MIPS, PA-RISC and SPARC
-
-   Interrupted    : constant := 4;
-   Again          : constant := 11;
-   No_Memory      : constant := 12;
-   Table_Overflow : constant := 23;
-   Too_Many_Files : constant := 24;
-   No_Buffers     : constant := 105;
-
-   AF_INET      : constant := 2;
-   AF_INET6     : constant := 10;
-   Stream       : constant := 1;
-   Nonblock     : constant := 8#4000#;
-   Close_On_Exec : constant := 8#2000000#;
-   SOL_SOCKET   : constant := 1;
-   Reuse_Address : constant := 2;
-   SO_LINGER    : constant := 13;
-   IPPROTO_TCP  : constant := 6;
-   TCP_NODELAY  : constant := 1;
-   MSG_NOSIGNAL : constant := 16#4000#;
-   MSG_MORE     : constant := 16#8000#;
-   SHUT_WR      : constant := 1;
-   SIGPIPE      : constant := 13;
-
-   EPOLLIN        : constant := 16#0000_0001#;
-   EPOLLOUT       : constant := 16#0000_0004#;
-   EPOLLEXCLUSIVE : constant := 16#1000_0000#;
+   use Linux_Values;
 
    --  errno of the calling thread, as GNAT's own library has it
 
@@ -42,7 +14,7 @@ package body Appserver.HTTP.Linux is
      with Import, Convention => C, External_Name => "__get_errno";
 
    function Outcome_Of (Error : int) return Outcome is
-     (if Error = Again then Would_Block else Failed);
+     (if Error = EAGAIN then Would_Block else Failed);
 
    -----------
    -- Files --
@@ -82,9 +54,6 @@ package body Appserver.HTTP.Linux is
    function C_Poll (List : System.Address; Count : unsigned_long; Milliseconds : int) return int
      with Import, Convention => C, External_Name => "poll";
 
-   POLLIN  : constant := 1;
-   POLLOUT : constant := 4;
-
    function Can_Write (File : Descriptor) return Boolean is
       List : aliased Poll_List := [(int (File), POLLOUT, 0)];
    begin
@@ -98,7 +67,7 @@ package body Appserver.HTTP.Linux is
    begin
       loop
          Written := C_Write (int (File), Bytes'Address, Bytes'Length);
-         exit when Written >= 0 or else Last_Error /= Interrupted;
+         exit when Written >= 0 or else Last_Error /= EINTR;
       end loop;
       Count  := Natural (long'Max (Written, 0));
       Result := (if Written >= 0 then Done else Outcome_Of (Last_Error));
@@ -185,9 +154,9 @@ package body Appserver.HTTP.Linux is
       return Result : Socket_Address do
          Result.Port := [Unsigned_8 (Number / 256), Unsigned_8 (Number mod 256)];
          if C_Inet_Pton (AF_INET, To_C (Text), Result.IPv4'Address) = 1 then
-            Result.Family := AF_INET;
+            Result.Family := unsigned_short (AF_INET);
          elsif C_Inet_Pton (AF_INET6, To_C (Text), Result.IPv6'Address) = 1 then
-            Result.Family := AF_INET6;
+            Result.Family := unsigned_short (AF_INET6);
             Result.IPv4   := [others => 0];
          else
             raise Network_Error with Text & " is not an IPv4 or IPv6 address";
@@ -220,16 +189,16 @@ package body Appserver.HTTP.Linux is
    is
       Place  : constant Socket_Address := Address_Of (Address, Port);
       Socket : constant int :=
-        C_Socket (int (Place.Family), Stream + Nonblock + Close_On_Exec, 0);
+        C_Socket (int (Place.Family), SOCK_STREAM + SOCK_NONBLOCK + SOCK_CLOEXEC, 0);
    begin
       if Socket < 0 then
          Fail ("socket");
       end if;
-      Switch_On (Socket, SOL_SOCKET, Reuse_Address);
+      Switch_On (Socket, SOL_SOCKET, SO_REUSEADDR);
       Switch_On (Socket, IPPROTO_TCP, TCP_NODELAY);
       if C_Bind
            (Socket, Place'Address,
-            (if Place.Family = AF_INET then IPv4_Length else IPv6_Length)) /= 0
+            (if int (Place.Family) = AF_INET then IPv4_Length else IPv6_Length)) /= 0
         or else C_Listen (Socket, int (Backlog)) /= 0
       then
          Fail (Address & " port" & Port'Image);
@@ -260,14 +229,14 @@ package body Appserver.HTTP.Linux is
       Place      : Socket_Address;
       Length     : aliased unsigned := IPv6_Length;
       New_Socket : constant int := C_Accept4
-        (int (Listener), Place'Address, Length'Address, Nonblock + Close_On_Exec);
+        (int (Listener), Place'Address, Length'Address, SOCK_NONBLOCK + SOCK_CLOEXEC);
    begin
       Client := IP_Addresses.From_Octets
-        (if Place.Family = AF_INET then Place.IPv4 else Place.IPv6);
+        (if int (Place.Family) = AF_INET then Place.IPv4 else Place.IPv6);
       Socket := Descriptor (int'Max (New_Socket, -1));
       Result :=
         (if New_Socket >= 0 then Done
-         elsif Last_Error in Table_Overflow | Too_Many_Files | No_Memory | No_Buffers then Failed
+         elsif Last_Error in ENFILE | EMFILE | ENOMEM | ENOBUFS then Failed
          else Would_Block);
    end Accept_Connection;
 
@@ -291,7 +260,6 @@ package body Appserver.HTTP.Linux is
    Load_Byte     : constant := 16#30#;
    Jump_If_Set   : constant := 16#45#;
    End_With      : constant := 16#06#;
-   Attach_Filter : constant := 26;
 
    procedure Ignore_New_Connections (Listener : Descriptor) is
       Without_SYN : aliased constant Instructions :=
@@ -302,7 +270,7 @@ package body Appserver.HTTP.Linux is
       --  Byte 13 has the flags, of which SYN is 2 (RFC 9293, 3.1). 0 drops a packet.
       Program     : aliased constant Filter := (Without_SYN'Length, Without_SYN'Address);
       Ignored     : constant int := C_Setsockopt
-        (int (Listener), SOL_SOCKET, Attach_Filter, Program'Address, Filter'Size / 8);
+        (int (Listener), SOL_SOCKET, SO_ATTACH_FILTER, Program'Address, Filter'Size / 8);
    begin
       null;
    end Ignore_New_Connections;
@@ -314,7 +282,7 @@ package body Appserver.HTTP.Linux is
    begin
       loop
          Got := C_Recv (int (Socket), Into'Address, Into'Length, 0);
-         exit when Got >= 0 or else Last_Error /= Interrupted;
+         exit when Got >= 0 or else Last_Error /= EINTR;
       end loop;
       Count  := Natural (long'Max (Got, 0));
       Result := (if Got >= 0 then Done else Outcome_Of (Last_Error));
@@ -333,7 +301,7 @@ package body Appserver.HTTP.Linux is
          Sent := C_Send
            (int (Socket), Bytes'Address, Bytes'Length,
             MSG_NOSIGNAL + (if More_Follow then MSG_MORE else 0));
-         exit when Sent >= 0 or else Last_Error /= Interrupted;
+         exit when Sent >= 0 or else Last_Error /= EINTR;
       end loop;
       Count  := Natural (long'Max (Sent, 0));
       Result := (if Sent >= 0 then Done else Outcome_Of (Last_Error));
@@ -352,7 +320,7 @@ package body Appserver.HTTP.Linux is
    begin
       loop
          Sent := C_Sendfile (int (Socket), int (File), Place'Access, size_t (Length));
-         exit when Sent >= 0 or else Last_Error /= Interrupted;
+         exit when Sent >= 0 or else Last_Error /= EINTR;
       end loop;
       Count  := Byte_Count (long'Max (Sent, 0));
       Result := (if Sent > 0 then Done elsif Sent = 0 then Failed else Outcome_Of (Last_Error));
@@ -360,8 +328,6 @@ package body Appserver.HTTP.Linux is
 
    function C_Ioctl (File : int; Request : unsigned_long; Value : System.Address) return int
      with Import, Convention => C_Variadic_2, External_Name => "ioctl";
-
-   SIOCOUTQ : constant := 16#5411#;
 
    function Unsent (Socket : Descriptor) return Natural is
       Count : aliased int := 0;
@@ -400,12 +366,8 @@ package body Appserver.HTTP.Linux is
      (Set : int; Events : System.Address; Most, Milliseconds : int) return int
      with Import, Convention => C, External_Name => "epoll_wait";
 
-   Ctl_Add : constant := 1;
-   Ctl_Del : constant := 2;
-   Ctl_Mod : constant := 3;
-
    function New_Set return Descriptor is
-      Set : constant int := C_Epoll_Create1 (Close_On_Exec);
+      Set : constant int := C_Epoll_Create1 (EPOLL_CLOEXEC);
    begin
       if Set < 0 then
          Fail ("epoll_create1");
@@ -421,16 +383,15 @@ package body Appserver.HTTP.Linux is
             when Input        => EPOLLIN,
             when Shared_Input => EPOLLIN + EPOLLEXCLUSIVE,
             when Output       => EPOLLOUT);
-      Event  : constant Word_Array (1 .. Event_Words) :=
-        (if Is_x86_64 then [Events, Unsigned_32 (Key), 0, 0]
-         else [Events, 0, Unsigned_32 (Key), 0]);
+      Event  : Word_Array (1 .. Most_Event_Words) := [1 => Events, others => 0];
    begin
+      Event (1 + Positive (Event_Key)) := Unsigned_32 (Key);
       return C_Epoll_Ctl (int (Set), Operation, int (File), Event'Address) = 0;
    end Controlled;
 
    function Added
      (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key) return Boolean is
-     (Controlled (Set, File, Ctl_Add, Wanted, Key));
+     (Controlled (Set, File, EPOLL_CTL_ADD, Wanted, Key));
 
    procedure Control
      (Set, File : Descriptor; Operation : int; Wanted : Interest; Key : Linux.Key) is
@@ -441,22 +402,22 @@ package body Appserver.HTTP.Linux is
    end Control;
 
    function Can_Be_Waited_For (Set, File : Descriptor) return Boolean is
-     (Controlled (Set, File, Ctl_Add, Input, 0)
-      and then Controlled (Set, File, Ctl_Del, Input, 0));
+     (Controlled (Set, File, EPOLL_CTL_ADD, Input, 0)
+      and then Controlled (Set, File, EPOLL_CTL_DEL, Input, 0));
 
    procedure Add (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key) is
    begin
-      Control (Set, File, Ctl_Add, Wanted, Key);
+      Control (Set, File, EPOLL_CTL_ADD, Wanted, Key);
    end Add;
 
    procedure Change (Set, File : Descriptor; Wanted : Interest; Key : Linux.Key) is
    begin
-      Control (Set, File, Ctl_Mod, Wanted, Key);
+      Control (Set, File, EPOLL_CTL_MOD, Wanted, Key);
    end Change;
 
    procedure Remove (Set, File : Descriptor) is
    begin
-      Control (Set, File, Ctl_Del, Input, 0);
+      Control (Set, File, EPOLL_CTL_DEL, Input, 0);
    end Remove;
 
    procedure Wait
@@ -503,7 +464,7 @@ package body Appserver.HTTP.Linux is
      with Import, Convention => C, External_Name => "read";
 
    function New_Wake_Event return Descriptor is
-      Event : constant int := C_Eventfd (0, Nonblock + Close_On_Exec);
+      Event : constant int := C_Eventfd (0, EFD_NONBLOCK + EFD_CLOEXEC);
    begin
       if Event < 0 then
          Fail ("eventfd");
@@ -532,22 +493,16 @@ package body Appserver.HTTP.Linux is
       Time   : System.Address) return long
      with Import, Convention => C_Variadic_1, External_Name => "syscall";
 
-   Futex_Number : constant long :=
-     (if Is_x86_64 then 202 else 98);
-   --  98 on the architectures that share a table: ARM64, RISC-V, LoongArch
-   Wait_Private : constant := 128;
-   Wake_Private : constant := 129;
-
    procedure Sleep_While (Place : aliased in out Word; Value : Word) is
       Ignored : constant long := C_Syscall
-        (Futex_Number, Place'Address, Wait_Private, long (Value), System.Null_Address);
+        (SYS_futex, Place'Address, FUTEX_WAIT_PRIVATE, long (Value), System.Null_Address);
    begin
       null;
    end Sleep_While;
 
    procedure Wake_One (Place : aliased in out Word) is
       Ignored : constant long := C_Syscall
-        (Futex_Number, Place'Address, Wake_Private, 1, System.Null_Address);
+        (SYS_futex, Place'Address, FUTEX_WAKE_PRIVATE, 1, System.Null_Address);
    begin
       null;
    end Wake_One;
@@ -564,28 +519,24 @@ package body Appserver.HTTP.Linux is
    procedure C_Clock_Gettime (Clock : int; Now : out Timespec)
      with Import, Convention => C, External_Name => "clock_gettime";
 
-   Monotonic        : constant := 1;
-   Realtime_Coarse  : constant := 5;
-   Monotonic_Coarse : constant := 6;
-
    function Milliseconds return Byte_Count is
       Now : Timespec;
    begin
-      C_Clock_Gettime (Monotonic_Coarse, Now);
+      C_Clock_Gettime (CLOCK_MONOTONIC_COARSE, Now);
       return Byte_Count (Now.Seconds) * 1_000 + Byte_Count (Now.Nanos / 1_000_000);
    end Milliseconds;
 
    function Nanoseconds return Byte_Count is
       Now : Timespec;
    begin
-      C_Clock_Gettime (Monotonic, Now);
+      C_Clock_Gettime (CLOCK_MONOTONIC, Now);
       return Byte_Count (Now.Seconds) * 1_000_000_000 + Byte_Count (Now.Nanos);
    end Nanoseconds;
 
    function Unix_Time return Byte_Count is
       Now : Timespec;
    begin
-      C_Clock_Gettime (Realtime_Coarse, Now);
+      C_Clock_Gettime (CLOCK_REALTIME_COARSE, Now);
       return Byte_Count (Now.Seconds);
    end Unix_Time;
 
@@ -603,32 +554,32 @@ package body Appserver.HTTP.Linux is
    function C_Setrlimit (Resource : int; Limit : Limit_Pair) return int
      with Import, Convention => C, External_Name => "setrlimit";
 
-   Open_Files : constant := 7;
-
    procedure Allow_Files (Count : Positive) is
       Wanted  : constant unsigned_long := unsigned_long (Count);
       Limit   : Limit_Pair;
       Ignored : int;
    begin
-      if C_Getrlimit (Open_Files, Limit) = 0 and then Limit.Soft < Wanted then
+      if C_Getrlimit (RLIMIT_NOFILE, Limit) = 0 and then Limit.Soft < Wanted then
          Limit.Soft := unsigned_long'Min (Limit.Hard, Wanted);
-         Ignored := C_Setrlimit (Open_Files, Limit);
+         Ignored := C_Setrlimit (RLIMIT_NOFILE, Limit);
       end if;
    end Allow_Files;
 
    function C_Madvise (Place : System.Address; Size : size_t; Advice : int) return int
      with Import, Convention => C, External_Name => "madvise";
 
-   Not_Needed    : constant := 4;
-   No_Huge_Pages : constant := 15;
-   Page_Size     : constant := 4_096;
+   function C_Getpagesize return int
+     with Import, Convention => C, External_Name => "getpagesize";
+
+   function Page_Size return System.Storage_Elements.Storage_Offset is
+     (System.Storage_Elements.Storage_Offset (C_Getpagesize));
 
    procedure Use_Small_Pages (Place : System.Address; Size : Byte_Count) is
       use System.Storage_Elements;
 
       Before  : constant Storage_Offset := Place mod Page_Size;
       Ignored : constant int :=
-        C_Madvise (Place - Before, size_t (Size) + size_t (Before), No_Huge_Pages);
+        C_Madvise (Place - Before, size_t (Size) + size_t (Before), MADV_NOHUGEPAGE);
    begin
       null;
    end Use_Small_Pages;
@@ -645,7 +596,7 @@ package body Appserver.HTTP.Linux is
 
       Size    : constant Storage_Offset := Code_Last'Address - Code_First'Address;
       Ignored : constant int := C_Madvise
-        (Code_First'Address, size_t (Size - Size mod Page_Size), Not_Needed);
+        (Code_First'Address, size_t (Size - Size mod Page_Size), MADV_DONTNEED);
    begin
       null;
    end Unmap_Code;
@@ -670,9 +621,6 @@ package body Appserver.HTTP.Linux is
    function C_Mprotect (Place : System.Address; Size : size_t; Rights : int) return int
      with Import, Convention => C, External_Name => "mprotect";
 
-   No_Rights      : constant := 0;
-   Read_And_Write : constant := 3;
-
    procedure Protect_Stack_End (Size : Positive; Rights : int) is
       Facts   : Attributes;
       First   : System.Address;
@@ -682,7 +630,7 @@ package body Appserver.HTTP.Linux is
       if C_Getattr (C_Self, Facts) = 0 then
          if C_Getstack (Facts, First, Whole) = 0 then
             Ignored := C_Mprotect
-              (First, size_t (Size - Size mod Page_Size), Rights);
+              (First, size_t (Size - Size mod Positive (Page_Size)), Rights);
          end if;
          Ignored := C_Destroy (Facts);
       end if;
@@ -690,12 +638,12 @@ package body Appserver.HTTP.Linux is
 
    procedure Guard_Stack (Size : Positive) is
    begin
-      Protect_Stack_End (Size, No_Rights);
+      Protect_Stack_End (Size, PROT_NONE);
    end Guard_Stack;
 
    procedure Unguard_Stack (Size : Positive) is
    begin
-      Protect_Stack_End (Size, Read_And_Write);
+      Protect_Stack_End (Size, PROT_READ + PROT_WRITE);
    end Unguard_Stack;
 
    type Core_Set is array (0 .. 1_023) of Boolean with Pack;

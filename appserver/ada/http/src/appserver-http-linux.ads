@@ -3,6 +3,7 @@
 --  The few calls of Linux that the servers are made of. What they do is in section 2 of its manual
 --  pages; here they take Ada's types, and say what they could do as an outcome.
 
+private with Appserver.HTTP.Linux_Values;
 with Interfaces;
 with System;
 
@@ -194,20 +195,19 @@ private
 
    use Interfaces;
 
-   --  struct epoll_event is packed on x86-64 and nowhere else: its parts are found as words
+   --  struct epoll_event is not the same on all machines: its parts are found as words
 
-   Target      : constant String  := Standard'Target_Name;
-   Is_x86_64   : constant Boolean := Target (Target'First .. Target'First + 5) = "x86_64";
-   Event_Words : constant := 4;
-   --  At most
+   Most_Event_Words : constant := 4;
 
    type Word_Array is array (Positive range <>) of Unsigned_32 with Convention => C;
 
    type Event_List is limited record
-      Words : aliased Word_Array (1 .. Event_Words * Most_Events);
+      Words : aliased Word_Array (1 .. Most_Event_Words * Most_Events);
    end record;
 
    function Key_Of (Events : Event_List; Index : Positive) return Key is
-     (Key (Events.Words (if Is_x86_64 then 3 * Index - 1 else 4 * Index - 1)));
+     (Key (Events.Words
+        (1 + Natural (Linux_Values.Event_Key)
+         + (Index - 1) * Positive (Linux_Values.Event_Words))));
 
 end Appserver.HTTP.Linux;

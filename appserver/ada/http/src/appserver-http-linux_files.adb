@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 
 with Appserver.HTTP.Linux;
+with Appserver.HTTP.Linux_Values;
 with GNAT.OS_Lib;
 with Interfaces.C;
 
@@ -8,18 +9,11 @@ package body Appserver.HTTP.Linux_Files is
 
    use Interfaces;
    use Interfaces.C;
+   use Linux_Values;
 
    -------------
    -- Opening --
    -------------
-
-   --  fcntl.h on x86-64; Refuses_Links finds out about other machines
-
-   Non_Blocking     : constant := 8#4_000#;
-   Is_Folder        : constant := 8#200_000#;
-   No_Link          : constant := 8#400_000#;
-   Close_On_Execute : constant := 8#2_000_000#;
-   By_Path_Only     : constant := 8#10_000_000#;
 
    function C_Open_At (Folder : int; Path : char_array; Flags : int) return int
      with Import, Convention => C_Variadic_3, External_Name => "openat";
@@ -27,18 +21,6 @@ package body Appserver.HTTP.Linux_Files is
    function C_Create_At
      (Folder : int; Path : char_array; Flags : int; Mode : unsigned) return int
      with Import, Convention => C_Variadic_3, External_Name => "openat";
-
-   At_Working_Directory : constant := -100;
-
-   Write_Only : constant := 1;
-   To_Create  : constant := 8#100#;
-   To_Append  : constant := 8#2_000#;
-
-   --  errno.h; the values are the same on all machines
-
-   No_Memory         : constant := 12;
-   System_Files_Used : constant := 23;
-   Our_Files_Used    : constant := 24;
 
    procedure Open
      (Folder : int;
@@ -49,18 +31,18 @@ package body Appserver.HTTP.Linux_Files is
    is
       File : int;
    begin
-      File := C_Open_At (Folder, To_C (Name), Flags + Close_On_Execute);
+      File := C_Open_At (Folder, To_C (Name), Flags + O_CLOEXEC);
       Into := (if File < 0 then No_File else Descriptor (File));
       Result :=
         (if File >= 0 then None
-         elsif GNAT.OS_Lib.Errno in No_Memory | System_Files_Used | Our_Files_Used then Not_Now
+         elsif int (GNAT.OS_Lib.Errno) in ENOMEM | ENFILE | EMFILE then Not_Now
          else Not_There);
    end Open;
 
    procedure Open_To_Append (Path : String; Into : out Descriptor; Result : out Failure) is
       File : constant int := C_Create_At
-        (At_Working_Directory, To_C (Path),
-         Write_Only + To_Create + To_Append + Close_On_Execute, 8#640#);
+        (AT_FDCWD, To_C (Path),
+         O_WRONLY + O_CREAT + O_APPEND + O_CLOEXEC, 8#640#);
    begin
       Into   := (if File < 0 then No_File else Descriptor (File));
       Result := (if File < 0 then Not_There else None);
@@ -68,13 +50,13 @@ package body Appserver.HTTP.Linux_Files is
 
    procedure Open_Folder (Path : String; Into : out Descriptor; Result : out Failure) is
    begin
-      Open (At_Working_Directory, Path, By_Path_Only + Is_Folder, Into, Result);
+      Open (AT_FDCWD, Path, O_PATH + O_DIRECTORY, Into, Result);
    end Open_Folder;
 
    procedure Open_Folder_In
      (Folder : Descriptor; Name : String; Into : out Descriptor; Result : out Failure) is
    begin
-      Open (int (Folder), Name, By_Path_Only + Is_Folder + No_Link, Into, Result);
+      Open (int (Folder), Name, O_PATH + O_DIRECTORY + O_NOFOLLOW, Into, Result);
    end Open_Folder_In;
 
    --  Opening a named pipe does not wait
@@ -82,7 +64,7 @@ package body Appserver.HTTP.Linux_Files is
    procedure Open_File_In
      (Folder : Descriptor; Name : String; Into : out Descriptor; Result : out Failure) is
    begin
-      Open (int (Folder), Name, Non_Blocking + No_Link, Into, Result);
+      Open (int (Folder), Name, O_NONBLOCK + O_NOFOLLOW, Into, Result);
    end Open_File_In;
 
    function Refuses_Links return Boolean is
@@ -91,7 +73,7 @@ package body Appserver.HTTP.Linux_Files is
          File   : Descriptor;
          Result : Failure;
       begin
-         Open (At_Working_Directory, Path, Flags, File, Result);
+         Open (AT_FDCWD, Path, Flags, File, Result);
          if Result = None then
             Linux.Close (File);
          end if;
@@ -101,10 +83,10 @@ package body Appserver.HTTP.Linux_Files is
    --  A link, something that is no folder, and what is neither of them
 
    begin
-      return Is_Refused ("/proc/self", No_Link)
-        and then Is_Refused ("/dev/null", Is_Folder + By_Path_Only)
-        and then not Is_Refused ("/dev/null", Non_Blocking + No_Link)
-        and then not Is_Refused ("/", By_Path_Only + Is_Folder + No_Link);
+      return Is_Refused ("/proc/self", O_NOFOLLOW)
+        and then Is_Refused ("/dev/null", O_DIRECTORY + O_PATH)
+        and then not Is_Refused ("/dev/null", O_NONBLOCK + O_NOFOLLOW)
+        and then not Is_Refused ("/", O_PATH + O_DIRECTORY + O_NOFOLLOW);
    end Refuses_Links;
 
    -------------
@@ -141,29 +123,22 @@ package body Appserver.HTTP.Linux_Files is
       Rest            : Padding_Words;
    end record with Convention => C, Size => 256 * 8;
 
-   Empty_Path : constant := 16#1000#;
-   Wanted     : constant := 16#1# + 16#2# + 16#40# + 16#200#;
-   --  Kind, mode, time of modification, size
-
    function C_Statx
      (Folder : int; Path : char_array; Flags : int; Mask : unsigned; Data : out Statx_Data)
       return int
      with Import, Convention => C, External_Name => "statx";
 
-   Kind_Mask    : constant := 8#170_000#;
-   Kind_Regular : constant := 8#100_000#;
-   Kind_Folder  : constant := 8#040_000#;
-
    procedure Look (File : Descriptor; Facts : out File_Facts; Result : out Failure) is
+      Wanted : constant unsigned := STATX_TYPE + STATX_MODE + STATX_MTIME + STATX_SIZE;
       Data : Statx_Data;
    begin
-      if C_Statx (int (File), To_C (""), Empty_Path, Wanted, Data) /= 0 then
+      if C_Statx (int (File), To_C (""), AT_EMPTY_PATH, Wanted, Data) /= 0 then
          Facts  := (Size => 0, Changed => 0, Fraction => 0, others => False);
          Result := Not_There;
       else
          Facts  :=
-           (Is_Regular => (Data.Mode and Kind_Mask) = Kind_Regular,
-            Is_Folder  => (Data.Mode and Kind_Mask) = Kind_Folder,
+           (Is_Regular => (Data.Mode and S_IFMT) = S_IFREG,
+            Is_Folder  => (Data.Mode and S_IFMT) = S_IFDIR,
             Size       => Byte_Count (Data.Size),
             Changed    => Data.Modified.Seconds,
             Fraction   => Data.Modified.Nanoseconds);

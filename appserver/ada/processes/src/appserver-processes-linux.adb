@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 
 with Ada.Finalization;
+with Appserver.Processes.Linux_Values;
 with GNAT.OS_Lib;
 with Interfaces.C.Strings;
 with System;
@@ -10,30 +11,10 @@ package body Appserver.Processes.Linux is
    use Interfaces;
    use Interfaces.C;
    use Interfaces.C.Strings;
+   use Linux_Values;
 
-   --  Constants of Linux on x86-64 and arm64
-
-   O_RDWR          : constant := 2;
-   O_NONBLOCK      : constant := 8#4000#;
-   O_CLOEXEC       : constant := 8#2000000#;
-   F_SETFL         : constant := 4;
-   F_DUPFD_CLOEXEC : constant := 1030;
-   EINTR           : constant := 4;
-   EAGAIN          : constant := 11;
-   EPIPE           : constant := 32;
-   SIG_BLOCK       : constant := 0;
-   SIG_SETMASK     : constant := 2;
-   SIGPIPE         : constant := 13;
-   SYS_pidfd_open  : constant := 434;
-   POLLIN          : constant := 1;
-   POLLOUT         : constant := 4;
-
-   SPAWN_SETPGROUP  : constant := 2;
-   SPAWN_SETSIGDEF  : constant := 4;
-   SPAWN_SETSIGMASK : constant := 8;
-
-   function Errno return Integer renames GNAT.OS_Lib.Errno;
-   function Message (Code : Integer) return String is (GNAT.OS_Lib.Errno_Message (Code));
+   function Errno return int is (int (GNAT.OS_Lib.Errno));
+   function Message (Code : int) return String is (GNAT.OS_Lib.Errno_Message (Integer (Code)));
 
    procedure Fail (What : String) with No_Return;
 
@@ -154,7 +135,7 @@ package body Appserver.Processes.Linux is
    procedure Write (File : Descriptor; Bytes : String; Count : out Integer) is
       Pipe, Before, Old : aliased Signal_Set;
       At_Once : Time_Span;
-      Code    : Integer;
+      Code    : int;
       Ignored : int;
    begin
       pragma Abort_Defer;
@@ -169,11 +150,13 @@ package body Appserver.Processes.Linux is
       end if;
       C_Mask (SIG_SETMASK, Old, null);
       if Count < 0 then
-         case Code is
-            when EAGAIN | EINTR => Count := 0;
-            when EPIPE          => raise Pipe_Error with "the program does not read any more";
-            when others         => raise Pipe_Error with "write: " & Message (Code);
-         end case;
+         if Code in EAGAIN | EINTR then
+            Count := 0;
+         elsif Code = EPIPE then
+            raise Pipe_Error with "the program does not read any more";
+         else
+            raise Pipe_Error with "write: " & Message (Code);
+         end if;
       end if;
    end Write;
 
@@ -258,7 +241,7 @@ package body Appserver.Processes.Linux is
    procedure Check (Code : Result_Code; What : String) is
    begin
       if Code /= 0 then
-         raise Start_Error with What & ": " & Message (Integer (Code));
+         raise Start_Error with What & ": " & Message (Code);
       end if;
    end Check;
 
@@ -290,7 +273,9 @@ package body Appserver.Processes.Linux is
       C_Empty_Set (None_Blocked);
       C_Fill_Set (All_Signals);
       Check
-        (C_Set_Flags (Plan.Attributes, SPAWN_SETPGROUP + SPAWN_SETSIGDEF + SPAWN_SETSIGMASK),
+        (C_Set_Flags
+           (Plan.Attributes,
+            POSIX_SPAWN_SETPGROUP + POSIX_SPAWN_SETSIGDEF + POSIX_SPAWN_SETSIGMASK),
          "posix_spawnattr_setflags");
       Check (C_Set_Group (Plan.Attributes, 0), "posix_spawnattr_setpgroup");
       Check (C_Set_Mask (Plan.Attributes, None_Blocked), "posix_spawnattr_setsigmask");
