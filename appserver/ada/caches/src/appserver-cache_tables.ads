@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A hash table that one task changes at a time, while any number of others read it: what they may
 --  still see is not freed, but handed to the one that changes. Entries are in the order in which

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A cache whose readers take the current map by an atomic reference, and whose writers replace it
 --  by a changed copy. A write costs as much as the map is large, in time and, for a while, in

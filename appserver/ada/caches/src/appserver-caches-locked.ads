@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A cache behind a protected object. Readers call a protected function; GNAT lets these run at the
 --  same time only with pragma Locking_Policy (Concurrent_Readers_Locking).

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A cache whose readers never wait, whatever writers do, and write to no memory that tasks share:
 --  each thread has a slot of its own. Writers wait for each other. What they replace is freed when

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Maps that tasks read all the time and seldom write. There are three kinds, generic children that
 --  are instantiated without parameters; a program that has one of them can have any of them:

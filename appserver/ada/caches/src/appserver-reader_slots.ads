@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Which tasks read, so that what they may still see is not freed: epoch-based reclamation (Keir
 --  Fraser, "Practical lock-freedom", 2004, 5.2.3). Each thread writes to a slot of its own, which

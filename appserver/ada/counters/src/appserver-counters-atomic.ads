@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A counter of one atomic word, which has its cache lines for itself: a change is one instruction
 --  on x86-64 (lock add, lock xadd, lock cmpxchg), and reading is a load.

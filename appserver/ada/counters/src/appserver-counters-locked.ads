@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A counter behind a protected object: what the others are measured against, and the base of one
 --  that does more than counting in one step.

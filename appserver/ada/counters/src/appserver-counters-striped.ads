@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A counter for many writers and few readers, such as a figure that a server shows: each task
 --  writes to a word of its own, and the value is their sum. With fewer stripes than tasks, some

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Ada's atomic operations on the counters' words. All of them are sequentially consistent: they
 --  order what is around them, which costs nothing more on x86-64 and little on ARM.

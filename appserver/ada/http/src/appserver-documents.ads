@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Documents that are written as they come, entity by entity, as JSON or as XML 1.0: a program says
 --  once what is in a document, and whoever asks for it says how it is to be written.

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A line for each answer. Workers put lines into memory, and wait neither for each other nor for
 --  the file. Lines that find no room there, or that cannot be written, are lost and counted.

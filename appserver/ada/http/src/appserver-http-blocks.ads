@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Memory for what has to wait, of which there is a fixed amount: the beginning of a request that
 --  arrives slowly, the end of an answer that is read slowly. Whoever does not wait has none.

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  The Range field: which bytes of a file are wanted (RFC 9110, section 14).
 

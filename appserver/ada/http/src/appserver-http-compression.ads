@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A filter that compresses text with gzip (RFC 1952) for clients that take it, by zlib, which a
 --  program is linked with if it names this package:

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Conditional requests (RFC 9110, section 13): whether what a client has, or thinks that there is,
 --  is what there is.

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  What a task needs to answer requests, of which it has one for all its connections: the bytes
 --  of a request, a draft, and the answers that are to be sent.

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Cookies (RFC 6265): those that a request has, and those that an answer sets. They are read where
 --  they are, in the request.

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Dates as HTTP has them (RFC 9110, section 5.6.7), in UTC, to the second.
 

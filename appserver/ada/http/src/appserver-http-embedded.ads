@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A server for devices: one task, the one that calls it, which serves all connections in turns. It
 --  takes no memory from the heap, and its limits are known at compile time: an instance has a few

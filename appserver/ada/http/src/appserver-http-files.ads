@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Files of a folder, as the answers to GET: with their type, their time and an entity tag,
 --  conditional requests (RFC 9110, section 13) and ranges (section 14). The kernel sends them; they

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  What is done before and after the handlers of a service, such as to find out who asks, or to
 --  add a field to each response. A filter is a service itself, in front of another one:

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Forms that browsers send as application/x-www-form-urlencoded (WHATWG URL, 5.1), decoded into
 --  memory of a size that the handler chooses.

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  The few calls of Linux that the servers are made of. What they do is in section 2 of its manual
 --  pages; here they take Ada's types, and say what they could do as an outcome.

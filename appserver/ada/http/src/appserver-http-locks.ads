@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A lock that costs one atomic exchange to take and one to release as long as nobody waits for it.
 --  A protected object's entry costs ten times that, and its procedures may not run handlers.

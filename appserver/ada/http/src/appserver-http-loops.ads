@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  The connections of a server, and the loop that waits for what happens on them. One task at a
 --  time serves a loop. It reads what has arrived, has it answered in its context, and sends what it

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Forms with files, as browsers send them: multipart/form-data (RFC 7578, RFC 2046, 5.1), read as
 --  they come. A reader is a receiver of content; a type derived from it is told of each part:

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  The parser of requests: bytes in, however they are cut, a request out. It is strict where
 --  servers that read a request differently could be led apart (request smuggling): what RFC 9112

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  For servers behind proxies: the client that a proxy asks for, as it says in Forwarded (RFC 7239)
 --  or in X-Forwarded-For, -Proto and -Host.

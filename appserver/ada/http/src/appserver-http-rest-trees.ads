@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  The tree of a service's routes: growing it, and finding the node that a path leads to.
 

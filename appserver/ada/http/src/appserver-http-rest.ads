@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Routes with typed parameters, and answers that are documents, in the form that the client wants:
 --

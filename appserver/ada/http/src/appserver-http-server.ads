@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A server for services: a fixed number of tasks run handlers, and any number of connections wait
 --  without one.

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Handlers that have a state of their own: a pool of connections, a cache, settings. A server is
 --  started with one in place of a function.

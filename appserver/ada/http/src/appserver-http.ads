@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  HTTP/1.1 as the handlers of a server see it: a request that is there as a whole, a draft to
 --  write the answer's content and fields to, and the response that says what to send.

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  IP addresses and blocks of them (CIDR, RFC 4632), without the heap.
 

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A reader that pulls tokens or values out of a text. A text that is malformed, or is not what the
 --  program asks for, makes the reader fail, once, and what is asked of it after that is passed

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A writer of one value, without spaces, into whatever takes text. Preconditions keep it in order.
 

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  JSON, as RFC 8259 has it: a reader that pulls values out of a text, and a writer. Neither uses
 --  the heap, nor raises an exception for what is in a text.

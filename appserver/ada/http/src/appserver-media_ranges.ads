@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  The fields Accept and Accept-Encoding: how much a client wants a media type, or a coding (RFC
 --  9110, sections 12.5.1 and 12.5.3).

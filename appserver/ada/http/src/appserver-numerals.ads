@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Numbers in text, as JSON writes them (RFC 8259, section 6), without the heap.
 

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  UTF-8, as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF.
 

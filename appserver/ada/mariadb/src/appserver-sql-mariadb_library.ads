@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  libmariadb, MariaDB's C library, as far as it is used:
 --  https://mariadb.com/kb/en/mariadb-connector-c/

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A pool of resources that are few or costly, such as database connections. Tasks lease one at a
 --  time; a lease gives its resource back when it leaves scope.

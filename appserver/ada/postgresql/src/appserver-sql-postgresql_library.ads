@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  libpq, PostgreSQL's C library, as far as it is used:
 --  https://www.postgresql.org/docs/15/libpq.html

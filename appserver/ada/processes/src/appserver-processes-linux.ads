@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  The calls of Linux and glibc that processes are made of: sections 2 and 3 of its manual pages
 

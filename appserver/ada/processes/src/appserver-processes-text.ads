@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Text that is written to programs and read from them, with its encoding; and lines as an
 --  iterator:

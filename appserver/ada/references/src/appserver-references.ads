@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  References to an element on the heap, which is freed with the last of them; and atomic
 --  references, which tasks get, set, and update without losing each other's changes.

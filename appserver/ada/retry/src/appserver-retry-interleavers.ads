@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  For tests: transactions of which the first one is stopped just before its commit, or just after
 --  it, while something else is done, such as another transaction. So a stale version, a

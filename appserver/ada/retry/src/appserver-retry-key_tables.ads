@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Where the keys of calls that were committed are kept, with their results: a table of the
 --  database that the calls change.

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  The figures of meters as Prometheus reads them: its text format, version 0.0.4.
 

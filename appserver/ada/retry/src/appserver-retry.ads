@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Calls of a database that are made again after a fault that passes, so that they have one effect.
 --

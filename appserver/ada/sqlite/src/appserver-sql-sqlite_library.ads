@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  The SQLite library's C interface, as far as it is used: https://sqlite.org/c3ref/intro.html
 
