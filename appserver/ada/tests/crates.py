@@ -58,12 +58,14 @@ def check_manifest(crate: Crate, version: str, crates: dict[str, Crate]) -> None
 
 
 def check_headers() -> int:
-    files = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "."], cwd=HERE, check=True,
-                           capture_output=True, text=True).stdout.split()
-    sources = [file for file in files if Path(file).suffix in SOURCES and (HERE / file).exists()]
+    made = {"obj", "lib", "alire", "__pycache__"}
+    files = [path.relative_to(HERE) for path in HERE.rglob("*") if path.is_file()]
+    sources = [file for file in files if file.suffix in SOURCES and not made & set(file.parts)]
     for file in sources:
         first = (HERE / file).read_text().removeprefix("#!/bin/sh\n").splitlines()[:2]
         assert first[0].endswith("SPDX-License-Identifier: Apache-2.0") and first[1].endswith(COPYRIGHT), file
+        if file.parts[0] not in ("tests", "examples") and file.suffix in (".adb", ".ads"):
+            assert "\npragma Ada_2022;\n" in (HERE / file).read_text(), f"{file}: programs of Ada 2012 cannot use it"
     return len(sources)
 
 

@@ -5,6 +5,8 @@
 --  still see is not freed, but handed to the one that changes. Entries are in the order in which
 --  they were put, too.
 
+pragma Ada_2022;
+
 with Ada.Containers;
 with Ada.Real_Time;
 

@@ -5,6 +5,8 @@
 --  by a changed copy. A write costs as much as the map is large, in time and, for a while, in
 --  memory; one that comes upon another one copies again, so that none is lost.
 
+pragma Ada_2022;
+
 private with Ada.Finalization;
 
 generic

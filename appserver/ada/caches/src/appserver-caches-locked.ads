@@ -4,6 +4,8 @@
 --  A cache behind a protected object. Readers call a protected function; GNAT lets these run at the
 --  same time only with pragma Locking_Policy (Concurrent_Readers_Locking).
 
+pragma Ada_2022;
+
 private with Ada.Finalization;
 
 generic

@@ -5,6 +5,8 @@
 --  each thread has a slot of its own. Writers wait for each other. What they replace is freed when
 --  those that read at that time have left, with a later write: after 64 more, or Clear.
 
+pragma Ada_2022;
+
 private with Ada.Finalization;
 private with Appserver.Reader_Slots;
 

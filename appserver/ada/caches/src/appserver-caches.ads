@@ -14,6 +14,8 @@
 --     …
 --     Price := Cache.Get_Or_Load (Article_7, From_Database'Access);
 
+pragma Ada_2022;
+
 with Ada.Containers;
 
 private with Ada.Containers.Hashed_Maps;

@@ -5,6 +5,8 @@
 --  Fraser, "Practical lock-freedom", 2004, 5.2.3). Each thread writes to a slot of its own, which
 --  it takes with its first read and leaves with its end; slots are used again.
 
+pragma Ada_2022;
+
 with Interfaces;
 
 private package Appserver.Reader_Slots is

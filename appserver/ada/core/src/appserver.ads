@@ -3,6 +3,8 @@
 --
 --  Building blocks for application servers: each child holds one of them.
 
+pragma Ada_2022;
+
 package Appserver with Pure is
 
    Version : constant String := "0.1.0";

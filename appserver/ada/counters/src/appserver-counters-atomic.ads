@@ -4,6 +4,8 @@
 --  A counter of one atomic word, which has its cache lines for itself: a change is one instruction
 --  on x86-64 (lock add, lock xadd, lock cmpxchg), and reading is a load.
 
+pragma Ada_2022;
+
 package Appserver.Counters.Atomic with Preelaborate is
 
    type Counter is limited new Linearizable_Counter with private;

@@ -4,6 +4,8 @@
 --  A counter behind a protected object: what the others are measured against, and the base of one
 --  that does more than counting in one step.
 
+pragma Ada_2022;
+
 package Appserver.Counters.Locked is
 
    type Counter is limited new Linearizable_Counter with private;

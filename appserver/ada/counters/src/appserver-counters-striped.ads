@@ -5,6 +5,8 @@
 --  writes to a word of its own, and the value is their sum. With fewer stripes than tasks, some
 --  tasks share a word, which is slower and loses nothing either.
 
+pragma Ada_2022;
+
 package Appserver.Counters.Striped is
 
    Most_Stripes : constant := 1024;

@@ -4,6 +4,8 @@
 --  Ada's atomic operations on the counters' words. All of them are sequentially consistent: they
 --  order what is around them, which costs nothing more on x86-64 and little on ARM.
 
+pragma Ada_2022;
+
 with System.Atomic_Operations.Exchange;
 with System.Atomic_Operations.Modular_Arithmetic;
 

@@ -12,6 +12,8 @@
 --  Range: that of Integer_64. A sum beyond it wraps around, modulo 2**64, in every build. A counter
 --  that goes up each nanosecond wraps after 292 years.
 
+pragma Ada_2022;
+
 with Interfaces;
 
 private with Ada.Unchecked_Conversion;

@@ -10,6 +10,8 @@
 --
 --  Nothing is kept but the names of what is open; the heap is not used.
 
+pragma Ada_2022;
+
 with Appserver.JSON.Writers;
 with Appserver.Text_Sinks;
 with Interfaces;

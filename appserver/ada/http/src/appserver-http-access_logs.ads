@@ -12,6 +12,8 @@
 --  The server profile has a task that writes them; the embedded one writes them before it waits.
 --  What clients send is escaped: a line stays a line, and a text stays within its quotation marks.
 
+pragma Ada_2022;
+
 with Appserver.HTTP.Dates;
 with Appserver.Text_Sinks;
 

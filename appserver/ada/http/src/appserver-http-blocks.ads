@@ -4,6 +4,8 @@
 --  Memory for what has to wait, of which there is a fixed amount: the beginning of a request that
 --  arrives slowly, the end of an answer that is read slowly. Whoever does not wait has none.
 
+pragma Ada_2022;
+
 private package Appserver.HTTP.Blocks is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);

@@ -1,6 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
+pragma Ada_2022;
+
 package body Appserver.HTTP.Byte_Ranges is
 
    --  A number that is too large for any file is as good as the largest

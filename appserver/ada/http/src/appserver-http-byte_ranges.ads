@@ -3,6 +3,8 @@
 --
 --  The Range field: which bytes of a file are wanted (RFC 9110, section 14).
 
+pragma Ada_2022;
+
 private package Appserver.HTTP.Byte_Ranges is
 
    type Wish is (Whole, Part, Unsatisfiable);

@@ -13,6 +13,8 @@
 --  bytes, is text by its media type, and gets shorter. Files and sources are not: a folder may have
 --  files that are compressed already (Files).
 
+pragma Ada_2022;
+
 with Appserver.HTTP.Filters;
 with Appserver.HTTP.Services;
 

@@ -4,6 +4,8 @@
 --  Conditional requests (RFC 9110, section 13): whether what a client has, or thinks that there is,
 --  is what there is.
 
+pragma Ada_2022;
+
 with Appserver.HTTP.Dates;
 
 package Appserver.HTTP.Conditions is

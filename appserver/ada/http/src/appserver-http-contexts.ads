@@ -4,6 +4,8 @@
 --  What a task needs to answer requests, of which it has one for all its connections: the bytes
 --  of a request, a draft, and the answers that are to be sent.
 
+pragma Ada_2022;
+
 with Appserver.HTTP.Dates;
 with Appserver.HTTP.Services;
 

@@ -4,6 +4,8 @@
 --  Cookies (RFC 6265): those that a request has, and those that an answer sets. They are read where
 --  they are, in the request.
 
+pragma Ada_2022;
+
 package Appserver.HTTP.Cookies is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);

@@ -3,6 +3,8 @@
 --
 --  Dates as HTTP has them (RFC 9110, section 5.6.7), in UTC, to the second.
 
+pragma Ada_2022;
+
 package Appserver.HTTP.Dates is
 
    type Unix_Time is range -2 ** 55 .. 2 ** 55;

@@ -11,6 +11,8 @@
 --     Web.Open (Port => 8080);
 --     Web.Serve;
 
+pragma Ada_2022;
+
 with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Parsing;
 with Appserver.HTTP.Services;

@@ -10,6 +10,8 @@
 --  nowhere, and no symbolic link is followed. There are no listings of folders, but a folder may
 --  have an index file, and a file may have compressed ones beside it.
 
+pragma Ada_2022;
+
 private with Ada.Finalization;
 
 package Appserver.HTTP.Files is

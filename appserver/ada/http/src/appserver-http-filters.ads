@@ -20,6 +20,8 @@
 --  One that does something around a handler, such as to take an exception or the time, overrides
 --  Answer, and calls Self.Next.Answer. What a server refuses by itself passes no filter.
 
+pragma Ada_2022;
+
 with Appserver.HTTP.Services;
 
 package Appserver.HTTP.Filters is

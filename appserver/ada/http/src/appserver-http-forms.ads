@@ -12,6 +12,8 @@
 --        return HTTP.Empty (HTTP.Forms.Status_Of (Result));
 --     end if;
 
+pragma Ada_2022;
+
 package Appserver.HTTP.Forms is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);

@@ -4,6 +4,8 @@
 --  The few calls of Linux that the servers are made of. What they do is in section 2 of its manual
 --  pages; here they take Ada's types, and say what they could do as an outcome.
 
+pragma Ada_2022;
+
 private with Appserver.HTTP.Linux_Values;
 with Interfaces;
 with System;

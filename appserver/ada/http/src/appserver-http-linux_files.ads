@@ -3,6 +3,8 @@
 --
 --  Files of Linux, by descriptor: openat(2), statx(2).
 
+pragma Ada_2022;
+
 with Interfaces;
 
 private package Appserver.HTTP.Linux_Files is

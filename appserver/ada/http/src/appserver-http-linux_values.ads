@@ -4,6 +4,8 @@
 --  Values of C's macros on the machine that is compiled for, which appserver_http_linux.c has from
 --  the headers.
 
+pragma Ada_2022;
+
 with Interfaces.C;
 
 private package Appserver.HTTP.Linux_Values is

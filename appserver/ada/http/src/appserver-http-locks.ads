@@ -4,6 +4,8 @@
 --  A lock that costs one atomic exchange to take and one to release as long as nobody waits for it.
 --  A protected object's entry costs ten times that, and its procedures may not run handlers.
 
+pragma Ada_2022;
+
 with Appserver.HTTP.Linux;
 
 private package Appserver.HTTP.Locks is

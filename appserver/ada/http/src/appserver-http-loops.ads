@@ -8,6 +8,8 @@
 --  It knows nothing of tasks. A profile that has several overrides what is called when a task
 --  leaves a loop for a while, and comes back: others may serve it in the meantime.
 
+pragma Ada_2022;
+
 with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Blocks;
 with Appserver.HTTP.Dates;

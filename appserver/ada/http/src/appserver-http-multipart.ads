@@ -17,6 +17,8 @@
 --  What is malformed ends the reading, and Answer is called next. Memory is that of a part's
 --  header; nothing is taken from the heap, and the time is linear in the length.
 
+pragma Ada_2022;
+
 with Appserver.HTTP.Services;
 
 package Appserver.HTTP.Multipart is

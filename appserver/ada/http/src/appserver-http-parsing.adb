@@ -1,6 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
+pragma Ada_2022;
+
 package body Appserver.HTTP.Parsing is
 
    Longest_Chunk_Line : constant := 256;

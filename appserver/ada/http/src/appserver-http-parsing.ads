@@ -8,6 +8,8 @@
 --  It decides line by line, when a line has ended or is too long, so that the outcome does not
 --  depend on how the bytes arrived.
 
+pragma Ada_2022;
+
 package Appserver.HTTP.Parsing is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);

@@ -16,6 +16,8 @@
 --
 --  A proxy that is trusted must add to the fields that are read, or replace them, in each request.
 
+pragma Ada_2022;
+
 package Appserver.HTTP.Proxies is
 
    type Field_Family is (Forwarded, X_Forwarded);

@@ -3,6 +3,8 @@
 --
 --  The tree of a service's routes: growing it, and finding the node that a path leads to.
 
+pragma Ada_2022;
+
 private package Appserver.HTTP.REST.Trees is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);

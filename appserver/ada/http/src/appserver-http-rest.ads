@@ -23,6 +23,8 @@
 --  but not for the method with 405 and Allow, OPTIONS with Allow, HEAD as GET is; a parameter that
 --  does not convert with 400; a client that takes neither JSON nor XML with 406.
 
+pragma Ada_2022;
+
 with Appserver.Documents;
 with Appserver.Text_Sinks;
 

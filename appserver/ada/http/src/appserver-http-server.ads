@@ -16,6 +16,8 @@
 --     …
 --     Server.Stop;
 
+pragma Ada_2022;
+
 with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Parsing;
 with Appserver.HTTP.Services;

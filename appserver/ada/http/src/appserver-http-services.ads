@@ -18,6 +18,8 @@
 --  An object that is declared is one of a library package; others come from an allocator. So none
 --  ends before its server.
 
+pragma Ada_2022;
+
 package Appserver.HTTP.Services is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);

@@ -3,6 +3,8 @@
 --
 --  What a server would answer, without a server: for the tests of handlers.
 
+pragma Ada_2022;
+
 with Appserver.HTTP.Services;
 
 package Appserver.HTTP.Trials is

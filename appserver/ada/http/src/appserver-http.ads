@@ -15,6 +15,8 @@
 --  Nothing here takes memory from the heap. What is named in comments is of RFC 9110 (semantics)
 --  and RFC 9112 (HTTP/1.1).
 
+pragma Ada_2022;
+
 with Ada.Exceptions;
 with Appserver.IP_Addresses;
 with Appserver.Text_Sinks;

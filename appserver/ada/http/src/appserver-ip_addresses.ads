@@ -3,6 +3,8 @@
 --
 --  IP addresses and blocks of them (CIDR, RFC 4632), without the heap.
 
+pragma Ada_2022;
+
 with Interfaces;
 
 package Appserver.IP_Addresses with Preelaborate is

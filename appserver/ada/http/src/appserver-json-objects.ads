@@ -3,6 +3,8 @@
 --
 --  Objects whose members a program knows: each is named like a value of Member, in lower case.
 
+pragma Ada_2022;
+
 with Appserver.JSON.Readers;
 
 generic

@@ -5,6 +5,8 @@
 --  program asks for, makes the reader fail, once, and what is asked of it after that is passed
 --  over: a program looks at the end whether all went well.
 
+pragma Ada_2022;
+
 with Interfaces;
 
 package Appserver.JSON.Readers is

@@ -3,6 +3,8 @@
 --
 --  A writer of one value, without spaces, into whatever takes text. Preconditions keep it in order.
 
+pragma Ada_2022;
+
 with Appserver.Text_Sinks;
 with Interfaces;
 

@@ -4,6 +4,8 @@
 --  JSON, as RFC 8259 has it: a reader that pulls values out of a text, and a writer. Neither uses
 --  the heap, nor raises an exception for what is in a text.
 
+pragma Ada_2022;
+
 package Appserver.JSON with Pure is
 
    Deepest : constant := 64;

@@ -1,6 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
+pragma Ada_2022;
+
 package body Appserver.Media_Ranges is
 
    --  How closely a range fits, from not at all to type and subtype

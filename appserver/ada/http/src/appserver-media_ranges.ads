@@ -4,6 +4,8 @@
 --  The fields Accept and Accept-Encoding: how much a client wants a media type, or a coding (RFC
 --  9110, sections 12.5.1 and 12.5.3).
 
+pragma Ada_2022;
+
 package Appserver.Media_Ranges with Pure is
 
    subtype Weight is Natural range 0 .. 1_000;

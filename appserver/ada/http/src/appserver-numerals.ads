@@ -3,6 +3,8 @@
 --
 --  Numbers in text, as JSON writes them (RFC 8259, section 6), without the heap.
 
+pragma Ada_2022;
+
 with Appserver.Text_Sinks;
 with Interfaces;
 

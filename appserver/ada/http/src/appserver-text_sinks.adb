@@ -1,6 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
+pragma Ada_2022;
+
 package body Appserver.Text_Sinks is
 
    overriding procedure Append (Self : in out Text_Buffer; Text : String) is

@@ -3,6 +3,8 @@
 --
 --  Where text goes that is written piece by piece: an answer's body, a buffer.
 
+pragma Ada_2022;
+
 package Appserver.Text_Sinks with Preelaborate is
 
    type Text_Sink is limited interface;

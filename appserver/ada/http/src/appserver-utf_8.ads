@@ -3,6 +3,8 @@
 --
 --  UTF-8, as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF.
 
+pragma Ada_2022;
+
 package Appserver.UTF_8 with Pure is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);

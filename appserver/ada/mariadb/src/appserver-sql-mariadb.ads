@@ -16,6 +16,8 @@
 --  those that it gives no state of its own: 57014 for a statement that was cancelled, 08001 where
 --  no server answers, 08006 where it is gone.
 
+pragma Ada_2022;
+
 private with Ada.Containers.Vectors;
 private with Appserver.SQL.MariaDB_Library;
 private with Appserver.SQL.MariaDB_Targets;

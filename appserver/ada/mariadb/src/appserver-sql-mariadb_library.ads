@@ -4,6 +4,8 @@
 --  libmariadb, MariaDB's C library, as far as it is used:
 --  https://mariadb.com/kb/en/mariadb-connector-c/
 
+pragma Ada_2022;
+
 with Interfaces.C.Strings;
 with System;
 

@@ -3,6 +3,8 @@
 --
 --  Where a database is.
 
+pragma Ada_2022;
+
 with Ada.Strings.Unbounded;
 
 private package Appserver.SQL.MariaDB_Targets is

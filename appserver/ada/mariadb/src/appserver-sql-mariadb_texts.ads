@@ -3,6 +3,8 @@
 --
 --  The parameters in a statement's text.
 
+pragma Ada_2022;
+
 private package Appserver.SQL.MariaDB_Texts is
 
    type Position_List is array (Positive range <>) of Positive;

@@ -18,6 +18,8 @@
 --  nobody has, the one that was given back last is leased first. Without contention, a lease takes
 --  no lock.
 
+pragma Ada_2022;
+
 with Interfaces;
 
 private with Ada.Finalization;

@@ -16,6 +16,8 @@
 --  The SQLSTATE of an error is the server's own; where there is none, because there is no server,
 --  it is 08001 while connecting and 08006 later. Code_Of is 0: PostgreSQL has no other codes.
 
+pragma Ada_2022;
+
 private with Ada.Containers.Vectors;
 private with Appserver.SQL.PostgreSQL_Library;
 private with Interfaces.C.Strings;

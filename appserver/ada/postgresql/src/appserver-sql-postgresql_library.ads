@@ -4,6 +4,8 @@
 --  libpq, PostgreSQL's C library, as far as it is used:
 --  https://www.postgresql.org/docs/15/libpq.html
 
+pragma Ada_2022;
+
 with Interfaces.C.Strings;
 with System;
 

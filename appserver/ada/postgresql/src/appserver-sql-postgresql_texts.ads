@@ -3,6 +3,8 @@
 --
 --  The parameters in a statement's text.
 
+pragma Ada_2022;
+
 private package Appserver.SQL.PostgreSQL_Texts is
 
    Most_Parameters : constant := 65_535;

@@ -3,6 +3,8 @@
 --
 --  The calls of Linux and glibc that processes are made of: sections 2 and 3 of its manual pages
 
+pragma Ada_2022;
+
 private package Appserver.Processes.Linux is
 
    --  What the system refuses raises Pipe_Error with its reason, unless something else is said

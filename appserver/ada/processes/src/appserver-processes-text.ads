@@ -6,6 +6,8 @@
 --
 --     for Line of Lines (Child) loop
 
+pragma Ada_2022;
+
 with Ada.Iterator_Interfaces;
 with Ada.Strings.UTF_Encoding;
 

@@ -23,6 +23,8 @@
 --
 --  A String holds bytes here; Appserver.Processes.Text has text with an encoding.
 
+pragma Ada_2022;
+
 with Ada.Containers.Indefinite_Ordered_Maps;
 with Ada.Containers.Indefinite_Vectors;
 with Ada.Strings.Unbounded;

@@ -17,6 +17,8 @@
 --
 --  Cycles of references are never freed. The finalization of an element must not raise exceptions.
 
+pragma Ada_2022;
+
 private with Ada.Finalization;
 
 generic

@@ -1,6 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
+pragma Ada_2022;
+
 package body Appserver.Retry.Calls is
 
    Of_Task : Call_Access := null with Thread_Local_Storage;

@@ -3,6 +3,8 @@
 --
 --  What is known of the outermost call of a task while it is made.
 
+pragma Ada_2022;
+
 private package Appserver.Retry.Calls is
 
    type Call is limited record

@@ -13,6 +13,8 @@
 --  The actions run in the task that commits. They must not wait for a lock that the stopped
 --  transaction holds: that would be for ever, or until the database's limit.
 
+pragma Ada_2022;
+
 with Appserver.Retry.Transactions;
 
 generic

@@ -11,6 +11,8 @@
 --  CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin. Rows older than the longest time after which a
 --  call is made again can be deleted.
 
+pragma Ada_2022;
+
 package Appserver.Retry.Key_Tables is
 
    pragma Assertion_Policy (Pre => Check);

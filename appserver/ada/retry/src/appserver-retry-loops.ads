@@ -3,6 +3,8 @@
 --
 --  How a call is made again, with a clock and random numbers that tests choose.
 
+pragma Ada_2022;
+
 with Ada.Real_Time;
 
 generic

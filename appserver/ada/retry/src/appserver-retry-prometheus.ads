@@ -3,6 +3,8 @@
 --
 --  The figures of meters as Prometheus reads them: its text format, version 0.0.4.
 
+pragma Ada_2022;
+
 with Ada.Strings.Unbounded;
 
 package Appserver.Retry.Prometheus is

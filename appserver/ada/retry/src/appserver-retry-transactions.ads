@@ -15,6 +15,8 @@
 --  again. If the part fails with a fault that passes, the whole cannot be committed any more, also
 --  if it handles the exception: the fault is raised at its commit.
 
+pragma Ada_2022;
+
 generic
    type Connection is limited new SQL.Connection with private;
 

@@ -11,6 +11,8 @@
 --  Of calls inside one another, in one task, only the outermost is made again. Without a fault a
 --  call takes no memory of the heap.
 
+pragma Ada_2022;
+
 with Ada.Exceptions;
 with Appserver.Counters;
 with Appserver.SQL;

@@ -3,6 +3,8 @@
 --
 --  For tests: errors as databases raise them.
 
+pragma Ada_2022;
+
 package Appserver.SQL.Injected_Errors is
 
    procedure Fail

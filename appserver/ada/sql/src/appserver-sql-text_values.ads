@@ -3,6 +3,8 @@
 --
 --  Values as databases write them in text.
 
+pragma Ada_2022;
+
 private package Appserver.SQL.Text_Values is
 
    --  Reading: SQL_Error tells the column if its text is none of the kind

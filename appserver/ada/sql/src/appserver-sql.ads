@@ -10,6 +10,8 @@
 --  What is taken is released on leaving scope. A connection that closes takes its statements with
 --  it: they are then closed too. A connection and its statements serve one task at a time.
 
+pragma Ada_2022;
+
 with Ada.Calendar;
 with Ada.Exceptions;
 with Ada.Streams;

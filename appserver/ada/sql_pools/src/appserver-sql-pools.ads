@@ -22,6 +22,8 @@
 --  is open then is rolled back. A connection that was lost is closed, and opened again for the next
 --  lease. The contract of Get, Release, Discard and of the pool is that of Appserver.Pools.
 
+pragma Ada_2022;
+
 with Ada.Real_Time;
 with Appserver.Pools;
 with Appserver.SQL.Sessions;

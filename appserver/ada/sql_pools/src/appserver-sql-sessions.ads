@@ -16,6 +16,8 @@
 --
 --  It serves one task at a time. Appserver.SQL.Pools has many of them for many tasks.
 
+pragma Ada_2022;
+
 generic
    type Connection is limited new SQL.Connection with private;
    type Statement is limited new SQL.Statement with private;

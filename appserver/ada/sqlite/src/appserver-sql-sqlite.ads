@@ -6,6 +6,8 @@
 --  A connection is a file that is open; its operations, and a statement's, are those of
 --  Appserver.SQL. Its settings are SQLite's defaults, but for those that the program sets.
 
+pragma Ada_2022;
+
 private with Appserver.SQL.SQLite_Library;
 
 package Appserver.SQL.SQLite is

@@ -3,6 +3,8 @@
 --
 --  The SQLite library's C interface, as far as it is used: https://sqlite.org/c3ref/intro.html
 
+pragma Ada_2022;
+
 with Interfaces.C.Strings;
 with System.Storage_Elements;
 

@@ -3,6 +3,8 @@
 --
 --  The SQLSTATE for each of SQLite's errors, which SQLite itself does not give.
 
+pragma Ada_2022;
+
 with Appserver.SQL.SQLite_Library;
 
 private package Appserver.SQL.SQLite_States is
