@@ -86,7 +86,7 @@ def test_files(run: Callable[..., Example], tmp_path: Path) -> None:
     site = run("static_site", served)
     page = site.ask("GET", "/")
     assert (page.status, page.body, page.get("Content-Type")) == (200, b"<p>hello", "text/html; charset=utf-8")
-    assert site.ask("GET", "/", f"If-None-Match: {page.get("ETag")}").status == 304
+    assert site.ask("GET", "/", f"If-None-Match: {page.get('ETag')}").status == 304
     assert site.ask("GET", "/deep/data.json").body == b"[]"
     assert [site.ask("GET", path).status for path in ("/none", "/%2e%2e/secret")] == [404, 404]
     assert site.ask("POST", "/").status == 405

@@ -587,24 +587,32 @@ package body Appserver.HTTP.Linux is
       null;
    end Use_Small_Pages;
 
-   --  The linker knows where the code begins and ends. It is never written to, so nothing is lost.
+   --  The linker knows where the code of a program begins and ends; there are no such symbols for a
+   --  shared library. Code is never written to, so nothing is lost.
 
    Code_First : constant Character
      with Import, Convention => C, External_Name => "__executable_start";
    Code_Last  : constant Character
      with Import, Convention => C, External_Name => "etext";
 
+   pragma Weak_External (Code_First);
+   pragma Weak_External (Code_Last);
+
    procedure Unmap_Code is
       use System.Storage_Elements;
+      use type System.Address;
 
-      Size    : constant Storage_Offset := Code_Last'Address - Code_First'Address;
-      Ignored : constant int := C_Madvise
-        (Code_First'Address, size_t (Size - Size mod Page_Size), MADV_DONTNEED);
+      Size    : Storage_Offset;
+      Ignored : int;
    begin
-      null;
+      if Code_First'Address /= System.Null_Address then
+         Size    := Code_Last'Address - Code_First'Address;
+         Ignored := C_Madvise
+           (Code_First'Address, size_t (Size - Size mod Page_Size), MADV_DONTNEED);
+      end if;
    end Unmap_Code;
 
-   --  pthread_attr_t has 56 bytes on x86-64, and at most 64 elsewhere
+   --  Room for pthread_attr_t, whose size appserver_http_linux.c compares
 
    type Attributes is array (1 .. 16) of Unsigned_64 with Convention => C;
 
