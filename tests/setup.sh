@@ -4,14 +4,23 @@ set -eu
 cd "$(dirname "$0")/.."
 
 lacking=
-for package in libaunit22-dev libcjson-dev libmariadb-dev libpq-dev libreoffice-calc-nogui python3-venv strace util-linux; do
+for package in alire apache2-bin curl libaunit22-dev libcjson-dev libmariadb-dev libpq-dev libreoffice-calc-nogui nginx openssl \
+    python3-venv strace util-linux; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || lacking="$lacking $package"
 done
 if [ -n "$lacking" ]; then
     if [ "$(id -u)" = 0 ]; then sudo=; else sudo=sudo; fi
+    # No daemon is started, now (invoke-rc.d(8)) or when the machine is: the tests start their own.
+    policy=/usr/sbin/policy-rc.d
+    if [ ! -e "$policy" ]; then
+        trap '$sudo rm -f "$policy"' EXIT
+        printf '#!/bin/sh\nexit 101\n' | $sudo tee "$policy" >/dev/null
+        $sudo chmod +x "$policy"
+    fi
     $sudo apt-get update -q
     # shellcheck disable=SC2086 # a list of words
     DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -q --no-install-recommends $lacking
+    case $lacking in *" nginx"*) ! command -v systemctl >/dev/null || $sudo systemctl --quiet disable nginx ;; esac
 fi
 
 venv=build/tests/venv

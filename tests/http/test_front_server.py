@@ -16,15 +16,19 @@ import pytest
 from experiments import ROOT
 from test_services import Program, possible  # noqa: F401
 
-NGINX = os.environ.get("NGINX") or shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
+NGINX = os.environ.get("NGINX") or shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin") or "nginx"
 WITHIN_S = 30
-
-pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not there")
-
 
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]
+
+
+def certify(folder: Path) -> None:
+    """Writes a key, and a certificate of its own for it."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=shop.example",
+                    "-addext", "subjectAltName=DNS:shop.example", "-keyout", folder / "key", "-out", folder / "certificate"],
+                   check=True, capture_output=True)
 
 
 def shown() -> str:
@@ -39,10 +43,7 @@ class Front:
     def __init__(self, folder: Path, program: Program) -> None:
         self.port = free_port()
         self.folder = folder
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=shop.example",
-                        "-addext", "subjectAltName=DNS:shop.example", "-keyout", folder / "key",
-                        "-out", folder / "certificate"],
-                       check=True, capture_output=True)
+        certify(folder)
         changed = shown()
         for is_there, instead in (("127.0.0.1:8080", f"127.0.0.1:{program.addresses[0][1]}"),
                                   ("listen 443", f"listen 127.0.0.1:{self.port}"),

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright 2026 The benchlab authors
 """Whether the server for devices takes memory from the heap: python3 counted_heap.py PROGRAM
 
 The program counts it. It is asked all that the library has handlers and refusals for, and once for what does take some, so

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright 2026 The benchlab authors
 """Asks an example of HTTP.md or REST.md what that asks it, and compares: python3 http_example.py REST.md PROGRAM"""
 
 import re

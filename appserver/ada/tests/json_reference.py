@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# Copyright 2026 The benchlab authors
 """Compares Appserver.JSON with Python's json: python3 json_reference.py PATH-OF-json_copy [TEXTS [SEED]]
 
 Documents are made at random and written in many ways; most are then damaged. Both sides have to

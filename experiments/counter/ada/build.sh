@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/../../.."
 out=build/counter/ada
 
-gprbuild -q -p -s -P experiments/counter/ada/counter.gpr
+appserver/ada/with-crates gprbuild -q -p -s -P experiments/counter/ada/counter.gpr
 # GNAT's name of an overriding procedure in an instance ends with X.
 loop() { echo "schemes__$1_loops__incrementX"; }
 sh experiments/counter/instructions.sh "$out/subject" \

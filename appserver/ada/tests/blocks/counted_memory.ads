@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Counts the calls for memory of the heap, those of Ada's library too: the program's own malloc
 --  goes before that of glibc.

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Caches of items that notice when they are used after they are gone. Some keys have the same
 --  hash.

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A program, not a test: prints what a call without a fault costs, in nanoseconds of elapsed time.
 --  The median of rounds is little disturbed by other programs.

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  The tests of the blocks. Its arguments are a directory to write to, and how many seconds each
 --  stress test runs.

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  How long each stress test runs: the program's second argument, in seconds; 1 without one.
 

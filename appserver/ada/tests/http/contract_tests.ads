@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Preconditions, as a program that breaks them meets them. They are in force whatever flags the
 --  program is compiled with.

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A device that serves until its input ends, and says then how often memory of the heap was asked
 --  for since its start: counted_device FOLDER

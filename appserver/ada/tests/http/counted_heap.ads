@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  How often a program asks for memory of the heap. It has to be linked statically and with
 --

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  What the examples of HTTP.md and REST.md answer, files, and what takes memory from the heap.
 

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 
 function Escaped (Text : String) return String is
    Result : String (1 .. Text'Length);

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Calls of the system that fail when a test wants them to. The program has to be linked with the
 --  C library as a shared one, and with

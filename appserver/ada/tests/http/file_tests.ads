@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Files: what is in the folder is served as RFC 9110 has it, what is not in it never is.
 

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Reads JSON texts and writes what they hold, for json_reference.py to compare: a text comes as
 --  its length in a line and then its bytes, and is answered in the same way. One that is malformed

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  JSON is read as RFC 8259 has it and nothing else is, and what is written can be read.
 

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  What the parser makes of bytes, as text to compare: "POST /a?b|host|content" and so on, a line
 --  for each request, then what became of the rest.

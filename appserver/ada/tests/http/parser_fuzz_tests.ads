@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  The parser on requests that were damaged at random, from a seed that is always the same:
 --  whatever comes, and however it is cut, no exception, the same outcome, and never another request

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  The parser of requests, sentence by sentence of RFC 9112 and RFC 9110.
 

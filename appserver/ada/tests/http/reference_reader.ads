@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  A second reader of requests, to compare the parser with. It has the whole input, looks at a
 --  message when all of its header is there, and knows no limits but those on the content and on the

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  services_server PROFILE [ADDRESS [LOG FORMAT [FOLDER]]]: for test_services.py and its neighbours
 --  in tests/http, until its input ends. It prints the ports of two servers of the profile "server",

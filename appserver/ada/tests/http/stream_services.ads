@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Content by streams, which tests ask through sockets and without. Nothing of it is from the heap.
 

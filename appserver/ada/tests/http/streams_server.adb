@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  streams_server PROFILE SECONDS: for test_streams.py and its neighbours in tests/http, until its
 --  input ends. Clients are given so many seconds to send content and to take answers. Text is

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  The profiles of the server, as tests start and stop them: with Test_Service, and with room for
 --  little that has to wait.

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  What the tests expect of SQL: values, and actions that are refused in one certain way.
 

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Calls of MariaDB's client library, counted, of which one fails when a test wants it to. The
 --  program has to be linked with

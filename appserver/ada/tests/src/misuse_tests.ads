@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  Mistakes of the program end in a clear exception, and lifetimes may end in any order.
 

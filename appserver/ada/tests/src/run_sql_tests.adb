@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  The tests of Appserver.SQL, and of retries on databases. Its argument is a directory to write
 --  databases to.

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  What a server has and a file has not: connections that are counted, refused, cancelled and
 --  lost, and statements that it keeps.

@@ -1,4 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
 --
 --  The databases that the tests run on. SQLite's is a file; the servers are those of the
 --  environment variables LAB_POSTGRESQL and LAB_MARIADB, targets as experiments/sql/README.md has

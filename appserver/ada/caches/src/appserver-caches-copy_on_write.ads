@@ -1,0 +1,53 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  A cache whose readers take the current map by an atomic reference, and whose writers replace it
+--  by a changed copy. A write costs as much as the map is large, in time and, for a while, in
+--  memory; one that comes upon another one copies again, so that none is lost.
+
+pragma Ada_2022;
+
+private with Ada.Finalization;
+
+generic
+package Appserver.Caches.Copy_On_Write is
+
+   type Cache is new Caches.Cache with private;
+
+   overriding procedure Get
+     (Self     : in out Cache;
+      Key      : Key_Type;
+      Element  : in out Element_Type;
+      Is_Found : out Boolean);
+
+   overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type);
+
+   procedure Put_All
+     (Self  : in out Cache;
+      Count : Natural;
+      Make  : not null access procedure
+        (Number : Positive; Key : out Key_Type; Element : out Element_Type));
+   --  Puts Count entries with one copy. Make, which is not to call the cache, gives each of them,
+   --  and may be asked for all of them again when another writer was faster. If it raises, the
+   --  cache stays as it is.
+
+   overriding procedure Remove (Self : in out Cache; Key : Key_Type);
+   overriding procedure Clear (Self : in out Cache);
+   overriding function Length (Self : in out Cache) return Natural;
+
+private
+
+   type Snapshot is new Ada.Finalization.Limited_Controlled with record
+      Table : Tables.Table;
+   end record;
+   --  Is not changed any more once it is shared
+
+   overriding procedure Finalize (Self : in out Snapshot);
+
+   package Snapshots is new Appserver.References (Snapshot);
+
+   type Cache is new Caches.Cache with record
+      Current : Snapshots.Atomic_Reference;
+   end record;
+
+end Appserver.Caches.Copy_On_Write;

@@ -1,0 +1,151 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Ada.Unchecked_Deallocation;
+
+package body Appserver.Caches.Wait_Free is
+
+   use type Reader_Slots.Epoch;
+
+   Batch_Writes : constant := 64;
+
+   procedure Free is new Ada.Unchecked_Deallocation (Batch, Batch_Access);
+
+   protected body Writer is
+
+      --  Puts what is unlinked into a batch, and takes out those that no reader sees any more
+
+      procedure Reclaim (Free : in out Tables.Garbage) is
+         Added  : constant Batch_Access := new Batch;
+         Oldest : Reader_Slots.Epoch;
+         Done   : Batch_Access;
+      begin
+         Writes := 0;
+         Tables.Move (From => Unlinked, To => Added.Gone);
+         Added.Epoch := Reader_Slots.New_Epoch;
+         if Last = null then
+            First := Added;
+         else
+            Last.Next := Added;
+         end if;
+         Last := Added;
+         Oldest := Reader_Slots.Oldest_Reader;
+         while First /= null and then First.Epoch <= Oldest loop
+            Done := First;
+            First := Done.Next;
+            Tables.Move (From => Done.Gone, To => Free);
+            Wait_Free.Free (Done);
+         end loop;
+         if First = null then
+            Last := null;
+         end if;
+      end Reclaim;
+
+      procedure Note_Write (Free : in out Tables.Garbage) is
+      begin
+         Writes := Writes + 1;
+         if Writes = Batch_Writes and then not Tables.Is_Empty (Unlinked) then
+            Reclaim (Free);
+         end if;
+         Writes := Writes mod Batch_Writes;
+      end Note_Write;
+
+      procedure Put
+        (Node     : not null Tables.Node_Access;
+         Capacity : Positive;
+         Free     : in out Tables.Garbage) is
+      begin
+         Tables.Put (Owner.Table, Node, Capacity, Gone => Unlinked);
+         Note_Write (Free);
+      end Put;
+
+      procedure Remove (Key : Key_Type; Free : in out Tables.Garbage) is
+      begin
+         Tables.Remove (Owner.Table, Key, Gone => Unlinked);
+         Note_Write (Free);
+      end Remove;
+
+      procedure Clear (Free : in out Tables.Garbage) is
+      begin
+         Tables.Clear (Owner.Table, Gone => Unlinked);
+         Reclaim (Free);
+      end Clear;
+
+      procedure Take_All (Free : in out Tables.Garbage) is
+         Done : Batch_Access;
+      begin
+         Tables.Clear (Owner.Table, Gone => Free);
+         Tables.Move (From => Unlinked, To => Free);
+         while First /= null loop
+            Done := First;
+            First := Done.Next;
+            Tables.Move (From => Done.Gone, To => Free);
+            Wait_Free.Free (Done);
+         end loop;
+      end Take_All;
+
+   end Writer;
+
+   overriding procedure Finalize (Self : in out Owned_Table) is
+      Gone : Tables.Garbage;
+   begin
+      Self.Writer.Take_All (Gone);
+      Tables.Free (Gone);
+   end Finalize;
+
+   overriding procedure Get
+     (Self     : in out Cache;
+      Key      : Key_Type;
+      Element  : in out Element_Type;
+      Is_Found : out Boolean)
+   is
+      Node : Tables.Node_Access;
+   begin
+      pragma Abort_Defer;
+      Reader_Slots.Enter;
+      begin
+         Node := Tables.Find (Self.Owned.Table, Key);
+         Is_Found := Is_Valid (Node);
+         if Is_Found then
+            Element := Node.Element;
+         end if;
+      exception
+         when others =>
+            Reader_Slots.Leave;
+            raise;
+      end;
+      Reader_Slots.Leave;
+   end Get;
+
+   --  An abort would lose what is to be freed
+
+   overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type) is
+      Gone : Tables.Garbage;
+   begin
+      pragma Abort_Defer;
+      Self.Owned.Writer.Put (New_Node (Self, Key, Element), Self.Capacity, Gone);
+      Tables.Free (Gone);
+   end Put;
+
+   overriding procedure Remove (Self : in out Cache; Key : Key_Type) is
+      Gone : Tables.Garbage;
+   begin
+      pragma Abort_Defer;
+      Self.Owned.Writer.Remove (Key, Gone);
+      Tables.Free (Gone);
+   end Remove;
+
+   overriding procedure Clear (Self : in out Cache) is
+      Gone : Tables.Garbage;
+   begin
+      pragma Abort_Defer;
+      Self.Owned.Writer.Clear (Gone);
+      Tables.Free (Gone);
+   end Clear;
+
+   overriding function Length (Self : in out Cache) return Natural is
+     (Tables.Length (Self.Owned.Table));
+
+end Appserver.Caches.Wait_Free;

@@ -1,0 +1,75 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Counters that any number of tasks share without losing an update.
+--
+--     Appserver.Counters.Atomic   one atomic word: the one to begin with
+--     Appserver.Counters.Striped  a word for each of some tasks: many writers, few readers
+--     Appserver.Counters.Locked   a protected object
+--
+--  A call through a type of one of these is not dispatched, and is inlined with -gnatn2.
+--
+--  Range: that of Integer_64. A sum beyond it wraps around, modulo 2**64, in every build. A counter
+--  that goes up each nanosecond wraps after 292 years.
+
+pragma Ada_2022;
+
+with Interfaces;
+
+private with Ada.Unchecked_Conversion;
+
+package Appserver.Counters with Pure is
+
+   subtype Integer_64 is Interfaces.Integer_64;
+
+   type Counter is limited interface;
+   --  Zero at first. Subprograms may be called from any task at any time; none of them blocks,
+   --  except those of Locked, which wait for the lock.
+
+   procedure Increment (Self : in out Counter) is abstract;
+   procedure Decrement (Self : in out Counter) is abstract;
+   procedure Add (Self : in out Counter; Amount : Integer_64) is abstract;
+
+   function Value (Self : Counter) return Integer_64 is abstract;
+   --  Has what was added before the call; may have what is added during it
+
+   type Linearizable_Counter is limited interface and Counter;
+   --  All calls take effect in one order, which all tasks see (sequential consistency). What a task
+   --  wrote before a change is there for the tasks that see the change.
+
+   procedure Set (Self : in out Linearizable_Counter; To : Integer_64) is abstract;
+
+   function Fetch_And_Add
+     (Self : in out Linearizable_Counter; Amount : Integer_64) return Integer_64 is abstract;
+   --  The value before
+
+   procedure Compare_And_Set
+     (Self     : in out Linearizable_Counter;
+      Expected : Integer_64;
+      To       : Integer_64;
+      Is_Set   : out Boolean) is abstract;
+   --  Sets it if its value is Expected, and says whether it did
+
+   function Decrement_And_Test_Zero
+     (Self : in out Linearizable_Counter) return Boolean is abstract;
+   --  True for the one call that brings it to zero: what a reference count needs
+
+private
+
+   Line : constant := 128;
+   --  Bytes: a word that is written has so much for itself. Cache lines have 64 bytes and are
+   --  fetched in pairs on x86-64 (Intel 64 optimization manual, 3.7.3); 128 on some ARM cores.
+
+   type Word is mod 2 ** 64 with Size => 64, Atomic;
+
+   type Padded_Word is limited record
+      Word : aliased Counters.Word := 0;
+   end record
+     with Alignment => Line;
+
+   --  Sums are formed of words, which wrap around: the bits are those of the sum with its sign
+
+   function To_Word is new Ada.Unchecked_Conversion (Integer_64, Word);
+   function To_Integer is new Ada.Unchecked_Conversion (Word, Integer_64);
+
+end Appserver.Counters;

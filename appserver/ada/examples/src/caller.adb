@@ -1,0 +1,22 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+with Appserver.HTTP.Proxies;
+with Appserver.IP_Addresses;
+
+function Caller (Request : Appserver.HTTP.Request) return Appserver.HTTP.Response is
+
+   use Appserver;
+
+   Ours : constant IP_Addresses.Block_List := [IP_Addresses.Block ("127.0.0.1/32")];
+
+   Client : constant IP_Addresses.Address :=
+     HTTP.Proxies.Client_Address (Request, Ours, HTTP.Proxies.X_Forwarded);
+
+begin
+   Request.Draft.Append
+     (IP_Addresses.Image (Client) & ' '
+      & HTTP.Proxies.Scheme (Request, Ours, HTTP.Proxies.X_Forwarded)'Image & ' '
+      & HTTP.Proxies.Host (Request, Ours, HTTP.Proxies.X_Forwarded));
+   return HTTP.Written (HTTP.Plain_Text'Access);
+end Caller;

@@ -1,0 +1,98 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+with Ada.Unchecked_Deallocation;
+with Serving;
+
+package body Photos is
+
+   use Ada.Streams.Stream_IO;
+   use Appserver.HTTP;
+
+   use type Multipart.Outcome;
+
+   type Upload_Reference is access all Upload;
+
+   procedure Free is new Ada.Unchecked_Deallocation (Upload, Upload_Reference);
+
+   --  A name of our own: what a client says is no path
+
+   protected Names is
+      procedure Take (Number : out Positive);
+   private
+      Last : Natural := 0;
+   end Names;
+
+   protected body Names is
+      procedure Take (Number : out Positive) is
+      begin
+         Last   := Last + 1;
+         Number := Last;
+      end Take;
+   end Names;
+
+   overriding procedure Begin_Part (Self : in out Upload) is
+      Number : Positive;
+   begin
+      if Self.Has_File_Name then
+         Names.Take (Number);
+         Create
+           (Self.File, Out_File,
+            Serving.Folder & "/photo-" & Number'Image (2 .. Number'Image'Last));
+      end if;
+   end Begin_Part;
+
+   overriding procedure Take_Part (Self : in out Upload; Bytes : String) is
+   begin
+      if Is_Open (Self.File) then
+         String'Write (Stream (Self.File), Bytes);
+      end if;
+   end Take_Part;
+
+   overriding procedure End_Part (Self : in out Upload) is
+   begin
+      if Is_Open (Self.File) then
+         Close (Self.File);
+         Self.Count := Self.Count + 1;
+      end if;
+   end End_Part;
+
+   overriding function Answer (Self : in out Upload; Request : HTTP.Request) return Response is
+   begin
+      if Self.Result /= Multipart.Complete then
+         return Empty (Multipart.Status_Of (Self.Result));
+      end if;
+      Request.Draft.Append (Self.Count'Image (2 .. Self.Count'Image'Last) & " photos");
+      return Written (Plain_Text'Access);
+   end Answer;
+
+   --  Called in any case, whatever became of the client. A file that is not complete is removed.
+
+   overriding procedure Close (Self : not null access Upload) is
+      Reference : Upload_Reference := Upload_Reference (Self);
+   begin
+      if Is_Open (Self.File) then
+         Delete (Self.File);
+      end if;
+      Free (Reference);
+   end Close;
+
+   function New_Upload (Request : HTTP.Request) return not null Upload_Reference is
+   begin
+      return Result : constant not null Upload_Reference := new Upload do
+         Result.Start (Request);
+      end return;
+   end New_Upload;
+
+   overriding function Plan
+     (Self : in out Upload_Service; Request : HTTP.Request) return Services.Content_Plan is
+     (if Request.Method = Post and then Request.Path_Is ("/photos")
+      then Services.Received
+        (Services.Receiver_Reference (New_Upload (Request)), Limit => 1_000_000_000)
+      else Services.Buffered (Limit => 0));
+
+   overriding function Answer
+     (Self : in out Upload_Service; Request : HTTP.Request) return Response is
+     (if Request.Path_Is ("/photos") then Not_Allowed (Request, "POST") else Empty (Not_Found));
+
+end Photos;

@@ -1,0 +1,35 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Photos from a browser's form, of any length, into a folder: each part with a file is a file
+
+with Ada.Streams.Stream_IO;
+with Appserver.HTTP.Multipart;
+with Appserver.HTTP.Services;
+
+package Photos is
+
+   use Appserver;
+
+   type Upload is limited new HTTP.Multipart.Reader (Header_Capacity => 2_048) with record
+      Count : Natural := 0;
+      File  : Ada.Streams.Stream_IO.File_Type;
+   end record;
+
+   overriding procedure Begin_Part (Self : in out Upload);
+   overriding procedure Take_Part (Self : in out Upload; Bytes : String);
+   overriding procedure End_Part (Self : in out Upload);
+   overriding function Answer
+     (Self : in out Upload; Request : HTTP.Request) return HTTP.Response;
+   overriding procedure Close (Self : not null access Upload);
+
+   type Upload_Service is limited new HTTP.Services.Content_Service with null record;
+
+   overriding function Plan
+     (Self : in out Upload_Service; Request : HTTP.Request) return HTTP.Services.Content_Plan;
+   overriding function Answer
+     (Self : in out Upload_Service; Request : HTTP.Request) return HTTP.Response;
+
+   Service : aliased Upload_Service;
+
+end Photos;

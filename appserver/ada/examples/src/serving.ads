@@ -1,0 +1,16 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  How the examples run: PROGRAM PORT [FOLDER]. Each prints its URL, and serves until its input
+--  ends.
+
+with Appserver.HTTP.Server;
+
+package Serving is
+
+   function Port return Appserver.HTTP.Port_Number;
+   function Folder return String;
+
+   procedure Until_Input_Ends (Web : in out Appserver.HTTP.Server.Web_Server);
+
+end Serving;

@@ -1,0 +1,19 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  The files of a folder
+
+with Appserver.HTTP.Files;
+
+package Site is
+
+   Index : aliased constant String := "index.html";
+
+   Folder : Appserver.HTTP.Files.Folder;
+
+   function Answer (Request : Appserver.HTTP.Request) return Appserver.HTTP.Response is
+     (if Appserver.HTTP.Method (Request) in Appserver.HTTP.Get
+      then Folder.Answer (Request, Prefix => "/")
+      else Appserver.HTTP.Not_Allowed (Request, "GET, HEAD"));
+
+end Site;

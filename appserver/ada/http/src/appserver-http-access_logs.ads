@@ -1,0 +1,155 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  A line for each answer. Workers put lines into memory, and wait neither for each other nor for
+--  the file. Lines that find no room there, or that cannot be written, are lost and counted.
+--
+--     Log : aliased HTTP.Access_Logs.Access_Log (Lines => 1_024);
+--     …
+--     Log.Open ("/var/log/shop.log", HTTP.Access_Logs.Combined);
+--     Server.Start (Hello'Access, Options => (Log => Log'Access, others => <>));
+--
+--  The server profile has a task that writes them; the embedded one writes them before it waits.
+--  What clients send is escaped: a line stays a line, and a text stays within its quotation marks.
+
+pragma Ada_2022;
+
+with Appserver.HTTP.Dates;
+with Appserver.Text_Sinks;
+
+private with Ada.Finalization;
+private with Appserver.HTTP.Linux;
+
+package Appserver.HTTP.Access_Logs is
+
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
+   type Line_Format is (Common, Combined, JSON);
+   --  Common: 192.0.2.1 - - [22/Nov/2026:23:59:59 +0000] "GET /a?b HTTP/1.1" 200 12
+   --  Combined: with "referer" and "user agent" behind that
+   --  JSON: an object with time, client, method, path, query, version, status, bytes, microseconds
+   --  (of the handler), referer and user_agent
+   --
+   --  Times are in UTC, and those of the answer. Bytes are those of the content. A request that was
+   --  refused before it was read has "-" in its place, or no members.
+
+   Line_Size : constant := 2_048;
+   --  Bytes of memory for each line. Longer requests and fields are cut, and end in "..." then.
+
+   subtype Line_Count is Positive range 2 .. 2 ** 20;
+
+   type Access_Log (Lines : Line_Count) is tagged limited private;
+   --  With room for so many Lines that are to be written. Closed at first; a server whose log is
+   --  not open when it starts has none.
+
+   type Log_Reference is access all Access_Log;
+
+   Log_Error : exception;
+   --  The file cannot be opened; the message says which
+
+   type Client_Finder is access function (Request : HTTP.Request) return IP_Addresses.Address;
+   --  Whom a line names, as Proxies finds out
+
+   procedure Open
+     (Self   : in out Access_Log;
+      Path   : String;
+      Format : Line_Format;
+      Client : Client_Finder := null)
+     with Pre => not Self.Is_Open, Post => Self.Is_Open;
+   --  Lines are added at the end of the file. Client is null: the connection's address.
+
+   procedure Open
+     (Self   : in out Access_Log;
+      File   : Descriptor;
+      Format : Line_Format;
+      Client : Client_Finder := null)
+     with Pre => not Self.Is_Open and then File /= No_File, Post => Self.Is_Open;
+   --  A file that is open, as 1 is, which stays so
+
+   procedure Reopen (Self : in out Access_Log)
+     with Pre => Self.Is_Open;
+   --  Opens the file of its path anew before the next line is written: for programs that have given
+   --  it another name. Any task may ask, and the handler of a signal. Lines go to the file that is
+   --  open as long as there can be no new one.
+
+   procedure Close (Self : in out Access_Log)
+     with Post => not Self.Is_Open;
+   --  Writes what is there. To be called when no server uses it.
+
+   function Is_Open (Self : Access_Log) return Boolean;
+
+   function Lost_Lines (Self : Access_Log) return Long_Long_Integer;
+   --  Since it was opened
+
+   -----------------
+   -- For servers --
+   -----------------
+
+   procedure Note
+     (Self         : in out Access_Log;
+      Request      : HTTP.Request;
+      Date         : Dates.Date_Text;
+      Status       : Status_Code;
+      Bytes        : Byte_Count;
+      Microseconds : Byte_Count);
+   --  Adds a line for the answer to a request
+
+   procedure Note_Refusal
+     (Self   : in out Access_Log;
+      Client : IP_Addresses.Address;
+      Date   : Dates.Date_Text;
+      Status : Status_Code);
+   --  Adds one for the answer to what was no request
+
+   procedure Write_Out (Self : in out Access_Log; Is_Empty : out Boolean);
+   --  Writes lines as far as the file takes them without waiting. Is_Empty: none is left.
+
+private
+
+   type Position is mod 2 ** 64 with Atomic;
+
+   --  A bounded queue for any number of tasks that add: each claims a place by one exchange, writes
+   --  there, and publishes it (D. Vyukov, "Bounded MPMC queue", 2010)
+
+   type Slot is limited record
+      Sequence : Position := 0;
+      --  The position that may be written to, or one more than that which was
+      Line     : Text_Sinks.Text_Buffer (Line_Size);
+   end record;
+
+   type Slot_Array is array (Positive range <>) of Slot;
+
+   Longest_Path : constant := 4_096;
+   --  PATH_MAX
+
+   Batch_Size : constant := 4_096;
+   --  PIPE_BUF: so many a pipe takes at once that has room
+
+   type Access_Log (Lines : Line_Count) is new Ada.Finalization.Limited_Controlled with record
+      File        : Descriptor := No_File;
+      Is_Own      : Boolean := False;
+      Is_Outdated : Boolean := False with Atomic;
+      --  It is to be opened anew
+      Path_Length : Natural := 0;
+      Format      : Line_Format := Common;
+      Client      : Client_Finder := null;
+      Next_In     : aliased Position := 0;
+      Next_Out    : Position := 0;
+      Lost        : aliased Position := 0;
+      Writer      : aliased Linux.Word := 0;
+      --  1 while a task writes
+      Batch_Lines : Position := 0;
+      Batch_First : Positive := 1;
+      Batch_Last  : Natural := 0;
+      Batch       : String (1 .. Batch_Size);
+      Path        : String (1 .. Longest_Path);
+      Slots       : Slot_Array (1 .. Lines);
+   end record;
+
+   overriding procedure Finalize (Self : in out Access_Log);
+
+   function Is_Open (Self : Access_Log) return Boolean is (Self.File /= No_File);
+   function Lost_Lines (Self : Access_Log) return Long_Long_Integer is
+     (Long_Long_Integer (Self.Lost));
+
+end Appserver.HTTP.Access_Logs;

@@ -1,0 +1,68 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Memory for what has to wait, of which there is a fixed amount: the beginning of a request that
+--  arrives slowly, the end of an answer that is read slowly. Whoever does not wait has none.
+
+pragma Ada_2022;
+
+private package Appserver.HTTP.Blocks is
+
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
+   Block_Size : constant := 256;
+
+   type Block_Count is range 0 .. 2 ** 23;
+
+   type Chain is private;
+   --  Bytes in a pool
+
+   Empty : constant Chain;
+
+   type Pool (Count : Block_Count) is limited private;
+
+   function Length (Self : Chain) return Natural;
+
+   procedure Put
+     (Self : in out Pool; Bytes : String; To : in out Chain; Has_Room : out Boolean);
+   --  Adds Bytes at the end. If there is not room for all, none is added.
+
+   procedure Take (Self : in out Pool; From : in out Chain; Bytes : out String)
+     with Pre => Bytes'Length = Length (From), Post => Length (From) = 0;
+   --  All of it, which leaves its room to others
+
+   procedure Drop (Self : in out Pool; From : in out Chain)
+     with Post => Length (From) = 0;
+
+private
+
+   No_Block : constant Block_Count := 0;
+
+   type Chain is record
+      First, Last : Block_Count := No_Block;
+      Length      : Natural     := 0;
+   end record;
+
+   Empty : constant Chain := (others => <>);
+
+   function Length (Self : Chain) return Natural is (Self.Length);
+
+   subtype Block is String (1 .. Block_Size);
+
+   --  No initial values: memory that was never needed is never touched
+
+   type Block_Array is array (Block_Count range <>) of Block;
+   type Link_Array is array (Block_Count range <>) of Block_Count;
+
+   type Pool (Count : Block_Count) is limited record
+      Used  : Block_Count := 0;
+      --  Blocks above it were never needed
+      Free  : Block_Count := No_Block;
+      --  The first one of those that are not needed any more
+      Spare : Block_Count := 0;
+      --  How many those are
+      Links : Link_Array (1 .. Count);
+      Room  : Block_Array (1 .. Count);
+   end record;
+
+end Appserver.HTTP.Blocks;

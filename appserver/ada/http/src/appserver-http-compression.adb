@@ -1,0 +1,298 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Appserver.Media_Ranges;
+
+package body Appserver.HTTP.Compression is
+
+   pragma Linker_Options ("-lz");
+
+   use System;
+
+   ----------
+   -- zlib --
+   ----------
+
+   Z_OK         : constant := 0;
+   Z_STREAM_END : constant := 1;
+   Z_FINISH     : constant := 4;
+   Z_DEFLATED   : constant := 8;
+   Level        : constant := 6;
+   Window_Bits  : constant := 15 + 16;
+   --  With the header and trailer of gzip
+   Memory_Level : constant := 8;
+
+   function Version return Address
+     with Import, Convention => C, External_Name => "zlibVersion";
+
+   function Deflate_Init
+     (Self                                                     : in out Stream;
+      Level, Method, Window_Bits, Memory_Level, Strategy : int;
+      Version                                                  : Address;
+      Size                                                     : int) return int
+     with Import, Convention => C, External_Name => "deflateInit2_";
+
+   function Deflate (Self : in out Stream; Flush : int) return int
+     with Import, Convention => C, External_Name => "deflate";
+
+   function Deflate_Reset (Self : in out Stream) return int
+     with Import, Convention => C, External_Name => "deflateReset";
+
+   --  zlib takes memory from the compressor's own, and keeps it
+
+   function Allocate (Self : in out Arena; Count, Size : unsigned) return Address
+     with Convention => C;
+
+   procedure Free (Self : in out Arena; Place : Address) is null
+     with Convention => C;
+
+   function Allocate (Self : in out Arena; Count, Size : unsigned) return Address is
+      Alignment : constant := 16;
+      Wanted    : constant size_t :=
+        (size_t (Count) * size_t (Size) + Alignment - 1) / Alignment * Alignment;
+      First     : constant size_t := Self.Used + 1;
+   begin
+      if Wanted = 0 or else Wanted > Self.Bytes'Length - Self.Used then
+         return Null_Address;
+      end if;
+      Self.Used := Self.Used + Wanted;
+      return Self.Bytes (First)'Address;
+   end Allocate;
+
+   procedure Make_Ready (Self : in out Compressor) is
+      Result : int;
+   begin
+      if Self.State = Unused then
+         Self.Stream.Allocate := Allocate'Address;
+         Self.Stream.Free     := Free'Address;
+         Self.Stream.Opaque   := Self.Arena'Address;
+         Result := Deflate_Init
+           (Self.Stream, Level, Z_DEFLATED, Window_Bits, Memory_Level, Strategy => 0,
+            Version => Version, Size => Stream'Size / 8);
+         Self.State := (if Result = Z_OK then Ready else Broken);
+      elsif Self.State = Ready and then Deflate_Reset (Self.Stream) /= Z_OK then
+         Self.State := Broken;
+      end if;
+   end Make_Ready;
+
+   --  Length is 0 if the output would have more than Most bytes
+
+   procedure Compress
+     (Self : in out Compressor; Text : String; Most : Positive; Length : out Natural) is
+   begin
+      Length := 0;
+      Make_Ready (Self);
+      if Self.State = Ready then
+         Self.Stream.Next_In   := Text'Address;
+         Self.Stream.Avail_In  := Text'Length;
+         Self.Stream.Next_Out  := Self.Output'Address;
+         Self.Stream.Avail_Out := unsigned (Most);
+         if Deflate (Self.Stream, Z_FINISH) = Z_STREAM_END then
+            Length := Most - Natural (Self.Stream.Avail_Out);
+         end if;
+      end if;
+   end Compress;
+
+   protected body Reserve is
+
+      procedure Get (Index : out Natural) is
+      begin
+         Index := 0;
+         for K in In_Use'Range loop
+            if not In_Use (K) then
+               In_Use (K) := True;
+               Index := K;
+               return;
+            end if;
+         end loop;
+      end Get;
+
+      procedure Give_Back (Index : Positive) is
+      begin
+         In_Use (Index) := False;
+      end Give_Back;
+
+   end Reserve;
+
+   -----------
+   -- Types --
+   -----------
+
+   function Is_Compressible (Media_Type : String) return Boolean is
+      Last : Natural := Media_Type'First - 1;
+
+      function Starts_With (Word : String) return Boolean is
+        (Last - Media_Type'First + 1 >= Word'Length
+         and then Same (Media_Type (Media_Type'First .. Media_Type'First + Word'Length - 1), Word));
+      function Ends_With (Word : String) return Boolean is
+        (Last - Media_Type'First + 1 >= Word'Length
+         and then Same (Media_Type (Last - Word'Length + 1 .. Last), Word));
+      function Is_Type (Word : String) return Boolean is
+        (Same (Media_Type (Media_Type'First .. Last), Word));
+   begin
+      while Last < Media_Type'Last and then Media_Type (Last + 1) not in ';' | ' ' | ASCII.HT loop
+         Last := Last + 1;
+      end loop;
+      return Starts_With ("text/")
+        or else Is_Type ("application/json")
+        or else Is_Type ("application/xml")
+        or else Is_Type ("application/javascript")
+        or else Ends_With ("+json")
+        or else Ends_With ("+xml");
+   end Is_Compressible;
+
+   ------------
+   -- Fields --
+   ------------
+
+   --  Those of the draft are "Name: value" and the end of the line, each
+
+   function Line_Behind (Draft : Answer_Draft; First : Positive) return Positive is
+      Next : Positive := First;
+   begin
+      while Draft.Fields (Next) /= ASCII.LF loop
+         Next := Next + 1;
+      end loop;
+      return Next + 1;
+   end Line_Behind;
+
+   --  The value's first byte in the draft's fields, or 0
+
+   function Value_Of (Draft : Answer_Draft; Name : String; From : Positive := 1) return Natural is
+      First : Positive := From;
+   begin
+      while First <= Draft.Fields_Length loop
+         if Draft.Fields_Length - First > Name'Length + 1
+           and then Draft.Fields (First + Name'Length) = ':'
+           and then Same (Draft.Fields (First .. First + Name'Length - 1), Name)
+         then
+            return First + Name'Length + 2;
+         end if;
+         First := Line_Behind (Draft, First);
+      end loop;
+      return 0;
+   end Value_Of;
+
+   function Has_Word (Draft : Answer_Draft; Name, Word : String) return Boolean is
+      Value : Natural := Value_Of (Draft, Name);
+      Next  : Positive;
+   begin
+      while Value > 0 loop
+         Next := Line_Behind (Draft, Value);
+         if (for some K in Value .. Next - 2 - Word'Length =>
+               Same (Draft.Fields (K .. K + Word'Length - 1), Word))
+         then
+            return True;
+         end if;
+         Value := Value_Of (Draft, Name, From => Next);
+      end loop;
+      return False;
+   end Has_Word;
+
+   Longest_Addition : constant := 80;
+   --  Bytes of all fields that are added, and of what makes a tag weak
+
+   --  Other bytes than those that a strong tag is of (RFC 9110, 8.8.1)
+
+   procedure Weaken_Tag (Draft : in out Answer_Draft) is
+      Place : constant Natural := Value_Of (Draft, "ETag");
+   begin
+      if Place > 0 and then Draft.Fields (Place) = '"' then
+         Draft.Fields (Place + 2 .. Draft.Fields_Length + 2) :=
+           Draft.Fields (Place .. Draft.Fields_Length);
+         Draft.Fields (Place .. Place + 1) := "W/";
+         Draft.Fields_Length := Draft.Fields_Length + 2;
+      end if;
+   end Weaken_Tag;
+
+   -------------
+   -- Answers --
+   -------------
+
+   function Is_Wanted (Request : HTTP.Request) return Boolean is
+   begin
+      if not Request.Has_Field ("Accept-Encoding") then
+         return False;
+      end if;
+      declare
+         Accepted : constant String := Request.Field ("Accept-Encoding");
+         Weight   : constant Media_Ranges.Listed_Weight :=
+           Media_Ranges.Coding_Weight (Accepted, "gzip");
+      begin
+         return Weight > 0 and then Weight >= Media_Ranges.Own_Weight (Accepted, "identity");
+      end;
+   end Is_Wanted;
+
+   function Length_Of (Draft : Answer_Draft; Answer : Response) return Natural is
+     (case Answer.Kind is
+         when Fixed_Text => Answer.Content'Length,
+         when Draft_Text => Draft.Text_Length,
+         when others     => 0);
+
+   --  Whether another client could get it compressed
+
+   function Is_Text (Draft : Answer_Draft; Answer : Response) return Boolean is
+     (Length_Of (Draft, Answer) >= Least_Length
+      and then Answer.Status not in No_Content | Partial_Content | Not_Modified
+      and then Is_Compressible (Answer.Media_Type.all)
+      and then Draft.Fields_Length <= Fields_Capacity - Longest_Addition
+      and then Value_Of (Draft, "Content-Encoding") = 0
+      and then not Has_Word (Draft, "Cache-Control", "no-transform"));
+
+   procedure Replace
+     (Draft : in out Answer_Draft; Answer : in out Response; Text : String) is
+   begin
+      Draft.Text (1 .. Text'Length) := Text;
+      Draft.Text_Length := Text'Length;
+      Draft.Add_Field ("Content-Encoding", "gzip");
+      Weaken_Tag (Draft);
+      Answer := (Answer.Status, Draft_Text, Answer.Media_Type, null);
+   end Replace;
+
+   procedure Compress_Answer
+     (Self : in out Compressor; Draft : in out Answer_Draft; Answer : in out Response)
+   is
+      Most   : constant Positive := Positive'Min
+        (Positive'Min (Longest_Output, Draft.Capacity), Length_Of (Draft, Answer) - 1);
+      Length : Natural;
+   begin
+      if Answer.Kind = Fixed_Text then
+         Compress (Self, Answer.Content.all, Most, Length);
+      else
+         Compress (Self, Draft.Text (1 .. Draft.Text_Length), Most, Length);
+      end if;
+      if Length > 0 then
+         Replace (Draft, Answer, Self.Output (1 .. Length));
+      end if;
+   end Compress_Answer;
+
+   overriding procedure After
+     (Self : in out Gzip_Filter; Request : HTTP.Request; Answer : in out Response)
+   is
+      Draft : Answer_Draft renames Request.Draft.all;
+      Index : Natural;
+   begin
+      if not Is_Text (Draft, Answer) then
+         return;
+      end if;
+      if not Has_Word (Draft, "Vary", "Accept-Encoding") then
+         Draft.Add_Field ("Vary", "Accept-Encoding");
+      end if;
+      if Is_Wanted (Request) then
+         Self.Reserve.Get (Index);
+         if Index > 0 then
+            begin
+               Compress_Answer (Self.Each (Index), Draft, Answer);
+            exception
+               when others =>
+                  Self.Reserve.Give_Back (Index);
+                  raise;
+            end;
+            Self.Reserve.Give_Back (Index);
+         end if;
+      end if;
+   end After;
+
+end Appserver.HTTP.Compression;

@@ -1,0 +1,108 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  A filter that compresses text with gzip (RFC 1952) for clients that take it, by zlib, which a
+--  program is linked with if it names this package:
+--
+--     Our_Shop   : aliased Shop;
+--     Compressed : aliased HTTP.Compression.Gzip_Filter (Our_Shop'Access, 8);
+--     …
+--     Server.Start (Compressed'Access, Port => 8080);
+--
+--  What handlers write, and text that is fixed, is compressed where it has at least Least_Length
+--  bytes, is text by its media type, and gets shorter. Files and sources are not: a folder may have
+--  files that are compressed already (Files).
+
+pragma Ada_2022;
+
+with Appserver.HTTP.Filters;
+with Appserver.HTTP.Services;
+
+private with Interfaces.C;
+private with System;
+
+package Appserver.HTTP.Compression is
+
+   Least_Length : constant := 1_024;
+   --  Bytes: less fits into a packet as it is
+
+   type Gzip_Filter
+     (Next : not null Services.Service_Reference; Compressors : Positive) is
+     limited new Filters.Filter with private;
+   --  So many tasks compress at a time; an answer for which no compressor is left is sent as it is.
+   --  Each has half a megabyte, which is not from the heap; memory of those that were never needed
+   --  is never touched.
+
+   Longest_Output : constant := 65_536;
+   --  Bytes: what is longer when it is compressed is sent as it is
+
+   overriding procedure After
+     (Self : in out Gzip_Filter; Request : HTTP.Request; Answer : in out Response);
+
+   function Is_Compressible (Media_Type : String) return Boolean;
+   --  text/…, JSON, XML, JavaScript, SVG, and types that end in +json or +xml
+
+private
+
+   use Interfaces.C;
+
+   --  z_stream of zlib.h
+
+   type Stream is record
+      Next_In   : System.Address := System.Null_Address;
+      Avail_In  : unsigned       := 0;
+      Total_In  : unsigned_long  := 0;
+      Next_Out  : System.Address := System.Null_Address;
+      Avail_Out : unsigned       := 0;
+      Total_Out : unsigned_long  := 0;
+      Message   : System.Address := System.Null_Address;
+      State     : System.Address := System.Null_Address;
+      Allocate  : System.Address := System.Null_Address;
+      Free      : System.Address := System.Null_Address;
+      Opaque    : System.Address := System.Null_Address;
+      Data_Type : int            := 0;
+      Adler     : unsigned_long  := 0;
+      Reserved  : unsigned_long  := 0;
+   end record
+     with Convention => C;
+
+   Memory_Size : constant := 400_000;
+   --  Of what deflateInit2 needs with a window of 32 KiB: 262,144 bytes and its own record
+   --  (zconf.h), and some more in versions to come
+
+   type Memory is array (size_t range <>) of unsigned_char with Alignment => 16;
+
+   type Arena is limited record
+      Used  : size_t := 0;
+      Bytes : Memory (1 .. Memory_Size);
+   end record;
+
+   type Compressor_State is (Unused, Ready, Broken);
+
+   type Compressor is limited record
+      Stream : aliased Compression.Stream;
+      State  : Compressor_State := Unused;
+      Arena  : aliased Compression.Arena;
+      Output : String (1 .. Longest_Output);
+   end record;
+
+   type Flags is array (Positive range <>) of Boolean;
+
+   protected type Reserve (Count : Positive) is
+      procedure Get (Index : out Natural);
+      --  0 if all are in use
+      procedure Give_Back (Index : Positive);
+   private
+      In_Use : Flags (1 .. Count) := [others => False];
+   end Reserve;
+
+   type Compressor_Array is array (Positive range <>) of aliased Compressor;
+
+   type Gzip_Filter
+     (Next : not null Services.Service_Reference; Compressors : Positive) is
+     limited new Filters.Filter (Next) with record
+      Reserve : Compression.Reserve (Compressors);
+      Each    : Compressor_Array (1 .. Compressors);
+   end record;
+
+end Appserver.HTTP.Compression;

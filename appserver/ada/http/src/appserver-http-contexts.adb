@@ -1,0 +1,397 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Appserver.HTTP.Linux;
+with Appserver.HTTP.Parsing;
+
+package body Appserver.HTTP.Contexts is
+
+   New_Line : constant String := [ASCII.CR, ASCII.LF];
+
+   Longest_Copy : constant := 8_192;
+   --  Of constant text: longer ones are sent from where they are
+
+   Longest_Size : constant := 10;
+   --  Of a chunk: 8 digits and the end of the line
+   Last_Chunk   : constant String := "0" & New_Line & New_Line;
+
+   Longest_Piece : constant := 32_768;
+   --  Of what a source gives: so much has to wait for a client that does not take it
+
+   procedure Drop (Self : in out Tail) is
+      Source : constant Source_Reference := Self.Source;
+   begin
+      if Self.File /= No_File then
+         Linux.Close (Self.File);
+      end if;
+      Self := No_Tail;
+      if Source /= null then
+         Source.Close;
+      end if;
+   exception
+      when others =>
+         null;
+   end Drop;
+
+   procedure Close (Receiver : in out Services.Receiver_Reference) is
+      use type Services.Receiver_Reference;
+      Closed : constant Services.Receiver_Reference := Receiver;
+   begin
+      Receiver := null;
+      if Closed /= null then
+         Closed.Close;
+      end if;
+   exception
+      when others =>
+         null;
+   end Close;
+
+   procedure Pass_On
+     (Report       : Exception_Report;
+      Error        : Ada.Exceptions.Exception_Occurrence;
+      Request_Line : String := "") is
+   begin
+      if Report /= null then
+         Report (Error, Request_Line);
+      end if;
+   exception
+      when others =>
+         null;
+   end Pass_On;
+
+   function Received
+     (Service  : Services.Service_Reference;
+      Receiver : not null Services.Receiver_Reference;
+      Self     : Context) return Response is
+   begin
+      return Answer : Response := Receiver.Answer (Self.Request) do
+         Services.Content_Service'Class (Service.all).Complete (Self.Request, Answer);
+      end return;
+   end Received;
+
+   function Called
+     (Handle   : Handler;
+      Service  : Services.Service_Reference;
+      Receiver : Services.Receiver_Reference;
+      Self     : Context;
+      Report   : Exception_Report) return Response
+   is
+      use type Services.Receiver_Reference;
+      use type Services.Service_Reference;
+   begin
+      Self.Request.Draft.Clear;
+      return
+        (if Service = null then Handle (Self.Request)
+         elsif Receiver = null then Service.Answer (Self.Request)
+         else Received (Service, Receiver, Self));
+   exception
+      when Error : others =>
+         Pass_On (Report, Error, Self.Request.Line);
+         Self.Request.Draft.Clear;
+         return Empty (Internal_Error);
+   end Called;
+
+   function Planned
+     (Service : not null Services.Service_Reference; Self : Context; Report : Exception_Report)
+      return Services.Content_Plan
+   is
+      use type Services.Plan_Kind;
+   begin
+      Self.Request.Draft.Clear;
+      return Plan : constant Services.Content_Plan :=
+        Services.Content_Service'Class (Service.all).Plan (Self.Request)
+      do
+         if Services.Kind_Of (Plan) /= Services.Refuse then
+            Self.Request.Draft.Clear;
+         end if;
+      end return;
+   exception
+      when Error : others =>
+         Pass_On (Report, Error, Self.Request.Line);
+         Self.Request.Draft.Clear;
+         return Services.Refused (Empty (Internal_Error));
+   end Planned;
+
+   procedure Deliver
+     (Self     : in out Context;
+      Receiver : not null Services.Receiver_Reference;
+      Report   : Exception_Report;
+      Result   : out Delivery)
+   is
+      Wants_More : Boolean := True;
+   begin
+      Receiver.Take
+        (Self.Request.Bytes (1 .. Parsing.Streamed_Last (Self.Request)), Wants_More);
+      Parsing.Drop_Streamed (Self.Request);
+      Result := (if Wants_More then Is_Wanted else Is_Enough);
+   exception
+      when Error : others =>
+         Pass_On (Report, Error);
+         Result := Has_Failed;
+   end Deliver;
+
+   -------------
+   -- Writing --
+   -------------
+
+   procedure Put (Self : in out Context; Text : String) with Inline;
+
+   procedure Put (Self : in out Context; Text : String) is
+   begin
+      Self.Output (Self.Last + 1 .. Self.Last + Text'Length) := Text;
+      Self.Last := Self.Last + Text'Length;
+   end Put;
+
+   procedure Put_Number (Self : in out Context; Number : Byte_Count) is
+      Image : String (1 .. 19);
+      First : Positive   := Image'Last + 1;
+      Rest  : Byte_Count := Number;
+   begin
+      loop
+         First := First - 1;
+         Image (First) := Character'Val (Character'Pos ('0') + Rest mod 10);
+         Rest := Rest / 10;
+         exit when Rest = 0;
+      end loop;
+      Put (Self, Image (First .. Image'Last));
+   end Put_Number;
+
+   procedure Put_Status (Self : in out Context; Status : Status_Code; Date : Dates.Date_Text) is
+   begin
+      Self.Status := Status;
+      Self.Length := 0;
+      if Status = OK then
+         Put (Self, "HTTP/1.1 200 OK" & New_Line & "Date: ");
+      else
+         Put (Self, "HTTP/1.1 ");
+         Put_Number (Self, Byte_Count (Status));
+         Put (Self, " " & Reason (Status) & New_Line & "Date: ");
+      end if;
+      Put (Self, Date);
+      Put (Self, New_Line);
+   end Put_Status;
+
+   --  An old client is told if the connection is kept, a new one if it is not (RFC 9112, 9.3)
+
+   procedure Put_Connection (Self : in out Context; Closes : Boolean) is
+   begin
+      if Closes then
+         Put (Self, "Connection: close" & New_Line);
+      elsif Parsing.Is_Old (Self.Request) then
+         Put (Self, "Connection: keep-alive" & New_Line);
+      end if;
+   end Put_Connection;
+
+   procedure Put_Length (Self : in out Context; Length : Byte_Count) is
+   begin
+      Self.Length := Length;
+      Put (Self, "Content-Length: ");
+      Put_Number (Self, Length);
+      Put (Self, New_Line);
+   end Put_Length;
+
+   -------------
+   -- Content --
+   -------------
+
+   --  204 and 304 have none, and no length of it either (RFC 9110, 8.6)
+
+   function Has_Content (Status : Status_Code) return Boolean is
+     (Status not in No_Content | Not_Modified);
+
+   function Content_Length (Self : Context; Answer : Response) return Byte_Count is
+     (case Answer.Kind is
+         when None       => 0,
+         when Fixed_Text => Answer.Content'Length,
+         when Draft_Text => Byte_Count (Self.Draft.Text_Length),
+         when File_Bytes => Self.Draft.File_Length,
+         when Source_Bytes => 0);
+
+   function Framing_Of (Self : Context) return Framing is
+     (if Self.Draft.Is_Counted then Counted
+      elsif Parsing.Is_Old (Self.Request) then To_The_End
+      else Chunked);
+
+   function Ends_With_Connection (Self : Context; Answer : Response) return Boolean is
+     (Answer.Kind = Source_Bytes
+      and then Framing_Of (Self) = To_The_End
+      and then Has_Content (Answer.Status));
+
+   procedure Put_Framing (Self : in out Context; Answer : Response) is
+   begin
+      if Answer.Kind /= Source_Bytes then
+         Put_Length (Self, Content_Length (Self, Answer));
+      else
+         case Framing_Of (Self) is
+            when Counted    => Put_Length (Self, Self.Draft.File_Length);
+            when Chunked    => Put (Self, "Transfer-Encoding: chunked" & New_Line);
+            when To_The_End => null;
+         end case;
+      end if;
+   end Put_Framing;
+
+   procedure Put_Source (Self : in out Context) is
+      Framing : constant Contexts.Framing := Framing_Of (Self);
+   begin
+      Self.Tail :=
+        (Source  => Self.Draft.Source,
+         Framing => Framing,
+         Length  => (if Framing = Counted then Self.Draft.File_Length else Byte_Count'Last),
+         others  => <>);
+      Self.Draft.Source := null;
+      if Self.Tail.Length = 0 then
+         Drop (Self.Tail);
+      end if;
+   end Put_Source;
+
+   procedure Put_Content (Self : in out Context; Answer : Response) is
+   begin
+      case Answer.Kind is
+         when None =>
+            null;
+         when Fixed_Text =>
+            if Answer.Content'Length <= Longest_Copy
+              and then Answer.Content'Length <= Self.Output_Capacity - Self.Last
+            then
+               Put (Self, Answer.Content.all);
+            else
+               Self.Tail :=
+                 (Text => Answer.Content, Length => Answer.Content'Length, others => <>);
+            end if;
+         when Draft_Text =>
+            Put (Self, Self.Draft.Text (1 .. Self.Draft.Text_Length));
+         when File_Bytes =>
+            Self.Tail :=
+              (File   => Self.Draft.File,
+               Offset => Self.Draft.Offset,
+               Length => Self.Draft.File_Length,
+               others => <>);
+            Self.Draft.File := No_File;
+            if Self.Tail.Length = 0 then
+               Drop (Self.Tail);
+            end if;
+         when Source_Bytes =>
+            Put_Source (Self);
+      end case;
+   end Put_Content;
+
+   -------------
+   -- Answers --
+   -------------
+
+   procedure Put_Answer
+     (Self   : in out Context;
+      Answer : Response;
+      Date   : Dates.Date_Text;
+      Closes : Boolean) is
+   begin
+      if (Answer.Kind = File_Bytes and then not Self.Draft.Has_File)
+        or else (Answer.Kind = Source_Bytes and then not Self.Draft.Has_Source)
+      then
+         --  The handler promised what it did not attach
+         Self.Draft.Clear;
+         Put_Answer (Self, Empty (Internal_Error), Date, Closes);
+         return;
+      end if;
+      Put_Status (Self, Answer.Status, Date);
+      if Has_Content (Answer.Status) then
+         if Answer.Media_Type /= null then
+            Put (Self, "Content-Type: ");
+            Put (Self, Answer.Media_Type.all);
+            Put (Self, New_Line);
+         end if;
+         Put_Framing (Self, Answer);
+      end if;
+      Put_Connection (Self, Closes);
+      Put (Self, Self.Draft.Fields (1 .. Self.Draft.Fields_Length));
+      Put (Self, New_Line);
+      if Has_Content (Answer.Status) and then not Self.Request.Is_Head then
+         Put_Content (Self, Answer);
+      end if;
+      if Self.Draft.Has_File or else Self.Draft.Has_Source then
+         Self.Draft.Clear;
+      end if;
+   end Put_Answer;
+
+   --  A chunk's size, so that it ends at Last. Self.First is its first byte then.
+
+   procedure Put_Size (Self : in out Context; Last : Positive; Size : Positive) is
+      Digit_Texts : constant String := "0123456789ABCDEF";
+      Rest        : Natural := Size;
+   begin
+      Self.Output (Last - 1 .. Last) := New_Line;
+      Self.First := Last - 1;
+      while Rest > 0 loop
+         Self.First := Self.First - 1;
+         Self.Output (Self.First) := Digit_Texts (Rest mod 16 + 1);
+         Rest := Rest / 16;
+      end loop;
+   end Put_Size;
+
+   --  What the source gave is in the output already, behind the room for a size
+
+   procedure Frame_Piece (Self : in out Context; Count : Natural; Is_Cut : out Boolean) is
+   begin
+      Is_Cut := Count = 0 and then Self.Tail.Framing = Counted;
+      Self.First := Longest_Size + 1;
+      Self.Last  := Longest_Size + Count;
+      if Self.Tail.Framing = Counted then
+         Self.Tail.Length := Self.Tail.Length - Byte_Count (Count);
+      elsif Self.Tail.Framing = Chunked and then Count > 0 then
+         Put_Size (Self, Last => Longest_Size, Size => Count);
+         Put (Self, New_Line);
+      elsif Self.Tail.Framing = Chunked then
+         Put (Self, Last_Chunk);
+      end if;
+      if Count = 0 or else Self.Tail.Length = 0 then
+         Drop (Self.Tail);
+      end if;
+   end Frame_Piece;
+
+   procedure Put_Piece (Self : in out Context; Report : Exception_Report; Is_Cut : out Boolean) is
+      Available : constant Positive := Positive'Min
+        (Longest_Piece, Self.Output_Capacity - Longest_Size - New_Line'Length);
+      Most      : constant Positive :=
+        Positive (Byte_Count'Min (Byte_Count (Available), Self.Tail.Length));
+      Count     : Natural;
+   begin
+      Self.Tail.Source.Give (Self.Output (Longest_Size + 1 .. Longest_Size + Most), Count);
+      if Count > Most then
+         raise Constraint_Error with "a source gave more than there is room for";
+      end if;
+      Frame_Piece (Self, Count, Is_Cut);
+   exception
+      when Error : others =>
+         Pass_On (Report, Error);
+         Self.First := 1;
+         Self.Last  := 0;
+         Drop (Self.Tail);
+         Is_Cut := True;
+   end Put_Piece;
+
+   procedure Put_Server_Answer
+     (Self : in out Context; Date : Dates.Date_Text; Closes : Boolean) is
+   begin
+      Put_Status (Self, No_Content, Date);
+      Put (Self, "Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS" & New_Line);
+      Put_Connection (Self, Closes);
+      Put (Self, New_Line);
+   end Put_Server_Answer;
+
+   procedure Put_Refusal
+     (Self : in out Context; Status : Status_Code; Date : Dates.Date_Text) is
+   begin
+      Put_Status (Self, Status, Date);
+      Put_Length (Self, 0);
+      Put_Connection (Self, Closes => True);
+      Put (Self, New_Line);
+   end Put_Refusal;
+
+   procedure Put_Continue (Self : in out Context) is
+   begin
+      Put (Self, "HTTP/1.1 100 Continue" & New_Line & New_Line);
+   end Put_Continue;
+
+end Appserver.HTTP.Contexts;

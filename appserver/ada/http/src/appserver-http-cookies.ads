@@ -1,0 +1,86 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Cookies (RFC 6265): those that a request has, and those that an answer sets. They are read where
+--  they are, in the request.
+
+pragma Ada_2022;
+
+package Appserver.HTTP.Cookies is
+
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
+   Most_Cookies : constant := 200;
+   --  Of a request; those behind them do not count
+
+   function Count (Request : HTTP.Request) return Natural;
+   --  Pairs whose name is a token, and whose value has no control characters, quotation marks and
+   --  backslashes. Other pairs are passed over.
+
+   function Name (Request : HTTP.Request; Index : Positive) return String
+     with Pre => Index <= Count (Request);
+   function Value (Request : HTTP.Request; Index : Positive) return String
+     with Pre => Index <= Count (Request);
+   --  In their order; a value without the quotation marks around it
+
+   function Has_Cookie (Request : HTTP.Request; Name : String) return Boolean;
+   --  The case of names matters
+
+   function Cookie
+     (Request : HTTP.Request; Name : String; Default : String := "") return String;
+   --  The first of that name. Others may have been set for other paths.
+
+   -------------
+   -- Setting --
+   -------------
+
+   Longest_Value : constant := 4_096;
+
+   function Is_Value (Text : String) return Boolean is
+     (Text'Length <= Longest_Value
+      and then (for all C of Text => C in '!' | '#' .. '+' | '-' .. ':' | '<' .. '[' | ']' .. '~'));
+   --  What else a value is to hold, the program has to encode (RFC 6265, 4.1.1)
+
+   function Is_Attribute (Text : String) return Boolean is
+     (Text'Length <= 1_024 and then (for all C of Text => C in ' ' .. '~' and then C /= ';'));
+
+   type Seconds is range -1 .. 2 ** 31 - 1;
+
+   Session : constant Seconds := -1;
+   --  Until the client ends
+
+   type Site_Rule is (Strict, Lax, None);
+   --  Whether other sites' requests carry it: None lets them, Lax only where a link leads here
+
+   procedure Set_Cookie
+     (Draft     : in out Answer_Draft;
+      Name      : String;
+      Value     : String;
+      Max_Age   : Seconds   := Session;
+      Path      : String    := "/";
+      Domain    : String    := "";
+      Secure    : Boolean   := True;
+      HTTP_Only : Boolean   := True;
+      Same_Site : Site_Rule := Lax)
+     with Pre => Is_Token (Name)
+                   and then Is_Value (Value)
+                   and then Is_Attribute (Path)
+                   and then Is_Attribute (Domain)
+                   and then (Secure or else Same_Site /= None)
+                   and then Fits_Prefix (Name, Path, Domain, Secure);
+   --  Path and Domain may be empty: then it is for the request's. Secure: only over TLS, and to
+   --  this machine. HTTP_Only: scripts do not see it. Draft_Full if it does not fit.
+
+   procedure Remove_Cookie
+     (Draft  : in out Answer_Draft;
+      Name   : String;
+      Path   : String := "/";
+      Domain : String := "")
+     with Pre => Is_Token (Name) and then Is_Attribute (Path) and then Is_Attribute (Domain);
+   --  Path and Domain are to be those that it was set with
+
+   function Fits_Prefix (Name, Path, Domain : String; Secure : Boolean) return Boolean;
+   --  Clients drop a "__Secure-" cookie that is not Secure, and a "__Host-" one that has a Domain
+   --  or a Path besides "/" too
+
+end Appserver.HTTP.Cookies;

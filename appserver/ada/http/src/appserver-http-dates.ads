@@ -1,0 +1,29 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Dates as HTTP has them (RFC 9110, section 5.6.7), in UTC, to the second.
+
+pragma Ada_2022;
+
+package Appserver.HTTP.Dates is
+
+   type Unix_Time is range -2 ** 55 .. 2 ** 55;
+   --  Seconds since 1970, leap seconds not counted
+
+   Last_Year : constant := 253_402_300_799;
+   --  The end of 9999
+
+   subtype Common_Time is Unix_Time range 0 .. Last_Year;
+
+   subtype Date_Text is String (1 .. 29);
+
+   function Image (Time : Common_Time) return Date_Text;
+   --  As in "Sun, 06 Nov 1994 08:49:37 GMT"
+
+   No_Time : constant Unix_Time := Unix_Time'First;
+
+   function Value (Text : String; Now : Common_Time) return Unix_Time;
+   --  Of any of the three formats; No_Time if it has none. Two digits are a year that is at most 50
+   --  years after Now's.
+
+end Appserver.HTTP.Dates;

@@ -1,0 +1,89 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  A server for devices: one task, the one that calls it, which serves all connections in turns. It
+--  takes no memory from the heap, and its limits are known at compile time: an instance has a few
+--  hundred bytes for each connection, the bytes of one request and one answer, and the memory for
+--  what has to wait for a client.
+--
+--     package Web is new Appserver.HTTP.Embedded (Handle => Hello'Access);
+--     …
+--     Web.Open (Port => 8080);
+--     Web.Serve;
+
+pragma Ada_2022;
+
+with Appserver.HTTP.Access_Logs;
+with Appserver.HTTP.Parsing;
+with Appserver.HTTP.Services;
+
+generic
+   Handle : Handler := Services.Not_Here'Access;
+   --  Everyone waits for it: it is to be quick
+
+   Service : Services.Service_Reference := null;
+   --  Asked in place of Handle if it is not null
+
+   Connections : Positive := 64;
+   --  At a time; others wait to be accepted
+
+   Request_Header  : Positive := 8_192;
+   Request_Content : Natural  := 16_384;
+   Answer_Content  : Positive := 16_384;
+   --  At most, in bytes. The content of answers is what handlers write; files have no limit.
+
+   Waiting_Memory : Positive := 65_536;
+   --  Bytes for requests that have come in part, and for answers that clients do not take yet. A
+   --  client that needs more than there is then loses its connection.
+
+   Report : Exception_Report := Report_On_Standard_Error'Access;
+   --  null: exceptions are not reported
+
+   Log : Access_Logs.Log_Reference := null;
+   --  Written out before the server waits; null: there is none
+package Appserver.HTTP.Embedded is
+
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
+   procedure Open
+     (Address : String      := "127.0.0.1";
+      Port    : Port_Number := 0;
+      Times   : Time_Limits := (others => <>))
+     with Pre => not Is_Open, Post => Is_Open;
+   --  Listens on an IPv4 or IPv6 address; on a port that the system chooses if Port is 0.
+   --  Network_Error if it cannot. SIGPIPE is ignored from here on.
+
+   function Is_Open return Boolean;
+
+   function Port return Port_Number
+     with Pre => Is_Open;
+
+   procedure Serve
+     with Pre => Is_Open;
+   --  Until Ask_To_Stop
+
+   procedure Serve_Until_Input (File : Descriptor)
+     with Pre => Is_Open;
+   --  Until File has input, or is at its end: a pipe, a socket, a terminal; always the same one
+   --  while this is open. Returns at once while there is input.
+
+   procedure Ask_To_Stop;
+   --  A handler, another task or a signal's handler may ask
+
+   procedure Close
+     with Pre => Is_Open, Post => not Is_Open;
+   --  Accepts no more connections, answers what is under way, and closes the connections: in 4
+   --  seconds at most, as far as clients are concerned
+
+private
+
+   Limits : constant Parsing.Limits :=
+     (Request_Line => Positive'Min (Request_Header, 8_192),
+      Header       => Request_Header,
+      Content      => Request_Content);
+
+   Listener : Descriptor := No_File;
+
+   function Is_Open return Boolean is (Listener /= No_File);
+
+end Appserver.HTTP.Embedded;

@@ -1,0 +1,457 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Appserver.HTTP.Byte_Ranges;
+with Appserver.HTTP.Conditions;
+with Appserver.HTTP.Dates;
+with Appserver.HTTP.Linux;
+with Appserver.HTTP.Linux_Files;
+with Appserver.Media_Ranges;
+with Interfaces;
+
+package body Appserver.HTTP.Files is
+
+   use type Linux_Files.Failure;
+
+   ----------------
+   -- The folder --
+   ----------------
+
+   procedure Open
+     (Self : in out Folder; Path : String; Options : Folder_Options := (others => <>))
+   is
+      Result : Linux_Files.Failure;
+   begin
+      if not Linux_Files.Refuses_Links then
+         raise Folder_Error with "this system's flags of openat(2) are not known";
+      end if;
+      Linux_Files.Open_Folder (Path, Self.File, Result);
+      if Result /= Linux_Files.None then
+         raise Folder_Error with "no folder: " & Path;
+      end if;
+      Self.Options := Options;
+   end Open;
+
+   procedure Close (Self : in out Folder) is
+   begin
+      if Self.Is_Open then
+         Linux.Close (Self.File);
+         Self.File := No_File;
+      end if;
+   end Close;
+
+   overriding procedure Finalize (Self : in out Folder) is
+   begin
+      Self.Close;
+   end Finalize;
+
+   -----------
+   -- Paths --
+   -----------
+
+   --  The file's name that the last name of a path, decoded, stands for
+
+   function Last_Name (Self : Folder; Name : String) return String is
+     (if Name = "" and then Self.Options.Index /= null then Self.Options.Index.all else Name);
+
+   --  Opens the file that Path, percent-encoded, leads to from the folder on, a folder at a time;
+   --  with Ending behind its name. Folders below Self's are closed again.
+
+   procedure Open_Below
+     (Self   : Folder;
+      Path   : String;
+      Ending : String;
+      File   : out Descriptor;
+      Result : out Linux_Files.Failure)
+   is
+      Within : Descriptor := Self.File;
+      Inner  : Descriptor;
+      First  : Positive := Path'First;
+      Last   : Natural;
+
+      procedure Leave is
+      begin
+         if Within /= Self.File then
+            Linux.Close (Within);
+         end if;
+      end Leave;
+
+   begin
+      File   := No_File;
+      Result := Linux_Files.Not_There;
+      loop
+         Last := First - 1;
+         while Last < Path'Last and then Path (Last + 1) /= '/' loop
+            Last := Last + 1;
+         end loop;
+         declare
+            Is_Last : constant Boolean := Last = Path'Last;
+            Name    : constant String  := Decoded (Path (First .. Last));
+            Wanted  : constant String  := (if Is_Last then Last_Name (Self, Name) else Name);
+         begin
+            --  It is not decoded again
+            exit when not Is_Name (Wanted);
+            if Is_Last then
+               Linux_Files.Open_File_In (Within, Wanted & Ending, File, Result);
+               exit;
+            end if;
+            Linux_Files.Open_Folder_In (Within, Wanted, Inner, Result);
+         end;
+         exit when Result /= Linux_Files.None;
+         Leave;
+         Within := Inner;
+         First  := Last + 2;
+         Result := Linux_Files.Not_There;
+      end loop;
+      Leave;
+   exception
+      when others =>
+         Leave;
+         raise;
+   end Open_Below;
+
+   ----------------
+   -- Validators --
+   ----------------
+
+   function Hexadecimal (Value : Long_Long_Integer) return String is
+      Digit_Texts : constant String := "0123456789abcdef";
+      Result      : String (1 .. 16);
+      First       : Positive := Result'Last + 1;
+      Rest        : Long_Long_Integer := Value;
+   begin
+      loop
+         First := First - 1;
+         Result (First) := Digit_Texts (Natural (Rest mod 16) + 1);
+         Rest := Rest / 16;
+         exit when Rest = 0;
+      end loop;
+      return Result (First .. Result'Last);
+   end Hexadecimal;
+
+   --  The codings that files may have beside them, the better one first
+
+   type Coding is (Identity, Brotli, Gzip);
+
+   function Name_Of (Self : Coding) return String is
+     (case Self is when Identity => "identity", when Brotli => "br", when Gzip => "gzip");
+
+   function Ending_Of (Self : Coding) return String is
+     (case Self is when Identity => "", when Brotli => ".br", when Gzip => ".gz");
+
+   --  Of the time of the last change, to the nanosecond, the size, and the coding
+
+   function Tag_Of (Facts : Linux_Files.File_Facts; Coded : Coding) return String is
+     ('"' & Hexadecimal (abs Long_Long_Integer (Facts.Changed)) & '.'
+      & Hexadecimal (Long_Long_Integer (Facts.Fraction)) & '-' & Hexadecimal (Facts.Size)
+      & Ending_Of (Coded) & '"');
+
+   function Time_Of (Facts : Linux_Files.File_Facts) return Dates.Common_Time is
+     (Dates.Common_Time
+        (Interfaces.Integer_64'Max
+           (0, Interfaces.Integer_64'Min (Facts.Changed, Dates.Last_Year))));
+
+   -------------
+   -- Answers --
+   -------------
+
+   function Image (Value : Byte_Count) return String is
+      Text : constant String := Value'Image;
+   begin
+      return Text (2 .. Text'Last);
+   end Image;
+
+   --  What caches have to know, of 304 too (RFC 9110, 15.4.5)
+
+   procedure Add_Cache_Fields (Self : Folder; Draft : in out Answer_Draft) is
+   begin
+      if Self.Options.Cache_Control /= null then
+         Draft.Add_Field ("Cache-Control", Self.Options.Cache_Control.all);
+      end if;
+      if Self.Options.Precompressed then
+         Draft.Add_Field ("Vary", "Accept-Encoding");
+      end if;
+   end Add_Cache_Fields;
+
+   --  The draft's file, or a part of it
+
+   function Part_Answer
+     (Request : HTTP.Request;
+      Facts   : Linux_Files.File_Facts;
+      Tag     : String;
+      Kind    : not null Constant_Text) return Response
+   is
+      use type Byte_Ranges.Wish;
+
+      Draft       : Answer_Draft renames Request.Draft.all;
+      Wanted      : Byte_Ranges.Wish := Byte_Ranges.Whole;
+      First, Last : Byte_Count;
+   begin
+      if Request.Has_Field ("Range")
+        and then not Request.Is_Head
+        and then Conditions.Range_Holds (Request, Tag)
+      then
+         Byte_Ranges.Read (Request.Field ("Range"), Facts.Size, Wanted, First, Last);
+      end if;
+      case Wanted is
+         when Byte_Ranges.Unsatisfiable =>
+            Draft.Drop_File;
+            Draft.Add_Field ("Content-Range", "bytes */" & Image (Facts.Size));
+            return Empty (Range_Not_Satisfiable);
+         when Byte_Ranges.Whole =>
+            Draft.File_Length := Facts.Size;
+         when Byte_Ranges.Part =>
+            Draft.Offset      := First;
+            Draft.File_Length := Last - First + 1;
+            Draft.Add_Field
+              ("Content-Range",
+               "bytes " & Image (First) & "-" & Image (Last) & "/" & Image (Facts.Size));
+      end case;
+      Draft.Add_Field ("Accept-Ranges", "bytes");
+      Draft.Add_Field ("ETag", Tag);
+      Draft.Add_Field ("Last-Modified", Dates.Image (Time_Of (Facts)));
+      return File_Part (Kind, (if Wanted = Byte_Ranges.Part then Partial_Content else OK));
+   end Part_Answer;
+
+   function Answer_With
+     (Self    : Folder;
+      Request : HTTP.Request;
+      Facts   : Linux_Files.File_Facts;
+      Coded   : Coding;
+      Kind    : not null Constant_Text) return Response
+   is
+      Tag : constant String := Tag_Of (Facts, Coded);
+   begin
+      Add_Cache_Fields (Self, Request.Draft.all);
+      case Conditions.Verdict_On (Request, Tag, Time_Of (Facts)) is
+         when Conditions.Go_On =>
+            if Coded /= Identity then
+               Request.Draft.Add_Field ("Content-Encoding", Name_Of (Coded));
+            end if;
+            return Part_Answer (Request, Facts, Tag, Kind);
+         when Conditions.Is_Not_Modified =>
+            Request.Draft.Drop_File;
+            Request.Draft.Add_Field ("ETag", Tag);
+            return Empty (Not_Modified);
+         when Conditions.Has_Failed =>
+            Request.Draft.Drop_File;
+            return Empty (Precondition_Failed);
+      end case;
+   end Answer_With;
+
+   --  A file is the draft's as soon as it is open: whatever is raised then, the server closes it.
+   --  Result is None for files and folders only.
+
+   procedure Open_And_Look
+     (Self   : Folder;
+      Path   : String;
+      Coded  : Coding;
+      Draft  : in out Answer_Draft;
+      Facts  : out Linux_Files.File_Facts;
+      Result : out Linux_Files.Failure) is
+   begin
+      Facts := (Size => 0, Changed => 0, Fraction => 0, others => False);
+      Open_Below (Self, Path, Ending_Of (Coded), Draft.File, Result);
+      if Result = Linux_Files.None then
+         Draft.Offset      := 0;
+         Draft.File_Length := 0;
+         Linux_Files.Look (Draft.File, Facts, Result);
+         if Result /= Linux_Files.None or else not Facts.Is_Regular then
+            Draft.Drop_File;
+         end if;
+         if Result = Linux_Files.None
+           and then not Facts.Is_Regular
+           and then (Coded /= Identity or else not Facts.Is_Folder)
+         then
+            Result := Linux_Files.Not_There;
+         end if;
+      end if;
+   end Open_And_Look;
+
+   --  The file in the coding that the client wants most, of those that there are; Not_There if it
+   --  wants none of them. It wants a coding that it lists, and "identity" with no more weight.
+
+   procedure Open_Coded
+     (Self    : Folder;
+      Request : HTTP.Request;
+      Path    : String;
+      Coded   : out Coding;
+      Facts   : out Linux_Files.File_Facts;
+      Result  : out Linux_Files.Failure)
+   is
+      Accepted : constant String := Request.Field ("Accept-Encoding");
+
+      function Weight_Of (Item : Coding) return Media_Ranges.Listed_Weight is
+        (Media_Ranges.Coding_Weight (Accepted, Name_Of (Item)));
+
+      type Coding_List is array (1 .. 2) of Coding;
+
+      Least : constant Media_Ranges.Listed_Weight :=
+        Media_Ranges.Own_Weight (Accepted, Name_Of (Identity));
+      Order : constant Coding_List :=
+        (if Weight_Of (Gzip) > Weight_Of (Brotli) then [Gzip, Brotli] else [Brotli, Gzip]);
+   begin
+      Result := Linux_Files.Not_There;
+      for Item of Order loop
+         Coded := Item;
+         if Weight_Of (Item) > 0 and then Weight_Of (Item) >= Least then
+            Open_And_Look (Self, Path, Item, Request.Draft.all, Facts, Result);
+         end if;
+         exit when Result /= Linux_Files.Not_There;
+      end loop;
+   end Open_Coded;
+
+   procedure Open_Best
+     (Self    : Folder;
+      Request : HTTP.Request;
+      Path    : String;
+      Coded   : out Coding;
+      Facts   : out Linux_Files.File_Facts;
+      Result  : out Linux_Files.Failure) is
+   begin
+      Result := Linux_Files.Not_There;
+      if Self.Options.Precompressed and then Request.Has_Field ("Accept-Encoding") then
+         Open_Coded (Self, Request, Path, Coded, Facts, Result);
+      end if;
+      if Result = Linux_Files.Not_There then
+         Coded := Identity;
+         Open_And_Look (Self, Path, Identity, Request.Draft.all, Facts, Result);
+      end if;
+   end Open_Best;
+
+   Longest_Location : constant := 2_048;
+
+   --  That of the file that the path stands for
+
+   function Type_Of (Self : Folder; Path : String) return not null Constant_Text is
+     (if Path = "" or else Path (Path'Last) = '/' then Media_Type_Of (Self.Options.Index.all)
+      else Media_Type_Of (Path));
+
+   function Redirected (Request : HTTP.Request) return Response is
+      Query : constant String :=
+        (if Length (Request.Query_Part) = 0 then "" else '?' & Request.Query);
+   begin
+      if Length (Request.Target) + Query'Length >= Longest_Location then
+         return Empty (Not_Found);
+      end if;
+      Request.Draft.Add_Field ("Location", Request.Path & '/' & Query);
+      return Empty (Moved_Permanently);
+   end Redirected;
+
+   function Answer
+     (Self : Folder; Request : HTTP.Request; Prefix : String) return Response
+   is
+      Path   : String renames
+        Request.Bytes (Request.Target.First + Prefix'Length .. Request.Target.Last);
+      Facts  : Linux_Files.File_Facts;
+      Coded  : Coding;
+      Result : Linux_Files.Failure;
+   begin
+      if Request.Method /= Get then
+         return Not_Allowed (Request, "GET, HEAD, OPTIONS");
+      end if;
+      Open_Best (Self, Request, Path, Coded, Facts, Result);
+      if Result = Linux_Files.None and then Facts.Is_Regular then
+         return Answer_With (Self, Request, Facts, Coded, Type_Of (Self, Path));
+      elsif Result = Linux_Files.None and then Self.Options.Index /= null then
+         return Redirected (Request);
+      end if;
+      return Empty
+        (if Result = Linux_Files.Not_Now then Service_Unavailable else Not_Found);
+   end Answer;
+
+   -----------
+   -- Types --
+   -----------
+
+   HTML_Text   : aliased constant String := "text/html; charset=utf-8";
+   CSS_Text    : aliased constant String := "text/css; charset=utf-8";
+   CSV_Text    : aliased constant String := "text/csv; charset=utf-8";
+   Markdown    : aliased constant String := "text/markdown; charset=utf-8";
+   JavaScript  : aliased constant String := "text/javascript; charset=utf-8";
+   Web_Program : aliased constant String := "application/wasm";
+   Manifest    : aliased constant String := "application/manifest+json";
+   PDF         : aliased constant String := "application/pdf";
+   Zip         : aliased constant String := "application/zip";
+   Gzip_Type   : aliased constant String := "application/gzip";
+   PNG         : aliased constant String := "image/png";
+   JPEG        : aliased constant String := "image/jpeg";
+   GIF         : aliased constant String := "image/gif";
+   SVG         : aliased constant String := "image/svg+xml";
+   WebP        : aliased constant String := "image/webp";
+   AVIF        : aliased constant String := "image/avif";
+   Icon        : aliased constant String := "image/vnd.microsoft.icon";
+   MP3         : aliased constant String := "audio/mpeg";
+   MP4         : aliased constant String := "video/mp4";
+   WebM        : aliased constant String := "video/webm";
+   WOFF        : aliased constant String := "font/woff";
+   WOFF_2      : aliased constant String := "font/woff2";
+
+   Longest_Ending : constant := 11;
+
+   type Known_Type is record
+      Ending : String (1 .. Longest_Ending);
+      Kind   : not null Constant_Text := Octet_Stream'Access;
+   end record;
+
+   Known_Types : constant array (Positive range <>) of Known_Type :=
+     [("html       ", HTML_Text'Access),
+      ("htm        ", HTML_Text'Access),
+      ("css        ", CSS_Text'Access),
+      ("js         ", JavaScript'Access),
+      ("mjs        ", JavaScript'Access),
+      ("json       ", JSON_Text'Access),
+      ("map        ", JSON_Text'Access),
+      ("webmanifest", Manifest'Access),
+      ("xml        ", XML_Text'Access),
+      ("txt        ", Plain_Text'Access),
+      ("csv        ", CSV_Text'Access),
+      ("md         ", Markdown'Access),
+      ("wasm       ", Web_Program'Access),
+      ("pdf        ", PDF'Access),
+      ("zip        ", Zip'Access),
+      ("gz         ", Gzip_Type'Access),
+      ("png        ", PNG'Access),
+      ("jpg        ", JPEG'Access),
+      ("jpeg       ", JPEG'Access),
+      ("gif        ", GIF'Access),
+      ("svg        ", SVG'Access),
+      ("webp       ", WebP'Access),
+      ("avif       ", AVIF'Access),
+      ("ico        ", Icon'Access),
+      ("mp3        ", MP3'Access),
+      ("mp4        ", MP4'Access),
+      ("webm       ", WebM'Access),
+      ("woff       ", WOFF'Access),
+      ("woff2      ", WOFF_2'Access)];
+
+   function Media_Type_Of (Name : String) return not null Constant_Text is
+      Ending : String (1 .. Longest_Ending) := [others => ' '];
+      Dot    : Natural := 0;
+   begin
+      for K in reverse Name'Range loop
+         exit when Name (K) = '/';
+         if Name (K) = '.' then
+            Dot := K;
+            exit;
+         end if;
+      end loop;
+      if Dot > 0 and then Name'Last - Dot in 1 .. Longest_Ending then
+         for K in 1 .. Name'Last - Dot loop
+            Ending (K) :=
+              (if Name (Dot + K) in 'A' .. 'Z'
+               then Character'Val (Character'Pos (Name (Dot + K)) + 32)
+               else Name (Dot + K));
+         end loop;
+         for Known of Known_Types loop
+            if Known.Ending = Ending then
+               return Known.Kind;
+            end if;
+         end loop;
+      end if;
+      return Octet_Stream'Access;
+   end Media_Type_Of;
+
+end Appserver.HTTP.Files;

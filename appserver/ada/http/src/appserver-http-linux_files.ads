@@ -1,0 +1,42 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Files of Linux, by descriptor: openat(2), statx(2).
+
+pragma Ada_2022;
+
+with Interfaces;
+
+private package Appserver.HTTP.Linux_Files is
+
+   type Failure is (None, Not_There, Not_Now);
+   --  Not_There: no such file, or not for us. Not_Now: the system lacks descriptors or memory.
+
+   procedure Open_Folder (Path : String; Into : out Descriptor; Result : out Failure);
+   --  Follows symbolic links, as the path is the program's
+
+   procedure Open_To_Append (Path : String; Into : out Descriptor; Result : out Failure);
+   --  Creates the file if it is not there, for its owner to write and its group to read
+
+   procedure Open_Folder_In
+     (Folder : Descriptor; Name : String; Into : out Descriptor; Result : out Failure);
+   procedure Open_File_In
+     (Folder : Descriptor; Name : String; Into : out Descriptor; Result : out Failure);
+   --  Name is that of an entry of Folder. A symbolic link is Not_There.
+
+   type File_Facts is record
+      Is_Regular : Boolean;
+      Is_Folder  : Boolean;
+      Size       : Byte_Count;
+      Changed    : Interfaces.Integer_64;
+      --  In seconds since 1970
+      Fraction   : Interfaces.Unsigned_32;
+      --  Of a second, in ns
+   end record;
+
+   procedure Look (File : Descriptor; Facts : out File_Facts; Result : out Failure);
+
+   function Refuses_Links return Boolean;
+   --  Whether this system takes the flags that are used here for what they are meant to be
+
+end Appserver.HTTP.Linux_Files;

@@ -1,0 +1,1260 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Ada.Exceptions;
+
+package body Appserver.HTTP.Loops is
+
+   use type Access_Logs.Log_Reference;
+   use type Services.Receiver_Reference;
+   use type Services.Service_Reference;
+   use type Linux.Key;
+   use type Linux.Outcome;
+   use type Parsing.Outcome;
+
+   --  Keys of the loop's own descriptors; those of connections are the indices of their slots
+
+   Listener_Key : constant Linux.Key := Linux.Key'Last;
+   Wake_Key     : constant Linux.Key := Linux.Key'Last - 1;
+   Watched_Key  : constant Linux.Key := Linux.Key'Last - 2;
+
+   --  Milliseconds
+
+   Between_Sweeps : constant := 1_000;
+   When_Stopping  : constant := 10;
+   For_Connecting : constant := 20;
+   Longest_Stop   : constant := 4_000;
+   For_Lingering  : constant := 2_000;
+   After_Error    : constant := 10;
+   Between_Writes : constant := 100;
+
+   Most_Accepted  : constant := 64;
+   --  At a time, before other events have their turn
+   Most_Sent      : constant := 2 ** 20;
+   --  Bytes of a file at a time
+
+   function To_Milliseconds (Time : Duration) return Byte_Count is
+     (Byte_Count (Time * 1_000));
+
+   ----------
+   -- Time --
+   ----------
+
+   --  The time in which the process was stopped, or had no work, does not count: it is not the
+   --  client's
+
+   procedure Note_Time (Self : in out Event_Loop) is
+      Clock : constant Byte_Count := Linux.Milliseconds;
+   begin
+      Self.Now   := Self.Now + Byte_Count'Min (Clock - Self.Clock, 2 * Between_Sweeps);
+      Self.Clock := Clock;
+   end Note_Time;
+
+   procedure Note_Date (Self : in out Event_Loop) is
+      Time : constant Byte_Count := Linux.Unix_Time;
+   begin
+      if Time /= Self.Date_Time then
+         Self.Date      := Dates.Image (Dates.Common_Time (Time));
+         Self.Date_Time := Time;
+      end if;
+   end Note_Date;
+
+   --------------------------
+   -- Opening and stopping --
+   --------------------------
+
+   --  If the system has no room for it now, it is tried again when connections are looked through
+
+   procedure Listen (Self : in out Event_Loop) is
+   begin
+      Self.Is_Listening := Linux.Added
+        (Self.Set, Self.Listener,
+         (if Self.Is_Shared then Linux.Shared_Input else Linux.Input), Listener_Key);
+   end Listen;
+
+   procedure Pause_Listening (Self : in out Event_Loop) is
+   begin
+      if Self.Is_Listening then
+         Linux.Remove (Self.Set, Self.Listener);
+         Self.Is_Listening := False;
+      end if;
+   end Pause_Listening;
+
+   procedure Stop_Listening (Self : in out Event_Loop; Is_Last : out Boolean) is
+   begin
+      Pause_Listening (Self);
+      Is_Last := True;
+   end Stop_Listening;
+
+   procedure Open
+     (Self      : in out Event_Loop;
+      Listener  : Descriptor;
+      Is_Shared : Boolean;
+      Handle    : Handler;
+      Service   : Services.Service_Reference;
+      Limits    : Parsing.Limits;
+      Times     : Time_Limits;
+      Report    : Exception_Report;
+      Log       : Access_Logs.Log_Reference;
+      Writes    : Boolean) is
+   begin
+      Linux.Use_Small_Pages (Self'Address, Event_Loop'Class (Self)'Size / 8);
+      Self.Handle      := Handler_Reference (Handle);
+      Self.Service     := Service;
+      Self.Plans       :=
+        Service /= null and then Service.all in Services.Content_Service'Class;
+      Self.Report      := Report;
+      Self.Log         := (if Log = null or else not Log.Is_Open then null else Log);
+      Self.Writes_Log  := Writes and then Self.Log /= null;
+      Self.Limits      := Limits;
+      Self.Timeouts    :=
+        [Anything  => 0,
+         A_Request => To_Milliseconds (Times.Idle),
+         A_Header  => To_Milliseconds (Times.Header),
+         A_Content => To_Milliseconds (Times.Content)];
+      Self.For_Sending := To_Milliseconds (Times.Sending);
+      Self.For_Closing := To_Milliseconds (Times.Closing);
+      Self.Listener    := Listener;
+      Self.Is_Shared   := Is_Shared;
+      Self.Clock       := Linux.Milliseconds;
+      Self.Stop_Asked  := False;
+      Self.Is_Stopping := False;
+      Self.Event_Count := 0;
+      Self.Set  := Linux.New_Set;
+      Self.Wake_Event := Linux.New_Wake_Event;
+      Linux.Add (Self.Set, Self.Wake_Event, Linux.Input, Wake_Key);
+      Listen (Self);
+   exception
+      when others =>
+         Self.Close;
+         raise;
+   end Open;
+
+   procedure Wake (Self : Event_Loop) is
+   begin
+      Linux.Signal (Self.Wake_Event);
+   end Wake;
+
+   procedure Ask_To_Stop (Self : in out Event_Loop) is
+   begin
+      Self.Stop_Asked := True;
+      Self.Wake;
+   end Ask_To_Stop;
+
+   procedure Watch (Self : in out Event_Loop; File : Descriptor) is
+   begin
+      if Self.Watched /= File then
+         if Self.Watched /= No_File then
+            Linux.Remove (Self.Set, Self.Watched);
+            Self.Watched := No_File;
+         end if;
+         if File /= No_File and then Linux.Can_Be_Waited_For (Self.Set, File) then
+            Linux.Add (Self.Set, File, Linux.Input, Watched_Key);
+            Self.Watched := File;
+         end if;
+      end if;
+      Self.Has_Input := Self.Watched /= File;
+   end Watch;
+
+   -----------
+   -- Slots --
+   -----------
+
+   --  What was begun with a request's content has no end
+
+   procedure Drop_Stream (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Blocks.Drop (Self.Pool, Connection.Header);
+      Contexts.Close (Connection.Receiver);
+   end Drop_Stream;
+
+   --  Closing it takes it out of the set
+
+   procedure Release (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Linux.Close (Connection.Socket);
+      Blocks.Drop (Self.Pool, Connection.Input);
+      Blocks.Drop (Self.Pool, Connection.Output);
+      Contexts.Drop (Connection.Tail);
+      Drop_Stream (Self, Slot);
+      Connection.State := Free;
+      Connection.Next  := Self.Free_Slot;
+      Self.Free_Slot := Slot;
+      Self.Count     := Self.Count - 1;
+   end Release;
+
+   procedure Adopt
+     (Self : in out Event_Loop; Socket : Descriptor; Client : IP_Addresses.Address)
+   is
+      Slot : Slot_Index;
+   begin
+      if Self.Free_Slot /= 0 then
+         Slot := Self.Free_Slot;
+         Self.Free_Slot := Self.Connections (Slot).Next;
+      else
+         Self.Used := Self.Used + 1;
+         Slot := Self.Used;
+      end if;
+      Self.Count := Self.Count + 1;
+      Self.Connections (Slot) :=
+        (State    => Reading,
+         Awaits   => A_Request,
+         Socket   => Socket,
+         Client   => Client,
+         Deadline => Self.Now
+                     + (if Self.Is_Stopping then Self.For_Closing else Self.Timeouts (A_Request)),
+         Input    => Blocks.Empty,
+         Receiver => null,
+         Header   => Blocks.Empty,
+         Output   => Blocks.Empty,
+         Progress => (others => <>),
+         Tail     => Contexts.No_Tail,
+         Unsent   => 0,
+         Next     => 0,
+         others   => False);
+      Linux.Add (Self.Set, Socket, Linux.Input, Linux.Key (Slot));
+   exception
+      when Network_Error =>
+         --  The system has no room for it
+         Release (Self, Slot);
+   end Adopt;
+
+   procedure Close (Self : in out Event_Loop) is
+      procedure Close (File : in out Descriptor) is
+      begin
+         if File /= No_File then
+            Linux.Close (File);
+            File := No_File;
+         end if;
+      end Close;
+   begin
+      for Slot in 1 .. Self.Used loop
+         if Self.Connections (Slot).State /= Free then
+            Release (Self, Slot);
+         end if;
+      end loop;
+      Close (Self.Set);
+      Close (Self.Wake_Event);
+      Self.Watched := No_File;
+   end Close;
+
+   -------------
+   -- Sending --
+   -------------
+
+   procedure Send_Bytes
+     (Socket : Descriptor; Context : in out Contexts.Context; Result : out Linux.Outcome)
+   is
+      Count : Natural;
+   begin
+      Result := Linux.Done;
+      while Context.First <= Context.Last loop
+         Linux.Send
+           (Socket, Context.Output (Context.First .. Context.Last),
+            More_Follow => Context.Tail.Length > 0 and then Context.Tail.Source = null,
+            Count => Count, Result => Result);
+         exit when Result /= Linux.Done;
+         Context.First := Context.First + Count;
+      end loop;
+      if Context.First > Context.Last then
+         Context.First := 1;
+         Context.Last  := 0;
+      end if;
+   end Send_Bytes;
+
+   procedure Send_Part
+     (Socket : Descriptor; Tail : Contexts.Tail; Count : out Byte_Count; Result : out Linux.Outcome)
+   is
+      Wanted : constant Byte_Count := Byte_Count'Min (Tail.Length, Most_Sent);
+   begin
+      if Tail.File /= No_File then
+         Linux.Send_File (Socket, Tail.File, Tail.Offset, Wanted, Count, Result);
+      else
+         declare
+            First : constant Positive := Tail.Text'First + Natural (Tail.Offset);
+            Sent  : Natural;
+         begin
+            Linux.Send
+              (Socket, Tail.Text (First .. First + Natural (Wanted) - 1),
+               More_Follow => False, Count => Sent, Result => Result);
+            Count := Byte_Count (Sent);
+         end;
+      end if;
+   end Send_Part;
+
+   procedure Send_Tail
+     (Socket : Descriptor; Tail : in out Contexts.Tail; Result : out Linux.Outcome)
+   is
+      Count : Byte_Count;
+      Sent  : Byte_Count := 0;
+   begin
+      Result := Linux.Done;
+      while Tail.Length > 0 loop
+         if Sent >= Most_Sent then
+            --  Others have their turn; this one has it again at once
+            Result := Linux.Would_Block;
+         else
+            Send_Part (Socket, Tail, Count, Result);
+         end if;
+         exit when Result /= Linux.Done;
+         Tail.Offset := Tail.Offset + Count;
+         Tail.Length := Tail.Length - Count;
+         Sent := Sent + Count;
+      end loop;
+      if Tail.Length = 0 then
+         Contexts.Drop (Tail);
+      end if;
+   end Send_Tail;
+
+   --------------------------
+   -- Calls of the program --
+   --------------------------
+
+   --  Others may serve the loop between these
+
+   procedure Begin_Call
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : Contexts.Context) is
+   begin
+      Self.Connections (Slot).State := Busy;
+      Self.Leave (Context, Handling);
+   end Begin_Call;
+
+   procedure End_Call
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : Contexts.Context;
+      Before  : Connection_State)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Self.Come_Back (Context, Handling);
+      Connection.State := Before;
+      if Connection.Is_Disarmed then
+         Connection.Is_Disarmed := False;
+         Linux.Add
+           (Self.Set, Connection.Socket, (if Before = Sending then Linux.Output else Linux.Input),
+            Linux.Key (Slot));
+      end if;
+   end End_Call;
+
+   --  Sends what a source gives, as long as the client takes it. The time that the source needs is
+   --  not the client's.
+
+   procedure Send_Source
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Result  : out Linux.Outcome)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      State      : constant Connection_State := Connection.State;
+      Sent       : Byte_Count := 0;
+      Began      : Byte_Count;
+      Is_Cut     : Boolean;
+   begin
+      Result := Linux.Done;
+      while Result = Linux.Done and then Context.Tail.Source /= null loop
+         if Sent >= Most_Sent then
+            --  Others have their turn; this one has it again at once
+            Result := Linux.Would_Block;
+         else
+            Began := Self.Now;
+            Begin_Call (Self, Slot, Context);
+            Contexts.Put_Piece (Context, Self.Report, Is_Cut);
+            End_Call (Self, Slot, Context, State);
+            Connection.Deadline := Connection.Deadline + (Self.Now - Began);
+            Sent := Sent + Byte_Count (Context.Last - Context.First + 1);
+            if Is_Cut then
+               Linux.Reset_When_Closed (Connection.Socket);
+               Result := Linux.Failed;
+            else
+               Send_Bytes (Connection.Socket, Context, Result);
+            end if;
+         end if;
+      end loop;
+      if State = Sending then
+         Connection.Unsent := Connection.Unsent + Sent;
+      end if;
+   end Send_Source;
+
+   --  Sends what the context has for a connection. What cannot be sent yet leaves the context.
+
+   procedure Send
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Result  : out Linux.Outcome)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Has_Room   : Boolean;
+   begin
+      Send_Bytes (Connection.Socket, Context, Result);
+      if Result = Linux.Done and then Context.Tail.Source /= null then
+         Send_Source (Self, Slot, Context, Result);
+      elsif Result = Linux.Done and then Context.Tail.Length > 0 then
+         Send_Tail (Connection.Socket, Context.Tail, Result);
+      end if;
+      if Result = Linux.Would_Block then
+         Blocks.Put
+           (Self.Pool, Context.Output (Context.First .. Context.Last), Connection.Output, Has_Room);
+         if Has_Room then
+            if Connection.State = Sending then
+               Connection.Unsent :=
+                 Connection.Unsent - Byte_Count (Context.Last - Context.First + 1);
+            end if;
+            Connection.Tail := Context.Tail;
+            Context.Tail := Contexts.No_Tail;
+         else
+            Result := Linux.Failed;
+         end if;
+      end if;
+      if Result /= Linux.Done then
+         Context.First := 1;
+         Context.Last  := 0;
+         Contexts.Drop (Context.Tail);
+      end if;
+   end Send;
+
+   procedure Move_Deadline (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Connection.Deadline := Self.Now + Self.For_Sending;
+      Connection.Unsent   := Byte_Count (Linux.Unsent (Connection.Socket));
+   end Move_Deadline;
+
+   --  What a source gives is to be taken at the least rate: it is looked at when the deadline comes
+
+   procedure Await_Room (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      if Connection.State /= Sending then
+         Connection.State := Sending;
+         Linux.Change (Self.Set, Connection.Socket, Linux.Output, Linux.Key (Slot));
+         Move_Deadline (Self, Slot);
+      elsif Connection.Tail.Source = null then
+         Move_Deadline (Self, Slot);
+      end if;
+   end Await_Room;
+
+   function Takes_Enough (Self : Event_Loop; Slot : Slot_Index) return Boolean is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Least      : constant Byte_Count :=
+        (if Connection.Tail.Source = null then 1
+         else Byte_Count'Max (1, Self.For_Sending * Least_Rate / 1_000));
+   begin
+      return Connection.Unsent - Byte_Count (Linux.Unsent (Connection.Socket)) >= Least;
+   end Takes_Enough;
+
+   --  All was sent, and the connection is to be closed
+
+   procedure Finish (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      if Connection.Lingers then
+         if Connection.State = Sending then
+            Linux.Change (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
+         end if;
+         Linux.End_Sending (Connection.Socket);
+         Connection.State    := Lingering;
+         Connection.Deadline := Self.Now + For_Lingering;
+      else
+         Release (Self, Slot);
+      end if;
+   end Finish;
+
+   --  What is next after Send had this Result
+
+   procedure Conclude (Self : in out Event_Loop; Slot : Slot_Index; Result : Linux.Outcome) is
+   begin
+      case Result is
+         when Linux.Failed =>
+            Release (Self, Slot);
+         when Linux.Would_Block =>
+            Await_Room (Self, Slot);
+         when Linux.Done =>
+            if Self.Connections (Slot).Is_Last then
+               Finish (Self, Slot);
+            end if;
+      end case;
+   end Conclude;
+
+   -----------
+   -- Input --
+   -----------
+
+   procedure Load_Input
+     (Self : in out Event_Loop; Slot : Slot_Index; Context : in out Contexts.Context)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Size       : constant Natural := Blocks.Length (Connection.Input);
+   begin
+      Parsing.Clear (Context.Request);
+      if Size > 0 then
+         Blocks.Take (Self.Pool, Connection.Input, Context.Request.Bytes (1 .. Size));
+         Context.Request.Last  := Size;
+         Context.Request.State := Connection.Progress;
+      elsif Connection.Receiver /= null then
+         Context.Request.State := Connection.Progress;
+      end if;
+   end Load_Input;
+
+   --  The beginning of a request leaves the context, and its end is awaited
+
+   procedure Save_Input
+     (Self     : in out Event_Loop;
+      Slot     : Slot_Index;
+      Context  : in out Contexts.Context;
+      Has_Room : out Boolean)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Awaited    : Next_Thing;
+   begin
+      if Parsing.Is_Empty (Context.Request) and then Connection.Receiver = null then
+         Awaited  := A_Request;
+         Has_Room := True;
+      else
+         Parsing.Make_Room (Context.Request);
+         Connection.Progress := Context.Request.State;
+         Awaited := (if Context.Request.State.Step = In_Header then A_Header else A_Content);
+         Blocks.Put
+           (Self.Pool, Context.Request.Bytes (1 .. Context.Request.Last), Connection.Input,
+            Has_Room);
+      end if;
+      --  Empty lines before a request are no reason to wait longer for it
+      if Awaited > Connection.Awaits then
+         Connection.Deadline := Self.Now + Self.Timeouts (Awaited);
+         Connection.Awaits   := Awaited;
+      end if;
+   end Save_Input;
+
+   --------------
+   -- Stopping --
+   --------------
+
+   --  Who has begun to connect is served, if that does not take long. Who comes later is refused by
+   --  the system.
+
+   procedure Begin_To_Stop (Self : in out Event_Loop) is
+   begin
+      Linux.Ignore_New_Connections (Self.Listener);
+      Self.Is_Stopping  := True;
+      Self.Listen_Until := Self.Now + For_Connecting;
+      Self.Give_Up      := Self.Clock + Longest_Stop;
+      Self.Next_Sweep   := Self.Now + When_Stopping;
+      for Connection of Self.Connections (1 .. Self.Used) loop
+         if Connection.State = Reading and then Connection.Awaits = A_Request then
+            Connection.Deadline := Self.Now + Self.For_Closing;
+         end if;
+      end loop;
+   end Begin_To_Stop;
+
+   --  Called between any two requests: a handler may take long
+
+   procedure Note_Stop (Self : in out Event_Loop) is
+   begin
+      if Self.Is_Stopping then
+         Note_Time (Self);
+      elsif Self.Stop_Asked then
+         Note_Time (Self);
+         Begin_To_Stop (Self);
+      end if;
+   end Note_Stop;
+
+   --  Clients had their time, by the system's clock
+
+   function Gives_Up (Self : Event_Loop) return Boolean is
+     (Self.Is_Stopping and then Self.Clock >= Self.Give_Up);
+
+   ---------------
+   -- Answering --
+   ---------------
+
+   --  Whether the request in the context is the connection's last one. A server that stops still
+   --  answers those that were sent before: that are behind this one, or can be read; but not for
+   --  ever.
+
+   procedure Judge_Last
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Request    : HTTP.Request renames Context.Request;
+      Count      : Natural;
+      Result     : Linux.Outcome;
+   begin
+      Note_Stop (Event_Loop (Self));
+      Connection.Is_Last := Parsing.Is_Last (Request) or else Gives_Up (Event_Loop (Self));
+      if Self.Is_Stopping
+        and then not Connection.Is_Last
+        and then Request.Last = Request.State.Content_Last
+        and then Request.Last < Request.Capacity
+      then
+         Linux.Receive
+           (Connection.Socket, Request.Bytes (Request.Last + 1 .. Request.Capacity), Count,
+            Result);
+         Request.Last := Request.Last + Count;
+         Connection.Is_Last := Count = 0;
+      end if;
+   end Judge_Last;
+
+   --  Adds the answer that was put to the log. Began: when the handler was called, in ns.
+
+   procedure Note_Answer
+     (Self : in out Event_Loop'Class; Context : Contexts.Context; Began : Byte_Count := 0) is
+   begin
+      if Self.Log /= null then
+         Self.Log.Note
+           (Context.Request, Self.Date, Context.Status,
+            Bytes        => (if Context.Request.Is_Head then 0 else Context.Length),
+            Microseconds => (if Began = 0 then 0 else (Linux.Nanoseconds - Began) / 1_000));
+      end if;
+   end Note_Answer;
+
+   --  Others may serve the loop while the handler is at work
+
+   procedure Ask_Handler
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Began      : constant Byte_Count := (if Self.Log = null then 0 else Linux.Nanoseconds);
+   begin
+      Begin_Call (Self, Slot, Context);
+      declare
+         Answer : constant Response := Contexts.Called
+           (Handler (Self.Handle), Self.Service, Connection.Receiver, Context, Self.Report);
+      begin
+         Contexts.Close (Connection.Receiver);
+         End_Call (Self, Slot, Context, Reading);
+         Note_Date (Event_Loop (Self));
+         Judge_Last (Self, Slot, Context);
+         if Contexts.Ends_With_Connection (Context, Answer) then
+            Connection.Is_Last := True;
+         end if;
+         Contexts.Put_Answer (Context, Answer, Self.Date, Connection.Is_Last);
+         Note_Answer (Self, Context, Began);
+      end;
+   end Ask_Handler;
+
+   procedure Answer
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Connection.Awaits := Anything;
+      Context.Request.Client := Connection.Client;
+      if Parsing.Is_For_Server (Context.Request) then
+         Note_Date (Event_Loop (Self));
+         Judge_Last (Self, Slot, Context);
+         Contexts.Put_Server_Answer (Context, Self.Date, Connection.Is_Last);
+         Note_Answer (Self, Context);
+      else
+         Ask_Handler (Self, Slot, Context);
+      end if;
+   end Answer;
+
+   procedure Refuse
+     (Self    : in out Event_Loop;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Status  : Status_Code)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Blocks.Drop (Self.Pool, Connection.Input);
+      Drop_Stream (Self, Slot);
+      Note_Date (Self);
+      Contexts.Put_Refusal (Context, Status, Self.Date);
+      if Self.Log /= null then
+         Self.Log.Note_Refusal (Connection.Client, Self.Date, Status);
+      end if;
+      Connection.Is_Last := True;
+      Connection.Lingers := True;
+   end Refuse;
+
+   procedure Refuse_And_Finish
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Status  : Status_Code)
+   is
+      Result : Linux.Outcome;
+   begin
+      Refuse (Event_Loop (Self), Slot, Context, Status);
+      Send (Self, Slot, Context, Result);
+      Conclude (Event_Loop (Self), Slot, Result);
+   end Refuse_And_Finish;
+
+   -------------
+   -- Streams --
+   -------------
+
+   --  The content of the request in the context is not read: the answer is sent without it
+
+   procedure Answer_Unread
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Answer  : Response)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Note_Date (Event_Loop (Self));
+      Connection.Awaits  := Anything;
+      Connection.Is_Last := True;
+      Connection.Lingers := True;
+      Contexts.Put_Answer (Context, Answer, Self.Date, Closes => True);
+      Note_Answer (Self, Context);
+   end Answer_Unread;
+
+   procedure Begin_Stream
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Plan    : Services.Content_Plan;
+      Goes_On : out Boolean)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Request    : HTTP.Request renames Context.Request;
+   begin
+      if Parsing.Announced (Request) > Services.Limit_Of (Plan) then
+         Goes_On := False;
+         Refuse (Event_Loop (Self), Slot, Context, Content_Too_Large);
+      else
+         Blocks.Put
+           (Self.Pool, Request.Bytes (Request.First .. Request.State.Header_Last),
+            Connection.Header, Has_Room => Goes_On);
+         if not Goes_On then
+            Refuse (Event_Loop (Self), Slot, Context, Service_Unavailable);
+         else
+            if Parsing.Wants_Continue (Request) then
+               Contexts.Put_Continue (Context);
+               Parsing.Note_Continue (Request);
+            end if;
+            Parsing.Begin_Stream (Request, Services.Limit_Of (Plan));
+         end if;
+      end if;
+   end Begin_Stream;
+
+   --  Asks the service what becomes of the content of the request in the context
+
+   procedure Plan_Content
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Goes_On : out Boolean)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Context.Request.Client := Connection.Client;
+      Begin_Call (Self, Slot, Context);
+      declare
+         Plan : constant Services.Content_Plan :=
+           Contexts.Planned (Self.Service, Context, Self.Report);
+      begin
+         Connection.Receiver := Services.Receiver_Of (Plan);
+         End_Call (Self, Slot, Context, Reading);
+         case Services.Kind_Of (Plan) is
+            when Services.Buffer =>
+               Parsing.Note_Buffered (Context.Request, Services.Limit_Of (Plan));
+               Context.Request.State.Passed := Filter_Marks (Services.Passed_By (Plan));
+               Goes_On := True;
+            when Services.Stream =>
+               Begin_Stream (Self, Slot, Context, Plan, Goes_On);
+            when Services.Refuse =>
+               Answer_Unread (Self, Slot, Context, Services.Answer_Of (Plan));
+               Goes_On := False;
+         end case;
+      end;
+   end Plan_Content;
+
+   --  Bytes at the least rate, in milliseconds
+
+   function Time_For (Bytes : Byte_Count) return Byte_Count is
+     (Bytes / Least_Rate * 1_000 + Bytes mod Least_Rate * 1_000 / Least_Rate);
+
+   --  The time that the receiver needs is not the client's
+
+   procedure Deliver
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Result  : out Contexts.Delivery)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Began      : constant Byte_Count := Self.Now;
+      Before     : constant Byte_Count := Context.Request.State.Taken;
+   begin
+      Begin_Call (Self, Slot, Context);
+      Contexts.Deliver (Context, Connection.Receiver, Self.Report, Result);
+      End_Call (Self, Slot, Context, Reading);
+      Connection.Deadline := Connection.Deadline + (Self.Now - Began)
+        + Time_For (Context.Request.State.Taken) - Time_For (Before);
+   end Deliver;
+
+   --  The receiver has all that it wants
+
+   procedure Answer_Received
+     (Self     : in out Event_Loop'Class;
+      Slot     : Slot_Index;
+      Context  : in out Contexts.Context;
+      Is_Whole : Boolean;
+      Goes_On  : out Boolean)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Request    : HTTP.Request renames Context.Request;
+      Size       : constant Natural := Blocks.Length (Connection.Header);
+      Result     : Parsing.Outcome;
+      Status     : Status_Code;
+   begin
+      Parsing.End_Stream (Request, Header_Length => Size);
+      Blocks.Take (Self.Pool, Connection.Header, Request.Bytes (1 .. Size));
+      Parsing.Parse (Request, Self.Limits, Result, Status);
+      pragma Assert (Result = Parsing.Complete);
+      Request.Is_Last := Request.Is_Last or else not Is_Whole;
+      Answer (Self, Slot, Context);
+      Parsing.Next (Request);
+      Goes_On := not Connection.Is_Last and then not Parsing.Is_Empty (Request);
+      Connection.Lingers :=
+        Connection.Is_Last and then (not Is_Whole or else not Parsing.Is_Empty (Request));
+   end Answer_Received;
+
+   procedure Receive_Some
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Goes_On : out Boolean)
+   is
+      use type Contexts.Delivery;
+
+      Result    : Parsing.Outcome;
+      Status    : Status_Code;
+      Delivered : Contexts.Delivery := Contexts.Is_Wanted;
+   begin
+      Goes_On := False;
+      Parsing.Parse_Stream (Context.Request, Result, Status);
+      if Result = Parsing.Refused then
+         Refuse (Event_Loop (Self), Slot, Context, Status);
+         return;
+      end if;
+      if Parsing.Streamed_Last (Context.Request) > 0 then
+         Deliver (Self, Slot, Context, Delivered);
+      end if;
+      if Delivered = Contexts.Has_Failed then
+         Refuse (Event_Loop (Self), Slot, Context, Internal_Error);
+      elsif Result = Parsing.Complete or else Delivered = Contexts.Is_Enough then
+         Answer_Received
+           (Self, Slot, Context, Is_Whole => Result = Parsing.Complete, Goes_On => Goes_On);
+      end if;
+   end Receive_Some;
+
+   --  Answers the requests that are in the context as a whole, as far as there is room in it.
+   --  Goes_On is False if nothing more is to be done with them.
+
+   procedure Answer_Some
+     (Self    : in out Event_Loop'Class;
+      Slot    : Slot_Index;
+      Context : in out Contexts.Context;
+      Goes_On : out Boolean)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Result     : Parsing.Outcome;
+      Status     : Status_Code;
+   begin
+      Goes_On := True;
+      while Goes_On and then Contexts.Has_Room (Context) loop
+         if Connection.Receiver /= null then
+            Receive_Some (Self, Slot, Context, Goes_On);
+         else
+            Parsing.Parse (Context.Request, Self.Limits, Result, Status, Asks => Self.Plans);
+            case Result is
+               when Parsing.Complete =>
+                  Answer (Self, Slot, Context);
+                  Parsing.Next (Context.Request);
+                  Goes_On :=
+                    not Connection.Is_Last and then not Parsing.Is_Empty (Context.Request);
+                  Connection.Lingers :=
+                    Connection.Is_Last and then not Parsing.Is_Empty (Context.Request);
+               when Parsing.Has_Header =>
+                  Plan_Content (Self, Slot, Context, Goes_On);
+               when Parsing.Refused =>
+                  Refuse (Event_Loop (Self), Slot, Context, Status);
+                  Goes_On := False;
+               when Parsing.Incomplete =>
+                  if Parsing.Wants_Continue (Context.Request) then
+                     Contexts.Put_Continue (Context);
+                     Parsing.Note_Continue (Context.Request);
+                  end if;
+                  Goes_On := False;
+            end case;
+         end if;
+      end loop;
+   end Answer_Some;
+
+   --  Answers all requests that are in the context, sends the answers, and clears the context
+
+   procedure Answer_All
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Goes_On    : Boolean;
+      Has_Room   : Boolean       := True;
+      Result     : Linux.Outcome := Linux.Done;
+   begin
+      loop
+         Answer_Some (Self, Slot, Context, Goes_On);
+         if Contexts.Has_Output (Context) then
+            Send (Self, Slot, Context, Result);
+         end if;
+         exit when not Goes_On or else Result /= Linux.Done;
+      end loop;
+      if Result /= Linux.Failed and then not Connection.Is_Last then
+         Save_Input (Event_Loop (Self), Slot, Context, Has_Room);
+      end if;
+      if not Has_Room and then Result = Linux.Would_Block then
+         Connection.Refusal_Is_Due := True;
+         Await_Room (Event_Loop (Self), Slot);
+      elsif not Has_Room then
+         Refuse_And_Finish (Self, Slot, Context, Service_Unavailable);
+      else
+         Conclude (Event_Loop (Self), Slot, Result);
+      end if;
+   end Answer_All;
+
+   --  How many bytes are to come before there is something to be done with the content that began
+
+   function Missing_Content (Progress : HTTP.Progress; Size : Natural) return Natural is
+     (case Progress.Step is
+         when In_Content => Progress.Header_Last + Natural (Progress.Wanted) - Size,
+         when In_Chunk   => Natural (Progress.Wanted),
+         when others     => 0);
+
+   --  Content that does not end yet goes to what there is of it, which stays where it is
+
+   procedure Add_Content
+     (Self     : in out Event_Loop;
+      Slot     : Slot_Index;
+      Bytes    : String;
+      Has_Room : out Boolean)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Blocks.Put (Self.Pool, Bytes, Connection.Input, Has_Room);
+      if Connection.Progress.Step = In_Chunk then
+         Connection.Progress.Wanted       :=
+           Connection.Progress.Wanted - Byte_Count (Bytes'Length);
+         Connection.Progress.Content_Last := Connection.Progress.Content_Last + Bytes'Length;
+      end if;
+   end Add_Content;
+
+   procedure Read
+     (Self      : in out Event_Loop'Class;
+      Slot      : Slot_Index;
+      Context   : in out Contexts.Context;
+      Is_Urgent : Boolean := False)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Request    : HTTP.Request renames Context.Request;
+      Before     : constant Natural := Blocks.Length (Connection.Input);
+      Most       : constant Natural := Request.Capacity - Blocks.Length (Connection.Header);
+      --  A header that was taken out comes back in the end
+      Count      : Natural;
+      Result     : Linux.Outcome;
+      Has_Room   : Boolean := True;
+   begin
+      Linux.Receive (Connection.Socket, Request.Bytes (Before + 1 .. Most), Count, Result);
+      if Result = Linux.Done
+        and then Before > 0
+        and then Connection.Receiver = null
+        and then Count in 1 .. Missing_Content (Connection.Progress, Before) - 1
+      then
+         Add_Content
+           (Event_Loop (Self), Slot, Request.Bytes (Before + 1 .. Before + Count), Has_Room);
+         if not Has_Room then
+            Refuse_And_Finish (Self, Slot, Context, Service_Unavailable);
+         end if;
+      elsif Result = Linux.Done and then Count > 0 then
+         Load_Input (Event_Loop (Self), Slot, Context);
+         Request.Last := Before + Count;
+         Answer_All (Self, Slot, Context);
+      elsif Result /= Linux.Would_Block or else Is_Urgent then
+         Release (Event_Loop (Self), Slot);
+      end if;
+   end Read;
+   --  Is_Urgent: if there is nothing to be read, the connection is closed
+
+   procedure Go_On_Sending
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Result     : Linux.Outcome;
+   begin
+      Context.First := 1;
+      Context.Last  := Blocks.Length (Connection.Output);
+      Connection.Unsent := Connection.Unsent + Byte_Count (Context.Last);
+      Blocks.Take (Self.Pool, Connection.Output, Context.Output (1 .. Context.Last));
+      Context.Tail := Connection.Tail;
+      Connection.Tail := Contexts.No_Tail;
+      Send (Self, Slot, Context, Result);
+      if Result /= Linux.Done or else Connection.Is_Last then
+         Conclude (Event_Loop (Self), Slot, Result);
+      elsif Connection.Refusal_Is_Due then
+         Connection.Refusal_Is_Due := False;
+         Refuse_And_Finish (Self, Slot, Context, Service_Unavailable);
+      else
+         Connection.State := Reading;
+         Linux.Change (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
+         Load_Input (Event_Loop (Self), Slot, Context);
+         Answer_All (Self, Slot, Context);
+      end if;
+   end Go_On_Sending;
+
+   procedure Linger
+     (Self : in out Event_Loop; Slot : Slot_Index; Context : in out Contexts.Context)
+   is
+      Count  : Natural;
+      Result : Linux.Outcome;
+   begin
+      Linux.Receive (Self.Connections (Slot).Socket, Context.Output, Count, Result);
+      if Result = Linux.Failed or else (Result = Linux.Done and then Count = 0) then
+         Release (Self, Slot);
+      end if;
+   end Linger;
+
+   ---------------
+   -- Listening --
+   ---------------
+
+   procedure Place
+     (Self    : in out Event_Loop;
+      Context : Contexts.Context;
+      Socket  : Descriptor;
+      Client  : IP_Addresses.Address)
+   is
+      pragma Unreferenced (Context);
+   begin
+      Self.Adopt (Socket, Client);
+   end Place;
+
+   --  Where there is no room for a connection, those that follow wait to be accepted until there
+   --  is again
+
+   procedure Accept_Some
+     (Self : in out Event_Loop'Class; Context : Contexts.Context; Most : Positive := Most_Accepted)
+   is
+      Socket : Descriptor;
+      Client : IP_Addresses.Address;
+      Result : Linux.Outcome;
+   begin
+      for K in 1 .. Most loop
+         if not Has_Free_Slot (Event_Loop (Self)) then
+            Pause_Listening (Event_Loop (Self));
+            exit;
+         end if;
+         Linux.Accept_Connection (Self.Listener, Socket, Client, Result);
+         if Result = Linux.Failed then
+            Pause_Listening (Event_Loop (Self));
+         end if;
+         exit when Result /= Linux.Done;
+         Self.Place (Context, Socket, Client);
+      end loop;
+   end Accept_Some;
+
+   procedure End_Listening (Self : in out Event_Loop'Class; Context : Contexts.Context) is
+      Is_Last : Boolean;
+   begin
+      Self.Stop_Listening (Is_Last);
+      if Is_Last then
+         Accept_Some (Self, Context, Most => Positive'Last);
+         Linux.Close (Self.Listener);
+      end if;
+      Self.Listener := No_File;
+   end End_Listening;
+
+   --------------
+   -- Sweeping --
+   --------------
+
+   --  An exception, which should not be: one connection pays for it. Was_Busy: a handler of another
+   --  task has it.
+
+   procedure Drop_Failed
+     (Self     : in out Event_Loop;
+      Slot     : Slot_Index;
+      Context  : in out Contexts.Context;
+      Was_Busy : Boolean;
+      Error    : Ada.Exceptions.Exception_Occurrence) is
+   begin
+      Context.Draft.Clear;
+      Contexts.Drop (Context.Tail);
+      Context.First := 1;
+      Context.Last  := 0;
+      if not Was_Busy and then Self.Connections (Slot).State /= Free then
+         Release (Self, Slot);
+      end if;
+      Contexts.Pass_On (Self.Report, Error);
+   end Drop_Failed;
+
+   --  A client was waited for long enough
+
+   procedure Time_Out
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      if Connection.State = Reading and then Connection.Awaits = A_Request then
+         Read (Self, Slot, Context, Is_Urgent => True);
+      elsif Connection.State = Reading then
+         Refuse_And_Finish (Self, Slot, Context, Request_Timeout);
+      elsif Connection.State = Sending and then Takes_Enough (Event_Loop (Self), Slot) then
+         --  It takes what the system keeps for it
+         Move_Deadline (Event_Loop (Self), Slot);
+      else
+         Release (Event_Loop (Self), Slot);
+      end if;
+   exception
+      when Error : others =>
+         Drop_Failed (Event_Loop (Self), Slot, Context, Was_Busy => False, Error => Error);
+   end Time_Out;
+
+   procedure Sweep (Self : in out Event_Loop'Class; Context : in out Contexts.Context) is
+   begin
+      for Slot in 1 .. Self.Used loop
+         if Self.Connections (Slot).State not in Free | Busy then
+            if Gives_Up (Event_Loop (Self)) then
+               Release (Event_Loop (Self), Slot);
+            elsif Self.Connections (Slot).Deadline <= Self.Now then
+               Time_Out (Self, Slot, Context);
+            end if;
+         end if;
+      end loop;
+      if Self.Is_Stopping then
+         if Self.Listener /= No_File and then Self.Now >= Self.Listen_Until then
+            End_Listening (Self, Context);
+         end if;
+      elsif not Self.Is_Listening and then Has_Free_Slot (Event_Loop (Self)) then
+         Listen (Event_Loop (Self));
+      end if;
+      Self.Next_Sweep :=
+        Self.Now + (if Self.Is_Stopping then When_Stopping else Between_Sweeps);
+   end Sweep;
+
+   -------------
+   -- Serving --
+   -------------
+
+   procedure Take_Event
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Was_Busy   : constant Boolean := Connection.State = Busy;
+   begin
+      if Gives_Up (Event_Loop (Self)) and then Connection.State not in Free | Busy then
+         Release (Event_Loop (Self), Slot);
+      end if;
+      case Connection.State is
+         when Free =>
+            null;
+         when Busy =>
+            Linux.Remove (Self.Set, Connection.Socket);
+            Connection.Is_Disarmed := True;
+         when Reading =>
+            Read (Self, Slot, Context);
+         when Sending =>
+            Go_On_Sending (Self, Slot, Context);
+         when Lingering =>
+            Linger (Event_Loop (Self), Slot, Context);
+      end case;
+   exception
+      when Error : others =>
+         Drop_Failed (Event_Loop (Self), Slot, Context, Was_Busy, Error);
+   end Take_Event;
+
+   procedure Take_Next (Self : in out Event_Loop'Class; Context : in out Contexts.Context) is
+      Key : constant Linux.Key := Linux.Key_Of (Self.Events, Self.Next_Event);
+   begin
+      Self.Next_Event := Self.Next_Event + 1;
+      case Key is
+         when Listener_Key =>
+            Accept_Some (Self, Context);
+         when Wake_Key =>
+            Linux.Reset (Self.Wake_Event);
+         when Watched_Key =>
+            Self.Has_Input := True;
+         when others =>
+            Take_Event (Self, Slot_Index (Key), Context);
+      end case;
+   end Take_Next;
+
+   procedure Wait (Self : in out Event_Loop'Class; Context : Contexts.Context) is
+      Time : Integer :=
+        (if Self.Count = 0 and then Self.Is_Listening and then not Self.Is_Stopping
+         then Linux.Forever
+         else Integer (Byte_Count'Max (Self.Next_Sweep - Self.Now, 1)));
+      Is_Empty : Boolean := True;
+   begin
+      if Self.Writes_Log then
+         Self.Log.Write_Out (Is_Empty);
+         if not Is_Empty then
+            Time := (if Time = Linux.Forever then Between_Writes
+                     else Integer'Min (Time, Between_Writes));
+         end if;
+      end if;
+      Self.Leave (Context, Waiting);
+      begin
+         Self.Wait_Anywhere (Context, Time);
+         Linux.Wait (Self.Set, Self.Events, Time, Self.Event_Count);
+      exception
+         when others =>
+            Self.Event_Count := 0;
+            Self.Come_Back (Context, Waiting);
+            raise;
+      end;
+      Self.Come_Back (Context, Waiting);
+      Self.Next_Event := 1;
+      Note_Time (Event_Loop (Self));
+   end Wait;
+
+   --  Events before clients that were waited for long enough: theirs may be among them. A loop that
+   --  stops looks at the time between events, too.
+
+   procedure Take_Turn
+     (Self : in out Event_Loop'Class; Context : in out Contexts.Context; Ends : out Boolean)
+   is
+      function Has_Events return Boolean is (Self.Next_Event <= Self.Event_Count);
+   begin
+      Ends := False;
+      Note_Stop (Event_Loop (Self));
+      if Self.Now >= Self.Next_Sweep and then (Self.Is_Stopping or else not Has_Events) then
+         Sweep (Self, Context);
+      end if;
+      if not Self.Is_Served (Context) then
+         --  Another task went on with it while handlers were called
+         Ends := True;
+      elsif Has_Events then
+         Take_Next (Self, Context);
+      else
+         Ends := Self.Has_Input or else Is_Over (Event_Loop (Self));
+         if not Ends then
+            Wait (Self, Context);
+         end if;
+      end if;
+   end Take_Turn;
+
+   procedure Serve (Self : in out Event_Loop'Class; Context : in out Contexts.Context) is
+      Ends : Boolean := False;
+   begin
+      while not Ends and then Self.Is_Served (Context) loop
+         begin
+            Take_Turn (Self, Context, Ends);
+         exception
+            when Error : others =>
+               Contexts.Pass_On (Self.Report, Error);
+               Linux.Pause (After_Error);
+         end;
+      end loop;
+   end Serve;
+
+end Appserver.HTTP.Loops;

@@ -1,0 +1,455 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Ada.Characters.Handling;
+with Appserver.HTTP.REST.Trees;
+with Appserver.Numerals;
+with Interfaces;
+
+package body Appserver.HTTP.REST is
+
+   use type Documents.Format;
+
+   -------------
+   -- Answers --
+   -------------
+
+   procedure Set_Status (Self : in out Document_Answer; Status : Status_Code) is
+   begin
+      Self.Status     := Status;
+      Self.Has_Status := True;
+   end Set_Status;
+
+   procedure Add_Field (Self : in out Document_Answer; Name, Value : String) is
+   begin
+      Self.Request.Draft.Add_Field (Name, Value);
+   end Add_Field;
+
+   procedure Refuse (Self : in out Document_Answer; Status : Status_Code; Why : String := "") is
+   begin
+      Self.Refused    := True;
+      Self.Status     := Status;
+      Self.Why_Length := Natural'Min (Why'Length, Longest_Why);
+      Self.Why (1 .. Self.Why_Length) := Why (Why'First .. Why'First + Self.Why_Length - 1);
+   end Refuse;
+
+   ----------------
+   -- Parameters --
+   ----------------
+
+   package body Integer_Parameters is
+
+      function Is_Valid (Text : String) return Boolean is
+         use type Numerals.Outcome;
+
+         Value  : Interfaces.Integer_64;
+         Result : Numerals.Outcome;
+      begin
+         Numerals.Convert (Text, Value, Result);
+         return Result = Numerals.Converted
+           and then Value in Interfaces.Integer_64 (Number'First)
+                               .. Interfaces.Integer_64 (Number'Last);
+      end Is_Valid;
+
+      function Value_Of (Text : String) return Number is
+         Value  : Interfaces.Integer_64;
+         Result : Numerals.Outcome;
+      begin
+         Numerals.Convert (Text, Value, Result);
+         return Number (Value);
+      end Value_Of;
+
+   end Integer_Parameters;
+
+   package body Choice_Parameters is
+
+      function Image (Value : Choice) return String is
+        (Ada.Characters.Handling.To_Lower (Value'Image));
+
+      function Is_Valid (Text : String) return Boolean is
+        (for some Value in Choice => Image (Value) = Text);
+
+      function Value_Of (Text : String) return Choice is
+      begin
+         for Value in Choice loop
+            if Image (Value) = Text then
+               return Value;
+            end if;
+         end loop;
+         return Choice'First;
+      end Value_Of;
+
+   end Choice_Parameters;
+
+   procedure Read_From_Path
+     (Text : String; Read : not null access procedure (Text : String)) is
+   begin
+      if (for some C of Text => C = '%') then
+         Read (Decoded (Text));
+      else
+         Read (Text);
+      end if;
+   end Read_From_Path;
+
+   procedure Read_From_Query
+     (Text : String; Read : not null access procedure (Text : String)) is
+   begin
+      if (for some C of Text => C in '%' | '+') then
+         Read (Decoded (Text, Plus_Is_Space => True));
+      else
+         Read (Text);
+      end if;
+   end Read_From_Query;
+
+   --  Where the value of the first parameter of that name is in the query, behind its "="
+
+   function Value_In_Query (Query, Name : String; Found : out Boolean) return Span is
+
+      function Is_It (Text : String) return Boolean is
+        (Text = Name
+         or else ((for some C of Text => C in '%' | '+')
+                  and then Decoded (Text, Plus_Is_Space => True) = Name));
+
+      First : Positive := Query'First;
+      Last  : Natural;
+      Sign  : Natural;
+   begin
+      while First <= Query'Last loop
+         Last := First - 1;
+         Sign := 0;
+         while Last < Query'Last and then Query (Last + 1) /= '&' loop
+            Last := Last + 1;
+            if Sign = 0 and then Query (Last) = '=' then
+               Sign := Last;
+            end if;
+         end loop;
+         if Is_It (Query (First .. (if Sign = 0 then Last else Sign - 1))) then
+            Found := True;
+            return ((if Sign = 0 then Last + 1 else Sign + 1), Last);
+         end if;
+         First := Last + 2;
+      end loop;
+      Found := False;
+      return (others => <>);
+   end Value_In_Query;
+
+   procedure Read_Parameter
+     (Self    : Document_Answer;
+      Name    : String;
+      Place   : Parameter_Place;
+      Default : String;
+      Read    : not null access procedure (Text : String))
+   is
+      Request : HTTP.Request renames Self.Request.all;
+      Value   : Span;
+      Found   : Boolean;
+   begin
+      case Place is
+         when In_Path =>
+            for Capture of Self.Captured (1 .. Self.Capture_Count) loop
+               if Capture.Name (1 .. Capture.Name_Length) = Name then
+                  Read_From_Path (Request.Bytes (Capture.First .. Capture.Last), Read);
+                  return;
+               end if;
+            end loop;
+            raise Program_Error with "the route's pattern has no {" & Name & "}";
+         when In_Query =>
+            Value := Value_In_Query
+              (Request.Bytes (Request.Query_Part.First .. Request.Query_Part.Last), Name, Found);
+            if Found then
+               Read_From_Query (Request.Bytes (Value.First .. Value.Last), Read);
+            else
+               Read (Default);
+            end if;
+      end case;
+   end Read_Parameter;
+
+   --------------
+   -- Handlers --
+   --------------
+
+   --  A parameter of a handler: Act gets its value, if it has one
+
+   generic
+      with package Parameter is new Parameters (<>);
+      with procedure Act (Value : Parameter.Value);
+   procedure Convert (Answer : in out Document_Answer);
+
+   procedure Convert (Answer : in out Document_Answer) is
+
+      procedure Take (Text : String) is
+      begin
+         if Parameter.Is_Valid (Text) then
+            Act (Parameter.Value_Of (Text));
+         else
+            Answer.Refuse
+              (Bad_Request, "the parameter " & Parameter.Parameter_Name & " is missing or invalid");
+         end if;
+      end Take;
+
+   begin
+      Read_Parameter
+        (Answer, Parameter.Parameter_Name, Parameter.Place, Parameter.Default, Take'Access);
+   end Convert;
+
+   procedure With_Parameter (Answer : in out Document_Answer) is
+
+      procedure Take (Value : First.Value) is
+      begin
+         Handle (Value, Answer);
+      end Take;
+
+      procedure Convert_First is new Convert (First, Take);
+   begin
+      Convert_First (Answer);
+   end With_Parameter;
+
+   procedure With_Two_Parameters (Answer : in out Document_Answer) is
+
+      procedure Take_First (First_Value : First.Value) is
+
+         procedure Take_Second (Second_Value : Second.Value) is
+         begin
+            Handle (First_Value, Second_Value, Answer);
+         end Take_Second;
+
+         procedure Convert_Second is new Convert (Second, Take_Second);
+      begin
+         Convert_Second (Answer);
+      end Take_First;
+
+      procedure Convert_First is new Convert (First, Take_First);
+   begin
+      Convert_First (Answer);
+   end With_Two_Parameters;
+
+   procedure With_Three_Parameters (Answer : in out Document_Answer) is
+
+      procedure Take_First (First_Value : First.Value) is
+
+         procedure Take_Second (Second_Value : Second.Value) is
+
+            procedure Take_Third (Third_Value : Third.Value) is
+            begin
+               Handle (First_Value, Second_Value, Third_Value, Answer);
+            end Take_Third;
+
+            procedure Convert_Third is new Convert (Third, Take_Third);
+         begin
+            Convert_Third (Answer);
+         end Take_Second;
+
+         procedure Convert_Second is new Convert (Second, Take_Second);
+      begin
+         Convert_Second (Answer);
+      end Take_First;
+
+      procedure Convert_First is new Convert (First, Take_First);
+   begin
+      Convert_First (Answer);
+   end With_Three_Parameters;
+
+   ------------
+   -- Routes --
+   ------------
+
+   function Route (Method : Route_Method; Pattern : String; To : Target) return Path_Route is
+   begin
+      return Result : Path_Route do
+         Result.Method := Method;
+         Result.Handle := To;
+         Result.Length := Pattern'Length;
+         Result.Pattern (1 .. Pattern'Length) := Pattern;
+      end return;
+   end Route;
+
+   function Route
+     (Method : Route_Method; Pattern : String; Handle : Document_Handler) return Path_Route is
+     (Route (Method, Pattern, (Document, Document_Reference (Handle))));
+
+   function Route
+     (Method : Route_Method; Pattern : String; Handle : Handler) return Path_Route is
+     (Route (Method, Pattern, (Plain, Plain_Reference (Handle))));
+
+   Longest_Constant : constant := 65_536;
+
+   function Constant_Route
+     (Pattern : String; Write : not null access procedure (Document : in out Documents.Writer))
+      return Path_Route
+   is
+      Texts : Constant_Texts;
+   begin
+      for Form in Documents.Format loop
+         declare
+            Buffer   : aliased Text_Sinks.Text_Buffer (Longest_Constant);
+            Document : Documents.Writer (Buffer'Access, Form);
+         begin
+            Write (Document);
+            if Buffer.Is_Cut or else not Document.Is_Complete then
+               raise Route_Error with "the document is too long, or not ended: " & Pattern;
+            end if;
+            Texts (Form) := new String'(Buffer.Content);
+         end;
+      end loop;
+      return Route (Get, Pattern, (Constant_Document, Texts));
+   end Constant_Route;
+
+   function Service_Of (Routes : Route_List) return Service is
+      Segments : Natural := 1;
+      Bytes    : Natural := 0;
+   begin
+      for Route of Routes loop
+         Bytes := Bytes + Route.Length;
+         for C of Route.Pattern (1 .. Route.Length) loop
+            Segments := Segments + Boolean'Pos (C = '/');
+         end loop;
+      end loop;
+      return Result : Service (Node_Room => Segments, Text_Room => Bytes) do
+         Result.Node_Count := 1;
+         for Route of Routes loop
+            Trees.Add (Result, Route);
+         end loop;
+      end return;
+   end Service_Of;
+
+   ---------------
+   -- Answering --
+   ---------------
+
+   function Media_Type (Form : Documents.Format) return not null Constant_Text is
+     (if Form = Documents.As_JSON then JSON_Text'Access else XML_Text'Access);
+
+   function Allow_Of (Routes : Targets) return String is
+     ((if Routes (Get).Kind = None then "" else "GET, HEAD, ")
+      & (if Routes (Post).Kind = None then "" else "POST, ")
+      & (if Routes (Put).Kind = None then "" else "PUT, ")
+      & (if Routes (Delete).Kind = None then "" else "DELETE, ")
+      & (if Routes (Patch).Kind = None then "" else "PATCH, ")
+      & "OPTIONS");
+
+   Accept_Name : constant String := "Accept";
+
+   function Is_Accept (Name : String) return Boolean is
+     (Name'Length = Accept_Name'Length
+      and then (Name = Accept_Name
+                or else Ada.Characters.Handling.To_Lower (Name)
+                        = Ada.Characters.Handling.To_Lower (Accept_Name)));
+
+   --  As Add_Field ("Vary", "Accept") does: every document has it, so it is ready
+
+   Vary_Line : constant String := "Vary: " & Accept_Name & ASCII.CR & ASCII.LF;
+
+   procedure Add_Vary (Draft : in out Answer_Draft) is
+      Behind : constant Natural := Draft.Fields_Length + Vary_Line'Length;
+   begin
+      if Behind > Fields_Capacity then
+         raise Draft_Full with "the fields of a response are longer than the server allows";
+      end if;
+      Draft.Fields (Draft.Fields_Length + 1 .. Behind) := Vary_Line;
+      Draft.Fields_Length := Behind;
+   end Add_Vary;
+
+   --  Tells why, in place of what the handler wrote
+
+   function Refusal (Answer : Document_Answer) return Response is
+      Draft   : Answer_Draft renames Answer.Request.Draft.all;
+      Problem : Documents.Writer (Answer.Request.Draft, Answer.Form);
+   begin
+      Draft.Truncate;
+      if Answer.Why_Length = 0 then
+         return Empty (Answer.Status);
+      end if;
+      Problem.Start_Document ("problem");
+      Problem.Write_Entity ("status", Documents.Integer_64 (Answer.Status));
+      Problem.Write_Entity ("title", Reason (Answer.Status));
+      Problem.Write_Entity ("detail", Answer.Why (1 .. Answer.Why_Length));
+      Problem.End_Document;
+      return Written (Media_Type (Answer.Form), Answer.Status);
+   end Refusal;
+
+   --  What the client accepts, where it is if it is in one line, as it mostly is
+
+   function Chosen (Request : HTTP.Request) return Documents.Choice is
+      Found : Natural := 0;
+   begin
+      for K in 1 .. Request.Line_Count loop
+         if Is_Accept (Request.Bytes (Request.Lines (K).Name.First .. Request.Lines (K).Name.Last))
+         then
+            if Found > 0 then
+               return Documents.Chosen (Request.Field (Accept_Name));
+            end if;
+            Found := K;
+         end if;
+      end loop;
+      if Found = 0 then
+         return Documents.Chosen ("");
+      end if;
+      return Documents.Chosen
+        (Request.Bytes (Request.Lines (Found).Value.First .. Request.Lines (Found).Value.Last));
+   end Chosen;
+
+   function Constant_Response (Request : HTTP.Request; Texts : Constant_Texts) return Response is
+      Choice : constant Documents.Choice := Chosen (Request);
+   begin
+      Add_Vary (Request.Draft.all);
+      return
+        (if Choice.Is_Possible then Fixed (Media_Type (Choice.Form), Texts (Choice.Form))
+         else Empty (Not_Acceptable));
+   end Constant_Response;
+
+   function Document_Response
+     (Request : HTTP.Request;
+      Handle  : not null Document_Reference;
+      Found   : Trees.Match) return Response
+   is
+      Choice : constant Documents.Choice := Chosen (Request);
+   begin
+      Add_Vary (Request.Draft.all);
+      if not Choice.Is_Possible then
+         return Empty (Not_Acceptable);
+      end if;
+      declare
+         Answer : Document_Answer (Request'Access, Request.Draft, Choice.Form);
+      begin
+         Answer.Capture_Count := Found.Count;
+         Answer.Captured (1 .. Found.Count) := Found.Captured (1 .. Found.Count);
+         Handle (Answer);
+         if Answer.Refused then
+            return Refusal (Answer);
+         elsif Answer.Is_Complete then
+            return Written (Media_Type (Choice.Form), Answer.Status);
+         elsif Answer.Depth = 0 then
+            return Empty (if Answer.Has_Status then Answer.Status else No_Content);
+         else
+            raise Program_Error with "a handler did not end its document";
+         end if;
+      end;
+   end Document_Response;
+
+   function Answer (Self : Service; Request : HTTP.Request) return Response is
+      Found : Trees.Match;
+   begin
+      Trees.Find (Self, Request, Found);
+      if Found.Node = 0 then
+         return Empty (Not_Found);
+      end if;
+      declare
+         Routes : Targets renames Self.Nodes (Found.Node).Routes;
+         Route  : Target renames Routes (Request.Method);
+      begin
+         case Route.Kind is
+            when None =>
+               return Not_Allowed (Request, Allow_Of (Routes));
+            when Plain =>
+               return Route.Plain (Request);
+            when Constant_Document =>
+               return Constant_Response (Request, Route.Texts);
+            when Document =>
+               return Document_Response (Request, Route.Document, Found);
+         end case;
+      end;
+   end Answer;
+
+end Appserver.HTTP.REST;

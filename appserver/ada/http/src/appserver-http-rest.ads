@@ -1,0 +1,304 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Routes with typed parameters, and answers that are documents, in the form that the client wants:
+--
+--     package Names is new REST.Text_Parameters ("name", Is_Valid => Is_Name);
+--
+--     procedure Hello (Name : String; Answer : in out REST.Document_Answer) is
+--     begin
+--        Answer.Start_Document;
+--        Answer.Write_Entity ("greeting", "Hello " & Name & "!");
+--        Answer.End_Document;
+--     end Hello;
+--
+--     procedure Hello_Route is new REST.With_Parameter (Names.Parameter, Hello);
+--
+--     Service : constant REST.Service := REST.Service_Of
+--       ([REST.Route (Get, "/api/hello/{name}", Hello_Route'Access)]);
+--
+--     function Handle (Request : HTTP.Request) return HTTP.Response is (Service.Answer (Request));
+--
+--  Any server profile runs Handle. A path without a route is answered with 404; one that has others
+--  but not for the method with 405 and Allow, OPTIONS with Allow, HEAD as GET is; a parameter that
+--  does not convert with 400; a client that takes neither JSON nor XML with 406.
+
+pragma Ada_2022;
+
+with Appserver.Documents;
+with Appserver.Text_Sinks;
+
+package Appserver.HTTP.REST is
+
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
+   -------------
+   -- Answers --
+   -------------
+
+   type Document_Answer
+     (Request : not null access constant HTTP.Request;
+      To      : not null access Text_Sinks.Text_Sink'Class;
+      Form    : Documents.Format) is limited new Documents.Writer with private;
+   --  What a handler writes: a document, which is sent with 200, or nothing, which is 204
+
+   procedure Set_Status (Self : in out Document_Answer; Status : Status_Code)
+     with Pre => Status < 300;
+   --  In place of 200 or 204
+
+   procedure Add_Field (Self : in out Document_Answer; Name, Value : String)
+     with Pre => Is_Token (Name) and then Is_Field_Value (Value);
+   --  To the response's header
+
+   procedure Refuse (Self : in out Document_Answer; Status : Status_Code; Why : String := "")
+     with Pre => Status >= 400, Post => Self.Is_Refused;
+   --  Whatever was written is dropped. With a Why the client gets a document that tells it; 200
+   --  bytes of that count.
+
+   function Is_Refused (Self : Document_Answer) return Boolean;
+
+   ----------------
+   -- Parameters --
+   ----------------
+
+   type Parameter_Place is (In_Path, In_Query);
+
+   --  A parameter: text that is converted to a value if it is valid, and is answered with 400 if it
+   --  is not. It is percent-decoded before. Default is the text of one that a query does not have.
+
+   generic
+      type Value (<>) is private;
+      Parameter_Name : String;
+      Place          : Parameter_Place;
+      Default        : String;
+      with function Is_Valid (Text : String) return Boolean;
+      with function Value_Of (Text : String) return Value;
+   package Parameters is
+   end Parameters;
+
+   generic
+      Name    : String;
+      Place   : Parameter_Place := In_Path;
+      Default : String := "";
+      with function Is_Valid (Text : String) return Boolean;
+   package Text_Parameters is
+      function Value_Of (Text : String) return String is (Text) with Inline;
+      package Parameter is new Parameters (String, Name, Place, Default, Is_Valid, Value_Of);
+   end Text_Parameters;
+   --  Text that Is_Valid takes; without a default, a missing one is the empty text
+
+   generic
+      type Number is range <>;
+      Name    : String;
+      Place   : Parameter_Place := In_Path;
+      Default : String := "";
+   package Integer_Parameters is
+      function Is_Valid (Text : String) return Boolean;
+      function Value_Of (Text : String) return Number with Pre => Is_Valid (Text);
+      package Parameter is new Parameters (Number, Name, Place, Default, Is_Valid, Value_Of);
+   end Integer_Parameters;
+   --  Decimal digits, with or without a minus sign, of a value of the type
+
+   generic
+      type Choice is (<>);
+      Name    : String;
+      Place   : Parameter_Place := In_Path;
+      Default : String := "";
+   package Choice_Parameters is
+      function Is_Valid (Text : String) return Boolean;
+      function Value_Of (Text : String) return Choice with Pre => Is_Valid (Text);
+      package Parameter is new Parameters (Choice, Name, Place, Default, Is_Valid, Value_Of);
+   end Choice_Parameters;
+   --  A value of an enumeration, named in lower case
+
+   --------------
+   -- Handlers --
+   --------------
+
+   type Document_Handler is not null access procedure (Answer : in out Document_Answer);
+
+   --  Handlers that get typed parameters, as instances for handlers of routes
+
+   generic
+      with package First is new Parameters (<>);
+      with procedure Handle (First_Value : First.Value; Answer : in out Document_Answer);
+   procedure With_Parameter (Answer : in out Document_Answer);
+
+   generic
+      with package First is new Parameters (<>);
+      with package Second is new Parameters (<>);
+      with procedure Handle
+        (First_Value  : First.Value;
+         Second_Value : Second.Value;
+         Answer       : in out Document_Answer);
+   procedure With_Two_Parameters (Answer : in out Document_Answer);
+
+   generic
+      with package First is new Parameters (<>);
+      with package Second is new Parameters (<>);
+      with package Third is new Parameters (<>);
+      with procedure Handle
+        (First_Value  : First.Value;
+         Second_Value : Second.Value;
+         Third_Value  : Third.Value;
+         Answer       : in out Document_Answer);
+   procedure With_Three_Parameters (Answer : in out Document_Answer);
+
+   --------------
+   -- Services --
+   --------------
+
+   Route_Error : exception;
+   --  A pattern is malformed, or two routes are for the same
+
+   subtype Route_Method is Method_Kind
+     with Static_Predicate => Route_Method not in Head | Options;
+
+   Longest_Pattern : constant := 200;
+
+   type Path_Route is private;
+
+   function Route
+     (Method : Route_Method; Pattern : String; Handle : Document_Handler) return Path_Route
+     with Pre => Pattern'Length <= Longest_Pattern;
+   --  Pattern is a path. Each of its segments is a text, which is compared with the decoded one, or
+   --  "{name}", which stands for any that is not empty. The last may be "{name...}", which stands
+   --  for all that is left. Where a text and a name fit, the text is taken.
+
+   function Route
+     (Method : Route_Method; Pattern : String; Handle : Handler) return Path_Route
+     with Pre => Pattern'Length <= Longest_Pattern;
+   --  For answers that are not documents: files, texts that are always the same
+
+   function Constant_Route
+     (Pattern : String; Write : not null access procedure (Document : in out Documents.Writer))
+      return Path_Route
+     with Pre => Pattern'Length <= Longest_Pattern;
+   --  To GET, with a document that is always the same: it is written once, here, in each format,
+   --  and takes memory from the heap for good. It may have 65,536 bytes.
+
+   type Route_List is array (Positive range <>) of Path_Route;
+
+   type Service (<>) is tagged limited private;
+   --  Routes, made ready for finding one. It does not change: any number of tasks may use it.
+
+   function Service_Of (Routes : Route_List) return Service;
+   --  Route_Error as above
+
+   function Answer (Self : Service; Request : HTTP.Request) return Response;
+
+private
+
+   --------------
+   -- Captures --
+   --------------
+
+   --  What the names of a route's pattern stand for
+
+   Most_Captures   : constant := 8;
+   Longest_Capture : constant := 32;
+   --  Parameters of a path, and characters of their names
+
+   type Capture is record
+      Name        : String (1 .. Longest_Capture);
+      Name_Length : Natural range 0 .. Longest_Capture;
+      First       : Positive;
+      Last        : Natural;
+      --  Of the value, in the request's bytes
+   end record;
+   --  Without initial values: a request has room for all of them, and needs one or two
+
+   type Captures is array (1 .. Most_Captures) of Capture;
+
+   -------------
+   -- Answers --
+   -------------
+
+   Longest_Why : constant := 200;
+
+   type Document_Answer
+     (Request : not null access constant HTTP.Request;
+      To      : not null access Text_Sinks.Text_Sink'Class;
+      Form    : Documents.Format) is limited new Documents.Writer (To, Form) with
+   record
+      Has_Status    : Boolean := False;
+      Refused       : Boolean := False;
+      Status        : Status_Code := OK;
+      Why_Length    : Natural := 0;
+      Why           : String (1 .. Longest_Why);
+      Capture_Count : Natural range 0 .. Most_Captures := 0;
+      Captured      : Captures;
+   end record;
+
+   procedure Read_Parameter
+     (Self    : Document_Answer;
+      Name    : String;
+      Place   : Parameter_Place;
+      Default : String;
+      Read    : not null access procedure (Text : String));
+   --  With the decoded text
+
+   function Is_Refused (Self : Document_Answer) return Boolean is (Self.Refused);
+
+   ------------
+   -- Routes --
+   ------------
+
+   type Document_Reference is access procedure (Answer : in out Document_Answer);
+   type Plain_Reference is access function (Request : HTTP.Request) return Response;
+
+   type Target_Kind is (None, Document, Plain, Constant_Document);
+
+   type Constant_Texts is array (Documents.Format) of Constant_Text;
+
+   type Target (Kind : Target_Kind := None) is record
+      case Kind is
+         when None              => null;
+         when Document          => Document : Document_Reference;
+         when Plain             => Plain : Plain_Reference;
+         when Constant_Document => Texts : Constant_Texts;
+      end case;
+   end record;
+
+   type Path_Route is record
+      Method  : Route_Method;
+      Handle  : Target;
+      Length  : Natural range 0 .. Longest_Pattern;
+      Pattern : String (1 .. Longest_Pattern);
+   end record;
+
+   --------------
+   -- Services --
+   --------------
+
+   --  A tree of segments. The children of a node are its texts, then a name, then one for all that
+   --  is left; they are linked in that order.
+
+   type Segment_Kind is (Literal, One_Segment, All_Segments);
+
+   subtype Link is Natural;
+   --  To a node; 0 to none
+
+   type Targets is array (Method_Kind) of Target;
+
+   type Node is record
+      Kind   : Segment_Kind := Literal;
+      Text   : Span;
+      --  Of the service's texts: what a segment is compared with, or a name
+      Child  : Link := 0;
+      Next   : Link := 0;
+      Is_End : Boolean := False;
+      --  Whether there is a route to it
+      Routes : Targets;
+   end record;
+
+   type Node_List is array (Positive range <>) of Node;
+
+   type Service (Node_Room, Text_Room : Natural) is tagged limited record
+      Node_Count  : Natural := 0;
+      Text_Length : Natural := 0;
+      Texts       : String (1 .. Text_Room);
+      Nodes       : Node_List (1 .. Node_Room);
+   end record;
+
+end Appserver.HTTP.REST;

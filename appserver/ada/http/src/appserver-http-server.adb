@@ -1,0 +1,871 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Ada.Task_Identification;
+with Ada.Unchecked_Deallocation;
+with Appserver.HTTP.Blocks;
+with Appserver.HTTP.Contexts;
+with Appserver.HTTP.Linux;
+with Appserver.HTTP.Locks;
+with Appserver.HTTP.Loops;
+
+package body Appserver.HTTP.Server is
+
+   use type Access_Logs.Log_Reference;
+   use type Linux.Word;
+   use type HTTP.Loops.Slot_Count;
+
+   Backlog   : constant := 4_096;
+   Few_Files : constant := 64;
+   --  Besides those of connections
+   Stack_Guard : constant := 65_536;
+   --  Bytes at the end of a task's stack: larger than any frame of code that does not probe its
+   --  stack, such as GNAT's and C's libraries
+
+   Library_Stack : constant := 65_536;
+   --  Bytes, for the library's own subprograms
+
+   --  How it is found out that handlers wait, and what is done about it
+
+   After_Error : constant Duration := 0.01;
+   Tick       : constant Duration := 0.01;
+   --  Between two looks at the loops
+   Slow_Turns : constant := 20;
+   --  A loop whose task is seen in a handler, and which called no more of them in a tick, has
+   --  handlers that wait. Then the next task goes on with the loop before a handler is called.
+   Slow_Time  : constant := 500_000;
+   --  Nanoseconds: so long for as long as a handler takes that
+   Slow_While : constant := 2_000;
+   --  Milliseconds: and for so long after the last one that did
+   Between_Looks : constant := 1_000;
+   --  Milliseconds: at whether the program has ended
+   Quiet_Ticks : constant := 50;
+   --  Nobody watches loops that did nothing for so many ticks
+
+   ---------------
+   -- Scheduler --
+   ---------------
+
+   type Role is (To_Serve, To_Watch, To_Leave);
+
+   type Loop_Flags is array (Positive range <>) of Boolean;
+
+   --  Says to tasks what to do. A loop is unserved when nobody serves it.
+
+   protected type Scheduler (Count : Positive) is
+
+      entry Get_Role (What : out Role; Where : out Positive);
+      --  When there is one
+
+      entry Get_Unserved (What : out Role; Where : out Positive);
+      --  For the one who watches: when a loop is unserved, or it is time to leave
+
+      entry Await_End;
+      --  When it is time to leave
+
+      entry Sleep (What : out Role; Where : out Positive);
+      --  The same, or when woken: What is To_Watch then
+
+      procedure Announce (Where : Positive; Is_Noticed : out Boolean);
+      --  An unserved loop. Is_Noticed is False if all tasks are at work.
+
+      procedure Claim (Where : Positive; Is_Unserved : out Boolean);
+      --  Takes a loop, if it is unserved
+
+      function Unserved_Loops return Loop_Flags;
+
+      procedure End_Watch;
+      procedure Wake_Watch;
+
+      procedure Note_Not_Listening (Is_Last : out Boolean);
+      --  A loop listens no more; whether it is the last one that did
+
+      procedure Note_Over (Where : Positive);
+      --  That loop needs nobody any more. When this is so for all, it is time to leave.
+
+   private
+      Unserved       : Loop_Flags (1 .. Count) := [others => True];
+      Unserved_Count : Natural := Count;
+      Listening      : Natural := Count;
+      Over           : Loop_Flags (1 .. Count) := [others => False];
+      Is_Watched     : Boolean := False;
+      Is_Woken       : Boolean := False;
+      All_Over       : Boolean := False;
+   end Scheduler;
+
+   protected body Scheduler is
+
+      procedure Choose (What : out Role; Where : out Positive) is
+      begin
+         Where := 1;
+         if All_Over then
+            What := To_Leave;
+         elsif Unserved_Count > 0 then
+            What := To_Serve;
+            while not Unserved (Where) loop
+               Where := Where + 1;
+            end loop;
+            Unserved (Where) := False;
+            Unserved_Count := Unserved_Count - 1;
+         else
+            What := To_Watch;
+         end if;
+      end Choose;
+
+      entry Get_Role (What : out Role; Where : out Positive)
+        when All_Over or else Unserved_Count > 0 or else not Is_Watched is
+      begin
+         Choose (What, Where);
+         Is_Watched := Is_Watched or else What = To_Watch;
+      end Get_Role;
+
+      entry Get_Unserved (What : out Role; Where : out Positive)
+        when All_Over or else Unserved_Count > 0 is
+      begin
+         Choose (What, Where);
+      end Get_Unserved;
+
+      entry Await_End when All_Over is
+      begin
+         null;
+      end Await_End;
+
+      entry Sleep (What : out Role; Where : out Positive)
+        when All_Over or else Unserved_Count > 0 or else Is_Woken is
+      begin
+         Choose (What, Where);
+         Is_Woken := False;
+      end Sleep;
+
+      procedure Announce (Where : Positive; Is_Noticed : out Boolean) is
+      begin
+         if not Unserved (Where) then
+            Unserved (Where) := True;
+            Unserved_Count := Unserved_Count + 1;
+         end if;
+         Is_Noticed := Is_Watched or else Get_Role'Count > 0;
+      end Announce;
+
+      procedure Claim (Where : Positive; Is_Unserved : out Boolean) is
+      begin
+         Is_Unserved := Unserved (Where);
+         if Is_Unserved then
+            Unserved (Where) := False;
+            Unserved_Count := Unserved_Count - 1;
+         end if;
+      end Claim;
+
+      function Unserved_Loops return Loop_Flags is (Unserved);
+
+      procedure End_Watch is
+      begin
+         Is_Watched := False;
+      end End_Watch;
+
+      procedure Wake_Watch is
+      begin
+         Is_Woken := True;
+      end Wake_Watch;
+
+      procedure Note_Not_Listening (Is_Last : out Boolean) is
+      begin
+         Listening := Listening - 1;
+         Is_Last   := Listening = 0;
+      end Note_Not_Listening;
+
+      procedure Note_Over (Where : Positive) is
+      begin
+         Over (Where) := True;
+         All_Over := (for all Is_Over of Over => Is_Over);
+      end Note_Over;
+
+   end Scheduler;
+
+   -----------
+   -- Loops --
+   -----------
+
+   Nobody : constant := 0;
+
+   type Phase is (Working, Waiting, Handling);
+   --  What the task that serves a loop does
+
+   type Nanoseconds_List is array (Positive range <>) of Byte_Count;
+
+   --  What is Volatile is looked at by the task that watches, which does not need to see it at once
+
+   type Shared_Loop
+     (Slots   : HTTP.Loops.Slot_Index;
+      Waiting : Blocks.Block_Count;
+      Engine  : not null Engine_Reference;
+      Number  : Positive;
+      Workers : Positive)
+   is new HTTP.Loops.Event_Loop (Slots, Waiting) with record
+      Lock       : Locks.Lock;
+      Holder     : Natural := Nobody with Volatile;
+      --  The task that has the lock
+      Server     : Natural := Nobody;
+      --  The task that serves it
+      Now_In     : Phase := Working with Volatile;
+      Turns      : Linux.Word := 0;
+      --  Handlers that were called
+      Hands_Over : Boolean := False;
+      --  Another task goes on with the loop before a handler is called
+      Slow_Until : Byte_Count := 0;
+      Left_At    : Nanoseconds_List (1 .. Workers) := [others => 0];
+      --  When each task went to a handler and had another one go on; 0 if it did not
+      Is_Done    : Boolean := False;
+      Next_Look  : Byte_Count := 0;
+      --  At the environment task
+   end record;
+
+   overriding procedure Leave
+     (Self : in out Shared_Loop; Context : Contexts.Context; Why : HTTP.Loops.Absence);
+   overriding procedure Come_Back
+     (Self : in out Shared_Loop; Context : Contexts.Context; Why : HTTP.Loops.Absence);
+   overriding procedure Wait_Anywhere
+     (Self : in out Shared_Loop; Context : Contexts.Context; Milliseconds : in out Integer);
+   overriding function Is_Served (Self : Shared_Loop; Context : Contexts.Context) return Boolean;
+   overriding procedure Stop_Listening (Self : in out Shared_Loop; Is_Last : out Boolean);
+   overriding procedure Place
+     (Self    : in out Shared_Loop;
+      Context : Contexts.Context;
+      Socket  : Descriptor;
+      Client  : IP_Addresses.Address);
+
+   type Loop_Reference is access Shared_Loop;
+   type Loop_List is array (Positive range <>) of Loop_Reference;
+
+   -------------
+   -- Workers --
+   -------------
+
+   task type Worker (Engine : not null Engine_Reference; Number, Stack : Positive)
+     with Storage_Size => Stack;
+
+   type Worker_Reference is access Worker;
+   type Worker_List is array (Positive range <>) of Worker_Reference;
+
+   task type Log_Writer (Engine : not null Engine_Reference)
+     with Storage_Size => 2 * Library_Stack;
+
+   type Log_Writer_Reference is access Log_Writer;
+
+   type Goal_List is array (Positive range <>) of Natural;
+
+   Nowhere : constant := 0;
+
+   type Engine (Loop_Count, Worker_Count : Positive) is limited record
+      Options      : Settings;
+      Listener     : Descriptor := No_File;
+      Scheduler    : Server.Scheduler (Loop_Count);
+      Watch_Sleeps : Boolean := False with Atomic;
+      Watcher      : Natural := Nobody with Atomic;
+      --  The task that watches
+      Has_Unserved : Boolean := False with Atomic;
+      --  Some loop may be unserved
+      Next_Loop    : Goal_List (1 .. Worker_Count) := [others => Nowhere];
+      --  The loop that each task is to serve next
+      Loops        : Loop_List (1 .. Loop_Count);
+      Workers      : Worker_List (1 .. Worker_Count);
+      Log_Writer   : Log_Writer_Reference := null;
+      --  If there is a log
+   end record;
+
+   -----------
+   -- Locks --
+   -----------
+
+   procedure Acquire (Self : in out Shared_Loop; Number : Positive) is
+   begin
+      Locks.Acquire (Self.Lock);
+      Self.Holder := Number;
+   end Acquire;
+
+   procedure Release (Self : in out Shared_Loop) is
+   begin
+      Self.Holder := Nobody;
+      Locks.Release (Self.Lock);
+   end Release;
+
+   -----------------------------
+   -- Leaving and coming back --
+   -----------------------------
+
+   overriding function Is_Served (Self : Shared_Loop; Context : Contexts.Context) return Boolean is
+     (Self.Server = Context.Owner and then Self.Engine.Next_Loop (Context.Owner) = Nowhere);
+
+   --  Leaves a loop unserved. If all tasks are at work, one that waits in another loop is told.
+
+   procedure Leave_Unserved (Self : in out Shared_Loop) is
+      Is_Noticed : Boolean;
+   begin
+      Self.Server := Nobody;
+      Self.Engine.Scheduler.Announce (Self.Number, Is_Noticed);
+      Self.Engine.Has_Unserved := True;
+      if not Is_Noticed then
+         for Other of Self.Engine.Loops loop
+            if Other.Now_In = Waiting then
+               Other.Wake;
+               exit;
+            end if;
+         end loop;
+      end if;
+   end Leave_Unserved;
+
+   --  Whether another task is to go on with the loop before a handler is called
+
+   function Is_To_Hand_Over (Self : Shared_Loop) return Boolean is
+     (Self.Hands_Over
+      or else (Self.Engine.Watcher = Nobody
+               and then Self.Engine.Worker_Count > Self.Engine.Loop_Count));
+
+   procedure Leave_For_Handler (Self : in out Shared_Loop; Context : Contexts.Context) is
+   begin
+      Self.Now_In := Handling;
+      Self.Turns  := Self.Turns + 1;
+      if Is_To_Hand_Over (Self) then
+         Self.Hands_Over := Self.Now < Self.Slow_Until;
+         Self.Left_At (Context.Owner) := Linux.Nanoseconds;
+         Leave_Unserved (Self);
+      elsif Self.Engine.Watch_Sleeps then
+         Self.Engine.Watch_Sleeps := False;
+         Self.Engine.Scheduler.Wake_Watch;
+      end if;
+   end Leave_For_Handler;
+
+   overriding procedure Leave
+     (Self : in out Shared_Loop; Context : Contexts.Context; Why : HTTP.Loops.Absence) is
+   begin
+      Self.Left_At (Context.Owner) := 0;
+      if Self.Server = Context.Owner then
+         case Why is
+            when HTTP.Loops.Waiting  => Self.Now_In := Waiting;
+            when HTTP.Loops.Handling => Leave_For_Handler (Self, Context);
+         end case;
+      end if;
+      Release (Self);
+   end Leave;
+
+   overriding procedure Come_Back
+     (Self : in out Shared_Loop; Context : Contexts.Context; Why : HTTP.Loops.Absence)
+   is
+      pragma Unreferenced (Why);
+   begin
+      Acquire (Self, Context.Owner);
+      if Self.Left_At (Context.Owner) > 0
+        and then Linux.Nanoseconds - Self.Left_At (Context.Owner) > Slow_Time
+      then
+         Self.Slow_Until := Self.Now + Slow_While;
+      end if;
+      if Self.Server = Nobody then
+         Self.Server := Context.Owner;
+      end if;
+      if Self.Server = Context.Owner then
+         Self.Now_In := Working;
+      end if;
+   end Come_Back;
+
+   overriding procedure Stop_Listening (Self : in out Shared_Loop; Is_Last : out Boolean) is
+   begin
+      HTTP.Loops.Event_Loop (Self).Stop_Listening (Is_Last);
+      Self.Engine.Scheduler.Note_Not_Listening (Is_Last);
+      if Is_Last then
+         Self.Engine.Listener := No_File;
+      end if;
+   end Stop_Listening;
+
+   procedure Ask_To_Stop (Self : in out Engine) is
+   begin
+      for Each of Self.Loops loop
+         if Each /= null then
+            Each.Ask_To_Stop;
+         end if;
+      end loop;
+   end Ask_To_Stop;
+
+   --  A server that is declared in a library package is to end with the main subprogram, but its
+   --  finalization waits for its tasks. They see that the environment task has ended.
+
+   procedure Stop_With_Program (Self : in out Shared_Loop) is
+      use Ada.Task_Identification;
+   begin
+      if Self.Now >= Self.Next_Look then
+         Self.Next_Look := Self.Now + Between_Looks;
+         if not Is_Callable (Environment_Task) then
+            Ask_To_Stop (Self.Engine.all);
+         end if;
+      end if;
+   end Stop_With_Program;
+
+   --  A task that waits looks after loops that are unserved, too, and goes to the first one that
+   --  has something to do if its own has not
+
+   overriding procedure Wait_Anywhere
+     (Self : in out Shared_Loop; Context : Contexts.Context; Milliseconds : in out Integer) is
+   begin
+      if Self.Number = 1 then
+         Stop_With_Program (Self);
+         if Milliseconds = Linux.Forever then
+            Milliseconds := Between_Looks;
+         end if;
+      end if;
+      if not Self.Engine.Has_Unserved then
+         return;
+      end if;
+      Self.Engine.Has_Unserved := False;
+      declare
+         Unserved : constant Loop_Flags := Self.Engine.Scheduler.Unserved_Loops;
+         Sets     : Linux.Descriptor_List (1 .. Unserved'Length) := [others => Self.Events_Of];
+         Numbers  : Goal_List (Sets'Range) := [others => Nowhere];
+         Last     : Positive := 1;
+         Ready    : Natural;
+      begin
+         for K in Unserved'Range loop
+            if Unserved (K) and then K /= Self.Number then
+               Last := Last + 1;
+               Sets (Last)    := Self.Engine.Loops (K).Events_Of;
+               Numbers (Last) := K;
+            end if;
+         end loop;
+         if Last > 1 then
+            Self.Engine.Has_Unserved := True;
+            Linux.Wait_For_Any (Sets (1 .. Last), Milliseconds, Ready);
+            if Ready > 1 then
+               Self.Engine.Next_Loop (Context.Owner) := Numbers (Ready);
+            end if;
+            Milliseconds := 0;
+         end if;
+      end;
+   end Wait_Anywhere;
+
+   --  A connection is given to the loop that has the fewest, if this one has clearly more. Loops
+   --  are not held both at once, so that none waits for another that waits for it.
+
+   overriding procedure Place
+     (Self    : in out Shared_Loop;
+      Context : Contexts.Context;
+      Socket  : Descriptor;
+      Client  : IP_Addresses.Address)
+   is
+      Other    : not null Loop_Reference := Self.Engine.Loops (1);
+      Is_Taken : Boolean := False;
+   begin
+      for Candidate of Self.Engine.Loops loop
+         if Candidate.Connections < Other.Connections then
+            Other := Candidate;
+         end if;
+      end loop;
+      if Self.Connections > Other.Connections + Other.Connections / 4 + 1 then
+         Release (Self);
+         Acquire (Other.all, Context.Owner);
+         if Other.Has_Free_Slot and then not Other.Is_Stopping then
+            Other.Adopt (Socket, Client);
+            Other.Wake;
+            Is_Taken := True;
+         end if;
+         Release (Other.all);
+         Acquire (Self, Context.Owner);
+      end if;
+      if not Is_Taken then
+         Self.Adopt (Socket, Client);
+      end if;
+   end Place;
+
+   -------------
+   -- Serving --
+   -------------
+
+   --  With the loop's lock, which is released in the end
+
+   procedure Serve (Self : in out Shared_Loop; Context : in out Contexts.Context) is
+      Is_Over : Boolean := False;
+   begin
+      Self.Server := Context.Owner;
+      Self.Now_In := Working;
+      HTTP.Loops.Serve (Self, Context);
+      if Self.Server = Context.Owner then
+         if Self.Is_Over then
+            Is_Over      := True;
+            Self.Is_Done := True;
+            Self.Server  := Nobody;
+         else
+            Leave_Unserved (Self);
+         end if;
+      end if;
+      Release (Self);
+      if Is_Over then
+         Self.Engine.Scheduler.Note_Over (Self.Number);
+      end if;
+   end Serve;
+
+   procedure Serve_Unserved (Self : in out Shared_Loop; Context : in out Contexts.Context) is
+   begin
+      Acquire (Self, Context.Owner);
+      if Self.Server = Nobody and then not Self.Is_Done then
+         Serve (Self, Context);
+      else
+         --  The task that left it came back
+         Release (Self);
+      end if;
+   end Serve_Unserved;
+
+   --  To where a task has seen something to do, as long as it sees such
+
+   procedure Serve_Claimed (Self : in out Engine; Context : in out Contexts.Context) is
+      Goal      : Natural;
+      Is_Unserved : Boolean;
+   begin
+      loop
+         Goal := Self.Next_Loop (Context.Owner);
+         exit when Goal = Nowhere;
+         Self.Next_Loop (Context.Owner) := Nowhere;
+         Self.Scheduler.Claim (Goal, Is_Unserved);
+         if Is_Unserved then
+            Serve_Unserved (Self.Loops (Goal).all, Context);
+         end if;
+      end loop;
+   end Serve_Claimed;
+
+   --------------
+   -- Watching --
+   --------------
+
+   type Turn_List is array (Positive range <>) of Linux.Word;
+
+   --  What is seen of a loop from one tick to the next. If it Is_Stuck, its lock was taken, and it
+   --  is to be served.
+
+   procedure Look_At
+     (Self         : in out Shared_Loop;
+      Number       : Positive;
+      Turns        : in out Linux.Word;
+      Was_Handling : in out Boolean;
+      Is_Quiet     : in out Boolean;
+      Is_Stuck     : out Boolean)
+   is
+      Turns_Now   : constant Linux.Word := Self.Turns;
+      Is_Handling : constant Boolean := Self.Now_In = Handling;
+      Is_Slow     : constant Boolean :=
+        Was_Handling and then Is_Handling and then Turns_Now - Turns < Slow_Turns;
+   begin
+      Is_Stuck := False;
+      if Is_Slow then
+         Acquire (Self, Number);
+         Self.Hands_Over   := True;
+         Self.Slow_Until := Self.Now + Slow_While;
+         Is_Stuck := Self.Now_In = Handling and then Self.Turns = Turns
+           and then Self.Server /= Nobody;
+         if not Is_Stuck then
+            Release (Self);
+         end if;
+      end if;
+      Is_Quiet     := Is_Quiet and then not Is_Handling and then Turns_Now = Turns;
+      Was_Handling := Is_Handling;
+      Turns        := Turns_Now;
+   end Look_At;
+
+   procedure End_Watch (Self : in out Engine) is
+   begin
+      Self.Watcher := Nobody;
+      Self.Scheduler.End_Watch;
+   end End_Watch;
+
+   procedure Watch (Self : in out Engine; Context : in out Contexts.Context) is
+      Turns        : Turn_List (1 .. Self.Loop_Count) := [others => 0];
+      Was_Handling : Loop_Flags (1 .. Self.Loop_Count) := [others => False];
+      Quiet        : Natural := 0;
+      Is_Quiet     : Boolean;
+      Is_Stuck     : Boolean;
+      What         : Role;
+      Where        : Positive;
+   begin
+      Self.Watcher := Context.Owner;
+      loop
+         What := To_Watch;
+         if Quiet < Quiet_Ticks then
+            select
+               Self.Scheduler.Get_Unserved (What, Where);
+            or
+               delay Tick;
+            end select;
+         else
+            Self.Watch_Sleeps := True;
+            if not (for some Each of Self.Loops => Each.Now_In = Handling) then
+               Self.Scheduler.Sleep (What, Where);
+            end if;
+            Self.Watch_Sleeps := False;
+            Quiet := 0;
+         end if;
+         if What /= To_Watch then
+            End_Watch (Self);
+            if What = To_Serve then
+               Serve_Unserved (Self.Loops (Where).all, Context);
+            end if;
+            return;
+         end if;
+         Is_Quiet := True;
+         for K in Self.Loops'Range loop
+            Look_At
+              (Self.Loops (K).all, Context.Owner, Turns (K), Was_Handling (K), Is_Quiet, Is_Stuck);
+            if Is_Stuck then
+               End_Watch (Self);
+               Serve (Self.Loops (K).all, Context);
+               return;
+            end if;
+         end loop;
+         Quiet := (if Is_Quiet then Quiet + 1 else 0);
+      end loop;
+   end Watch;
+
+   procedure Take_Role
+     (Self : in out Engine; Context : in out Contexts.Context; Is_Over : out Boolean)
+   is
+      What  : Role;
+      Where : Positive;
+   begin
+      Self.Scheduler.Get_Role (What, Where);
+      case What is
+         when To_Serve => Serve_Unserved (Self.Loops (Where).all, Context);
+         when To_Watch => Watch (Self, Context);
+         when To_Leave => null;
+      end case;
+      Is_Over := What = To_Leave;
+      if not Is_Over then
+         Serve_Claimed (Self, Context);
+      end if;
+   end Take_Role;
+
+   --  After an exception, which should not be, what the task had is for others to take
+
+   procedure Release_All (Self : in out Engine; Number : Positive) is
+   begin
+      for Each of Self.Loops loop
+         if Each.Server = Number and then Each.Holder /= Number then
+            Acquire (Each.all, Number);
+         end if;
+         if Each.Holder = Number then
+            if Each.Server = Number then
+               Leave_Unserved (Each.all);
+            end if;
+            Release (Each.all);
+         end if;
+      end loop;
+      Self.Next_Loop (Number) := Nowhere;
+      if Self.Watcher = Number then
+         End_Watch (Self);
+      end if;
+   end Release_All;
+
+   procedure Work (Self : in out Engine; Number : Positive) is
+      Options : Settings renames Self.Options;
+      Draft   : aliased Answer_Draft (Options.Answer_Content);
+      Context : Contexts.Context
+        (Request_Capacity => Options.Limits.Header + Options.Limits.Content + Parsing.Slack,
+         Output_Capacity  => Options.Answer_Content + Contexts.Longest_Header,
+         Draft            => Draft'Access,
+         Owner            => Number);
+      Is_Over : Boolean := False;
+   begin
+      while not Is_Over loop
+         begin
+            Take_Role (Self, Context, Is_Over);
+         exception
+            when Error : others =>
+               Contexts.Pass_On (Options.Report, Error);
+               Release_All (Self, Number);
+               delay After_Error;
+         end;
+      end loop;
+   end Work;
+
+   task body Worker is
+   begin
+      Linux.Guard_Stack (Stack_Guard);
+      Work (Engine.all, Number);
+      Linux.Unguard_Stack (Stack_Guard);
+   exception
+      when Error : others =>
+         Contexts.Pass_On (Engine.Options.Report, Error);
+         Linux.Unguard_Stack (Stack_Guard);
+   end Worker;
+
+   Between_Writes : constant Duration := 0.1;
+
+   task body Log_Writer is
+      Is_Over  : Boolean := False;
+      Is_Empty : Boolean;
+   begin
+      while not Is_Over loop
+         begin
+            Engine.Options.Log.Write_Out (Is_Empty);
+         exception
+            when Error : others =>
+               Contexts.Pass_On (Engine.Options.Report, Error);
+         end;
+         select
+            Engine.Scheduler.Await_End;
+            Is_Over := True;
+         or
+            delay Between_Writes;
+         end select;
+      end loop;
+   end Log_Writer;
+
+   --  Of a request's header there are up to two copies on it: of the lines of a field, joined, and
+   --  of a path, decoded
+
+   function Stack_Of (Options : Settings) return Positive is
+     (Options.Handler_Stack + Library_Stack + 2 * Options.Limits.Header + Stack_Guard
+      + Options.Limits.Header + Options.Limits.Content + Parsing.Slack
+      + 2 * (Options.Answer_Content + Contexts.Longest_Header));
+
+   ---------------------------
+   -- Starting and stopping --
+   ---------------------------
+
+   procedure Free is new Ada.Unchecked_Deallocation (Shared_Loop, Loop_Reference);
+   procedure Free is new Ada.Unchecked_Deallocation (Worker, Worker_Reference);
+   procedure Free is new Ada.Unchecked_Deallocation (Log_Writer, Log_Writer_Reference);
+   procedure Free is new Ada.Unchecked_Deallocation (Engine, Engine_Reference);
+
+   procedure Open_Loops
+     (Engine  : not null Engine_Reference;
+      Handle  : Handler;
+      Service : Services.Service_Reference)
+   is
+
+      function Share (Total : Positive) return Positive is
+        ((Total + Engine.Loop_Count - 1) / Engine.Loop_Count);
+
+      Options : Settings renames Engine.Options;
+   begin
+      for K in Engine.Loops'Range loop
+         Engine.Loops (K) := new Shared_Loop
+           (Slots   => HTTP.Loops.Slot_Index (Share (Options.Connections)),
+            Waiting => Blocks.Block_Count (Share (Options.Waiting_Memory) / Blocks.Block_Size + 1),
+            Engine  => Engine,
+            Number  => K,
+            Workers => Engine.Worker_Count);
+         Engine.Loops (K).Open
+           (Engine.Listener, Engine.Loop_Count > 1, Handle, Service, Options.Limits,
+            Options.Times, Options.Report, Options.Log, Writes => False);
+      end loop;
+   end Open_Loops;
+
+   function Has_Log (Engine : Server.Engine) return Boolean is
+     (Engine.Options.Log /= null and then Engine.Options.Log.Is_Open);
+
+   procedure Start_Workers (Engine : not null Engine_Reference) is
+   begin
+      for K in Engine.Workers'Range loop
+         Engine.Workers (K) := new Worker (Engine, Number => K, Stack => Stack_Of (Engine.Options));
+      end loop;
+      if Has_Log (Engine.all) then
+         Engine.Log_Writer := new Log_Writer (Engine);
+      end if;
+   end Start_Workers;
+
+   procedure Await_Workers (Engine : in out Server.Engine) is
+   begin
+      for Worker of Engine.Workers loop
+         while Worker /= null and then not Worker'Terminated loop
+            delay 0.001;
+         end loop;
+         Free (Worker);
+      end loop;
+      while Engine.Log_Writer /= null and then not Engine.Log_Writer'Terminated loop
+         delay 0.001;
+      end loop;
+      Free (Engine.Log_Writer);
+   end Await_Workers;
+
+   procedure Close (Engine : in out Engine_Reference) is
+      Is_Empty : Boolean;
+   begin
+      if Has_Log (Engine.all) then
+         Engine.Options.Log.Write_Out (Is_Empty);
+      end if;
+      for Each of Engine.Loops loop
+         if Each /= null then
+            Each.Close;
+            Free (Each);
+         end if;
+      end loop;
+      if Engine.Listener /= No_File then
+         Linux.Close (Engine.Listener);
+      end if;
+      Free (Engine);
+   end Close;
+
+   procedure Start
+     (Self    : in out Web_Server;
+      Handle  : Handler;
+      Service : Services.Service_Reference;
+      Address : String;
+      Port    : Port_Number;
+      Options : Settings)
+   is
+      Loop_Count : constant Positive :=
+        (if Options.Loops > 0 then Options.Loops
+         else Positive'Min (Linux.Usable_Cores, (Options.Workers + 1) / 2));
+   begin
+      Linux.Ignore_Broken_Pipes;
+      Linux.Allow_Files (Options.Connections + Few_Files);
+      Self.Engine := new Engine (Loop_Count, Options.Workers);
+      Self.Engine.Options  := Options;
+      Self.Engine.Listener := Linux.Listening_Socket (Address, Port, Backlog);
+      Open_Loops (Self.Engine, Handle, Service);
+      Start_Workers (Self.Engine);
+   exception
+      when others =>
+         --  Workers that began to work may be there if not all could begin
+         Ask_To_Stop (Self.Engine.all);
+         Await_Workers (Self.Engine.all);
+         Close (Self.Engine);
+         raise;
+   end Start;
+
+   procedure Start
+     (Self    : in out Web_Server;
+      Handle  : Handler;
+      Address : String := "127.0.0.1";
+      Port    : Port_Number := 0;
+      Options : Settings := (others => <>)) is
+   begin
+      Start (Self, Handle, null, Address, Port, Options);
+   end Start;
+
+   procedure Start
+     (Self    : in out Web_Server;
+      Service : not null Services.Service_Reference;
+      Address : String := "127.0.0.1";
+      Port    : Port_Number := 0;
+      Options : Settings := (others => <>)) is
+   begin
+      Start (Self, Services.Not_Here'Access, Service, Address, Port, Options);
+   end Start;
+
+   procedure Stop (Self : in out Web_Server) is
+   begin
+      if Self.Engine /= null then
+         Ask_To_Stop (Self.Engine.all);
+         Await_Workers (Self.Engine.all);
+         Close (Self.Engine);
+      end if;
+   end Stop;
+
+   overriding procedure Finalize (Self : in out Web_Server) is
+   begin
+      Self.Stop;
+   end Finalize;
+
+   function Port (Self : Web_Server) return Port_Number is
+     (Linux.Port_Of (Self.Engine.Listener));
+
+   function Loops (Self : Web_Server) return Positive is
+     (Self.Engine.Loop_Count);
+
+end Appserver.HTTP.Server;

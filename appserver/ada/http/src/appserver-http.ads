@@ -1,0 +1,542 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  HTTP/1.1 as the handlers of a server see it: a request that is there as a whole, a draft to
+--  write the answer's content and fields to, and the response that says what to send.
+--
+--     function Hello (Request : HTTP.Request) return HTTP.Response is
+--     begin
+--        Request.Draft.Append ("Hello ");
+--        Request.Draft.Append (Request.Parameter ("name"));
+--        return HTTP.Written (HTTP.Plain_Text);
+--     end Hello;
+--
+--  A request and its draft belong to a task of the server; a handler uses them as long as it runs.
+--  Nothing here takes memory from the heap. What is named in comments is of RFC 9110 (semantics)
+--  and RFC 9112 (HTTP/1.1).
+
+pragma Ada_2022;
+
+with Ada.Exceptions;
+with Appserver.IP_Addresses;
+with Appserver.Text_Sinks;
+
+package Appserver.HTTP is
+
+   --  What a program that breaks a precondition gets is part of the contract, so they are
+   --  checked in every build.
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
+   -----------
+   -- Words --
+   -----------
+
+   type Method_Kind is (Get, Head, Post, Put, Delete, Patch, Options);
+   --  Those that a handler may be asked for. Any other is answered with 501.
+
+   type Status_Code is range 200 .. 599;
+
+   OK                     : constant Status_Code := 200;
+   Created                : constant Status_Code := 201;
+   Accepted               : constant Status_Code := 202;
+   No_Content             : constant Status_Code := 204;
+   Partial_Content        : constant Status_Code := 206;
+   Moved_Permanently      : constant Status_Code := 301;
+   Found                  : constant Status_Code := 302;
+   See_Other              : constant Status_Code := 303;
+   Not_Modified           : constant Status_Code := 304;
+   Temporary_Redirect     : constant Status_Code := 307;
+   Permanent_Redirect     : constant Status_Code := 308;
+   Bad_Request            : constant Status_Code := 400;
+   Unauthorized           : constant Status_Code := 401;
+   Forbidden              : constant Status_Code := 403;
+   Not_Found              : constant Status_Code := 404;
+   Method_Not_Allowed     : constant Status_Code := 405;
+   Not_Acceptable         : constant Status_Code := 406;
+   Request_Timeout        : constant Status_Code := 408;
+   Conflict               : constant Status_Code := 409;
+   Gone                   : constant Status_Code := 410;
+   Length_Required        : constant Status_Code := 411;
+   Precondition_Failed    : constant Status_Code := 412;
+   Content_Too_Large      : constant Status_Code := 413;
+   URI_Too_Long           : constant Status_Code := 414;
+   Unsupported_Media_Type : constant Status_Code := 415;
+   Range_Not_Satisfiable  : constant Status_Code := 416;
+   Expectation_Failed     : constant Status_Code := 417;
+   Misdirected_Request    : constant Status_Code := 421;
+   Unprocessable_Content  : constant Status_Code := 422;
+   Too_Many_Requests      : constant Status_Code := 429;
+   Fields_Too_Large       : constant Status_Code := 431;
+   Internal_Error         : constant Status_Code := 500;
+   Not_Implemented        : constant Status_Code := 501;
+   Service_Unavailable    : constant Status_Code := 503;
+   Version_Not_Supported  : constant Status_Code := 505;
+
+   function Reason (Status : Status_Code) return String;
+   --  As the status line has it: "Not Found"
+
+   type Constant_Text is access constant String;
+   --  Text that is as old as the program: it is sent from where it is
+
+   Plain_Text   : aliased constant String := "text/plain; charset=utf-8";
+   JSON_Text    : aliased constant String := "application/json";
+   XML_Text     : aliased constant String := "application/xml";
+   Octet_Stream : aliased constant String := "application/octet-stream";
+   --  Media types
+
+   subtype Byte_Count is Long_Long_Integer range 0 .. Long_Long_Integer'Last;
+
+   subtype Token_Character is Character with
+     Static_Predicate => Token_Character in 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '!' | '#' | '$'
+       | '%' | '&' | ''' | '*' | '+' | '-' | '.' | '^' | '_' | '`' | '|' | '~';
+
+   function Is_Token (Text : String) return Boolean is
+     (Text'Length > 0 and then (for all C of Text => C in Token_Character));
+   --  Whether Text can be the name of a field (RFC 9110, 5.6.2)
+
+   function Is_Field_Value (Text : String) return Boolean is
+     (for all C of Text => C not in ASCII.NUL .. ASCII.BS | ASCII.LF .. ASCII.US | ASCII.DEL);
+   --  Whether Text can be the value of a field: it has no control characters (RFC 9110, 5.5)
+
+   ------------------------
+   -- Content by streams --
+   ------------------------
+
+   Least_Rate : constant := 500;
+   --  Bytes per second that a client sends or takes of content that is a stream, on average, or it
+   --  loses its connection: Time_Limits says over what time
+
+   type Content_Source is limited interface;
+   --  Content of a response that is made while it is sent, of any length, in constant memory. A
+   --  server calls it from one task at a time, though not always the same.
+
+   procedure Give
+     (Self : in out Content_Source; Into : out String; Count : out Natural) is abstract;
+   --  The next bytes, as the first Count of Into; 0 at the end. Into has room for 1,024 at least,
+   --  or for what is left of a length that is known.
+   --  It is asked when the client takes more. It may wait for what it gives, as a handler may.
+   --  What it raises is reported, and the client sees content that is cut off.
+
+   procedure Close (Self : not null access Content_Source) is null;
+   --  Called in any case, and last: the server knows the source no more. It may free it, and is to
+   --  be quick. What it raises is ignored.
+
+   type Source_Reference is access all Content_Source'Class;
+
+   -----------
+   -- Draft --
+   -----------
+
+   type Descriptor is range -1 .. 2 ** 31 - 1;
+   --  An open file of the operating system
+
+   No_File : constant Descriptor := -1;
+
+   Draft_Full : exception;
+   --  More was written than a draft of this server holds; a request whose handler lets it pass is
+   --  answered with 500
+
+   type Answer_Draft (Capacity : Positive) is limited new Text_Sinks.Text_Sink with private;
+   --  What a handler writes for its response. Capacity is that of the content.
+
+   overriding procedure Append (Self : in out Answer_Draft; Text : String) with Inline;
+   procedure Append (Self : in out Answer_Draft; Byte : Character) with Inline;
+   procedure Append (Self : in out Answer_Draft; Number : Long_Long_Integer);
+   --  Adds to the content: a number as its decimal digits, with a minus sign but no space before.
+   --  Draft_Full if it does not fit.
+
+   function Length (Self : Answer_Draft) return Natural;
+   --  Of the content so far
+
+   function Content (Self : Answer_Draft) return String;
+   --  A copy of the content so far
+
+   procedure Truncate (Self : in out Answer_Draft; Length : Natural := 0)
+     with Pre => Length <= Self.Length;
+   --  Forgets the content behind the first Length bytes of it
+
+   procedure Add_Field (Self : in out Answer_Draft; Name, Value : String)
+     with Pre => Is_Token (Name) and then Is_Field_Value (Value);
+   --  A field of the response's header. Date, Content-Length, Transfer-Encoding and Connection are
+   --  the server's, Content-Type is named by the response. Draft_Full if it does not fit.
+
+   procedure Attach
+     (Self   : in out Answer_Draft;
+      File   : Descriptor;
+      Offset : Byte_Count;
+      Length : Byte_Count)
+     with Pre => File /= No_File and then not Self.Has_File and then not Self.Has_Source;
+   --  Length bytes of an open regular file, from Offset on, are the content that HTTP.File_Part
+   --  sends, without a copy of it. The file is the draft's from here on: it is closed when it was
+   --  sent or is not wanted.
+
+   function Has_File (Self : Answer_Draft) return Boolean;
+
+   procedure Drop_File (Self : in out Answer_Draft)
+     with Post => not Self.Has_File;
+   --  Closes it
+
+   procedure Attach (Self : in out Answer_Draft; Source : not null Source_Reference)
+     with Pre => not Self.Has_File and then not Self.Has_Source;
+   --  What Source gives is the content that HTTP.Streamed sends: in chunks, or to a client of
+   --  HTTP/1.0 until the connection is closed. Source is the draft's from here on: it is closed
+   --  when it was sent or is not wanted.
+
+   procedure Attach
+     (Self : in out Answer_Draft; Source : not null Source_Reference; Length : Byte_Count)
+     with Pre => not Self.Has_File and then not Self.Has_Source;
+   --  The same with a Content-Length. A source that ends before it is a failure.
+
+   function Has_Source (Self : Answer_Draft) return Boolean;
+
+   procedure Drop_Source (Self : in out Answer_Draft)
+     with Post => not Self.Has_Source;
+   --  Closes it
+
+   procedure Clear (Self : in out Answer_Draft);
+   --  Content, fields, file and source: as it is before a handler is called
+
+   -------------
+   -- Request --
+   -------------
+
+   type Request
+     (Capacity : Positive; Draft : not null access Answer_Draft) is tagged limited private;
+   --  Capacity is that of its bytes, header and content. Draft is for the handler to write to.
+
+   function Method (Self : Request) return Method_Kind
+     with Post => Method'Result /= Head;
+   --  HEAD is the server's: a handler is asked for GET, and the content is left out
+
+   function Is_Head (Self : Request) return Boolean;
+   --  Whether the content is left out, for a handler to which that is of use
+
+   function Path (Self : Request) return String;
+   --  From its first "/" on: percent-encoded but for characters that never need it (RFC 3986,
+   --  6.2.2.2), "." and ".." where they were. It has no malformed percent-encoding.
+
+   function Path_Is (Self : Request; Path : String) return Boolean with Inline;
+   --  Whether that is the path, byte for byte
+
+   function Path_Starts_With (Self : Request; Prefix : String) return Boolean with Inline;
+
+   function Query (Self : Request) return String;
+   --  What follows the path's "?", as it was sent: any bytes but "#", spaces and control
+   --  characters; empty if there is none
+
+   function Has_Parameter (Self : Request; Name : String) return Boolean;
+   --  Whether the query has Name or Name=… between its "&"
+
+   function Parameter (Self : Request; Name : String; Default : String := "") return String;
+   --  The decoded value of the first of that name in the query; "+" is a space
+
+   function Line (Self : Request) return String;
+   --  Method, path, query and version, as in "GET /hello?name=Ada HTTP/1.1"
+
+   function Host (Self : Request) return String;
+   --  Of the target if that is absolute, else of the field Host (RFC 9112, 3.2.2)
+
+   function Client_Address (Self : Request) return IP_Addresses.Address with Inline;
+   --  Of the other end of the connection. Behind a proxy that is the proxy: Proxies finds out whom
+   --  it asks for.
+
+   function Has_Field (Self : Request; Name : String) return Boolean;
+   --  Of the header; the case of names does not matter
+
+   function Field (Self : Request; Name : String; Default : String := "") return String;
+   --  Its value; those of several lines are joined with ", " (RFC 9110, 5.3)
+
+   function Field_Count (Self : Request) return Natural;
+   function Field_Name (Self : Request; Index : Positive) return String
+     with Pre => Index <= Self.Field_Count;
+   function Field_Value (Self : Request; Index : Positive) return String
+     with Pre => Index <= Self.Field_Count;
+   --  The header's lines in their order
+
+   function Content_Length (Self : Request) return Natural;
+   --  Of the content as it is, after the chunks of its transfer were joined; 0 if a receiver took
+   --  it
+
+   function Content (Self : Request) return String;
+   --  A copy of the content
+
+   procedure Read_Content
+     (Self : Request; Read : not null access procedure (Content : String));
+   --  Calls Read with the content where it is. It begins at any index.
+
+   procedure Read_Path
+     (Self : Request; Read : not null access procedure (Path : String));
+   --  Calls Read with the path where it is
+
+   function Is_Encoded (Text : String) return Boolean;
+   --  Whether every "%" in Text is followed by two hexadecimal digits
+
+   function Decoded (Text : String; Plus_Is_Space : Boolean := False) return String;
+   --  Without its percent-encoding. The bytes can then be any, zero and "/" among them. A "%" that
+   --  no two hexadecimal digits follow stands for itself (WHATWG URL, 1.3).
+
+   --------------
+   -- Response --
+   --------------
+
+   type Response is private;
+   --  A status and what is sent with it; what the handler added to the draft's fields goes along
+   --  with any of them
+
+   function Is_Media_Type (Text : String) return Boolean is
+     (Text'Length in 1 .. 128 and then Is_Field_Value (Text));
+
+   function Empty (Status : Status_Code) return Response;
+   --  Without content: 204, 304, 404 …
+
+   function Fixed
+     (Media_Type : not null Constant_Text;
+      Content    : not null Constant_Text;
+      Status     : Status_Code := OK) return Response
+     with Pre => Is_Media_Type (Media_Type.all);
+   --  The same content each time, sent from where it is
+
+   function Written
+     (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
+     with Pre => Is_Media_Type (Media_Type.all);
+   --  The draft's content
+
+   function File_Part
+     (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
+     with Pre => Is_Media_Type (Media_Type.all);
+   --  The part of a file that is attached to the draft
+
+   function Streamed
+     (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
+     with Pre => Is_Media_Type (Media_Type.all);
+   --  What the source gives that is attached to the draft
+
+   function Not_Allowed (Request : HTTP.Request; Allow : String) return Response
+     with Pre => Is_Field_Value (Allow);
+   --  To a method that the target does not have: 405 with those that it has, as in "GET, HEAD"; to
+   --  OPTIONS 204 with the same
+
+   function Status (Self : Response) return Status_Code;
+
+   function Media_Type (Self : Response) return Constant_Text;
+   --  null if there is no content
+
+   -------------
+   -- Servers --
+   -------------
+
+   type Port_Number is range 0 .. 65_535;
+
+   Network_Error : exception;
+   --  A server cannot listen; the message has the system's words
+
+   type Time_Limits is record
+      Idle    : Duration := 75.0;
+      --  Between requests
+      Header  : Duration := 20.0;
+      --  From the first byte of a request to the end of its header; 408 after it
+      Content : Duration := 60.0;
+      --  From there to the end of its content; 408 after it. Each Least_Rate bytes that a receiver
+      --  takes prolong it by a second.
+      Sending : Duration := 30.0;
+      --  Without a byte of an answer being taken; of content that a source gives, Least_Rate bytes
+      --  for each second
+      Closing : Duration := 0.5;
+      --  Between requests, when a server stops: so late may a request come that was on its way
+   end record;
+   --  How long a server waits for a client before it closes the connection. The time in which the
+   --  program was stopped does not count.
+
+   type Handler is not null access function (Request : HTTP.Request) return Response;
+   --  What a server does with a request. One that raises an exception is answered with 500. The
+   --  server profile calls it from several tasks at once.
+
+   ----------------
+   -- Exceptions --
+   ----------------
+
+   type Exception_Report is access procedure
+     (Error : Ada.Exceptions.Exception_Occurrence; Request_Line : String);
+   --  Gets an exception that a handler let pass, with the line of the request; or one of the server
+   --  itself, with "". It is called by the task that had it, from several tasks at once. What it
+   --  raises itself is ignored.
+
+   procedure Report_On_Standard_Error
+     (Error : Ada.Exceptions.Exception_Occurrence; Request_Line : String);
+   --  One line: "GET /hello HTTP/1.1: CONSTRAINT_ERROR: message"
+
+private
+
+   function Same (Left, Right : String) return Boolean;
+   --  But for the case of letters
+
+   procedure Take_Decoded
+     (Text : String; Next : in out Positive; Byte : out Character; Plus_Is_Space : Boolean)
+     with Pre => Next <= Text'Last;
+   --  The byte that is encoded at Next, which is behind it then
+
+   ---------------
+   -- The draft --
+   ---------------
+
+   Fields_Capacity : constant := 4_096;
+   --  Bytes of the fields that a handler may add
+
+   type Answer_Draft (Capacity : Positive) is limited new Text_Sinks.Text_Sink with record
+      File          : Descriptor := No_File;
+      Source        : Source_Reference := null;
+      Is_Counted    : Boolean    := False;
+      --  The length of what Source gives is known
+      Offset        : Byte_Count := 0;
+      File_Length   : Byte_Count := 0;
+      --  Of the file's part, or of what Source gives
+      Fields_Length : Natural    := 0;
+      Text_Length   : Natural    := 0;
+      Fields        : String (1 .. Fields_Capacity);
+      Text          : String (1 .. Capacity);
+   end record;
+
+   function Length (Self : Answer_Draft) return Natural is (Self.Text_Length);
+   function Has_File (Self : Answer_Draft) return Boolean is (Self.File /= No_File);
+   function Has_Source (Self : Answer_Draft) return Boolean is (Self.Source /= null);
+   function Content (Self : Answer_Draft) return String is (Self.Text (1 .. Self.Text_Length));
+
+   -----------------
+   -- The request --
+   -----------------
+
+   type Span is record
+      First : Positive := 1;
+      Last  : Natural  := 0;
+   end record;
+   --  A part of the request's bytes
+
+   function Length (Self : Span) return Natural is (Self.Last - Self.First + 1);
+
+   function Trimmed (Text : String; Within : Span) return Span;
+   --  Without the spaces and tabs at its ends
+
+   type Field_Line is record
+      Name, Value : Span;
+   end record;
+
+   Most_Fields : constant := 100;
+   --  Lines of a header
+
+   type Field_Lines is array (1 .. Most_Fields) of Field_Line;
+
+   type Parse_Step is
+     (In_Header, In_Content, In_Chunk_Size, In_Chunk, Behind_Chunk, In_Trailer, Complete);
+
+   type Filter_Marks is mod 2 ** 64;
+   --  A bit for each filter
+
+   type Progress is record
+      Step         : Parse_Step := In_Header;
+      Continued    : Boolean    := False;
+      --  The client was told to go on with the content
+      Looked_At    : Natural    := 0;
+      --  The last byte of those known not to end a line
+      Header_Last  : Natural    := 0;
+      --  The last byte of the header
+      Content_Last : Natural    := 0;
+      --  The last byte of the content as far as it is there
+      Overhead     : Natural    := 0;
+      --  Bytes of the transfer's chunks that are not content
+      Is_Planned   : Boolean    := False;
+      --  It was asked for what becomes of the content
+      Passed       : Filter_Marks := 0;
+      --  The filters that were asked then, too
+      Wanted       : Byte_Count := 0;
+      --  How much is to follow: of the content, of a chunk
+      Most         : Byte_Count := 0;
+      --  Bytes that the content may have
+      Taken        : Byte_Count := 0;
+      --  Bytes of content that a receiver took: they are not there any more
+   end record;
+   --  How far the parser has come. It is all that is kept, besides the bytes, of a request that
+   --  arrives slowly.
+
+   type Request (Capacity : Positive; Draft : not null access Answer_Draft) is
+     tagged limited record
+      First         : Positive := 1;
+      Last          : Natural  := 0;
+      --  Of the bytes that are there, from the request's first one on. Those behind its content are
+      --  of the requests that follow.
+      State         : Progress;
+      Client        : IP_Addresses.Address;
+      Is_Read       : Boolean := False;
+      --  What follows is that of the header. It is not while a header is not complete, and after
+      --  only bytes and state were restored.
+      Kind          : Method_Kind := Get;
+      Minor_Version : Natural range 0 .. 9 := 1;
+      Is_Last       : Boolean := False;
+      --  The client wants the connection to be closed, or is too old to want another thing
+      Expects       : Boolean := False;
+      --  The client waits to be told to go on with the content
+      Target        : Span;
+      Query_Part    : Span;
+      Host_Part     : Span;
+      Line_Count    : Natural range 0 .. Most_Fields := 0;
+      Lines         : Field_Lines;
+      Bytes         : String (1 .. Capacity);
+   end record;
+
+   function Method (Self : Request) return Method_Kind is
+     (if Self.Kind = Head then Get else Self.Kind);
+   function Is_Head (Self : Request) return Boolean is (Self.Kind = Head);
+   function Path (Self : Request) return String is
+     (Self.Bytes (Self.Target.First .. Self.Target.Last));
+   function Path_Is (Self : Request; Path : String) return Boolean is
+     (Self.Bytes (Self.Target.First .. Self.Target.Last) = Path);
+   function Path_Starts_With (Self : Request; Prefix : String) return Boolean is
+     (Length (Self.Target) >= Prefix'Length
+      and then Self.Bytes (Self.Target.First .. Self.Target.First + Prefix'Length - 1) = Prefix);
+   function Client_Address (Self : Request) return IP_Addresses.Address is (Self.Client);
+   function Query (Self : Request) return String is
+     (Self.Bytes (Self.Query_Part.First .. Self.Query_Part.Last));
+   function Host (Self : Request) return String is
+     (Self.Bytes (Self.Host_Part.First .. Self.Host_Part.Last));
+   function Field_Count (Self : Request) return Natural is (Self.Line_Count);
+   function Field_Name (Self : Request; Index : Positive) return String is
+     (Self.Bytes (Self.Lines (Index).Name.First .. Self.Lines (Index).Name.Last));
+   function Field_Value (Self : Request; Index : Positive) return String is
+     (Self.Bytes (Self.Lines (Index).Value.First .. Self.Lines (Index).Value.Last));
+   function Content_Length (Self : Request) return Natural is
+     (Self.State.Content_Last - Self.State.Header_Last);
+   function Content (Self : Request) return String is
+     (Self.Bytes (Self.State.Header_Last + 1 .. Self.State.Content_Last));
+
+   ------------------
+   -- The response --
+   ------------------
+
+   type Content_Kind is (None, Fixed_Text, Draft_Text, File_Bytes, Source_Bytes);
+
+   type Response is record
+      Status     : Status_Code   := Not_Found;
+      Kind       : Content_Kind  := None;
+      Media_Type : Constant_Text := null;
+      Content    : Constant_Text := null;
+   end record;
+
+   function Empty (Status : Status_Code) return Response is
+     ((Status => Status, others => <>));
+   function Fixed
+     (Media_Type : not null Constant_Text;
+      Content    : not null Constant_Text;
+      Status     : Status_Code := OK) return Response is
+     ((Status, Fixed_Text, Media_Type, Content));
+   function Written
+     (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response is
+     ((Status, Draft_Text, Media_Type, null));
+   function File_Part
+     (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response is
+     ((Status, File_Bytes, Media_Type, null));
+   function Streamed
+     (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response is
+     ((Status, Source_Bytes, Media_Type, null));
+   function Status (Self : Response) return Status_Code is (Self.Status);
+   function Media_Type (Self : Response) return Constant_Text is (Self.Media_Type);
+
+end Appserver.HTTP;

@@ -1,0 +1,67 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Ada.Characters.Handling;
+
+package body Appserver.JSON.Objects is
+
+   Longest : constant := 64;
+
+   type Member_Name is record
+      Text   : String (1 .. Longest);
+      Length : Natural range 0 .. Longest;
+   end record;
+
+   function Name_Of (Which : Member) return Member_Name is
+      Image : constant String := Ada.Characters.Handling.To_Lower (Which'Image);
+   begin
+      return Result : Member_Name := (Text => <>, Length => Image'Length) do
+         Result.Text (1 .. Image'Length) := Image;
+      end return;
+   end Name_Of;
+
+   Names : constant array (Member) of Member_Name := [for Which in Member => Name_Of (Which)];
+
+   type Marks is array (Member) of Boolean;
+
+   --  The member with the current name. Members mostly come in their order, so that the one behind
+   --  the last is looked at first.
+
+   procedure Find
+     (JSON  : Readers.Reader;
+      Source : String;
+      Which : in out Member;
+      Found : out Boolean) is
+   begin
+      for Tries in Names'Range loop
+         Which := (if Which = Member'Last then Member'First else Member'Succ (Which));
+         Found := JSON.Name_Is (Source, Names (Which).Text (1 .. Names (Which).Length));
+         exit when Found;
+      end loop;
+   end Find;
+
+   procedure Read (Into : in out Value; JSON : in out Readers.Reader; Source : String) is
+      Seen  : Marks := [others => False];
+      Which : Member := Member'Last;
+      Found : Boolean;
+   begin
+      JSON.Enter_Object (Source);
+      while JSON.Next_Name (Source) loop
+         Find (JSON, Source, Which, Found);
+         if not Found then
+            JSON.Skip (Source);
+         elsif Seen (Which) then
+            JSON.Fail (Readers.Repeated_Member);
+         else
+            Seen (Which) := True;
+            Read_Member (Into, Which, JSON, Source);
+         end if;
+      end loop;
+      if not (for all Here of Seen => Here) then
+         JSON.Fail (Readers.Missing_Member);
+      end if;
+   end Read;
+
+end Appserver.JSON.Objects;

@@ -1,0 +1,37 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Numbers in text, as JSON writes them (RFC 8259, section 6), without the heap.
+
+pragma Ada_2022;
+
+with Appserver.Text_Sinks;
+with Interfaces;
+
+private package Appserver.Numerals is
+
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
+   use type Interfaces.Integer_64;
+
+   subtype Integer_64 is Interfaces.Integer_64;
+
+   procedure Append (To : in out Text_Sinks.Text_Sink'Class; Value : Integer_64);
+
+   procedure Append (To : in out Text_Sinks.Text_Sink'Class; Value : Long_Float)
+     with Pre => Value'Valid;
+   --  With as few digits as bring the same value back: 12.5, 1e+300
+
+   type Outcome is (Converted, Not_Whole, Too_Large);
+
+   procedure Convert (Numeral : String; Value : out Integer_64; Result : out Outcome);
+   --  Of decimal digits with or without a minus sign before them. Not_Whole for any other text.
+   --  Value is 0 if it was not Converted.
+
+   Longest_Fraction : constant := 1_000;
+
+   procedure Convert (Numeral : String; Value : out Long_Float; Result : out Outcome);
+   --  Of a number as JSON has it: the nearest value, whatever the number of digits. Too_Large if
+   --  there is none, or for a numeral of more than Longest_Fraction characters.
+
+end Appserver.Numerals;

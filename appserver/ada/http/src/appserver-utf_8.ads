@@ -1,0 +1,37 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  UTF-8, as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF.
+
+pragma Ada_2022;
+
+package Appserver.UTF_8 with Pure is
+
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
+   type Code_Point is range 0 .. 16#10_FFFF#;
+
+   subtype Surrogate is Code_Point range 16#D800# .. 16#DFFF#;
+   subtype High_Surrogate is Surrogate range 16#D800# .. 16#DBFF#;
+   subtype Low_Surrogate is Surrogate range 16#DC00# .. 16#DFFF#;
+
+   subtype Sequence_Length is Natural range 0 .. 4;
+
+   function Length_At (Text : String; Index : Positive) return Sequence_Length
+     with Pre => Index in Text'Range;
+   --  Bytes of the code point that begins there; 0 if none does
+
+   function Is_Valid (Text : String) return Boolean;
+
+   function Value_At (Text : String; Index : Positive) return Code_Point
+     with Pre => Index in Text'Range and then Length_At (Text, Index) > 0;
+
+   function Encoded (Value : Code_Point) return String
+     with Pre  => Value not in Surrogate,
+          Post => Encoded'Result'Length in 1 .. 4;
+
+   Replacement : constant String := Character'Val (16#EF#) & Character'Val (16#BF#)
+     & Character'Val (16#BD#);
+   --  U+FFFD stands for what cannot be shown
+
+end Appserver.UTF_8;

@@ -1,0 +1,1143 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Ada.Calendar;
+with Ada.Strings.Fixed;
+with Ada.Strings.Unbounded;
+with Ada.Unchecked_Conversion;
+with Ada.Unchecked_Deallocation;
+with Appserver.SQL.Text_Values;
+with Interfaces.C.Strings;
+
+package body Appserver.SQL.MariaDB is
+
+   use Ada.Strings.Unbounded;
+   use MariaDB_Library;
+   use Text_Values;
+   use type Interfaces.Integer_64;
+   use type Strings.chars_ptr;
+   use type System.Address;
+
+   function Library_Version return String is (Strings.Value (get_client_info));
+
+   ------------
+   -- Errors --
+   ------------
+
+   --  Codes that the server or the library gives no state, or a less telling one
+
+   function State_Of (Code : Error_Number; State : String) return SQL_State is
+     (case Code is
+         when Interrupted | Statement_Timeout => "57014",
+         when Socket_Failed | Host_Failed | Unknown_Host | TLS_Failed => "08001",
+         when Server_Gone | Server_Lost | Connection_Killed => "08006",
+         when others => State);
+
+   --  After an error of class 40 the server has rolled the transaction back. Only its answers that
+   --  are no errors tell the library so: this statement gets one.
+
+   Nothing_To_Do : constant String := "DO 0";
+
+   procedure Raise_Failure
+     (DB : Connection_Handle; Code : Error_Number; State, Message : String)
+     with No_Return;
+   procedure Raise_Failure
+     (DB : Connection_Handle; Code : Error_Number; State, Message : String)
+   is
+      Ignored : int;
+   begin
+      if State (State'First .. State'First + 1) = "40" then
+         Ignored := real_query (DB, Nothing_To_Do'Address, Nothing_To_Do'Length);
+      end if;
+      Raise_Error
+        (State_Of (Code, State), Integer (Code), Message, Origin => From_MariaDB);
+   end Raise_Failure;
+
+   procedure Raise_Latest (DB : Connection_Handle) with No_Return, No_Inline;
+   procedure Raise_Latest (DB : Connection_Handle) is
+   begin
+      Raise_Failure
+        (DB, errno (DB), Strings.Value (sqlstate (DB)), Strings.Value (error (DB)));
+   end Raise_Latest;
+
+   procedure Raise_Latest (DB : Connection_Handle; Failed : Statement_Handle)
+     with No_Return, No_Inline;
+   procedure Raise_Latest (DB : Connection_Handle; Failed : Statement_Handle) is
+   begin
+      Raise_Failure
+        (DB, stmt_errno (Failed),
+         Strings.Value (stmt_sqlstate (Failed)), Strings.Value (stmt_error (Failed)));
+   end Raise_Latest;
+
+   procedure Send (DB : Connection_Handle; Text : String) is
+   begin
+      if real_query (DB, Text'Address, Text'Length) /= 0 then
+         Raise_Latest (DB);
+      end if;
+   end Send;
+
+   --  Nothing can be sent while rows are on their way
+
+   procedure Check_Idle (DB : Connection'Class) with Inline;
+   procedure Check_Idle (DB : Connection'Class) is
+   begin
+      if DB.Streams then
+         Raise_Error ("HY010", 0, "another statement's rows are being read as a stream");
+      end if;
+   end Check_Idle;
+
+   procedure Send (DB : Connection'Class; Text : String) is
+   begin
+      Check_Idle (DB);
+      Send (DB.Handle, Text);
+   end Send;
+
+   function Handle_Of (Self : Statement) return Connection_Handle is
+     (Connection (Self.Owner.all).Handle) with Inline;
+
+   -------------
+   -- Opening --
+   -------------
+
+   overriding function Is_Open (Self : Connection) return Boolean is
+     (Self.Handle /= No_Connection);
+
+   --  The library closes the socket of a connection that was lost
+
+   overriding function Is_Connected (Self : Connection) return Boolean is
+     (get_socket (Self.Handle) /= No_Socket);
+
+   --  Null, if it is empty
+
+   function New_Word (Text : Unbounded_String) return Strings.chars_ptr is
+     (if Length (Text) = 0 then Strings.Null_Ptr else Strings.New_String (To_String (Text)));
+
+   procedure Set_Number (DB : Connection_Handle; Option : int; Number : Natural) is
+      Value   : aliased constant unsigned := unsigned (Number);
+      Ignored : int;
+   begin
+      if Number > 0 then
+         Ignored := options (DB, Option, Value'Address);
+      end if;
+   end Set_Number;
+
+   procedure Set_Flag (DB : Connection_Handle; Option : int; Flag : Boolean) is
+      Value   : aliased constant my_bool := Boolean'Pos (Flag);
+      Ignored : int;
+   begin
+      Ignored := options (DB, Option, Value'Address);
+   end Set_Flag;
+
+   procedure Set_Text (DB : Connection_Handle; Option : int; Text : String) is
+      Value   : constant char_array := To_C (Text);
+      Ignored : int;
+   begin
+      Ignored := options (DB, Option, Value'Address);
+   end Set_Text;
+
+   --  No server gets to read files here: LOAD DATA LOCAL is off
+
+   procedure Set_Options (DB : Connection_Handle; Target : MariaDB_Targets.Target) is
+      Local   : aliased constant unsigned := 0;
+      Ignored : int;
+   begin
+      Set_Text (DB, Option_Charset_Name, "utf8mb4");
+      Ignored := options (DB, Option_Local_Infile, Local'Address);
+      Set_Number (DB, Option_Connect_Timeout, Target.Connect_Wait);
+      Set_Number (DB, Option_Read_Timeout, Target.Answer_Wait);
+      Set_Number (DB, Option_Write_Timeout, Target.Answer_Wait);
+      if Target.Is_Encrypted then
+         Set_Flag (DB, Option_TLS_Enforce, True);
+         Set_Flag (DB, Option_TLS_Verify, Target.Is_Authenticated);
+      end if;
+      if Target.Is_Authenticated and then Length (Target.Authority) > 0 then
+         Set_Text (DB, Option_TLS_Authority, To_String (Target.Authority));
+      end if;
+   end Set_Options;
+
+   function Connected (Target : MariaDB_Targets.Target) return Connection_Handle is
+      DB       : constant Connection_Handle := init (No_Connection);
+      Host     : Strings.chars_ptr := New_Word (Target.Host);
+      User     : Strings.chars_ptr := New_Word (Target.User);
+      Password : Strings.chars_ptr := New_Word (Target.Password);
+      Database : Strings.chars_ptr := New_Word (Target.Database);
+      Socket   : Strings.chars_ptr := New_Word (Target.Socket);
+      Result   : Connection_Handle;
+   begin
+      if DB = No_Connection then
+         raise Storage_Error with "no memory for a connection to MariaDB";
+      end if;
+      Set_Options (DB, Target);
+      Result := real_connect
+        (DB, Host, User, Password, Database, unsigned (Target.Port), Socket, Client_Found_Rows);
+      Strings.Free (Host);
+      Strings.Free (User);
+      Strings.Free (Password);
+      Strings.Free (Database);
+      Strings.Free (Socket);
+      if Result = No_Connection then
+         if errno (DB) = Server_Lost then
+            Raise_Error
+              ("08001", Integer (Server_Lost), Strings.Value (error (DB)), From_MariaDB);
+         end if;
+         Raise_Latest (DB);
+      elsif Target.Is_Encrypted and then get_ssl_cipher (DB) = Strings.Null_Ptr then
+         Raise_Error ("08001", 0, "the server does not encrypt");
+      end if;
+      return DB;
+   exception
+      when others =>
+         if DB /= No_Connection then
+            close (DB);
+         end if;
+         raise;
+   end Connected;
+
+   function Seconds (Time : Wait_Time) return Natural is
+     (Natural (Long_Float'Ceiling (Long_Float (Time))));
+
+   procedure Open
+     (Self         : in out Connection;
+      Target       : MariaDB_Targets.Target;
+      Connect_Wait : Wait_Time;
+      Answer_Wait  : Wait_Time;
+      TLS          : TLS_Mode;
+      Authority    : String)
+   is
+      Complete : MariaDB_Targets.Target := Target;
+   begin
+      Complete.Connect_Wait     := Seconds (Connect_Wait);
+      Complete.Answer_Wait      := Seconds (Answer_Wait);
+      Complete.Is_Encrypted     := TLS /= Unencrypted;
+      Complete.Is_Authenticated := TLS = Authenticated;
+      Complete.Authority        := To_Unbounded_String (Authority);
+      Self.Handle   := Connected (Complete);
+      Self.Target   := Complete;
+      Self.Id       := thread_id (Self.Handle);
+      Self.Affected := 0;
+   end Open;
+
+   procedure Open
+     (Self         : in out Connection;
+      Host         : String;
+      User         : UTF_8_String;
+      Password     : UTF_8_String;
+      Database     : UTF_8_String := "";
+      Port         : Port_Number  := Default_Port;
+      Connect_Wait : Wait_Time    := 0.0;
+      Answer_Wait  : Wait_Time    := 0.0;
+      TLS          : TLS_Mode     := Unencrypted;
+      Authority    : String       := "") is
+   begin
+      Open
+        (Self,
+         MariaDB_Targets.Target'
+           (Host     => To_Unbounded_String (Host),
+            User     => To_Unbounded_String (User),
+            Password => To_Unbounded_String (Password),
+            Database => To_Unbounded_String (Database),
+            Port     => Port,
+            others   => <>),
+         Connect_Wait, Answer_Wait, TLS, Authority);
+   end Open;
+
+   procedure Open
+     (Self         : in out Connection;
+      Target       : UTF_8_String;
+      Connect_Wait : Wait_Time := 0.0;
+      Answer_Wait  : Wait_Time := 0.0;
+      TLS          : TLS_Mode  := Unencrypted;
+      Authority    : String    := "") is
+   begin
+      Open
+        (Self, MariaDB_Targets.Parsed (Target), Connect_Wait, Answer_Wait, TLS, Authority);
+   end Open;
+
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Wait_Time) is
+   begin
+      Send
+        (Self,
+         "SET max_statement_time = " & Image (Integer_64 (Long_Float (Limit) * 1.0e6), Scale => 6));
+   end Set_Statement_Limit;
+
+   overriding procedure Close (Self : in out Connection) is
+   begin
+      if Self.Is_Open then
+         Self.Close_Statements;
+         close (Self.Handle);
+         Self.Handle := No_Connection;
+      end if;
+   end Close;
+
+   -----------------
+   -- Connections --
+   -----------------
+
+   overriding procedure Execute (Self : in out Connection; Text : UTF_8_String) is
+      Command : Statement;
+   begin
+      Command.Use_Text (Self, Text);
+      Command.Execute;
+   end Execute;
+
+   overriding function Rows_Affected (Self : Connection) return Integer_64 is (Self.Affected);
+
+   function Status_Of (DB : Connection_Handle) return unsigned is
+      Result  : unsigned;
+      Ignored : constant my_bool := get_info (DB, Info_Server_Status, Result);
+   begin
+      return Result;
+   end Status_Of;
+
+   overriding function Last_Insert_Id (Self : in out Connection) return Integer_64 is
+     (insert_id (Self.Handle));
+
+   overriding function In_Autocommit (Self : Connection) return Boolean is
+     ((Status_Of (Self.Handle) and (Autocommit or In_Transaction)) = Autocommit);
+
+   overriding procedure Cancel (Self : Connection) is
+      DB : Connection_Handle := No_Connection;
+   begin
+      if Self.Is_Open then
+         DB := Connected (Self.Target);
+         Send (DB, "KILL QUERY" & Self.Id'Image);
+         close (DB);
+      end if;
+   exception
+      when others =>
+         if DB /= No_Connection then
+            close (DB);
+         end if;
+         raise;
+   end Cancel;
+
+   overriding procedure Begin_Transaction (Self : in out Connection) is
+   begin
+      Send (Self, "BEGIN");
+   end Begin_Transaction;
+
+   --  The level is that of the next transaction alone
+
+   overriding procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode) is
+   begin
+      case Level is
+         when Usual_Isolation => null;
+         when Read_Committed  =>
+            Send (Self, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
+         when Repeatable_Read =>
+            Send (Self, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+         when Serializable    =>
+            Send (Self, "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE");
+      end case;
+      case Mode is
+         when Read_Write => Send (Self, "START TRANSACTION READ WRITE");
+         when Read_Only  => Send (Self, "START TRANSACTION READ ONLY");
+      end case;
+   end Begin_Isolated;
+
+   --  COMMIT without a transaction is no error, and so would hide that the server ended it
+
+   overriding procedure Commit (Self : in out Connection) is
+   begin
+      if Self.In_Autocommit then
+         Raise_Error ("25P01", 0, "the transaction is over: the server ended it");
+      end if;
+      Send (Self, "COMMIT");
+   end Commit;
+
+   overriding procedure Roll_Back (Self : in out Connection) is
+   begin
+      Send (Self, "ROLLBACK");
+   end Roll_Back;
+
+   ---------------
+   -- Preparing --
+   ---------------
+
+   procedure Free is new Ada.Unchecked_Deallocation (String, Buffer_Reference);
+   procedure Free is new Ada.Unchecked_Deallocation (Exchange, Exchange_Reference);
+   procedure Free is new Ada.Unchecked_Deallocation
+     (MariaDB_Texts.Position_List, Positions_Reference);
+
+   procedure Release (Values : in out Exchange_Reference) is
+   begin
+      if Values /= null then
+         for Slot of Values.Slots loop
+            Free (Slot.Bytes);
+         end loop;
+         Free (Values);
+      end if;
+   end Release;
+
+   --  Bindings point to their slots' components, so slots stay where they are
+
+   function New_Exchange (Count : Natural) return Exchange_Reference is
+   begin
+      return Result : constant Exchange_Reference := new Exchange (Count) do
+         for I in 1 .. Count loop
+            Result.Bindings (I).Length  := Result.Slots (I).Length'Address;
+            Result.Bindings (I).Is_Null := Result.Slots (I).Is_Null'Address;
+         end loop;
+      end return;
+   end New_Exchange;
+
+   procedure Prepare
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
+   is
+      Handle  : Statement_Handle;
+      Ignored : my_bool;
+   begin
+      Self.Close;
+      Check_Idle (On);
+      Handle := stmt_init (On.Handle);
+      if stmt_prepare (Handle, Text'Address, Text'Length) /= 0 then
+         begin
+            Raise_Latest (On.Handle, Handle);
+         exception
+            when others =>
+               Ignored := stmt_close (Handle);
+               raise;
+         end;
+      end if;
+      Self.Handle     := Handle;
+      Self.Parameters := Natural (stmt_param_count (Handle));
+      Self.Inputs     := New_Exchange (Self.Parameters);
+      Self.Bound      := False;
+      Self.Attach (On);
+   end Prepare;
+
+   Null_Literal : constant String := "NULL";
+
+   procedure Use_Text
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
+   is
+      Places : constant MariaDB_Texts.Position_List := MariaDB_Texts.Parameters_In
+        (Text, Backslash_Escapes => (Status_Of (On.Handle) and No_Backslash_Escapes) = 0);
+   begin
+      Self.Close;
+      Self.Text       := new String'(Text);
+      Self.Places     := new MariaDB_Texts.Position_List'(Places);
+      Self.Parameters := Places'Length;
+      Self.Inputs     := New_Exchange (Self.Parameters);
+      Self.Attach (On);
+   end Use_Text;
+
+   overriding function Prepare
+     (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class is
+   begin
+      return Result : Statement do
+         Result.Prepare (Self, Text);
+      end return;
+   end Prepare;
+
+   overriding function Use_Text
+     (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class is
+   begin
+      return Result : Statement do
+         Result.Use_Text (Self, Text);
+      end return;
+   end Use_Text;
+
+   --  Results after the first one, as a procedure has them, are passed over
+
+   procedure Pass_Over_Others (DB : Connection_Handle) is
+   begin
+      while next_result (DB) = 0 loop
+         free_result (store_result (DB));
+      end loop;
+   end Pass_Over_Others;
+
+   procedure Drop_Prepared (Self : in out Statement) is
+      Ignored : my_bool;
+   begin
+      Ignored := stmt_free_result (Self.Handle);
+      while stmt_more_results (Self.Handle) /= 0
+        and then stmt_next_result (Self.Handle) = 0
+      loop
+         Ignored := stmt_free_result (Self.Handle);
+      end loop;
+   end Drop_Prepared;
+
+   procedure End_Stream (Owner : in out Connection) is
+      Ignored : my_bool;
+   begin
+      Owner.Streams := False;
+      while not Owner.Left.Is_Empty loop
+         Ignored := stmt_close (Owner.Left.Last_Element);
+         Owner.Left.Delete_Last;
+      end loop;
+   end End_Stream;
+
+   procedure Drop_Result (Self : in out Statement) with Inline;
+   procedure Drop_Result (Self : in out Statement) is
+   begin
+      Self.Columns := 0;
+      if Self.Result /= No_Result then
+         free_result (Self.Result);
+         Self.Result := No_Result;
+         if Self.Handle /= No_Statement then
+            Drop_Prepared (Self);
+         elsif Self.Streams then
+            Pass_Over_Others (Handle_Of (Self));
+         end if;
+         if Self.Streams then
+            End_Stream (Connection (Self.Owner.all));
+         end if;
+      end if;
+   end Drop_Result;
+
+   procedure Release_Handle (Owner : in out Connection; Handle : Statement_Handle) is
+      Ignored : my_bool;
+   begin
+      if Owner.Streams then
+         Owner.Left.Append (Handle);
+      else
+         Ignored := stmt_close (Handle);
+      end if;
+   end Release_Handle;
+
+   overriding procedure Close (Self : in out Statement) is
+   begin
+      if Self.Is_Open then
+         Drop_Result (Self);
+         if Self.Handle /= No_Statement then
+            Release_Handle (Connection (Self.Owner.all), Self.Handle);
+            Self.Handle := No_Statement;
+         end if;
+         Self.Detach;
+         Release (Self.Inputs);
+         Release (Self.Outputs);
+         Free (Self.Text);
+         Free (Self.Places);
+      end if;
+   end Close;
+
+   -------------
+   -- Binding --
+   -------------
+
+   --  Where the library finds the next value. It has to be told only if that has changed.
+
+   procedure Point
+     (Self      : in out Statement;
+      Parameter : Parameter_Number;
+      Kind      : Type_Code;
+      Buffer    : System.Address) with Inline;
+   procedure Point
+     (Self      : in out Statement;
+      Parameter : Parameter_Number;
+      Kind      : Type_Code;
+      Buffer    : System.Address)
+   is
+      Binding : MariaDB_Library.Binding renames Self.Inputs.Bindings (Parameter);
+   begin
+      Self.Inputs.Slots (Parameter).Is_Null := 0;
+      if Binding.Kind /= Kind or else Binding.Buffer /= Buffer then
+         Binding.Kind   := Kind;
+         Binding.Buffer := Buffer;
+         Self.Bound     := False;
+      end if;
+   end Point;
+
+   Least_Room : constant := 64;
+
+   procedure Make_Room (Slot : in out MariaDB.Slot; Length : Natural) is
+   begin
+      if Slot.Bytes = null or else Slot.Bytes'Length < Length then
+         Free (Slot.Bytes);
+         Slot.Bytes := new String (1 .. Integer'Max (Least_Room, Length));
+      end if;
+   end Make_Room;
+
+   procedure Bind_Bytes
+     (Self : in out Statement; Parameter : Parameter_Number; Value : String; Kind : Type_Code)
+   is
+      Slot : MariaDB.Slot renames Self.Inputs.Slots (Parameter);
+   begin
+      Make_Room (Slot, Value'Length);
+      Slot.Bytes (1 .. Value'Length) := Value;
+      Slot.Length := Value'Length;
+      Point (Self, Parameter, Kind, Slot.Bytes (1)'Address);
+   end Bind_Bytes;
+
+   --  What is written into a text
+
+   procedure Bind_Literal
+     (Self : in out Statement; Parameter : Parameter_Number; Literal : String) is
+   begin
+      Bind_Bytes (Self, Parameter, Literal, Type_String);
+   end Bind_Literal;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Integer_64) is
+   begin
+      if Self.Handle = No_Statement then
+         Bind_Literal (Self, Parameter, Image (Value));
+      else
+         Self.Inputs.Slots (Parameter).Whole := Value;
+         Point (Self, Parameter, Type_Long_Long, Self.Inputs.Slots (Parameter).Whole'Address);
+      end if;
+   end Bind;
+
+   --  A literal without one is a decimal
+
+   function With_Exponent (Number : String) return String is
+     (if (for some C of Number => C = 'e') then Number else Number & "e0");
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Long_Float) is
+   begin
+      if Self.Handle = No_Statement then
+         Bind_Literal (Self, Parameter, With_Exponent (Image (Value)));
+      else
+         Self.Inputs.Slots (Parameter).Float := Value;
+         Point (Self, Parameter, Type_Double, Self.Inputs.Slots (Parameter).Float'Address);
+      end if;
+   end Bind;
+
+   --  The library knows whether the server takes a backslash for an escape. An escaped text can be
+   --  twice as long, and has a NUL at its end.
+
+   procedure Bind_Quoted
+     (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String)
+   is
+      Slot : MariaDB.Slot renames Self.Inputs.Slots (Parameter);
+   begin
+      Make_Room (Slot, 2 * Value'Length + 3);
+      Slot.Bytes (1) := ''';
+      Slot.Length := 2 + real_escape_string
+        (Handle_Of (Self), Slot.Bytes (2)'Address, Value'Address, Value'Length);
+      Slot.Bytes (Natural (Slot.Length)) := ''';
+      Slot.Is_Null := 0;
+   end Bind_Quoted;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String) is
+   begin
+      if Self.Handle = No_Statement then
+         Bind_Quoted (Self, Parameter, Value);
+      else
+         Bind_Bytes (Self, Parameter, Value, Type_String);
+      end if;
+   end Bind;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time)
+   is
+      Moment : constant Text_Values.Moment := To_Moment (Value);
+   begin
+      if Self.Handle = No_Statement then
+         Bind_Literal (Self, Parameter, "TIMESTAMP'" & Image (Moment) & "'");
+      else
+         Self.Inputs.Slots (Parameter).Moment :=
+           (Year        => unsigned (Moment.Year),
+            Month       => unsigned (Moment.Month),
+            Day         => unsigned (Moment.Day),
+            Hour        => unsigned (Moment.Hour),
+            Minute      => unsigned (Moment.Minute),
+            Second      => unsigned (Moment.Second),
+            Microsecond => unsigned_long (Moment.Nanosecond / 1_000),
+            others      => <>);
+         Point (Self, Parameter, Type_Date_Time, Self.Inputs.Slots (Parameter).Moment'Address);
+      end if;
+   end Bind;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean) is
+   begin
+      Self.Bind (Parameter, Integer_64'(Boolean'Pos (Value)));
+   end Bind;
+
+   function Hexadecimal (Bytes : String) return String is
+      Figures : constant String := "0123456789ABCDEF";
+      Result  : String (1 .. 2 * Bytes'Length);
+   begin
+      for I in Bytes'Range loop
+         Result (2 * I - 1) := Figures (1 + Character'Pos (Bytes (I)) / 16);
+         Result (2 * I)     := Figures (1 + Character'Pos (Bytes (I)) mod 16);
+      end loop;
+      return Result;
+   end Hexadecimal;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob)
+   is
+      Bytes : String (1 .. Value'Length) with Import, Address => Value'Address;
+   begin
+      if Self.Handle = No_Statement then
+         Bind_Literal (Self, Parameter, "X'" & Hexadecimal (Bytes) & "'");
+      else
+         Bind_Bytes (Self, Parameter, Bytes, Type_Blob);
+      end if;
+   end Bind;
+
+   overriding procedure Bind_Scaled
+     (Self      : in out Statement;
+      Parameter : Parameter_Number;
+      Value     : Integer_64;
+      Scale     : Decimal_Scale) is
+   begin
+      Bind_Bytes (Self, Parameter, Image (Value, Scale), Type_Decimal);
+   end Bind_Scaled;
+
+   overriding procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number) is
+   begin
+      Self.Inputs.Slots (Parameter).Is_Null := 1;
+   end Bind_Null;
+
+   ----------------------------
+   -- Running: the text used --
+   ----------------------------
+
+   --  The text with a literal in the place of each ?
+
+   function Complete (Self : Statement) return String is
+
+      function Literal (I : Positive) return String is
+        (if Self.Inputs.Slots (I).Is_Null /= 0 then Null_Literal
+         else Self.Inputs.Slots (I).Bytes (1 .. Natural (Self.Inputs.Slots (I).Length)));
+
+      Length : Natural  := Self.Text'Length;
+      Start  : Positive := Self.Text'First;
+      Filled : Natural  := 0;
+
+      procedure Append (Result : in out String; Part : String) is
+      begin
+         Result (Filled + 1 .. Filled + Part'Length) := Part;
+         Filled := Filled + Part'Length;
+      end Append;
+
+   begin
+      for I in Self.Places'Range loop
+         Length := Length - 1 + Literal (I)'Length;
+      end loop;
+      return Result : String (1 .. Length) do
+         for I in Self.Places'Range loop
+            Append (Result, Self.Text (Start .. Self.Places (I) - 1));
+            Append (Result, Literal (I));
+            Start := Self.Places (I) + 1;
+         end loop;
+         Append (Result, Self.Text (Start .. Self.Text'Last));
+      end return;
+   end Complete;
+
+   procedure Run_Text (Self : in out Statement) is
+      Owner : Connection renames Connection (Self.Owner.all);
+   begin
+      if Self.Parameters = 0 then
+         Send (Owner.Handle, Self.Text.all);
+      else
+         Send (Owner.Handle, Complete (Self));
+      end if;
+      if field_count (Owner.Handle) = 0 then
+         Owner.Affected := affected_rows (Owner.Handle);
+      else
+         Self.Result :=
+           (if Self.Streams then use_result (Owner.Handle) else store_result (Owner.Handle));
+         if Self.Result = No_Result then
+            Raise_Latest (Owner.Handle);
+         end if;
+      end if;
+      if Self.Result = No_Result or else not Self.Streams then
+         Pass_Over_Others (Owner.Handle);
+      end if;
+   end Run_Text;
+
+   function Next_Row (Self : in out Statement) return Boolean is
+   begin
+      Self.Row := fetch_row (Self.Result);
+      if Self.Row = System.Null_Address then
+         if Self.Streams and then errno (Handle_Of (Self)) /= OK then
+            Raise_Latest (Handle_Of (Self));
+         end if;
+         return False;
+      end if;
+      Self.Lengths := fetch_lengths (Self.Result);
+      return True;
+   end Next_Row;
+
+   -----------------------------------
+   -- Running: a prepared statement --
+   -----------------------------------
+
+   procedure Fail (Self : in out Statement) with No_Return, No_Inline;
+   procedure Fail (Self : in out Statement) is
+   begin
+      Self.Is_Stale :=
+        stmt_errno (Self.Handle) in Unknown_Statement | Needs_Preparing | Columns_Changed;
+      Raise_Latest (Handle_Of (Self), Self.Handle);
+   end Fail;
+
+   subtype Whole_Type is Type_Code
+     with Static_Predicate => Whole_Type in
+       Type_Tiny | Type_Short | Type_Long | Type_Int_24 | Type_Long_Long | Type_Year;
+   subtype Float_Type is Type_Code
+     with Static_Predicate => Float_Type in Type_Float | Type_Double;
+   subtype Moment_Type is Type_Code
+     with Static_Predicate => Moment_Type in Type_Timestamp | Type_Date_Time | Type_Date;
+
+   Most_At_First : constant := 1_024;
+   --  Bytes that a value has room for before a longer one comes
+
+   procedure Point_To_Bytes (Values : in out Exchange; I : Positive; Length : Natural) is
+   begin
+      Make_Room (Values.Slots (I), Length);
+      Values.Bindings (I).Buffer        := Values.Slots (I).Bytes (1)'Address;
+      Values.Bindings (I).Buffer_Length := Values.Slots (I).Bytes'Length;
+   end Point_To_Bytes;
+
+   --  A value comes in the form that is nearest to its column's type
+
+   procedure Describe (Values : in out Exchange; I : Positive; Field : MariaDB_Library.Field) is
+      Slot    : MariaDB.Slot renames Values.Slots (I);
+      Binding : MariaDB_Library.Binding renames Values.Bindings (I);
+   begin
+      Slot.Kind        := Field.Kind;
+      Slot.Is_Unsigned := (Field.Flags and Flag_Unsigned) /= 0;
+      Slot.Decimals    := Natural (Field.Decimals);
+      case Field.Kind is
+         when Whole_Type =>
+            Binding.Kind        := Type_Long_Long;
+            Binding.Buffer      := Slot.Whole'Address;
+            Binding.Is_Unsigned := Boolean'Pos (Slot.Is_Unsigned);
+         when Float_Type =>
+            Binding.Kind   := Type_Double;
+            Binding.Buffer := Slot.Float'Address;
+         when Moment_Type =>
+            Binding.Kind   := Type_Date_Time;
+            Binding.Buffer := Slot.Moment'Address;
+         when others =>
+            Binding.Kind := Type_String;
+            Point_To_Bytes (Values, I, Natural (unsigned_long'Min (Field.Length, Most_At_First)));
+      end case;
+   end Describe;
+
+   --  The types of columns may be others than in the last run: those of SELECT ? are
+
+   procedure Prepare_Outputs (Self : in out Statement) is
+      Count  : constant Natural := Natural (num_fields (Self.Result));
+      Fields : array (1 .. Count) of Field with Import, Address => fetch_fields (Self.Result);
+      Same   : constant Boolean :=
+        Self.Outputs /= null
+        and then Self.Outputs.Count = Count
+        and then stmt_more_results (Self.Handle) = 0
+        and then (for all I in Fields'Range =>
+                    Self.Outputs.Slots (I).Kind = Fields (I).Kind
+                    and then Self.Outputs.Slots (I).Is_Unsigned =
+                      ((Fields (I).Flags and Flag_Unsigned) /= 0));
+   begin
+      if Same then
+         return;
+      end if;
+      Release (Self.Outputs);
+      Self.Outputs := New_Exchange (Count);
+      for I in Fields'Range loop
+         Describe (Self.Outputs.all, I, Fields (I));
+      end loop;
+      if stmt_bind_result (Self.Handle, Self.Outputs.Bindings) /= 0 then
+         Fail (Self);
+      end if;
+   end Prepare_Outputs;
+
+   procedure Run_Prepared (Self : in out Statement) is
+      Owner : Connection renames Connection (Self.Owner.all);
+   begin
+      if not Self.Bound then
+         if stmt_bind_param (Self.Handle, Self.Inputs.Bindings) /= 0 then
+            Fail (Self);
+         end if;
+         Self.Bound := True;
+      end if;
+      if stmt_execute (Self.Handle) /= 0 then
+         Fail (Self);
+      end if;
+      Self.Result := stmt_result_metadata (Self.Handle);
+      if Self.Result = No_Result then
+         Owner.Affected := stmt_affected_rows (Self.Handle);
+      else
+         Prepare_Outputs (Self);
+         if not Self.Streams and then stmt_store_result (Self.Handle) /= 0 then
+            Fail (Self);
+         end if;
+      end if;
+   end Run_Prepared;
+
+   --  Values that were longer than their buffers are fetched again, into longer ones
+
+   procedure Fetch_Again (Self : in out Statement) is
+      Values : Exchange renames Self.Outputs.all;
+   begin
+      for I in Values.Slots'Range loop
+         if Values.Bindings (I).Kind = Type_String
+           and then Values.Slots (I).Length > Values.Bindings (I).Buffer_Length
+         then
+            Point_To_Bytes (Values, I, Natural (Values.Slots (I).Length));
+            if stmt_fetch_column (Self.Handle, Values.Bindings (I), unsigned (I - 1), 0) /= 0 then
+               Fail (Self);
+            end if;
+         end if;
+      end loop;
+      if stmt_bind_result (Self.Handle, Values.Bindings) /= 0 then
+         Fail (Self);
+      end if;
+   end Fetch_Again;
+
+   function Next_Prepared_Row (Self : in out Statement) return Boolean is
+   begin
+      case stmt_fetch (Self.Handle) is
+         when 0 =>
+            return True;
+         when No_Data =>
+            return False;
+         when Data_Truncated =>
+            Fetch_Again (Self);
+            return True;
+         when others =>
+            Fail (Self);
+      end case;
+   end Next_Prepared_Row;
+
+   -------------
+   -- Running --
+   -------------
+
+   procedure Run (Self : in out Statement) is
+      Owner : Connection renames Connection (Self.Owner.all);
+   begin
+      Check_Idle (Owner);
+      if Self.Handle = No_Statement then
+         Run_Text (Self);
+      else
+         Run_Prepared (Self);
+      end if;
+      Owner.Streams := Self.Streams and then Self.Result /= No_Result;
+   exception
+      when others =>
+         Drop_Result (Self);
+         raise;
+   end Run;
+
+   overriding function Step (Self : in out Statement) return Boolean is
+   begin
+      if Self.Result = No_Result then
+         Run (Self);
+         if Self.Result = No_Result then
+            return False;
+         end if;
+         Self.Columns := Natural (num_fields (Self.Result));
+      end if;
+      if (if Self.Handle = No_Statement then Next_Row (Self) else Next_Prepared_Row (Self)) then
+         return True;
+      end if;
+      Drop_Result (Self);
+      return False;
+   exception
+      when others =>
+         Drop_Result (Self);
+         raise;
+   end Step;
+
+   --  An error may come behind rows of a stream
+
+   overriding procedure Execute (Self : in out Statement) is
+   begin
+      if Self.Streams then
+         while Self.Step loop
+            null;
+         end loop;
+         return;
+      elsif Self.Result = No_Result then
+         Run (Self);
+      end if;
+      Drop_Result (Self);
+   end Execute;
+
+   overriding procedure Reset (Self : in out Statement) is
+   begin
+      Drop_Result (Self);
+   end Reset;
+
+   overriding procedure Unbind (Self : in out Statement) is
+   begin
+      Drop_Result (Self);
+      for Slot of Self.Inputs.Slots loop
+         Slot.Is_Null := 1;
+      end loop;
+   end Unbind;
+
+   -------------
+   -- Reading --
+   -------------
+
+   --  A text's row: the bytes' addresses, and how many they are
+
+   function Start_Of (Self : Statement; Column : Column_Number) return System.Address is
+      Row : array (1 .. Self.Columns) of System.Address with Import, Address => Self.Row;
+   begin
+      return Row (Column);
+   end Start_Of;
+
+   function Length_Of (Self : Statement; Column : Column_Number) return Natural is
+      Lengths : array (1 .. Self.Columns) of unsigned_long with Import, Address => Self.Lengths;
+   begin
+      return Natural (Lengths (Column));
+   end Length_Of;
+
+   overriding function Is_Null (Self : Statement; Column : Column_Number) return Boolean is
+     (if Self.Handle = No_Statement then Start_Of (Self, Column) = System.Null_Address
+      else Self.Outputs.Slots (Column).Is_Null /= 0);
+
+   procedure Check_Null (Self : Statement; Column : Column_Number) with Inline;
+   procedure Check_Null (Self : Statement; Column : Column_Number) is
+   begin
+      if Self.Is_Null (Column) then
+         Refuse_Null (Column);
+      end if;
+   end Check_Null;
+
+   --  Half of the unsigned ones do not fit in an Integer_64
+
+   function To_Unsigned is new Ada.Unchecked_Conversion (Integer_64, Interfaces.Unsigned_64);
+
+   function Image (Value : Interfaces.Unsigned_64) return String is
+     (Ada.Strings.Fixed.Trim (Value'Image, Ada.Strings.Left));
+
+   function Whole_Of (Slot : MariaDB.Slot; Column : Column_Number) return Integer_64 is
+   begin
+      if Slot.Is_Unsigned and then Slot.Whole < 0 then
+         Refuse_Range (Column, "64 bits with a sign");
+      end if;
+      return Slot.Whole;
+   end Whole_Of;
+
+   function Moment_Of (Slot : MariaDB.Slot) return Moment is
+     (Year       => Natural (Slot.Moment.Year),
+      Month      => Natural (Slot.Moment.Month),
+      Day        => Natural (Slot.Moment.Day),
+      Hour       => Natural (Slot.Moment.Hour),
+      Minute     => Natural (Slot.Moment.Minute),
+      Second     => Natural (Slot.Moment.Second),
+      Nanosecond => Natural (Slot.Moment.Microsecond) * 1_000);
+
+   Date_Length : constant := 10;
+
+   function Text_Of (Slot : MariaDB.Slot) return UTF_8_String is
+     (case Slot.Kind is
+         when Whole_Type  =>
+           (if Slot.Is_Unsigned then Image (To_Unsigned (Slot.Whole)) else Image (Slot.Whole)),
+         when Float_Type  => Image (Slot.Float),
+         when Type_Date   => Image (Moment_Of (Slot), 0) (1 .. Date_Length),
+         when Type_Timestamp | Type_Date_Time =>
+           Image (Moment_Of (Slot), Second_Decimals'Min (Slot.Decimals, 6)),
+         when others      => Slot.Bytes (1 .. Natural (Slot.Length)));
+
+   --  Of a value that is no null
+
+   function Bytes_Of (Self : Statement; Column : Column_Number) return UTF_8_String is
+   begin
+      if Self.Handle /= No_Statement then
+         return Text_Of (Self.Outputs.Slots (Column));
+      end if;
+      declare
+         Bytes : String (1 .. Length_Of (Self, Column))
+           with Import, Address => Start_Of (Self, Column);
+      begin
+         return Bytes;
+      end;
+   end Bytes_Of;
+
+   overriding function As_Text
+     (Self : Statement; Column : Column_Number) return UTF_8_String is
+   begin
+      Check_Null (Self, Column);
+      return Bytes_Of (Self, Column);
+   end As_Text;
+
+   overriding function As_Integer_64
+     (Self : Statement; Column : Column_Number) return Integer_64 is
+   begin
+      Check_Null (Self, Column);
+      if Self.Handle = No_Statement then
+         declare
+            Bytes : String (1 .. Length_Of (Self, Column))
+              with Import, Address => Start_Of (Self, Column);
+         begin
+            return To_Integer_64 (Bytes, Column);
+         end;
+      elsif Self.Outputs.Slots (Column).Kind in Whole_Type then
+         return Whole_Of (Self.Outputs.Slots (Column), Column);
+      else
+         return To_Integer_64 (Bytes_Of (Self, Column), Column);
+      end if;
+   end As_Integer_64;
+
+   overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean is
+     (To_Boolean (Self.As_Integer_64 (Column), Column));
+
+   overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob is
+      Text  : constant UTF_8_String := Self.As_Text (Column);
+      Bytes : Blob (1 .. Text'Length) with Import, Address => Text'Address;
+   begin
+      return Bytes;
+   end As_Blob;
+
+   overriding function As_Integer_32
+     (Self : Statement; Column : Column_Number) return Integer_32 is
+     (Narrowed (Self.As_Integer_64 (Column), Column));
+
+   overriding function As_Float
+     (Self : Statement; Column : Column_Number) return Long_Float is
+   begin
+      Check_Null (Self, Column);
+      return
+        (if Self.Handle /= No_Statement and then Self.Outputs.Slots (Column).Kind in Float_Type
+         then Self.Outputs.Slots (Column).Float
+         else To_Float (Bytes_Of (Self, Column), Column));
+   end As_Float;
+
+   overriding function As_Time
+     (Self : Statement; Column : Column_Number) return Ada.Calendar.Time is
+   begin
+      Check_Null (Self, Column);
+      return
+        (if Self.Handle /= No_Statement and then Self.Outputs.Slots (Column).Kind in Moment_Type
+         then To_Time (Moment_Of (Self.Outputs.Slots (Column)), Column)
+         else To_Time (Bytes_Of (Self, Column), Column));
+   end As_Time;
+
+   --  The type of the column tells an exact number from a floating-point one
+
+   function Type_Of (Self : Statement; Column : Column_Number) return Type_Code is
+      Fields : array (1 .. Self.Columns) of Field
+        with Import, Address => fetch_fields (Self.Result);
+   begin
+      return Fields (Column).Kind;
+   end Type_Of;
+
+   overriding function As_Scaled
+     (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64 is
+   begin
+      Check_Null (Self, Column);
+      return
+        (if Type_Of (Self, Column) in Float_Type
+         then Rounded (Self.As_Float (Column), Scale, Column)
+         else To_Scaled (Bytes_Of (Self, Column), Scale, Column));
+   end As_Scaled;
+
+   overriding function Column_Name
+     (Self : Statement; Column : Column_Number) return UTF_8_String
+   is
+      Fields : array (1 .. Self.Columns) of Field
+        with Import, Address => fetch_fields (Self.Result);
+   begin
+      return Strings.Value (Fields (Column).Name);
+   end Column_Name;
+
+   --  The library's first use must not be that of two tasks
+
+   Ignored : constant int := server_init (0);
+
+end Appserver.SQL.MariaDB;

@@ -1,0 +1,226 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  MariaDB databases, through libmariadb.
+--
+--  The operations are those of Appserver.SQL. Parameters are written ?. A statement that is
+--  prepared exchanges values in MariaDB's binary form, into buffers that stay from row to row. A
+--  text cannot have parameters there, so they are written into it here: quoted, and escaped as the
+--  server's SQL mode has it.
+--
+--  Rows are stored: a Step that runs the statement has all of them sent here before it returns the
+--  first one, so other statements of the connection can run while they are read. What is too much
+--  for memory is streamed, or read by key in portions.
+--
+--  State_Of and Code_Of are the server's own, as 23000 and 1062 for a key that is taken, but for
+--  those that it gives no state of its own: 57014 for a statement that was cancelled, 08001 where
+--  no server answers, 08006 where it is gone.
+
+pragma Ada_2022;
+
+private with Ada.Containers.Vectors;
+private with Appserver.SQL.MariaDB_Library;
+private with Appserver.SQL.MariaDB_Targets;
+private with Appserver.SQL.MariaDB_Texts;
+private with Interfaces.C;
+private with System;
+
+package Appserver.SQL.MariaDB is
+
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
+   function Library_Version return String;
+   --  Of the libmariadb that the program runs on, as in "3.3.14"
+
+   type Connection is new SQL.Connection with private;
+   type Statement is new SQL.Statement with private;
+
+   subtype Port_Number is Positive range 1 .. 65_535;
+
+   Default_Port : constant Port_Number := 3_306;
+
+   subtype Wait_Time is Duration range 0.0 .. 1_000_000.0;
+   --  In seconds, of which parts count as a whole one; 0.0 is no limit
+
+   type TLS_Mode is (Unencrypted, Encrypted, Authenticated);
+   --  Authenticated: encrypted, and the server has a certificate for its host
+
+   procedure Open
+     (Self         : in out Connection;
+      Host         : String;
+      User         : UTF_8_String;
+      Password     : UTF_8_String;
+      Database     : UTF_8_String := "";
+      Port         : Port_Number  := Default_Port;
+      Connect_Wait : Wait_Time    := 0.0;
+      Answer_Wait  : Wait_Time    := 0.0;
+      TLS          : TLS_Mode     := Unencrypted;
+      Authority    : String       := "")
+     with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
+          Post => Self.Is_Open;
+   --  "localhost" is the Unix socket, an address is TCP. Texts are UTF-8. Rows that an UPDATE
+   --  found are counted as changed, as other databases do. SQL_Error, 08001, if there is no
+   --  server within Connect_Wait, or not the TLS that is asked for; the server's own, as 28000, if
+   --  it refuses. A server that is silent for longer than Answer_Wait is lost: 08006. Authority
+   --  names the file of certificates to trust; the system's, if it is empty.
+
+   procedure Open
+     (Self         : in out Connection;
+      Target       : UTF_8_String;
+      Connect_Wait : Wait_Time := 0.0;
+      Answer_Wait  : Wait_Time := 0.0;
+      TLS          : TLS_Mode  := Unencrypted;
+      Authority    : String    := "")
+     with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
+          Post => Self.Is_Open;
+   --  The same by a URI, as in mariadb://ada:secret@example.com:3306/shop, or over a Unix socket
+   --  mariadb://ada:secret@localhost/shop?socket=/run/mysqld/mysqld.sock; its parts are
+   --  percent-encoded
+
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Wait_Time)
+     with Pre => Can_Use (Self);
+   --  In seconds, to the microsecond: a statement that takes longer raises SQL_Error, 57014. There
+   --  is none with 0.0, and as long as none is set but the server's own.
+
+   procedure Prepare
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
+     with Pre  => Can_Use (On),
+          Post => Self.Is_Open;
+   --  On the server, until it is closed. Text is one SQL statement. What Self held before is
+   --  released.
+
+   procedure Use_Text
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
+     with Pre  => Can_Use (On),
+          Post => Self.Is_Open;
+   --  SQL_Error, 0A000, if Text has parameters and a comment that is carried out
+
+   --  The operations of Appserver.SQL, as they are there
+
+   overriding function Is_Open (Self : Connection) return Boolean with Inline;
+   overriding function Is_Connected (Self : Connection) return Boolean;
+   overriding function Prepare
+     (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
+   overriding function Use_Text
+     (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
+   overriding procedure Execute (Self : in out Connection; Text : UTF_8_String);
+   overriding function Rows_Affected (Self : Connection) return Integer_64;
+   overriding function Last_Insert_Id (Self : in out Connection) return Integer_64;
+   overriding function In_Autocommit (Self : Connection) return Boolean;
+   overriding procedure Cancel (Self : Connection);
+   --  Over a connection of its own: SQL_Error, if that cannot be opened
+   overriding procedure Close (Self : in out Connection);
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Integer_64) with Inline;
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Long_Float);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob);
+   overriding procedure Bind_Scaled
+     (Self      : in out Statement;
+      Parameter : Parameter_Number;
+      Value     : Integer_64;
+      Scale     : Decimal_Scale);
+   overriding procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number);
+   overriding function Step (Self : in out Statement) return Boolean with Inline;
+   overriding procedure Execute (Self : in out Statement);
+   overriding procedure Reset (Self : in out Statement);
+   overriding procedure Unbind (Self : in out Statement);
+   overriding procedure Close (Self : in out Statement);
+   overriding function Is_Null (Self : Statement; Column : Column_Number) return Boolean;
+   overriding function As_Integer_32
+     (Self : Statement; Column : Column_Number) return Integer_32 with Inline;
+   overriding function As_Integer_64
+     (Self : Statement; Column : Column_Number) return Integer_64 with Inline;
+   overriding function As_Float (Self : Statement; Column : Column_Number) return Long_Float;
+   overriding function As_Text (Self : Statement; Column : Column_Number) return UTF_8_String;
+   overriding function As_Time
+     (Self : Statement; Column : Column_Number) return Ada.Calendar.Time;
+   overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean;
+   overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob;
+   overriding function As_Scaled
+     (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64;
+   overriding function Column_Name
+     (Self : Statement; Column : Column_Number) return UTF_8_String;
+
+private
+
+   use Interfaces.C;
+
+   use type MariaDB_Library.Statement_Handle;
+
+   package Handle_Vectors is new Ada.Containers.Vectors
+     (Positive, MariaDB_Library.Statement_Handle);
+
+   --  The target is kept for Cancel, and so is the server's id of the connection. Streams: a
+   --  statement's rows are still to come. Left: those that were closed meanwhile, whose release
+   --  would discard these rows.
+
+   type Connection is new SQL.Connection with record
+      Handle   : MariaDB_Library.Connection_Handle := MariaDB_Library.No_Connection;
+      Target   : MariaDB_Targets.Target;
+      Id       : unsigned_long := 0;
+      Affected : Integer_64 := 0;
+      Streams  : Boolean := False;
+      Left     : Handle_Vectors.Vector;
+   end record;
+
+   overriding procedure Begin_Transaction (Self : in out Connection);
+   overriding procedure Commit (Self : in out Connection);
+   overriding procedure Roll_Back (Self : in out Connection);
+   overriding procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
+
+   --  A value that is exchanged with a prepared statement, in one of the forms that it can have;
+   --  in a text, Bytes is the literal that is written into it. Kind, Is_Unsigned and Decimals are
+   --  the column's.
+
+   type Buffer_Reference is access String;
+
+   type Slot is record
+      Kind        : MariaDB_Library.Type_Code := MariaDB_Library.Type_Null;
+      Is_Unsigned : Boolean := False;
+      Decimals    : Natural := 0;
+      Is_Null     : aliased MariaDB_Library.my_bool := 1;
+      Length      : aliased unsigned_long := 0;
+      Whole       : aliased Integer_64 := 0;
+      Float       : aliased Long_Float := 0.0;
+      Moment      : aliased MariaDB_Library.Date_Time;
+      Bytes       : Buffer_Reference;
+   end record;
+
+   type Slot_List is array (Positive range <>) of Slot;
+
+   type Exchange (Count : Natural) is record
+      Slots    : Slot_List (1 .. Count);
+      Bindings : MariaDB_Library.Binding_List (1 .. Count);
+   end record;
+
+   type Exchange_Reference is access Exchange;
+
+   type Positions_Reference is access MariaDB_Texts.Position_List;
+
+   --  Handle: of a prepared statement; else Text is used, with parameters at Places. Bound: the
+   --  library knows where the parameters are. Result: the columns of a prepared statement, or the
+   --  rows of a text; Row and Lengths are then those of the current row.
+
+   type Statement is new SQL.Statement with record
+      Handle  : MariaDB_Library.Statement_Handle := MariaDB_Library.No_Statement;
+      Text    : Buffer_Reference;
+      Places  : Positions_Reference;
+      Inputs  : Exchange_Reference;
+      Bound   : Boolean := False;
+      Outputs : Exchange_Reference;
+      Result  : MariaDB_Library.Result_Handle := MariaDB_Library.No_Result;
+      Row     : System.Address := System.Null_Address;
+      Lengths : System.Address := System.Null_Address;
+   end record;
+
+end Appserver.SQL.MariaDB;

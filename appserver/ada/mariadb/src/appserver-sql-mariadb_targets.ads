@@ -1,0 +1,29 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Where a database is.
+
+pragma Ada_2022;
+
+with Ada.Strings.Unbounded;
+
+private package Appserver.SQL.MariaDB_Targets is
+
+   use Ada.Strings.Unbounded;
+
+   type Target is record
+      Host, User, Password, Database, Socket, Authority : Unbounded_String;
+      Port             : Natural range 0 .. 65_535 := 0;
+      Connect_Wait     : Natural := 0;
+      Answer_Wait      : Natural := 0;
+      --  In seconds
+      Is_Encrypted     : Boolean := False;
+      Is_Authenticated : Boolean := False;
+   end record;
+   --  What is empty, or 0, is the library's default
+
+   function Parsed (URI : String) return Target;
+   --  mariadb://USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH, its parts percent-encoded; all but
+   --  the host may be missing. SQL_Error, 08001, if it is malformed. It has no waits, and no TLS.
+
+end Appserver.SQL.MariaDB_Targets;

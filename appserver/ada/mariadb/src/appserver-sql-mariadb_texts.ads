@@ -1,0 +1,17 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  The parameters in a statement's text.
+
+pragma Ada_2022;
+
+private package Appserver.SQL.MariaDB_Texts is
+
+   type Position_List is array (Positive range <>) of Positive;
+
+   function Parameters_In (Text : String; Backslash_Escapes : Boolean) return Position_List;
+   --  Where a ? is that is neither in a quoted string or name nor in a comment:
+   --  https://mariadb.com/kb/en/string-literals/, https://mariadb.com/kb/en/comment-syntax/.
+   --  SQL_Error, 0A000, if the text has parameters and a comment of the kind that is carried out.
+
+end Appserver.SQL.MariaDB_Texts;

@@ -1,0 +1,441 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with System.Atomic_Operations.Exchange;
+with System.Atomic_Operations.Modular_Arithmetic;
+
+package body Appserver.Pools is
+
+   use Ada.Real_Time;
+
+   --  Sequentially consistent: who pushes a slot and then sees no Attention, and who asks for
+   --  Attention and then sees no slot, cannot miss each other.
+
+   package Arithmetic is new System.Atomic_Operations.Modular_Arithmetic (Atomic_Count);
+   package Exchange is new System.Atomic_Operations.Exchange (Stack_Word);
+
+   use Arithmetic;
+   use Exchange;
+
+   -----------
+   -- Slots --
+   -----------
+
+   Number_Unit : constant Stack_Word := 2 ** 16;
+
+   function First_Of (Stack : Stack_Word) return Slot_Count is (Slot_Count (Stack mod Number_Unit));
+
+   function With_First (Stack : Stack_Word; Slot : Slot_Count) return Stack_Word is
+     ((Stack / Number_Unit + 1) * Number_Unit + Stack_Word (Slot));
+
+   procedure Push (Self : in out Pool; Slot : Pool_Capacity) is
+      Seen : aliased Stack_Word := Self.Idle.Word;
+   begin
+      loop
+         Self.Slots (Slot).Next := First_Of (Seen);
+         exit when Atomic_Compare_And_Exchange (Self.Idle.Word, Seen, With_First (Seen, Slot));
+      end loop;
+   end Push;
+
+   procedure Pop (Self : in out Pool; Slot : out Slot_Count) is
+      Seen : aliased Stack_Word := Self.Idle.Word;
+   begin
+      loop
+         Slot := First_Of (Seen);
+         exit when Slot = No_Slot
+           or else Atomic_Compare_And_Exchange
+             (Self.Idle.Word, Seen, With_First (Seen, Self.Slots (Slot).Next));
+      end loop;
+   end Pop;
+
+   procedure Give (Slot : Pool_Capacity; To : in out Lease) is
+      Given : Pools.Slot renames To.Pool.Slots (Slot);
+   begin
+      To.Slot := Slot;
+      Given.Is_Leased := True;
+      Given.Leases := Given.Leases + 1;
+   end Give;
+
+   procedure Open_Item (Slot : in out Pools.Slot) is
+   begin
+      pragma Abort_Defer;
+      Open (Slot.Item);
+      Slot.Is_Open := True;
+   end Open_Item;
+
+   procedure Close_Item (Slot : in out Pools.Slot) is
+   begin
+      pragma Abort_Defer;
+      if Slot.Is_Open then
+         Slot.Is_Open := False;
+         Close (Slot.Item);
+      end if;
+   exception
+      when others =>
+         null;  --  the contract of Close; the slot can be opened again
+   end Close_Item;
+
+   -------------
+   -- Waiting --
+   -------------
+
+   protected body Wake_Up is
+
+      entry Wait when Is_Signaled is
+      begin
+         null;
+      end Wait;
+
+      procedure Signal is
+      begin
+         Is_Signaled := True;
+      end Signal;
+
+   end Wake_Up;
+
+   overriding procedure Initialize (Self : in out Waiter) is
+   begin
+      Atomic_Add (Self.Lease.Pool.Attention, 1);
+   end Initialize;
+
+   overriding procedure Finalize (Self : in out Waiter) is
+   begin
+      Self.Lease.Pool.Control.Leave (Self'Unchecked_Access);
+      Atomic_Subtract (Self.Lease.Pool.Attention, 1);
+   end Finalize;
+
+   protected body Control is
+
+      procedure Set_Up is
+      begin
+         Current_Size := Pool.Capacity;
+         for Slot in reverse Pool.Slots'Range loop
+            Push (Pool.all, Slot);
+         end loop;
+      end Set_Up;
+
+      procedure End_Wait (Who : not null Waiter_Access; Outcome : Wait_Outcome) is
+         Waited : constant Duration := To_Duration (Clock - Who.Since);
+      begin
+         Who.Outcome := Outcome;
+         Waiting := Waiting - 1;
+         Waiting_Time := Waiting_Time + Waited;
+         Longest_Wait := Duration'Max (Longest_Wait, Waited);
+      end End_Wait;
+
+      procedure Serve_First (Outcome : Wait_Outcome; Slot : Slot_Count := No_Slot) is
+         Who : constant not null Waiter_Access := Waiter_Access (First);
+      begin
+         First := Who.Next;
+         if First = null then
+            Last := null;
+         end if;
+         if Slot /= No_Slot then
+            Give (Slot, To => Who.Lease.all);
+         end if;
+         End_Wait (Who, Outcome);
+         Who.Wake.Signal;
+      end Serve_First;
+
+      procedure Serve is
+         Slot : Slot_Count;
+      begin
+         while First /= null loop
+            Pop (Pool.all, Slot);
+            exit when Slot = No_Slot;
+            Serve_First (Served, Slot);
+         end loop;
+      end Serve;
+
+      procedure Join (Who : not null Waiter_Access) is
+      begin
+         if Is_Shut then
+            Who.Outcome := Closed;
+         else
+            Waits := Waits + 1;
+            Waiting := Waiting + 1;
+            Who.Since := Clock;
+            Who.Is_Known := True;
+            if Last = null then
+               First := Who;
+            else
+               Last.Next := Who;
+            end if;
+            Last := Who;
+            Serve;
+         end if;
+      end Join;
+
+      procedure Leave (Who : not null Waiter_Access) is
+
+         procedure Unlink is
+            Before : access Waiter := null;
+         begin
+            if Waiter_Access (First) = Who then
+               First := Who.Next;
+            else
+               Before := First;
+               while Waiter_Access (Before.Next) /= Who loop
+                  Before := Before.Next;
+               end loop;
+               Before.Next := Who.Next;
+            end if;
+            if Waiter_Access (Last) = Who then
+               Last := Before;
+            end if;
+         end Unlink;
+
+      begin
+         if Who.Is_Known and then Who.Outcome = Queued then
+            Unlink;
+            Timeouts := Timeouts + 1;
+            End_Wait (Who, Queued);
+         end if;
+         Who.Is_Known := False;
+      end Leave;
+
+      procedure Grow (By : Natural) is
+         Slot : Slot_Count;
+      begin
+         for Turn in 1 .. By loop
+            Slot := Retired;
+            if Slot = No_Slot then
+               Missing := Missing + 1;
+            else
+               Retired := Pool.Slots (Slot).Next;
+               Push (Pool.all, Slot);
+            end if;
+         end loop;
+      end Grow;
+
+      procedure Resize (To : Natural) is
+         Kept : constant Natural := Natural'Min (Excess, Natural'Max (To - Current_Size, 0));
+      begin
+         if Is_Shut then
+            return;
+         end if;
+         Excess := Excess - Kept;
+         Atomic_Subtract (Pool.Attention, Atomic_Count (Kept));
+         if To >= Current_Size then
+            Grow (To - Current_Size - Kept);
+         else
+            Excess := Excess + Current_Size - To;
+            Atomic_Add (Pool.Attention, Atomic_Count (Current_Size - To));
+         end if;
+         Current_Size := To;
+      end Resize;
+
+      procedure Close is
+      begin
+         if not Is_Shut then
+            Resize (0);
+            Is_Shut := True;
+            Atomic_Add (Pool.Attention, 1);
+            while First /= null loop
+               Serve_First (Closed);
+            end loop;
+         end if;
+      end Close;
+
+      procedure Next_To_Retire (Slot : out Slot_Count) is
+      begin
+         Slot := No_Slot;
+         if Excess > 0 then
+            Pop (Pool.all, Slot);
+            if Slot /= No_Slot then
+               Excess := Excess - 1;
+               Atomic_Subtract (Pool.Attention, 1);
+            end if;
+         end if;
+      end Next_To_Retire;
+
+      procedure Retire (Slot : Pool_Capacity) is
+      begin
+         if Missing > 0 then
+            Missing := Missing - 1;
+            Push (Pool.all, Slot);
+         else
+            Pool.Slots (Slot).Next := Retired;
+            Retired := Slot;
+         end if;
+      end Retire;
+
+      procedure Put_Figures (Into : in out Figures) is
+      begin
+         Into.Size := Current_Size;
+         Into.Waiting := Waiting;
+         Into.Waits := Waits;
+         Into.Timeouts := Timeouts;
+         Into.Waiting_Time := Waiting_Time;
+         Into.Longest_Wait := Longest_Wait;
+      end Put_Figures;
+
+      function Size return Natural is (Current_Size);
+      function Is_Closed return Boolean is (Is_Shut);
+
+   end Control;
+
+   ----------
+   -- Pool --
+   ----------
+
+   overriding procedure Initialize (Self : in out Pool) is
+   begin
+      Self.Control.Set_Up;
+   end Initialize;
+
+   overriding procedure Finalize (Self : in out Pool) is
+   begin
+      Self.Close;
+   end Finalize;
+
+   --  Retires slots that are too many, and serves those that wait
+
+   procedure Settle (Self : in out Pool) is
+      Slot : Slot_Count;
+   begin
+      pragma Abort_Defer;
+      loop
+         Self.Control.Next_To_Retire (Slot);
+         exit when Slot = No_Slot;
+         Close_Item (Self.Slots (Slot));
+         Self.Control.Retire (Slot);
+      end loop;
+      Self.Control.Serve;
+   end Settle;
+
+   function Size (Self : Pool) return Natural is (Self.Control.Size);
+
+   procedure Resize (Self : in out Pool; To : Natural) is
+   begin
+      Self.Control.Resize (To);
+      Settle (Self);
+   end Resize;
+
+   procedure Close (Self : in out Pool) is
+   begin
+      Self.Control.Close;
+      Settle (Self);
+   end Close;
+
+   function Is_Closed (Self : Pool) return Boolean is (Self.Control.Is_Closed);
+
+   function Usage (Self : in out Pool) return Figures is
+      Result : Figures;
+   begin
+      Result.In_Use := 0;
+      Result.Open := 0;
+      Result.Leases := 0;
+      Self.Control.Put_Figures (Result);
+      for Slot of Self.Slots loop
+         Result.In_Use := Result.In_Use + Boolean'Pos (Slot.Is_Leased);
+         Result.Open := Result.Open + Boolean'Pos (Slot.Is_Open);
+         Result.Leases := Result.Leases + Slot.Leases;
+      end loop;
+      return Result;
+   end Usage;
+
+   -----------
+   -- Lease --
+   -----------
+
+   procedure Put_Back (Self : in out Lease) is
+      Slot : constant Pool_Capacity := Self.Slot;
+   begin
+      Self.Slot := No_Slot;
+      Self.Pool.Slots (Slot).Is_Leased := False;
+      Push (Self.Pool.all, Slot);
+      if Self.Pool.Attention /= 0 then
+         Settle (Self.Pool.all);
+      end if;
+   end Put_Back;
+
+   procedure Prepare (Self : in out Lease) is
+      Slot     : Pools.Slot renames Self.Pool.Slots (Self.Slot);
+      Is_Valid : Boolean := True;
+   begin
+      if Slot.Is_Open then
+         begin
+            Validate (Slot.Item, Is_Valid);
+         exception
+            when others =>
+               Is_Valid := False;
+         end;
+         if not Is_Valid then
+            Close_Item (Slot);
+         end if;
+      end if;
+      if not Slot.Is_Open then
+         Open_Item (Slot);
+      end if;
+   exception
+      when others =>
+         Put_Back (Self);
+         raise;
+   end Prepare;
+
+   procedure Wait_For_Slot (Self : in out Lease; Timeout : Duration) is
+      Place : aliased Waiter (Self'Unchecked_Access);
+   begin
+      Self.Pool.Control.Join (Place'Unchecked_Access);
+      if Place.Outcome = Queued then
+         if Timeout = Forever then
+            Place.Wake.Wait;
+         elsif Timeout > 0.0 then
+            select
+               Place.Wake.Wait;
+            or
+               delay Timeout;
+            end select;
+         end if;
+         Self.Pool.Control.Leave (Place'Unchecked_Access);
+      end if;
+      case Place.Outcome is
+         when Served => null;
+         when Queued => raise Pool_Timeout;
+         when Closed => raise Pool_Closed;
+      end case;
+   end Wait_For_Slot;
+
+   procedure Get (Self : in out Lease; Timeout : Duration := Forever) is
+      Slot : Slot_Count := No_Slot;
+   begin
+      if Self.Pool.Attention = 0 then
+         Pop (Self.Pool.all, Slot);
+      end if;
+      if Slot = No_Slot then
+         Wait_For_Slot (Self, Timeout);
+      else
+         Give (Slot, To => Self);
+      end if;
+      Prepare (Self);
+   end Get;
+
+   procedure Release (Self : in out Lease) is
+      Slot : Pools.Slot renames Self.Pool.Slots (Self.Slot);
+   begin
+      begin
+         Reset (Slot.Item);
+      exception
+         when others =>
+            Close_Item (Slot);
+      end;
+      Put_Back (Self);
+   end Release;
+
+   procedure Discard (Self : in out Lease) is
+   begin
+      Close_Item (Self.Pool.Slots (Self.Slot));
+      Put_Back (Self);
+   end Discard;
+
+   overriding procedure Finalize (Self : in out Lease) is
+   begin
+      if Self.Slot /= No_Slot then
+         Self.Release;
+      end if;
+   end Finalize;
+
+end Appserver.Pools;

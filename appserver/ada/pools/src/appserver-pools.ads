@@ -1,0 +1,269 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  A pool of resources that are few or costly, such as database connections. Tasks lease one at a
+--  time; a lease gives its resource back when it leaves scope.
+--
+--     package Connection_Pools is new Appserver.Pools (Connection, Open => Connect);
+--     Connections : aliased Connection_Pools.Pool (Capacity => 8);
+--     …
+--     declare
+--        Held : Connection_Pools.Lease (Connections'Access);
+--     begin
+--        Held.Get (Timeout => 1.0);
+--        Held.Item.Execute ("…");
+--     end;
+--
+--  Who waits is served before those that come later, in the order of coming. Of the resources that
+--  nobody has, the one that was given back last is leased first. Without contention, a lease takes
+--  no lock.
+
+pragma Ada_2022;
+
+with Interfaces;
+
+private with Ada.Finalization;
+private with Ada.Real_Time;
+
+generic
+   type Resource is limited private;
+
+   with procedure Open (Item : in out Resource) is null;
+   --  Before its first lease, and after Close. If it raises an exception, Get raises that, and the
+   --  next Get opens again.
+
+   with procedure Close (Item : in out Resource) is null;
+   --  With the pool, when the pool gets smaller, and when it is not valid. Must not raise
+   --  exceptions.
+
+   with procedure Validate (Item : in out Resource; Is_Valid : in out Boolean) is null;
+   --  Before each lease of an open resource. Is_Valid is True before. One that is not valid, or for
+   --  which an exception is raised, is closed and opened again.
+
+   with procedure Reset (Item : in out Resource) is null;
+   --  After each lease. If it raises an exception, the resource is closed.
+
+   --  Hooks run in the task that leases, and outside of all locks. That task cannot be aborted in
+   --  Open and Close.
+
+package Appserver.Pools is
+
+   pragma Assertion_Policy (Pre => Check);
+
+   Pool_Closed  : exception;
+   Pool_Timeout : exception;
+   Lease_Error  : exception;
+   --  A mistake of the program: a lease released twice, used when it holds nothing, or got twice
+
+   subtype Pool_Capacity is Positive range 1 .. 65_535;
+
+   Forever : constant Duration := Duration'Last;
+
+   ----------
+   -- Pool --
+   ----------
+
+   type Pool (Capacity : Pool_Capacity) is tagged limited private;
+   --  Its size is its capacity, until Resize. Leases do not outlive it.
+
+   function Size (Self : Pool) return Natural
+     with Post => Size'Result <= Self.Capacity;
+   --  So many leases at a time, at most
+
+   procedure Resize (Self : in out Pool; To : Natural)
+     with Pre => To <= Self.Capacity or else raise Constraint_Error with "beyond its capacity";
+   --  May be called while it is in use. If there are more leases than that, their resources are
+   --  closed as they are given back. With 0, all wait until it is resized again. Nothing happens if
+   --  the pool is closed.
+
+   procedure Close (Self : in out Pool)
+     with Post => Self.Is_Closed;
+   --  Those that wait, and those that come, get Pool_Closed. Resources are closed now, or as they
+   --  are given back.
+
+   function Is_Closed (Self : Pool) return Boolean;
+
+   type Figures is record
+      Size         : Natural;
+      In_Use       : Natural;
+      --  More than Size for a while after the pool got smaller
+      Open         : Natural;
+      Waiting      : Natural;
+      Leases       : Interfaces.Unsigned_64;
+      --  From here on, since the pool was made
+      Waits        : Interfaces.Unsigned_64;
+      --  Calls of Get that found no resource at once
+      Timeouts     : Interfaces.Unsigned_64;
+      --  Of these, those that ended without one though the pool was open
+      Waiting_Time : Duration;
+      --  Of all that waited, in seconds
+      Longest_Wait : Duration;
+   end record;
+
+   function Usage (Self : in out Pool) return Figures;
+   --  Each is right at some moment of the call
+
+   -----------
+   -- Lease --
+   -----------
+
+   type Resource_View (Element : not null access Resource) is limited null record
+     with Implicit_Dereference => Element;
+
+   type Lease (Pool : not null access Pools.Pool) is tagged limited private;
+   --  Of one task; holds nothing at first, and can be used again. What it holds it gives back when
+   --  it leaves scope, also by an exception or an abort.
+
+   procedure Get (Self : in out Lease; Timeout : Duration := Forever)
+     with Pre => not Self.Is_Held or else raise Lease_Error with "it holds a resource";
+   --  Waits for a resource, at most for Timeout, in seconds; not at all if that is not positive.
+   --  Pool_Timeout if it gets none. Pool_Closed if the pool is or gets closed.
+
+   function Is_Held (Self : Lease) return Boolean;
+
+   function Item (Self : Lease) return Resource_View
+     with Inline, Pre => Self.Is_Held or else raise Lease_Error with "it holds no resource";
+   --  Not to be kept beyond the lease
+
+   procedure Release (Self : in out Lease)
+     with Pre  => Self.Is_Held or else raise Lease_Error with "it holds no resource",
+          Post => not Self.Is_Held;
+   --  Gives the resource back before the lease leaves scope
+
+   procedure Discard (Self : in out Lease)
+     with Pre  => Self.Is_Held or else raise Lease_Error with "it holds no resource",
+          Post => not Self.Is_Held;
+   --  The same for one that is broken: it is closed, and opened again for the next lease
+
+private
+
+   use Interfaces;
+
+   -----------
+   -- Slots --
+   -----------
+
+   subtype Slot_Count is Natural range 0 .. Pool_Capacity'Last;
+   No_Slot : constant Slot_Count := 0;
+
+   type Atomic_Count is mod 2 ** 64 with Size => 64, Atomic;
+
+   --  Is written by the one task that holds the slot. The exchange of the stack's word orders that
+   --  (release and acquire), so no part needs to be atomic; Volatile is for who reads meanwhile.
+
+   type Slot is limited record
+      Item      : aliased Resource;
+      Is_Open   : Boolean := False with Volatile;
+      Is_Leased : Boolean := False with Volatile;
+      Leases    : Unsigned_64 := 0 with Volatile;
+      Next      : Slot_Count := No_Slot with Volatile;
+   end record;
+
+   type Slot_List is array (Pool_Capacity range <>) of Slot;
+
+   --  A stack of slots that tasks push to and pop from with one atomic exchange each. Its word has
+   --  the first slot, and above it a number that changes with each exchange, so that none succeeds
+   --  after others have popped and pushed the same slot (R. K. Treiber, IBM RJ 5118, 1986).
+
+   type Stack_Word is mod 2 ** 64 with Size => 64, Atomic;
+
+   type Padded_Stack is limited record
+      Word : aliased Stack_Word := 0;
+   end record
+     with Alignment => 128;
+
+   -------------
+   -- Waiting --
+   -------------
+
+   protected type Wake_Up is
+      entry Wait;
+      procedure Signal;
+   private
+      Is_Signaled : Boolean := False;
+   end Wake_Up;
+
+   type Lease_Access is access all Lease;
+
+   type Wait_Outcome is (Queued, Served, Closed);
+
+   type Waiter (Lease : not null access Pools.Lease) is
+     new Ada.Finalization.Limited_Controlled with record
+      Wake     : Wake_Up;
+      Outcome  : Wait_Outcome := Queued with Atomic;
+      Is_Known : Boolean := False;
+      Since    : Ada.Real_Time.Time;
+      Next     : access Waiter := null;
+   end record;
+   --  In the queue from its Join until it is served, or finalized
+
+   overriding procedure Initialize (Self : in out Waiter);
+   overriding procedure Finalize (Self : in out Waiter);
+
+   type Waiter_Access is access all Waiter;
+
+   type Pool_Access is access all Pool;
+
+   protected type Control (Pool : not null access Pools.Pool) is
+
+      procedure Set_Up;
+      procedure Join (Who : not null Waiter_Access);
+      procedure Leave (Who : not null Waiter_Access);
+
+      procedure Serve;
+      --  Those that wait, as long as there are slots
+
+      procedure Resize (To : Natural);
+      procedure Close;
+
+      procedure Next_To_Retire (Slot : out Slot_Count);
+      --  None if the pool is not too large, or all slots are leased
+
+      procedure Retire (Slot : Pool_Capacity);
+      --  It is closed
+
+      procedure Put_Figures (Into : in out Figures);
+      function Size return Natural;
+      function Is_Closed return Boolean;
+   private
+      Is_Shut       : Boolean := False;
+      Current_Size  : Natural := 0;
+      Excess        : Natural := 0;
+      --  Slots that are in use or idle beyond the size, until they are retired
+      Retired       : Slot_Count := No_Slot;
+      --  The first of a list of those that are closed and beyond the size
+      Missing       : Natural := 0;
+      --  Slots that belong to the size again while they are being closed
+      First, Last   : access Waiter := null;
+      Waiting       : Natural := 0;
+      Waits         : Unsigned_64 := 0;
+      Timeouts      : Unsigned_64 := 0;
+      Waiting_Time  : Duration := 0.0;
+      Longest_Wait  : Duration := 0.0;
+   end Control;
+
+   type Pool (Capacity : Pool_Capacity) is new Ada.Finalization.Limited_Controlled with record
+      Idle      : Padded_Stack;
+      Attention : aliased Atomic_Count := 0;
+      --  Those that wait or are about to, slots to be retired, and 1 if it is closed. As long as it
+      --  is 0, tasks only push and pop.
+      Control   : Pools.Control (Pool'Access);
+      Slots     : Slot_List (1 .. Capacity);
+   end record;
+
+   overriding procedure Initialize (Self : in out Pool);
+   overriding procedure Finalize (Self : in out Pool);
+
+   type Lease (Pool : not null access Pools.Pool) is
+     new Ada.Finalization.Limited_Controlled with record
+      Slot : Slot_Count := No_Slot;
+   end record;
+
+   overriding procedure Finalize (Self : in out Lease);
+
+   function Is_Held (Self : Lease) return Boolean is (Self.Slot /= No_Slot);
+
+   function Item (Self : Lease) return Resource_View is
+     (Element => Self.Pool.Slots (Self.Slot).Item'Unchecked_Access);
+
+end Appserver.Pools;

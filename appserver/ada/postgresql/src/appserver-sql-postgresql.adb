@@ -1,0 +1,877 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Ada.Calendar;
+with Ada.Real_Time;
+with Ada.Strings.Fixed;
+with Ada.Unchecked_Conversion;
+with Ada.Unchecked_Deallocation;
+with Appserver.SQL.PostgreSQL_Texts;
+with Appserver.SQL.Text_Values;
+with System;
+
+package body Appserver.SQL.PostgreSQL is
+
+   use PostgreSQL_Library;
+   use Text_Values;
+   use type Interfaces.Integer_64;
+   use type Strings.chars_ptr;
+   use type System.Address;
+
+   function Library_Version return String is
+      Number : constant Integer_64 := Integer_64 (libVersion);
+   begin
+      return Image (Number / 10_000) & "." & Image (Number mod 10_000);
+   end Library_Version;
+
+   ------------
+   -- Errors --
+   ------------
+
+   function Value_Of (Text : Strings.chars_ptr) return String is
+     (if Text = Strings.Null_Ptr then "" else Strings.Value (Text));
+
+   function First_Line (Text : String) return String is
+     (Text (Text'First .. Ada.Strings.Fixed.Index (Text & ASCII.LF, [1 => ASCII.LF]) - 1));
+
+   --  Result is that of a command that failed, or none; it is released
+
+   procedure Raise_Failure (DB : Connection_Handle; Result : Result_Handle)
+     with No_Return, No_Inline;
+   procedure Raise_Failure (DB : Connection_Handle; Result : Result_Handle) is
+      State    : constant String := Value_Of (resultErrorField (Result, Field_State));
+      Message  : constant String := Value_Of (resultErrorField (Result, Field_Message));
+      Detail   : constant String := Value_Of (resultErrorField (Result, Field_Detail));
+      Violated : constant String := Value_Of (resultErrorField (Result, Field_Constraint));
+      Outcome  : constant Result_Status := resultStatus (Result);
+   begin
+      clear (Result);
+      case Outcome is
+         when Empty_Query =>
+            Raise_Error ("42601", 0, "the text holds no statement");
+         when Copy_In | Copy_Out =>
+            clear (exec (DB, To_C ("")));  --  ends the copy
+            Raise_Error ("0A000", 0, "COPY is not supported");
+         when others =>
+            Raise_Error
+              ((if State /= "" then State
+                elsif status (DB) /= Connection_OK then "08006" else "HY000"),
+               0,
+               (if Message /= "" then Message else First_Line (Value_Of (errorMessage (DB)))),
+               From_PostgreSQL, Detail, Violated);
+      end case;
+   end Raise_Failure;
+
+   --  The library's own way to run a text, for statements of this package's
+
+   procedure Check_Idle (DB : Connection_Handle) with Inline;
+   procedure Check_Idle (DB : Connection_Handle) is
+   begin
+      if transactionStatus (DB) = Active then
+         Raise_Error ("HY010", 0, "another statement's rows are being read as a stream");
+      end if;
+   end Check_Idle;
+
+   procedure Run (DB : Connection_Handle; Text : String) is
+      Result : Result_Handle;
+   begin
+      Check_Idle (DB);
+      Result := exec (DB, To_C (Text));
+      if resultStatus (Result) /= Command_OK then
+         Raise_Failure (DB, Result);
+      end if;
+      clear (Result);
+   end Run;
+
+   -------------
+   -- Opening --
+   -------------
+
+   overriding function Is_Open (Self : Connection) return Boolean is
+     (Self.Handle /= No_Connection);
+
+   overriding function Is_Connected (Self : Connection) return Boolean is
+     (status (Self.Handle) = Connection_OK);
+
+   --  Until the socket is ready for what the library wants to do next
+
+   procedure Await (DB : Connection_Handle; Next : Polling_Status; Stop : Ada.Real_Time.Time) is
+      use Ada.Real_Time;
+
+      File  : Poll_Descriptor :=
+        (File     => socket (DB),
+         Wanted   => (if Next = Polling_Reading then Poll_In else Poll_Out),
+         Returned => 0);
+      Left  : Time_Span;
+      Ready : int;
+   begin
+      loop
+         Left  := Stop - Clock;
+         Ready := poll
+           (File, 1, (if Left < Time_Span_Zero then 0 else int (Left / Milliseconds (1))));
+         exit when Ready > 0;
+         if Ready = 0 then
+            Raise_Error ("08001", 0, "there was no answer in time");
+         end if;
+      end loop;
+   end Await;
+
+   procedure Connect (DB : Connection_Handle; Wait : Connect_Wait) is
+      use type Ada.Real_Time.Time;
+
+      Stop : constant Ada.Real_Time.Time :=
+        Ada.Real_Time.Clock + Ada.Real_Time.To_Time_Span (Wait);
+      Next : Polling_Status := Polling_Writing;
+   begin
+      while Next in Polling_Reading | Polling_Writing and then socket (DB) >= 0 loop
+         Await (DB, Next, Stop);
+         Next := connectPoll (DB);
+      end loop;
+   end Connect;
+
+   --  The library shows the state of an error while connecting only in its verbose message:
+   --
+   --     connection to server at … failed: FATAL:  28P01: password authentication failed …
+
+   procedure Raise_Refusal (DB : Connection_Handle) with No_Return;
+   procedure Raise_Refusal (DB : Connection_Handle) is
+      Message : constant String  := First_Line (Value_Of (errorMessage (DB)));
+      Spaces  : constant Natural := Ada.Strings.Fixed.Index (Message, ":  ");
+      State   : constant Natural := Spaces + 3;
+   begin
+      if Spaces > 0
+        and then Message'Last - State >= 6
+        and then (for all C of Message (State .. State + 4) => C in '0' .. '9' | 'A' .. 'Z')
+        and then Message (State + 5) = ':'
+      then
+         Raise_Error
+           (Message (State .. State + 4), 0,
+            Message (Message'First .. State - 1) & Message (State + 7 .. Message'Last),
+            From_PostgreSQL);
+      else
+         Raise_Error ("08001", 0, Message, From_PostgreSQL);
+      end if;
+   end Raise_Refusal;
+
+   function Started (Target : String) return Connection_Handle is
+      Keywords : Word_List :=
+        [Strings.New_String ("dbname"), Strings.New_String ("client_encoding"),
+         Strings.Null_Ptr];
+      Values   : Word_List :=
+        [Strings.New_String (Target), Strings.New_String ("UTF8"), Strings.Null_Ptr];
+   begin
+      return DB : constant Connection_Handle :=
+        connectStartParams (Keywords, Values, Expand_Name => 1)
+      do
+         for Word of Keywords loop
+            Strings.Free (Word);
+         end loop;
+         for Word of Values loop
+            Strings.Free (Word);
+         end loop;
+      end return;
+   end Started;
+
+   procedure Open
+     (Self   : in out Connection;
+      Target : UTF_8_String;
+      Wait   : Connect_Wait := Connect_Wait'Last)
+   is
+      DB      : constant Connection_Handle := Started (Target);
+      Ignored : int;
+   begin
+      Ignored := setErrorVerbosity (DB, Verbosity_Verbose);
+      Connect (DB, Wait);
+      if status (DB) /= Connection_OK then
+         Raise_Refusal (DB);
+      end if;
+      Ignored       := setErrorVerbosity (DB, Verbosity_Default);
+      Self.Stopper  := getCancel (DB);
+      Self.Latest   := 0;
+      Self.Affected := 0;
+      Self.Handle   := DB;
+   exception
+      when others =>
+         finish (DB);
+         raise;
+   end Open;
+
+   --  What was prepared is released with the connection: no need to ask the server for it
+
+   overriding procedure Close (Self : in out Connection) is
+      DB : constant Connection_Handle := Self.Handle;
+   begin
+      if Self.Is_Open then
+         Self.Handle := No_Connection;
+         Self.Close_Statements;
+         Self.Left.Clear;
+         freeCancel (Self.Stopper);
+         finish (DB);
+      end if;
+   end Close;
+
+   -----------------
+   -- Connections --
+   -----------------
+
+   --  Commands that change rows are told by the first letters of their tags, as in "INSERT 0 1"
+
+   function Affected_By (Result : Result_Handle; Before : Integer_64) return Integer_64 is
+      Tag : String (1 .. 2) with Import, Address => cmdStatus (Result);
+   begin
+      if Tag not in "IN" | "UP" | "DE" | "ME" then
+         return Before;
+      end if;
+      declare
+         Count : constant String := Value_Of (cmdTuples (Result));
+      begin
+         return (if Count = "" then Before else To_Integer_64 (Count, 1));
+      end;
+   end Affected_By;
+
+   overriding procedure Execute (Self : in out Connection; Text : UTF_8_String) is
+      Command : Statement;
+   begin
+      Command.Use_Text (Self, Text);
+      Command.Execute;
+   end Execute;
+
+   overriding function Rows_Affected (Self : Connection) return Integer_64 is (Self.Affected);
+
+   overriding function Last_Insert_Id (Self : in out Connection) return Integer_64 is
+      Query : Statement;
+   begin
+      Query.Use_Text (Self, "SELECT lastval()");
+      return (if Query.Step then Query.As_Integer_64 (1) else 0);
+   end Last_Insert_Id;
+
+   overriding function In_Autocommit (Self : Connection) return Boolean is
+     (case transactionStatus (Self.Handle) is
+         when In_Transaction | In_Error => False,
+         when Active                    => not Self.Streams_In_Work,
+         when others                    => True);
+
+   overriding procedure Cancel (Self : Connection) is
+      Message : char_array (1 .. 256);
+      Ignored : int;
+   begin
+      if Self.Is_Open then
+         Ignored := cancel (Self.Stopper, Message, Message'Length);
+      end if;
+   end Cancel;
+
+   overriding procedure Begin_Transaction (Self : in out Connection) is
+   begin
+      Run (Self.Handle, "BEGIN");
+   end Begin_Transaction;
+
+   overriding procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode) is
+   begin
+      Run
+        (Self.Handle,
+         "BEGIN "
+         & (case Level is
+               when Usual_Isolation => "",
+               when Read_Committed  => "ISOLATION LEVEL READ COMMITTED ",
+               when Repeatable_Read => "ISOLATION LEVEL REPEATABLE READ ",
+               when Serializable    => "ISOLATION LEVEL SERIALIZABLE ")
+         & (case Mode is
+               when Read_Write => "READ WRITE",
+               when Read_Only  => "READ ONLY"));
+   end Begin_Isolated;
+
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Connect_Wait) is
+   begin
+      Run (Self.Handle, "SET statement_timeout = " & Image (Integer_64 (Limit * 1_000)));
+   end Set_Statement_Limit;
+
+   --  A COMMIT of a transaction that failed is answered with a ROLLBACK, and is no error
+
+   overriding procedure Commit (Self : in out Connection) is
+   begin
+      case transactionStatus (Self.Handle) is
+         when Idle =>
+            Raise_Error ("25P01", 0, "there is no transaction to commit");
+         when In_Error =>
+            Raise_Error ("25P02", 0, "a statement of the transaction failed");
+         when others =>
+            Run (Self.Handle, "COMMIT");
+      end case;
+   end Commit;
+
+   overriding procedure Roll_Back (Self : in out Connection) is
+   begin
+      Run (Self.Handle, "ROLLBACK");
+   end Roll_Back;
+
+   ---------------
+   -- Preparing --
+   ---------------
+
+   function Name_Of (Number : Statement_Number) return String is
+     ("s" & Image (Integer_64 (Number)));
+
+   procedure Release (DB : Connection_Handle; Number : Statement_Number) is
+   begin
+      Run (DB, "DEALLOCATE " & Name_Of (Number));
+   end Release;
+
+   procedure Release_Left (On : in out Connection'Class) is
+   begin
+      while not On.Left.Is_Empty
+        and then transactionStatus (On.Handle) not in Active | In_Error
+      loop
+         Release (On.Handle, On.Left.Last_Element);
+         On.Left.Delete_Last;
+      end loop;
+   end Release_Left;
+
+   --  What there is of a statement here, before it is attached
+
+   procedure Begin_Statement
+     (Self    : in out Statement;
+      Number  : Statement_Number;
+      Command : String;
+      Count   : Natural;
+      Format  : int) is
+   begin
+      Self.Number     := Number;
+      Self.Format     := Format;
+      Self.All_Whole  := False;
+      Self.Has_Blobs  := False;
+      Self.Sends_Blobs := False;
+      Self.Command    := Strings.New_String (Command);
+      Self.Parameters := Count;
+      Self.Values     := new Parameter_List'
+        (Count   => Count,
+         Values  => [1 .. Count => System.Null_Address],
+         Lengths => [1 .. Count => 0],
+         Formats => [1 .. Count => In_Text],
+         Buffers => [1 .. Count => null]);
+   end Begin_Statement;
+
+   procedure Check_Text (Text : UTF_8_String) is
+   begin
+      if Ada.Strings.Fixed.Index (Text, [1 => ASCII.NUL]) > 0 then
+         Raise_Error ("42601", 0, "the text has a NUL");
+      end if;
+   end Check_Text;
+
+   subtype Whole_Type is Type_Id
+     with Static_Predicate => Whole_Type in Type_Int_2 | Type_Int_4 | Type_Int_8;
+   subtype Text_Type is Type_Id
+     with Static_Predicate => Text_Type in Type_Text | Type_Varchar | Type_Char | Type_Name;
+
+   function Best_Format (Description : Result_Handle) return int is
+     (if (for all Column in 0 .. nfields (Description) - 1 =>
+            ftype (Description, Column) in Whole_Type | Text_Type | Type_Bytea)
+      then In_Binary else In_Text);
+
+   procedure Check (DB : Connection_Handle; Result : Result_Handle) is
+   begin
+      if resultStatus (Result) /= Command_OK then
+         Raise_Failure (DB, Result);
+      end if;
+   end Check;
+
+   procedure Prepare
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
+   is
+      Number : constant Statement_Number := On.Latest + 1;
+      Name   : constant String           := Name_Of (Number);
+      Native : constant PostgreSQL_Texts.Native_Text := PostgreSQL_Texts.Native (Text);
+      Result : Result_Handle;
+   begin
+      Self.Close;
+      Check_Text (Text);
+      Check_Idle (On.Handle);
+      Release_Left (On);
+      Result := prepare (On.Handle, To_C (Name), To_C (Native.Text));
+      Check (On.Handle, Result);
+      clear (Result);
+      On.Latest := Number;
+      Result := describePrepared (On.Handle, To_C (Name));
+      Check (On.Handle, Result);
+      Begin_Statement
+        (Self, Number, Name, Natural (nparams (Result)), Best_Format (Result));
+      Self.All_Whole :=
+        (for all Column in 0 .. nfields (Result) - 1 => ftype (Result, Column) in Whole_Type);
+      Self.Has_Blobs :=
+        Self.Format = In_Binary
+        and then (for some Column in 0 .. nfields (Result) - 1 =>
+                    ftype (Result, Column) = Type_Bytea);
+      clear (Result);
+      Self.Attach (On);
+   end Prepare;
+
+   procedure Use_Text
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
+   is
+      Native : constant PostgreSQL_Texts.Native_Text := PostgreSQL_Texts.Native (Text);
+   begin
+      Self.Close;
+      Check_Text (Text);
+      Begin_Statement (Self, 0, Native.Text, Native.Parameters, In_Text);
+      Self.Attach (On);
+   end Use_Text;
+
+   overriding function Prepare
+     (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class is
+   begin
+      return Result : Statement do
+         Result.Prepare (Self, Text);
+      end return;
+   end Prepare;
+
+   overriding function Use_Text
+     (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class is
+   begin
+      return Result : Statement do
+         Result.Use_Text (Self, Text);
+      end return;
+   end Use_Text;
+
+   procedure Free is new Ada.Unchecked_Deallocation (String, Buffer_Reference);
+   procedure Free is new Ada.Unchecked_Deallocation (Parameter_List, Parameters_Reference);
+
+   procedure Drop_Rest (Self : in out Statement) with No_Inline;
+   procedure Drop_Rest (Self : in out Statement) is
+      DB   : constant Connection_Handle := Connection (Self.Owner.all).Handle;
+      Rest : Result_Handle;
+   begin
+      Self.Awaits := False;
+      loop
+         Rest := (if DB = No_Connection then No_Result else getResult (DB));
+         exit when Rest = No_Result;
+         clear (Rest);
+      end loop;
+   end Drop_Rest;
+
+   procedure Drop_Result (Self : in out Statement) with Inline;
+   procedure Drop_Result (Self : in out Statement) is
+   begin
+      if Self.Awaits then
+         Drop_Rest (Self);
+      end if;
+      clear (Self.Result);
+      Self.Result  := No_Result;
+      Self.Columns := 0;
+   end Drop_Result;
+
+   --  A connection that is lost has released it already; one that is closing does so at once
+
+   procedure Release_From (Owner : in out Connection; Number : Statement_Number) is
+   begin
+      if Owner.Is_Open then
+         Owner.Left.Append (Number);
+         Release_Left (Owner);
+      end if;
+   exception
+      when SQL_Error => null;
+   end Release_From;
+
+   overriding procedure Close (Self : in out Statement) is
+      Owner  : constant Connection_Reference := Self.Owner;
+      Number : constant Statement_Number     := Self.Number;
+   begin
+      if not Self.Is_Open then
+         return;
+      end if;
+      Drop_Result (Self);
+      Self.Detach;
+      for Buffer of Self.Values.Buffers loop
+         Free (Buffer);
+      end loop;
+      Free (Self.Values);
+      Strings.Free (Self.Command);
+      Self.Number := 0;
+      if Number > 0 then
+         Release_From (Connection (Owner.all), Number);
+      end if;
+   end Close;
+
+   -------------
+   -- Binding --
+   -------------
+
+   Least_Room : constant := 32;
+   --  Enough for every number and timestamp
+
+   procedure Bind_Bytes (Self : in out Statement; Parameter : Parameter_Number; Value : String) is
+      Buffer : Buffer_Reference renames Self.Values.Buffers (Parameter);
+   begin
+      if Buffer = null or else Buffer'Length <= Value'Length then
+         Free (Buffer);
+         Buffer := new String (1 .. Integer'Max (Least_Room, Value'Length + 1));
+      end if;
+      Buffer (1 .. Value'Length)   := Value;
+      Buffer (Value'Length + 1)    := ASCII.NUL;
+      Self.Values.Values (Parameter)  := Buffer (1)'Address;
+      Self.Values.Formats (Parameter) := In_Text;
+   end Bind_Bytes;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Integer_64) is
+   begin
+      Bind_Bytes (Self, Parameter, Image (Value));
+   end Bind;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Long_Float) is
+   begin
+      Bind_Bytes (Self, Parameter, Image (Value));
+   end Bind;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String) is
+   begin
+      if Ada.Strings.Fixed.Index (Value, [1 => ASCII.NUL]) > 0 then
+         Raise_Error ("22021", 0, "parameter" & Parameter'Image & " has a NUL");
+      end if;
+      Bind_Bytes (Self, Parameter, Value);
+   end Bind;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time) is
+   begin
+      Bind_Bytes (Self, Parameter, Image (To_Moment (Value)));
+   end Bind;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean) is
+   begin
+      Bind_Bytes (Self, Parameter, (if Value then "t" else "f"));
+   end Bind;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob)
+   is
+      Bytes : String (1 .. Value'Length) with Import, Address => Value'Address;
+   begin
+      Bind_Bytes (Self, Parameter, Bytes);
+      Self.Values.Lengths (Parameter) := int (Value'Length);
+      Self.Values.Formats (Parameter) := In_Binary;
+      Self.Sends_Blobs := True;
+   end Bind;
+
+   overriding procedure Bind_Scaled
+     (Self      : in out Statement;
+      Parameter : Parameter_Number;
+      Value     : Integer_64;
+      Scale     : Decimal_Scale) is
+   begin
+      Bind_Bytes (Self, Parameter, Image (Value, Scale));
+   end Bind_Scaled;
+
+   overriding procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number) is
+   begin
+      Self.Values.Values (Parameter) := System.Null_Address;
+   end Bind_Null;
+
+   -------------
+   -- Running --
+   -------------
+
+   --  "cached plan must not change result type", and a statement that was deallocated
+
+   subtype Stale_State is String
+     with Static_Predicate => Stale_State in "0A000" | "26000";
+
+   --  Self.Result is then that of a statement without rows, or has rows
+
+   procedure Take_Result (Self : in out Statement) is
+      Owner   : Connection renames Connection (Self.Owner.all);
+      Outcome : constant Result_Status := resultStatus (Self.Result);
+   begin
+      Self.Row := 0;
+      if Outcome in Tuples_OK | Single_Row then
+         Self.Rows := ntuples (Self.Result);
+      elsif Outcome = Command_OK then
+         Self.Rows := 0;
+      else
+         declare
+            Failed : constant Result_Handle := Self.Result;
+         begin
+            Self.Result   := No_Result;
+            Self.Is_Stale := Value_Of (resultErrorField (Failed, Field_State)) in Stale_State;
+            if Self.Awaits then
+               Drop_Rest (Self);
+            end if;
+            Self.Columns := 0;
+            Raise_Failure (Owner.Handle, Failed);
+         end;
+      end if;
+      if Outcome /= Single_Row then
+         Owner.Affected := Affected_By (Self.Result, Before => Owner.Affected);
+         if Self.Awaits then
+            Drop_Rest (Self);
+         end if;
+      end if;
+   end Take_Result;
+
+   procedure Run (Self : in out Statement) is
+      Owner   : Connection renames Connection (Self.Owner.all);
+      Count   : constant int := int (Self.Values.Count);
+      Lengths : constant System.Address :=
+        (if Self.Sends_Blobs then Self.Values.Lengths'Address else System.Null_Address);
+      Formats : constant System.Address :=
+        (if Self.Sends_Blobs then Self.Values.Formats'Address else System.Null_Address);
+   begin
+      Check_Idle (Owner.Handle);
+      if Self.Streams then
+         Owner.Streams_In_Work := not Owner.In_Autocommit;
+         Self.Awaits :=
+           (if Self.Number > 0
+            then sendQueryPrepared
+              (Owner.Handle, Self.Command, Count, Self.Values.Values, Lengths, Formats,
+               Self.Format)
+            else sendQueryParams
+              (Owner.Handle, Self.Command, Count, System.Null_Address, Self.Values.Values,
+               Lengths, Formats, In_Text)) /= 0
+           and then setSingleRowMode (Owner.Handle) /= 0;
+         Self.Result := (if Self.Awaits then getResult (Owner.Handle) else No_Result);
+      else
+         Self.Result :=
+           (if Self.Number > 0
+            then execPrepared
+              (Owner.Handle, Self.Command, Count, Self.Values.Values, Lengths, Formats,
+               Self.Format)
+            else execParams
+              (Owner.Handle, Self.Command, Count, System.Null_Address, Self.Values.Values,
+               Lengths, Formats));
+      end if;
+      Take_Result (Self);
+   end Run;
+
+   --  The row after the last one that is here. A ROLLBACK of another statement discards the rest.
+
+   procedure Await_Row (Self : in out Statement) with No_Inline;
+   procedure Await_Row (Self : in out Statement) is
+   begin
+      clear (Self.Result);
+      Self.Result := getResult (Connection (Self.Owner.all).Handle);
+      if Self.Result = No_Result then
+         Self.Awaits  := False;
+         Self.Columns := 0;
+         Raise_Error ("HY010", 0, "the rest of the stream was discarded");
+      end if;
+      Take_Result (Self);
+   end Await_Row;
+
+   overriding function Step (Self : in out Statement) return Boolean is
+   begin
+      if Self.Result = No_Result then
+         Run (Self);
+         Self.Columns := Natural (nfields (Self.Result));
+      else
+         Self.Row := Self.Row + 1;
+      end if;
+      if Self.Row = Self.Rows and then Self.Awaits then
+         Await_Row (Self);
+      end if;
+      if Self.Row = Self.Rows then
+         Drop_Result (Self);
+         return False;
+      end if;
+      return True;
+   end Step;
+
+   --  An error may come behind rows of a stream
+
+   overriding procedure Execute (Self : in out Statement) is
+   begin
+      if Self.Streams then
+         while Self.Step loop
+            null;
+         end loop;
+         return;
+      elsif Self.Result = No_Result then
+         Run (Self);
+      end if;
+      Drop_Result (Self);
+   end Execute;
+
+   overriding procedure Reset (Self : in out Statement) is
+   begin
+      Drop_Result (Self);
+   end Reset;
+
+   overriding procedure Unbind (Self : in out Statement) is
+   begin
+      Drop_Result (Self);
+      Self.Values.Values := [others => System.Null_Address];
+   end Unbind;
+
+   -------------
+   -- Reading --
+   -------------
+
+   overriding function Is_Null (Self : Statement; Column : Column_Number) return Boolean is
+     (getisnull (Self.Result, Self.Row, int (Column) - 1) /= 0);
+
+   --  The library shows a null as an empty text, so only an empty one needs a second look
+
+   procedure Check_Empty (Self : Statement; Column : Column_Number) with No_Inline;
+   procedure Check_Empty (Self : Statement; Column : Column_Number) is
+   begin
+      if Self.Is_Null (Column) then
+         Refuse_Null (Column);
+      end if;
+   end Check_Empty;
+
+   function Is_Binary_Number (Self : Statement; Column : Column_Number) return Boolean is
+     (Self.All_Whole
+      or else (Self.Format = In_Binary
+               and then ftype (Self.Result, int (Column) - 1) in Whole_Type))
+     with Inline;
+
+   function Is_Binary_Blob (Self : Statement; Column : Column_Number) return Boolean is
+     (Self.Has_Blobs and then ftype (Self.Result, int (Column) - 1) = Type_Bytea)
+     with Inline;
+
+   --  As the server writes a bytea
+
+   function Hexadecimal (Bytes : String) return String is
+      Figures : constant String := "0123456789abcdef";
+      Result  : String (1 .. 2 + 2 * Bytes'Length) := [1 => '\', 2 => 'x', others => '0'];
+   begin
+      for I in Bytes'Range loop
+         Result (1 + 2 * I) := Figures (1 + Character'Pos (Bytes (I)) / 16);
+         Result (2 + 2 * I) := Figures (1 + Character'Pos (Bytes (I)) mod 16);
+      end loop;
+      return Result;
+   end Hexadecimal;
+
+   function To_Signed is new Ada.Unchecked_Conversion (Interfaces.Unsigned_32, Integer_32);
+   function To_Signed is new Ada.Unchecked_Conversion (Interfaces.Unsigned_64, Integer_64);
+
+   --  Two's complement, the highest byte first. Most are of four bytes, which GCC reads as one.
+
+   function Binary_Number (Bytes : String) return Integer_64 is
+      use Interfaces;
+
+      function Byte (I : Positive) return Unsigned_32 is (Character'Pos (Bytes (I))) with Inline;
+
+      Value : Unsigned_64;
+   begin
+      if Bytes'Length = 4 then
+         return Integer_64
+           (To_Signed
+              (Shift_Left (Byte (1), 24) or Shift_Left (Byte (2), 16)
+               or Shift_Left (Byte (3), 8) or Byte (4)));
+      end if;
+      Value := (if Bytes (Bytes'First) > ASCII.DEL then Unsigned_64'Last else 0);
+      for C of Bytes loop
+         Value := Shift_Left (Value, 8) or Character'Pos (C);
+      end loop;
+      return To_Signed (Value);
+   end Binary_Number;
+
+   overriding function As_Integer_64
+     (Self : Statement; Column : Column_Number) return Integer_64
+   is
+      Text : String (1 .. Natural (getlength (Self.Result, Self.Row, int (Column) - 1)))
+        with Import, Address => getvalue (Self.Result, Self.Row, int (Column) - 1);
+   begin
+      if Text'Length = 0 then
+         Check_Empty (Self, Column);
+      end if;
+      return
+        (if Is_Binary_Number (Self, Column) then Binary_Number (Text)
+         else To_Integer_64 (Text, Column));
+   end As_Integer_64;
+
+   overriding function As_Text
+     (Self : Statement; Column : Column_Number) return UTF_8_String
+   is
+      Text : String (1 .. Natural (getlength (Self.Result, Self.Row, int (Column) - 1)))
+        with Import, Address => getvalue (Self.Result, Self.Row, int (Column) - 1);
+   begin
+      if Text'Length = 0 then
+         Check_Empty (Self, Column);
+      end if;
+      return
+        (if Is_Binary_Number (Self, Column) then Image (Binary_Number (Text))
+         elsif Is_Binary_Blob (Self, Column) then Hexadecimal (Text)
+         else Text);
+   end As_Text;
+
+   overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean is
+      Text : constant String := Self.As_Text (Column);
+   begin
+      if Text in "t" | "true" | "1" then
+         return True;
+      elsif Text not in "f" | "false" | "0" then
+         Raise_Error ("22018", 0, "column" & Column'Image & " is no Boolean: " & Text);
+      end if;
+      return False;
+   end As_Boolean;
+
+   function To_Blob (Start : System.Address; Length : Natural) return Blob is
+      Bytes : Blob (1 .. Ada.Streams.Stream_Element_Offset (Length))
+        with Import, Address => Start;
+   begin
+      return Bytes;
+   end To_Blob;
+
+   --  In text form the library knows both of the server's notations
+
+   function Unescaped (Text : System.Address) return Blob is
+      Length : size_t;
+      Start  : constant System.Address := unescapeBytea (Text, Length);
+   begin
+      if Start = System.Null_Address then
+         raise Storage_Error with "no memory for a blob";
+      end if;
+      return Result : constant Blob := To_Blob (Start, Natural (Length)) do
+         freemem (Start);
+      end return;
+   end Unescaped;
+
+   overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob is
+      Start  : constant System.Address := getvalue (Self.Result, Self.Row, int (Column) - 1);
+      Length : constant Natural :=
+        Natural (getlength (Self.Result, Self.Row, int (Column) - 1));
+   begin
+      if Length = 0 then
+         Check_Empty (Self, Column);
+      end if;
+      if Self.Format = In_Text and then ftype (Self.Result, int (Column) - 1) = Type_Bytea then
+         return Unescaped (Start);
+      elsif Is_Binary_Number (Self, Column) then
+         declare
+            Text : constant String := Self.As_Text (Column);
+         begin
+            return To_Blob (Text'Address, Text'Length);
+         end;
+      else
+         return To_Blob (Start, Length);
+      end if;
+   end As_Blob;
+
+   overriding function As_Integer_32
+     (Self : Statement; Column : Column_Number) return Integer_32 is
+     (Narrowed (Self.As_Integer_64 (Column), Column));
+
+   overriding function As_Float
+     (Self : Statement; Column : Column_Number) return Long_Float is
+     (To_Float (Self.As_Text (Column), Column));
+
+   overriding function As_Time
+     (Self : Statement; Column : Column_Number) return Ada.Calendar.Time is
+     (To_Time (Self.As_Text (Column), Column));
+
+   overriding function As_Scaled
+     (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64 is
+     (if ftype (Self.Result, int (Column) - 1) in Type_Float_4 | Type_Float_8
+      then Rounded (Self.As_Float (Column), Scale, Column)
+      else To_Scaled (Self.As_Text (Column), Scale, Column));
+
+   overriding function Column_Name
+     (Self : Statement; Column : Column_Number) return UTF_8_String is
+     (Value_Of (fname (Self.Result, int (Column) - 1)));
+
+end Appserver.SQL.PostgreSQL;

@@ -1,0 +1,184 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  PostgreSQL databases, through libpq.
+--
+--  The operations are those of Appserver.SQL. Parameters are written ?, as in other databases, or
+--  $1, $2 and so on. In a text without a $n the operators that begin with a ? are written with two,
+--  as in data ?? 'key'. Values travel as text: then the server converts them, and every type that
+--  it has can be bound and read. Only the rows of a prepared statement whose columns are all
+--  integers and texts come in binary form, in which a text is the same and an integer costs less.
+--
+--  Rows are stored: a Step that runs the statement has all of them sent here before it returns the
+--  first one, so other statements of the connection can run while they are read. That is also
+--  libpq's fast way. What is too much for memory is streamed, or read by key in portions.
+--
+--  The SQLSTATE of an error is the server's own; where there is none, because there is no server,
+--  it is 08001 while connecting and 08006 later. Code_Of is 0: PostgreSQL has no other codes.
+
+pragma Ada_2022;
+
+private with Ada.Containers.Vectors;
+private with Appserver.SQL.PostgreSQL_Library;
+private with Interfaces.C.Strings;
+
+package Appserver.SQL.PostgreSQL is
+
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
+   function Library_Version return String;
+   --  Of the libpq that the program runs on, as in "15.18"
+
+   type Connection is new SQL.Connection with private;
+   type Statement is new SQL.Statement with private;
+
+   subtype Connect_Wait is Duration range 0.0 .. 1_000_000.0;
+
+   procedure Open
+     (Self   : in out Connection;
+      Target : UTF_8_String;
+      Wait   : Connect_Wait := Connect_Wait'Last)
+     with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
+          Post => Self.Is_Open;
+   --  Target is a URI, as in postgresql://ada:secret@example.com/shop?sslmode=require, or a list,
+   --  as in "host=/run/postgresql dbname=shop"; what it leaves out, libpq takes from the
+   --  environment: https://www.postgresql.org/docs/15/libpq-connect.html. Texts are UTF-8,
+   --  whatever the database is in. SQL_Error, 08001, if there is no server within Wait, which
+   --  takes the place of connect_timeout; the server's own, as 28P01, if it refuses.
+
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Connect_Wait)
+     with Pre => Can_Use (Self);
+   --  In seconds, to the millisecond: a statement that takes longer raises SQL_Error, 57014. There
+   --  is none with 0.0, and as long as none is set but the server's own. In a transaction that is
+   --  rolled back, so is this.
+
+   procedure Prepare
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
+     with Pre  => Can_Use (On),
+          Post => Self.Is_Open;
+   --  On the server, under a name, until it is closed; this takes two round trips. Text is one SQL
+   --  statement. What Self held before is released.
+
+   procedure Use_Text
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
+     with Pre  => Can_Use (On),
+          Post => Self.Is_Open;
+   --  Runs as the server's unnamed statement, which each run parses and plans anew
+
+   --  The operations of Appserver.SQL, as they are there
+
+   overriding function Is_Open (Self : Connection) return Boolean with Inline;
+   overriding function Is_Connected (Self : Connection) return Boolean;
+   overriding function Prepare
+     (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
+   overriding function Use_Text
+     (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
+   overriding procedure Execute (Self : in out Connection; Text : UTF_8_String);
+   overriding function Rows_Affected (Self : Connection) return Integer_64;
+   overriding function Last_Insert_Id (Self : in out Connection) return Integer_64;
+   overriding function In_Autocommit (Self : Connection) return Boolean;
+   overriding procedure Cancel (Self : Connection);
+   overriding procedure Close (Self : in out Connection);
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Integer_64);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Long_Float);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String);
+   --  SQL_Error, 22021, if Value has a NUL, which PostgreSQL cannot store
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob);
+   overriding procedure Bind_Scaled
+     (Self      : in out Statement;
+      Parameter : Parameter_Number;
+      Value     : Integer_64;
+      Scale     : Decimal_Scale);
+   overriding procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number);
+   overriding function Step (Self : in out Statement) return Boolean with Inline;
+   overriding procedure Execute (Self : in out Statement);
+   overriding procedure Reset (Self : in out Statement);
+   overriding procedure Unbind (Self : in out Statement);
+   overriding procedure Close (Self : in out Statement);
+   overriding function Is_Null (Self : Statement; Column : Column_Number) return Boolean;
+   overriding function As_Integer_32
+     (Self : Statement; Column : Column_Number) return Integer_32 with Inline;
+   overriding function As_Integer_64
+     (Self : Statement; Column : Column_Number) return Integer_64 with Inline;
+   overriding function As_Float (Self : Statement; Column : Column_Number) return Long_Float;
+   overriding function As_Text (Self : Statement; Column : Column_Number) return UTF_8_String;
+   overriding function As_Time
+     (Self : Statement; Column : Column_Number) return Ada.Calendar.Time;
+   overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean;
+   overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob;
+   overriding function As_Scaled
+     (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64;
+   overriding function Column_Name
+     (Self : Statement; Column : Column_Number) return UTF_8_String;
+
+private
+
+   use Interfaces.C;
+
+   --  A statement's name on the server is "s" and its number, so that no two have the same
+
+   type Statement_Number is new Natural;
+
+   package Number_Vectors is new Ada.Containers.Vectors (Positive, Statement_Number);
+
+   --  Left: those that were closed in a failed transaction, in which the server releases none.
+   --  Streams_In_Work: the stream that is read began in a transaction.
+
+   type Connection is new SQL.Connection with record
+      Handle          : PostgreSQL_Library.Connection_Handle := PostgreSQL_Library.No_Connection;
+      Stopper         : PostgreSQL_Library.Cancel_Handle := PostgreSQL_Library.No_Cancel;
+      Latest          : Statement_Number := 0;
+      Left            : Number_Vectors.Vector;
+      Affected        : Integer_64 := 0;
+      Streams_In_Work : Boolean := False;
+   end record;
+
+   overriding procedure Begin_Transaction (Self : in out Connection);
+   overriding procedure Commit (Self : in out Connection);
+   overriding procedure Roll_Back (Self : in out Connection);
+   overriding procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
+
+   --  Lengths and Formats are for blobs, which go in binary form. Each parameter has a buffer,
+   --  which stays and grows as it must: binding a number takes no memory.
+
+   type Buffer_Reference is access String;
+   type Buffer_List is array (Positive range <>) of Buffer_Reference;
+
+   type Parameter_List (Count : Natural) is record
+      Values  : PostgreSQL_Library.Value_List (1 .. Count);
+      Lengths : PostgreSQL_Library.Length_List (1 .. Count);
+      Formats : PostgreSQL_Library.Length_List (1 .. Count);
+      Buffers : Buffer_List (1 .. Count);
+   end record;
+
+   type Parameters_Reference is access Parameter_List;
+
+   --  Number: 0 if the text is used. Command: the name, or the text. Sends_Blobs: one was bound.
+   --  Format: of the rows; All_Whole if they are in binary form, and all integers; Has_Blobs if
+   --  they are, and some are bytea. Result: while rows are read. Awaits: more are to come.
+
+   type Statement is new SQL.Statement with record
+      Number      : Statement_Number := 0;
+      Command     : Strings.chars_ptr := Strings.Null_Ptr;
+      Values      : Parameters_Reference;
+      Sends_Blobs : Boolean := False;
+      Format      : int := PostgreSQL_Library.In_Text;
+      All_Whole   : Boolean := False;
+      Has_Blobs   : Boolean := False;
+      Result      : PostgreSQL_Library.Result_Handle := PostgreSQL_Library.No_Result;
+      Row         : int := 0;
+      Rows        : int := 0;
+      Awaits      : Boolean := False;
+   end record;
+
+end Appserver.SQL.PostgreSQL;

@@ -1,0 +1,245 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  libpq, PostgreSQL's C library, as far as it is used:
+--  https://www.postgresql.org/docs/15/libpq.html
+
+pragma Ada_2022;
+
+with Interfaces.C.Strings;
+with System;
+
+private package Appserver.SQL.PostgreSQL_Library is
+
+   pragma Linker_Options ("-lpq");
+
+   use Interfaces.C;
+
+   type Connection_Handle is new System.Address;
+   type Result_Handle is new System.Address;
+   type Cancel_Handle is new System.Address;
+
+   No_Connection : constant Connection_Handle := Connection_Handle (System.Null_Address);
+   No_Result     : constant Result_Handle := Result_Handle (System.Null_Address);
+   No_Cancel     : constant Cancel_Handle := Cancel_Handle (System.Null_Address);
+
+   function libVersion return int
+     with Import, Convention => C, External_Name => "PQlibVersion";
+
+   --  Connections
+
+   type Word_List is array (Positive range <>) of Strings.chars_ptr with Convention => C;
+
+   function connectStartParams
+     (Keywords, Values : Word_List; Expand_Name : int) return Connection_Handle
+     with Import, Convention => C, External_Name => "PQconnectStartParams";
+   --  Both lists end with a null
+
+   type Polling_Status is
+     (Polling_Failed, Polling_Reading, Polling_Writing, Polling_OK, Polling_Active)
+     with Convention => C;
+
+   function connectPoll (DB : Connection_Handle) return Polling_Status
+     with Import, Convention => C, External_Name => "PQconnectPoll";
+
+   function socket (DB : Connection_Handle) return int
+     with Import, Convention => C, External_Name => "PQsocket";
+
+   procedure finish (DB : Connection_Handle)
+     with Import, Convention => C, External_Name => "PQfinish";
+
+   type Connection_Status is new int;
+   Connection_OK : constant Connection_Status := 0;
+
+   function status (DB : Connection_Handle) return Connection_Status
+     with Import, Convention => C, External_Name => "PQstatus";
+
+   type Transaction_Status is (Idle, Active, In_Transaction, In_Error, Unknown)
+     with Convention => C;
+
+   function transactionStatus (DB : Connection_Handle) return Transaction_Status
+     with Import, Convention => C, External_Name => "PQtransactionStatus";
+
+   function errorMessage (DB : Connection_Handle) return Strings.chars_ptr
+     with Import, Convention => C, External_Name => "PQerrorMessage";
+
+   Verbosity_Default : constant := 1;
+   Verbosity_Verbose : constant := 2;
+
+   function setErrorVerbosity (DB : Connection_Handle; Verbosity : int) return int
+     with Import, Convention => C, External_Name => "PQsetErrorVerbosity";
+
+   function getCancel (DB : Connection_Handle) return Cancel_Handle
+     with Import, Convention => C, External_Name => "PQgetCancel";
+
+   function cancel
+     (Handle : Cancel_Handle; Error : out char_array; Error_Size : int) return int
+     with Import, Convention => C, External_Name => "PQcancel";
+
+   procedure freeCancel (Handle : Cancel_Handle)
+     with Import, Convention => C, External_Name => "PQfreeCancel";
+
+   --  Statements. Values are texts that end with a NUL, or null.
+
+   type Value_List is array (Positive range <>) of System.Address with Convention => C;
+
+   type Length_List is array (Positive range <>) of int with Convention => C;
+   --  Lengths in bytes, of those in binary form; or forms
+
+   function exec (DB : Connection_Handle; Text : char_array) return Result_Handle
+     with Import, Convention => C, External_Name => "PQexec";
+
+   function prepare
+     (DB         : Connection_Handle;
+      Name       : char_array;
+      Text       : char_array;
+      Parameters : int            := 0;
+      Types      : System.Address := System.Null_Address) return Result_Handle
+     with Import, Convention => C, External_Name => "PQprepare";
+
+   function describePrepared (DB : Connection_Handle; Name : char_array) return Result_Handle
+     with Import, Convention => C, External_Name => "PQdescribePrepared";
+
+   function nparams (Result : Result_Handle) return int
+     with Import, Convention => C, External_Name => "PQnparams";
+
+   In_Text   : constant := 0;
+   In_Binary : constant := 1;
+
+   function execPrepared
+     (DB            : Connection_Handle;
+      Name          : Strings.chars_ptr;
+      Parameters    : int;
+      Values        : Value_List;
+      Lengths       : System.Address := System.Null_Address;
+      Formats       : System.Address := System.Null_Address;
+      Result_Format : int) return Result_Handle
+     with Import, Convention => C, External_Name => "PQexecPrepared";
+
+   function execParams
+     (DB            : Connection_Handle;
+      Text          : Strings.chars_ptr;
+      Parameters    : int;
+      Types         : System.Address;
+      Values        : Value_List;
+      Lengths       : System.Address := System.Null_Address;
+      Formats       : System.Address := System.Null_Address;
+      Result_Format : int            := In_Text) return Result_Handle
+     with Import, Convention => C, External_Name => "PQexecParams";
+
+   --  The same without waiting; 0 if it cannot be sent. Then a row at a time, and none at the end.
+
+   function sendQueryPrepared
+     (DB            : Connection_Handle;
+      Name          : Strings.chars_ptr;
+      Parameters    : int;
+      Values        : Value_List;
+      Lengths       : System.Address;
+      Formats       : System.Address;
+      Result_Format : int) return int
+     with Import, Convention => C, External_Name => "PQsendQueryPrepared";
+
+   function sendQueryParams
+     (DB            : Connection_Handle;
+      Text          : Strings.chars_ptr;
+      Parameters    : int;
+      Types         : System.Address;
+      Values        : Value_List;
+      Lengths       : System.Address;
+      Formats       : System.Address;
+      Result_Format : int) return int
+     with Import, Convention => C, External_Name => "PQsendQueryParams";
+
+   function setSingleRowMode (DB : Connection_Handle) return int
+     with Import, Convention => C, External_Name => "PQsetSingleRowMode";
+
+   function getResult (DB : Connection_Handle) return Result_Handle
+     with Import, Convention => C, External_Name => "PQgetResult";
+
+   --  Results; rows and columns count from 0
+
+   type Result_Status is new int;
+   Empty_Query : constant Result_Status := 0;
+   Command_OK  : constant Result_Status := 1;
+   Tuples_OK   : constant Result_Status := 2;
+   Copy_Out    : constant Result_Status := 3;
+   Copy_In     : constant Result_Status := 4;
+   Single_Row  : constant Result_Status := 9;
+
+   function resultStatus (Result : Result_Handle) return Result_Status
+     with Import, Convention => C, External_Name => "PQresultStatus";
+
+   Field_State      : constant := Character'Pos ('C');
+   Field_Message    : constant := Character'Pos ('M');
+   Field_Detail     : constant := Character'Pos ('D');
+   Field_Constraint : constant := Character'Pos ('n');
+
+   function resultErrorField (Result : Result_Handle; Field : int) return Strings.chars_ptr
+     with Import, Convention => C, External_Name => "PQresultErrorField";
+
+   procedure clear (Result : Result_Handle)
+     with Import, Convention => C, External_Name => "PQclear";
+
+   function ntuples (Result : Result_Handle) return int
+     with Import, Convention => C, External_Name => "PQntuples";
+
+   function nfields (Result : Result_Handle) return int
+     with Import, Convention => C, External_Name => "PQnfields";
+
+   function fname (Result : Result_Handle; Column : int) return Strings.chars_ptr
+     with Import, Convention => C, External_Name => "PQfname";
+
+   type Type_Id is new unsigned;
+   Type_Bytea   : constant Type_Id := 17;
+   Type_Name    : constant Type_Id := 19;
+   Type_Int_8   : constant Type_Id := 20;
+   Type_Int_2   : constant Type_Id := 21;
+   Type_Int_4   : constant Type_Id := 23;
+   Type_Text    : constant Type_Id := 25;
+   Type_Float_4 : constant Type_Id := 700;
+   Type_Float_8 : constant Type_Id := 701;
+   Type_Char    : constant Type_Id := 1_042;
+   Type_Varchar : constant Type_Id := 1_043;
+   --  Of the server's pg_type
+
+   function ftype (Result : Result_Handle; Column : int) return Type_Id
+     with Import, Convention => C, External_Name => "PQftype";
+
+   function getvalue (Result : Result_Handle; Row, Column : int) return System.Address
+     with Import, Convention => C, External_Name => "PQgetvalue";
+
+   function getlength (Result : Result_Handle; Row, Column : int) return int
+     with Import, Convention => C, External_Name => "PQgetlength";
+
+   function getisnull (Result : Result_Handle; Row, Column : int) return int
+     with Import, Convention => C, External_Name => "PQgetisnull";
+
+   function unescapeBytea (Text : System.Address; Length : out size_t) return System.Address
+     with Import, Convention => C, External_Name => "PQunescapeBytea";
+   --  Memory of the library's, for freemem; null if there is none
+
+   procedure freemem (Memory : System.Address)
+     with Import, Convention => C, External_Name => "PQfreemem";
+
+   function cmdStatus (Result : Result_Handle) return System.Address
+     with Import, Convention => C, External_Name => "PQcmdStatus";
+
+   function cmdTuples (Result : Result_Handle) return Strings.chars_ptr
+     with Import, Convention => C, External_Name => "PQcmdTuples";
+
+   --  poll(2), to wait while connecting
+
+   type Poll_Descriptor is record
+      File     : int;
+      Wanted   : short;
+      Returned : short := 0;
+   end record with Convention => C;
+
+   Poll_In  : constant := 1;
+   Poll_Out : constant := 4;
+
+   function poll
+     (Files : in out Poll_Descriptor; Count : unsigned_long; Milliseconds : int) return int
+     with Import, Convention => C, External_Name => "poll";
+
+end Appserver.SQL.PostgreSQL_Library;

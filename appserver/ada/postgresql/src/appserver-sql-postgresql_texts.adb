@@ -1,0 +1,215 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Ada.Strings.Fixed;
+
+package body Appserver.SQL.PostgreSQL_Texts is
+
+   subtype Digit is Character range '0' .. '9';
+
+   --  Bytes above 127 belong to letters in UTF-8
+
+   function Is_Name_Part (C : Character) return Boolean is
+     (C in 'a' .. 'z' | 'A' .. 'Z' | '_' | Digit or else C > ASCII.DEL);
+
+   --  Each $n, with its Number, and each ?, alone or doubled, with 0
+
+   procedure Find_Marks
+     (Text  : String;
+      Found : not null access procedure (First : Positive; Length : Positive; Number : Natural))
+   is
+      Next : Positive := Text'First;
+
+      function Current return Character is
+        (if Next <= Text'Last then Text (Next) else ASCII.NUL);
+
+      function Following return Character is
+        (if Next < Text'Last then Text (Next + 1) else ASCII.NUL);
+
+      --  To behind the next Mark; to the end, if there is none
+
+      procedure Skip_Past (Mark : String) is
+         Found : constant Natural :=
+           (if Next > Text'Last then 0 else Ada.Strings.Fixed.Index (Text, Mark, From => Next));
+      begin
+         Next := (if Found = 0 then Text'Last + 1 else Found + Mark'Length);
+      end Skip_Past;
+
+      --  A doubled quote ends one string and begins another: no need to know it
+
+      procedure Skip_Quoted (Quote : Character; Escapes : Boolean) is
+      begin
+         Next := Next + 1;
+         while Next <= Text'Last and then Text (Next) /= Quote loop
+            Next := Next + (if Escapes and then Text (Next) = '\' then 2 else 1);
+         end loop;
+         Next := Next + 1;
+      end Skip_Quoted;
+
+      --  Comments nest
+
+      procedure Skip_Comment is
+         Depth : Natural := 0;
+      begin
+         loop
+            if Current = '/' and then Following = '*' then
+               Depth := Depth + 1;
+               Next  := Next + 2;
+            elsif Current = '*' and then Following = '/' then
+               Depth := Depth - 1;
+               Next  := Next + 2;
+            else
+               Next := Next + 1;
+            end if;
+            exit when Depth = 0 or else Next > Text'Last;
+         end loop;
+      end Skip_Comment;
+
+      procedure Skip_Name is
+      begin
+         while Is_Name_Part (Current) or else Current = '$' loop
+            Next := Next + 1;
+         end loop;
+      end Skip_Name;
+
+      procedure Take_Number is
+         First  : constant Positive := Next;
+         Number : Natural := 0;
+      begin
+         Next := Next + 1;
+         while Current in Digit loop
+            Number := Integer'Min
+              (Number * 10 + Character'Pos (Current) - Character'Pos ('0'), Most_Parameters);
+            Next := Next + 1;
+         end loop;
+         Found (First, Next - First, Number);
+      end Take_Number;
+
+      procedure Take_Question is
+         Length : constant Positive := (if Following = '?' then 2 else 1);
+      begin
+         Found (Next, Length, 0);
+         Next := Next + Length;
+      end Take_Question;
+
+      --  $$ … $$ or $tag$ … $tag$
+
+      procedure Skip_Dollar_Quoted is
+         Start : constant Positive := Next;
+      begin
+         Next := Next + 1;
+         while Is_Name_Part (Current) loop
+            Next := Next + 1;
+         end loop;
+         if Current = '$' then
+            Next := Next + 1;
+            Skip_Past (Text (Start .. Next - 1));
+         end if;
+      end Skip_Dollar_Quoted;
+
+   begin
+      while Next <= Text'Last loop
+         case Text (Next) is
+            when ''' =>
+               Skip_Quoted (''', Escapes => False);
+            when '"' =>
+               Skip_Quoted ('"', Escapes => False);
+            when '$' =>
+               if Following in Digit then
+                  Take_Number;
+               else
+                  Skip_Dollar_Quoted;
+               end if;
+            when '?' =>
+               Take_Question;
+            when '-' =>
+               if Following = '-' then
+                  Skip_Past ([1 => ASCII.LF]);
+               else
+                  Next := Next + 1;
+               end if;
+            when '/' =>
+               if Following = '*' then
+                  Skip_Comment;
+               else
+                  Next := Next + 1;
+               end if;
+            when others =>
+               if Current in 'e' | 'E' and then Following = ''' then
+                  Next := Next + 1;
+                  Skip_Quoted (''', Escapes => True);
+               elsif Is_Name_Part (Current) then
+                  Skip_Name;
+               else
+                  Next := Next + 1;
+               end if;
+         end case;
+      end loop;
+   end Find_Marks;
+
+   function Image (Number : Positive) return String is
+      Text : constant String := Number'Image;
+   begin
+      return "$" & Text (2 .. Text'Last);
+   end Image;
+
+   function Native (Text : String) return Native_Text is
+
+      Highest : Natural := 0;
+      Singles : Natural := 0;
+      Total   : Natural := Text'Length;
+      --  Length of the text with a $n for each ?
+
+      procedure Count (First : Positive; Length : Positive; Number : Natural) is
+         pragma Unreferenced (First);
+      begin
+         Highest := Integer'Max (Highest, Number);
+         if Number = 0 and then Length = 1 then
+            Singles := Singles + 1;
+            Total := Total - 1 + Image (Singles)'Length;
+         elsif Number = 0 then
+            Total := Total - 1;
+         end if;
+      end Count;
+
+      function Numbered return Native_Text is
+         Result : Native_Text (Total);
+         Filled : Natural  := 0;
+         Start  : Positive := Text'First;
+         Number : Natural  := 0;
+
+         procedure Append (Part : String) is
+         begin
+            Result.Text (Filled + 1 .. Filled + Part'Length) := Part;
+            Filled := Filled + Part'Length;
+         end Append;
+
+         procedure Replace (First : Positive; Length : Positive; Ignored : Natural) is
+            pragma Unreferenced (Ignored);
+         begin
+            Append (Text (Start .. First - 1));
+            Start := First + Length;
+            if Length = 2 then
+               Append ("?");
+            else
+               Number := Number + 1;
+               Append (Image (Number));
+            end if;
+         end Replace;
+      begin
+         Find_Marks (Text, Replace'Access);
+         Append (Text (Start .. Text'Last));
+         Result.Parameters := Number;
+         return Result;
+      end Numbered;
+
+   begin
+      Find_Marks (Text, Count'Access);
+      return
+        (if Highest > 0 or else (Singles = 0 and then Total = Text'Length)
+         then (Text'Length, Text, Highest) else Numbered);
+   end Native;
+
+end Appserver.SQL.PostgreSQL_Texts;

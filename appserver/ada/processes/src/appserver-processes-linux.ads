@@ -1,0 +1,56 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  The calls of Linux and glibc that processes are made of: sections 2 and 3 of its manual pages
+
+pragma Ada_2022;
+
+private package Appserver.Processes.Linux is
+
+   --  What the system refuses raises Pipe_Error with its reason, unless something else is said
+
+   procedure Open_Pipe (Reading, Writing : out Descriptor);
+   --  Closed on exec, and neither is one of the standard streams
+
+   procedure Never_Block (File : Descriptor);
+
+   procedure Close (File : in out Descriptor)
+     with Post => File = None;
+
+   procedure Read (File : Descriptor; Into : out String; Count : out Integer);
+   --  0 at the end; -1 if there is nothing yet
+
+   procedure Write (File : Descriptor; Bytes : String; Count : out Integer);
+   --  0 if it takes none now. Pipe_Error if nobody reads; this never raises SIGPIPE.
+
+   type Stream_List is array (0 .. 2) of Descriptor;
+   --  Of the program; None: this process's own
+
+   procedure Spawn
+     (Program     : String;
+      Arguments   : String_List;
+      Environment : String_List;
+      Inherits    : Boolean;
+      Directory   : String;
+      Streams     : Stream_List;
+      Id          : out Natural);
+   --  Inherits: the environment is this process's, without change. Start_Error if it cannot be.
+
+   function Null_Device return Descriptor;
+
+   function Exit_Events (Id : Positive) return Descriptor;
+
+   function Exit_Of (Id : Positive) return Exit_Status;
+   --  Waits for it, and leaves no zombie
+
+   procedure Kill_Group (Id : Positive; Signal : Signal_Number);
+
+   type Poll_Kind is (Input, Output, Error, Exits);
+   type Poll_List is array (Poll_Kind) of Descriptor;
+   type Ready_List is array (Poll_Kind) of Boolean;
+
+   procedure Poll (Files : Poll_List; Milliseconds : Natural; Ready : out Ready_List);
+   --  Which of those that are not None can be written to (Input) or read from. May end early with
+   --  none.
+
+end Appserver.Processes.Linux;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright 2026 The benchlab authors
+ *
+ * What the headers of Linux and of the C library say on the machine that is compiled for.
+ * Appserver.Processes.Linux_Values takes the values; the layouts of Appserver.Processes.Linux are compared here. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#define VALUE(type, name) const type appserver_processes_##name = name
+
+VALUE (int, EAGAIN);
+VALUE (int, EINTR);
+VALUE (int, EPIPE);
+
+VALUE (int, F_DUPFD_CLOEXEC);
+VALUE (int, F_SETFL);
+VALUE (int, O_CLOEXEC);
+VALUE (int, O_NONBLOCK);
+VALUE (int, O_RDWR);
+
+VALUE (short, POLLIN);
+VALUE (short, POLLOUT);
+VALUE (short, POSIX_SPAWN_SETPGROUP);
+VALUE (short, POSIX_SPAWN_SETSIGDEF);
+VALUE (short, POSIX_SPAWN_SETSIGMASK);
+
+VALUE (int, SIGPIPE);
+VALUE (int, SIG_BLOCK);
+VALUE (int, SIG_SETMASK);
+VALUE (long, SYS_pidfd_open);
+
+#define SAME(what) _Static_assert (what, "Appserver.Processes has another layout")
+
+SAME (sizeof (sigset_t) <= 128);
+SAME (sizeof (posix_spawn_file_actions_t) <= 512 && sizeof (posix_spawnattr_t) <= 512);
+SAME (sizeof (struct timespec) == 16 && sizeof (struct pollfd) == 8 && sizeof (nfds_t) == 8);
+SAME (sizeof (pid_t) == 4 && sizeof (long) == 8);

@@ -1,0 +1,241 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Ada.Unchecked_Conversion;
+with Ada.Unchecked_Deallocation;
+with System.Atomic_Operations.Exchange;
+with System.Atomic_Operations.Modular_Arithmetic;
+with System.Storage_Elements;
+
+package body Appserver.References is
+
+   use System.Storage_Elements;
+
+   --  All are sequentially consistent, which has the two orders that counting needs: the release of
+   --  a reference comes after the uses of its element, and freeing comes after all releases.
+
+   package Counting is new System.Atomic_Operations.Modular_Arithmetic (Reference_Count);
+
+   use Counting;
+
+   procedure Free is new Ada.Unchecked_Deallocation (Element_Type, Element_Access);
+   procedure Free is new Ada.Unchecked_Deallocation (Cell, Cell_Access);
+
+   -----------
+   -- Cells --
+   -----------
+
+   function New_Cell (Element : not null Element_Access) return not null Cell_Access is
+     (new Cell'(Count => 1, Element => Element));
+
+   procedure Take (Cell : Cell_Access; Count : Reference_Count) is
+   begin
+      if Cell /= null then
+         Atomic_Add (Cell.Count, Count);
+      end if;
+   end Take;
+
+   --  The caller defers aborts, or it could be aborted with the element half freed
+
+   procedure Release (Cell : Cell_Access; Count : Reference_Count) is
+      Last : Cell_Access := Cell;
+   begin
+      if Cell /= null and then Atomic_Fetch_And_Subtract (Cell.Count, Count) = Count then
+         Free (Last.Element);
+         Free (Last);
+      end if;
+   end Release;
+
+   ----------------
+   -- References --
+   ----------------
+
+   overriding procedure Adjust (Self : in out Reference) is
+   begin
+      Take (Self.Cell, 1);
+   end Adjust;
+
+   overriding procedure Finalize (Self : in out Reference) is
+      Cell : constant Cell_Access := Self.Cell;
+   begin
+      Self.Cell := null;
+      Release (Cell, 1);
+   end Finalize;
+
+   function New_Reference (Element : not null Element_Access) return Reference is
+   begin
+      return Result : Reference do
+         Result.Cell := New_Cell (Element);
+      end return;
+   end New_Reference;
+
+   procedure Clear (Self : in out Reference) is
+   begin
+      pragma Abort_Defer;
+      Finalize (Self);
+   end Clear;
+
+   procedure Create
+     (Self : in out Reference; Make : not null access function return not null Element_Access) is
+   begin
+      pragma Abort_Defer;
+      declare
+         Made : constant not null Cell_Access := New_Cell (Make.all);
+      begin
+         Finalize (Self);
+         Self.Cell := Made;
+      end;
+   end Create;
+
+   -----------------------
+   -- Atomic references --
+   -----------------------
+
+   package body Atomic is
+
+      package Arithmetic is new System.Atomic_Operations.Modular_Arithmetic (State_Word);
+      package Exchange is new System.Atomic_Operations.Exchange (State_Word);
+
+      use Arithmetic;
+      use Exchange;
+
+      --  The state is the address of the cell, and above it the number of references that were got
+      --  from it. With a cell, it takes Batch references, which Get then hands out: so one addition
+      --  both reads the address and counts the reference. What was not handed out it gives back
+      --  with the cell. (Split reference counts: Anthony Williams, "C++ Concurrency in Action",
+      --  2012, 7.2.4; with a batch, as in folly's AtomicSharedPtr.)
+
+      Address_Bits : constant := 48;
+      --  Of user space, unless it asks for more (Linux, "5-level paging"; arm64 memory layout)
+
+      One_Taken : constant State_Word := 2 ** Address_Bits;
+      Batch     : constant State_Word := 2 ** (64 - Address_Bits);
+
+      Refill_At : constant State_Word := Batch / 4;
+      --  The others are for tasks that get it while one refills it
+
+      function To_Cell is new Ada.Unchecked_Conversion (Integer_Address, Cell_Access);
+
+      function Cell_Of (State : State_Word) return Cell_Access is
+        (To_Cell (Integer_Address (State mod One_Taken)));
+
+      function Taken (State : State_Word) return State_Word is (State / One_Taken);
+
+      subtype Low_Address is Integer_Address range 0 .. 2 ** Address_Bits - 1;
+
+      function State_Of (Cell : Cell_Access) return State_Word is
+        (if Cell = null then 0 else State_Word (Low_Address'(To_Integer (Cell.all'Address))));
+      --  Constraint_Error for an address with more bits
+
+      --  Adds what was taken to the count of the cell. The caller has a reference to it: so it is
+      --  not freed, and if it is set again in the meantime, its numbers fit all the same.
+
+      procedure Refill (Self : in out Atomic_Reference; Cell : not null Cell_Access) is
+         Seen : aliased State_Word := Self.State.Word;
+      begin
+         while Cell_Of (Seen) = Cell and then Taken (Seen) >= Refill_At loop
+            declare
+               Amount : constant State_Word := Taken (Seen);
+            begin
+               Atomic_Add (Cell.Count, Reference_Count (Amount));
+               exit when Atomic_Compare_And_Exchange
+                 (Self.State.Word, Seen, Seen - Amount * One_Taken);
+               Atomic_Subtract (Cell.Count, Reference_Count (Amount));
+            end;
+         end loop;
+      end Refill;
+
+      --  With null, the number of those taken runs out of the word's upper end, and does no harm
+
+      function Taken_Cell (Self : in out Atomic_Reference) return Cell_Access is
+         Before : constant State_Word := Atomic_Fetch_And_Add (Self.State.Word, One_Taken);
+         Cell   : constant Cell_Access := Cell_Of (Before);
+      begin
+         if Taken (Before) >= Refill_At and then Cell /= null then
+            Refill (Self, Cell);
+         end if;
+         return Cell;
+      end Taken_Cell;
+
+      procedure Release (State : State_Word) is
+      begin
+         Release (Cell_Of (State), Reference_Count (Batch - Taken (State)));
+      end Release;
+
+      function Get (Self : in out Atomic_Reference) return Reference is
+      begin
+         return Result : Reference do
+            Result.Cell := Taken_Cell (Self);
+         end return;
+      end Get;
+
+      procedure Get (Self : in out Atomic_Reference; Into : in out Reference) is
+      begin
+         pragma Abort_Defer;
+         Finalize (Into);
+         Into.Cell := Taken_Cell (Self);
+      end Get;
+
+      procedure Set (Self : in out Atomic_Reference; To : Reference) is
+         State : constant State_Word := State_Of (To.Cell);
+      begin
+         pragma Abort_Defer;
+         Take (To.Cell, Reference_Count (Batch));
+         Release (Atomic_Exchange (Self.State.Word, State));
+      end Set;
+
+      procedure Compare_And_Set
+        (Self     : in out Atomic_Reference;
+         Expected : Reference;
+         To       : Reference;
+         Is_Set   : out Boolean)
+      is
+         State : constant State_Word := State_Of (To.Cell);
+         Seen  : aliased State_Word := Self.State.Word;
+      begin
+         pragma Abort_Defer;
+         Is_Set := False;
+         Take (To.Cell, Reference_Count (Batch));
+         while not Is_Set and then Cell_Of (Seen) = Expected.Cell loop
+            Is_Set := Atomic_Compare_And_Exchange (Self.State.Word, Seen, State);
+         end loop;
+         if Is_Set then
+            Release (Seen);
+         else
+            Release (To.Cell, Reference_Count (Batch));
+         end if;
+      end Compare_And_Set;
+
+      procedure Update
+        (Self   : in out Atomic_Reference;
+         Change : not null access function (Old : Reference) return Element_Access) is
+      begin
+         pragma Abort_Defer;
+         declare
+            Old, Changed : Reference;
+            Is_Set       : Boolean := False;
+         begin
+            while not Is_Set loop
+               Self.Get (Into => Old);
+               declare
+                  Element : constant Element_Access := Change (Old);
+               begin
+                  exit when Element = null;
+                  Finalize (Changed);
+                  Changed.Cell := New_Cell (Element);
+               end;
+               Self.Compare_And_Set (Old, Changed, Is_Set);
+            end loop;
+         end;
+      end Update;
+
+      overriding procedure Finalize (Self : in out Atomic_Reference) is
+      begin
+         Release (Atomic_Exchange (Self.State.Word, 0));
+      end Finalize;
+
+   end Atomic;
+
+end Appserver.References;

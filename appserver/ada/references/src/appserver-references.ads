@@ -1,0 +1,160 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  References to an element on the heap, which is freed with the last of them; and atomic
+--  references, which tasks get, set, and update without losing each other's changes.
+--
+--     package Settings_References is new Appserver.References (Settings);
+--     Current : Settings_References.Atomic_Reference;
+--     …
+--     Current.Set (New_Reference (new Settings'(Port => 80, others => <>)));
+--     …
+--     Serve (Current.Get.Value.Port);
+--
+--  Elements are freed exactly once, also when exceptions and task aborts end the scopes that hold
+--  references, with one exception: a task that is aborted inside a function that returns a
+--  reference may leave its element unfreed. Where tasks are aborted, use the procedures.
+--
+--  Cycles of references are never freed. The finalization of an element must not raise exceptions.
+
+pragma Ada_2022;
+
+private with Ada.Finalization;
+
+generic
+   type Element_Type (<>) is limited private;
+package Appserver.References is
+
+   pragma Assertion_Policy (Pre => Check);
+
+   type Element_Access is access Element_Type;
+
+   type Constant_View (Element : not null access constant Element_Type) is limited null record
+     with Implicit_Dereference => Element;
+
+   type Variable_View (Element : not null access Element_Type) is limited null record
+     with Implicit_Dereference => Element;
+
+   ---------------
+   -- Reference --
+   ---------------
+
+   type Reference is tagged private;
+   --  To an element, or null, as at first. One object is used by one task at a time; copies of it
+   --  are independent.
+
+   Null_Reference : constant Reference;
+
+   function Is_Null (Self : Reference) return Boolean;
+
+   overriding function "=" (Left, Right : Reference) return Boolean;
+   --  To the same element
+
+   function New_Reference (Element : not null Element_Access) return Reference
+     with Post => not New_Reference'Result.Is_Null;
+   --  The element, of "new", belongs to the references from here on: nobody else frees it
+
+   procedure Create
+     (Self : in out Reference; Make : not null access function return not null Element_Access)
+     with Post => not Self.Is_Null;
+   --  The same, of what Make returns. The task cannot be aborted in between.
+
+   procedure Clear (Self : in out Reference)
+     with Post => Self.Is_Null;
+
+   function Value (Self : Reference) return Constant_View
+     with Inline, Pre => not Self.Is_Null;
+   --  Valid as long as Self is, and has the same element
+
+   function Variable (Self : Reference) return Variable_View
+     with Inline, Pre => not Self.Is_Null;
+   --  The same, for elements that many tasks may change at once, such as protected objects
+
+   ----------------------
+   -- Atomic reference --
+   ----------------------
+
+   --  In a package of its own, since Ada has no subprogram that is primitive for two tagged types
+
+   package Atomic is
+
+      type Atomic_Reference is tagged limited private;
+      --  Null at first. Any number of tasks may call all subprograms at once: these take effect in
+      --  one order, which all tasks see, and none of them takes a lock. Get is one atomic addition.
+      --  What a task wrote to an element before setting it is there for those that get it.
+
+      function Get (Self : in out Atomic_Reference) return Reference;
+
+      procedure Get (Self : in out Atomic_Reference; Into : in out Reference);
+      --  The same; costs less than the function
+
+      procedure Set (Self : in out Atomic_Reference; To : Reference);
+
+      procedure Compare_And_Set
+        (Self     : in out Atomic_Reference;
+         Expected : Reference;
+         To       : Reference;
+         Is_Set   : out Boolean);
+      --  Sets it if it refers to the element of Expected, and says whether it did
+
+      procedure Update
+        (Self   : in out Atomic_Reference;
+         Change : not null access function (Old : Reference) return Element_Access);
+      --  Sets it to a new element that Change makes of the old one, or leaves it if that is null.
+      --  If another task sets it in the meantime, Change is called again with what that one set:
+      --  so no change is lost. The task cannot be aborted in Change; an exception in it leaves all
+      --  as it is.
+
+   private
+
+      type State_Word is mod 2 ** 64 with Size => 64, Atomic;
+
+      type Padded_Word is limited record
+         Word : aliased State_Word := 0;
+      end record
+        with Alignment => 128;
+      --  A pair of cache lines: getting a reference writes to it
+
+      type Atomic_Reference is new Ada.Finalization.Limited_Controlled with record
+         State : Padded_Word;
+      end record;
+
+      overriding procedure Finalize (Self : in out Atomic_Reference);
+
+   end Atomic;
+
+   subtype Atomic_Reference is Atomic.Atomic_Reference;
+
+private
+
+   type Reference_Count is mod 2 ** 64 with Size => 64, Atomic;
+
+   type Cell is limited record
+      Count   : aliased Reference_Count;
+      Element : Element_Access;
+   end record;
+
+   type Cell_Access is access Cell;
+   pragma No_Strict_Aliasing (Cell_Access);
+   --  Atomic references convert addresses to it
+
+   type Reference is new Ada.Finalization.Controlled with record
+      Cell : Cell_Access := null;
+   end record;
+
+   overriding procedure Adjust (Self : in out Reference);
+   overriding procedure Finalize (Self : in out Reference);
+
+   Null_Reference : constant Reference := (Ada.Finalization.Controlled with Cell => null);
+
+   function Is_Null (Self : Reference) return Boolean is (Self.Cell = null);
+
+   overriding function "=" (Left, Right : Reference) return Boolean is (Left.Cell = Right.Cell);
+
+   function Value (Self : Reference) return Constant_View is
+     (Element => Self.Cell.Element);
+
+   function Variable (Self : Reference) return Variable_View is
+     (Element => Self.Cell.Element);
+
+end Appserver.References;

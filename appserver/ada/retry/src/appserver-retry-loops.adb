@@ -1,0 +1,182 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Ada.Finalization;
+with Appserver.Retry.Calls;
+
+package body Appserver.Retry.Loops is
+
+   use Ada.Exceptions;
+   use Ada.Real_Time;
+   use type Calls.Call_Access;
+
+   --  Is current from its begin to its end, also by an abort
+
+   type Retried_Call (By : not null access constant Policy) is
+     new Ada.Finalization.Limited_Controlled with record
+      State      : aliased Calls.Call;
+      May_Repeat : Boolean  := False;
+      Attempts   : Positive := 1;
+      Start      : Time;
+      Lost_Until : Time;
+   end record;
+
+   overriding procedure Initialize (Self : in out Retried_Call);
+   overriding procedure Finalize (Self : in out Retried_Call);
+
+   overriding procedure Initialize (Self : in out Retried_Call) is
+   begin
+      Self.Start      := Clock;
+      Self.Lost_Until := Self.Start;
+      if Self.By.Meter /= null then
+         Self.By.Meter.Calls.Increment;
+      end if;
+      if Self.By.Budget /= null then
+         Self.By.Budget.Earn;
+      end if;
+      Calls.Set_Current (Self.State'Unchecked_Access);
+   end Initialize;
+
+   overriding procedure Finalize (Self : in out Retried_Call) is
+      pragma Unreferenced (Self);
+   begin
+      Calls.Set_Current (null);
+   end Finalize;
+
+   use type SQL.Error_Kind;
+
+   function Fault_In (Self : Retried_Call; Error : Exception_Occurrence) return Fault is
+      Found : constant Fault := Fault_Of (Error);
+   begin
+      return
+        (if Found = Connection_Lost
+           and then not Self.State.Is_Uncommitted
+           and then SQL.Error_Of (Error).Kind /= SQL.Unable_To_Connect
+         then Outcome_Unknown
+         else Found);
+   end Fault_In;
+
+   function Is_Allowed (Self : Retried_Call; After : Fault) return Boolean is
+     (After in Passing_Fault
+      and then Self.By.Retried (After)
+      and then (After /= Outcome_Unknown or else Self.May_Repeat)
+      and then Self.Attempts < Self.By.Attempts);
+
+   --  A bound that doubles reaches the longest one after few steps
+
+   function Next_Pause (Self : Retried_Call; After : Passing_Fault) return Pause is
+      Bounds : Backoff renames Self.By.Backoffs (After);
+      Bound  : Pause := Bounds.First;
+   begin
+      for Retry in 2 .. Self.Attempts loop
+         exit when Bound = 0.0 or else Bound >= Bounds.Longest;
+         Bound := Pause'Min (Bounds.Longest, 2 * Duration (Bound));
+      end loop;
+      return Duration (Random * Float (Bound));
+   end Next_Pause;
+
+   function Is_Cancelled (Stop : access Cancellation) return Boolean is
+     (Stop /= null and then Stop.Is_Cancelled);
+
+   --  False, without a pause or with a part of one, if there can be no other attempt after it
+
+   procedure Pause_Before_Retry
+     (Self    : Retried_Call;
+      After   : Passing_Fault;
+      Stop    : access Cancellation;
+      Goes_On : out Boolean)
+   is
+      Time : constant Pause := Next_Pause (Self, After);
+   begin
+      Goes_On := not Is_Cancelled (Stop)
+        and then Time <= Self.By.Deadline - To_Duration (Clock - Self.Start);
+      if Goes_On and then Self.By.Budget /= null then
+         Self.By.Budget.Spend (Goes_On);
+      end if;
+      if Goes_On then
+         Wait (Time, Stop);
+         Goes_On := not Is_Cancelled (Stop);
+      end if;
+   end Pause_Before_Retry;
+
+   procedure Count
+     (Self : in out Retried_Call; Failed_By : Fault; Is_Retried : Boolean)
+   is
+      Now   : constant Time := Clock;
+      Spent : constant Duration := To_Duration (Now - Self.Lost_Until);
+   begin
+      Self.Lost_Until := Now;
+      if Self.By.Meter = null then
+         return;
+      end if;
+      Self.By.Meter.Faults (Failed_By).Increment;
+      Self.By.Meter.Lost.Add (Counters.Integer_64'Integer_Value (Spent));
+      if Is_Retried then
+         Self.By.Meter.Retries.Increment;
+      elsif Failed_By /= Permanent then
+         Self.By.Meter.Given_Up.Increment;
+      end if;
+   end Count;
+
+   --  Decides after a failure; if there is to be another attempt, pauses before it
+
+   procedure Decide
+     (Self    : in out Retried_Call;
+      Error   : Exception_Occurrence;
+      Stop    : access Cancellation;
+      Goes_On : out Boolean)
+   is
+      Found : constant Fault := Fault_In (Self, Error);
+   begin
+      Goes_On := Is_Allowed (Self, Found);
+      if Goes_On then
+         Pause_Before_Retry (Self, Found, Stop, Goes_On);
+      end if;
+      Count (Self, Found, Goes_On);
+      if Goes_On then
+         Self.Attempts             := Self.Attempts + 1;
+         Self.State.Is_Uncommitted := False;
+         Self.State.Part_Failed    := False;
+      end if;
+   end Decide;
+
+   procedure Make
+     (By         : Policy;
+      May_Repeat : Boolean;
+      Operation  : not null access procedure;
+      Stop       : access Cancellation)
+   is
+      Call    : Retried_Call (By'Access);
+      Goes_On : Boolean;
+   begin
+      Call.May_Repeat := May_Repeat;
+      loop
+         begin
+            Operation.all;
+            return;
+         exception
+            when Error : others =>
+               Decide (Call, Error, Stop, Goes_On);
+               if not Goes_On then
+                  raise;
+               end if;
+         end;
+      end loop;
+   end Make;
+
+   procedure Run
+     (By         : Policy;
+      May_Repeat : Boolean;
+      Operation  : not null access procedure;
+      Stop       : access Cancellation := null) is
+   begin
+      if Calls.Current /= null then
+         Operation.all;
+      else
+         Make (By, May_Repeat, Operation, Stop);
+      end if;
+   end Run;
+
+end Appserver.Retry.Loops;

@@ -1,0 +1,27 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  How a call is made again, with a clock and random numbers that tests choose.
+
+pragma Ada_2022;
+
+with Ada.Real_Time;
+
+generic
+   with function Clock return Ada.Real_Time.Time;
+
+   with procedure Wait (Time : Pause; Stop : access Cancellation);
+   --  For so long, or until it is cancelled
+
+   with function Random return Float;
+   --  At least 0.0, below 1.0
+
+package Appserver.Retry.Loops is
+
+   procedure Run
+     (By         : Policy;
+      May_Repeat : Boolean;
+      Operation  : not null access procedure;
+      Stop       : access Cancellation := null);
+
+end Appserver.Retry.Loops;

@@ -1,0 +1,105 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Ada.Characters.Handling;
+with Ada.Strings.Fixed;
+
+package body Appserver.Retry.Prometheus is
+
+   use Ada.Strings.Unbounded;
+
+   LF : constant Character := Character'Val (10);
+
+   function Escaped (Label : Unbounded_String) return Unbounded_String is
+   begin
+      return Result : Unbounded_String do
+         for C of To_String (Label) loop
+            case C is
+               when '"' | '\' => Append (Result, "\" & C);
+               when LF        => Append (Result, "\n");
+               when others    => Append (Result, C);
+            end case;
+         end loop;
+      end return;
+   end Escaped;
+
+   function Image (Value : SQL.Integer_64) return String is
+     (Ada.Strings.Fixed.Trim (Value'Image, Ada.Strings.Left));
+
+   function Seconds (Time : Duration) return String is
+     (Ada.Strings.Fixed.Trim (Time'Image, Ada.Strings.Left));
+
+   procedure Append_Head (To : in out Unbounded_String; Metric, Help : String) is
+   begin
+      Append (To, "# HELP appserver_retry_" & Metric & " " & Help & LF);
+      Append (To, "# TYPE appserver_retry_" & Metric & " counter" & LF);
+   end Append_Head;
+
+   procedure Append
+     (To     : in out Unbounded_String;
+      Of_One : Named_Figures;
+      Metric : String;
+      Value  : String;
+      Labels : String := "") is
+   begin
+      Append
+        (To,
+         "appserver_retry_" & Metric & "{policy=""" & To_String (Escaped (Of_One.Name)) & """"
+         & Labels & "} " & Value & LF);
+   end Append;
+
+   procedure Append_Faults (To : in out Unbounded_String; List : Figures_List) is
+      Metric : constant String := "faults_total";
+   begin
+      Append_Head (To, Metric, "Attempts that failed.");
+      for One of List loop
+         for Kind in Fault loop
+            Append
+              (To, One, Metric, Image (One.Usage.Faults (Kind)),
+               Labels => ",fault=""" & Ada.Characters.Handling.To_Lower (Kind'Image) & """");
+         end loop;
+      end loop;
+   end Append_Faults;
+
+   generic
+      Metric : String;
+      Help   : String;
+      with function Value (Usage : Figures) return String;
+   procedure Append_Metric (To : in out Unbounded_String; List : Figures_List);
+
+   procedure Append_Metric (To : in out Unbounded_String; List : Figures_List) is
+   begin
+      Append_Head (To, Metric, Help);
+      for One of List loop
+         Append (To, One, Metric, Value (One.Usage));
+      end loop;
+   end Append_Metric;
+
+   function Calls (Usage : Figures) return String is (Image (Usage.Calls));
+   function Retries (Usage : Figures) return String is (Image (Usage.Retries));
+   function Given_Up (Usage : Figures) return String is (Image (Usage.Given_Up));
+   function Lost (Usage : Figures) return String is (Seconds (Usage.Lost));
+
+   procedure Append_Calls is new Append_Metric
+     ("calls_total", "Calls that began.", Calls);
+   procedure Append_Retries is new Append_Metric
+     ("retries_total", "Attempts made again.", Retries);
+   procedure Append_Given_Up is new Append_Metric
+     ("given_up_total", "Calls that a fault ended.", Given_Up);
+   procedure Append_Lost is new Append_Metric
+     ("lost_seconds_total", "Time lost by faults.", Lost);
+
+   function Text (List : Figures_List) return SQL.UTF_8_String is
+      Result : Unbounded_String;
+   begin
+      Append_Calls (Result, List);
+      Append_Faults (Result, List);
+      Append_Retries (Result, List);
+      Append_Given_Up (Result, List);
+      Append_Lost (Result, List);
+      return To_String (Result);
+   end Text;
+
+end Appserver.Retry.Prometheus;

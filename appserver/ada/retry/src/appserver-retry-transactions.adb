@@ -1,0 +1,128 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Ada.Strings.Unbounded;
+with Appserver.Retry.Calls;
+with Appserver.Retry.Key_Tables;
+
+package body Appserver.Retry.Transactions is
+
+   use Ada.Strings.Unbounded;
+
+   --  After a fault that passes, or a rollback that did not work, the session is at its end
+
+   procedure Leave (On : in out Connection; Failed_By : Fault) is
+   begin
+      if On.Is_Open and then (Failed_By /= Permanent or else not On.In_Autocommit) then
+         On.Close;
+      end if;
+   end Leave;
+
+   --  Its scope has rolled back when an exception gets here
+
+   procedure Attempt
+     (On   : aliased in out Connection;
+      Work : not null access procedure (DB : in out Connection))
+   is
+      Is_Committing : Boolean := False;
+   begin
+      if not On.Is_Open then
+         Open (On);
+      end if;
+      declare
+         Scope : SQL.Transaction (On'Access);
+      begin
+         Work (On);
+         Calls.Check_Parts;
+         Is_Committing := True;
+         Before_Commit;
+         Scope.Commit;
+         After_Commit;
+      end;
+   exception
+      when Error : others =>
+         Leave (On, Fault_Of (Error));
+         if not Is_Committing then
+            Calls.Note_Uncommitted;
+         elsif Fault_Of (Error) = Connection_Lost then
+            raise Outcome_Unknown_Error with SQL.Message_Of (Error);
+         end if;
+         raise;
+   end Attempt;
+
+   procedure Run_Part
+     (On   : in out Connection;
+      Work : not null access procedure (DB : in out Connection)) is
+   begin
+      Work (On);
+   exception
+      when Error : others =>
+         if Fault_Of (Error) /= Permanent then
+            Calls.Note_Part (Error);
+         end if;
+         raise;
+   end Run_Part;
+
+   procedure Run
+     (By         : Policy;
+      May_Repeat : Boolean;
+      On         : aliased in out Connection;
+      Work       : not null access procedure (DB : in out Connection);
+      Stop       : access Cancellation)
+   is
+      procedure Attempt is
+      begin
+         Attempt (On, Work);
+      end Attempt;
+   begin
+      if On.Is_Open and then not On.In_Autocommit then
+         Run_Part (On, Work);
+      else
+         Run (By, May_Repeat, Attempt'Access, Stop);
+      end if;
+   end Run;
+
+   procedure Run
+     (By   : Policy;
+      On   : aliased in out Connection;
+      Work : not null access procedure (DB : in out Connection);
+      Stop : access Cancellation := null) is
+   begin
+      Run (By, By.Repeatable, On, Work, Stop);
+   end Run;
+
+   --  The key is taken before the work, so that a second call with it waits there for the first one
+   --  to end. The server may still be at the commit of an attempt whose connection was lost.
+
+   function Run_Once
+     (By   : Policy;
+      On   : aliased in out Connection;
+      Id   : SQL.UTF_8_String;
+      Work : not null access function (DB : in out Connection) return SQL.UTF_8_String;
+      Stop : access Cancellation := null) return SQL.UTF_8_String
+   is
+      Result : Unbounded_String;
+
+      procedure Read (Old : SQL.UTF_8_String) is
+      begin
+         Result := To_Unbounded_String (Old);
+      end Read;
+
+      procedure Work_Once (DB : in out Connection) is
+         Is_Old : Boolean;
+      begin
+         Key_Tables.Find (Key_Table, DB, Id, Read'Access, Is_Old);
+         if not Is_Old then
+            Key_Tables.Take (Key_Table, DB, Id);
+            Result := To_Unbounded_String (Work (DB));
+            Key_Tables.Keep (Key_Table, DB, Id, To_String (Result));
+         end if;
+      end Work_Once;
+   begin
+      Run (By, May_Repeat => True, On => On, Work => Work_Once'Access, Stop => Stop);
+      return To_String (Result);
+   end Run_Once;
+
+end Appserver.Retry.Transactions;

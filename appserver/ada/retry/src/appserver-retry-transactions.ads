@@ -1,0 +1,57 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Transactions from their begin to their commit, made again after a fault that passes.
+--
+--     package Transactions is new Appserver.Retry.Transactions (SQLite.Connection, Open);
+--     …
+--     Transactions.Run (By => Orders, On => DB, Work => Place_Order'Access);
+--
+--  Each attempt after a failed one has a new session: the connection is closed and opened again, so
+--  that locks, settings, temporary tables and statements of the failed one are gone. What fails
+--  with a permanent fault is rolled back, and keeps its session.
+--
+--  Inside a transaction that is open on the connection, work is a part of that, and is not made
+--  again. If the part fails with a fault that passes, the whole cannot be committed any more, also
+--  if it handles the exception: the fault is raised at its commit.
+
+pragma Ada_2022;
+
+generic
+   type Connection is limited new SQL.Connection with private;
+
+   with procedure Open (DB : in out Connection);
+   --  Connects, and makes the session's settings. DB is closed before.
+
+   Key_Table : String := "retry_key";
+   --  For Run_Once
+
+   with procedure Before_Commit is null;
+   with procedure After_Commit is null;
+   --  For tests: Appserver.Retry.Interleavers. What they raise, the commit raises.
+
+package Appserver.Retry.Transactions is
+
+   procedure Run
+     (By   : Policy;
+      On   : aliased in out Connection;
+      Work : not null access procedure (DB : in out Connection);
+      Stop : access Cancellation := null);
+   --  Runs Work in a transaction. On may be closed; it is then opened. Work neither begins nor ends
+   --  a transaction, does nothing that a rollback does not undo, and lets SQL_Error pass. If the
+   --  last attempt fails with a fault that passes, On is closed, until the next call opens it.
+   --  Outcome_Unknown_Error if the connection was lost during the commit.
+
+   function Run_Once
+     (By   : Policy;
+      On   : aliased in out Connection;
+      Id   : SQL.UTF_8_String;
+      Work : not null access function (DB : in out Connection) return SQL.UTF_8_String;
+      Stop : access Cancellation := null) return SQL.UTF_8_String;
+   --  The same with one effect for all calls with this key, of this process or another: the work is
+   --  done if Key_Table does not have it, and puts the key and its result there in the same
+   --  transaction; else the first result is returned. So a commit whose outcome is unknown is
+   --  retried too. Id is chosen by the client: the same when the same call is made again, and no
+   --  other call's; at most 255 characters.
+
+end Appserver.Retry.Transactions;

@@ -1,0 +1,661 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Ada.Strings.Fixed;
+with Appserver.SQL.Text_Values;
+
+package body Appserver.SQL is
+
+   use type Ada.Exceptions.Exception_Id;
+   use type Interfaces.Unsigned_8;
+
+   ------------
+   -- Errors --
+   ------------
+
+   --  An exception carries a message of 200 bytes and nothing else. So the task keeps the record of
+   --  its latest error, which belongs to the occurrences that have its message.
+
+   Longest_Message : constant := 2_000;
+   Longest_Part    : constant := 500;
+
+   type Kept_Error is record
+      Is_Set            : Boolean;
+      Origin            : Error_Origin;
+      State             : SQL_State;
+      Code              : Integer;
+      Message_Length    : Natural;
+      Detail_Length     : Natural;
+      Constraint_Length : Natural;
+      Message           : String (1 .. Longest_Message);
+      Detail            : String (1 .. Longest_Part);
+      Constraint        : String (1 .. Longest_Part);
+   end record;
+
+   Latest : Kept_Error with Thread_Local_Storage;
+   --  Storage of a thread begins as zeros: not set
+
+   --  Without a part of a character at the end of what is kept
+
+   function Length_In (Room : Positive; Text : UTF_8_String) return Natural is
+      Length : Natural := Natural'Min (Text'Length, Room);
+   begin
+      while Length in 1 .. Text'Length - 1
+        and then Character'Pos (Text (Text'First + Length)) in 16#80# .. 16#BF#
+      loop
+         Length := Length - 1;
+      end loop;
+      return Length;
+   end Length_In;
+
+   procedure Keep (Text : UTF_8_String; Into : in out String; Length : out Natural) is
+   begin
+      Length := Length_In (Into'Length, Text);
+      Into (Into'First .. Into'First + Length - 1) :=
+        Text (Text'First .. Text'First + Length - 1);
+   end Keep;
+
+   --  In the exception's message, before the words:
+   --
+   --     SQLSTATE 23505, SQLite 2067: UNIQUE constraint failed: account.name
+
+   State_Prefix : constant String := "SQLSTATE ";
+   Words_Prefix : constant String := ": ";
+
+   function Name_Of (Origin : Error_Origin) return String is
+     (case Origin is
+         when From_Appserver  => "",
+         when From_SQLite     => ", SQLite ",
+         when From_PostgreSQL => ", PostgreSQL ",
+         when From_MariaDB    => ", MariaDB ");
+
+   function Header (Origin : Error_Origin; State : SQL_State; Code : Integer) return String is
+     (State_Prefix & State & Name_Of (Origin)
+      & (if Origin = From_Appserver then ""
+         else Ada.Strings.Fixed.Trim (Code'Image, Ada.Strings.Left))
+      & Words_Prefix);
+
+   procedure Raise_Error
+     (State      : SQL_State;
+      Code       : Integer;
+      Message    : UTF_8_String;
+      Origin     : Error_Origin := From_Appserver;
+      Detail     : UTF_8_String := "";
+      Constraint : UTF_8_String := "") is
+   begin
+      Latest.Is_Set := True;
+      Latest.Origin := Origin;
+      Latest.State  := State;
+      Latest.Code   := (if Origin = From_Appserver then 0 else Code);
+      Keep (Message, Latest.Message, Latest.Message_Length);
+      Keep (Detail, Latest.Detail, Latest.Detail_Length);
+      Keep (Constraint, Latest.Constraint, Latest.Constraint_Length);
+      raise SQL_Error with Header (Origin, State, Latest.Code) & Message;
+   end Raise_Error;
+
+   GNAT_Length : constant := 200;
+   --  Of an exception's message: longer ones are cut
+
+   function Is_Latest (Text : String) return Boolean is
+      Whole : constant String :=
+        Header (Latest.Origin, Latest.State, Latest.Code)
+        & Latest.Message (1 .. Latest.Message_Length);
+   begin
+      return Text = Whole (1 .. Natural'Min (GNAT_Length, Whole'Length));
+   end Is_Latest;
+
+   function Kept return Error_Record is
+     (Message_Length    => Latest.Message_Length,
+      Detail_Length     => Latest.Detail_Length,
+      Constraint_Length => Latest.Constraint_Length,
+      Origin            => Latest.Origin,
+      State             => Latest.State,
+      Code              => Latest.Code,
+      Message           => Latest.Message (1 .. Latest.Message_Length),
+      Detail            => Latest.Detail (1 .. Latest.Detail_Length),
+      Constraint        => Latest.Constraint (1 .. Latest.Constraint_Length));
+
+   function Without_Parts
+     (Origin : Error_Origin; State : SQL_State; Code : Integer; Message : String)
+      return Error_Record is
+     (Message'Length, 0, 0, Origin, State, Code, Message, "", "");
+
+   --  Of an occurrence that is not the task's latest error
+
+   function Read_Back (Text : String) return Error_Record is
+      Next : constant Positive := Text'First + State_Prefix'Length;
+      Rest : constant Positive := Next + SQL_State'Length;
+      Stop : constant Natural  := Ada.Strings.Fixed.Index (Text, Words_Prefix);
+
+      function Begins (Name : String) return Boolean is
+        (Stop >= Rest + Name'Length
+         and then Text (Rest .. Rest + Name'Length - 1) = Name);
+   begin
+      if Stop < Rest or else Text (Text'First .. Next - 1) /= State_Prefix then
+         return Without_Parts (From_Appserver, "HY000", 0, Text);
+      end if;
+      for Origin in From_SQLite .. From_MariaDB loop
+         if Begins (Name_Of (Origin)) then
+            return Without_Parts
+              (Origin, Text (Next .. Rest - 1),
+               Integer'Value (Text (Rest + Name_Of (Origin)'Length .. Stop - 1)),
+               Text (Stop + Words_Prefix'Length .. Text'Last));
+         end if;
+      end loop;
+      return Without_Parts
+        (From_Appserver, Text (Next .. Rest - 1), 0,
+         Text (Stop + Words_Prefix'Length .. Text'Last));
+   end Read_Back;
+
+   function Error_Of (Occurrence : Ada.Exceptions.Exception_Occurrence) return Error_Record is
+      Text : constant String := Ada.Exceptions.Exception_Message (Occurrence);
+   begin
+      if Ada.Exceptions.Exception_Identity (Occurrence) /= SQL_Error'Identity then
+         return Without_Parts (From_Appserver, "HY000", 0, Text);
+      elsif Latest.Is_Set and then Is_Latest (Text) then
+         return Kept;
+      else
+         return Read_Back (Text);
+      end if;
+   end Error_Of;
+
+   function State_Of (Error : Ada.Exceptions.Exception_Occurrence) return SQL_State is
+     (Error_Of (Error).State);
+
+   function Code_Of (Error : Ada.Exceptions.Exception_Occurrence) return Integer is
+     (Error_Of (Error).Code);
+
+   function Message_Of (Error : Ada.Exceptions.Exception_Occurrence) return UTF_8_String is
+     (Error_Of (Error).Message);
+
+   --  States: ISO/IEC 9075-2, clause 24, and PostgreSQL's manual, appendix A
+
+   function Kind_Of_State (State : SQL_State) return Error_Kind is
+     (if    State in "23505"                               then Unique_Violation
+      elsif State in "23503" | "23001"                     then Foreign_Key_Violation
+      elsif State in "23502"                               then Not_Null_Violation
+      elsif State in "23514"                               then Check_Violation
+      elsif State (1 .. 2) = "23"                          then Other_Violation
+      elsif State in "40001" | "40000"                     then Serialization_Failure
+      elsif State in "40P01"                               then Deadlock
+      elsif State in "55P03"                               then Lock_Timeout
+      elsif State in "57014"                               then Cancelled
+      elsif State in "08001" | "08004" | "57P03" | "53300" then Unable_To_Connect
+      --  Refused, starting, too many connections
+      elsif State in "08007" | "40003"                     then Outcome_Unknown
+      elsif State (1 .. 2) = "08"
+        or else State in "57P01" | "57P02" | "57P05" | "25P03"
+      then Connection_Lost
+      --  The server stops or crashed; the session or its transaction was idle for too long
+      elsif State (1 .. 2) = "22"                          then Wrong_Value
+      elsif State (1 .. 2) = "42"                          then Wrong_Statement
+      else Other_Error);
+
+   --  https://mariadb.com/docs/server/reference/error-codes
+
+   function Kind_Of_MariaDB (Code : Integer; State : SQL_State) return Error_Kind is
+     (case Code is
+         when 1_022 | 1_062 | 1_169 | 1_586 | 1_859 => Unique_Violation,
+         when 1_216 | 1_217 | 1_451 | 1_452         => Foreign_Key_Violation,
+         when 1_048 | 1_364                         => Not_Null_Violation,
+         --  Null, or no value and no default
+         when 4_025                                 => Check_Violation,
+         when 1_020                                 => Serialization_Failure,
+         --  The record has changed since the snapshot
+         when 1_213                                 => Deadlock,
+         when 1_205                                 => Lock_Timeout,
+         when 1_203                                 => Unable_To_Connect,
+         --  The user has too many connections
+         when others                                => Kind_Of_State (State));
+
+   --  https://sqlite.org/rescode.html. ABORT follows the program's own rollback.
+
+   function Kind_Of_SQLite (Primary_Code : Natural; State : SQL_State) return Error_Kind is
+     (case Primary_Code is
+         when 5 | 6  => Database_Busy,
+         when 4      => Other_Error,
+         when others => Kind_Of_State (State));
+
+   function Kind (Error : Error_Record) return Error_Kind is
+     (case Error.Origin is
+         when From_MariaDB => Kind_Of_MariaDB (Error.Code, Error.State),
+         when From_SQLite  => Kind_Of_SQLite (Error.Code mod 256, Error.State),
+         when others       => Kind_Of_State (Error.State));
+
+   --  A file that SQLite cannot open is not there the next time either
+
+   function Is_Retryable (Error : Error_Record) return Boolean is
+     (case Error.Kind is
+         when Serialization_Failure | Deadlock | Lock_Timeout | Database_Busy => True,
+         when Unable_To_Connect => Error.Origin /= From_SQLite,
+         when others            => False);
+
+   procedure Refuse_Null (Column : Column_Number) is
+   begin
+      Raise_Error ("22002", 0, "column" & Column'Image & " is null");
+   end Refuse_Null;
+
+   procedure Refuse_Range (Column : Column_Number; Into : String) is
+   begin
+      Raise_Error ("22003", 0, "column" & Column'Image & " does not fit in " & Into);
+   end Refuse_Range;
+
+   function To_Boolean (Value : Integer_64; Column : Column_Number) return Boolean is
+   begin
+      if Value not in 0 .. 1 then
+         Raise_Error ("22018", 0, "column" & Column'Image & " is no Boolean:" & Value'Image);
+      end if;
+      return Interfaces."=" (Value, 1);
+   end To_Boolean;
+
+   function Narrowed (Value : Integer_64; Column : Column_Number) return Integer_32 is
+   begin
+      if Value not in Integer_64 (Integer_32'First) .. Integer_64 (Integer_32'Last) then
+         Refuse_Range (Column, "32 bits");
+      end if;
+      return Integer_32 (Value);
+   end Narrowed;
+
+   ----------------
+   -- Statements --
+   ----------------
+
+   Closed_Statement  : constant String := "the statement is not open";
+   Closed_Connection : constant String := "the connection is not open";
+
+   function Refuse_Run return Boolean is
+     (raise Misuse_Error with Closed_Statement);
+
+   function Refuse_Bind
+     (Self : Statement'Class; Parameter : Parameter_Number) return Boolean is
+     (raise Misuse_Error with
+        (if not Self.Is_Open then Closed_Statement
+         elsif Self.Has_Row then "the statement's rows are being read: Reset it to bind"
+         else "there is no parameter" & Parameter'Image & " of" & Self.Parameters'Image));
+
+   function Refuse_Read
+     (Self : Statement'Class; Column : Column_Number) return Boolean is
+     (raise Misuse_Error with
+        (if not Self.Is_Open then Closed_Statement
+         elsif not Self.Has_Row then "there is no row to read: Step returned none"
+         else "there is no column" & Column'Image & " of" & Self.Columns'Image));
+
+   function Can_Stream (Self : Statement'Class) return Boolean is
+     (if not Self.Is_Open then raise Misuse_Error with Closed_Statement
+      elsif Self.Has_Row then raise Misuse_Error with "the statement's rows are being read"
+      else True);
+
+   procedure Set_Streamed (Self : in out Statement'Class; To : Boolean := True) is
+   begin
+      Self.Streams := To;
+   end Set_Streamed;
+
+   --------------
+   -- Decimals --
+   --------------
+
+   --  A decimal's representation is the whole number itself (RM 3.5.9): GNAT's attributes
+   --  Fixed_Value and Integer_Value convert without a multiplication
+
+   procedure Bind_Decimal
+     (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Decimal) is
+   begin
+      Self.Bind_Scaled (Parameter, Integer_64'Integer_Value (Value), Decimal'Scale);
+   end Bind_Decimal;
+
+   function As_Decimal (Self : Statement'Class; Column : Column_Number) return Decimal is
+      Value : constant Integer_64 := Self.As_Scaled (Column, Decimal'Scale);
+   begin
+      if Value not in Integer_64'Integer_Value (Decimal'First)
+                   .. Integer_64'Integer_Value (Decimal'Last)
+      then
+         Refuse_Range (Column, Decimal'Digits'Image & " digits");
+      end if;
+      return Decimal'Fixed_Value (Value);
+   end As_Decimal;
+
+   ----------------------------
+   -- Dates, times and UUIDs --
+   ----------------------------
+
+   procedure Bind (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Date) is
+   begin
+      Self.Bind (Parameter, Text_Values.Image (Value));
+   end Bind;
+
+   procedure Bind
+     (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Time_Of_Day) is
+   begin
+      Self.Bind (Parameter, Text_Values.Image (Value));
+   end Bind;
+
+   procedure Bind (Self : in out Statement'Class; Parameter : Parameter_Number; Value : UUID) is
+   begin
+      Self.Bind (Parameter, UTF_8_String'(Image (Value)));
+   end Bind;
+
+   function As_Date (Self : Statement'Class; Column : Column_Number) return Date is
+     (Text_Values.To_Date (Self.As_Text (Column), Column));
+
+   function As_Time_Of_Day (Self : Statement'Class; Column : Column_Number) return Time_Of_Day is
+     (Text_Values.To_Time_Of_Day (Self.As_Text (Column), Column));
+
+   function As_UUID (Self : Statement'Class; Column : Column_Number) return UUID is
+      Text : constant UTF_8_String := Self.As_Text (Column);
+   begin
+      if Is_UUID (Text) then
+         return To_UUID (Text);
+      elsif Text'Length /= UUID'Length then
+         Raise_Error ("22018", 0, "column" & Column'Image & " is no UUID: " & Text);
+      end if;
+      return [for I in UUID'Range => Character'Pos (Text (Text'First + I - 1))];
+   end As_UUID;
+
+   subtype Hex_Digit is Character
+     with Static_Predicate => Hex_Digit in '0' .. '9' | 'a' .. 'f' | 'A' .. 'F';
+
+   function Value_Of (Digit : Hex_Digit) return Interfaces.Unsigned_8 is
+     (case Digit is
+         when '0' .. '9' => Character'Pos (Digit) - Character'Pos ('0'),
+         when 'a' .. 'f' => Character'Pos (Digit) - Character'Pos ('a') + 10,
+         when 'A' .. 'F' => Character'Pos (Digit) - Character'Pos ('A') + 10);
+
+   subtype Hyphen_Place is Positive
+     with Static_Predicate => Hyphen_Place in 9 | 14 | 19 | 24;
+
+   Digits_16 : constant array (Interfaces.Unsigned_8 range 0 .. 15) of Character :=
+     "0123456789abcdef";
+
+   function Image (Value : UUID) return UUID_Text is
+      Result : UUID_Text := [others => '-'];
+      Place  : Positive := 1;
+   begin
+      for Byte of Value loop
+         if Place in Hyphen_Place then
+            Place := Place + 1;
+         end if;
+         Result (Place)     := Digits_16 (Byte / 16);
+         Result (Place + 1) := Digits_16 (Byte mod 16);
+         Place := Place + 2;
+      end loop;
+      return Result;
+   end Image;
+
+   function Is_UUID (Text : String) return Boolean is
+     (Text'Length = UUID_Text'Length
+      and then
+        (for all Place in UUID_Text'Range =>
+           (if Place in Hyphen_Place then Text (Text'First + Place - 1) = '-'
+            else Text (Text'First + Place - 1) in Hex_Digit)));
+
+   function To_UUID (Text : String) return UUID is
+      Letters : constant UUID_Text := Text;
+      Result  : UUID;
+      Place   : Positive := 1;
+   begin
+      for Byte of Result loop
+         if Place in Hyphen_Place then
+            Place := Place + 1;
+         end if;
+         Byte  := Value_Of (Letters (Place)) * 16 + Value_Of (Letters (Place + 1));
+         Place := Place + 2;
+      end loop;
+      return Result;
+   end To_UUID;
+
+   procedure Attach (Self : in out Statement'Class; Owner : in out Connection'Class) is
+   begin
+      Self.Owner := Owner'Unchecked_Access;
+      Self.Next  := Owner.First;
+      if Self.Next /= null then
+         Self.Next.Previous := Self'Unchecked_Access;
+      end if;
+      Owner.First := Self'Unchecked_Access;
+   end Attach;
+
+   procedure Detach (Self : in out Statement'Class) is
+   begin
+      if Self.Owner = null then
+         return;
+      end if;
+      if Self.Previous = null then
+         Self.Owner.First := Self.Next;
+      else
+         Self.Previous.Next := Self.Next;
+      end if;
+      if Self.Next /= null then
+         Self.Next.Previous := Self.Previous;
+      end if;
+      Self.Owner      := null;
+      Self.Previous   := null;
+      Self.Next       := null;
+      Self.Columns    := 0;
+      Self.Parameters := 0;
+      Self.Is_Stale   := False;
+      Self.Streams    := False;
+   end Detach;
+
+   overriding procedure Finalize (Self : in out Statement) is
+   begin
+      Statement'Class (Self).Close;
+   end Finalize;
+
+   -----------------
+   -- Connections --
+   -----------------
+
+   function Can_Use (Self : Connection'Class) return Boolean is
+     (Self.Is_Open or else raise Misuse_Error with Closed_Connection);
+
+   procedure Close_Statements (Self : in out Connection'Class) is
+   begin
+      while Self.First /= null loop
+         Self.First.Close;
+      end loop;
+   end Close_Statements;
+
+   procedure Begin_Transaction (Self : in out Connection) is
+   begin
+      Connection'Class (Self).Execute ("BEGIN");
+   end Begin_Transaction;
+
+   procedure Begin_Immediate (Self : in out Connection) is
+   begin
+      Connection'Class (Self).Begin_Transaction;
+   end Begin_Immediate;
+
+   procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode)
+   is
+      pragma Unreferenced (Level, Mode);
+   begin
+      raise Program_Error with "each database begins isolated transactions in its own way";
+   end Begin_Isolated;
+
+   procedure Commit (Self : in out Connection) is
+   begin
+      Connection'Class (Self).Execute ("COMMIT");
+   end Commit;
+
+   procedure Roll_Back (Self : in out Connection) is
+   begin
+      Connection'Class (Self).Execute ("ROLLBACK");
+   end Roll_Back;
+
+   overriding procedure Finalize (Self : in out Connection) is
+   begin
+      Connection'Class (Self).Close;
+   end Finalize;
+
+   ------------------
+   -- Transactions --
+   ------------------
+
+   function Can_End (Self : Transaction'Class) return Boolean is
+     (if not Self.Pending then raise Misuse_Error with "the transaction is over"
+      else Can_Use (Self.On.all));
+
+   procedure Check_None (On : Connection'Class) is
+   begin
+      if not On.In_Autocommit then
+         Raise_Error ("25001", 0, "a transaction is open on this connection");
+      end if;
+   end Check_None;
+
+   overriding procedure Initialize (Self : in out Transaction) is
+   begin
+      Check_None (Self.On.all);
+      Self.On.Begin_Transaction;
+      Self.Pending := True;
+   end Initialize;
+
+   --  Savepoints that are still pending end with their transaction, or with one around them
+
+   procedure End_Savepoints (On : in out Connection'Class; Up_To : Savepoint_Reference := null) is
+   begin
+      while On.Innermost /= Up_To loop
+         On.Innermost.Pending := False;
+         On.Innermost := On.Innermost.Outer;
+      end loop;
+   end End_Savepoints;
+
+   procedure Commit (Self : in out Transaction) is
+   begin
+      Self.On.Commit;
+      Self.Pending := False;
+      End_Savepoints (Self.On.all);
+   end Commit;
+
+   --  Rows that are still on their way would keep the server from hearing of it
+
+   procedure Leave_Streams (On : in out Connection'Class) is
+      Next : Statement_Reference := On.First;
+   begin
+      while Next /= null loop
+         if Next.Streams and then Next.Has_Row then
+            Next.Reset;
+         end if;
+         Next := Next.Next;
+      end loop;
+   end Leave_Streams;
+
+   --  Some errors make the database roll back by itself: then there is nothing left to do
+
+   procedure Roll_Back (Self : in out Transaction) is
+   begin
+      Self.Pending := False;
+      End_Savepoints (Self.On.all);
+      Leave_Streams (Self.On.all);
+      if not Self.On.In_Autocommit then
+         Self.On.Roll_Back;
+      end if;
+   end Roll_Back;
+
+   --  A failure here has nobody to go to: it would hide the exception on its way. The
+   --  connection's own end rolls back too.
+
+   overriding procedure Finalize (Self : in out Transaction) is
+   begin
+      if Self.Pending and then Self.On.Is_Open then
+         Self.Roll_Back;
+      end if;
+   exception
+      when SQL_Error => null;
+   end Finalize;
+
+   overriding procedure Initialize (Self : in out Immediate_Transaction) is
+   begin
+      Check_None (Self.On.all);
+      Self.On.Begin_Immediate;
+      Self.Pending := True;
+   end Initialize;
+
+   overriding procedure Initialize (Self : in out Isolated_Transaction) is
+   begin
+      Check_None (Self.On.all);
+      Self.On.Begin_Isolated (Self.Level, Self.Mode);
+      Self.Pending := True;
+   end Initialize;
+
+   overriding procedure Commit (Self : in out Isolated_Transaction) is
+   begin
+      Commit (Transaction (Self));
+      Self.On.End_Isolated;
+   end Commit;
+
+   overriding procedure Roll_Back (Self : in out Isolated_Transaction) is
+   begin
+      Roll_Back (Transaction (Self));
+      Self.On.End_Isolated;
+   end Roll_Back;
+
+   overriding procedure Finalize (Self : in out Isolated_Transaction) is
+   begin
+      if Self.Pending and then Self.On.Is_Open then
+         Roll_Back (Self);
+      end if;
+   exception
+      when SQL_Error => null;
+   end Finalize;
+
+   ----------------
+   -- Savepoints --
+   ----------------
+
+   function Can_End (Self : Savepoint'Class) return Boolean is
+     (if not Self.Pending then raise Misuse_Error with "the savepoint is over"
+      else Can_Use (Self.On.all));
+
+   function Name_Of (Self : Savepoint) return String is
+     ("appserver_" & Ada.Strings.Fixed.Trim (Self.Number'Image, Ada.Strings.Left));
+
+   overriding procedure Initialize (Self : in out Savepoint) is
+   begin
+      if Self.On.In_Autocommit then
+         End_Savepoints (Self.On.all);
+         Raise_Error ("25P01", 0, "no transaction is open on this connection");
+      end if;
+      Self.Outer  := Self.On.Innermost;
+      Self.Number := (if Self.Outer = null then 1 else Self.Outer.Number + 1);
+      Self.On.Execute ("SAVEPOINT " & Name_Of (Self));
+      Self.Pending      := True;
+      Self.On.Innermost := Self'Unchecked_Access;
+   end Initialize;
+
+   procedure Release (Self : in out Savepoint) is
+   begin
+      if Self.On.In_Autocommit then
+         Raise_Error ("25P01", 0, "the transaction is over: the database ended it");
+      end if;
+      Self.On.Execute ("RELEASE SAVEPOINT " & Name_Of (Self));
+      End_Savepoints (Self.On.all, Up_To => Self.Outer);
+   end Release;
+
+   --  Some errors make the database roll the transaction back by itself
+
+   procedure Roll_Back (Self : in out Savepoint) is
+   begin
+      End_Savepoints (Self.On.all, Up_To => Self.Outer);
+      Leave_Streams (Self.On.all);
+      if not Self.On.In_Autocommit then
+         Self.On.Execute ("ROLLBACK TO SAVEPOINT " & Name_Of (Self));
+         Self.On.Execute ("RELEASE SAVEPOINT " & Name_Of (Self));
+      end if;
+   end Roll_Back;
+
+   overriding procedure Finalize (Self : in out Savepoint) is
+   begin
+      if not Self.Pending then
+         return;
+      elsif Self.On.Is_Open then
+         Self.Roll_Back;
+      else
+         End_Savepoints (Self.On.all, Up_To => Self.Outer);
+      end if;
+   exception
+      when SQL_Error => null;
+   end Finalize;
+
+end Appserver.SQL;

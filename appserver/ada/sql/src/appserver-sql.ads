@@ -1,0 +1,601 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  SQL databases, whichever they are: connections, prepared statements, transactions, errors.
+--
+--  The types here are what all databases share; a child package holds those of one database. A
+--  program that names a child's types is bound to it at compile time, and its calls are inlined.
+--  One that takes Connection'Class runs on any of them and pays for a dispatching call.
+--
+--  What is taken is released on leaving scope. A connection that closes takes its statements with
+--  it: they are then closed too. A connection and its statements serve one task at a time.
+
+pragma Ada_2022;
+
+with Ada.Calendar;
+with Ada.Exceptions;
+with Ada.Streams;
+with Ada.Strings.UTF_Encoding;
+with Interfaces;
+
+private with Ada.Finalization;
+
+package Appserver.SQL is
+
+   --  What a program that breaks a precondition gets is part of the contract, so they are
+   --  checked in every build.
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
+   subtype Integer_32 is Interfaces.Integer_32;
+   subtype Integer_64 is Interfaces.Integer_64;
+   subtype UTF_8_String is Ada.Strings.UTF_Encoding.UTF_8_String;
+
+   Misuse_Error : exception;
+   --  The program called what it must not call: a column that is not there, a closed statement
+
+   subtype Decimal_Scale is Natural range 0 .. 18;
+   --  Decimals of a number that is held as a whole one
+
+   ------------
+   -- Values --
+   ------------
+
+   subtype Byte is Ada.Streams.Stream_Element;
+   subtype Blob is Ada.Streams.Stream_Element_Array;
+
+   subtype Year_Number is Positive range 1 .. 9_999;
+   subtype Month_Number is Positive range 1 .. 12;
+   subtype Day_Number is Positive range 1 .. 31;
+
+   function Last_Day (Year : Year_Number; Month : Month_Number) return Day_Number is
+     (case Month is
+         when 1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+         when 4 | 6 | 9 | 11              => 30,
+         when 2                           =>
+           (if Year mod 4 = 0 and then (Year mod 100 /= 0 or else Year mod 400 = 0)
+            then 29 else 28));
+   --  In the Gregorian calendar
+
+   type Date is record
+      Year  : Year_Number;
+      Month : Month_Number;
+      Day   : Day_Number;
+   end record
+     with Dynamic_Predicate => Date.Day <= Last_Day (Date.Year, Date.Month);
+
+   type Time_Of_Day is record
+      Hour        : Natural range 0 .. 23      := 0;
+      Minute      : Natural range 0 .. 59      := 0;
+      Second      : Natural range 0 .. 59      := 0;
+      Microsecond : Natural range 0 .. 999_999 := 0;
+   end record;
+
+   type UUID is array (1 .. 16) of Interfaces.Unsigned_8;
+   --  Of RFC 9562
+
+   subtype UUID_Text is String (1 .. 36);
+
+   function Image (Value : UUID) return UUID_Text;
+   --  As in "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
+
+   function Is_UUID (Text : String) return Boolean;
+   --  Whether it is an Image, in capitals or small letters
+
+   function To_UUID (Text : String) return UUID
+     with Pre => Is_UUID (Text) or else raise Misuse_Error with "it is no UUID";
+
+   ------------
+   -- Errors --
+   ------------
+
+   SQL_Error : exception;
+   --  The database refused, or a value was not what the program asked for. Error_Of tells why.
+
+   subtype SQL_State is String (1 .. 5)
+     with Dynamic_Predicate => (for all C of SQL_State => C in '0' .. '9' | 'A' .. 'Z');
+   --  An SQLSTATE, of ISO/IEC 9075-2, clause 24, or the database's own
+
+   type Error_Origin is (From_Appserver, From_SQLite, From_PostgreSQL, From_MariaDB);
+   --  From_Appserver: the value or the call is refused here, without an answer of the database
+
+   type Error_Kind is
+     (Unique_Violation,
+      Foreign_Key_Violation,
+      Not_Null_Violation,
+      Check_Violation,
+      Other_Violation,
+      --  Of another constraint, or of one that the database does not tell
+      Serialization_Failure,
+      --  The transaction could not be put in an order with others
+      Deadlock,
+      Lock_Timeout,
+      --  A lock was not free, or not in time
+      Database_Busy,
+      --  SQLite: the database is locked, or has changed since the transaction read it
+      Cancelled,
+      --  By Cancel, or a limit of time
+      Unable_To_Connect,
+      --  There was no connection: nothing was begun
+      Connection_Lost,
+      Outcome_Unknown,
+      --  The database itself does not know whether it has committed
+      Wrong_Value,
+      --  Class 22, a data exception: no number, too long, too large
+      Wrong_Statement,
+      --  Class 42: its syntax, names or rights
+      Other_Error);
+   --  What a program does about an error: the same kind for all databases
+
+   type Error_Record (Message_Length, Detail_Length, Constraint_Length : Natural) is tagged record
+      Origin     : Error_Origin;
+      State      : SQL_State;
+      Code       : Integer;
+      --  SQLite's extended result code, or MariaDB's error number; else 0
+      Message    : UTF_8_String (1 .. Message_Length);
+      --  The database library's own words
+      Detail     : UTF_8_String (1 .. Detail_Length);
+      --  PostgreSQL's, as in "Key (name)=(Ada) already exists."; else empty
+      Constraint : UTF_8_String (1 .. Constraint_Length);
+      --  The name of the one that is violated, of PostgreSQL; else empty: the message tells it
+   end record;
+
+   function Error_Of (Occurrence : Ada.Exceptions.Exception_Occurrence) return Error_Record;
+   --  The task that the error was raised in has all of the latest one, its message up to 2,000
+   --  bytes, detail and constraint to 500. Else there is what GNAT keeps of an exception: origin,
+   --  state, code, and 200 bytes of words. State HY000 if it is not an SQL_Error of this library.
+
+   function Kind (Error : Error_Record) return Error_Kind;
+   --  By the state, and by the code where that tells more
+
+   function Is_Unique_Violation (Error : Error_Record) return Boolean is
+     (Error.Kind = Unique_Violation);
+   function Is_Foreign_Key_Violation (Error : Error_Record) return Boolean is
+     (Error.Kind = Foreign_Key_Violation);
+   function Is_Constraint_Violation (Error : Error_Record) return Boolean is
+     (Error.Kind in Unique_Violation .. Other_Violation);
+   function Is_Connection_Failure (Error : Error_Record) return Boolean is
+     (Error.Kind in Unable_To_Connect .. Outcome_Unknown);
+
+   function Is_Retryable (Error : Error_Record) return Boolean;
+   --  Whether the same transaction can succeed if it is made again from its begin, and cannot have
+   --  been committed. Not after Connection_Lost: it may have been in the commit, which
+   --  Appserver.Retry.Transactions can tell.
+
+   function State_Of (Error : Ada.Exceptions.Exception_Occurrence) return SQL_State;
+   function Code_Of (Error : Ada.Exceptions.Exception_Occurrence) return Integer;
+   function Message_Of (Error : Ada.Exceptions.Exception_Occurrence) return UTF_8_String;
+   --  Parts of Error_Of
+
+   ----------------
+   -- Statements --
+   ----------------
+
+   type Connection is abstract tagged limited private;
+   type Statement is abstract tagged limited private;
+
+   subtype Column_Number is Positive;
+   subtype Parameter_Number is Positive;
+
+   function Is_Open (Self : Statement'Class) return Boolean;
+   --  Whether it is prepared, and neither it nor its connection was closed since
+
+   function Has_Row (Self : Statement'Class) return Boolean;
+   --  Whether there is a row to read: from a Step that returned True to the next Step or Reset
+
+   function Column_Count (Self : Statement'Class) return Natural;
+   --  Columns of the current row; 0 without one
+
+   function Parameter_Count (Self : Statement'Class) return Natural;
+   --  Parameters to bind, from 1 on; those that were not bound are null. A text for any database
+   --  has a ? for each; one for PostgreSQL may have $1 and so on.
+
+   --  Preconditions: each is True, or raises Misuse_Error that says what is wrong
+
+   function Can_Run (Self : Statement'Class) return Boolean;
+   function Can_Bind (Self : Statement'Class; Parameter : Parameter_Number) return Boolean;
+   function Can_Read (Self : Statement'Class; Column : Column_Number) return Boolean;
+
+   function Can_Stream (Self : Statement'Class) return Boolean;
+
+   procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Integer_64) is abstract
+     with Pre'Class => Can_Bind (Self, Parameter);
+   procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Long_Float) is abstract
+     with Pre'Class => Can_Bind (Self, Parameter);
+   procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String) is abstract
+     with Pre'Class => Can_Bind (Self, Parameter);
+   procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time) is abstract
+     with Pre'Class => Can_Bind (Self, Parameter);
+   procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean) is abstract
+     with Pre'Class => Can_Bind (Self, Parameter);
+   procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob) is abstract
+     with Pre'Class => Can_Bind (Self, Parameter);
+   procedure Bind_Scaled
+     (Self      : in out Statement;
+      Parameter : Parameter_Number;
+      Value     : Integer_64;
+      Scale     : Decimal_Scale) is abstract
+     with Pre'Class => Can_Bind (Self, Parameter);
+   procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number) is abstract
+     with Pre'Class => Can_Bind (Self, Parameter);
+   --  The value is copied, and stays bound until it is bound anew. A time is a timestamp without a
+   --  time zone, in UTC, to the microsecond. A scaled value is the decimal Value / 10 ** Scale. In
+   --  SQLite and MariaDB a Boolean is a 0 or a 1, as their type boolean has it.
+
+   procedure Bind (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Date)
+     with Pre => Can_Bind (Self, Parameter);
+   procedure Bind
+     (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Time_Of_Day)
+     with Pre => Can_Bind (Self, Parameter);
+   procedure Bind (Self : in out Statement'Class; Parameter : Parameter_Number; Value : UUID)
+     with Pre => Can_Bind (Self, Parameter);
+   --  As text, which columns of these types take, and in SQLite are
+
+   generic
+      type Decimal is delta <> digits <>;
+   procedure Bind_Decimal
+     (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Decimal)
+     with Pre => Can_Bind (Self, Parameter);
+   --  For types of up to 18 digits
+
+   function Is_Streamed (Self : Statement'Class) return Boolean;
+
+   procedure Set_Streamed (Self : in out Statement'Class; To : Boolean := True)
+     with Pre  => Can_Stream (Self),
+          Post => Self.Is_Streamed = To;
+   --  Rows then come from a server as they are read: of a long result no more than one is here, and
+   --  no other statement of the connection can run until the last one was read, or the statement
+   --  reset, which reads the rest. SQL_Error, HY010 or MariaDB's 2014, if one does. SQLite never
+   --  stores rows.
+
+   function Step (Self : in out Statement) return Boolean is abstract
+     with Pre'Class => Can_Run (Self);
+   --  Runs the statement up to its next row. False: there are no more; it holds no locks then, can
+   --  be bound anew, and the next Step runs it again.
+
+   procedure Execute (Self : in out Statement) is abstract
+     with Pre'Class => Can_Run (Self),
+          Post'Class => not Self.Has_Row;
+   --  Runs the statement to its end; rows are passed over
+
+   procedure Reset (Self : in out Statement) is abstract
+     with Pre'Class => Can_Run (Self),
+          Post'Class => not Self.Has_Row;
+   --  Leaves the rows that were not read, and gives back the locks that reading them holds
+
+   procedure Unbind (Self : in out Statement) is abstract
+     with Pre'Class  => Can_Run (Self),
+          Post'Class => not Self.Has_Row;
+   --  Resets it, and makes all of its parameters null, as they are once it is prepared
+
+   procedure Close (Self : in out Statement) is abstract
+     with Post'Class => not Self.Is_Open;
+   --  Releases it. It may be closed already, and it may be prepared again.
+
+   --  The current row. A null value is never taken for a zero or for an empty text: reading one
+   --  raises SQL_Error, 22002. A value of another type is converted as the database converts it,
+   --  or, where the library does not, raises SQL_Error, 22018 or, for a time, 22007.
+
+   function Is_Null (Self : Statement; Column : Column_Number) return Boolean is abstract
+     with Pre'Class => Can_Read (Self, Column);
+
+   function As_Integer_32 (Self : Statement; Column : Column_Number) return Integer_32 is abstract
+     with Pre'Class => Can_Read (Self, Column);
+   --  SQL_Error, 22003, if the value does not fit
+
+   function As_Integer_64 (Self : Statement; Column : Column_Number) return Integer_64 is abstract
+     with Pre'Class => Can_Read (Self, Column);
+
+   function As_Float (Self : Statement; Column : Column_Number) return Long_Float is abstract
+     with Pre'Class => Can_Read (Self, Column);
+
+   function As_Text (Self : Statement; Column : Column_Number) return UTF_8_String is abstract
+     with Pre'Class => Can_Read (Self, Column);
+
+   function As_Time (Self : Statement; Column : Column_Number) return Ada.Calendar.Time is abstract
+     with Pre'Class => Can_Read (Self, Column);
+   --  A timestamp, to the microsecond, or a date; one without a time zone is taken as UTC.
+   --  SQL_Error, 22008, if it is not in the years that Ada.Calendar has.
+
+   function As_Boolean (Self : Statement; Column : Column_Number) return Boolean is abstract
+     with Pre'Class => Can_Read (Self, Column);
+   --  SQL_Error, 22018, if it is a number besides 0 and 1
+
+   function As_Blob (Self : Statement; Column : Column_Number) return Blob is abstract
+     with Pre'Class => Can_Read (Self, Column);
+   --  Of a text, its bytes
+
+   function As_Date (Self : Statement'Class; Column : Column_Number) return Date
+     with Pre => Can_Read (Self, Column);
+   function As_Time_Of_Day (Self : Statement'Class; Column : Column_Number) return Time_Of_Day
+     with Pre => Can_Read (Self, Column);
+   --  SQL_Error, 22007 or 22008, if it is none: a timestamp, or an interval beyond a day
+
+   function As_UUID (Self : Statement'Class; Column : Column_Number) return UUID
+     with Pre => Can_Read (Self, Column);
+   --  Of its text, or of 16 bytes
+
+   function As_Scaled
+     (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64 is abstract
+     with Pre'Class => Can_Read (Self, Column);
+   --  The value times 10 ** Scale: exactly, if the database holds an exact one, and SQL_Error,
+   --  22003, if it does not fit or has more decimals; a floating-point value is rounded.
+
+   generic
+      type Decimal is delta <> digits <>;
+   function As_Decimal (Self : Statement'Class; Column : Column_Number) return Decimal
+     with Pre => Can_Read (Self, Column);
+   --  The same as a decimal of up to 18 digits
+
+   function Column_Name (Self : Statement; Column : Column_Number) return UTF_8_String is abstract
+     with Pre'Class => Can_Read (Self, Column);
+
+   -----------------
+   -- Connections --
+   -----------------
+
+   function Is_Open (Self : Connection) return Boolean is abstract;
+
+   function Is_Connected (Self : Connection) return Boolean is abstract
+     with Pre'Class => Can_Use (Self);
+   --  False after a call that found the server gone. Nobody is asked: who needs to know before the
+   --  next call executes SELECT 1.
+
+   function Can_Use (Self : Connection'Class) return Boolean;
+   --  A precondition: it is open, or Misuse_Error
+
+   function Prepare
+     (Self : in out Connection; Text : UTF_8_String) return Statement'Class is abstract
+     with Pre'Class => Can_Use (Self);
+   --  A statement of the connection's database; Text is one SQL statement
+
+   function Use_Text
+     (Self : in out Connection; Text : UTF_8_String) return Statement'Class is abstract
+     with Pre'Class => Can_Use (Self);
+   --  The same for a statement that runs once or rarely: nothing of it is kept at a server, which
+   --  gets the text, parses it and forgets it with each run. An error in it shows when it runs.
+
+   procedure Execute (Self : in out Connection; Text : UTF_8_String) is abstract
+     with Pre'Class => Can_Use (Self);
+   --  Runs one SQL statement, without parameters; rows are passed over. It commits on its own,
+   --  unless a transaction is open.
+
+   function Rows_Affected (Self : Connection) return Integer_64 is abstract
+     with Pre'Class => Can_Use (Self);
+   --  Rows that the latest INSERT, UPDATE or DELETE inserted, changed or deleted
+
+   function Last_Insert_Id (Self : in out Connection) return Integer_64 is abstract
+     with Pre'Class => Can_Use (Self);
+   --  The key that the latest INSERT made, asked for before any other statement: SQLite's rowid,
+   --  MariaDB's AUTO_INCREMENT (of the first of several rows), PostgreSQL's sequence, which takes a
+   --  round trip. INSERT … RETURNING id is the same text in all three, and says which rows.
+
+   function In_Autocommit (Self : Connection) return Boolean is abstract
+     with Pre'Class => Can_Use (Self);
+   --  Whether a statement commits on its own: no transaction is open
+
+   procedure Cancel (Self : Connection) is abstract;
+   --  Stops the statement that is running, if one is: it raises SQL_Error, 57014. Any task may
+   --  call this while the connection is open.
+
+   procedure Close (Self : in out Connection) is abstract
+     with Post'Class => not Is_Open (Self);
+   --  Closes its statements, rolls an open transaction back and releases the connection. It may
+   --  be closed already.
+
+   ------------------
+   -- Transactions --
+   ------------------
+
+   type Transaction (On : not null access Connection'Class) is tagged limited private;
+   --  Begins where it is declared. On leaving scope without a Commit, by an exception too, it is
+   --  rolled back. SQL_Error, 25001, if On has an open transaction.
+
+   function Is_Pending (Self : Transaction) return Boolean;
+   --  Whether it was neither committed nor rolled back
+
+   function Can_End (Self : Transaction'Class) return Boolean;
+   --  A precondition: it is pending and its connection open, or Misuse_Error
+
+   procedure Commit (Self : in out Transaction)
+     with Pre  => Can_End (Self),
+          Post => not Self.Is_Pending;
+   --  If it raises, the transaction is still open where the database kept it so: a Commit that
+   --  found the database busy may be tried again.
+
+   procedure Roll_Back (Self : in out Transaction)
+     with Pre  => Can_End (Self),
+          Post => not Self.Is_Pending;
+
+   type Immediate_Transaction (On : not null access Connection'Class) is
+     limited new Transaction with private;
+   --  Takes SQLite's lock to write where it begins (BEGIN IMMEDIATE), so that it is not refused in
+   --  its midst because another one wrote. On servers, which lock rows, it is a Transaction.
+
+   type Isolation_Level is (Usual_Isolation, Read_Committed, Repeatable_Read, Serializable);
+   --  Usual_Isolation: as the session has it. A database may isolate more: SQLite serializes all.
+
+   type Access_Mode is (Read_Write, Read_Only);
+
+   type Isolated_Transaction
+     (On    : not null access Connection'Class;
+      Level : Isolation_Level;
+      Mode  : Access_Mode) is limited new Transaction with private;
+   --  If it is Read_Only, what writes raises SQL_Error, 25006
+
+   overriding procedure Commit (Self : in out Isolated_Transaction)
+     with Pre  => Can_End (Self),
+          Post => not Self.Is_Pending;
+   overriding procedure Roll_Back (Self : in out Isolated_Transaction)
+     with Pre  => Can_End (Self),
+          Post => not Self.Is_Pending;
+
+   type Savepoint (On : not null access Connection'Class) is tagged limited private;
+   --  A part of the transaction that is open. On leaving scope without a Release, by an exception
+   --  too, what was done since its declaration is undone, and the transaction goes on. Its end is
+   --  that of those that began after it. SQL_Error, 25P01, if no transaction is open.
+
+   function Is_Pending (Self : Savepoint) return Boolean;
+   --  Whether it, and its transaction, was neither released nor rolled back
+
+   function Can_End (Self : Savepoint'Class) return Boolean;
+   --  A precondition: it is pending and its connection open, or Misuse_Error
+
+   procedure Release (Self : in out Savepoint)
+     with Pre  => Can_End (Self),
+          Post => not Self.Is_Pending;
+   --  What was done stays, if the transaction commits. If it raises, it is still pending.
+
+   procedure Roll_Back (Self : in out Savepoint)
+     with Pre  => Can_End (Self),
+          Post => not Self.Is_Pending;
+
+private
+
+   type Connection_Reference is access all Connection'Class;
+   type Statement_Reference is access all Statement'Class;
+   type Savepoint_Reference is access all Savepoint;
+
+   --  A connection's open statements are linked through the statements themselves
+
+   type Connection is abstract limited new Ada.Finalization.Limited_Controlled with record
+      First     : Statement_Reference;
+      Innermost : Savepoint_Reference;
+   end record;
+
+   overriding procedure Finalize (Self : in out Connection);
+
+   --  Columns is 0 without a row and so without a connection too: one comparison tells whether a
+   --  column can be read.
+
+   --  Is_Stale: the server has forgotten it, or will not run it any more; only to prepare it anew
+   --  helps
+
+   type Statement is abstract limited new Ada.Finalization.Limited_Controlled with record
+      Columns    : Natural := 0;
+      Parameters : Natural := 0;
+      Owner      : Connection_Reference;
+      Previous   : Statement_Reference;
+      Next       : Statement_Reference;
+      Is_Stale   : Boolean := False;
+      Streams    : Boolean := False;
+   end record;
+
+   overriding procedure Finalize (Self : in out Statement);
+
+   type Transaction (On : not null access Connection'Class) is
+     limited new Ada.Finalization.Limited_Controlled with record
+      Pending : Boolean := False;
+   end record;
+
+   overriding procedure Initialize (Self : in out Transaction);
+   overriding procedure Finalize (Self : in out Transaction);
+
+   type Immediate_Transaction (On : not null access Connection'Class) is
+     limited new Transaction (On) with null record;
+
+   overriding procedure Initialize (Self : in out Immediate_Transaction);
+
+   type Isolated_Transaction
+     (On    : not null access Connection'Class;
+      Level : Isolation_Level;
+      Mode  : Access_Mode) is limited new Transaction (On) with null record;
+
+   overriding procedure Initialize (Self : in out Isolated_Transaction);
+   overriding procedure Finalize (Self : in out Isolated_Transaction);
+
+   --  Those of a connection that are pending are linked, the innermost first. Number is its name.
+
+   type Savepoint (On : not null access Connection'Class) is
+     limited new Ada.Finalization.Limited_Controlled with record
+      Pending : Boolean := False;
+      Number  : Positive := 1;
+      Outer   : Savepoint_Reference;
+   end record;
+
+   overriding procedure Initialize (Self : in out Savepoint);
+   overriding procedure Finalize (Self : in out Savepoint);
+
+   --  For the children: what every database's connections and statements do
+
+   procedure Attach (Self : in out Statement'Class; Owner : in out Connection'Class)
+     with Pre => Self.Owner = null, Post => Self.Owner /= null;
+   --  Self was prepared on Owner
+
+   procedure Detach (Self : in out Statement'Class);
+   --  Self is being closed
+
+   procedure Close_Statements (Self : in out Connection'Class)
+     with Post => Self.First = null;
+
+   --  A database overrides these where it knows better than to run the statement of that name
+
+   procedure Begin_Transaction (Self : in out Connection);
+   procedure Commit (Self : in out Connection);
+   procedure Roll_Back (Self : in out Connection);
+
+   procedure Begin_Immediate (Self : in out Connection);
+
+   procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
+   procedure End_Isolated (Self : in out Connection) is null;
+   --  After it was committed or rolled back, also by the database
+
+   procedure Raise_Error
+     (State      : SQL_State;
+      Code       : Integer;
+      Message    : UTF_8_String;
+      Origin     : Error_Origin := From_Appserver;
+      Detail     : UTF_8_String := "";
+      Constraint : UTF_8_String := "")
+     with No_Return;
+
+   --  Errors that do not come from the database
+
+   procedure Refuse_Null (Column : Column_Number) with No_Return;
+   procedure Refuse_Range (Column : Column_Number; Into : String) with No_Return;
+
+   function To_Boolean (Value : Integer_64; Column : Column_Number) return Boolean;
+   --  SQL_Error, 22018, unless it is 0 or 1
+
+   function Narrowed (Value : Integer_64; Column : Column_Number) return Integer_32 with Inline;
+   --  SQL_Error, 22003, if it does not fit
+
+   --  What is left of a precondition that does not hold, kept out of the inlined test
+
+   function Refuse_Run return Boolean with No_Inline;
+   function Refuse_Bind
+     (Self : Statement'Class; Parameter : Parameter_Number) return Boolean with No_Inline;
+   function Refuse_Read
+     (Self : Statement'Class; Column : Column_Number) return Boolean with No_Inline;
+
+   function Is_Open (Self : Statement'Class) return Boolean is (Self.Owner /= null);
+
+   function Has_Row (Self : Statement'Class) return Boolean is (Self.Columns > 0);
+
+   function Column_Count (Self : Statement'Class) return Natural is (Self.Columns);
+
+   function Parameter_Count (Self : Statement'Class) return Natural is (Self.Parameters);
+
+   function Is_Streamed (Self : Statement'Class) return Boolean is (Self.Streams);
+
+   function Can_Run (Self : Statement'Class) return Boolean is
+     (Self.Is_Open or else Refuse_Run);
+
+   function Can_Bind (Self : Statement'Class; Parameter : Parameter_Number) return Boolean is
+     ((Parameter <= Self.Parameters and then not Self.Has_Row)
+      or else Refuse_Bind (Self, Parameter));
+
+   function Can_Read (Self : Statement'Class; Column : Column_Number) return Boolean is
+     (Column <= Self.Columns or else Refuse_Read (Self, Column));
+
+   function Is_Pending (Self : Transaction) return Boolean is (Self.Pending);
+
+   function Is_Pending (Self : Savepoint) return Boolean is (Self.Pending);
+
+end Appserver.SQL;

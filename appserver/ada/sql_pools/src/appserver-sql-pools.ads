@@ -1,0 +1,103 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Connections that tasks share, each with the statements that were prepared on it.
+--
+--     package Shops is new Appserver.SQL.Pools
+--       (SQLite.Connection, SQLite.Statement, Open => Open_Shop, Prepare => SQLite.Prepare);
+--     Shop : aliased Shops.Pool (Capacity => 8);
+--     …
+--     declare
+--        Held : Shops.Lease (Shop'Access);
+--     begin
+--        Held.Get (Timeout => 1.0);
+--        declare
+--           Query : Shops.Prepared_Statement :=
+--             Held.Prepared ("SELECT name FROM account WHERE id = ?");
+--        begin
+--           Query.Bind (1, Id);
+--           …
+--
+--  A lease is of one task, and gives its connection back when it leaves scope. A transaction that
+--  is open then is rolled back. A connection that was lost is closed, and opened again for the next
+--  lease. The contract of Get, Release, Discard and of the pool is that of Appserver.Pools.
+
+pragma Ada_2022;
+
+with Ada.Real_Time;
+with Appserver.Pools;
+with Appserver.SQL.Sessions;
+
+generic
+   type Connection is limited new SQL.Connection with private;
+   type Statement is limited new SQL.Statement with private;
+
+   with procedure Open (DB : in out Connection);
+   --  Connects, and makes the session's settings. DB is closed before.
+
+   with procedure Prepare
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
+   --  That of the database
+
+   Kept_Statements : Positive := 64;
+   --  Of each connection, at most; the one whose use is longest ago makes room for a new one
+
+   Check_After : Duration := 10.0;
+   --  A connection that nobody had for so many seconds is asked for an answer before a lease
+
+   Longest_Life : Duration := Duration'Last;
+   --  A connection that has been open for so many seconds is opened anew before a lease
+
+package Appserver.SQL.Pools is
+
+   pragma Assertion_Policy (Pre => Check);
+
+   package Sessions is new SQL.Sessions (Connection, Statement, Prepare, Kept_Statements);
+
+   subtype Prepared_Statement is Sessions.Prepared_Statement;
+
+   --  What the pool holds, and does with it
+
+   type Pooled_Session is limited record
+      Session  : aliased Sessions.Session;
+      Opened   : Ada.Real_Time.Time;
+      Returned : Ada.Real_Time.Time;
+   end record;
+
+   procedure Open_Session (Self : in out Pooled_Session);
+   procedure Close_Session (Self : in out Pooled_Session);
+   procedure Validate_Session (Self : in out Pooled_Session; Is_Valid : in out Boolean);
+   procedure Reset_Session (Self : in out Pooled_Session);
+
+   package Session_Pools is new Appserver.Pools
+     (Pooled_Session, Open_Session, Close_Session, Validate_Session, Reset_Session);
+
+   subtype Pool is Session_Pools.Pool;
+
+   Pool_Closed  : exception renames Session_Pools.Pool_Closed;
+   Pool_Timeout : exception renames Session_Pools.Pool_Timeout;
+   Lease_Error  : exception renames Session_Pools.Lease_Error;
+
+   type Lease is new Session_Pools.Lease with null record;
+
+   function Can_Use (Self : Lease'Class) return Boolean is
+     (Self.Is_Held or else raise Lease_Error with "it holds no connection");
+   --  A precondition
+
+   function DB (Self : Lease) return Sessions.Connection_View is
+     (Sessions.DB (Self.Item.Element.Session))
+     with Pre => Can_Use (Self);
+   --  Not to be kept beyond the lease
+
+   function Prepared (Self : Lease; Text : UTF_8_String) return Prepared_Statement is
+     (Sessions.Prepared (Self.Item.Element.Session, Text))
+     with Pre => Can_Use (Self);
+   --  The connection's statement for Text, prepared if there is none yet; its parameters are null.
+   --  Where that one is in use, another one is prepared, and closed at the end of the scope.
+
+   function Statement_Count (Self : Lease) return Natural is
+     (Self.Item.Element.Session.Statement_Count)
+     with Pre => Can_Use (Self);
+   --  That the connection keeps
+
+end Appserver.SQL.Pools;

@@ -1,0 +1,201 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Ada.Unchecked_Deallocation;
+
+package body Appserver.SQL.Sessions is
+
+   use type Interfaces.Integer_64;
+   use type Interfaces.Unsigned_32;
+
+   procedure Free is new Ada.Unchecked_Deallocation (UTF_8_String, Text_Access);
+   procedure Free is new Ada.Unchecked_Deallocation (Statement, Statement_Access);
+
+   procedure Forget_Statements (Self : in out Session) is
+   begin
+      for Slot of Self.Kept (1 .. Self.Filled) loop
+         Slot.Query.Close;
+         Free (Slot.Text);
+         Slot.Is_In_Use := False;
+         Slot.Visit     := (if Slot.Visit = Natural'Last then 0 else Slot.Visit + 1);
+      end loop;
+      Self.Chains := [others => 0];
+      Self.Filled := 0;
+      Self.In_Use := 0;
+   end Forget_Statements;
+
+   --  The connection first: a server forgets its statements with it, without being asked
+
+   procedure Close (Self : aliased in out Session) is
+   begin
+      Self.DB.Close;
+      Forget_Statements (Self);
+   end Close;
+
+   overriding procedure Finalize (Self : in out Session) is
+   begin
+      Self.DB.Close;
+      Forget_Statements (Self);
+   end Finalize;
+
+   ----------------
+   -- Statements --
+   ----------------
+
+   --  Of the length and 16 bytes: what it finds is compared in full
+
+   function Chain_Of (Text : UTF_8_String) return Chain_Index is
+      Samples : constant := 16;
+      Step    : constant Positive := Text'Length / Samples + 1;
+      Hash    : Interfaces.Unsigned_32 := Interfaces.Unsigned_32 (Text'Length);
+      Place   : Natural := Text'First;
+   begin
+      while Place <= Text'Last loop
+         Hash  := Hash * 31 + Character'Pos (Text (Place));
+         Place := Place + Step;
+      end loop;
+      return Chain_Index ((Hash xor Interfaces.Shift_Right (Hash, 7)) mod 128);
+   end Chain_Of;
+
+   function Slot_Of (Self : Session; Text : UTF_8_String) return Slot_Count is
+      Slot : Slot_Count := Self.Chains (Chain_Of (Text));
+   begin
+      while Slot > 0 and then Self.Kept (Slot).Text.all /= Text loop
+         Slot := Self.Kept (Slot).Next;
+      end loop;
+      return Slot;
+   end Slot_Of;
+
+   procedure Link (Self : in out Session; Slot : Slot_Count) is
+      Chain : Slot_Count renames Self.Chains (Chain_Of (Self.Kept (Slot).Text.all));
+   begin
+      Self.Kept (Slot).Next := Chain;
+      Chain := Slot;
+   end Link;
+
+   procedure Unlink (Self : in out Session; Slot : Slot_Count) is
+      Chain  : Slot_Count renames Self.Chains (Chain_Of (Self.Kept (Slot).Text.all));
+      Before : Slot_Count := Chain;
+   begin
+      if Chain = Slot then
+         Chain := Self.Kept (Slot).Next;
+      else
+         while Self.Kept (Before).Next /= Slot loop
+            Before := Self.Kept (Before).Next;
+         end loop;
+         Self.Kept (Before).Next := Self.Kept (Slot).Next;
+      end if;
+   end Unlink;
+
+   --  0 if all are in use
+
+   function Least_Recent (Self : Session) return Slot_Count is
+      Found : Slot_Count := 0;
+   begin
+      for Slot in 1 .. Self.Filled loop
+         if not Self.Kept (Slot).Is_In_Use
+           and then (Found = 0
+                     or else Self.Kept (Slot).Last_Use < Self.Kept (Found).Last_Use)
+         then
+            Found := Slot;
+         end if;
+      end loop;
+      return Found;
+   end Least_Recent;
+
+   --  A slot for a new text; 0 if there is none. The text is there before it is prepared, which may
+   --  fail: then the next use prepares again.
+
+   procedure Take_Slot (Self : in out Session; Text : UTF_8_String; Slot : out Slot_Count) is
+   begin
+      if Self.Filled < Kept_Statements then
+         Self.Filled := Self.Filled + 1;
+         Slot := Self.Filled;
+      else
+         Slot := Least_Recent (Self);
+         if Slot = 0 then
+            return;
+         end if;
+         Unlink (Self, Slot);
+         Self.Kept (Slot).Query.Close;
+         Free (Self.Kept (Slot).Text);
+      end if;
+      Self.Kept (Slot).Text := new UTF_8_String'(Text);
+      Link (Self, Slot);
+   end Take_Slot;
+
+   function Besides
+     (From : not null Session_Access; Text : UTF_8_String) return Prepared_Statement
+   is
+      Query : Statement_Access := new Statement;
+   begin
+      Prepare (Query.all, From.DB, Text);
+      return Result : Prepared_Statement (Query) do
+         Result.Held.Other := Query;
+      end return;
+   exception
+      when others =>
+         Free (Query);
+         raise;
+   end Besides;
+
+   function Prepared
+     (Self : aliased in out Session; Text : UTF_8_String) return Prepared_Statement
+   is
+      From : constant not null Session_Access := Self'Unchecked_Access;
+      Slot : Slot_Count := Slot_Of (From.all, Text);
+   begin
+      if Slot = 0 then
+         Take_Slot (From.all, Text, Slot);
+      end if;
+      if Slot = 0 or else From.Kept (Slot).Is_In_Use then
+         return Besides (From, Text);
+      end if;
+      declare
+         Kept : Kept_Statement renames From.Kept (Slot);
+      begin
+         if Kept.Query.Is_Open then
+            Kept.Query.Unbind;
+         else
+            Prepare (Kept.Query, From.DB, Text);
+         end if;
+         From.Uses     := From.Uses + 1;
+         From.In_Use   := From.In_Use + 1;
+         Kept.Last_Use := From.Uses;
+         return Result : Prepared_Statement (Kept.Query'Unchecked_Access) do
+            Kept.Is_In_Use := True;
+            Result.Held.Session := From;
+            Result.Held.Kept    := From.Kept (Slot)'Unchecked_Access;
+            Result.Held.Visit   := Kept.Visit;
+         end return;
+      end;
+   end Prepared;
+
+   --  What cannot be left, or what its server forgot, is prepared anew by the next use
+
+   procedure Leave (Query : in out Statement) is
+   begin
+      if SQL.Statement'Class (Query).Is_Stale then
+         Query.Close;
+      elsif Query.Is_Open then
+         Query.Reset;
+      end if;
+   exception
+      when SQL_Error => Query.Close;
+   end Leave;
+
+   overriding procedure Finalize (Self : in out Hold) is
+   begin
+      if Self.Other /= null then
+         Free (Self.Other);
+      elsif Self.Kept /= null and then Self.Kept.Visit = Self.Visit then
+         Leave (Self.Kept.Query);
+         Self.Kept.Is_In_Use := False;
+         Self.Session.In_Use := Self.Session.In_Use - 1;
+      end if;
+      Self.Kept := null;
+   end Finalize;
+
+end Appserver.SQL.Sessions;

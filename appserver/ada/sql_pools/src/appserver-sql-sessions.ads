@@ -1,0 +1,128 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  A connection that keeps the statements prepared on it, found by their texts.
+--
+--     package Sessions is new Appserver.SQL.Sessions
+--       (SQLite.Connection, SQLite.Statement, SQLite.Prepare);
+--     Shop : aliased Sessions.Session;
+--     …
+--     Shop.DB.Open ("shop.db");
+--     declare
+--        Query : Sessions.Prepared_Statement := Shop.Prepared ("SELECT name FROM account");
+--     begin
+--        while Query.Step loop
+--           …
+--
+--  It serves one task at a time. Appserver.SQL.Pools has many of them for many tasks.
+
+pragma Ada_2022;
+
+generic
+   type Connection is limited new SQL.Connection with private;
+   type Statement is limited new SQL.Statement with private;
+
+   with procedure Prepare
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
+   --  That of the database
+
+   Kept_Statements : Positive := 64;
+   --  At most; the one whose use is longest ago makes room for a new one
+
+package Appserver.SQL.Sessions is
+
+   pragma Assertion_Policy (Pre => Check);
+
+   type Session is tagged limited private;
+
+   type Connection_View (Element : not null access Connection) is limited null record
+     with Implicit_Dereference => Element;
+
+   function DB (Self : aliased in out Session) return Connection_View with Inline;
+   --  It is opened and closed by the program
+
+   type Prepared_Statement (Element : not null access Statement) is limited private
+     with Implicit_Dereference => Element;
+   --  Leaves its rows at the end of its scope
+
+   function Prepared
+     (Self : aliased in out Session; Text : UTF_8_String) return Prepared_Statement
+     with Pre  => Can_Use (Self.DB.Element.all),
+          Post => Prepared'Result.Element.Is_Open;
+   --  The statement for Text, prepared if there is none yet; its parameters are null. Where that
+   --  one is in use, another one is prepared, and closed at the end of the scope.
+
+   function Statement_Count (Self : Session) return Natural
+     with Post => Statement_Count'Result <= Kept_Statements;
+   --  That are kept
+
+   function Is_Used (Self : Session) return Boolean;
+   --  Whether a statement is in use
+
+   procedure Close (Self : aliased in out Session)
+     with Post => not Self.DB.Element.Is_Open and then Self.Statement_Count = 0;
+   --  The connection, and all statements. It may be opened again.
+
+private
+
+   type Text_Access is access UTF_8_String;
+   type Statement_Access is access Statement;
+
+   subtype Slot_Count is Natural range 0 .. Kept_Statements;
+
+   --  Visit: changes when the session is closed. Last_Use: counts the session's uses. Next: the
+   --  slot behind it in its chain.
+
+   type Kept_Statement is limited record
+      Query     : aliased Statement;
+      Text      : Text_Access;
+      Is_In_Use : Boolean := False;
+      Visit     : Natural := 0;
+      Last_Use  : Integer_64 := 0;
+      Next      : Slot_Count := 0;
+   end record;
+
+   type Kept_Access is access all Kept_Statement;
+   type Kept_List is array (1 .. Kept_Statements) of aliased Kept_Statement;
+
+   --  By the hash of the text, the first slot of a chain; 0 if there is none
+
+   type Chain_Index is mod 128;
+   type Chain_List is array (Chain_Index) of Slot_Count;
+
+   type Session is new Ada.Finalization.Limited_Controlled with record
+      Kept   : Kept_List;
+      Chains : Chain_List := [others => 0];
+      Filled : Slot_Count := 0;
+      Uses   : Integer_64 := 0;
+      In_Use : Natural := 0;
+      DB     : aliased Connection;
+   end record;
+
+   overriding procedure Finalize (Self : in out Session);
+
+   type Session_Access is access all Session;
+
+   --  Kept is null for a statement that was prepared besides; that is Other
+
+   type Hold is limited new Ada.Finalization.Limited_Controlled with record
+      Session : Session_Access;
+      Kept    : Kept_Access;
+      Visit   : Natural := 0;
+      Other   : Statement_Access;
+   end record;
+
+   overriding procedure Finalize (Self : in out Hold);
+
+   type Prepared_Statement (Element : not null access Statement) is limited record
+      Held : Hold;
+   end record;
+
+   function DB (Self : aliased in out Session) return Connection_View is
+     (Element => Self.DB'Unchecked_Access);
+
+   function Statement_Count (Self : Session) return Natural is (Self.Filled);
+
+   function Is_Used (Self : Session) return Boolean is (Self.In_Use > 0);
+
+end Appserver.SQL.Sessions;

@@ -1,0 +1,544 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+with Ada.Strings.Fixed;
+with Appserver.SQL.SQLite_States;
+with Appserver.SQL.Text_Values;
+with Interfaces.C.Strings;
+with System.Storage_Elements;
+
+package body Appserver.SQL.SQLite is
+
+   use Interfaces.C;
+   use SQLite_Library;
+   use type System.Address;
+
+   function Library_Version return String is (Strings.Value (SQLite_Library.libversion));
+
+   ------------
+   -- Errors --
+   ------------
+
+   --  The connection's latest error, read before the statement that failed is reset: that may
+   --  overwrite it
+
+   procedure Raise_Latest
+     (DB : Database_Handle; Failed : Statement_Handle := No_Statement) with No_Return, No_Inline;
+   procedure Raise_Latest
+     (DB : Database_Handle; Failed : Statement_Handle := No_Statement)
+   is
+      Code    : constant Result_Code  := extended_errcode (DB);
+      Message : constant UTF_8_String := Strings.Value (errmsg (DB));
+      Ignored : Result_Code;
+   begin
+      Ignored := reset (Failed);
+      Raise_Error
+        (SQLite_States.State_Of (Code, Message), Integer (Code), Message, Origin => From_SQLite);
+   end Raise_Latest;
+
+   function Handle_Of (Owner : not null Connection_Reference) return Database_Handle is
+     (Connection (Owner.all).Handle);
+
+   ---------------
+   -- Preparing --
+   ---------------
+
+   --  SQLite takes the first statement of a text. Rest is what it left: nothing but blanks and
+   --  comments may be there.
+
+   procedure Check_Rest (DB : Database_Handle; Rest : System.Address; Length : Natural) is
+      Text      : String (1 .. Length) with Import, Address => Rest;
+      Statement : Statement_Handle;
+      Stop      : System.Address;
+      Result    : constant Result_Code := prepare_v2 (DB, Rest, int (Length), Statement, Stop);
+      Ignored   : Result_Code;
+   begin
+      if Result = OK
+        and then Statement = No_Statement
+        and then Ada.Strings.Fixed.Index (Text, [1 => ASCII.NUL]) = 0
+      then
+         return;
+      end if;
+      Ignored := finalize (Statement);
+      Raise_Error ("42601", 0, "the text holds more than one statement");
+   end Check_Rest;
+
+   --  Length bytes at Text, and a NUL after them if it is Terminated
+
+   function Prepared
+     (DB         : Database_Handle;
+      Text       : System.Address;
+      Length     : Natural;
+      Terminated : Boolean) return Statement_Handle
+   is
+      use System.Storage_Elements;
+
+      Bytes     : constant int := int (Length) + Boolean'Pos (Terminated);
+      Statement : Statement_Handle;
+      Stop      : System.Address;
+      Ignored   : Result_Code;
+      Left      : Storage_Offset;
+   begin
+      if prepare_v2 (DB, Text, Bytes, Statement, Stop) /= OK then
+         Raise_Latest (DB);
+      elsif Statement = No_Statement then
+         Raise_Error ("42601", 0, "the text holds no statement");
+      end if;
+      Left := Storage_Offset (Length) - (Stop - Text);
+      if Left > 0 then
+         begin
+            Check_Rest (DB, Stop, Natural (Left));
+         exception
+            when others =>
+               Ignored := finalize (Statement);
+               raise;
+         end;
+      end if;
+      return Statement;
+   end Prepared;
+
+   --  SQLite copies a text that has no NUL at its end to the heap; the stack is cheaper
+
+   Longest_On_Stack : constant := 4_096;
+
+   function Prepared (DB : Database_Handle; Text : UTF_8_String) return Statement_Handle is
+   begin
+      if Text'Length > Longest_On_Stack then
+         return Prepared (DB, Text'Address, Text'Length, Terminated => False);
+      end if;
+      declare
+         Copy : String (1 .. Text'Length + 1);
+      begin
+         Copy (1 .. Text'Length) := Text;
+         Copy (Copy'Last)        := ASCII.NUL;
+         return Prepared (DB, Copy'Address, Text'Length, Terminated => True);
+      end;
+   end Prepared;
+
+   procedure Prepare
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String) is
+   begin
+      Self.Close;
+      Self.Handle     := Prepared (On.Handle, Text);
+      Self.Parameters := Natural (bind_parameter_count (Self.Handle));
+      Self.Attach (On);
+   end Prepare;
+
+   overriding function Prepare
+     (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class is
+   begin
+      return Result : Statement do
+         Result.Prepare (Self, Text);
+      end return;
+   end Prepare;
+
+   overriding function Use_Text
+     (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class is
+     (Self.Prepare (Text));
+
+   overriding procedure Close (Self : in out Statement) is
+      Ignored : Result_Code;
+   begin
+      if Self.Is_Open then
+         Self.Detach;
+         Ignored     := finalize (Self.Handle);
+         Self.Handle := No_Statement;
+         Self.Ended  := False;
+      end if;
+   end Close;
+
+   -------------
+   -- Binding --
+   -------------
+
+   --  A statement that has run holds no locks, but SQLite lets none be bound before its reset
+
+   procedure Allow_Binding (Self : in out Statement) with Inline;
+   procedure Allow_Binding (Self : in out Statement) is
+   begin
+      if Self.Ended then
+         Self.Reset;
+      end if;
+   end Allow_Binding;
+
+   procedure Check (Self : Statement; Result : Result_Code) with Inline;
+   procedure Check (Self : Statement; Result : Result_Code) is
+   begin
+      if Result /= OK then
+         Raise_Latest (Handle_Of (Self.Owner));
+      end if;
+   end Check;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Integer_64) is
+   begin
+      Allow_Binding (Self);
+      Check (Self, bind_int64 (Self.Handle, int (Parameter), Value));
+   end Bind;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Long_Float) is
+   begin
+      Allow_Binding (Self);
+      Check (Self, bind_double (Self.Handle, int (Parameter), Value));
+   end Bind;
+
+   --  SQLite takes a null address for a null, and an empty text may have one
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String)
+   is
+      Nothing : aliased constant Character := ASCII.NUL;
+      Start   : constant System.Address :=
+        (if Value'Length = 0 then Nothing'Address else Value'Address);
+   begin
+      Allow_Binding (Self);
+      Check
+        (Self, bind_text (Self.Handle, int (Parameter), Start, Value'Length, Transient));
+   end Bind;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time) is
+   begin
+      Self.Bind (Parameter, Text_Values.Image (Text_Values.To_Moment (Value), Decimals => 3));
+   end Bind;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean) is
+   begin
+      Self.Bind (Parameter, Integer_64'(Boolean'Pos (Value)));
+   end Bind;
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob)
+   is
+      Nothing : aliased constant Character := ASCII.NUL;
+      Start   : constant System.Address :=
+        (if Value'Length = 0 then Nothing'Address else Value'Address);
+   begin
+      Allow_Binding (Self);
+      Check
+        (Self, bind_blob (Self.Handle, int (Parameter), Start, Value'Length, Transient));
+   end Bind;
+
+   overriding procedure Bind_Scaled
+     (Self      : in out Statement;
+      Parameter : Parameter_Number;
+      Value     : Integer_64;
+      Scale     : Decimal_Scale) is
+   begin
+      if Scale = 0 then
+         Self.Bind (Parameter, Value);
+      else
+         Self.Bind
+           (Parameter, Text_Values.To_Float (Text_Values.Image (Value, Scale), Parameter));
+      end if;
+   end Bind_Scaled;
+
+   overriding procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number) is
+   begin
+      Allow_Binding (Self);
+      Check (Self, bind_null (Self.Handle, int (Parameter)));
+   end Bind_Null;
+
+   -------------
+   -- Running --
+   -------------
+
+   procedure Fail (Self : in out Statement) with No_Return, No_Inline;
+   procedure Fail (Self : in out Statement) is
+   begin
+      Self.Columns := 0;
+      Raise_Latest (Handle_Of (Self.Owner), Failed => Self.Handle);
+   end Fail;
+
+   --  SQLite may prepare a statement anew, with other columns, but only before its first row. The
+   --  step after the last one runs the statement again: https://sqlite.org/c3ref/step.html
+
+   overriding function Step (Self : in out Statement) return Boolean is
+   begin
+      case step (Self.Handle) is
+         when Row =>
+            if Self.Columns = 0 then
+               Self.Columns := Natural (data_count (Self.Handle));
+            end if;
+            return True;
+         when Done =>
+            Self.Columns := 0;
+            Self.Ended   := True;
+            return False;
+         when others =>
+            Fail (Self);
+      end case;
+   end Step;
+
+   overriding procedure Execute (Self : in out Statement) is
+   begin
+      while Self.Step loop
+         null;
+      end loop;
+   end Execute;
+
+   --  The result only repeats the error of the latest step
+
+   overriding procedure Reset (Self : in out Statement) is
+      Ignored : Result_Code;
+   begin
+      Self.Columns := 0;
+      Self.Ended   := False;
+      Ignored      := reset (Self.Handle);
+   end Reset;
+
+   overriding procedure Unbind (Self : in out Statement) is
+      Ignored : Result_Code;
+   begin
+      Self.Reset;
+      Ignored := clear_bindings (Self.Handle);
+   end Unbind;
+
+   -------------
+   -- Reading --
+   -------------
+
+   overriding function Is_Null (Self : Statement; Column : Column_Number) return Boolean is
+     (column_type (Self.Handle, int (Column) - 1) = Null_Type);
+
+   --  SQLite reads a null as zero, so only a zero needs a look at the type
+
+   procedure Check_Zero (Self : Statement; Column : Column_Number) with No_Inline;
+   procedure Check_Zero (Self : Statement; Column : Column_Number) is
+   begin
+      if Self.Is_Null (Column) then
+         Refuse_Null (Column);
+      end if;
+   end Check_Zero;
+
+   overriding function As_Integer_64
+     (Self : Statement; Column : Column_Number) return Integer_64
+   is
+      use type Interfaces.Integer_64;
+
+      Value : constant Integer_64 := column_int64 (Self.Handle, int (Column) - 1);
+   begin
+      if Value = 0 then
+         Check_Zero (Self, Column);
+      end if;
+      return Value;
+   end As_Integer_64;
+
+   overriding function As_Integer_32
+     (Self : Statement; Column : Column_Number) return Integer_32 is
+     (Narrowed (Self.As_Integer_64 (Column), Column));
+
+   overriding function As_Float
+     (Self : Statement; Column : Column_Number) return Long_Float
+   is
+      Value : constant Long_Float := column_double (Self.Handle, int (Column) - 1);
+   begin
+      if Value = 0.0 then
+         Check_Zero (Self, Column);
+      end if;
+      return Value;
+   end As_Float;
+
+   --  The length is known only after the text was converted to UTF-8
+
+   overriding function As_Text
+     (Self : Statement; Column : Column_Number) return UTF_8_String
+   is
+      Start : constant System.Address := column_text (Self.Handle, int (Column) - 1);
+   begin
+      if Start = System.Null_Address then
+         Check_Zero (Self, Column);
+         Raise_Latest (Handle_Of (Self.Owner));
+      end if;
+      declare
+         Text : String (1 .. Natural (column_bytes (Self.Handle, int (Column) - 1)))
+           with Import, Address => Start;
+      begin
+         return Text;
+      end;
+   end As_Text;
+
+   overriding function As_Time
+     (Self : Statement; Column : Column_Number) return Ada.Calendar.Time is
+     (Text_Values.To_Time (Self.As_Text (Column), Column));
+
+   overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean is
+     (To_Boolean (Self.As_Integer_64 (Column), Column));
+
+   --  An empty one has no address either
+
+   overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob is
+      Start  : constant System.Address := column_blob (Self.Handle, int (Column) - 1);
+      Length : constant int := column_bytes (Self.Handle, int (Column) - 1);
+   begin
+      if Start = System.Null_Address then
+         Check_Zero (Self, Column);
+         return [1 .. 0 => 0];
+      end if;
+      declare
+         Bytes : Blob (1 .. Ada.Streams.Stream_Element_Offset (Length))
+           with Import, Address => Start;
+      begin
+         return Bytes;
+      end;
+   end As_Blob;
+
+   overriding function As_Scaled
+     (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64 is
+     (if column_type (Self.Handle, int (Column) - 1) = Float_Type
+      then Text_Values.Rounded (Self.As_Float (Column), Scale, Column)
+      else Text_Values.To_Scaled (Self.As_Text (Column), Scale, Column));
+
+   overriding function Column_Name
+     (Self : Statement; Column : Column_Number) return UTF_8_String is
+     (Strings.Value (column_name (Self.Handle, int (Column) - 1)));
+
+   -----------------
+   -- Connections --
+   -----------------
+
+   overriding function Is_Open (Self : Connection) return Boolean is
+     (Self.Handle /= No_Database);
+
+   Open_Flags : constant array (Open_Mode) of int :=
+     [Read_Only  => Open_Read_Only,
+      Read_Write => Open_Read_Write,
+      Create     => Open_Read_Write + Open_Create];
+
+   --  Also when it fails there is a handle, which holds the error
+
+   procedure Open
+     (Self : in out Connection; Name : UTF_8_String; Mode : Open_Mode := Create)
+   is
+      DB      : Database_Handle;
+      Ignored : Result_Code;
+   begin
+      if open_v2 (To_C (Name), DB, Open_Flags (Mode)) /= OK then
+         begin
+            Raise_Latest (DB);
+         exception
+            when others =>
+               Ignored := close_v2 (DB);
+               raise;
+         end;
+      end if;
+      Self.Handle := DB;
+   end Open;
+
+   procedure Set_Busy_Timeout (Self : in out Connection; Wait : Busy_Wait) is
+   begin
+      if busy_timeout (Self.Handle, int (Wait * 1_000)) /= OK then
+         Raise_Latest (Self.Handle);
+      end if;
+   end Set_Busy_Timeout;
+
+   overriding procedure Execute (Self : in out Connection; Text : UTF_8_String) is
+      Command : Statement;
+   begin
+      Command.Prepare (Self, Text);
+      Command.Execute;
+   end Execute;
+
+   overriding function Rows_Affected (Self : Connection) return Integer_64 is
+     (changes64 (Self.Handle));
+
+   overriding function Last_Insert_Id (Self : in out Connection) return Integer_64 is
+     (last_insert_rowid (Self.Handle));
+
+   overriding function In_Autocommit (Self : Connection) return Boolean is
+     (get_autocommit (Self.Handle) /= 0);
+
+   overriding procedure Cancel (Self : Connection) is
+   begin
+      if Self.Is_Open then
+         interrupt (Self.Handle);
+      end if;
+   end Cancel;
+
+   overriding procedure Close (Self : in out Connection) is
+      Ignored : Result_Code;
+   begin
+      if not Self.Is_Open then
+         return;
+      end if;
+      Self.Close_Statements;
+      for Command of Self.Commands loop
+         Ignored := finalize (Command);
+         Command := No_Statement;
+      end loop;
+      Ignored     := close_v2 (Self.Handle);
+      Self.Handle := No_Database;
+      Self.Is_Query_Only := False;
+   end Close;
+
+   procedure Run (Self : in out Connection; Command : Transaction_Command; Text : UTF_8_String) is
+      Handle  : Statement_Handle renames Self.Commands (Command);
+      Ignored : Result_Code;
+   begin
+      if Handle = No_Statement then
+         Handle := Prepared (Self.Handle, Text);
+      end if;
+      if step (Handle) /= Done then
+         Raise_Latest (Self.Handle, Failed => Handle);
+      end if;
+      Ignored := reset (Handle);
+   end Run;
+
+   overriding procedure Begin_Transaction (Self : in out Connection) is
+   begin
+      Run (Self, Begin_It, "BEGIN");
+   end Begin_Transaction;
+
+   overriding procedure Begin_Immediate (Self : in out Connection) is
+   begin
+      Run (Self, Begin_It_At_Once, "BEGIN IMMEDIATE");
+   end Begin_Immediate;
+
+   function Is_Query_Only (Self : in out Connection) return Boolean is
+      Query : Statement;
+   begin
+      Query.Prepare (Self, "PRAGMA query_only");
+      return Query.Step and then Query.As_Boolean (1);
+   end Is_Query_Only;
+
+   --  SQLite serializes all transactions: every level is kept
+
+   overriding procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode)
+   is
+      pragma Unreferenced (Level);
+   begin
+      if Mode = Read_Only and then not Is_Query_Only (Self) then
+         Self.Execute ("PRAGMA query_only = 1");
+         Self.Is_Query_Only := True;
+      end if;
+      Self.Begin_Transaction;
+   exception
+      when others =>
+         Self.End_Isolated;
+         raise;
+   end Begin_Isolated;
+
+   overriding procedure End_Isolated (Self : in out Connection) is
+   begin
+      if Self.Is_Query_Only then
+         Self.Is_Query_Only := False;
+         Self.Execute ("PRAGMA query_only = 0");
+      end if;
+   end End_Isolated;
+
+   overriding procedure Commit (Self : in out Connection) is
+   begin
+      Run (Self, Commit_It, "COMMIT");
+   end Commit;
+
+   overriding procedure Roll_Back (Self : in out Connection) is
+   begin
+      Run (Self, Roll_It_Back, "ROLLBACK");
+   end Roll_Back;
+
+end Appserver.SQL.SQLite;

@@ -1,0 +1,143 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  SQLite databases, through the system's SQLite library.
+--
+--  A connection is a file that is open; its operations, and a statement's, are those of
+--  Appserver.SQL. Its settings are SQLite's defaults, but for those that the program sets.
+
+pragma Ada_2022;
+
+private with Appserver.SQL.SQLite_Library;
+
+package Appserver.SQL.SQLite is
+
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
+
+   function Library_Version return String;
+   --  Of the library that the program runs on, as in "3.40.1"
+
+   type Connection is new SQL.Connection with private;
+   type Statement is new SQL.Statement with private;
+
+   --  The operations of Appserver.SQL, as they are there
+
+   overriding function Is_Open (Self : Connection) return Boolean with Inline;
+   overriding function Is_Connected (Self : Connection) return Boolean is (Self.Is_Open);
+   overriding function Prepare
+     (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
+   overriding function Use_Text
+     (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
+   overriding procedure Execute (Self : in out Connection; Text : UTF_8_String);
+   overriding function Rows_Affected (Self : Connection) return Integer_64;
+   overriding function Last_Insert_Id (Self : in out Connection) return Integer_64;
+   overriding function In_Autocommit (Self : Connection) return Boolean;
+   overriding procedure Cancel (Self : Connection);
+   overriding procedure Close (Self : in out Connection);
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Integer_64) with Inline;
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Long_Float) with Inline;
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time);
+   --  As text, as in "2026-11-21 09:15:00.123": SQLite's own date functions know milliseconds
+
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean);
+   overriding procedure Bind
+     (Self : in out Statement; Parameter : Parameter_Number; Value : Blob);
+   overriding procedure Bind_Scaled
+     (Self      : in out Statement;
+      Parameter : Parameter_Number;
+      Value     : Integer_64;
+      Scale     : Decimal_Scale);
+   --  As the nearest floating-point value: SQLite has no decimals
+
+   overriding procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number);
+   overriding function Step (Self : in out Statement) return Boolean with Inline;
+   overriding procedure Execute (Self : in out Statement) with Inline;
+   overriding procedure Reset (Self : in out Statement) with Inline;
+   overriding procedure Unbind (Self : in out Statement);
+   overriding procedure Close (Self : in out Statement);
+   overriding function Is_Null (Self : Statement; Column : Column_Number) return Boolean;
+   overriding function As_Integer_32
+     (Self : Statement; Column : Column_Number) return Integer_32 with Inline;
+   overriding function As_Integer_64
+     (Self : Statement; Column : Column_Number) return Integer_64 with Inline;
+   overriding function As_Float
+     (Self : Statement; Column : Column_Number) return Long_Float with Inline;
+   overriding function As_Text
+     (Self : Statement; Column : Column_Number) return UTF_8_String;
+   overriding function As_Time
+     (Self : Statement; Column : Column_Number) return Ada.Calendar.Time;
+   overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean;
+   overriding function As_Blob (Self : Statement; Column : Column_Number) return Blob;
+   overriding function As_Scaled
+     (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64;
+   overriding function Column_Name
+     (Self : Statement; Column : Column_Number) return UTF_8_String;
+
+   --  What SQLite has besides
+
+   type Open_Mode is (Read_Only, Read_Write, Create);
+   --  Create: to read and write, and the file is made if it is missing
+
+   procedure Open
+     (Self : in out Connection; Name : UTF_8_String; Mode : Open_Mode := Create)
+     with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
+          Post => Self.Is_Open;
+   --  Name is a file's, or ":memory:". SQL_Error, 08001, if it cannot be opened; SQLite reads
+   --  the file with the first statement, so one that is no database shows only there, as XX001.
+
+   subtype Busy_Wait is Duration range 0.0 .. 2_000_000.0;
+
+   procedure Set_Busy_Timeout (Self : in out Connection; Wait : Busy_Wait)
+     with Pre => Can_Use (Self);
+   --  How long a statement waits, to the millisecond, for other connections' locks before it
+   --  raises SQL_Error, 55P03; not at all unless set
+
+   procedure Prepare
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
+     with Pre  => Can_Use (On),
+          Post => Self.Is_Open;
+   --  Text is one SQL statement. What Self held before is released.
+
+   procedure Use_Text
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
+     renames Prepare;
+   --  There is no server to keep a statement: this is the same
+
+private
+
+   --  BEGIN, COMMIT and ROLLBACK stay prepared from their first use on. Is_Query_Only: for the
+   --  transaction that is open.
+
+   type Transaction_Command is (Begin_It, Begin_It_At_Once, Commit_It, Roll_It_Back);
+
+   type Command_Handles is array (Transaction_Command) of SQLite_Library.Statement_Handle;
+
+   type Connection is new SQL.Connection with record
+      Handle        : SQLite_Library.Database_Handle := SQLite_Library.No_Database;
+      Commands      : Command_Handles := [others => SQLite_Library.No_Statement];
+      Is_Query_Only : Boolean := False;
+   end record;
+
+   overriding procedure Begin_Transaction (Self : in out Connection);
+   overriding procedure Commit (Self : in out Connection);
+   overriding procedure Roll_Back (Self : in out Connection);
+   overriding procedure Begin_Immediate (Self : in out Connection);
+   overriding procedure Begin_Isolated
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
+   overriding procedure End_Isolated (Self : in out Connection);
+
+   --  Ended: it ran to its end, and was not reset since
+
+   type Statement is new SQL.Statement with record
+      Handle : SQLite_Library.Statement_Handle := SQLite_Library.No_Statement;
+      Ended  : Boolean := False;
+   end record;
+
+end Appserver.SQL.SQLite;

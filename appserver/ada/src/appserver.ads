@@ -1,9 +1,0 @@
---  SPDX-License-Identifier: Apache-2.0
---
---  Building blocks for application servers: each child holds one of them.
-
-package Appserver with Pure is
-
-   Version : constant String := "0.1.0";
-
-end Appserver;
