@@ -6,6 +6,7 @@ use crate::case::{Case, Factor};
 use crate::experiment::{self, Experiment};
 use crate::file::Count;
 use crate::serving;
+use lab_model::point_load::{CLOSED, LOAD};
 use lab_model::{
     Kind, Measure, Plan, Point, Serving, Subject, SubjectId, Target, TargetId, Work, Writes,
 };
@@ -296,8 +297,22 @@ impl Selection {
         };
         let kept = kept
             .into_iter()
-            .filter(|x| !few || wanted.contains(&Some(**x)));
+            .filter(|x| !few || wanted.contains(&Some(**x)) || self.finds_peak(case, factors, **x));
         Ok(kept.copied().map(Some).collect())
+    }
+
+    /// Whether parts of a peak are offered at a sweep value, so that the closed loop is needed there.
+    fn finds_peak(&self, case: &Case, factors: &[(String, String)], x: u64) -> bool {
+        let has_part = |values: &[String]| values.iter().any(|value| value.ends_with('%'));
+        let load = case.factors.iter().find(|f| f.name == LOAD);
+        let offered = load.is_some_and(|load| match self.asked(LOAD) {
+            Some(asked) => asked == ["all"] || asked.iter().any(|value| value.ends_with('%')),
+            None => has_part(&load.values),
+        });
+        let is_closed = factors
+            .iter()
+            .any(|(name, value)| name == LOAD && value == CLOSED);
+        offered && is_closed && case.thin.get(LOAD).is_some_and(|kept| kept.contains(&x))
     }
 
     fn factor_choices(

@@ -9,6 +9,8 @@ mod footprints;
 pub(crate) mod judge;
 mod levels;
 pub(crate) mod load;
+mod load_means;
+mod load_pairs;
 mod means;
 pub(crate) mod observed;
 mod parts;

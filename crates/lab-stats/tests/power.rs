@@ -53,7 +53,7 @@ fn so_many_blocks_find_the_difference_as_often_as_is_said() {
     for (i, kind) in kinds.iter().enumerate() {
         let place = kind.place(i as u64, 200);
         let blocks = kind.blocks(&place).unwrap();
-        let all = documents::runs(400, if kind.points > 1 { 40 } else { 150 });
+        let all = documents::runs(400, if kind.points > 1 { 10 } else { 60 });
         let found = |seed: &u64| kind.finds(blocks, (i as u64 + 1) << 32 | seed);
         let found = (0..all).filter(found).count();
         let part = found as f64 / all as f64;

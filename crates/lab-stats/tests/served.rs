@@ -291,11 +291,22 @@ fn three_blocks_decide_what_is_plain() {
 }
 
 #[test]
+fn a_late_generator_is_one_warning() {
+    let mut run = World::new(&[2.0, 1.0, 1.5]).run(1, 12);
+    for slice in run.blocks.iter_mut().flat_map(|b| &mut b.slices) {
+        slice.lag = Counts(vec![(3_000_000, slice.served)]);
+    }
+    let late = results(&run).warnings.into_iter();
+    let late: Vec<_> = late.filter(|w| w.kind.name() == "late").collect();
+    assert_eq!(late.len(), 1, "{late:?}");
+    assert!(late[0].text.len() < 600, "{}", late[0].text);
+}
+
+#[test]
 fn warnings_are_few_however_many_points_there_are() {
     let mut run = World::new(&[2.0, 1.0, 1.5]).run(1, 12);
     for slice in run.blocks.iter_mut().flat_map(|b| &mut b.slices) {
         slice.errors = vec![(ErrorKind::Reset, 1), (ErrorKind::Timeout, 2)];
-        slice.lag = Counts(vec![(3_000_000, slice.served)]);
         slice.offered += slice.offered / 10 + 3;
     }
     run.settings.push(Setting {
@@ -306,7 +317,7 @@ fn warnings_are_few_however_many_points_there_are() {
     });
     let results = results(&run);
     let kinds: Vec<&str> = results.warnings.iter().map(|w| w.kind.name()).collect();
-    for kind in ["errors", "late", "overloaded", "shared-cores"] {
+    for kind in ["errors", "overloaded", "shared-cores"] {
         assert_eq!(
             kinds.iter().filter(|k| **k == kind).count(),
             1,

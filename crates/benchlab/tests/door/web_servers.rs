@@ -177,7 +177,9 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
         );
         for slice in &slices {
             let label = plan.label(slice.point);
-            assert!(slice.served > 0, "{name} at {label}");
+            // Of requests that are due at random none may be due in so short a turn.
+            let due = !plan.is_open(slice.point);
+            assert!(slice.served > 0 || !due, "{name} at {label}");
             assert_eq!(
                 (slice.offered, &slice.errors),
                 (slice.served, &Vec::new()),
@@ -223,25 +225,24 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
 #[track_caller]
 fn halves_are_halves(run: &Run, slices: &[&Slice]) {
     let plan = run.plan.as_ref().unwrap();
-    let rate = |of: fn(&Slice) -> (u64, u64), point: usize| {
+    let sums = |of: fn(&Slice) -> (u64, u64), point: usize| {
         let here = slices.iter().filter(|s| s.point == point);
         let sum = |(n, ns): (u64, u64), (more, in_ns)| (n + more, ns + in_ns);
         let (count, ns) = here.map(|s| of(s)).fold((0, 0), sum);
-        count as f64 * 1e9 / ns as f64
+        (count as f64, ns as f64 / 1e9)
     };
     let halves = (0..plan.points.len()).filter(|&p| plan.part_of_peak(p).is_some());
     let mut seen = 0;
     for half in halves {
         let peak = plan
             .peak_points(half)
-            .map(|p| rate(|s| (s.served, s.served_in_ns()), p))
-            .fold(0.0, f64::max);
-        let offered = rate(|s| (s.offered, s.wall_ns), half);
-        // A visit is cut to whole requests: of the slow ones five.
-        assert!(
-            (0.35..0.65).contains(&(offered / peak)),
-            "{offered} of {peak}"
-        );
+            .map(|p| sums(|s| (s.served, s.served_in_ns()), p))
+            .fold(0.0, |most, (served, s)| f64::max(most, served / s));
+        let (offered, s) = sums(|s| (s.offered, s.wall_ns), half);
+        let due = peak / 2.0 * s;
+        // Arrivals are random: four standard deviations, and a tenth for the peak's own error.
+        let room = 4.0 * due.sqrt() + 0.1 * due + 1.0;
+        assert!((offered - due).abs() < room, "{offered} of {due}");
         seen += 1;
     }
     assert_eq!(seen, 6, "each number of connections, kept alive and not");
@@ -450,7 +451,9 @@ fn what_only_servers_have_is_refused_elsewhere_and_the_other_way_round() {
 fn a_part_of_a_peak_needs_the_load_that_finds_it() {
     let project = project(&["honest"]);
     let ended = project.run_blocks("1", "1", &["--cases", "json", "--set", "load=50%"]);
-    ended.expect(2).says(&["ask for `load=closed` too"]);
+    ended
+        .expect(2)
+        .says(&["ask for `load=closed` over as many connections too"]);
 }
 
 #[test]

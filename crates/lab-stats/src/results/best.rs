@@ -4,7 +4,7 @@
 use super::compare::Family;
 use super::judge::{Basis, noise_floor};
 use super::levels::Blocks;
-use super::load::by_block;
+use super::load_means::by_block;
 use super::{Best, Over, Ranking};
 use crate::load::visits::Visits;
 use crate::order;

@@ -127,7 +127,15 @@ fn secrets_are_sent_and_kept_nowhere() {
 fn several_urls_have_their_weights() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let urls = [web.url("/a"), web.url("/b")];
-    let more = ["--weights", "3,1", "--body", "x=1", "--rate", "200"];
+    let more = [
+        "--weights",
+        "3,1",
+        "--body",
+        "x=1",
+        "--rate",
+        "200",
+        "--even",
+    ];
     place.load(&[&urls[0], &urls[1]], &more).expect(0);
     let seen = web.seen();
     assert!(

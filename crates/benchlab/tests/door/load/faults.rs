@@ -51,7 +51,9 @@ fn errors_are_counted_by_kind() {
 fn what_was_due_is_served_or_an_error() {
     for manner in [Manner::Hangs, Manner::Dies, Manner::Slow(20)] {
         let (place, web) = (Place::new(), Web::after(20, manner));
-        place.load(&[&web.url("/")], &["--rate", "1000"]).expect(0);
+        place
+            .load(&[&web.url("/")], &["--rate", "1000", "--even"])
+            .expect(0);
         let run = place.0.load();
         let (served, errors) = sums(&run);
         let failed: u64 = errors.iter().map(|(_, n)| n).sum();

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a request costs servers over several points, and what a connection for each request costs them.
+
+use super::Effect;
+use super::compare::Family;
+use super::judge::Basis;
+use super::levels::Blocks;
+use super::load_pairs::RATES;
+use super::means::{Scope, effect, overall};
+use crate::load::visits::{Visit, Visits};
+use crate::refusals::failed;
+use lab_model::point_load::KEEP_ALIVE;
+use lab_model::{Metric, Plan, PointId, SubjectId};
+
+type Place = (SubjectId, PointId);
+
+/// The cases of a plan one by one, and all of them together if they are several.
+fn cases(plan: &Plan) -> impl Iterator<Item = Option<usize>> {
+    let all = (plan.cases.len() > 1).then_some(None);
+    (0..plan.cases.len()).map(Some).chain(all)
+}
+
+/// The points of a case, or of all, at which servers are asked as fast as they answer.
+fn closed_points(
+    plan: &Plan,
+    case: Option<usize>,
+    keep_alive: bool,
+) -> impl Iterator<Item = PointId> {
+    (0..plan.points.len()).filter(move |&point| {
+        case.is_none_or(|case| plan.points[point].case == case)
+            && !plan.is_open(point)
+            && plan.keeps_alive(point) == keep_alive
+    })
+}
+
+pub(super) fn by_block(
+    visits: &Visits,
+    (subject, point): Place,
+    value: impl Fn(&Visit) -> Option<f64>,
+) -> Blocks {
+    let visits = visits.of(subject, point);
+    visits.map(|visit| visit.and_then(&value)).collect()
+}
+
+/// Asks what a request costs a server, by case, then with and without keep-alive.
+pub(super) fn over_points(family: &mut Family, visits: &Visits) {
+    let plan = family.basis.plan;
+    let logs = |subject, point| -> Blocks {
+        let of = |subject| by_block(visits, (subject, point), |v| v.server_ns_per_request());
+        let both = of(plan.baseline).into_iter().zip(of(subject));
+        both.map(|(base, mine)| Some((mine? / base?).ln()))
+            .collect()
+    };
+    let scopes = cases(plan).flat_map(|case| [true, false].map(|keep_alive| (case, keep_alive)));
+    for (case, keep_alive) in scopes {
+        let scope = Scope {
+            metric: Metric::SERVER_CPU,
+            case,
+            keep_alive: Some(keep_alive),
+            points: closed_points(plan, case, keep_alive).collect(),
+            with_control: true,
+        };
+        overall(family, &scope, logs);
+    }
+}
+
+/// What it costs a server that each request has a connection of its own: by case, then server, then metric, over
+/// all numbers of connections that there are both with and without keep-alive.
+pub(super) fn reconnects(basis: &Basis, visits: &Visits) -> Vec<Effect> {
+    let plan = basis.plan;
+    let places = cases(plan).flat_map(|case| plan.compared().map(move |s| (case, s)));
+    let of = |(case, subject): (Option<usize>, SubjectId)| {
+        let pairs = with_and_without(basis, case, subject);
+        RATES.iter().filter_map(move |metric| {
+            let value = |visit: &Visit| visit.value(metric);
+            effect(
+                basis,
+                (subject, metric),
+                (KEEP_ALIVE, case),
+                pairs.clone(),
+                |point| by_block(visits, (subject, point), value),
+            )
+        })
+    };
+    places.flat_map(of).collect()
+}
+
+fn with_and_without(
+    basis: &Basis,
+    case: Option<usize>,
+    subject: SubjectId,
+) -> Vec<(PointId, PointId)> {
+    let plan = basis.plan;
+    let able =
+        |&point: &PointId| plan.takes_part(subject, point) && !failed(basis.run, subject, point);
+    let kept = |point: PointId| {
+        let mut kept = closed_points(plan, Some(plan.points[point].case), true).filter(able);
+        kept.find(|&kept| plan.connections(kept) == plan.connections(point))
+    };
+    let without = closed_points(plan, case, false).filter(able);
+    without
+        .filter_map(|point| Some((kept(point)?, point)))
+        .collect()
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How servers under load compare at a point: which metrics are compared there, and what of it is said.
+
+use super::compare::{Family, Pair, Pooled, Question};
+use super::levels::{Blocks, Levels};
+use super::{Cell, Key, Shift};
+use crate::analysis::Verdict;
+use crate::load::quantiles::{self, Tails};
+use crate::load::visits::{self, Visit, Visits, per_10_000};
+use crate::load::{OWN_LATENCY, hidden, is_generators};
+use lab_model::{Metric, Plan, PointId, SubjectId};
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+type Place = (SubjectId, PointId);
+
+static IN_TURNS: [Metric; 6] = [
+    Metric::THROUGHPUT,
+    Metric::P50,
+    Metric::P90,
+    Metric::P99,
+    Metric::P999,
+    Metric::SERVER_CPU,
+];
+
+pub(super) static RATES: [Metric; 2] = [Metric::THROUGHPUT, Metric::SERVER_CPU];
+
+static LATENCIES: [Metric; 3] = [Metric::P50, Metric::P90, Metric::P99];
+
+/// In a closed loop who stalls is asked less, so that its tail is no user's.
+static CLOSED: [Metric; 3] = [Metric::THROUGHPUT, Metric::P50, Metric::SERVER_CPU];
+
+/// The metrics in which servers are compared at a point. Those that the lab starts are each offered a rate
+/// of its own in an open loop, so that their throughputs say nothing there; and in a closed loop, in which
+/// who stalls is asked less, their response times do not.
+fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
+    match (plan.serving(), plan.is_open(point)) {
+        (None, true) => &IN_TURNS,
+        (None, false) => &CLOSED,
+        (Some(_), true) => &LATENCIES,
+        (Some(_), false) => &RATES,
+    }
+}
+
+/// Asks how servers compare at every point, in every metric that both have.
+///
+/// Of rates and costs each block yields the logarithm of subject / baseline of all its slices together:
+/// passes are mirrored, so drift cancels. Percentiles are those of all requests of all blocks; of an overloaded server
+/// there are none.
+pub(super) fn ask<'v>(
+    family: &mut Family<'v, '_>,
+    visits: &'v Visits,
+    overloaded: &HashSet<Place>,
+) -> Vec<Shift> {
+    let plan = family.basis.plan;
+    let mut shifts = Vec::new();
+    for point in 0..plan.points.len() {
+        let (percentiles, rates): (Vec<Metric>, Vec<Metric>) = metrics(plan, point)
+            .iter()
+            .cloned()
+            .partition(|metric| per_10_000(metric).is_some());
+        let ranked = ranked(plan, point);
+        let question = Question {
+            point: Some(point),
+            judged: &rates,
+            ranked,
+        };
+        family.at(&question, |subject, metric| {
+            against(visits, (subject, plan.baseline), point, metric).into()
+        });
+        // The distributions of a pair serve all of its percentiles.
+        let known: RefCell<HashMap<SubjectId, Option<Both>>> = RefCell::default();
+        family.pooled(point, &percentiles, ranked, |(subject, other), metric| {
+            let part = per_10_000(metric)?;
+            if [subject, other]
+                .iter()
+                .any(|&s| overloaded.contains(&(s, point)))
+            {
+                return None;
+            }
+            let mut known = known.borrow_mut();
+            let both = known.entry(subject).or_insert_with(|| {
+                let blocks = in_both(visits, (other, subject), point)?;
+                let tails = Tails::alike(
+                    plan.measure.alpha,
+                    blocks.each_ref().map(Vec::as_slice),
+                    |s| &s.response,
+                );
+                Some((blocks, Rc::new(tails)))
+            });
+            let (blocks, tails) = both.as_ref()?;
+            if blocks.iter().any(|blocks| lacks(blocks, part)) {
+                return None;
+            }
+            let tails = Rc::clone(tails);
+            Some(Pooled {
+                has_interval: tails.iter().all(|tails| tails.has_interval(part)),
+                ratio: Box::new(move |alpha| quantiles::ratio(&tails, part, alpha)),
+            })
+        });
+        if plan.is_open(point) {
+            let known = known.into_inner().into_iter();
+            let shift = |(subject, both): (SubjectId, Option<Both>)| {
+                let parts = quantiles::shift(&both?.1, plan.measure.alpha);
+                (parts.len() > 1).then_some(Shift {
+                    subject,
+                    point,
+                    parts,
+                })
+            };
+            shifts.extend(known.filter_map(shift));
+        }
+    }
+    shifts.sort_by_key(|shift| (shift.point, shift.subject));
+    shifts
+}
+
+/// The blocks that two servers have both, and their distributions.
+type Both<'v, 'r> = ([Vec<&'v Visit<'r>>; 2], Rc<[Tails; 2]>);
+
+/// The blocks of two servers that have both.
+fn in_both<'v, 'r>(
+    visits: &'v Visits<'r>,
+    (first, second): (SubjectId, SubjectId),
+    point: PointId,
+) -> Option<[Vec<&'v Visit<'r>>; 2]> {
+    let both = visits.of(first, point).zip(visits.of(second, point));
+    let (a, b): (Vec<_>, Vec<_>) = both.filter_map(|(a, b)| Some((a?, b?))).unzip();
+    (!a.is_empty()).then_some([a, b])
+}
+
+/// Whether errors take the place of a percentile, or there are too few requests for it.
+fn lacks(blocks: &[&Visit], per_10_000: u32) -> bool {
+    let [served, failed] = [
+        visits::total(blocks, |v| v.served),
+        visits::total(blocks, |v| v.failed()),
+    ];
+    hidden(failed, served, per_10_000) || !quantiles::is_given(served as f64, per_10_000)
+}
+
+/// In what all servers are compared with each other: what the report tells of each point.
+fn ranked(plan: &Plan, point: PointId) -> &'static [Metric] {
+    match (plan.serving(), plan.is_open(point)) {
+        (None, _) => metrics(plan, point),
+        (Some(_), true) => &LATENCIES,
+        (Some(_), false) => &[],
+    }
+}
+
+/// Whether a percentile of a server or of the baseline is the generator's by more than a tenth: two servers are not
+/// alike for being hidden by the same generator.
+pub(super) fn is_the_generators(
+    plan: &Plan,
+    levels: &Levels,
+    Key {
+        subject,
+        point,
+        metric,
+    }: &Key,
+) -> bool {
+    let lag = OWN_LATENCY.iter().find(|(response, _)| response == metric);
+    let Some((load, (response, lag))) = plan.load().zip(lag) else {
+        return false;
+    };
+    [*subject, plan.baseline].into_iter().any(|subject| {
+        let of = |metric: &Metric| {
+            let of = |cell: &&Cell| {
+                (cell.key.subject, cell.key.point, &cell.key.metric) == (subject, *point, metric)
+            };
+            levels.cells.iter().find(of).map(|cell| cell.value.value())
+        };
+        let both = of(response).zip(of(lag));
+        both.is_some_and(|(response, lag)| is_generators(load, response, lag))
+    })
+}
+
+/// Whether a throughput says something of the servers. Where the generator was the limit of the one
+/// that is ahead, the difference is at least as great, and the verdict holds; otherwise it is the
+/// generator that was compared.
+pub(super) fn is_the_servers(plan: &Plan, limited: &HashSet<Place>, pair: &Pair) -> bool {
+    let found = &pair.comparison;
+    let Some(point) = found.key.point else {
+        return true;
+    };
+    let limited = |subject| limited.contains(&(subject, point));
+    match (limited(plan.baseline), limited(found.key.subject)) {
+        _ if found.key.metric != Metric::THROUGHPUT => true,
+        (false, false) => true,
+        (true, false) => found.verdict == Some(Verdict::Slower),
+        (false, true) => found.verdict == Some(Verdict::Faster),
+        (true, true) => false,
+    }
+}
+
+/// For each block with both servers the logarithm of one's / the other's; nothing where some of them lacks the
+/// metric.
+fn against(
+    visits: &Visits,
+    (subject, baseline): (SubjectId, SubjectId),
+    point: PointId,
+    metric: &Metric,
+) -> Blocks {
+    let both = visits.of(subject, point).zip(visits.of(baseline, point));
+    let log = |a: &Visit, b: &Visit| Some((a.value(metric)? / b.value(metric)?).ln());
+    let logs = both.map(|(a, b)| Some((a?, b?)).map(|(a, b)| log(a, b)));
+    let logs: Vec<Option<Option<f64>>> = logs.collect();
+    if logs.iter().flatten().any(Option::is_none) {
+        return Blocks::new();
+    }
+    logs.into_iter().map(Option::flatten).collect()
+}
