@@ -150,6 +150,9 @@ package body Appserver.Caches.Wait_Free is
          raise;
    end Read_Slowly;
 
+   function Is_Likely (Condition : Boolean) return Boolean
+     with Import, Convention => Intrinsic, External_Name => "__builtin_likely";
+
    --  Few instructions: so many reads are under way in a processor at once as it has room for
 
    overriding procedure Get
@@ -160,12 +163,12 @@ package body Appserver.Caches.Wait_Free is
    is
       Slot : constant Reader_Slots.Slot_Access := Reader_Slots.Quick_Slot;
    begin
-      if Slot = null or else Self.Time_To_Live /= Forever then
-         Read_Slowly (Self, Key, Element, Is_Found);
-      else
+      if Is_Likely (Slot /= null and then Self.Time_To_Live = Forever) then
          Reader_Slots.Enter_Quickly (Slot);
          Read (Self, Key, Element, Is_Found, Expires => False);
          Reader_Slots.Leave (Slot);
+      else
+         Read_Slowly (Self, Key, Element, Is_Found);
       end if;
    exception
       when Standard'Abort_Signal =>
