@@ -94,8 +94,10 @@ package body Appserver.Reader_Slots is
    procedure Take_Slot with No_Inline;
 
    procedure Take_Slot is
-      Found : constant Slot_Access := Free_Slot;
+      Found : Slot_Access;
    begin
+      pragma Abort_Defer;  --  a slot would be lost
+      Found := Free_Slot;
       Mine := (if Found = null then Added_Slot else Found);
       Quick := (if Readers_Need_Barrier then null else Mine);
       if C_Set_Specific (Key, Mine) /= 0 then
