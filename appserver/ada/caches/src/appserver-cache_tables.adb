@@ -88,6 +88,7 @@ package body Appserver.Cache_Tables is
    -----------
 
    function Find (Self : Table; Key : Key_Type) return Node_Access is
+      pragma Suppress (Index_Check);
       Buckets : constant Buckets_Access := Self.Buckets;
       Hash    : Hash_Type;
       Node    : Node_Access := null;

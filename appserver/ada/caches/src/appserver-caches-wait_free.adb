@@ -8,6 +8,8 @@ with Ada.Unchecked_Deallocation;
 package body Appserver.Caches.Wait_Free is
 
    use type Reader_Slots.Epoch;
+   use type Reader_Slots.Slot_Access;
+   use type Tables.Node_Access;
 
    Batch_Writes : constant := 64;
 
@@ -95,28 +97,89 @@ package body Appserver.Caches.Wait_Free is
       Tables.Free (Gone);
    end Finalize;
 
+   ---------
+   -- Get --
+   ---------
+
+   --  With GNAT on Linux a task is aborted in calls of the run-time library only (s-taprop,
+   --  Abort_Handler): the handlers are enough, and deferring it would take as long as the read.
+
+   procedure Read
+     (Self     : Cache;
+      Key      : Key_Type;
+      Element  : in out Element_Type;
+      Is_Found : out Boolean;
+      Expires  : Boolean)
+     with Inline_Always;
+
+   procedure Read
+     (Self     : Cache;
+      Key      : Key_Type;
+      Element  : in out Element_Type;
+      Is_Found : out Boolean;
+      Expires  : Boolean)
+   is
+      Node : constant Tables.Node_Access := Tables.Find (Self.Owned.Table, Key);
+   begin
+      Is_Found := (if Expires then Is_Valid (Node) else Node /= null);
+      if Is_Found then
+         Element := Node.Element;
+      end if;
+   end Read;
+
+   procedure Read_Slowly
+     (Self     : Cache;
+      Key      : Key_Type;
+      Element  : in out Element_Type;
+      Is_Found : out Boolean)
+     with No_Inline;
+
+   procedure Read_Slowly
+     (Self     : Cache;
+      Key      : Key_Type;
+      Element  : in out Element_Type;
+      Is_Found : out Boolean)
+   is
+      Slot : constant Reader_Slots.Slot_Access := Reader_Slots.Enter;
+   begin
+      Read (Self, Key, Element, Is_Found, Expires => True);
+      Reader_Slots.Leave (Slot);
+   exception
+      when Standard'Abort_Signal =>
+         Reader_Slots.Leave (Slot);
+         raise;
+      when others =>
+         Reader_Slots.Leave (Slot);
+         raise;
+   end Read_Slowly;
+
+   function Is_Likely (Condition : Boolean) return Boolean
+     with Import, Convention => Intrinsic, External_Name => "__builtin_likely";
+
+   --  Few instructions: so many reads are under way in a processor at once as it has room for
+
    overriding procedure Get
      (Self     : in out Cache;
       Key      : Key_Type;
       Element  : in out Element_Type;
       Is_Found : out Boolean)
    is
-      Node : Tables.Node_Access;
+      Slot : constant Reader_Slots.Slot_Access := Reader_Slots.Quick_Slot;
    begin
-      pragma Abort_Defer;
-      Reader_Slots.Enter;
-      begin
-         Node := Tables.Find (Self.Owned.Table, Key);
-         Is_Found := Is_Valid (Node);
-         if Is_Found then
-            Element := Node.Element;
-         end if;
-      exception
-         when others =>
-            Reader_Slots.Leave;
-            raise;
-      end;
-      Reader_Slots.Leave;
+      if Is_Likely (Slot /= null and then Self.Time_To_Live = Forever) then
+         Reader_Slots.Enter_Quickly (Slot);
+         Read (Self, Key, Element, Is_Found, Expires => False);
+         Reader_Slots.Leave (Slot);
+      else
+         Read_Slowly (Self, Key, Element, Is_Found);
+      end if;
+   exception
+      when Standard'Abort_Signal =>
+         Reader_Slots.Leave (Slot);
+         raise;
+      when others =>
+         Reader_Slots.Leave (Slot);
+         raise;
    end Get;
 
    --  An abort would lose what is to be freed

@@ -20,7 +20,7 @@ package Appserver.Caches.Wait_Free is
       Key      : Key_Type;
       Element  : in out Element_Type;
       Is_Found : out Boolean);
-   --  The task is not aborted in here
+   --  An abort in here leaves nothing behind
 
    overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type);
    overriding procedure Remove (Self : in out Cache; Key : Key_Type);

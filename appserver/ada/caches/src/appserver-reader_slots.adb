@@ -9,29 +9,13 @@ with System.Atomic_Operations.Modular_Arithmetic;
 
 package body Appserver.Reader_Slots is
 
+   pragma Suppress (Access_Check);
+
    use Interfaces;
    use Interfaces.C;
 
-   type Atomic_Epoch is mod 2 ** 64 with Size => 64, Atomic;
-   type Atomic_Flag is mod 2 ** 32 with Size => 32, Atomic;
-
    package Epochs is new System.Atomic_Operations.Modular_Arithmetic (Atomic_Epoch);
    package Flags is new System.Atomic_Operations.Exchange (Atomic_Flag);
-
-   Not_Reading : constant Atomic_Epoch := 0;
-
-   type Slot;
-   type Slot_Access is access Slot;
-   pragma No_Strict_Aliasing (Slot_Access);
-
-   type Slot is limited record
-      Entered  : aliased Atomic_Epoch := Not_Reading;
-      Depth    : Natural := 0;
-      Is_Owned : aliased Atomic_Flag := 1;
-      Next     : Slot_Access := null;
-   end record
-     with Alignment => 128;
-   --  A pair of cache lines
 
    type Atomic_Slot is new Slot_Access with Atomic;
 
@@ -41,7 +25,23 @@ package body Appserver.Reader_Slots is
    Slots   : aliased Atomic_Slot := null;
    --  A list to which slots are only added
 
-   Mine : Slot_Access := null with Thread_Local_Storage;
+   Mine  : Slot_Access := null with Thread_Local_Storage;
+   Quick : Slot_Access := null with Thread_Local_Storage;
+   --  The same, unless readers need a barrier
+
+   ----------------
+   -- Membarrier --
+   ----------------
+
+   --  membarrier(2) of the whole process; 0 if it took place
+
+   function C_Register return int
+     with Import, Convention => C, External_Name => "appserver_register_membarrier";
+   function C_Membarrier return int
+     with Import, Convention => C, External_Name => "appserver_membarrier";
+
+   Readers_Need_Barrier : constant Boolean := C_Register /= 0;
+   --  Where the kernel has no membarrier, or does not allow it
 
    ------------------
    -- Thread's end --
@@ -97,10 +97,12 @@ package body Appserver.Reader_Slots is
    procedure Take_Slot with No_Inline;
 
    procedure Take_Slot is
-      Found : constant Slot_Access := Free_Slot;
+      Found : Slot_Access;
    begin
+      pragma Abort_Defer;  --  a slot would be lost
+      Found := Free_Slot;
       Mine := (if Found = null then Added_Slot else Found);
-      Mine.Depth := 0;
+      Quick := (if Readers_Need_Barrier then null else Mine);
       if C_Set_Specific (Key, Mine) /= 0 then
          raise Storage_Error with "pthread_setspecific";
       end if;
@@ -110,32 +112,50 @@ package body Appserver.Reader_Slots is
    -- Readers --
    -------------
 
-   --  Entering is sequentially consistent: the slot is written before the table is read, so a
-   --  writer that does not see it there has unlinked before the reader looks.
+   Relaxed : constant := 0;
+   Release : constant := 3;
+   Total   : constant := 5;
+   --  Sequentially consistent: the memory orders of GCC's built-in functions
 
-   procedure Enter is
+   procedure Atomic_Store (Place : System.Address; Value : Epoch; Order : Integer)
+     with Import, Convention => Intrinsic, External_Name => "__atomic_store_8";
+   procedure Compiler_Barrier (Order : Integer)
+     with Import, Convention => Intrinsic, External_Name => "__atomic_signal_fence";
+
+   function Quick_Slot return Slot_Access is
+      Slot : constant Slot_Access := Quick;
+   begin
+      return (if Slot = null or else Slot.Entered /= Not_Reading then null else Slot);
+   end Quick_Slot;
+
+   --  Writer: unlink, membarrier, look at slots. One written before a reader's part of it is seen;
+   --  who reads after it finds nothing unlinked (Desnoyers et al., IEEE TPDS 23 (2), 2012).
+
+   procedure Enter_Quickly (Slot : not null Slot_Access) is
+   begin
+      Atomic_Store (Slot.Entered'Address, Epoch (Current), Relaxed);
+      Compiler_Barrier (Total);
+   end Enter_Quickly;
+
+   --  Without membarrier the assignment is the barrier: it is sequentially consistent
+
+   function Enter return Slot_Access is
    begin
       if Mine = null then
          Take_Slot;
+      elsif Mine.Entered /= Not_Reading then
+         return null;
       end if;
-      if Mine.Depth = 0 then
-         Mine.Entered := Current;
-      end if;
-      Mine.Depth := Mine.Depth + 1;
+      Mine.Entered := Current;
+      return Mine;
    end Enter;
 
    --  Release: reading comes before it
 
-   Release : constant := 3;
-
-   procedure Atomic_Store (Place : System.Address; Value : Unsigned_64; Order : Integer)
-     with Import, Convention => Intrinsic, External_Name => "__atomic_store_8";
-
-   procedure Leave is
+   procedure Leave (Slot : Slot_Access) is
    begin
-      Mine.Depth := Mine.Depth - 1;
-      if Mine.Depth = 0 then
-         Atomic_Store (Mine.Entered'Address, Epoch (Not_Reading), Release);
+      if Slot /= null then
+         Atomic_Store (Slot.Entered'Address, Epoch (Not_Reading), Release);
       end if;
    end Leave;
 
@@ -151,6 +171,9 @@ package body Appserver.Reader_Slots is
       Slot   : Slot_Access := Slot_Access (Slots);
       Since  : Epoch;
    begin
+      if not Readers_Need_Barrier and then C_Membarrier /= 0 then
+         return Epoch'First;  --  forbidden since the start (seccomp): readers may be unseen
+      end if;
       while Slot /= null loop
          Since := Epoch (Slot.Entered);
          if Since /= Epoch (Not_Reading) then

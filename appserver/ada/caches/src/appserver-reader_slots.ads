@@ -13,10 +13,18 @@ private package Appserver.Reader_Slots is
 
    subtype Epoch is Interfaces.Unsigned_64;
 
-   procedure Enter with Inline;
-   procedure Leave with Inline;
-   --  The calling thread reads in between, and may do so in a nested way. Both take a fixed number
-   --  of steps, except a thread's first Enter.
+   type Slot is limited private;
+   type Slot_Access is access Slot;
+
+   function Enter return Slot_Access;
+   procedure Leave (Slot : Slot_Access) with Inline_Always;
+   --  The calling thread reads in between, and may do so in a nested way: Leave gets what its Enter
+   --  returned, null for a nested one. Both take a fixed number of steps, except a first Enter.
+
+   function Quick_Slot return Slot_Access with Inline_Always;
+   procedure Enter_Quickly (Slot : not null Slot_Access) with Inline_Always;
+   --  The same in a few instructions, without a barrier: null if the thread has read nothing yet,
+   --  is reading, or needs a barrier
 
    function New_Epoch return Epoch;
    --  For what was unlinked before the call
@@ -24,5 +32,22 @@ private package Appserver.Reader_Slots is
    function Oldest_Reader return Epoch;
    --  All readers that entered before this epoch began have left: what was unlinked for an epoch up
    --  to it may be freed
+
+private
+
+   type Atomic_Epoch is mod 2 ** 64 with Size => 64, Atomic;
+   type Atomic_Flag is mod 2 ** 32 with Size => 32, Atomic;
+
+   Not_Reading : constant Atomic_Epoch := 0;
+
+   type Slot is limited record
+      Entered  : aliased Atomic_Epoch := Not_Reading;
+      Is_Owned : aliased Atomic_Flag := 1;
+      Next     : Slot_Access := null;
+   end record
+     with Alignment => 128;
+   --  A pair of cache lines
+
+   pragma No_Strict_Aliasing (Slot_Access);
 
 end Appserver.Reader_Slots;

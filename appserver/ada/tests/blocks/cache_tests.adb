@@ -6,6 +6,7 @@ with Appserver.Caches.Copy_On_Write;
 with Appserver.Caches.Locked;
 with Appserver.Caches.Wait_Free;
 with Item_Caches;
+with Left_Reads_Tests;
 with Put_All_Tests;
 
 package body Cache_Tests is
@@ -22,6 +23,7 @@ package body Cache_Tests is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
       Result.Add_Test (Wait_Free_Tests.Suite);
+      Result.Add_Test (Left_Reads_Tests.Suite);
       Result.Add_Test (Copy_Tests.Suite);
       Result.Add_Test (Locked_Tests.Suite);
       Result.Add_Test (Put_All_Tests.Suite);

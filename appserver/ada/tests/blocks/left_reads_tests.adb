@@ -1,0 +1,213 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+with Ada.Containers;
+with Appserver.Caches;
+with Appserver.Caches.Wait_Free;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Item_Caches;
+with Tracked;
+
+package body Left_Reads_Tests is
+
+   use AUnit.Assertions;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
+
+   overriding procedure Set_Up (T : in out Fixture);
+
+   Failed : exception;
+
+   Failing : constant := 1;
+   Endless : constant := 2;
+   Nested  : constant := 3;
+   --  Keys for which the hash does something else
+
+   package Inner_Caches is new Item_Caches.Caches.Wait_Free;
+
+   Inner : Inner_Caches.Cache;
+
+   Is_Reading : Boolean := False with Atomic;
+
+   overriding procedure Set_Up (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      Is_Reading := False;
+   end Set_Up;
+
+   function Hash (Key : Integer) return Ada.Containers.Hash_Type;
+
+   package Caches is new Appserver.Caches (Integer, Tracked.Item, Hash);
+   package Wait_Free is new Caches.Wait_Free;
+
+   procedure Put (Self : in out Wait_Free.Cache; Key, Number : Integer) is
+      Item : Tracked.Item;
+   begin
+      Tracked.Set_Number (Item, Number);
+      Self.Put (Key, Item);
+   end Put;
+
+   function Found (Self : in out Wait_Free.Cache; Key : Integer) return Boolean is
+      Item   : Tracked.Item;
+      Is_Had : Boolean;
+   begin
+      Self.Get (Key, Item, Is_Had);
+      return Is_Had and then Tracked.Number (Item) = Key;
+   end Found;
+
+   function Hash (Key : Integer) return Ada.Containers.Hash_Type is
+      Item   : Tracked.Item;
+      Is_Had : Boolean;
+   begin
+      case Key is
+         when Failing =>
+            raise Failed;
+         when Endless =>
+            Is_Reading := True;
+            loop
+               delay 0.001;
+            end loop;
+         when Nested =>
+            Inner.Get (Key, Item, Is_Had);
+         when others =>
+            null;
+      end case;
+      return Ada.Containers.Hash_Type'Mod (Key);
+   end Hash;
+
+   --  That of 1,000 that are replaced most are freed while the cache lives
+
+   procedure Expect_Freed (Map : in out Wait_Free.Cache; After : String) is
+      Before : constant Integer := Tracked.Live;
+   begin
+      for Turn in 1 .. 1_000 loop
+         Put (Map, 10, 10);
+      end loop;
+      Assert
+        (Tracked.Live - Before < 300,
+         After & ", left:" & Integer'Image (Tracked.Live - Before));
+      Assert (Found (Map, 10), After & ", found");
+      Assert (Tracked.Failures = 0, After & ", used when gone:" & Tracked.Failures'Image);
+   end Expect_Freed;
+
+   procedure Read_Fails (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Map : Wait_Free.Cache;
+   begin
+      Put (Map, 10, 10);
+      for Turn in 1 .. 2 loop
+         begin
+            Assert (Found (Map, Failing), "unreachable");
+         exception
+            when Failed => null;
+         end;
+         Expect_Freed (Map, "an exception");
+      end loop;
+   end Read_Fails;
+
+   procedure Read_Is_Aborted (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Map : Wait_Free.Cache;
+
+      task type Reader;
+
+      task body Reader is
+      begin
+         Assert (Found (Map, 10), "its first read");
+         Assert (Found (Map, Endless), "unreachable");
+      end Reader;
+   begin
+      Put (Map, 10, 10);
+      for Turn in 1 .. 20 loop
+         Is_Reading := False;
+         declare
+            Aborted : Reader;
+         begin
+            while not Is_Reading loop
+               delay 0.000_1;
+            end loop;
+            abort Aborted;
+         end;
+      end loop;
+      Expect_Freed (Map, "aborts of tasks");
+   end Read_Is_Aborted;
+
+   --  The task goes on, with its slot
+
+   procedure Read_Is_Left (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Map : Wait_Free.Cache;
+   begin
+      Put (Map, 10, 10);
+      for Turn in 1 .. 3 loop
+         select
+            delay 0.005;
+         then abort
+            Assert (Found (Map, Endless), "unreachable");
+         end select;
+         Expect_Freed (Map, "a transfer of control");
+      end loop;
+   end Read_Is_Left;
+
+   procedure Read_In_Read (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Map : Wait_Free.Cache;
+   begin
+      Put (Map, 10, 10);
+      Put (Map, Nested, Nested);
+      Assert (Found (Map, 10) and then Found (Map, Nested), "a read in a read");
+      Expect_Freed (Map, "a read in a read");
+   end Read_In_Read;
+
+   procedure Reader_Stays (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Map : Wait_Free.Cache;
+
+      task type Reader;
+
+      task body Reader is
+      begin
+         Assert (Found (Map, Endless), "unreachable");
+      end Reader;
+
+      Before : Integer;
+   begin
+      Put (Map, 10, 10);
+      declare
+         Aborted : Reader;
+      begin
+         while not Is_Reading loop
+            delay 0.000_1;
+         end loop;
+         Before := Tracked.Live;
+         for Turn in 1 .. 1_000 loop
+            Put (Map, 10, 10);
+         end loop;
+         Assert (Tracked.Live - Before >= 1_000, "nothing is freed that it may see");
+         abort Aborted;
+      end;
+      Map.Clear;
+      Assert (Tracked.Live < Before, "all is freed when it has left");
+   end Reader_Stays;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+
+      procedure Add (Text : String; Test : Caller.Test_Method) is
+      begin
+         Result.Add_Test (Caller.Create ("wait-free cache: " & Text, Test));
+      end Add;
+   begin
+      Add ("a read fails", Read_Fails'Access);
+      Add ("tasks are aborted in a read", Read_Is_Aborted'Access);
+      Add ("a read is left", Read_Is_Left'Access);
+      Add ("a read in a read", Read_In_Read'Access);
+      Add ("a reader stays", Reader_Stays'Access);
+      return Result;
+   end Suite;
+
+end Left_Reads_Tests;

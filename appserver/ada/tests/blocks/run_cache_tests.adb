@@ -1,0 +1,13 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  The tests of the caches alone, for runs in which the kernel refuses membarrier(2)
+
+with Cache_Tests;
+with Run_Suite;
+
+procedure Run_Cache_Tests is
+   procedure Run is new Run_Suite (Cache_Tests.Suite);
+begin
+   Run;
+end Run_Cache_Tests;
