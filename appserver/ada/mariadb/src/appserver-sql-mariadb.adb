@@ -16,6 +16,7 @@ package body Appserver.SQL.MariaDB is
    use Ada.Strings.Unbounded;
    use MariaDB_Library;
    use Text_Values;
+   use type Ada.Containers.Count_Type;
    use type Interfaces.Integer_64;
    use type Strings.chars_ptr;
    use type System.Address;
@@ -723,6 +724,100 @@ package body Appserver.SQL.MariaDB is
          Append (Result, Self.Text (Start .. Self.Text'Last));
       end return;
    end Complete;
+
+   --------------------
+   -- Loading rows --
+   --------------------
+
+   package Start_Vectors is new Ada.Containers.Vectors (Positive, Positive);
+
+   Most_In_Text : constant := 256 * 1_024;
+   --  Bytes of an INSERT, unless a row alone has more: max_allowed_packet is seldom less than 1 MiB
+
+   --  Sends the rows that Text holds behind Head_Length bytes. If they are refused together, each
+   --  is sent alone, which tells the one that is wrong. Starts: where each begins in Text.
+
+   procedure Send_Rows
+     (DB          : in out Connection;
+      Text        : UTF_8_String;
+      Head_Length : Positive;
+      Starts      : Start_Vectors.Vector;
+      First       : Integer_64;
+      Current     : not null access Integer_64)
+   is
+      Wrong : Error_Kind;
+   begin
+      Current.all := (if Starts.Length = 1 then First else 0);
+      Send (DB, Text);
+   exception
+      when Failure : SQL_Error =>
+         Wrong := Error_Of (Failure).Kind;
+         if Current.all > 0
+           or else DB.In_Autocommit
+           or else Wrong not in
+             Unique_Violation .. Other_Violation | Wrong_Value | Wrong_Statement | Other_Error
+         then
+            raise;
+         end if;
+         for I in 1 .. Natural (Starts.Length) loop
+            Current.all := First + Integer_64 (I - 1);
+            Send
+              (DB,
+               Text (Text'First .. Text'First + Head_Length - 1)
+               & Text
+                 (Starts (I) ..
+                      (if I = Natural (Starts.Length) then Text'Last else Starts (I + 1) - 2)));
+         end loop;
+   end Send_Rows;
+
+   overriding procedure Load_Rows
+     (Self           : in out Connection;
+      Table, Columns : UTF_8_String;
+      Next           : not null access function
+        (Row : in out SQL.Statement'Class) return Boolean;
+      Current        : not null access Integer_64)
+   is
+      Head   : constant UTF_8_String :=
+        "INSERT INTO " & Table & " (" & Columns & ") VALUES ";
+      Row    : Statement;
+      Text   : Unbounded_String := To_Unbounded_String (Head);
+      Starts : Start_Vectors.Vector;
+      Rows   : Integer_64 := 0;
+
+      procedure Send_Text is
+      begin
+         if not Starts.Is_Empty then
+            Send_Rows
+              (Self, To_String (Text), Head'Length, Starts,
+               Rows - Integer_64 (Starts.Length) + 1, Current);
+            Starts.Clear;
+            Set_Unbounded_String (Text, Head);
+         end if;
+      end Send_Text;
+   begin
+      Check_Idle (Self);
+      Row.Use_Text (Self, Column_Places (Columns));
+      loop
+         Current.all := Rows + 1;
+         exit when not Next (Row);
+         declare
+            Values : constant UTF_8_String := Complete (Row);
+         begin
+            if Length (Text) + Values'Length > Most_In_Text then
+               Send_Text;
+            end if;
+            if not Starts.Is_Empty then
+               Append (Text, ",");
+            end if;
+            Starts.Append (Length (Text) + 1);
+            Append (Text, Values);
+            Rows := Rows + 1;
+         end;
+      end loop;
+      Send_Text;
+      Self.Affected := Rows;
+      Current.all   := Rows;
+   end Load_Rows;
 
    procedure Run_Text (Self : in out Statement) is
       Owner : Connection renames Connection (Self.Owner.all);

@@ -178,6 +178,14 @@ private
    overriding procedure Begin_Isolated
      (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
 
+   overriding procedure Load_Rows
+     (Self           : in out Connection;
+      Table, Columns : UTF_8_String;
+      Next           : not null access function
+        (Row : in out SQL.Statement'Class) return Boolean;
+      Current        : not null access Integer_64);
+   --  INSERTs of many rows. LOAD DATA LOCAL INFILE would let a server ask for files.
+
    --  A value that is exchanged with a prepared statement, in one of the forms that it can have;
    --  in a text, Bytes is the literal that is written into it. Kind, Is_Unsigned and Decimals are
    --  the column's.

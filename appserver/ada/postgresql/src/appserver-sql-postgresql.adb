@@ -4,10 +4,12 @@
 pragma Ada_2022;
 
 with Ada.Calendar;
+with Ada.Finalization;
 with Ada.Real_Time;
 with Ada.Strings.Fixed;
 with Ada.Unchecked_Conversion;
 with Ada.Unchecked_Deallocation;
+with Appserver.SQL.PostgreSQL_Lines;
 with Appserver.SQL.PostgreSQL_Texts;
 with Appserver.SQL.Text_Values;
 with System;
@@ -15,6 +17,7 @@ with System;
 package body Appserver.SQL.PostgreSQL is
 
    use PostgreSQL_Library;
+   use PostgreSQL_Lines;
    use Text_Values;
    use type Interfaces.Integer_64;
    use type Strings.chars_ptr;
@@ -511,6 +514,7 @@ package body Appserver.SQL.PostgreSQL is
       Buffer (Value'Length + 1)    := ASCII.NUL;
       Self.Values.Values (Parameter)  := Buffer (1)'Address;
       Self.Values.Formats (Parameter) := In_Text;
+      Self.Values.Lengths (Parameter) := int (Value'Length);
    end Bind_Bytes;
 
    overriding procedure Bind
@@ -552,7 +556,6 @@ package body Appserver.SQL.PostgreSQL is
       Bytes : String (1 .. Value'Length) with Import, Address => Value'Address;
    begin
       Bind_Bytes (Self, Parameter, Bytes);
-      Self.Values.Lengths (Parameter) := int (Value'Length);
       Self.Values.Formats (Parameter) := In_Binary;
       Self.Sends_Blobs := True;
    end Bind;
@@ -612,6 +615,23 @@ package body Appserver.SQL.PostgreSQL is
       end if;
    end Take_Result;
 
+   function Is_Sent (Self : Statement) return Boolean is
+      DB      : constant Connection_Handle := Connection (Self.Owner.all).Handle;
+      Count   : constant int := int (Self.Values.Count);
+      Lengths : constant System.Address :=
+        (if Self.Sends_Blobs then Self.Values.Lengths'Address else System.Null_Address);
+      Formats : constant System.Address :=
+        (if Self.Sends_Blobs then Self.Values.Formats'Address else System.Null_Address);
+   begin
+      return
+        (if Self.Number > 0
+         then sendQueryPrepared
+           (DB, Self.Command, Count, Self.Values.Values, Lengths, Formats, Self.Format)
+         else sendQueryParams
+           (DB, Self.Command, Count, System.Null_Address, Self.Values.Values, Lengths, Formats,
+            In_Text)) /= 0;
+   end Is_Sent;
+
    procedure Run (Self : in out Statement) is
       Owner   : Connection renames Connection (Self.Owner.all);
       Count   : constant int := int (Self.Values.Count);
@@ -623,15 +643,7 @@ package body Appserver.SQL.PostgreSQL is
       Check_Idle (Owner.Handle);
       if Self.Streams then
          Owner.Streams_In_Work := not Owner.In_Autocommit;
-         Self.Awaits :=
-           (if Self.Number > 0
-            then sendQueryPrepared
-              (Owner.Handle, Self.Command, Count, Self.Values.Values, Lengths, Formats,
-               Self.Format)
-            else sendQueryParams
-              (Owner.Handle, Self.Command, Count, System.Null_Address, Self.Values.Values,
-               Lengths, Formats, In_Text)) /= 0
-           and then setSingleRowMode (Owner.Handle) /= 0;
+         Self.Awaits := Is_Sent (Self) and then setSingleRowMode (Owner.Handle) /= 0;
          Self.Result := (if Self.Awaits then getResult (Owner.Handle) else No_Result);
       else
          Self.Result :=
@@ -705,6 +717,236 @@ package body Appserver.SQL.PostgreSQL is
       Self.Values.Values := [others => System.Null_Address];
    end Unbind;
 
+   -----------------------
+   -- Batches and loads --
+   -----------------------
+
+   type Connection_Handle_Reference is not null access constant Connection_Handle;
+
+   --  Leaves the mode in every case: an error, an exception of the program's, an abort
+
+   type Pipeline (DB : Connection_Handle_Reference) is
+     limited new Ada.Finalization.Limited_Controlled with record
+      Sends : Boolean := False;
+      Syncs : Natural := 0;
+   end record;
+   --  Sends: since the last sync
+
+   overriding procedure Finalize (Self : in out Pipeline);
+
+   procedure Send_Sync (Self : in out Pipeline) is
+   begin
+      if pipelineSync (Self.DB.all) = 0 then
+         Raise_Failure (Self.DB.all, No_Result);
+      end if;
+      Self.Syncs := Self.Syncs + 1;
+      Self.Sends := False;
+   end Send_Sync;
+
+   --  None stands between the results of two executions
+
+   procedure Read_To_Sync (Self : in out Pipeline) is
+      Result : Result_Handle;
+   begin
+      while Self.Syncs > 0 and then status (Self.DB.all) = Connection_OK loop
+         Result := getResult (Self.DB.all);
+         if resultStatus (Result) = Sync then
+            Self.Syncs := Self.Syncs - 1;
+         end if;
+         clear (Result);
+      end loop;
+   end Read_To_Sync;
+
+   overriding procedure Finalize (Self : in out Pipeline) is
+      Ignored : int;
+   begin
+      if Self.Sends and then pipelineSync (Self.DB.all) /= 0 then
+         Self.Syncs := Self.Syncs + 1;
+      end if;
+      Read_To_Sync (Self);
+      Ignored := exitPipelineMode (Self.DB.all);
+   end Finalize;
+
+   --  That of one execution
+
+   function Rows_Of_Next (Self : in out Statement) return Integer_64 is
+      Owner  : Connection renames Connection (Self.Owner.all);
+      Result : constant Result_Handle := getResult (Owner.Handle);
+   begin
+      if resultStatus (Result) not in Command_OK | Tuples_OK then
+         Self.Is_Stale := Value_Of (resultErrorField (Result, Field_State)) in Stale_State;
+         Raise_Failure (Owner.Handle, Result);
+      end if;
+      Owner.Affected := Affected_By (Result, Before => 0);
+      clear (Result);
+      clear (getResult (Owner.Handle));
+      return Owner.Affected;
+   end Rows_Of_Next;
+
+   Most_On_Their_Way : constant := 500;
+   --  Executions in a round trip
+
+   overriding procedure Run_Each
+     (Self    : in out Statement;
+      Bind    : not null access procedure
+        (To : in out SQL.Statement'Class; Element : Positive);
+      Counts  : out Count_List;
+      Current : not null access Integer_64)
+   is
+      DB    : aliased constant Connection_Handle := Connection (Self.Owner.all).Handle;
+      Mode  : Pipeline (DB'Unchecked_Access);
+      First : Positive := Counts'First;
+      Last  : Natural;
+   begin
+      Check_Idle (DB);
+      if enterPipelineMode (DB) = 0 then
+         Raise_Failure (DB, No_Result);
+      end if;
+      while First <= Counts'Last loop
+         Last := Integer'Min (Counts'Last, First + Most_On_Their_Way - 1);
+         Mode.Sends := True;
+         for I in First .. Last loop
+            Current.all := Integer_64 (I);
+            Bind (SQL.Statement'Class (Self), I);
+            if not Is_Sent (Self) then
+               Raise_Failure (DB, No_Result);
+            end if;
+         end loop;
+         Send_Sync (Mode);
+         for I in First .. Last loop
+            Current.all := Integer_64 (I);
+            Counts (I)  := Rows_Of_Next (Self);
+         end loop;
+         Read_To_Sync (Mode);
+         First := Last + 1;
+      end loop;
+   end Run_Each;
+
+   --  Ends a copy that was not finished, also by an abort
+
+   type Copying (DB : Connection_Handle_Reference) is
+     limited new Ada.Finalization.Limited_Controlled with null record;
+
+   overriding procedure Finalize (Self : in out Copying);
+
+   overriding procedure Finalize (Self : in out Copying) is
+      Why     : Strings.chars_ptr;
+      Result  : Result_Handle;
+      Ignored : int;
+   begin
+      if transactionStatus (Self.DB.all) = Active then
+         Why     := Strings.New_String ("the program did not finish it");
+         Ignored := putCopyEnd (Self.DB.all, Why);
+         Strings.Free (Why);
+         loop
+            Result := getResult (Self.DB.all);
+            exit when Result = No_Result or else status (Self.DB.all) /= Connection_OK;
+            clear (Result);
+         end loop;
+      end if;
+   end Finalize;
+
+   --  The number of an error's line, as in "COPY t, line 3, column x"; 0 if there is none
+
+   function Line_Of (Result : Result_Handle) return Integer_64 is
+      Context : constant String  := Value_Of (resultErrorField (Result, Field_Context));
+      Copy    : constant Natural := Ada.Strings.Fixed.Index (Context, "COPY ");
+      Mark    : constant String  := ", line ";
+      Start   : constant Natural :=
+        (if Copy = 0 then 0 else Ada.Strings.Fixed.Index (Context, Mark, From => Copy));
+      Number  : Integer_64 := 0;
+   begin
+      if Start > 0 then
+         for C of Context (Start + Mark'Length .. Context'Last) loop
+            exit when C not in '0' .. '9';
+            Number := Number * 10 + Character'Pos (C) - Character'Pos ('0');
+         end loop;
+      end if;
+      return Number;
+   end Line_Of;
+
+   --  As the server writes a bytea
+
+   function Hexadecimal (Bytes : String) return String is
+      Figures : constant String := "0123456789abcdef";
+      Result  : String (1 .. 2 + 2 * Bytes'Length) := [1 => '\', 2 => 'x', others => '0'];
+   begin
+      for I in Bytes'Range loop
+         Result (1 + 2 * I) := Figures (1 + Character'Pos (Bytes (I)) / 16);
+         Result (2 + 2 * I) := Figures (1 + Character'Pos (Bytes (I)) mod 16);
+      end loop;
+      return Result;
+   end Hexadecimal;
+
+   procedure Put_Row (DB : Connection_Handle; Row : Statement; Line : in out Line_Buffer) is
+
+      function Is_Null (I : Positive) return Boolean is
+        (Row.Values.Values (I) = System.Null_Address);
+   begin
+      Line.Clear;
+      for I in 1 .. Row.Values.Count loop
+         if I > 1 then
+            Line.Put (ASCII.HT);
+         end if;
+         if Is_Null (I) then
+            Line.Put ("\N");
+         elsif Row.Values.Formats (I) = In_Binary then
+            Line.Put
+              ("\" & Hexadecimal
+                 (Row.Values.Buffers (I) (1 .. Natural (Row.Values.Lengths (I)))));
+         else
+            Line.Put_Escaped
+              (Row.Values.Buffers (I) (1 .. Natural (Row.Values.Lengths (I))));
+         end if;
+      end loop;
+      Line.Put (ASCII.LF);
+      if putCopyData (DB, Line.Bytes.all, int (Line.Last)) /= 1 then
+         Raise_Failure (DB, No_Result);
+      end if;
+   end Put_Row;
+
+   overriding procedure Load_Rows
+     (Self           : in out Connection;
+      Table, Columns : UTF_8_String;
+      Next           : not null access function
+        (Row : in out SQL.Statement'Class) return Boolean;
+      Current        : not null access Integer_64)
+   is
+      DB     : aliased constant Connection_Handle := Self.Handle;
+      Line   : Line_Buffer;
+      Row    : Statement;
+      Copy   : Copying (DB'Unchecked_Access) with Unreferenced;
+      Result : Result_Handle;
+   begin
+      Check_Text (Table & Columns);
+      Check_Idle (DB);
+      Result := exec (DB, To_C ("COPY " & Table & " (" & Columns & ") FROM STDIN"));
+      if resultStatus (Result) /= Copy_In then
+         Raise_Failure (DB, Result);
+      end if;
+      Begin_Statement (Row, 0, "", Natural (nfields (Result)), In_Text);
+      clear (Result);
+      Row.Attach (Self);
+      Current.all := 1;
+      while Next (Row) loop
+         Put_Row (DB, Row, Line);
+         Current.all := Current.all + 1;
+      end loop;
+      Current.all := 0;
+      if putCopyEnd (DB, Strings.Null_Ptr) /= 1 then
+         Raise_Failure (DB, No_Result);
+      end if;
+      Result := getResult (DB);
+      if resultStatus (Result) /= Command_OK then
+         Current.all := Line_Of (Result);
+         Raise_Failure (DB, Result);
+      end if;
+      Self.Affected := To_Integer_64 (Value_Of (cmdTuples (Result)), 1);
+      Current.all   := Self.Affected;
+      clear (Result);
+      clear (getResult (DB));
+   end Load_Rows;
+
    -------------
    -- Reading --
    -------------
@@ -731,19 +973,6 @@ package body Appserver.SQL.PostgreSQL is
    function Is_Binary_Blob (Self : Statement; Column : Column_Number) return Boolean is
      (Self.Has_Blobs and then ftype (Self.Result, int (Column) - 1) = Type_Bytea)
      with Inline;
-
-   --  As the server writes a bytea
-
-   function Hexadecimal (Bytes : String) return String is
-      Figures : constant String := "0123456789abcdef";
-      Result  : String (1 .. 2 + 2 * Bytes'Length) := [1 => '\', 2 => 'x', others => '0'];
-   begin
-      for I in Bytes'Range loop
-         Result (1 + 2 * I) := Figures (1 + Character'Pos (Bytes (I)) / 16);
-         Result (2 + 2 * I) := Figures (1 + Character'Pos (Bytes (I)) mod 16);
-      end loop;
-      return Result;
-   end Hexadecimal;
 
    function To_Signed is new Ada.Unchecked_Conversion (Interfaces.Unsigned_32, Integer_32);
    function To_Signed is new Ada.Unchecked_Conversion (Interfaces.Unsigned_64, Integer_64);
@@ -793,10 +1022,12 @@ package body Appserver.SQL.PostgreSQL is
       if Text'Length = 0 then
          Check_Empty (Self, Column);
       end if;
-      return
-        (if Is_Binary_Number (Self, Column) then Image (Binary_Number (Text))
-         elsif Is_Binary_Blob (Self, Column) then Hexadecimal (Text)
-         else Text);
+      if Is_Binary_Number (Self, Column) then
+         return Image (Binary_Number (Text));
+      elsif Is_Binary_Blob (Self, Column) then
+         return Hexadecimal (Text);
+      end if;
+      return Text;
    end As_Text;
 
    overriding function As_Boolean (Self : Statement; Column : Column_Number) return Boolean is

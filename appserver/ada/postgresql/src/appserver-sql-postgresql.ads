@@ -148,8 +148,16 @@ private
    overriding procedure Begin_Isolated
      (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
 
-   --  Lengths and Formats are for blobs, which go in binary form. Each parameter has a buffer,
-   --  which stays and grows as it must: binding a number takes no memory.
+   overriding procedure Load_Rows
+     (Self           : in out Connection;
+      Table, Columns : UTF_8_String;
+      Next           : not null access function
+        (Row : in out SQL.Statement'Class) return Boolean;
+      Current        : not null access Integer_64);
+   --  COPY FROM STDIN
+
+   --  Lengths and Formats are for blobs, which go in binary form, and for COPY. Each parameter
+   --  has a buffer, which stays and grows as it must: binding a number takes no memory.
 
    type Buffer_Reference is access String;
    type Buffer_List is array (Positive range <>) of Buffer_Reference;
@@ -180,5 +188,13 @@ private
       Rows        : int := 0;
       Awaits      : Boolean := False;
    end record;
+
+   overriding procedure Run_Each
+     (Self    : in out Statement;
+      Bind    : not null access procedure
+        (To : in out SQL.Statement'Class; Element : Positive);
+      Counts  : out Count_List;
+      Current : not null access Integer_64);
+   --  In libpq's pipeline mode
 
 end Appserver.SQL.PostgreSQL;

@@ -156,6 +156,25 @@ private package Appserver.SQL.PostgreSQL_Library is
    function getResult (DB : Connection_Handle) return Result_Handle
      with Import, Convention => C, External_Name => "PQgetResult";
 
+   --  Many executions before an answer, up to a sync; 0 if it cannot be
+
+   function enterPipelineMode (DB : Connection_Handle) return int
+     with Import, Convention => C, External_Name => "PQenterPipelineMode";
+
+   function exitPipelineMode (DB : Connection_Handle) return int
+     with Import, Convention => C, External_Name => "PQexitPipelineMode";
+
+   function pipelineSync (DB : Connection_Handle) return int
+     with Import, Convention => C, External_Name => "PQpipelineSync";
+
+   --  Rows for COPY FROM STDIN; 1 if they are on their way. Failure: null, or why the copy ends.
+
+   function putCopyData (DB : Connection_Handle; Bytes : String; Length : int) return int
+     with Import, Convention => C, External_Name => "PQputCopyData";
+
+   function putCopyEnd (DB : Connection_Handle; Failure : Strings.chars_ptr) return int
+     with Import, Convention => C, External_Name => "PQputCopyEnd";
+
    --  Results; rows and columns count from 0
 
    type Result_Status is new int;
@@ -165,6 +184,7 @@ private package Appserver.SQL.PostgreSQL_Library is
    Copy_Out    : constant Result_Status := 3;
    Copy_In     : constant Result_Status := 4;
    Single_Row  : constant Result_Status := 9;
+   Sync        : constant Result_Status := 10;
 
    function resultStatus (Result : Result_Handle) return Result_Status
      with Import, Convention => C, External_Name => "PQresultStatus";
@@ -173,6 +193,7 @@ private package Appserver.SQL.PostgreSQL_Library is
    Field_Message    : constant := Character'Pos ('M');
    Field_Detail     : constant := Character'Pos ('D');
    Field_Constraint : constant := Character'Pos ('n');
+   Field_Context    : constant := Character'Pos ('W');
 
    function resultErrorField (Result : Result_Handle; Field : int) return Strings.chars_ptr
      with Import, Convention => C, External_Name => "PQresultErrorField";

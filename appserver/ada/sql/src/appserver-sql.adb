@@ -26,6 +26,7 @@ package body Appserver.SQL is
       Origin            : Error_Origin;
       State             : SQL_State;
       Code              : Integer;
+      Element           : Integer_64;
       Message_Length    : Natural;
       Detail_Length     : Natural;
       Constraint_Length : Natural;
@@ -83,9 +84,11 @@ package body Appserver.SQL is
       Message    : UTF_8_String;
       Origin     : Error_Origin := From_Appserver;
       Detail     : UTF_8_String := "";
-      Constraint : UTF_8_String := "") is
+      Constraint : UTF_8_String := "";
+      Element    : Integer_64 := 0) is
    begin
       Latest.Is_Set := True;
+      Latest.Element := Element;
       Latest.Origin := Origin;
       Latest.State  := State;
       Latest.Code   := (if Origin = From_Appserver then 0 else Code);
@@ -113,6 +116,7 @@ package body Appserver.SQL is
       Origin            => Latest.Origin,
       State             => Latest.State,
       Code              => Latest.Code,
+      Element           => Latest.Element,
       Message           => Latest.Message (1 .. Latest.Message_Length),
       Detail            => Latest.Detail (1 .. Latest.Detail_Length),
       Constraint        => Latest.Constraint (1 .. Latest.Constraint_Length));
@@ -120,7 +124,7 @@ package body Appserver.SQL is
    function Without_Parts
      (Origin : Error_Origin; State : SQL_State; Code : Integer; Message : String)
       return Error_Record is
-     (Message'Length, 0, 0, Origin, State, Code, Message, "", "");
+     (Message'Length, 0, 0, Origin, State, Code, 0, Message, "", "");
 
    --  Of an occurrence that is not the task's latest error
 
@@ -437,6 +441,20 @@ package body Appserver.SQL is
       Self.Streams    := False;
    end Detach;
 
+   procedure Run_Each
+     (Self    : in out Statement;
+      Bind    : not null access procedure (To : in out Statement'Class; Element : Positive);
+      Counts  : out Count_List;
+      Current : not null access Integer_64) is
+   begin
+      for I in Counts'Range loop
+         Current.all := Integer_64 (I);
+         Bind (Statement'Class (Self), I);
+         Statement'Class (Self).Execute;
+         Counts (I) := Self.Owner.Rows_Affected;
+      end loop;
+   end Run_Each;
+
    overriding procedure Finalize (Self : in out Statement) is
    begin
       Statement'Class (Self).Close;
@@ -483,6 +501,46 @@ package body Appserver.SQL is
    begin
       Connection'Class (Self).Execute ("ROLLBACK");
    end Roll_Back;
+
+   --  A comma within quotes belongs to a name: "a,b", `a,b` or [a,b]
+
+   function Column_Places (Columns : UTF_8_String) return UTF_8_String is
+      Quote  : Character := ASCII.NUL;
+      Result : UTF_8_String (1 .. 3 * Columns'Length + 3);
+      Last   : Positive := 2;
+   begin
+      Result (1 .. 2) := "(?";
+      for C of Columns loop
+         if Quote /= ASCII.NUL then
+            Quote := (if C = Quote then ASCII.NUL else Quote);
+         elsif C in '"' | '`' | '[' then
+            Quote := (if C = '[' then ']' else C);
+         elsif C = ',' then
+            Result (Last + 1 .. Last + 3) := ", ?";
+            Last := Last + 3;
+         end if;
+      end loop;
+      return Result (1 .. Last) & ")";
+   end Column_Places;
+
+   procedure Load_Rows
+     (Self           : in out Connection;
+      Table, Columns : UTF_8_String;
+      Next           : not null access function (Row : in out Statement'Class) return Boolean;
+      Current        : not null access Integer_64)
+   is
+      use type Integer_64;
+
+      Insert : Statement'Class := Connection'Class (Self).Prepare
+        ("INSERT INTO " & Table & " (" & Columns & ") VALUES " & Column_Places (Columns));
+   begin
+      Current.all := 1;
+      while Next (Insert) loop
+         Insert.Execute;
+         Current.all := Current.all + 1;
+      end loop;
+      Current.all := Current.all - 1;
+   end Load_Rows;
 
    overriding procedure Finalize (Self : in out Connection) is
    begin

@@ -131,6 +131,8 @@ package Appserver.SQL is
       State      : SQL_State;
       Code       : Integer;
       --  SQLite's extended result code, or MariaDB's error number; else 0
+      Element    : Integer_64 := 0;
+      --  Of a batch or a load: the execution or the row that failed, from 1 on; else 0
       Message    : UTF_8_String (1 .. Message_Length);
       --  The database library's own words
       Detail     : UTF_8_String (1 .. Detail_Length);
@@ -334,6 +336,11 @@ package Appserver.SQL is
 
    function Column_Name (Self : Statement; Column : Column_Number) return UTF_8_String is abstract
      with Pre'Class => Can_Read (Self, Column);
+
+   --  What Appserver.SQL.Batches takes and gives
+
+   type Count_List is array (Positive range <>) of Integer_64;
+   --  Rows that each execution inserted, changed or deleted
 
    -----------------
    -- Connections --
@@ -546,13 +553,33 @@ private
    procedure End_Isolated (Self : in out Connection) is null;
    --  After it was committed or rolled back, also by the database
 
+   --  Appserver.SQL.Batches runs these in a transaction or a savepoint. Current is the element that
+   --  is under way: an error is named after it.
+
+   procedure Run_Each
+     (Self    : in out Statement;
+      Bind    : not null access procedure (To : in out Statement'Class; Element : Positive);
+      Counts  : out Count_List;
+      Current : not null access Integer_64);
+
+   procedure Load_Rows
+     (Self           : in out Connection;
+      Table, Columns : UTF_8_String;
+      Next           : not null access function (Row : in out Statement'Class) return Boolean;
+      Current        : not null access Integer_64);
+   --  Current is in the end the number of rows
+
+   function Column_Places (Columns : UTF_8_String) return UTF_8_String;
+   --  As in "(?, ?)" for the columns "name, stock"
+
    procedure Raise_Error
      (State      : SQL_State;
       Code       : Integer;
       Message    : UTF_8_String;
       Origin     : Error_Origin := From_Appserver;
       Detail     : UTF_8_String := "";
-      Constraint : UTF_8_String := "")
+      Constraint : UTF_8_String := "";
+      Element    : Integer_64 := 0)
      with No_Return;
 
    --  Errors that do not come from the database

@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
+with Batch_Tests;
 with Error_Tests;
 with Misuse_Tests;
 with Retried_Transaction_Tests;
@@ -13,6 +14,7 @@ with Value_Tests;
 
 package body Database_Tests is
 
+   package Batches is new Batch_Tests (Database);
    package Errors is new Error_Tests (Database);
    package Misuse is new Misuse_Tests (Database);
    package Pools is new SQL_Pool_Tests (Database);
@@ -30,6 +32,7 @@ package body Database_Tests is
       Result.Add_Test (Values.Suite);
       Result.Add_Test (Types.Suite);
       Result.Add_Test (Streams.Suite);
+      Result.Add_Test (Batches.Suite);
       Result.Add_Test (Transactions.Suite);
       Result.Add_Test (Misuse.Suite);
       Result.Add_Test (Pools.Suite);
@@ -43,6 +46,7 @@ package body Database_Tests is
       Result.Add_Test (Servers.Suite);
       Result.Add_Test (Transactions.Server_Suite);
       Result.Add_Test (Streams.Server_Suite);
+      Result.Add_Test (Batches.Server_Suite);
       Result.Add_Test (Pools.Server_Suite);
       Result.Add_Test (Retries.Server_Suite);
       return Result;

@@ -2,6 +2,7 @@
 --  Copyright 2026 The benchlab authors
 
 with Ada.Streams;
+with Appserver.SQL.Intervals;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
@@ -15,6 +16,7 @@ package body Type_Tests is
    use type Ada.Streams.Stream_Element_Offset;
    use type SQL.Blob;
    use type SQL.Date;
+   use type SQL.Integer_32;
    use type SQL.Integer_64;
    use type SQL.Time_Of_Day;
    use type SQL.UUID;
@@ -249,6 +251,141 @@ package body Type_Tests is
       Is_None ("", "22007");
    end Times;
 
+   ---------------
+   -- Intervals --
+   ---------------
+
+   package Intervals renames Appserver.SQL.Intervals;
+
+   use type Intervals.Interval;
+
+   type String_List is array (Positive range <>) of Test_Databases.Text_Reference;
+
+   function "+" (Text : String) return Test_Databases.Text_Reference
+     renames Test_Databases."+";
+
+   type Interval_List is array (Positive range <>) of Intervals.Interval;
+
+   Most : constant SQL.Integer_64 := SQL.Integer_64'Last;
+
+   procedure Come_Back
+     (T     : in out Fixture;
+      Items : Interval_List;
+      Bind  : not null access procedure
+        (To : in out SQL.Statement'Class; Parameter : Positive; Value : Intervals.Interval)) is
+   begin
+      for By in Way loop
+         for Value of Items loop
+            declare
+               procedure Check (Query : in out Statement) is
+               begin
+                  Assert
+                    (Intervals.As_Interval (Query, 1) = Value,
+                     Intervals.Image (Value) & " came back as " & Query.As_Text (1));
+               end Check;
+            begin
+               Begin_Insert (T, By);
+               Bind (T.Insert, 1, Value);
+               T.Insert.Execute;
+               Check_Rows (T, Check'Access);
+            end;
+         end loop;
+      end loop;
+   end Come_Back;
+
+   procedure All_Intervals (T : in out Fixture) is
+   begin
+      Make_Table (T, (if Known.Name.all = "PostgreSQL" then "interval" else "varchar(100)"));
+      Come_Back
+        (T,
+         [(0, 0, 0), (14, -3, 93_784_000_500), (-14, 3, -93_784_000_500), (-12, 0, 0), (0, 1, -1),
+          (0, -1, 1), (0, 0, -500_000), (0, 0, 59_999_999), (1, 1, -60_000_000),
+          (2_147_483_647, 0, 0), (-2_147_483_647, -2_147_483_647, 0), (0, 0, 2 ** 53 + 1),
+          (0, 0, Most), (0, 0, -Most)],
+         Intervals.Bind'Access);
+   end All_Intervals;
+
+   procedure Spans (T : in out Fixture) is
+
+      Value : Intervals.Interval;
+
+      procedure Bind is
+      begin
+         Intervals.Bind_Span (T.Insert, 1, Value);
+      end Bind;
+   begin
+      Make_Table
+        (T,
+         (if Known.Name.all = "PostgreSQL" then "interval"
+          elsif Known.Name.all = "MariaDB" then "time(6)"
+          else "text"));
+      Come_Back
+        (T,
+         [(0, 0, 0), (0, 0, -1), (0, 0, 93_784_000_500), (0, 0, -93_784_000_500),
+          (0, 0, 3_600_000_000), (0, 0, Intervals.Longest_Span), (0, 0, -Intervals.Longest_Span)],
+         Intervals.Bind_Span'Access);
+      for Wrong of Interval_List'
+        [(1, 0, 0), (0, 1, 0), (0, 0, Intervals.Longest_Span + 1),
+         (0, 0, -Intervals.Longest_Span - 1)]
+      loop
+         Value := Wrong;
+         Is_Refused (Bind'Access, "22015", Intervals.Image (Wrong));
+      end loop;
+      if Known.Name.all = "MariaDB" then
+         declare
+            procedure Execute is
+            begin
+               T.Insert.Execute;
+            end Execute;
+         begin
+            Intervals.Bind (T.Insert, 1, (0, 1, 0));
+            Is_Refused (Execute'Access, "22007", "time");
+         end;
+      end if;
+   end Spans;
+
+   procedure Interval_Texts (T : in out Fixture) is
+
+      function Read (Text : String) return Intervals.Interval is
+      begin
+         Prepare (T.Query, T.DB, "SELECT '" & Text & "'");
+         Assert (T.Query.Step, "a row");
+         return Intervals.As_Interval (T.Query, 1);
+      end Read;
+
+      procedure Is_None (Text : String; State : SQL.SQL_State := "22007") is
+         procedure Read_It is
+         begin
+            Assert (Read (Text) = (0, 0, 0), "unreachable");
+         end Read_It;
+      begin
+         Is_Refused (Read_It'Access, State, Text);
+      end Is_None;
+
+      Second : constant := 1_000_000;
+   begin
+      Assert (Intervals.Image ((14, -3, 93_784_000_500)) = "P14M-3DT26H3M4.000500S", "image");
+      Assert (Intervals.Image ((0, 0, -500)) = "PT-0.000500S", "image of decimals");
+      Assert (Read ("P1Y2M3W4DT5H6M7.5S") = (14, 25, 18_367_500_000), "ISO 8601");
+      Assert (Read ("1 year 2 mons -3 days +04:05:06.789") = (14, -3, 14_706_789_000), "words");
+      Assert (Read ("-1 years -1 mons +1 day") = (-13, 1, 0), "signs");
+      Assert (Read ("-00:00:00.5") = (0, 0, -Second / 2), "less than nothing");
+      Assert (Read ("100:00") = (0, 0, 360_000 * Second), "without seconds");
+      for Text of String_List'
+        [+"", +"P", +"PT", +"P1", +"1", +"P1H", +"PT1D", +"PT1H ", +"1 day 2", +"1 week", +"1-2",
+         +"1:2:3", +"01:60:00", +"01:00:60", +"01:00:-1", +"1 day  1 day", +"infinity", +"--1 day",
+         +"04:05:06 1 day", +"@ 1 day ago", +"P1MT"]
+      loop
+         Is_None (Text.all);
+      end loop;
+      Is_None ("PT0.0000001S", "22015");
+      Is_None ("P1.5D", "22015");
+      Is_None ("P2147483648M", "22015");
+      Is_None ("P-2147483649D", "22015");
+      Is_None ("PT9223372036854775807H", "22015");
+      Is_None ("PT99999999999999999999S", "22015");
+   end Interval_Texts;
+
    procedure UUIDs (T : in out Fixture) is
 
       One : constant SQL.UUID :=
@@ -342,6 +479,9 @@ package body Type_Tests is
       Add ("Booleans", Booleans'Access);
       Add ("dates", Dates'Access);
       Add ("times of day", Times'Access);
+      Add ("intervals", All_Intervals'Access);
+      Add ("spans of time", Spans'Access);
+      Add ("texts of intervals", Interval_Texts'Access);
       Add ("UUIDs", UUIDs'Access);
       Add ("keys that the database makes", Keys'Access);
       return Result;
