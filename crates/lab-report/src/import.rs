@@ -6,7 +6,6 @@ use lab_model::{Imported, ImportedTime};
 use quick_xml::Reader;
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
-use std::fmt;
 
 /// What an imported file may have.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +30,7 @@ impl Default for Limits {
 
 /// A file that is not what it should be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {message}")]
 pub struct ImportError {
     /// From 1.
     pub line: usize,
@@ -38,16 +38,6 @@ pub struct ImportError {
     pub column: usize,
     /// What is wrong and what to do.
     pub message: String,
-}
-
-impl fmt::Display for ImportError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            out,
-            "line {}, column {}: {}",
-            self.line, self.column, self.message
-        )
-    }
 }
 
 /// Reads a file of `<benchmark>` elements: one as the root, or several within `<benchmarks>` or one

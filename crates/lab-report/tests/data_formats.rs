@@ -198,6 +198,21 @@ fn a_workbook_has_the_answer_first_and_every_figure_as_a_number() {
 }
 
 #[test]
+fn names_of_sheets_are_valid_and_unique() {
+    let long = "数据🙂".repeat(40);
+    let mut document = Document::default();
+    for title in ["Times", "times", "a/b: [c]?*\\", "'''", "History", &long] {
+        let mut section = Section::new(title);
+        section.text("A text.");
+        document.section(section);
+    }
+    let names = workbook(&document).sheet_names();
+    let expected = ["Answer", "Times", "times 2", "a b   c", "2", "History 2"];
+    assert_eq!(names[..6], expected);
+    assert!(names[6].encode_utf16().count() <= 31, "{names:?}");
+}
+
+#[test]
 fn every_chart_is_native_in_the_workbook() {
     let bytes = xlsx::render(&sample::document()).expect("a workbook");
     let files = String::from_utf8_lossy(&bytes);

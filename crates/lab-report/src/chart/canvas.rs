@@ -277,17 +277,3 @@ fn units(places: &[Place]) -> Vec<(i32, i32)> {
 fn words(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_do_not_overlap_and_stay_inside() {
-        let places = apart(&[100.0, 101.0, 99.0, 400.0], 20.0, (0.0, 400.0));
-        let mut sorted = places.clone();
-        sorted.sort_by(f64::total_cmp);
-        assert!(sorted.windows(2).all(|p| p[1] - p[0] >= 20.0), "{places:?}");
-        assert!(sorted.iter().all(|p| (0.0..=400.0).contains(p)));
-    }
-}

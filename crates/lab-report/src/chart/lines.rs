@@ -122,7 +122,7 @@ fn band(canvas: &Canvas, frame: &Frame, line: &Line) -> Drawn {
                     ),
                     None => (*x, *y),
                 });
-            path(line, bound.collect())
+            stepped(line, bound.collect())
         };
         match stretch.as_slice() {
             [((x, _), quantity)] if quantity.bounds().is_some() => {
@@ -145,7 +145,7 @@ fn line(canvas: &Canvas, frame: &Frame, line: &Line) -> Drawn {
         match line.stroke {
             Stroke::Model => canvas.dashes(&places, colour, 1.25)?,
             Stroke::Measured | Stroke::Steps => {
-                canvas.path(&path(line, places.clone()), colour, 2.0)?
+                canvas.path(&stepped(line, places.clone()), colour, 2.0)?
             }
         }
         let alone = places.len() == 1;
@@ -160,14 +160,14 @@ fn line(canvas: &Canvas, frame: &Frame, line: &Line) -> Drawn {
 }
 
 /// Steps go on at their height until the next value.
-fn path(line: &Line, places: Vec<Place>) -> Vec<Place> {
+pub fn stepped<Y: Clone>(line: &Line, places: Vec<(f64, Y)>) -> Vec<(f64, Y)> {
     if line.stroke != Stroke::Steps {
         return places;
     }
     let corners = places
         .windows(2)
-        .flat_map(|pair| [pair[0], (pair[1].0, pair[0].1)]);
-    corners.chain(places.last().copied()).collect()
+        .flat_map(|pair| [pair[0].clone(), (pair[1].0, pair[0].1.clone())]);
+    corners.chain(places.last().cloned()).collect()
 }
 
 fn ends(frame: &Frame, line: &Line) -> Option<Place> {

@@ -17,6 +17,7 @@ pub use colour::style_sheet;
 pub(crate) use colour::tone_number;
 pub(crate) use distribution::lines as distribution_lines;
 pub(crate) use heat::shares as heat_shares;
+pub(crate) use lines::stepped;
 pub(crate) use scale::{Span, drawable, reach};
 
 use crate::Error;

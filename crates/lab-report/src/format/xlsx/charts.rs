@@ -3,7 +3,7 @@
 
 use super::native::{self, Native};
 use super::sheet::{Page, Value, muted, sheet_name, value, with_unit};
-use crate::chart::{distribution_lines, drawable, heat_shares, panels, reach, rgb};
+use crate::chart::{distribution_lines, drawable, heat_shares, panels, reach, stepped};
 use crate::document::*;
 use crate::format::text::cut;
 use crate::format::values::{forest_bars, thinned};
@@ -103,7 +103,7 @@ impl Data {
                 .points
                 .iter()
                 .filter(|(x, y)| drawable(lines.x.scale, *x) && drawable(lines.y.scale, y.value));
-            let points = thinned(&steps(line, points.cloned().collect()), POINTS);
+            let points = thinned(&stepped(line, points.cloned().collect()), POINTS);
             let rows = points.iter().map(|(x, y)| {
                 let [below, above] = match line.band {
                     Band::Shown => halves(y),
@@ -231,10 +231,9 @@ impl Data {
                 sheet.row += 1;
             }
             if !columns.is_empty() {
-                let (r, g, b) = rgb(map.colour);
                 let scale = ConditionalFormat2ColorScale::new()
                     .set_minimum_color("#F5F7F9")
-                    .set_maximum_color(native::packed(r, g, b));
+                    .set_maximum_color(native::colour(map.colour));
                 let (row, column) = (sheet.row - 1, columns.len() as u16);
                 let page = &mut sheet.sheet;
                 page.add_conditional_format(first, 1, row, column, &scale)?;
@@ -293,17 +292,6 @@ fn halves(quantity: &Quantity) -> [Value; 2] {
         }
         None => [Value::Blank, Value::Blank],
     }
-}
-
-/// Steps have a corner before each value.
-fn steps(line: &Line, points: Vec<(f64, Quantity)>) -> Vec<(f64, Quantity)> {
-    if line.stroke != Stroke::Steps {
-        return points;
-    }
-    let corners = points
-        .windows(2)
-        .flat_map(|pair| [pair[0].clone(), (pair[1].0, pair[0].1.clone())]);
-    corners.chain(points.last().cloned()).collect()
 }
 
 /// A row's name behind its group's, both cut.

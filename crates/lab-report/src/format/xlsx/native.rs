@@ -182,10 +182,5 @@ pub fn fill(colour: Color) -> ChartSolidFill {
 /// The colour of a number.
 pub fn colour(number: usize) -> Color {
     let (r, g, b) = rgb(number);
-    packed(r, g, b)
-}
-
-/// A colour of red, green and blue.
-pub fn packed(r: u8, g: u8, b: u8) -> Color {
     Color::RGB(u32::from(r) << 16 | u32::from(g) << 8 | u32::from(b))
 }

@@ -331,19 +331,3 @@ pub fn sheet_name(title: &str, taken: &[String]) -> String {
     let mut names = std::iter::once(short(31)).chain(numbered);
     names.find(free).unwrap_or_default()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_sheets_are_valid_and_unique() {
-        let taken = vec!["Data".into(), "Times".into()];
-        assert_eq!(sheet_name("times", &taken), "times 2");
-        assert_eq!(sheet_name("a/b: [c]?*\\", &taken), "a b   c");
-        assert_eq!(sheet_name("'''", &taken), "2");
-        assert_eq!(sheet_name("History", &taken), "History 2");
-        let long = sheet_name(&"数据🙂".repeat(40), &taken);
-        assert!(long.encode_utf16().count() <= 31, "{long}");
-    }
-}
