@@ -185,7 +185,8 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
                 (slice.served, &Vec::new()),
                 "{label}"
             );
-            assert!(slice.server_cpu_ns.is_some_and(|ns| ns > 0), "{label}");
+            let worked = slice.server_cpu_ns.is_some_and(|ns| ns > 0);
+            assert!(worked || slice.served == 0, "{label}");
             assert!(
                 slice.server_bytes.is_some_and(|bytes| bytes > 1_000_000),
                 "{label}"
