@@ -1,6 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
+pragma Ada_2022;
+
 with Ada.Unchecked_Deallocation;
 
 package body Appserver.SQL.PostgreSQL_Lines is
