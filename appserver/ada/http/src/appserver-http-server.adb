@@ -15,6 +15,7 @@ package body Appserver.HTTP.Server is
 
    use type Access_Logs.Log_Reference;
    use type Linux.Word;
+   use type HTTP.Loops.Absence;
    use type HTTP.Loops.Slot_Count;
 
    Backlog   : constant := 4_096;
@@ -68,8 +69,11 @@ package body Appserver.HTTP.Server is
       entry Sleep (What : out Role; Where : out Positive);
       --  The same, or when woken: What is To_Watch then
 
-      procedure Announce (Where : Positive; Is_Noticed : out Boolean);
-      --  An unserved loop. Is_Noticed is False if all tasks are at work.
+      procedure Announce (Where : Positive);
+      --  An unserved loop
+
+      function Is_Noticed (Where : Positive) return Boolean;
+      --  False if it is unserved and all tasks are at work
 
       procedure Claim (Where : Positive; Is_Unserved : out Boolean);
       --  Takes a loop, if it is unserved
@@ -77,6 +81,8 @@ package body Appserver.HTTP.Server is
       function Unserved_Loops return Loop_Flags;
 
       procedure End_Watch;
+      --  The next task that has nothing to do watches, at once if there is one
+      function Has_Watch return Boolean;
       procedure Wake_Watch;
 
       procedure Note_Not_Listening (Is_Last : out Boolean);
@@ -139,14 +145,16 @@ package body Appserver.HTTP.Server is
          Is_Woken := False;
       end Sleep;
 
-      procedure Announce (Where : Positive; Is_Noticed : out Boolean) is
+      procedure Announce (Where : Positive) is
       begin
          if not Unserved (Where) then
             Unserved (Where) := True;
             Unserved_Count := Unserved_Count + 1;
          end if;
-         Is_Noticed := Is_Watched or else Get_Role'Count > 0;
       end Announce;
+
+      function Is_Noticed (Where : Positive) return Boolean is
+        (Is_Watched or else not Unserved (Where));
 
       procedure Claim (Where : Positive; Is_Unserved : out Boolean) is
       begin
@@ -163,6 +171,8 @@ package body Appserver.HTTP.Server is
       begin
          Is_Watched := False;
       end End_Watch;
+
+      function Has_Watch return Boolean is (Is_Watched);
 
       procedure Wake_Watch is
       begin
@@ -300,12 +310,12 @@ package body Appserver.HTTP.Server is
    --  Leaves a loop unserved. If all tasks are at work, one that waits in another loop is told.
 
    procedure Leave_Unserved (Self : in out Shared_Loop) is
-      Is_Noticed : Boolean;
    begin
       Self.Server := Nobody;
-      Self.Engine.Scheduler.Announce (Self.Number, Is_Noticed);
+      Self.Engine.Scheduler.Announce (Self.Number);
       Self.Engine.Has_Unserved := True;
-      if not Is_Noticed then
+      --  Only now: who ends the watch after this question sees Has_Unserved
+      if not Self.Engine.Scheduler.Is_Noticed (Self.Number) then
          for Other of Self.Engine.Loops loop
             if Other.Now_In = Waiting then
                Other.Wake;
@@ -330,11 +340,16 @@ package body Appserver.HTTP.Server is
          Self.Hands_Over := Self.Now < Self.Slow_Until;
          Self.Left_At (Context.Owner) := Linux.Nanoseconds;
          Leave_Unserved (Self);
-      elsif Self.Engine.Watch_Sleeps then
-         Self.Engine.Watch_Sleeps := False;
-         Self.Engine.Scheduler.Wake_Watch;
       end if;
    end Leave_For_Handler;
+
+   procedure Wake_Watch (Self : in out Engine) is
+   begin
+      if Self.Watch_Sleeps then
+         Self.Watch_Sleeps := False;
+         Self.Scheduler.Wake_Watch;
+      end if;
+   end Wake_Watch;
 
    overriding procedure Leave
      (Self : in out Shared_Loop; Context : Contexts.Context; Why : HTTP.Loops.Absence) is
@@ -347,6 +362,10 @@ package body Appserver.HTTP.Server is
          end case;
       end if;
       Release (Self);
+      if Why = HTTP.Loops.Handling then
+         --  Behind the lock's barrier: who goes to sleep sees that a handler is called
+         Wake_Watch (Self.Engine.all);
+      end if;
    end Leave;
 
    overriding procedure Come_Back
@@ -400,8 +419,8 @@ package body Appserver.HTTP.Server is
       end if;
    end Stop_With_Program;
 
-   --  A task that waits looks after loops that are unserved, too, and goes to the first one that
-   --  has something to do if its own has not
+   --  A task that waits looks after loops that are unserved, too, and goes to the next one, in the
+   --  order of their numbers, that has something to do: so each gets its turn
 
    overriding procedure Wait_Anywhere
      (Self : in out Shared_Loop; Context : Contexts.Context; Milliseconds : in out Integer) is
@@ -420,20 +439,23 @@ package body Appserver.HTTP.Server is
          Unserved : constant Loop_Flags := Self.Engine.Scheduler.Unserved_Loops;
          Sets     : Linux.Descriptor_List (1 .. Unserved'Length) := [others => Self.Events_Of];
          Numbers  : Goal_List (Sets'Range) := [others => Nowhere];
-         Last     : Positive := 1;
+         Others_Count : Natural := 0;
+         Number   : Positive := Self.Number;
          Ready    : Natural;
       begin
-         for K in Unserved'Range loop
-            if Unserved (K) and then K /= Self.Number then
-               Last := Last + 1;
-               Sets (Last)    := Self.Engine.Loops (K).Events_Of;
-               Numbers (Last) := K;
+         for Step in 2 .. Unserved'Length loop
+            Number := Number mod Unserved'Length + 1;
+            if Unserved (Number) then
+               Others_Count := Others_Count + 1;
+               Sets (Others_Count)    := Self.Engine.Loops (Number).Events_Of;
+               Numbers (Others_Count) := Number;
             end if;
          end loop;
-         if Last > 1 then
+         if Others_Count > 0 then
             Self.Engine.Has_Unserved := True;
-            Linux.Wait_For_Any (Sets (1 .. Last), Milliseconds, Ready);
-            if Ready > 1 then
+            Sets (Others_Count + 1) := Self.Events_Of;
+            Linux.Wait_For_Any (Sets (1 .. Others_Count + 1), Milliseconds, Ready);
+            if Ready > 0 then
                Self.Engine.Next_Loop (Context.Owner) := Numbers (Ready);
             end if;
             Milliseconds := 0;
@@ -535,42 +557,61 @@ package body Appserver.HTTP.Server is
 
    type Turn_List is array (Positive range <>) of Linux.Word;
 
-   --  What is seen of a loop from one tick to the next. If it Is_Stuck, its lock was taken, and it
-   --  is to be served.
+   procedure Leave_If_Handling (Self : in out Shared_Loop) is
+   begin
+      if Self.Server /= Nobody and then Self.Now_In = Handling then
+         Leave_Unserved (Self);
+      end if;
+   end Leave_If_Handling;
+
+   --  What is seen of a loop from one tick to the next. If its task is still in the same handler,
+   --  it is left unserved.
 
    procedure Look_At
      (Self         : in out Shared_Loop;
       Number       : Positive;
       Turns        : in out Linux.Word;
       Was_Handling : in out Boolean;
-      Is_Quiet     : in out Boolean;
-      Is_Stuck     : out Boolean)
+      Is_Quiet     : in out Boolean)
    is
       Turns_Now   : constant Linux.Word := Self.Turns;
       Is_Handling : constant Boolean := Self.Now_In = Handling;
       Is_Slow     : constant Boolean :=
         Was_Handling and then Is_Handling and then Turns_Now - Turns < Slow_Turns;
    begin
-      Is_Stuck := False;
       if Is_Slow then
          Acquire (Self, Number);
-         Self.Hands_Over   := True;
+         Self.Hands_Over := True;
          Self.Slow_Until := Self.Now + Slow_While;
-         Is_Stuck := Self.Now_In = Handling and then Self.Turns = Turns
-           and then Self.Server /= Nobody;
-         if not Is_Stuck then
-            Release (Self);
+         if Self.Turns = Turns then
+            Leave_If_Handling (Self);
          end if;
+         Release (Self);
       end if;
       Is_Quiet     := Is_Quiet and then not Is_Handling and then Turns_Now = Turns;
       Was_Handling := Is_Handling;
       Turns        := Turns_Now;
    end Look_At;
 
-   procedure End_Watch (Self : in out Engine) is
+   --  A handler that was called while there was a watch may wait while there is none: then its loop
+   --  is left unserved now. What is called later sees that there is no watch.
+
+   procedure Hand_Over_All (Self : in out Engine; Number : Positive) is
+   begin
+      for Each of Self.Loops loop
+         Acquire (Each.all, Number);
+         Leave_If_Handling (Each.all);
+         Release (Each.all);
+      end loop;
+   end Hand_Over_All;
+
+   procedure End_Watch (Self : in out Engine; Number : Positive) is
    begin
       Self.Watcher := Nobody;
       Self.Scheduler.End_Watch;
+      if not Self.Scheduler.Has_Watch then
+         Hand_Over_All (Self, Number);
+      end if;
    end End_Watch;
 
    procedure Watch (Self : in out Engine; Context : in out Contexts.Context) is
@@ -578,7 +619,6 @@ package body Appserver.HTTP.Server is
       Was_Handling : Loop_Flags (1 .. Self.Loop_Count) := [others => False];
       Quiet        : Natural := 0;
       Is_Quiet     : Boolean;
-      Is_Stuck     : Boolean;
       What         : Role;
       Where        : Positive;
    begin
@@ -600,7 +640,7 @@ package body Appserver.HTTP.Server is
             Quiet := 0;
          end if;
          if What /= To_Watch then
-            End_Watch (Self);
+            End_Watch (Self, Context.Owner);
             if What = To_Serve then
                Serve_Unserved (Self.Loops (Where).all, Context);
             end if;
@@ -608,13 +648,7 @@ package body Appserver.HTTP.Server is
          end if;
          Is_Quiet := True;
          for K in Self.Loops'Range loop
-            Look_At
-              (Self.Loops (K).all, Context.Owner, Turns (K), Was_Handling (K), Is_Quiet, Is_Stuck);
-            if Is_Stuck then
-               End_Watch (Self);
-               Serve (Self.Loops (K).all, Context);
-               return;
-            end if;
+            Look_At (Self.Loops (K).all, Context.Owner, Turns (K), Was_Handling (K), Is_Quiet);
          end loop;
          Quiet := (if Is_Quiet then Quiet + 1 else 0);
       end loop;
@@ -655,7 +689,7 @@ package body Appserver.HTTP.Server is
       end loop;
       Self.Next_Loop (Number) := Nowhere;
       if Self.Watcher = Number then
-         End_Watch (Self);
+         End_Watch (Self, Number);
       end if;
    end Release_All;
 

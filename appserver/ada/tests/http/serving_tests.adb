@@ -695,6 +695,35 @@ package body Serving_Tests is
       end loop;
    end Slow_Handlers;
 
+   --  They begin to wait while others take over what the first one left
+
+   procedure Slow_At_Once (T : in out Fixture) is
+      From : array (1 .. Tested_Servers.Workers + 2) of Client;
+
+      pragma Unreferenced (T);
+   begin
+      for Round in 1 .. (if Tested.Spare > 0 then 20 else 0) loop
+         Test_Service.Gate.Shut;
+         for Each of From loop
+            Each.Connect (Tested.Port);
+            Is_Answered (Each, "/fixed", Content => Short);
+         end loop;
+         From (1).Ask ("/wait");
+         Await_Waiting (1);
+         for Each of From (2 .. Tested.Spare) loop
+            Each.Ask ("/wait");
+         end loop;
+         Await_Waiting (Tested.Spare);
+         for Each of From (Tested.Spare + 1 .. From'Last) loop
+            Is_Answered (Each, "/fixed", Content => Short);
+         end loop;
+         Test_Service.Gate.Open;
+         for Each of From (1 .. Tested.Spare) loop
+            Assert (Content (Each.Answer), Short, "answered");
+         end loop;
+      end loop;
+   end Slow_At_Once;
+
    --------------
    -- Stopping --
    --------------
@@ -825,6 +854,7 @@ package body Serving_Tests is
       Add ("more than there is memory for", Too_Many_Wait'Access);
       Add ("no memory behind an answer", Refused_Behind_An_Answer'Access);
       Add ("handlers that wait", Slow_Handlers'Access);
+      Add ("handlers that begin to wait at once", Slow_At_Once'Access);
       Add ("a graceful stop", Stopping'Access);
       Add ("a stop with much to do", Bounded_Stop'Access);
       return Result;
