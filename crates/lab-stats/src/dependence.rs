@@ -11,10 +11,17 @@ pub struct Merged {
     pub values: Vec<f64>,
     /// How many blocks each value stands for, at least (the last may hold some more).
     pub width: u32,
-    /// The dependence was more than chance explains.
-    pub dependent: bool,
+    /// Blocks so far apart showed no dependence beyond what chance explains: 1 where no blocks did.
+    pub apart: u32,
     /// It still is, and one more merging would leave fewer than `enough`.
     pub unresolved: bool,
+}
+
+impl Merged {
+    /// Whether adjacent blocks depend on each other by more than chance explains.
+    pub fn is_dependent(&self) -> bool {
+        self.apart > 1
+    }
 }
 
 /// Averages adjacent values while their lag-1 autocorrelation exceeds 2/√n and at least `enough`
@@ -29,14 +36,16 @@ pub fn merge(values: &[f64], enough: u32) -> Merged {
     let mut merged = Merged {
         values: values.to_vec(),
         width: 1,
-        dependent: false,
+        apart: 1,
         unresolved: false,
     };
     loop {
         let n = merged.values.len();
         let errors = autocorrelation(&merged.values).unwrap_or(0.0) * (n as f64).sqrt();
         let significant = errors > 2.0;
-        merged.dependent |= significant;
+        if significant {
+            merged.apart = 2 * merged.width;
+        }
         if !significant && (n < MANY || errors <= 0.5) {
             return merged;
         }

@@ -100,7 +100,7 @@ pub fn ratio(logs: &[f64], level: Level) -> Option<Ratio> {
         p,
         values,
         width: merged.width,
-        dependent: merged.dependent,
+        dependent: merged.is_dependent(),
         unresolved: merged.unresolved,
         sufficient: values > 1,
         assumed: values < needed,

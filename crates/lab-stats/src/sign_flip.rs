@@ -181,9 +181,9 @@ impl Merged {
             blocks: (0..groups)
                 .map(|g| blocks[g * merged.width as usize])
                 .collect(),
+            dependent: merged.is_dependent(),
             values: merged.values,
             width: merged.width,
-            dependent: merged.dependent,
             unresolved: merged.unresolved,
         })
     }

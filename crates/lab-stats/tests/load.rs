@@ -245,7 +245,8 @@ fn equal_servers_have_no_winner() {
 
 #[test]
 fn a_slower_server_is_found_in_every_respect_and_a_swap_turns_it_round() {
-    let slower = compared(1, 60, 1.5);
+    // p99.9 needs 59 blocks far apart, also where neighbours seem to depend on each other by chance.
+    let slower = compared(1, 400, 1.5);
     for c in &slower.comparisons {
         let near = (c.ratio.estimate / 1.5 - 1.0).abs() < 0.1;
         assert!(near && c.verdict == Some(Verdict::Slower), "{c:?}");
@@ -254,7 +255,7 @@ fn a_slower_server_is_found_in_every_respect_and_a_swap_turns_it_round() {
             "{c:?}"
         );
     }
-    let faster = compared(1, 60, 1.0 / 1.5);
+    let faster = compared(1, 400, 1.0 / 1.5);
     assert!(
         faster
             .comparisons

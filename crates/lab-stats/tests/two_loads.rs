@@ -46,10 +46,10 @@ fn of(between: &Between, metric: Metric) -> &Changed {
 
 #[test]
 fn a_server_that_became_slower_is_slower_in_every_respect() {
-    let first = loaded("a", 1, 1e6, 120, |_| ());
-    let second = loaded("b", 2, 1.5e6, 120, |s| s.server_bytes = Some(3 << 20));
+    let first = loaded("a", 1, 1e6, 240, |_| ());
+    let second = loaded("b", 2, 1.5e6, 240, |s| s.server_bytes = Some(3 << 20));
     let found = compared(&first, &second).unwrap();
-    assert_eq!(found.blocks, [120, 120]);
+    assert_eq!(found.blocks, [240, 240]);
     let metrics: Vec<Metric> = found.changes.iter().map(|c| c.metric.clone()).collect();
     let all = [
         Metric::TIME_PER_REQUEST,

@@ -9,10 +9,9 @@ use super::changed::{Changed, Program};
 use super::side::{Place, Sides};
 use crate::analysis::Interval;
 use crate::change::{change, quotient};
-use crate::dependence::Merged;
 use crate::load::hidden;
 use crate::load::overload::is_overloaded;
-use crate::load::quantiles::{self, at_least_1, quantiles};
+use crate::load::quantiles::{self, Grouping, PARTS, at_least_1, quantiles};
 use crate::load::visits::{Visit, Visits, per_10_000, total};
 use crate::order;
 use crate::ratio::{Level, Ratio};
@@ -133,33 +132,29 @@ fn pooled(
     level: Level,
     alone: f64,
 ) -> Option<([Interval; 2], Ratio)> {
+    let which = PARTS.iter().position(|part| *part == per_10_000)?;
     let at = |alpha: f64| {
         let of = |visits: &Vec<&Visit>| {
-            let (found, depending) = quantiles(alpha, visits, |s| &s.response);
-            Some((at_least_1(found.of(per_10_000)?), depending?))
+            let (found, groupings) = quantiles(alpha, visits, |s| &s.response);
+            Some((at_least_1(found.parts[which]?), groupings[which]?))
         };
         let [first, second] = visits.each_ref().map(of);
         Some([first?, second?])
     };
     let [first, second] = at(level.each())?;
     let values = at(alone)?.map(|(value, _)| value);
-    Some((values, quotient_of(first, second, per_10_000)))
+    Some((values, quotient_of([first, second], per_10_000)))
 }
 
-/// The second / the first, of intervals that hold each at its part of the level. There is no p-value.
-fn quotient_of(first: (Interval, Merged), second: (Interval, Merged), per_10_000: u32) -> Ratio {
-    let interval = quotient(&first.0, &second.0, 0.0);
-    let merged = [first.1, second.1];
-    let blocks = merged.each_ref().map(|m| m.values.len() as f64);
-    Ratio {
-        interval,
-        p: f64::NAN,
-        values: (2.0 / (1.0 / blocks[0] + 1.0 / blocks[1])).max(1.0) as u32,
-        width: merged.iter().map(|m| m.width).max().unwrap_or(1),
-        dependent: merged.iter().any(|m| m.dependent),
-        unresolved: merged.iter().any(|m| m.unresolved),
-        sufficient: interval.level > 0.0,
-        assumed: false,
-        needed: quantiles::blocks_needed(per_10_000),
-    }
+/// The second / the first, of intervals that hold each at its part of the level.
+fn quotient_of([first, second]: [(Interval, Grouping); 2], per_10_000: u32) -> Ratio {
+    let own = [first.1, second.1];
+    let each = own.map(|grouping| 1.0 / f64::from(grouping.groups));
+    let common = Grouping {
+        groups: (2.0 / (each[0] + each[1])) as u32,
+        width: own[0].width.max(own[1].width),
+        apart: own[0].apart.max(own[1].apart),
+        unresolved: own.iter().any(|g| g.unresolved),
+    };
+    common.ratio(quotient(&first.0, &second.0, 0.0), per_10_000)
 }

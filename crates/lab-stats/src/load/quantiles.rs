@@ -8,7 +8,7 @@
 use super::visits::{Distribution, Visit};
 use crate::analysis::Interval;
 use crate::change::quotient;
-use crate::dependence::{self, Merged};
+use crate::dependence;
 use crate::ratio::Ratio;
 use crate::{family, likelihood, normal, sign_flip};
 
@@ -25,14 +25,6 @@ pub struct Quantiles {
     pub parts: [Option<Interval>; PARTS.len()],
     /// The greatest: a reading, which has no interval.
     pub max_ns: Option<u64>,
-}
-
-impl Quantiles {
-    /// The time that so many in 10,000 requests do not exceed.
-    pub fn of(&self, per_10_000: u32) -> Option<Interval> {
-        let which = PARTS.iter().position(|part| *part == per_10_000)?;
-        self.parts[which]
-    }
 }
 
 /// More blocks than this are taken in groups of neighbours: it bounds the work.
@@ -52,152 +44,115 @@ pub fn blocks_needed(per_10_000: u32) -> u32 {
 }
 
 /// The quantiles of a distribution over all of `blocks`, each interval at a level of `1 - alpha`, and how the
-/// blocks depend on each other in it. Where the blocks are too few, or too few hold what exceeds a quantile, its
-/// interval has the level 0.
-pub fn quantiles(alpha: f64, blocks: &[&Visit], of: Distribution) -> (Quantiles, Option<Merged>) {
+/// blocks depend on each other in each of [`PARTS`]. Where the blocks are too few, or too few hold what exceeds a
+/// quantile, its interval has the level 0.
+pub fn quantiles(
+    alpha: f64,
+    blocks: &[&Visit],
+    of: Distribution,
+) -> (Quantiles, [Option<Grouping>; PARTS.len()]) {
     let all = Tails::new(alpha, blocks, of);
     let Some(&max) = all.values.last() else {
-        return (Quantiles::default(), None);
+        return (Quantiles::default(), Default::default());
     };
+    let found = PARTS.map(|part| all.at(part));
     let quantiles = Quantiles {
         count: all.total() as u64,
-        parts: PARTS.map(|part| all.quantile(part, alpha)),
+        parts: found.each_ref().map(|at| at.as_ref()?.interval(alpha)),
         max_ns: Some(max),
     };
-    (quantiles, all.depending)
+    (quantiles, found.map(|at| Some(at?.grouping)))
 }
 
-/// The distributions of a server's blocks, or of groups of them, over the values that any of them has.
+/// How many neighbours are taken together, for they depend on each other in how many of their requests exceed a
+/// quantile. Each quantile has its own: drift of the median says nothing of stalls.
+#[derive(Clone, Copy, Debug)]
+pub struct Grouping {
+    /// Groups, and blocks in each; the last has the rest, too.
+    pub groups: u32,
+    pub width: u32,
+    /// Blocks so far apart showed no dependence beyond what chance explains: 1 where no blocks did.
+    pub apart: u32,
+    /// Groups still depend on each other, and there are too few blocks to take more together.
+    pub unresolved: bool,
+}
+
+/// The distributions of a server's blocks, or of neighbours where there are very many, over the values that any of
+/// them has.
 pub struct Tails {
-    groups: usize,
-    /// Blocks in each.
-    width: u32,
-    /// Chances to see what happens now and then: blocks, or groups of those that depend on each other.
-    chances: usize,
+    blocks: usize,
+    /// Neighbours that are counted together.
+    step: usize,
+    /// Columns: `blocks` by `step`.
+    columns: usize,
+    /// The fewest groups of which an interval is made.
+    enough: u32,
     values: Vec<u64>,
-    /// How many lie at or below a value: by value, then group. Whole numbers, exact up to 2^53.
+    /// How many lie at or below a value: by value, then column. Whole numbers, exact up to 2^53.
     at_most: Vec<f64>,
-    /// How blocks depend on each other in what exceeds the median or the p99.
-    pub depending: Option<Merged>,
 }
 
 impl Tails {
     /// Of blocks, where `alpha` says how many of them have to remain.
     pub fn new(alpha: f64, blocks: &[&Visit], of: Distribution) -> Tails {
-        let [tails] = Tails::alike(alpha, [blocks], of);
-        tails
-    }
-
-    /// The same of several servers, with the same groups for all.
-    pub fn alike<const N: usize>(
-        alpha: f64,
-        servers: [&[&Visit]; N],
-        of: Distribution,
-    ) -> [Tails; N] {
-        let found = servers.map(|blocks| {
-            let counted = Counted::new(blocks, of);
-            let single = Tails::grouped(&counted, 1, None);
-            let limits = [0, 3].map(|i| single.row(PARTS[i]).map(|row| single.values[row] as f64));
-            let depending = dependence(alpha, &counted, limits);
-            let width = depending.as_ref().map_or(1, |m| m.width as usize);
-            let width = width.max(blocks.len().div_ceil(MOST_GROUPS));
-            (counted, width, depending)
-        });
-        let width = found.iter().map(|(_, width, _)| *width).max().unwrap_or(1);
-        found.map(|(counted, _, depending)| Tails::grouped(&counted, width, depending))
-    }
-
-    /// Groups of `width` neighbours; the last has the rest, too.
-    fn grouped(counted: &Counted, width: usize, depending: Option<Merged>) -> Tails {
-        let Counted { blocks, values } = counted;
-        let groups = (blocks.len() / width.max(1)).max(1);
-        let mut at_most = vec![0.0; values.len() * groups];
+        let Counted { blocks, values } = Counted::new(blocks, of);
+        let step = blocks.len().div_ceil(MOST_GROUPS).max(1);
+        let columns = (blocks.len() / step).max(1);
+        let mut at_most = vec![0.0; values.len() * columns];
         for (block, counts) in blocks.iter().enumerate() {
-            let group = (block / width.max(1)).min(groups - 1);
+            let column = (block / step).min(columns - 1);
             for (value, count) in counts {
                 let row = values.partition_point(|v| v < value);
-                at_most[row * groups + group] += *count as f64;
+                at_most[row * columns + column] += *count as f64;
             }
         }
-        for i in groups..at_most.len() {
-            at_most[i] += at_most[i - groups];
+        for i in columns..at_most.len() {
+            at_most[i] += at_most[i - columns];
         }
-        let depends = depending.as_ref().is_some_and(|merged| merged.dependent);
         Tails {
-            groups,
-            width: width as u32,
-            chances: if depends { groups } else { blocks.len() },
-            values: values.clone(),
+            blocks: blocks.len(),
+            step,
+            columns,
+            enough: family::blocks_needed(alpha, 1).unwrap_or(u32::MAX),
+            values,
             at_most,
-            depending,
         }
     }
 
-    /// The quantile that so many in 10,000 do not exceed, with its interval at a level of `1 - alpha`; `None` where
-    /// not one value exceeds it.
-    ///
-    /// A value lies within the interval unless the shares of requests above it contradict that the quantile's own
-    /// share is their mean, both by empirical likelihood, which follows the skew of the blocks, and by Student's t,
-    /// which holds at high levels.
-    ///
-    /// Sources: Woodruff, *Confidence intervals for medians and other position measures*, Journal of the American
-    /// Statistical Association 47 (1952); Owen, *Empirical Likelihood*, 2001, with Hotelling's calibration (3.4).
-    pub fn quantile(&self, per_10_000: u32, alpha: f64) -> Option<Interval> {
+    /// The quantile that so many in 10,000 do not exceed; `None` of nothing.
+    fn at(&self, per_10_000: u32) -> Option<At<'_>> {
         let row = self.row(per_10_000)?;
-        if !is_given(self.total(), per_10_000) {
-            return None;
-        }
-        let value = |row: usize| self.values[row] as f64;
-        let estimate = value(row);
-        if !self.has_interval(per_10_000) {
-            return Some(sign_flip::alone(estimate));
-        }
-        let t = normal::student_upper_quantile(self.groups as u32 - 1, alpha / 2.0);
-        let accepted = |row: usize| likelihood::is_mean_zero(&self.excess(row, per_10_000), t * t);
-        // The excess falls from value to value, so what is accepted has no gaps.
-        let low = partition(row, |row| !accepted(row));
-        let beyond = row + 1 + partition(self.values.len() - row - 1, |i| accepted(row + 1 + i));
-        Some(Interval {
-            estimate,
-            low: value(low),
-            // The next value is the first that is contradicted: the bound lies between the two.
-            high: value(beyond.min(self.values.len() - 1)),
-            level: Interval::level_of(alpha),
+        let all = self.all().iter();
+        let shares = self.above(row).zip(all).map(|(n, all)| n / all.max(1.0));
+        let shares: Vec<f64> = shares.collect();
+        let merged = dependence::merge(&shares, self.enough);
+        let step = self.step as u32;
+        let grouping = Grouping {
+            groups: merged.values.len() as u32,
+            width: merged.width * step,
+            apart: if merged.is_dependent() {
+                merged.apart * step
+            } else {
+                1
+            },
+            unresolved: merged.unresolved,
+        };
+        Some(At {
+            tails: self,
+            per_10_000,
+            row,
+            grouping,
         })
     }
 
-    /// For each group how many more requests exceed the quantile than its share of them.
-    fn excess_of(&self, per_10_000: u32) -> Option<Vec<f64>> {
-        Some(self.excess(self.row(per_10_000)?, per_10_000))
-    }
-
-    /// Whether enough blocks were there, and enough of them hold what exceeds the quantile.
-    pub fn has_interval(&self, per_10_000: u32) -> bool {
-        self.chances >= blocks_needed(per_10_000) as usize && self.carriers(per_10_000) >= CARRIERS
-    }
-
-    /// Over how many groups what reaches the quantile is spread: (Σn)² / Σn² (Kish, *Survey Sampling*, 1965).
-    fn carriers(&self, per_10_000: u32) -> f64 {
-        // Many may take just as long as the quantile.
-        let above: Vec<f64> = match self.row(per_10_000) {
-            Some(row) if row > 0 => self.above(row - 1).collect(),
-            _ => return self.groups as f64,
-        };
-        let squares: f64 = above.iter().map(|n| n * n).sum();
-        above.iter().sum::<f64>().powi(2) / squares.max(f64::MIN_POSITIVE)
-    }
-
     fn above(&self, row: usize) -> impl Iterator<Item = f64> {
-        let here = &self.at_most[row * self.groups..(row + 1) * self.groups];
-        let all = &self.at_most[self.at_most.len() - self.groups..];
-        all.iter().zip(here).map(|(all, here)| all - here)
+        let here = &self.at_most[row * self.columns..(row + 1) * self.columns];
+        self.all().iter().zip(here).map(|(all, here)| all - here)
     }
 
-    fn excess(&self, row: usize, per_10_000: u32) -> Vec<f64> {
-        let share = f64::from(10_000 - per_10_000) / 10_000.0;
-        let all = &self.at_most[self.at_most.len() - self.groups..];
-        let above = self.above(row).zip(all);
-        above.map(|(above, all)| above - share * all).collect()
+    /// How many each column counted.
+    fn all(&self) -> &[f64] {
+        &self.at_most[self.at_most.len() - self.columns..]
     }
 
     fn total(&self) -> f64 {
@@ -206,9 +161,8 @@ impl Tails {
     }
 
     fn counted(&self, row: usize) -> f64 {
-        self.at_most[row * self.groups..(row + 1) * self.groups]
-            .iter()
-            .sum()
+        let here = &self.at_most[row * self.columns..(row + 1) * self.columns];
+        here.iter().sum()
     }
 
     /// Where the least value is that so many in 10,000 do not exceed; `None` of nothing.
@@ -217,6 +171,82 @@ impl Tails {
         let rank = (total * f64::from(per_10_000) / 10_000.0).ceil().max(1.0);
         let row = partition(self.values.len(), |row| self.counted(row) < rank);
         (total > 0.0).then_some(row)
+    }
+}
+
+/// A quantile of a server's blocks.
+struct At<'t> {
+    tails: &'t Tails,
+    per_10_000: u32,
+    row: usize,
+    grouping: Grouping,
+}
+
+impl At<'_> {
+    /// Its interval at a level of `1 - alpha`; `None` where not one value exceeds it.
+    ///
+    /// A value lies within the interval unless the shares of requests above it contradict that the quantile's own
+    /// share is their mean, both by empirical likelihood, which follows the skew of the blocks, and by Student's t,
+    /// which holds at high levels.
+    ///
+    /// Sources: Woodruff, *Confidence intervals for medians and other position measures*, Journal of the American
+    /// Statistical Association 47 (1952); Owen, *Empirical Likelihood*, 2001, with Hotelling's calibration (3.4).
+    fn interval(&self, alpha: f64) -> Option<Interval> {
+        if !is_given(self.tails.total(), self.per_10_000) {
+            return None;
+        }
+        let value = |row: usize| self.tails.values[row] as f64;
+        let estimate = value(self.row);
+        if !self.has_interval() {
+            return Some(sign_flip::alone(estimate));
+        }
+        let t = normal::student_upper_quantile(self.grouping.groups - 1, alpha / 2.0);
+        let accepted = |row: usize| likelihood::is_mean_zero(&self.excess(row), t * t);
+        // The excess falls from value to value, so what is accepted has no gaps.
+        let (row, rows) = (self.row, self.tails.values.len());
+        let low = partition(row, |row| !accepted(row));
+        let beyond = row + 1 + partition(rows - row - 1, |i| accepted(row + 1 + i));
+        Some(Interval {
+            estimate,
+            low: value(low),
+            // The next value is the first that is contradicted: the bound lies between the two.
+            high: value(beyond.min(rows - 1)),
+            level: Interval::level_of(alpha),
+        })
+    }
+
+    /// Whether enough blocks were there, and enough of them hold what exceeds the quantile.
+    fn has_interval(&self) -> bool {
+        let chances = self.tails.blocks as u32 / self.grouping.apart;
+        chances >= blocks_needed(self.per_10_000) && self.carriers() >= CARRIERS
+    }
+
+    /// Over how many groups what reaches the quantile is spread: (Σn)² / Σn² (Kish, *Survey Sampling*, 1965).
+    fn carriers(&self) -> f64 {
+        // Many may take just as long as the quantile.
+        if self.row == 0 {
+            return f64::from(self.grouping.groups);
+        }
+        let above = self.grouped(self.tails.above(self.row - 1));
+        let squares: f64 = above.iter().map(|n| n * n).sum();
+        above.iter().sum::<f64>().powi(2) / squares.max(f64::MIN_POSITIVE)
+    }
+
+    /// For each group how many more requests exceed a value than the quantile's share of them.
+    fn excess(&self, row: usize) -> Vec<f64> {
+        let share = f64::from(10_000 - self.per_10_000) / 10_000.0;
+        let above = self.tails.above(row).zip(self.tails.all());
+        self.grouped(above.map(|(above, all)| above - share * all))
+    }
+
+    fn grouped(&self, columns: impl Iterator<Item = f64>) -> Vec<f64> {
+        let each = self.grouping.width as usize / self.tails.step;
+        let mut sums = vec![0.0; self.grouping.groups as usize];
+        let last = sums.len() - 1;
+        for (column, value) in columns.enumerate() {
+            sums[(column / each).min(last)] += value;
+        }
+        sums
     }
 }
 
@@ -234,6 +264,25 @@ fn partition(end: usize, before: impl Fn(usize) -> bool) -> usize {
     low
 }
 
+/// A quantile of two servers in the same blocks, with the same groups for both.
+fn in_both(both: &[Tails; 2], per_10_000: u32) -> Option<[At<'_>; 2]> {
+    let [mut a, mut b] = [both[0].at(per_10_000)?, both[1].at(per_10_000)?];
+    let own = [a.grouping, b.grouping];
+    let common = Grouping {
+        groups: own[0].groups.min(own[1].groups),
+        width: own[0].width.max(own[1].width),
+        apart: own[0].apart.max(own[1].apart),
+        unresolved: own.iter().any(|g| g.unresolved),
+    };
+    (a.grouping, b.grouping) = (common, common);
+    Some([a, b])
+}
+
+/// Whether both servers' quantiles have an interval.
+pub fn have_intervals(both: &[Tails; 2], per_10_000: u32) -> bool {
+    in_both(both, per_10_000).is_some_and(|both| both.iter().all(At::has_interval))
+}
+
 /// Two servers in the same blocks: the second's quantile / the first's, at a level of `1 - alpha`.
 ///
 /// Both intervals are put together, and what the servers' blocks have in common narrows the quotient's: slow blocks
@@ -241,25 +290,35 @@ fn partition(end: usize, before: impl Fn(usize) -> bool) -> usize {
 ///
 /// Source: Zou, *Toward using confidence intervals to compare correlations*, Psychological Methods 12 (2007).
 pub fn ratio(both: &[Tails; 2], per_10_000: u32, alpha: f64) -> Option<Ratio> {
-    let [first, second] = both;
-    let of = |tails: &Tails| tails.quantile(per_10_000, alpha).map(at_least_1);
-    let [a, b] = [of(first)?, of(second)?];
-    let excess = |tails: &Tails| tails.excess_of(per_10_000);
-    let common = correlation(&excess(first)?, &excess(second)?);
+    let [first, second] = in_both(both, per_10_000)?;
+    let [a, b] = [&first, &second].map(|at| at.interval(alpha).map(at_least_1));
+    let (a, b) = (a?, b?);
+    let common = correlation(&first.excess(first.row), &second.excess(second.row));
     let known = a.level.min(b.level) > 0.0;
     let interval = quotient(&a, &b, if known { common } else { 0.0 });
-    let merged = || both.iter().filter_map(|tails| tails.depending.as_ref());
-    Some(Ratio {
-        interval,
-        p: f64::NAN,
-        values: first.groups.min(second.groups) as u32,
-        width: first.width.max(second.width),
-        dependent: merged().any(|m| m.dependent),
-        unresolved: merged().any(|m| m.unresolved),
-        sufficient: known,
-        assumed: false,
-        needed: blocks_needed(per_10_000),
-    })
+    Some(first.grouping.ratio(interval, per_10_000))
+}
+
+impl Grouping {
+    /// Whether blocks depend on each other by more than chance explains.
+    pub fn is_dependent(self) -> bool {
+        self.apart > 1
+    }
+
+    /// A ratio of quantiles of blocks that are taken together so. It has no p-value.
+    pub fn ratio(self, interval: Interval, per_10_000: u32) -> Ratio {
+        Ratio {
+            interval,
+            p: f64::NAN,
+            values: self.groups,
+            width: self.width,
+            dependent: self.is_dependent(),
+            unresolved: self.unresolved,
+            sufficient: interval.level > 0.0,
+            assumed: false,
+            needed: blocks_needed(per_10_000),
+        }
+    }
 }
 
 /// Percentiles of a [shift function](shift), of 10,000.
@@ -273,10 +332,8 @@ const SHIFT: [u32; 12] = [
 /// Source: the shift function of Doksum, *Annals of Statistics* 2 (1974), as a quotient, at deciles and in the tail
 /// (Rousselet, Pernet & Wilcox, *European Journal of Neuroscience* 46, 2017).
 pub fn shift(both: &[Tails; 2], alpha: f64) -> Vec<(u32, Interval)> {
-    let known = |part: u32| {
-        let mut both = both.iter();
-        both.all(|t| t.has_interval(part) && is_given(t.total(), part))
-    };
+    let known =
+        |part: u32| both.iter().all(|t| is_given(t.total(), part)) && have_intervals(both, part);
     let known: Vec<u32> = SHIFT.into_iter().filter(|part| known(*part)).collect();
     let each = alpha / known.len().max(1) as f64;
     let of = |part| Some((part, ratio(both, part, each)?.interval));
@@ -316,30 +373,6 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
 /// Whether at least one of so many values exceeds the quantile that `per_10_000` do not.
 pub fn is_given(total: f64, per_10_000: u32) -> bool {
     total * f64::from(10_000 - per_10_000) >= 10_000.0
-}
-
-/// How the blocks depend on each other in the part of their requests that exceed a limit, which is what
-/// moves a quantile: of several limits, that which asks for the widest groups.
-fn dependence(alpha: f64, counted: &Counted, limits: [Option<f64>; 2]) -> Option<Merged> {
-    let enough = family::blocks_needed(alpha, 1).unwrap_or(u32::MAX);
-    let beyond = |limit: f64| {
-        let part = |block: &Vec<(u64, u64)>| {
-            let (mut all, mut over) = (0.0, 0.0);
-            for (value, count) in block {
-                all += *count as f64;
-                over += if *value as f64 > limit {
-                    *count as f64
-                } else {
-                    0.0
-                };
-            }
-            (all > 0.0).then(|| over / all)
-        };
-        let parts: Vec<f64> = counted.blocks.iter().filter_map(part).collect();
-        dependence::merge(&parts, enough)
-    };
-    let merged = limits.into_iter().flatten().map(beyond);
-    merged.max_by_key(|m| (m.width, m.unresolved))
 }
 
 /// What each block counted.

@@ -12,7 +12,7 @@ use crate::analysis::Verdict;
 use crate::dependence::Merged;
 use crate::load::idle::refusals;
 use crate::load::overload::is_overloaded;
-use crate::load::quantiles::quantiles;
+use crate::load::quantiles::{Grouping, PARTS, quantiles};
 use crate::load::visits::{Distribution, Visit, Visits};
 use crate::load::{BUSY, scalings};
 use crate::stopping;
@@ -161,7 +161,7 @@ fn at(
         let backlog = (Metric::BACKLOG, Summary::Most, backlog as fn(&Visit) -> _);
         add(levels, place, blocks, backlog);
     }
-    let requests = times(plan, place, blocks, levels, overloaded);
+    let [median, .., p99, _, _] = times(plan, place, blocks, levels, overloaded);
     for figure in costs() {
         add(levels, place, blocks, figure);
     }
@@ -176,12 +176,14 @@ fn at(
     let errors = errors(blocks).into_iter();
     let errors = errors.map(|(kind, count)| (subject, point, kind, count));
     results.errors.extend(errors);
-    let merged = || [&pace, &requests].into_iter().flatten();
+    let pace = pace.map(|m| (m.is_dependent(), m.unresolved));
+    let tails = [median, p99].map(|g| Some((g?.is_dependent(), g?.unresolved)));
+    let found = || [pace].into_iter().chain(tails).flatten();
     Depending {
         subject,
         point,
-        dependent: merged().any(|m| m.dependent),
-        unresolved: merged().any(|m| m.unresolved),
+        dependent: found().any(|(dependent, _)| dependent),
+        unresolved: found().any(|(_, unresolved)| unresolved),
     }
 }
 
@@ -251,7 +253,7 @@ fn times(
     blocks: &[&Visit],
     levels: &mut Levels,
     overloaded: bool,
-) -> Option<Merged> {
+) -> [Option<Grouping>; PARTS.len()] {
     let of = |of: Distribution| quantiles(plan.measure.alpha, blocks, of);
     let (response, depending) = of(|s| &s.response);
     // In a closed loop a request is due when it is sent.

@@ -82,11 +82,9 @@ pub(super) fn ask<'v>(
             let mut known = known.borrow_mut();
             let both = known.entry(subject).or_insert_with(|| {
                 let blocks = in_both(visits, (other, subject), point)?;
-                let tails = Tails::alike(
-                    plan.measure.alpha,
-                    blocks.each_ref().map(Vec::as_slice),
-                    |s| &s.response,
-                );
+                let of =
+                    |blocks: &Vec<&Visit>| Tails::new(plan.measure.alpha, blocks, |s| &s.response);
+                let tails = blocks.each_ref().map(of);
                 Some((blocks, Rc::new(tails)))
             });
             let (blocks, tails) = both.as_ref()?;
@@ -95,7 +93,7 @@ pub(super) fn ask<'v>(
             }
             let tails = Rc::clone(tails);
             Some(Pooled {
-                has_interval: tails.iter().all(|tails| tails.has_interval(part)),
+                has_interval: quantiles::have_intervals(&tails, part),
                 ratio: Box::new(move |alpha| quantiles::ratio(&tails, part, alpha)),
             })
         });
