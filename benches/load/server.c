@@ -8,9 +8,9 @@
    It listens on a free port of 127.0.0.1 and says which, and when it began (CLOCK_MONOTONIC), in a line of JSON. At
    SIGUSR1 it says what it has done since, in another; SIGTERM and SIGINT end it.
 
-   Work is the CPU time that an answer takes besides; one answer in N takes that of the tail instead. The stall lies in the middle of each period: from its beginning on,
-   nothing is accepted, read or answered until it is over. A request is taken to end with its head; a body is passed over
-   as long as it holds no empty line. */
+   Work is the CPU time that an answer takes besides; one answer in N takes half of the tail's to one and a half, all
+   alike often. The stall lies in the middle of each period: from its beginning on, nothing is accepted, read or answered
+   until it is over. A request is taken to end with its head; a body is passed over as long as it holds no empty line. */
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -145,12 +145,27 @@ static size_t heads(struct connection *c, const char *data, size_t length)
     return found;
 }
 
+/* 0 to 1, of the answer's number. Steele, Lea & Flood, Fast splittable pseudorandom number generators, 2014. */
+static double at_random(uint64_t number)
+{
+    uint64_t z = number * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (double)((z ^ (z >> 31)) >> 11) / (double)(UINT64_C(1) << 53);
+}
+
+static int64_t work_of(uint64_t number)
+{
+    bool is_in_tail = tail_every && number % tail_every == 0;
+    return is_in_tail ? (int64_t)((double)tail_ns * (0.5 + at_random(number))) : work_ns;
+}
+
 /* False: the client does not read its answers, or is gone. */
 static bool answer(struct worker *w, int fd, size_t count)
 {
     int64_t busy_ns = 0;
     for (size_t i = 0; i < count; i++)
-        busy_ns += tail_every && (w->answered + i + 1) % tail_every == 0 ? tail_ns : work_ns;
+        busy_ns += work_of(w->answered + i + 1);
     w->answered += count;
     for (int64_t end = busy_ns ? now_ns() + busy_ns : 0; end && now_ns() < end;) {
     }
