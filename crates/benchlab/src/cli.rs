@@ -430,7 +430,7 @@ pub struct ProfileArgs {
     /// A name for each, in their order [default: before, after]
     #[arg(long, short, value_name = "NAME")]
     pub name: Vec<String>,
-    /// A run under a tool that takes longer is killed
+    /// A run under a tool that takes longer is stopped: its figures are those until then
     #[arg(long, default_value = "10m", value_name = "TIME", value_parser = time)]
     pub time_limit: Duration,
     /// Time for measuring without Valgrind afterwards [default: 30s]

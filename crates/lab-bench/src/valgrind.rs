@@ -24,6 +24,12 @@ const ALLOC_FNS: [&str; 4] = [
     "--alloc-fn=__rust_realloc",
 ];
 
+/// Lines of Valgrind's log that are always the same.
+const BANNER: usize = 6;
+
+/// Given to a tool to write its file, after it was told to end.
+const GRACE: Duration = Duration::from_secs(10);
+
 /// How often a run is asked whether it has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -72,7 +78,7 @@ pub struct ValgrindRun {
     pub tool: Tool,
     /// Which command, by its place.
     pub command: usize,
-    /// How it ended; `None`: it took longer than it may, and was killed.
+    /// How it ended; `None`: it took longer than it may, and was stopped.
     pub status: Option<ExitStatus>,
     /// How long it took.
     pub took: Duration,
@@ -80,7 +86,7 @@ pub struct ValgrindRun {
     pub file: Option<PathBuf>,
     /// SHA-256 of the program's standard output.
     pub output: [u8; 32],
-    /// The first lines of Valgrind's log.
+    /// The first lines of Valgrind's log after those that say which tool it is.
     pub log: Vec<String>,
 }
 
@@ -88,7 +94,7 @@ impl ValgrindRun {
     /// How the program ended, in words.
     pub fn ending(&self) -> String {
         match self.status.map(|status| (status.code(), status.signal())) {
-            None => format!("killed after {:.0} s", self.took.as_secs_f64()),
+            None => format!("stopped after {:.0} s", self.took.as_secs_f64()),
             Some((Some(code), _)) => format!("exit status {code}"),
             Some((None, signal)) => {
                 let name = signal.and_then(|s| Signal::try_from(s).ok());
@@ -128,12 +134,17 @@ pub fn valgrind(
         let mut still = Vec::new();
         for mut run in running {
             match run.child.try_wait()? {
-                Some(status) => ended.push(run.ended(Some(status))?),
-                None if run.began.elapsed() > limit => {
+                Some(status) => ended.push(run.ended(Some(status).filter(|_| !run.stopped))?),
+                None if run.began.elapsed() > limit + GRACE => {
                     run.kill();
                     ended.push(run.ended(None)?);
                 }
-                None => still.push(run),
+                None => {
+                    if run.began.elapsed() > limit && !run.stopped {
+                        run.stop();
+                    }
+                    still.push(run);
+                }
             }
         }
         running = still;
@@ -159,6 +170,8 @@ struct Running {
     child: Child,
     began: Instant,
     folder: PathBuf,
+    /// It was told to end, for it took too long.
+    stopped: bool,
 }
 
 impl Running {
@@ -192,7 +205,15 @@ impl Running {
             child: call.spawn()?,
             began: Instant::now(),
             folder,
+            stopped: false,
         })
+    }
+
+    /// Valgrind's tools write what they know when they are told to end.
+    fn stop(&mut self) {
+        let group = Pid::from_raw(self.child.id() as i32);
+        let _ = killpg(group, Signal::SIGTERM);
+        self.stopped = true;
     }
 
     fn kill(&mut self) {
@@ -208,7 +229,8 @@ impl Running {
             BufReader::new(log)
                 .lines()
                 .map_while(Result::ok)
-                .take(20)
+                .skip(BANNER)
+                .take(5)
                 .collect()
         });
         Ok(ValgrindRun {

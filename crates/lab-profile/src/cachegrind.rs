@@ -87,12 +87,9 @@ fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<CostProfile, ProfileError>
         } else if let (Some(rest), Some(command)) = (line.strip_prefix(b"events:"), &command) {
             let events: Vec<&[u8]> = words(rest).collect();
             let profile = CostProfile::with_events(&events);
-            let profile = profile.map_err(|why| lines.wrong(why))?;
-            return Ok(CostProfile {
-                command: command.clone(),
-                description,
-                ..profile
-            });
+            let mut profile = profile.map_err(|why| lines.wrong(why))?;
+            (profile.command, profile.description) = (command.clone(), description);
+            return Ok(profile);
         } else {
             return Err(match lines.number {
                 1 => foreign(TOOL, &line),

@@ -199,13 +199,11 @@ impl<R: BufRead> Parts<R> {
     fn events(&mut self, value: &[u8]) -> Result<Result<(), &'static str>, ProfileError> {
         let events: Vec<&[u8]> = words(value).collect();
         if self.profile.events.is_empty() {
-            let profile = CostProfile::with_events(&events).map_err(|why| self.lines.wrong(why))?;
-            let known = std::mem::take(&mut self.profile);
-            self.profile = CostProfile {
-                command: known.command,
-                description: known.description,
-                ..profile
-            };
+            let profile = CostProfile::with_events(&events);
+            let profile = profile.map_err(|why| self.lines.wrong(why))?;
+            let known = std::mem::replace(&mut self.profile, profile);
+            self.profile.command = known.command;
+            self.profile.description = known.description;
         } else if !events
             .iter()
             .copied()

@@ -115,12 +115,15 @@ pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
     let mut now: Option<Snapshot> = None;
     // Which of a snapshot's five fields were there, by bits.
     let (mut fields, mut kept, mut has_peak) = (0u8, false, false);
+    // Lines of a tree that are still to come, as those before say.
+    let mut owed = 0u64;
     let mut line = Vec::new();
     while lines.next(&mut line)? {
         if line.is_empty() || line.starts_with(b"#") {
             continue;
         }
-        if let Some(site) = site(&line) {
+        if let Some((children, site)) = site(&line) {
+            owed = owed.saturating_add(children).saturating_sub(1);
             if kept && site.depth > 0 && massif.sites.len() < MOST_SITES {
                 massif.sites.push(site);
             }
@@ -130,7 +133,7 @@ pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
         let (key, value) = line.split_at(stop.unwrap_or(line.len()));
         let value = value.get(1..).unwrap_or(&[]);
         match (key, number(value), &mut now) {
-            (b"snapshot", Some(_), _) => {
+            (b"snapshot", Some(_), _) if owed == 0 => {
                 massif.keep(now.replace(Snapshot::default()), fields)?;
                 fields = 0;
             }
@@ -144,6 +147,7 @@ pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
                 fields |= 16;
                 // The tree of the peak, or the last one where no snapshot is called the peak.
                 let is_peak = value == b"peak";
+                owed = u64::from(value != b"empty");
                 kept = is_peak || (value == b"detailed" && !has_peak);
                 has_peak |= is_peak;
                 if kept {
@@ -158,6 +162,10 @@ pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
             }
             _ => return Err(lines.wrong("it is nothing that Massif writes")),
         }
+    }
+    if owed > 0 || !lines.ended {
+        let why = "the tree of its last snapshot is not whole";
+        return Err(ProfileError::Truncated(why.into()));
     }
     massif.keep(now, fields)?;
     match massif.snapshots.len() {
@@ -223,18 +231,20 @@ fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<Massif, ProfileError> {
     Ok(massif)
 }
 
-/// ` n2: 512 0x10915E: main (a.c:3)`, the deeper the more blanks. `None`: the line is something else.
-fn site(line: &[u8]) -> Option<Site> {
+/// ` n2: 512 0x10915E: main (a.c:3)`, the deeper the more blanks: with the number of its children. `None`: the line is
+/// something else.
+fn site(line: &[u8]) -> Option<(u64, Site)> {
     let depth = line.iter().take_while(|c| **c == b' ').count();
     let rest = line[depth..].strip_prefix(b"n")?;
     let colon = rest.iter().position(|c| *c == b':')?;
-    number(&rest[..colon])?;
+    let children = number(&rest[..colon])?;
     let rest = rest[colon + 1..].trim_ascii_start();
     let end = rest.iter().position(|c| *c == b' ')?;
     let place = rest[end..].trim_ascii();
-    Some(Site {
+    let site = Site {
         depth,
         bytes: number(&rest[..end])?,
         frame: place.starts_with(b"0x").then(|| Frame::parse(&text(place))),
-    })
+    };
+    Some((children, site))
 }

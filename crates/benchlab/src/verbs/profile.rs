@@ -273,9 +273,15 @@ fn profiled(runs: &[ValgrindRun], commands: usize) -> Result<Profiled, Exit> {
         ));
         let mine = &mut profiled.profiles[run.command];
         let outcome = match &run.file {
-            Some(file) if run.status.is_some() => fill(mine, run.tool, file),
+            Some(file) => fill(mine, run.tool, file),
             _ => Err(Exit::new(exit::FAILED, run.log.join(" "))),
         };
+        if outcome.is_ok() && run.status.is_none() {
+            let text = format!(
+                "{who} took longer than --time-limit: its figures are until it was stopped."
+            );
+            profiled.warnings.push(alarm("stopped", text));
+        }
         if let Err(why) = outcome {
             let text = format!("{who} has no figures: {}. {}", run.ending(), why.message);
             profiled.warnings.push(alarm("no figures", text));

@@ -33,6 +33,9 @@ const CHARTED: [&str; 9] = [
     "mispredicts",
 ];
 
+/// Where a title says what is counted.
+const UNNAMED: Unit = Unit::Count(std::borrow::Cow::Borrowed(""));
+
 /// Whether a function has a thousandth of some event.
 pub fn matters(costs: &[u64], totals: &[u64]) -> bool {
     let mut both = costs.iter().zip(totals);
@@ -160,7 +163,7 @@ pub fn sections(pair: &Pair) -> Vec<Section> {
 }
 
 fn totals(pair: &Pair, before: &CostProfile) -> Table {
-    let events = Unit::Count("events".into());
+    let events = UNNAMED;
     let mut table = Table::new("Totals", pair.columns("event", &events));
     let sums = ["D1", "LL", "mispredicts"]
         .into_iter()
@@ -214,7 +217,7 @@ fn by_function(pair: &Pair, costs: &CostProfile, event: &str, joined: &[Joined])
         )
     });
     let title = say::capital(&format!("{} by function", meaning(event)));
-    let table = (title.as_str(), "function", &unit(event));
+    let table = (title.as_str(), "function", &UNNAMED);
     ranked(pair, table, MOST, figures.collect(), costs.total_of(event))
 }
 
@@ -229,7 +232,7 @@ fn by_line(pair: &Pair, costs: &CostProfile, event: &str, lines: &[JoinedLine]) 
         )
     });
     let title = say::capital(&format!("{} by line", meaning(event)));
-    let table = (title.as_str(), "line", &unit(event));
+    let table = (title.as_str(), "line", &UNNAMED);
     ranked(pair, table, MOST, figures.collect(), costs.total_of(event))
 }
 
@@ -251,7 +254,7 @@ fn one_sided(
             value(costs, event, &j.after),
         )
     });
-    let table = (title, "function", &unit(event));
+    let table = (title, "function", &UNNAMED);
     ranked(pair, table, MOST, figures.collect(), None)
 }
 

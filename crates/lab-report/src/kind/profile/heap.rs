@@ -8,7 +8,7 @@ use crate::document::{
 use crate::kind::say;
 use lab_model::Unit;
 use lab_profile::{Churn, Massif, Profile, TimeUnit, churn, explain};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows of a table.
 const MOST: usize = 15;
@@ -21,17 +21,20 @@ pub fn chart(pair: &Pair) -> Option<Chart> {
     let all: Vec<(&str, &Massif)> = all.collect();
     let unit = all.first()?.1.time_unit;
     let alike = all.iter().filter(|(_, massif)| massif.time_unit == unit);
-    let lines = alike.enumerate().map(|(colour, (name, massif))| Line {
-        name: (*name).into(),
-        colour,
-        stroke: Stroke::Steps,
-        points: massif
-            .snapshots
-            .iter()
-            .map(|s| (scaled(s.time, unit), bytes(s.total())))
-            .collect(),
-        band: Band::Hidden,
-    });
+    let alike: Vec<&(&str, &Massif)> = alike.collect();
+    // Each line has a point wherever another one has, so that all are drawn in the same columns.
+    let snapshots = alike.iter().flat_map(|(_, massif)| &massif.snapshots);
+    let times: BTreeSet<u64> = snapshots.map(|snapshot| snapshot.time).collect();
+    let lines = alike
+        .iter()
+        .enumerate()
+        .map(|(colour, (name, massif))| Line {
+            name: (*name).into(),
+            colour,
+            stroke: Stroke::Steps,
+            points: stepped(massif, &times),
+            band: Band::Hidden,
+        });
     let (title, unit) = match unit {
         TimeUnit::Instructions => ("instructions", Unit::Count("instructions".into())),
         TimeUnit::Milliseconds => ("time", Unit::Nanoseconds),
@@ -48,6 +51,22 @@ pub fn chart(pair: &Pair) -> Option<Chart> {
             lines: lines.collect(),
         }),
     })
+}
+
+/// The heap at each of these times until the program's end.
+fn stepped(massif: &Massif, times: &BTreeSet<u64>) -> Vec<(f64, Quantity)> {
+    let mut snapshots = massif.snapshots.iter().peekable();
+    let (mut points, mut total) = (Vec::new(), 0);
+    for time in times {
+        if snapshots.peek().is_none() {
+            break;
+        }
+        while let Some(snapshot) = snapshots.next_if(|snapshot| snapshot.time <= *time) {
+            total = snapshot.total();
+        }
+        points.push((scaled(*time, massif.time_unit), bytes(total)));
+    }
+    points
 }
 
 fn scaled(time: u64, unit: TimeUnit) -> f64 {

@@ -211,8 +211,13 @@ fn meaning(event: &str) -> &str {
     }
 }
 
-/// `D1 write misses 2,470,000 → 410,000 (−83.4 %)`, or the value alone.
+/// `D1mw 2,470,000 → 410,000 (−83.4 %)`, or the value alone.
 fn said(pair: &Pair, name: &str) -> Option<String> {
+    let title = match name {
+        "peak" => "peak",
+        "total" => "allocated",
+        name => name,
+    };
     let unit = match name {
         "peak" | "total" => Unit::Bytes,
         name => unit(name),
@@ -229,12 +234,12 @@ fn said(pair: &Pair, name: &str) -> Option<String> {
             };
             Some(format!(
                 "{} {} → {}{change}",
-                meaning(name),
+                title,
                 say(before),
                 say(after)
             ))
         }
-        ((Some(before), _), None) => Some(format!("{} {}", meaning(name), say(before))),
+        ((Some(before), _), None) => Some(format!("{title} {}", say(before))),
         _ => None,
     }
 }
