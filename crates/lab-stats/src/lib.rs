@@ -8,9 +8,11 @@
 
 pub mod analysis;
 pub mod between;
+mod blocks_needed;
 pub mod bootstrap;
 pub mod change;
 pub mod counted;
+pub mod deciding;
 pub mod dependence;
 mod factors;
 pub mod family;

@@ -2,19 +2,18 @@
 //! From a ratio's interval to what may be said about it.
 
 use crate::analysis::{Interval, Verdict};
+use crate::blocks_needed::blocks_needed;
 use crate::ratio::Ratio;
-
-/// Estimates above this many blocks say only that it will not be decided.
-const MOST_BLOCKS: f64 = 100_000.0;
+use std::ops::Range;
 
 /// What a ratio supports within a margin.
 ///
 /// An interval whose blocks do not suffice for the level supports nothing: it is inconclusive.
 pub fn verdict(ratio: &Ratio, margin: Margin) -> Verdict {
     let Interval { low, high, .. } = ratio.interval;
-    let Margin { wide, wanted } = margin;
+    let wide = margin.wide;
     let open = || Verdict::Inconclusive {
-        blocks_needed: blocks_needed(ratio, wide),
+        blocks_needed: blocks_needed(ratio, margin.apart(), margin.alike()),
     };
     if !ratio.supports_verdict() {
         return open();
@@ -25,7 +24,7 @@ pub fn verdict(ratio: &Ratio, margin: Margin) -> Verdict {
         Verdict::Slower
     } else if low >= 1.0 - wide && high <= 1.0 + wide {
         Verdict::Equivalent
-    } else if (high < 1.0 || low > 1.0) && wide <= wanted {
+    } else if (high < 1.0 || low > 1.0) && !margin.is_raised() {
         Verdict::SmallButReal { faster: high < 1.0 }
     } else {
         open()
@@ -48,6 +47,24 @@ impl Margin {
         Margin {
             wide: wanted,
             wanted,
+        }
+    }
+
+    fn is_raised(self) -> bool {
+        self.wide > self.wanted
+    }
+
+    /// Logarithms of ratios that are of no consequence.
+    fn alike(self) -> Range<f64> {
+        (1.0 - self.wide).max(f64::MIN_POSITIVE).ln()..(1.0 + self.wide).ln()
+    }
+
+    /// Logarithms of ratios of which an interval must have none to say that there is a difference.
+    fn apart(self) -> Range<f64> {
+        if self.is_raised() {
+            self.alike()
+        } else {
+            0.0..0.0
         }
     }
 }
@@ -73,22 +90,4 @@ pub fn ahead(verdict: &Verdict) -> Ahead {
         Verdict::Equivalent => Ahead::Neither,
         Verdict::Inconclusive { .. } => Ahead::Unknown,
     }
-}
-
-/// The blocks with which the interval would be narrow enough to decide, if the estimate stays
-/// where it is: the interval's half width shrinks with the root of their number until it excludes 1
-/// or fits into the margin, whichever is first.
-fn blocks_needed(ratio: &Ratio, margin: f64) -> Option<u32> {
-    let least = (ratio.needed != u32::MAX).then_some(ratio.needed * ratio.width)?;
-    let least = if ratio.unresolved { 2 * least } else { least };
-    if !ratio.sufficient {
-        return Some(least);
-    }
-    let log = |x: f64| x.max(f64::MIN_POSITIVE).ln();
-    let estimate = log(ratio.interval.estimate);
-    let half = 0.5 * (log(ratio.interval.high) - log(ratio.interval.low));
-    let into_margin = (log(1.0 + margin) - estimate).min(estimate - log(1.0 - margin));
-    let wanted = estimate.abs().max(into_margin);
-    let blocks = (f64::from(ratio.values * ratio.width) * (half / wanted).powi(2)).ceil();
-    (blocks <= MOST_BLOCKS).then_some((blocks as u32).max(least))
 }

@@ -290,6 +290,22 @@ fn three_blocks_decide_what_is_plain() {
     assert!(text.contains("3 blocks"), "{text}");
 }
 
+/// Of twelve blocks that are allowed three find the peak; there are two.
+#[test]
+fn a_run_that_ends_before_peaks_are_known_says_so() {
+    let mut run = World::new(&[2.0]).run(1, 2);
+    run.plan.as_mut().unwrap().measure.max_blocks = 12;
+    let texts = warnings(&results(&run), "few-blocks").join(" ");
+    assert!(
+        texts.contains(
+            "No part of a server's peak was offered: 3 blocks find the peak, and there are 2."
+        ),
+        "{texts}"
+    );
+    let enough = World::new(&[2.0]).run(1, 12);
+    assert_eq!(warned(&results(&enough), "few-blocks"), None);
+}
+
 #[test]
 fn a_late_generator_is_one_warning() {
     let mut run = World::new(&[2.0, 1.0, 1.5]).run(1, 12);

@@ -8,7 +8,7 @@ use lab_model::*;
 use lab_stats::analysis::Verdict;
 use lab_stats::between::{Between, Changed, Incomparable, Recorded, between};
 use simulator::Random;
-use simulator::load::{add, counts, run, second, times};
+use simulator::load::{add, counts, open, run, second, times};
 use std::collections::HashMap;
 
 /// Seconds in which a server answers 400 requests with times around `median` ns.
@@ -117,6 +117,25 @@ fn equal_servers_are_seldom_told_apart() {
     }
     // 5 % would be 3; more than 9 of 60 has a chance of 0.1 %.
     assert!(wrong <= 9, "{wrong} of {pairs}");
+}
+
+/// Two servers are not alike for being hidden by the same generator.
+#[test]
+fn a_late_generator_makes_no_percentile_equivalent() {
+    let lagging = |ns: u64| {
+        let change = move |s: &mut Slice| s.lag = Counts(vec![(ns, s.served)]);
+        let of = |seed| open(loaded("a", seed, 1e6, 240, change));
+        compared(&of(1), &of(2)).unwrap()
+    };
+    let [prompt, late] = [lagging(20_000), lagging(200_000)];
+    assert_eq!(of(&prompt, Metric::P50).verdict, Some(Verdict::Equivalent));
+    let verdict = of(&late, Metric::P50).verdict;
+    assert!(
+        matches!(verdict, Some(Verdict::Inconclusive { .. })),
+        "{verdict:?}"
+    );
+    let said = |found: &Between| found.reservations.iter().any(|r| r.kind == "generator");
+    assert_eq!([said(&prompt), said(&late)], [false, true]);
 }
 
 #[test]

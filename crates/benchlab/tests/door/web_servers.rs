@@ -5,6 +5,7 @@
 use crate::compare::assert_nobody_left;
 use crate::project::{Project, blocks_of, ended, rows, subject, wait_until};
 use lab_model::{ErrorKind, Run, Slice};
+use lab_stats::load::peaks::{Peak, Peaks};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -480,4 +481,55 @@ fn nothing_is_left_after_ctrl_c_and_the_run_goes_on_later() {
     let run = project.load();
     assert_eq!(run.complete_blocks().count(), 3);
     assert_failures_of_servers(&run);
+}
+
+/// Three blocks find the peaks. Who stops after the first and goes on later has those of all three.
+#[test]
+fn peaks_are_found_across_an_interruption() {
+    let project = project(&["honest"]);
+    let words = "--cases json --set connections=4 --set keep_alive=yes";
+    let mut words: Vec<&str> = words.split(' ').collect();
+    words.splice(0..0, blocks_of("9", "1"));
+    let child = project.start(&words);
+    wait_until("a block is complete", || {
+        has_slices(&project) && complete(&project) > 0
+    });
+    let stopped = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(stopped.unwrap().success());
+    ended(child.wait_with_output().unwrap()).expect(130);
+    let before = complete(&project);
+    let file = project.file();
+    project.call(&["resume", file.to_str().unwrap()]).expect(0);
+    let run = project.load();
+    let plan = run.plan.as_ref().unwrap();
+    assert!((1..9).contains(&before), "{before} blocks before it");
+    assert_eq!(run.complete_blocks().count(), 9);
+    let half = (0..plan.points.len()).find(|&p| plan.part_of_peak(p).is_some());
+    let half = half.unwrap();
+    let Some(Peak::Rate(peak)) = Peaks::of(plan, &run).at(plan, 0, half) else {
+        panic!("no peak")
+    };
+    let (mut offered, mut s) = (0, 0.0);
+    for (number, block) in run.complete_blocks().enumerate() {
+        let here: Vec<&Slice> = block.slices.iter().filter(|s| s.point == half).collect();
+        assert_eq!(here.is_empty(), number < 2, "block {number}");
+        offered += here.iter().map(|s| s.offered).sum::<u64>();
+        s += here.iter().map(|s| s.wall_ns as f64 / 1e9).sum::<f64>();
+    }
+    // Arrivals are random: five standard deviations.
+    let due = peak / 2.0 * s;
+    assert!(
+        (offered as f64 - due).abs() < 5.0 * due.sqrt() + 1.0,
+        "{offered} of {due}"
+    );
+}
+
+fn complete(project: &Project) -> usize {
+    rows(
+        &project.file(),
+        "SELECT 1 FROM block WHERE state = 'complete'",
+    )
+    .len()
 }

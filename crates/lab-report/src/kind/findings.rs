@@ -10,6 +10,7 @@ use super::{cell, table, trouble};
 use crate::document::{Answer, Chart, Finding, Tone};
 use lab_model::{Metric, PointId, SubjectId};
 use lab_stats::analysis::Verdict;
+use lab_stats::deciding::{Deciding, deciding};
 use lab_stats::forecast;
 use lab_stats::results::{Over, WarningKind};
 use std::collections::BTreeSet;
@@ -197,20 +198,18 @@ fn greater(kept: &mut Option<(f64, String)>, value: f64, text: impl FnOnce() -> 
 
 /// What is not decided, what would decide it, and who is missing.
 fn undecided(measured: &Measured) -> Option<String> {
-    let verdicts = measured.results.comparisons.iter();
-    let verdicts: Vec<Verdict> = verdicts.filter_map(|c| c.verdict).collect();
-    let open = verdicts.iter().filter_map(|verdict| match verdict {
-        Verdict::Inconclusive { blocks_needed } => Some(*blocks_needed),
-        _ => None,
-    });
-    let open: Vec<Option<u32>> = open.collect();
-    let what = match (verdicts.len(), open.len()) {
-        (_, 0) => None,
-        (1, _) => Some("The comparison is not decided".to_string()),
-        (all, n) if all == n => Some(format!("None of {all} comparisons is decided")),
-        (all, n) => Some(format!("{n} of {all} comparisons are not decided")),
+    let comparisons = &measured.results.comparisons;
+    let verdicts = comparisons.iter().filter_map(|c| c.verdict);
+    let (open, closed): (Vec<Verdict>, Vec<Verdict>) =
+        verdicts.partition(|verdict| matches!(verdict, Verdict::Inconclusive { .. }));
+    let all = open.len() + closed.len();
+    let what = match open.len() {
+        _ if all == 1 => "The comparison is not decided".to_string(),
+        n if n == all => format!("None of {all} comparisons is decided"),
+        n => format!("{n} of {all} comparisons are not decided"),
     };
-    let what = what.map(|what| format!("{what}{}.", would_decide(measured, &open)));
+    let what = deciding(comparisons, measured.plan.measure.max_blocks)
+        .map(|by| format!("{what}; {}.", would_decide(measured, by, open.len())));
     let text: Vec<String> = [what, few_blocks(measured), missing(measured)]
         .into_iter()
         .flatten()
@@ -218,30 +217,23 @@ fn undecided(measured: &Measured) -> Option<String> {
     (!text.is_empty()).then(|| text.join(" "))
 }
 
-/// `; about 40 blocks would probably decide all of them (--for 5m)`.
-fn would_decide(measured: &Measured, open: &[Option<u32>]) -> String {
-    let mut known: Vec<u32> = open.iter().flatten().copied().collect();
-    known.sort_unstable();
-    let most = measured.plan.measure.max_blocks.max(80);
-    let all = known.last().filter(|_| known.len() == open.len());
-    let half = known.get(open.len() / 2);
-    let (blocks, of_them) = match (all, half) {
-        (Some(all), _) if *all <= most && open.len() == 1 => (all, "it"),
-        (Some(all), _) if *all <= most => (all, "all of them"),
-        (_, Some(half)) if *half <= most => (half, "half of them"),
-        _ if open.len() == 1 => {
-            return "; more time would hardly decide it: let one operation do more, or allow a wider margin".into();
+/// `about 40 blocks would probably decide all of them (--for 5m)`.
+fn would_decide(measured: &Measured, by: Deciding, open: usize) -> String {
+    let (blocks, what) = match by {
+        Deciding::All(blocks) if open == 1 => (blocks, "it"),
+        Deciding::All(blocks) => (blocks, "all of them"),
+        Deciding::Half(blocks) => (blocks, "half of them"),
+        Deciding::Hardly if open == 1 => {
+            return "more time would hardly decide it: let one operation do more, or allow a wider margin".into();
         }
-        _ => return "; more time would hardly decide most of them".into(),
+        Deciding::Hardly => return "more time would hardly decide most of them".into(),
     };
     if measured.plan.builds() > 1 {
-        return format!(
-            "; about {blocks} builds would probably decide {of_them} (--builds {blocks})"
-        );
+        return format!("about {blocks} builds would probably decide {what} (--builds {blocks})");
     }
-    let time = forecast::time_for(measured.run, *blocks);
+    let time = forecast::time_for(measured.run, blocks);
     let time = time.map_or(String::new(), |time| format!(" (--for {time})"));
-    format!("; about {blocks} blocks would probably decide {of_them}{time}")
+    format!("about {blocks} blocks would probably decide {what}{time}")
 }
 
 /// What few blocks mean for all that is compared.

@@ -7,16 +7,17 @@
 
 use super::changed::{Changed, Program};
 use super::side::{Place, Sides};
-use crate::analysis::Interval;
+use crate::analysis::{Interval, Verdict};
 use crate::change::{change, quotient};
-use crate::load::hidden;
 use crate::load::overload::is_overloaded;
 use crate::load::quantiles::{self, Grouping, PARTS, at_least_1, quantiles};
-use crate::load::visits::{Visit, Visits, per_10_000, total};
+use crate::load::visits::{Distribution, Visit, Visits, per_10_000, total};
+use crate::load::{hidden, is_generators};
 use crate::order;
 use crate::ratio::{Level, Ratio};
 use crate::verdict::verdict;
 use lab_model::{Metric, Plan, PointId};
+use std::iter::zip;
 
 static ALL: [Metric; 7] = [
     Metric::TIME_PER_REQUEST,
@@ -87,10 +88,28 @@ fn changed(sides: &Sides, (place, visits, metric): &Asked, level: Level) -> Opti
     } else {
         by_blocks(visits, metric, level, alone)?
     };
+    let mut verdict = verdict(&ratio, sides.margins(margin));
+    if verdict == Verdict::Equivalent && is_the_generators(sides, visits, metric) {
+        let blocks_needed = None;
+        verdict = Verdict::Inconclusive { blocks_needed };
+    }
     Some(Changed {
         program: Program::Unknown,
-        verdict: Some(verdict(&ratio, sides.margins(margin))),
+        verdict: Some(verdict),
         ..sides.changed(place, (*metric).clone(), values, &ratio)
+    })
+}
+
+/// Whether more than a tenth of a percentile can be the generator's in one of the runs: two servers are not alike for
+/// being hidden by the same generator.
+fn is_the_generators(sides: &Sides, visits: &[Vec<&Visit>; 2], metric: &Metric) -> bool {
+    let part = per_10_000(metric).and_then(|part| PARTS.iter().position(|p| *p == part));
+    let alpha = sides.by_itself().alpha;
+    zip(&sides.0, visits).any(|(side, visits)| {
+        let of = |of: Distribution| Some(quantiles(alpha, visits, of).0.parts[part?]?.estimate);
+        let both = of(|s| &s.response).zip(of(|s| &s.lag));
+        let load = side.plan.load().zip(both);
+        load.is_some_and(|(load, (response, lag))| is_generators(load, response, lag))
     })
 }
 

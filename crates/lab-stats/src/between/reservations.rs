@@ -8,7 +8,7 @@ use super::side::{Side, Sides};
 use crate::analysis::Verdict;
 use crate::family;
 use crate::results::judge::candidates;
-use crate::results::results;
+use crate::results::{Results, WarningKind, results};
 use lab_model::{Ending, Work};
 use std::collections::BTreeSet;
 
@@ -45,22 +45,34 @@ fn machine(between: &Between) -> Option<String> {
     })
 }
 
-/// Load runs whose figures are the generator's own.
+/// Load runs of which some figures are the generator's own.
 fn generator(sides: &Sides) -> Option<String> {
-    let limited =
-        |side: &&Side| side.plan.load().is_some() && !results(side.run).saturated.is_empty();
-    let names = sides
-        .0
-        .iter()
-        .filter(limited)
-        .map(|side| &side.run.name[..]);
-    let names: Vec<&str> = names.collect();
-    (!names.is_empty()).then(|| {
+    let loads = sides.0.iter().filter(|side| side.plan.load().is_some());
+    let loads: Vec<(&str, Results)> = loads
+        .map(|side| (&side.run.name[..], results(side.run)))
+        .collect();
+    let names = |concerned: fn(&Results) -> bool| {
+        let found = loads.iter().filter(|(_, results)| concerned(results));
+        let names: Vec<&str> = found.map(|(name, _)| *name).collect();
+        (!names.is_empty()).then(|| names.join(" and "))
+    };
+    let limit = names(|results| !results.saturated.is_empty()).map(|names| {
         format!(
-            "The generator, not the server, was the limit somewhere in {}: what changed there can be its own.",
-            names.join(" and ")
+            "The generator, not the server, was the limit somewhere in {names}: what changed there can be its own."
         )
-    })
+    });
+    let is_late = |results: &Results| {
+        let mut kinds = results.warnings.iter().map(|warning| warning.kind);
+        kinds.any(|kind| kind == WarningKind::Late)
+    };
+    let late = names(is_late).map(|names| {
+        format!(
+            "More than a tenth of some percentiles can be the generator's own latency in {names}: none of them is \
+             said to be equivalent."
+        )
+    });
+    let texts: Vec<String> = [limit, late].into_iter().flatten().collect();
+    (!texts.is_empty()).then(|| texts.join(" "))
 }
 
 fn nothing_relative(between: &Between, sides: &Sides) -> Option<String> {

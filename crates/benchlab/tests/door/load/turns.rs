@@ -169,3 +169,65 @@ fn what_is_for_commands_is_not_for_urls_and_the_other_way_round() {
         .says(&["a process for each of the two"]);
     assert_eq!(web.requests(), 0);
 }
+
+/// Twenty answers a second over one connection, and two hundred requests are due.
+#[test]
+fn who_cannot_serve_what_is_due_is_overloaded_and_has_no_percentiles() {
+    let (place, web) = (Place::new(), Web::new(Manner::Slow(50)));
+    let rate = ["--rate", "200", "--connections", "1", "--timeout", "1s"];
+    let ended = place.0.call(
+        &[
+            &["load", &web.url("/"), "--for", "2s", "--redo", "0"],
+            &rate[..],
+        ]
+        .concat(),
+    );
+    ended.expect(0);
+    assert!(ended.stdout.contains("overloaded"), "{}", ended.stdout);
+    let json = place.json();
+    let metrics = of_rows(&json, |row| row["metric"]["id"].as_str());
+    assert!(
+        metrics.contains("backlog") && metrics.contains("throughput"),
+        "{metrics:?}"
+    );
+    let percentiles = ["p50", "p90", "p99"].map(|id| metrics.contains(id));
+    assert_eq!(percentiles, [false; 3], "{metrics:?}");
+}
+
+/// Of answers within microseconds more than a tenth can be the time that the generator takes to look at them.
+#[test]
+fn what_the_generator_hides_is_not_equivalent() {
+    let (place, web) = (Place::new(), Web::new(Manner::Honest));
+    let (a, b) = (web.url("/a"), web.url("/b"));
+    let rate = [
+        "--rate",
+        "300",
+        "--connections",
+        "2",
+        "--for",
+        "8s",
+        "--margin",
+        "90%",
+    ];
+    place
+        .compare(&[&[&a[..], &b], &rate[..]].concat())
+        .expect(0);
+    let json = place.json();
+    let is_late = json.to_string().contains("More than a tenth of");
+    let equivalent = of_rows(&json, |row| {
+        let id = row["metric"]["id"].as_str()?;
+        (row["verdict"] == "equivalent" && id == "p50").then_some(id)
+    });
+    // Two copies of a server are alike within such a margin, unless the generator hides them.
+    assert_eq!(equivalent.is_empty(), is_late, "{json}");
+}
+
+/// What is said of the rows of a run.
+fn of_rows<'j>(json: &'j Value, what: impl Fn(&'j Value) -> Option<&'j str>) -> BTreeSet<&'j str> {
+    json["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(what)
+        .collect()
+}

@@ -4,6 +4,7 @@
 
 use super::server::{Loaded, Server, interrupted, percent_of_errors, warning, whole};
 use super::{disturbances, failed, fewest, list, percent, places, shortfall, tails, unfit};
+use crate::load::peaks::calibrating_blocks;
 use crate::results::{Warning, WarningKind};
 use lab_model::{ErrorKind, Metric, WarmUp};
 use std::collections::BTreeMap;
@@ -23,6 +24,7 @@ pub(super) fn of_servers(loaded: &Loaded) -> Vec<Warning> {
     all.extend(found.shared_cores());
     all.extend(unfit(run));
     all.extend(found.few_blocks());
+    all.extend(found.unknown_peaks());
     all.extend(tails(loaded.evidence.cells));
     all.extend(found.noise_floor());
     all.extend(found.dependent());
@@ -181,6 +183,24 @@ impl Counting<'_> {
         let shortfall = shortfall(fewest(self.evidence.pairs)?);
         let text = format!("{shortfall}. Give the run more time (--for).");
         Some(Warning::new(WarningKind::FewBlocks, text))
+    }
+
+    /// Parts of a peak are offered once enough blocks have found it.
+    fn unknown_peaks(&self) -> Option<Warning> {
+        let mut points = 0..self.plan.points.len();
+        let has_parts = points.any(|point| self.plan.part_of_peak(point).is_some());
+        let (blocks, needed) = (
+            self.run.complete_blocks().count(),
+            calibrating_blocks(self.plan),
+        );
+        let text = (has_parts && blocks < needed as usize).then(|| {
+            format!(
+                "No part of a server's peak was offered: {needed} blocks find the peak, and there {}. Give the run \
+                 more time (--for).",
+                if blocks == 1 { "is 1".into() } else { format!("are {blocks}") }
+            )
+        });
+        Some(Warning::new(WarningKind::FewBlocks, text?))
     }
 
     fn noise_floor(&self) -> Option<Warning> {
