@@ -248,7 +248,8 @@ impl<R: BufRead> Parts<R> {
         let kind = match key {
             b"ob" | b"cob" => 0,
             b"fl" | b"fi" | b"fe" | b"cfi" | b"cfl" | b"jfi" => FILE,
-            b"fn" | b"cfn" | b"jfn" => FUNCTION,
+            // `frfn=`: the caller, where functions are told apart by it (--separate-callers).
+            b"fn" | b"cfn" | b"jfn" | b"frfn" => FUNCTION,
             b"calls" => {
                 let count = words(value).next().and_then(number);
                 self.calls = count;

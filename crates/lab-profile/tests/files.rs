@@ -98,6 +98,24 @@ fn callgrind_is_read_with_parts_compression_inlining_calls_and_jumps() {
 }
 
 #[test]
+fn callgrind_that_tells_functions_apart_by_callers_is_read() {
+    let file = "version: 1\ncmd: a\nevents: Ir\nfl=(1) a.c\nfrfn=(1) main\nfn=(2) f\n3 5\nfrfn=(spontaneous)\nfn=(1)\n\
+                4 1\ntotals: 6\n";
+    let profile = read_callgrind(file.as_bytes()).expect("a profile");
+    assert_eq!(function(&profile, "a.c", "main"), Some(vec![1]));
+}
+
+/// From 3.21 on the caches are named if they were simulated only.
+#[test]
+fn cachegrind_without_caches_is_read() {
+    let file = "cmd: a\nevents: Ir\nfl=a.c\nfn=f\n3 5\nsummary: 5\n";
+    assert_eq!(
+        read_cachegrind(file.as_bytes()).expect("a profile").totals,
+        [5]
+    );
+}
+
+#[test]
 fn massif_has_snapshots_and_the_places_of_its_peak() {
     let massif = read_massif(MASSIF.as_bytes()).expect("a profile");
     assert_eq!(

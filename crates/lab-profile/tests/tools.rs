@@ -157,7 +157,6 @@ fn functions_and_totals_are_those_of_cg_annotate_and_callgrind_annotate() {
             signed(&profile.totals),
             "{words:?}"
         );
-        assert_eq!(profile.totals, profile.summed(), "{words:?}");
         let matched = compared(&profile, &printed, "callgrind_annotate");
         assert!(
             matched * 10 >= profile.functions().count() * 9,

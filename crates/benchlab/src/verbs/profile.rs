@@ -179,13 +179,15 @@ fn of_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit> {
     ensure_valgrind(args.install)?;
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let scratch = measuring::scratch(None)?;
-    let folder = args.keep.as_deref().unwrap_or(scratch.folder());
+    // The program may change its folder before a tool writes.
+    let folder = std::path::absolute(args.keep.as_deref().unwrap_or(scratch.folder()));
+    let folder = folder.map_err(|e| Exit::wrong(format!("--keep: {e}")))?;
     let programs: Vec<&[String]> = commands.iter().map(|s| &s.program[..]).collect();
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
     bar.set_style(
         ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is sound"),
     );
-    let runs = valgrind(&programs, folder, args.time_limit, &mut |step| {
+    let runs = valgrind(&programs, &folder, args.time_limit, &mut |step| {
         bar.set_message(step);
         bar.tick();
     });
