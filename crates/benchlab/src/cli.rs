@@ -427,7 +427,7 @@ pub struct ProfileArgs {
     /// Files of DHAT, before and after
     #[arg(long, value_name = "FILE", num_args = 1..=2, conflicts_with_all = ["commands", "words"])]
     pub dhat: Vec<PathBuf>,
-    /// A name for each, in their order [default: before, after]
+    /// A name for each, in their order [default: before, after; of one: program]
     #[arg(long, short, value_name = "NAME")]
     pub name: Vec<String>,
     /// A run under a tool that takes longer is stopped: its figures are those until then

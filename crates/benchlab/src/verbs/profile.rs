@@ -41,10 +41,9 @@ pub fn profile(cli: &Cli, args: &ProfileArgs) -> Result<ExitCode, Exit> {
         }
         _ => of_commands(cli, args)?,
     };
-    let names = ["before", "after"].map(String::from);
-    let names = (0..2).map(|i| args.name.get(i).unwrap_or(&names[i]).clone());
+    let names = names(args, profiled.profiles.len());
     let report = ProfileReport {
-        profiles: names.zip(&profiled.profiles).collect(),
+        profiles: names.into_iter().zip(&profiled.profiles).collect(),
         facts: profiled.facts,
         warnings: profiled.warnings,
         measured: profiled.measured,
@@ -61,6 +60,17 @@ pub fn profile(cli: &Cli, args: &ProfileArgs) -> Result<ExitCode, Exit> {
         args.output.as_deref(),
     )?;
     Ok(judged(args, &profiled.profiles))
+}
+
+/// What one program or two are called.
+fn names(args: &ProfileArgs, programs: usize) -> Vec<String> {
+    let usual: &[&str] = match programs {
+        1 => &["program"],
+        _ => &["before", "after"],
+    };
+    let names = usual.iter().enumerate();
+    let name = |(i, usual): (usize, &&str)| args.name.get(i).map_or((*usual).into(), String::clone);
+    names.map(name).collect()
 }
 
 fn judged(args: &ProfileArgs, profiles: &[Profile]) -> ExitCode {
@@ -195,7 +205,7 @@ fn of_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit> {
     let runs = runs.map_err(|e| Exit::new(exit::FAILED, format!("valgrind: {e}")))?;
     let stopped = || Exit::new(exit::INTERRUPTED, "stopped; nothing is left running");
     let runs = runs.ok_or_else(stopped)?;
-    let mut profiled = profiled(&runs, programs.len())?;
+    let mut profiled = profiled(&runs, &names(args, programs.len()))?;
     if !args.no_measure {
         let path = measured(cli, compare)?;
         profiled.measured = Some(with_report(&path, &[], |report| {
@@ -214,10 +224,8 @@ fn words_of_compare(args: &ProfileArgs) -> Vec<String> {
     let mut words: Vec<String> = ["benchlab", "compare", "--ignore-failure"]
         .map(String::from)
         .into();
-    let names = ["before", "after"].into_iter().enumerate();
-    let names = names.map(|(i, name)| args.name.get(i).map_or(name.to_owned(), String::clone));
-    let commands = args.commands.len().max(1);
-    words.extend(names.take(commands).map(|name| format!("--name={name}")));
+    let names = names(args, args.commands.len().max(1)).into_iter();
+    words.extend(names.map(|name| format!("--name={name}")));
     let runs = args
         .runs
         .as_ref()
@@ -258,17 +266,13 @@ fn ensure_valgrind(install_missing: bool) -> Result<(), Exit> {
 }
 
 /// What the runs wrote. What failed is a warning, unless nothing came of all.
-fn profiled(runs: &[ValgrindRun], commands: usize) -> Result<Profiled, Exit> {
+fn profiled(runs: &[ValgrindRun], names: &[String]) -> Result<Profiled, Exit> {
     let mut profiled = Profiled {
-        profiles: vec![Profile::default(); commands],
+        profiles: vec![Profile::default(); names.len()],
         ..Profiled::default()
     };
     for run in runs {
-        let who = format!(
-            "{} of {}",
-            run.tool.name(),
-            ["before", "after"][run.command]
-        );
+        let who = format!("{} of {}", run.tool.name(), names[run.command]);
         profiled.facts.push((
             who.clone(),
             format!("{}, {:.1} s", run.ending(), run.took.as_secs_f64()),
