@@ -85,8 +85,10 @@ impl Frame {
 
     /// Whether it allocates for others.
     pub fn is_allocator(&self) -> bool {
-        let begins = |name: &&str| self.function.starts_with(*name);
-        self.file == "vg_replace_malloc.c" || ALLOCATORS.iter().any(|name| begins(&name))
+        self.file == "vg_replace_malloc.c"
+            || ALLOCATORS
+                .iter()
+                .any(|name| self.function.starts_with(name))
     }
 
     /// `sax-symbols.adb:99`, or the function where no line is known.

@@ -19,7 +19,7 @@ use lab_report::kind::profile::{ProfileReport, document};
 use lab_report::{Terminal, kind};
 use std::fs::File;
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// What was profiled, and what came of it besides.
@@ -305,7 +305,7 @@ fn profiled(runs: &[ValgrindRun], names: &[String]) -> Result<Profiled, Exit> {
     Ok(profiled)
 }
 
-fn fill(profile: &mut Profile, tool: Tool, file: &PathBuf) -> Result<(), Exit> {
+fn fill(profile: &mut Profile, tool: Tool, file: &Path) -> Result<(), Exit> {
     match tool {
         Tool::Massif => profile.massif = Some(read(file, read_massif)?),
         Tool::Dhat => profile.dhat = Some(read(file, read_dhat)?),
