@@ -37,6 +37,8 @@ pub enum Verb {
     Compare(Box<CompareArgs>),
     /// Put load on an HTTP server: what it can take, and what its users feel
     Load(Box<LoadArgs>),
+    /// Say where memory and cache misses go, before and after a change: with Valgrind, or of its files
+    Profile(Box<ProfileArgs>),
     /// Build the subjects, measure nothing
     Build(BuildArgs),
     /// Go on with a run that was stopped or killed
@@ -397,6 +399,72 @@ pub enum Where {
     One,
     /// Wherever the system puts them
     All,
+}
+
+/// `benchlab profile`
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  benchlab profile './prog old' './prog new'\n  benchlab profile -- ./prog x\n  \
+                        benchlab profile --massif massif.out.1 massif.out.2 --cachegrind cg.before cg.after\n  \
+                        benchlab profile --fail-if 'peak>2MB' --fail-if 'D1mw>+5%' 'old/prog' 'new/prog'\n\nValgrind's figures are of a simulated processor; then the commands are measured as `benchlab compare` does it.\nExit codes with --fail-if: 3 a condition is so, 4 that is not decided."
+)]
+pub struct ProfileArgs {
+    /// One command, or the one before and the one after, as one would type them into a shell
+    #[arg(value_name = "COMMAND", num_args = 0..=2)]
+    pub commands: Vec<String>,
+    /// The words of one command, which is run as it is
+    #[arg(last = true, value_name = "WORD")]
+    pub words: Vec<String>,
+    /// Files of Massif, before and after
+    #[arg(long, value_name = "FILE", num_args = 1..=2, conflicts_with_all = ["commands", "words"])]
+    pub massif: Vec<PathBuf>,
+    /// Files of Cachegrind, before and after
+    #[arg(long, value_name = "FILE", num_args = 1..=2, conflicts_with_all = ["commands", "words"])]
+    pub cachegrind: Vec<PathBuf>,
+    /// Files of Callgrind, before and after; those of several parts or threads with commas: one,two
+    #[arg(long, value_name = "FILE", num_args = 1..=2, conflicts_with_all = ["commands", "words"])]
+    pub callgrind: Vec<String>,
+    /// Files of DHAT, before and after
+    #[arg(long, value_name = "FILE", num_args = 1..=2, conflicts_with_all = ["commands", "words"])]
+    pub dhat: Vec<PathBuf>,
+    /// A name for each, in their order [default: before, after; of one: program]
+    #[arg(long, short, value_name = "NAME")]
+    pub name: Vec<String>,
+    /// A run under a tool that takes longer is stopped: its figures are those until then
+    #[arg(long, default_value = "10m", value_name = "TIME", value_parser = time)]
+    pub time_limit: Duration,
+    /// Time for measuring without Valgrind afterwards [default: 30s]
+    #[arg(long = "for", value_name = "TIME", value_parser = time)]
+    pub budget: Option<Duration>,
+    /// Profile alone, measure nothing afterwards
+    #[arg(long)]
+    pub no_measure: bool,
+    /// Keep Valgrind's files in this folder
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+    /// End with exit code 3 if this is so of the later program, such as 'peak>2MB', or of the change, such as
+    /// 'D1mw>+5%'
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<lab_profile::Condition>,
+    /// Install Valgrind (Debian packages, by apt-get)
+    #[arg(long)]
+    pub install: bool,
+    /// The form
+    #[arg(long, short, default_value = "terminal", value_parser = formats(&Format::ALL))]
+    pub format: Format,
+    /// Where to: a file, or a folder for svg [default: standard output]
+    #[arg(long, short, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+    /// In a terminal, all tables and warnings, not the answer alone
+    #[arg(long)]
+    pub full: bool,
+    /// Colours
+    #[arg(long, default_value = "auto", value_name = "WHEN")]
+    pub color: Color,
+    /// Where the run file of the measurement goes [default: the project's runs/, or outside of a project
+    /// ~/.local/share/benchlab/runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs: Option<PathBuf>,
 }
 
 /// `benchlab build`

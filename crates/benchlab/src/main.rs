@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         Verb::Run(args) => verbs::run::run(&cli, args),
         Verb::Compare(args) => verbs::compare::compare(&cli, args),
         Verb::Load(args) => verbs::load::load(&cli, args),
+        Verb::Profile(args) => verbs::profile::profile(&cli, args),
         Verb::Build(args) => verbs::build::build(&cli, args),
         Verb::Resume(args) => verbs::resume::resume(&cli, args),
         Verb::Report(args) => verbs::report::report(args),

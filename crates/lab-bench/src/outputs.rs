@@ -69,7 +69,8 @@ impl Outputs {
     }
 }
 
-fn digest(path: &Path) -> io::Result<[u8; 32]> {
+/// The SHA-256 of a file.
+pub fn digest(path: &Path) -> io::Result<[u8; 32]> {
     let mut hash = Sha256::new();
     io::copy(&mut File::open(path)?, &mut hash)?;
     Ok(hash.finalize().into())

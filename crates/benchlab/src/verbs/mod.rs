@@ -10,6 +10,7 @@ pub mod history;
 pub mod import;
 pub mod list;
 pub mod load;
+pub mod profile;
 pub mod report;
 pub mod resume;
 pub mod run;

@@ -42,11 +42,16 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
             _ => render(&document, args.format, terminal),
         }
     })?;
-    match &args.output {
-        Some(path) => write(rendered, path)?,
-        None => print(rendered, args.format)?,
-    }
+    deliver(rendered, args.format, args.output.as_deref())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a report to where it was asked for, or to standard output.
+pub fn deliver(rendered: Rendered, format: Format, output: Option<&Path>) -> Result<(), Exit> {
+    match output {
+        Some(path) => write(rendered, path),
+        None => print(rendered, format),
+    }
 }
 
 /// After a run: the HTML page beside the run file, and the answer on standard output.

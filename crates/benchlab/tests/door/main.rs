@@ -11,6 +11,7 @@ mod listings;
 mod load;
 mod own_metrics;
 mod planning;
+mod profile;
 mod progress;
 mod project;
 mod run_files;

@@ -18,6 +18,7 @@ mod imports;
 mod load;
 mod measured;
 mod method;
+pub mod profile;
 mod rows;
 mod say;
 mod scaling;

@@ -36,17 +36,37 @@ pub fn in_turns(cli: &Cli, args: &CompareArgs, commands: Vec<Given>) -> Result<E
             measure(plan, writer).map(drop)
         });
     }
+    let writer = recorded(cli, args, &plan)?;
+    carry_out(&plan, writer, &exports)
+}
+
+/// Compares the commands that were given, without a report. Returns the run file.
+pub fn measured(cli: &Cli, args: &CompareArgs) -> Result<PathBuf, Exit> {
+    let plan = planned(args)?;
+    let writer = recorded(cli, args, &plan)?;
+    let path = writer.path().to_path_buf();
+    measure(&plan, writer)?;
+    Ok(path)
+}
+
+/// The plan that compares the commands that were given.
+pub fn planned(args: &CompareArgs) -> Result<Plan, Exit> {
+    Ok(comparison(args, given(args)?)?.plan()?)
+}
+
+/// A new run file of a plan.
+fn recorded(cli: &Cli, args: &CompareArgs, plan: &Plan) -> Result<RunWriter, Exit> {
     let runs = runs_folder(cli, args.measuring.runs.as_deref())?;
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let host = measuring::fit_host(args.measuring.strict)?;
     let path = measuring::new_file(&runs, &plan.experiment)?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     writer.host(&measuring::with_commit(host, Path::new(".")))?;
-    writer.plan(&plan)?;
+    writer.plan(plan)?;
     for subject in plan.subjects.iter().filter(|s| !s.overhead) {
         writer.hash(&subject.name, &fingerprint(subject))?;
     }
-    carry_out(&plan, writer, &exports)
+    Ok(writer)
 }
 
 /// Measures what is missing in a run file of commands, and reports.

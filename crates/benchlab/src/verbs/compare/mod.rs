@@ -8,7 +8,7 @@ mod revisions;
 mod runs;
 mod urls;
 
-pub use commands::{carry_out, sweep};
+pub use commands::{carry_out, measured, planned, sweep};
 pub use exports::exports;
 pub use urls::urls;
 

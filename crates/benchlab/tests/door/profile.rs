@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab profile`: files read, programs run under Valgrind, gates, and what is left after Ctrl-C.
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+fn profile(folder: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_benchlab"));
+    command.arg("profile").args(words).current_dir(folder);
+    command.output().expect("benchlab")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Cachegrind's files of a program whose misses were halved.
+fn files(folder: &Path) -> [String; 2] {
+    let file = |name: &str, misses: u64| {
+        let total = 1000 + misses;
+        let text = format!(
+            "desc: D1 cache: 49152 B, 64 B, 12-way associative\ncmd: ./prog\nevents: Ir D1mw\nfl=/a/b.c\nfn=fill\n\
+             7 1000 {misses}\nfn=main\n9 {misses} 1\nsummary: {total} {}\n",
+            misses + 1
+        );
+        fs::write(folder.join(name), text).expect("a file");
+        name.to_owned()
+    };
+    [file("before", 800), file("after", 400)]
+}
+
+#[test]
+fn files_become_one_document_in_every_format() {
+    let folder = TempDir::new().expect("a folder");
+    let [before, after] = files(folder.path());
+    let given = ["--cachegrind", &before, &after];
+    let answer = profile(folder.path(), &given);
+    assert!(answer.status.success(), "{}", text(&answer.stderr));
+    let answer = text(&answer.stdout);
+    assert!(answer.contains("D1mw 801 → 401 (-49.9 %)"), "{answer}");
+    assert!(
+        answer.lines().count() <= 40 && answer.lines().all(|l| l.chars().count() <= 80),
+        "{answer}"
+    );
+    let json = profile(folder.path(), &[&given[..], &["--format", "json"]].concat());
+    let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    let rows = json["rows"].as_array().expect("rows");
+    let fill = |row: &&Value| row["case"] == "/a/b.c:fill" && row["metric"]["id"] == "D1mw";
+    let values: Vec<f64> = rows
+        .iter()
+        .filter(fill)
+        .filter_map(|row| row["value"]["value"].as_f64())
+        .collect();
+    assert_eq!(values, [800.0, 400.0]);
+    for format in ["markdown", "csv", "xml", "xlsx", "svg", "html"] {
+        let path = folder.path().join(format);
+        let path = path.to_str().expect("a path");
+        let output = profile(
+            folder.path(),
+            &[&given[..], &["--format", format, "--output", path]].concat(),
+        );
+        assert!(
+            output.status.success(),
+            "{format}: {}",
+            text(&output.stderr)
+        );
+        assert!(Path::new(path).exists(), "{format}");
+    }
+}
+
+#[test]
+fn conditions_become_exit_codes_and_bad_input_is_explained() {
+    let folder = TempDir::new().expect("a folder");
+    let [before, after] = files(folder.path());
+    let code = |words: &[&str]| {
+        let output = profile(folder.path(), words);
+        (output.status.code(), text(&output.stderr))
+    };
+    let both = ["--cachegrind", &after, &before, "--fail-if"];
+    assert_eq!(code(&[&both[..], &["D1mw>+5%"]].concat()).0, Some(3));
+    assert_eq!(code(&[&both[..], &["D1mw>1000"]].concat()).0, Some(0));
+    assert_eq!(code(&[&both[..], &["peak>2MB"]].concat()).0, Some(4));
+    assert_eq!(code(&[&both[..], &["D1mw>5%"]].concat()).0, Some(2));
+    let (status, said) = code(&["--massif", &before]);
+    assert!(status == Some(2) && said.contains("--cachegrind"), "{said}");
+    let (status, said) = code(&["--cachegrind", "there-is-none"]);
+    assert!(
+        status == Some(2) && said.contains("there-is-none"),
+        "{said}"
+    );
+    let (status, said) = code(&["sort a | head"]);
+    assert!(status == Some(2) && said.contains("shell"), "{said}");
+    assert_eq!(code(&[]).0, Some(2));
+}
+
+/// A program that allocates 64 KiB two hundred times, or 1 KiB.
+fn program(folder: &Path) -> PathBuf {
+    let source = "#include <stdlib.h>\n#include <string.h>\nint main(int c, char **v) { size_t n = atoi(v[1]);\n\
+                  for (int i = 0; i < 200; i++) { volatile char *p = malloc(n);\n\
+                  for (size_t j = 0; j < n; j++) p[j] = i;\nfree((void *)p); } return 0; }\n";
+    fs::write(folder.join("prog.c"), source).expect("a file");
+    let built = Command::new("cc")
+        .args(["-g", "-O1", "-o", "prog", "prog.c"])
+        .current_dir(folder)
+        .status();
+    assert!(built.expect("cc").success());
+    folder.join("prog")
+}
+
+#[test]
+fn programs_are_run_churn_is_found_and_misses_are_explained() {
+    let folder = TempDir::new().expect("a folder");
+    let program = program(folder.path());
+    let lines = [65536, 1024].map(|n| format!("{} {n}", program.display()));
+    let words = ["--no-measure", "--full", &lines[0], &lines[1]];
+    let output = profile(folder.path(), &words);
+    let said = text(&output.stdout)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(
+        said.contains("64.0 KiB allocated 200 times at prog.c:4, each freed before the next"),
+        "{said}"
+    );
+    assert!(
+        said.contains("200 × 1,024 = 204,800 write misses"),
+        "{said}"
+    );
+    assert!(
+        said.contains("standard output: the same in all runs"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_takes_too_long_is_stopped_and_shown() {
+    let folder = TempDir::new().expect("a folder");
+    let output = profile(
+        folder.path(),
+        &[
+            "--no-measure",
+            "--full",
+            "--time-limit",
+            "2s",
+            "--",
+            "sleep",
+            "60",
+        ],
+    );
+    let said = text(&output.stdout)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(
+        said.contains("took longer than --time-limit"),
+        "{said} {}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn ctrl_c_leaves_nothing_behind() {
+    let folder = TempDir::new().expect("a folder");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_benchlab"));
+    let unusual = "61.3571";
+    command
+        .args(["profile", "--", "sleep", unusual])
+        .current_dir(folder.path());
+    let mut lab = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("benchlab");
+    let running = || {
+        let processes = fs::read_dir("/proc").expect("/proc").flatten();
+        let lines = processes.filter_map(|p| fs::read(p.path().join("cmdline")).ok());
+        lines
+            .filter(|line| text(line).contains(unusual) && text(line).contains("--tool="))
+            .count()
+    };
+    let began = Instant::now();
+    while running() == 0 && began.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(running() > 0, "Valgrind runs");
+    kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).expect("a signal");
+    assert_eq!(lab.wait().expect("benchlab").code(), Some(130));
+    assert_eq!(running(), 0);
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Commands run by Valgrind's tools, as many at once as there are cores, each in a process group of its own.
+
+use crate::outputs::digest;
+use crate::{allowed_cores, interrupt};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// Caches that are simulated whatever the host has, so that figures do not depend on it: I1, D1 and last level, each
+/// size, ways and bytes of a line.
+pub const CACHES: [&str; 3] = ["--I1=32768,8,64", "--D1=49152,12,64", "--LL=8388608,16,64"];
+
+/// Allocators of run-time systems that stand between a program and malloc.
+const ALLOC_FNS: [&str; 4] = [
+    "--alloc-fn=__gnat_malloc",
+    "--alloc-fn=__rust_alloc",
+    "--alloc-fn=__rust_alloc_zeroed",
+    "--alloc-fn=__rust_realloc",
+];
+
+/// Lines of Valgrind's log that are always the same.
+const BANNER: usize = 6;
+
+/// Given to a tool to write its file, after it was told to end.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How often a run is asked whether it has ended.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A tool of Valgrind's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tool {
+    /// The heap over time.
+    Massif,
+    /// Blocks and their places.
+    Dhat,
+    /// Instructions, accesses, misses and mispredicts.
+    Cachegrind,
+    /// The same with calls.
+    Callgrind,
+}
+
+impl Tool {
+    /// The slowest first, so that none is left alone at the end.
+    pub const ALL: [Tool; 4] = [Tool::Callgrind, Tool::Cachegrind, Tool::Dhat, Tool::Massif];
+
+    /// As Valgrind's `--tool` has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tool::Massif => "massif",
+            Tool::Dhat => "dhat",
+            Tool::Cachegrind => "cachegrind",
+            Tool::Callgrind => "callgrind",
+        }
+    }
+
+    fn options(self) -> Vec<&'static str> {
+        match self {
+            Tool::Massif => [&["--time-unit=i", "--max-snapshots=1000"], &ALLOC_FNS[..]].concat(),
+            Tool::Dhat => Vec::new(),
+            Tool::Cachegrind | Tool::Callgrind => {
+                [&["--cache-sim=yes", "--branch-sim=yes"], &CACHES[..]].concat()
+            }
+        }
+    }
+}
+
+/// A run under a tool that has ended.
+#[derive(Debug)]
+pub struct ValgrindRun {
+    /// Which tool.
+    pub tool: Tool,
+    /// Which command, by its place.
+    pub command: usize,
+    /// How it ended; `None`: it took longer than it may, and was stopped.
+    pub status: Option<ExitStatus>,
+    /// How long it took.
+    pub took: Duration,
+    /// What the tool wrote, if it did.
+    pub file: Option<PathBuf>,
+    /// SHA-256 of the program's standard output.
+    pub output: [u8; 32],
+    /// The first lines of Valgrind's log after those that say which tool it is.
+    pub log: Vec<String>,
+}
+
+impl ValgrindRun {
+    /// How the program ended, in words.
+    pub fn ending(&self) -> String {
+        match self.status.map(|status| (status.code(), status.signal())) {
+            None => format!("stopped after {:.0} s", self.took.as_secs_f64()),
+            Some((Some(code), _)) => format!("exit status {code}"),
+            Some((None, signal)) => {
+                let name = signal.and_then(|s| Signal::try_from(s).ok());
+                name.map_or("ended by a signal".into(), |name| {
+                    format!("ended by {name}")
+                })
+            }
+        }
+    }
+}
+
+/// Runs each command under each tool; what they write goes into a folder. `None`: the reader stopped it. Nothing is
+/// left running in either case. Error: Valgrind could not be started, or its files not be read.
+pub fn valgrind(
+    commands: &[&[String]],
+    folder: &Path,
+    limit: Duration,
+    progress: &mut dyn FnMut(String),
+) -> io::Result<Option<Vec<ValgrindRun>>> {
+    let jobs = Tool::ALL.into_iter();
+    let jobs = jobs.flat_map(|tool| (0..commands.len()).map(move |command| (tool, command)));
+    let mut waiting: Vec<(Tool, usize)> = jobs.rev().collect();
+    let all = waiting.len();
+    let at_once = allowed_cores()?.len().max(1);
+    let mut running: Vec<Running> = Vec::new();
+    let mut ended = Vec::new();
+    let began = Instant::now();
+    while ended.len() < all {
+        if interrupt::requested() {
+            return Ok(None);
+        }
+        while running.len() < at_once
+            && let Some((tool, command)) = waiting.pop()
+        {
+            running.push(Running::start(tool, command, commands[command], folder)?);
+        }
+        let mut still = Vec::new();
+        for mut run in running {
+            match run.child.try_wait()? {
+                Some(status) => ended.push(run.ended(Some(status).filter(|_| !run.stopped))?),
+                None if run.began.elapsed() > limit + GRACE => {
+                    run.kill();
+                    ended.push(run.ended(None)?);
+                }
+                None => {
+                    if run.began.elapsed() > limit && !run.stopped {
+                        run.stop();
+                    }
+                    still.push(run);
+                }
+            }
+        }
+        running = still;
+        let names = running
+            .iter()
+            .map(|run| format!("{} of {}", run.tool.name(), run.command + 1));
+        let names: Vec<String> = names.collect();
+        progress(format!(
+            "valgrind {}/{all}  {}  {} s",
+            ended.len(),
+            names.join(", "),
+            began.elapsed().as_secs()
+        ));
+        std::thread::sleep(LOOK);
+    }
+    Ok(Some(ended))
+}
+
+/// A run; it is killed with all that it started when this is dropped.
+struct Running {
+    tool: Tool,
+    command: usize,
+    child: Child,
+    began: Instant,
+    folder: PathBuf,
+    /// It was told to end, for it took too long.
+    stopped: bool,
+}
+
+impl Running {
+    fn start(tool: Tool, command: usize, words: &[String], folder: &Path) -> io::Result<Running> {
+        let folder = folder.join(format!("{}-{}", tool.name(), command + 1));
+        std::fs::create_dir_all(&folder)?;
+        // Of a program that forks, each process writes a file of its own.
+        let out = folder.join("%p");
+        let mut call = Command::new("valgrind");
+        call.arg(format!("--tool={}", tool.name()))
+            .arg(format!("--{}-out-file={}", tool.name(), out.display()))
+            .arg(format!("--log-file={}", folder.join("log").display()))
+            .args(tool.options())
+            .args(words)
+            .stdin(Stdio::null())
+            .stdout(File::create(folder.join("stdout"))?)
+            .stderr(File::create(folder.join("stderr"))?)
+            .process_group(0);
+        // SAFETY: prctl(2) alone is called between fork and exec.
+        unsafe {
+            call.pre_exec(
+                || match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {
+                    0 => Ok(()),
+                    _ => Err(io::Error::last_os_error()),
+                },
+            );
+        }
+        Ok(Running {
+            tool,
+            command,
+            child: call.spawn()?,
+            began: Instant::now(),
+            folder,
+            stopped: false,
+        })
+    }
+
+    /// Valgrind's tools write what they know when they are told to end.
+    fn stop(&mut self) {
+        let group = Pid::from_raw(self.child.id() as i32);
+        let _ = killpg(group, Signal::SIGTERM);
+        self.stopped = true;
+    }
+
+    fn kill(&mut self) {
+        let group = Pid::from_raw(self.child.id() as i32);
+        let _ = killpg(group, Signal::SIGKILL);
+        let _ = self.child.wait();
+    }
+
+    fn ended(&self, status: Option<ExitStatus>) -> io::Result<ValgrindRun> {
+        let file = self.folder.join(self.child.id().to_string());
+        let log = File::open(self.folder.join("log"));
+        let lines = log.map(|log| {
+            BufReader::new(log)
+                .lines()
+                .map_while(Result::ok)
+                .skip(BANNER)
+                .take(5)
+                .collect()
+        });
+        Ok(ValgrindRun {
+            tool: self.tool,
+            command: self.command,
+            status,
+            took: self.began.elapsed(),
+            file: file.is_file().then_some(file),
+            output: digest(&self.folder.join("stdout"))?,
+            log: lines.unwrap_or_default(),
+        })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Cachegrind's files (Valgrind's manual, 5.10: "Cachegrind Output File Format").
+
+use crate::ProfileError;
+use crate::costs::CostProfile;
+use crate::error::foreign;
+use crate::lines::{Lines, costs, number, text, words};
+use std::io::BufRead;
+
+const TOOL: &str = "Cachegrind";
+
+/// Reads a file. Errors: it is no such file, or not whole.
+pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
+    let mut lines = Lines::new(from);
+    let mut profile = header(&mut lines)?;
+    let width = profile.events.len();
+    let mut counted = Vec::with_capacity(width);
+    let (mut file, mut function, mut summary) = (None, None, None);
+    let mut line = Vec::new();
+    while lines.next(&mut line)? {
+        let fault = match &line[..] {
+            [] | [b'#', ..] => None,
+            [b'0'..=b'9', ..] => {
+                let end = line.iter().position(|c| *c == b' ').unwrap_or(line.len());
+                let place = number(&line[..end]).and_then(|n| u32::try_from(n).ok());
+                match (place, function, costs(&line[end..], width, &mut counted)) {
+                    (Some(place), Some(function), Ok(())) => {
+                        profile.add(function, place, &counted)?;
+                        None
+                    }
+                    (_, _, Err(why)) => Some(why),
+                    (None, ..) => Some("its line number is too great"),
+                    (_, None, _) => Some("it has costs before a line `fn=`"),
+                }
+            }
+            [b'f', b'n', b'=', name @ ..] => match file {
+                Some(file) => {
+                    let name = profile.name(name)?;
+                    function = Some(profile.function(file, name)?);
+                    None
+                }
+                None => Some("it names a function before a line `fl=`"),
+            },
+            [b'f', b'l', b'=', name @ ..] => {
+                file = Some(profile.name(name)?);
+                function = None;
+                None
+            }
+            line => match line.strip_prefix(b"summary:") {
+                Some(rest) => match costs(rest, width, &mut counted) {
+                    Ok(()) => {
+                        summary = Some(counted.clone());
+                        None
+                    }
+                    Err(why) => Some(why),
+                },
+                None => Some("it is nothing that Cachegrind writes"),
+            },
+        };
+        if let Some(why) = fault {
+            return Err(if lines.ended {
+                lines.wrong(why)
+            } else {
+                ProfileError::Truncated(format!("line {} is not whole", lines.number))
+            });
+        }
+    }
+    profile.totals = summary
+        .ok_or_else(|| ProfileError::Truncated("there is no line `summary:` at its end".into()))?;
+    if profile.totals == profile.summed() {
+        Ok(profile)
+    } else {
+        Err(lines.wrong("the summary is not the sum of the functions: the file was changed"))
+    }
+}
+
+/// `desc:` lines, `cmd:` and `events:`.
+fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<CostProfile, ProfileError> {
+    let mut description = Vec::new();
+    let mut command = None;
+    let mut line = Vec::new();
+    while lines.next(&mut line)? {
+        if let Some(rest) = line.strip_prefix(b"desc:") {
+            description.push(text(rest));
+        } else if let Some(rest) = line.strip_prefix(b"cmd:") {
+            command = Some(text(rest));
+        } else if let (Some(rest), Some(command)) = (line.strip_prefix(b"events:"), &command) {
+            let events: Vec<&[u8]> = words(rest).collect();
+            let profile = CostProfile::with_events(&events);
+            let mut profile = profile.map_err(|why| lines.wrong(why))?;
+            (profile.command, profile.description) = (command.clone(), description);
+            return Ok(profile);
+        } else {
+            return Err(match lines.number {
+                1 => foreign(TOOL, &line),
+                _ => foreign(TOOL, b"desc:"),
+            });
+        }
+    }
+    Err(match lines.number {
+        0 => foreign(TOOL, b""),
+        _ => ProfileError::Truncated("there is no line `events:`".into()),
+    })
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Callgrind's files (Valgrind's manual, "Callgrind Format Specification", version 1): one part or several,
+//! names and positions compressed or not, with inlined code, calls and jumps.
+
+use crate::ProfileError;
+use crate::costs::{CostProfile, add};
+use crate::error::foreign;
+use crate::lines::{Lines, costs, number, text, words};
+use std::collections::HashMap;
+use std::io::BufRead;
+
+const TOOL: &str = "Callgrind";
+const VERSION: u32 = 1;
+/// The most compressed names that are remembered; Valgrind numbers them without gaps.
+const MOST_IDS: usize = 1 << 24;
+
+/// Reads one file, which may hold several parts. Errors: it is no such file, or not whole.
+pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
+    let mut reader = Reader::default();
+    reader.add(from)?;
+    reader.done()
+}
+
+/// Reads the files of one program, whose costs are added: Callgrind writes a file for each part and thread.
+#[derive(Debug, Default)]
+pub struct Reader {
+    profile: Option<CostProfile>,
+}
+
+impl Reader {
+    /// Reads a file more. Errors: it is no such file, not whole, or has other events.
+    pub fn add(&mut self, from: impl BufRead) -> Result<(), ProfileError> {
+        let mut part = Parts {
+            profile: self.profile.take().unwrap_or_default(),
+            ..Parts::new(Lines::new(from))
+        };
+        part.read()?;
+        self.profile = Some(part.profile);
+        Ok(())
+    }
+
+    /// What all files hold. Error: there was none.
+    pub fn done(self) -> Result<CostProfile, ProfileError> {
+        self.profile.ok_or_else(|| foreign(TOOL, b""))
+    }
+}
+
+/// The parts of a file, and where in it the reader is.
+struct Parts<R> {
+    lines: Lines<R>,
+    profile: CostProfile,
+    /// Full names of compressed ones: objects, files, functions.
+    names: [HashMap<u64, u32>; 3],
+    has_address: bool,
+    has_line: bool,
+    /// Number and line of the position before, to which compressed ones are relative.
+    address: u64,
+    line: u64,
+    file: Option<u32>,
+    name: Option<u32>,
+    /// The number of the function of `name` in `file`.
+    function: Option<u32>,
+    called_file: Option<u32>,
+    called: Option<u32>,
+    /// Calls whose costs are in the next line.
+    calls: Option<u64>,
+    counted: Vec<u64>,
+    /// Of the part: by `summary:`, by `totals:`, and what was added up.
+    summary: Option<Vec<u64>>,
+    totals: Option<Vec<u64>>,
+    summed: Vec<u64>,
+    parts: u32,
+}
+
+const FILE: usize = 1;
+const FUNCTION: usize = 2;
+
+impl<R: BufRead> Parts<R> {
+    fn new(lines: Lines<R>) -> Parts<R> {
+        Parts {
+            lines,
+            profile: CostProfile::default(),
+            names: Default::default(),
+            has_address: false,
+            has_line: true,
+            address: 0,
+            line: 0,
+            file: None,
+            name: None,
+            function: None,
+            called_file: None,
+            called: None,
+            calls: None,
+            counted: Vec::new(),
+            summary: None,
+            totals: None,
+            summed: Vec::new(),
+            parts: 0,
+        }
+    }
+
+    fn read(&mut self) -> Result<(), ProfileError> {
+        let mut line = Vec::new();
+        while self.lines.next(&mut line)? {
+            if self.lines.number == 1 && !begins_a_file(&line) {
+                return Err(foreign(TOOL, &line));
+            }
+            match self.line(line.trim_ascii_start())? {
+                Ok(()) => {}
+                Err(_) if !self.lines.ended => {
+                    let number = self.lines.number;
+                    return Err(ProfileError::Truncated(format!(
+                        "line {number} is not whole"
+                    )));
+                }
+                Err(why) => return Err(self.lines.wrong(why)),
+            }
+        }
+        if self.lines.number == 0 {
+            return Err(foreign(TOOL, b""));
+        }
+        if self.parts == 0 {
+            return Err(ProfileError::Truncated("there is no line `events:`".into()));
+        }
+        if self.calls.is_some() {
+            let why = "the costs of its last call are missing";
+            return Err(ProfileError::Truncated(why.into()));
+        }
+        self.end_part()
+    }
+
+    /// The inner error: what is wrong with the line.
+    fn line(&mut self, line: &[u8]) -> Result<Result<(), &'static str>, ProfileError> {
+        match line {
+            [] | [b'#', ..] => Ok(Ok(())),
+            [b'0'..=b'9' | b'+' | b'-' | b'*', ..] => self.cost_line(line),
+            line => {
+                let stop = line.iter().position(|c| matches!(c, b'=' | b':'));
+                let Some(stop) = stop else {
+                    return Ok(Err("it is nothing that Callgrind writes"));
+                };
+                let (key, value) = (&line[..stop], &line[stop + 1..]);
+                match line[stop] {
+                    b'=' => self.assignment(key, value.trim_ascii()),
+                    _ => self.header(key, value.trim_ascii()),
+                }
+            }
+        }
+    }
+
+    fn header(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<Result<(), &'static str>, ProfileError> {
+        match key {
+            b"version" if number(value).is_none_or(|version| version > VERSION.into()) => {
+                return Err(ProfileError::TooNew {
+                    tool: TOOL,
+                    found: text(value),
+                    known: VERSION,
+                });
+            }
+            b"cmd" => self.profile.command = text(value),
+            // Repeated for each part, and every option has a line.
+            b"desc" if self.parts == 0 && self.profile.description.len() < 100 => {
+                let text = text(value);
+                if !text.starts_with("Option:") {
+                    self.profile.description.push(text);
+                }
+            }
+            b"positions" => {
+                let has = |names: &[&[u8]]| words(value).any(|word| names.contains(&word));
+                self.has_line = has(&[b"line"]);
+                self.has_address = has(&[b"instr", b"addr"]);
+                if !self.has_line && !self.has_address {
+                    return Ok(Err("its positions are neither lines nor instructions"));
+                }
+            }
+            b"events" => return self.events(value),
+            b"summary" | b"totals" => {
+                let width = self.profile.events.len();
+                if let Err(why) = costs(value, width, &mut self.counted) {
+                    return Ok(Err(why));
+                }
+                let costs = Some(self.counted.clone());
+                match key {
+                    b"summary" => self.summary = costs,
+                    _ => self.totals = costs,
+                }
+            }
+            b"version" | b"creator" | b"pid" | b"thread" | b"part" | b"event" | b"desc" => {}
+            _ => return Ok(Err("it is nothing that Callgrind writes")),
+        }
+        Ok(Ok(()))
+    }
+
+    /// Begins a part.
+    fn events(&mut self, value: &[u8]) -> Result<Result<(), &'static str>, ProfileError> {
+        let events: Vec<&[u8]> = words(value).collect();
+        if self.profile.events.is_empty() {
+            let profile = CostProfile::with_events(&events);
+            let profile = profile.map_err(|why| self.lines.wrong(why))?;
+            let known = std::mem::replace(&mut self.profile, profile);
+            self.profile.command = known.command;
+            self.profile.description = known.description;
+        } else if !events
+            .iter()
+            .copied()
+            .eq(self.profile.events.iter().map(String::as_bytes))
+        {
+            return Ok(Err("its events are others than those of the parts before"));
+        }
+        if self.parts > 0 {
+            self.end_part()?;
+        }
+        self.parts += 1;
+        self.summed = vec![0; self.profile.events.len()];
+        (self.file, self.name, self.function) = (None, None, None);
+        (self.address, self.line) = (0, 0);
+        Ok(Ok(()))
+    }
+
+    /// Adds what the part says that it holds, as `callgrind_annotate` reads it. Error: its `totals:` are other than
+    /// the sum of its lines.
+    fn end_part(&mut self) -> Result<(), ProfileError> {
+        let (summary, totals) = (self.summary.take(), self.totals.take());
+        if totals.is_some_and(|totals| totals != self.summed) {
+            let why = "the totals of the part are not the sum of its lines";
+            return Err(self.lines.wrong(why));
+        }
+        let is_some = |costs: &Vec<u64>| costs.iter().any(|cost| *cost > 0);
+        let total = summary
+            .filter(is_some)
+            .unwrap_or_else(|| self.summed.clone());
+        add(&mut self.profile.totals, &total);
+        Ok(())
+    }
+
+    fn assignment(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<Result<(), &'static str>, ProfileError> {
+        if self.parts == 0 {
+            return Ok(Err("it comes before a line `events:`"));
+        }
+        let kind = match key {
+            b"ob" | b"cob" => 0,
+            b"fl" | b"fi" | b"fe" | b"cfi" | b"cfl" | b"jfi" => FILE,
+            // `frfn=`: the caller, where functions are told apart by it (--separate-callers).
+            b"fn" | b"cfn" | b"jfn" | b"frfn" => FUNCTION,
+            b"calls" => {
+                let count = words(value).next().and_then(number);
+                self.calls = count;
+                return Ok(match (count, self.called) {
+                    (None, _) => Err("its number of calls is no number"),
+                    (_, None) => Err("it calls without a line `cfn=`"),
+                    _ => Ok(()),
+                });
+            }
+            // Executions and a target, without costs.
+            b"jump" | b"jcnd" => return Ok(Ok(())),
+            _ => return Ok(Err("it is nothing that Callgrind writes")),
+        };
+        let name = match self.uncompressed(kind, value)? {
+            Ok(name) => name,
+            Err(why) => return Ok(Err(why)),
+        };
+        match key {
+            b"fl" => (self.file, self.name) = (Some(name), None),
+            b"fi" | b"fe" => self.file = Some(name),
+            b"fn" => self.name = Some(name),
+            b"cfi" | b"cfl" => self.called_file = Some(name),
+            b"cfn" => {
+                let file = self.called_file.take().or(self.file);
+                let Some(file) = file else {
+                    return Ok(Err("it names a function before a file"));
+                };
+                self.called = Some(self.profile.function(file, name)?);
+            }
+            _ => return Ok(Ok(())),
+        }
+        if !matches!(key, b"cfi" | b"cfl" | b"cfn") {
+            self.function = match (self.file, self.name) {
+                (Some(file), Some(name)) => Some(self.profile.function(file, name)?),
+                _ => None,
+            };
+        }
+        Ok(Ok(()))
+    }
+
+    /// `(12) name`, `(12)`, or a name.
+    fn uncompressed(
+        &mut self,
+        kind: usize,
+        value: &[u8],
+    ) -> Result<Result<u32, &'static str>, ProfileError> {
+        let compressed = value.strip_prefix(b"(").and_then(|rest| {
+            let end = rest.iter().position(|c| *c == b')')?;
+            Some((number(&rest[..end])?, rest[end + 1..].trim_ascii()))
+        });
+        let Some((id, name)) = compressed else {
+            return self.profile.name(value).map(Ok);
+        };
+        if name.is_empty() {
+            let known = self.names[kind].get(&id).copied();
+            return Ok(known.ok_or("its number stands for no name"));
+        }
+        let name = self.profile.name(name)?;
+        if self.names[kind].len() >= MOST_IDS {
+            let what = "names";
+            return Err(ProfileError::TooMuch {
+                most: MOST_IDS,
+                what,
+            });
+        }
+        self.names[kind].insert(id, name);
+        Ok(Ok(name))
+    }
+
+    /// A position and costs: of the function itself, or of calls that the line before names.
+    fn cost_line(&mut self, line: &[u8]) -> Result<Result<(), &'static str>, ProfileError> {
+        let Some(function) = self.function else {
+            return Ok(Err("it has costs before a file and a function"));
+        };
+        let (first, rest) = cut(line);
+        let (second, rest) = match self.has_address && self.has_line {
+            true => cut(rest),
+            false => (first, rest),
+        };
+        if self.has_address {
+            let Some(address) = position(first, self.address) else {
+                return Ok(Err("its address is no number"));
+            };
+            self.address = address;
+        }
+        if self.has_line {
+            let Some(line) = position(second, self.line) else {
+                return Ok(Err("its line number is no number"));
+            };
+            self.line = line;
+        }
+        let width = self.profile.events.len();
+        if let Err(why) = costs(rest, width, &mut self.counted) {
+            return Ok(Err(why));
+        }
+        let place = if self.has_line { self.line } else { 0 };
+        let Ok(place) = u32::try_from(place) else {
+            return Ok(Err("its line number is too great"));
+        };
+        match (self.calls.take(), self.called) {
+            (Some(calls), Some(called)) => {
+                self.profile
+                    .add_calls(function, called, calls, &self.counted)?;
+            }
+            _ if self.counted.iter().all(|cost| *cost == 0) => {}
+            _ => {
+                add(&mut self.summed, &self.counted);
+                self.profile.add(function, place, &self.counted)?;
+            }
+        }
+        Ok(Ok(()))
+    }
+}
+
+/// Whether a first line may be one of Callgrind's; other tools that write this format begin with a header.
+fn begins_a_file(line: &[u8]) -> bool {
+    let keys: [&[u8]; 7] = [
+        b"# callgrind format",
+        b"version:",
+        b"creator:",
+        b"pid:",
+        b"cmd:",
+        b"positions:",
+        b"events:",
+    ];
+    line.is_empty() || keys.iter().any(|key| line.starts_with(key))
+}
+
+/// A word, and what follows it.
+fn cut(line: &[u8]) -> (&[u8], &[u8]) {
+    let end = line.iter().position(|c| matches!(c, b' ' | b'\t'));
+    let (word, rest) = line.split_at(end.unwrap_or(line.len()));
+    (word, rest.trim_ascii_start())
+}
+
+/// `16`, `0x10`, or relative to the position before: `+3`, `-3`, `*`.
+fn position(word: &[u8], before: u64) -> Option<u64> {
+    match word {
+        b"*" => Some(before),
+        [b'+', more @ ..] => before.checked_add(number(more)?),
+        [b'-', less @ ..] => before.checked_sub(number(less)?),
+        [b'0', b'x', hex @ ..] => u64::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok(),
+        word => number(word),
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Churn: memory that is allocated again and again, and freed before the next.
+
+use crate::dhat::Dhat;
+use crate::names::Frame;
+use std::collections::HashMap;
+
+/// From this many blocks on, of which at most a tenth are there at once.
+const BLOCKS: u64 = 10;
+/// Less of all allocated bytes than this is not named.
+const SHARE: f64 = 0.01;
+
+/// Memory that one place allocates again and again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Churn {
+    /// Where.
+    pub site: Frame,
+    /// Blocks altogether.
+    pub blocks: u64,
+    /// Bytes altogether.
+    pub bytes: u64,
+    /// At most so many blocks at once.
+    pub at_once: u64,
+    /// Whether all blocks have the same size.
+    pub same_size: bool,
+    /// Bytes written into the blocks.
+    pub written: u64,
+}
+
+impl Churn {
+    /// Bytes of a block, or their mean.
+    pub fn size(&self) -> u64 {
+        self.bytes / self.blocks.max(1)
+    }
+}
+
+/// What churns, most bytes first.
+pub fn churn(dhat: &Dhat) -> Vec<Churn> {
+    let mut by_site: HashMap<&Frame, Vec<Churn>> = HashMap::new();
+    for point in &dhat.points {
+        let Some(site) = dhat.site(point) else {
+            continue;
+        };
+        let one = Churn {
+            site: site.clone(),
+            blocks: point.blocks,
+            bytes: point.bytes,
+            at_once: point.most_blocks,
+            // The most at once tell the size of a block, too.
+            same_size: point.bytes % point.blocks.max(1) == 0
+                && point.most_bytes.checked_mul(point.blocks)
+                    == point.bytes.checked_mul(point.most_blocks),
+            written: point.written_bytes,
+        };
+        let all = by_site.entry(site).or_default();
+        // Of one size or of several: different sizes at one place are told apart.
+        match all
+            .iter_mut()
+            .find(|c| c.same_size && one.same_size && c.size() == one.size())
+        {
+            Some(same) => {
+                same.blocks = same.blocks.saturating_add(one.blocks);
+                same.bytes = same.bytes.saturating_add(one.bytes);
+                same.at_once = same.at_once.saturating_add(one.at_once);
+                same.written = same.written.saturating_add(one.written);
+            }
+            None => all.push(one),
+        }
+    }
+    let least = dhat.sum(|point| point.bytes) as f64 * SHARE;
+    let churns = |c: &Churn| c.blocks >= BLOCKS && c.at_once <= c.blocks / BLOCKS;
+    let found = by_site.into_values().flatten();
+    let mut found: Vec<Churn> = found
+        .filter(|c| churns(c) && c.bytes as f64 >= least)
+        .collect();
+    found.sort_by(|a, b| {
+        b.bytes
+            .cmp(&a.bytes)
+            .then_with(|| a.site.place().cmp(&b.site.place()))
+    });
+    found
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Costs by function and line: what Cachegrind's and Callgrind's files hold.
+
+use crate::ProfileError;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// The most distinct names, functions, lines and calls of a file.
+const MOST: usize = 1 << 24;
+/// The most bytes in names.
+const MOST_BYTES: usize = 1 << 30;
+/// Valgrind has fewer than twenty events.
+const MOST_EVENTS: usize = 64;
+
+/// Events that are sums of others.
+const SUMS: [(&str, &[&str]); 5] = [
+    ("I1", &["I1mr"]),
+    ("D1", &["D1mr", "D1mw"]),
+    ("LL", &["ILmr", "DLmr", "DLmw"]),
+    ("D", &["Dr", "Dw"]),
+    ("mispredicts", &["Bcm", "Bim"]),
+];
+
+/// Costs of a program.
+#[derive(Clone, Debug, Default)]
+pub struct CostProfile {
+    /// The command line.
+    pub command: String,
+    /// What the file says of itself, such as `I1 cache: 32768 B, 64 B, 8-way associative`.
+    pub description: Vec<String>,
+    /// The names of the events, such as `Ir`.
+    pub events: Vec<String>,
+    /// The program's costs as the file states them, by event.
+    pub totals: Vec<u64>,
+    names: Names,
+    functions: Counts<FunctionKey>,
+    /// By function and line.
+    lines: Counts<(u32, u32)>,
+    calls: Counts<(u32, u32)>,
+    call_counts: Vec<u64>,
+}
+
+/// Indices of names: file, function. Objects are no part of it, as in `callgrind_annotate`.
+type FunctionKey = (u32, u32);
+
+/// A function and its own costs.
+#[derive(Clone, Copy, Debug)]
+pub struct Function<'p> {
+    /// The source file, `???` if it is not known. Of inlined code the file that holds it.
+    pub file: &'p str,
+    /// Its name.
+    pub name: &'p str,
+    /// By event.
+    pub costs: &'p [u64],
+}
+
+/// A line and its own costs.
+#[derive(Clone, Copy, Debug)]
+pub struct Line<'p> {
+    /// The source file.
+    pub file: &'p str,
+    /// The function that it is in, or was inlined into.
+    pub function: &'p str,
+    /// From 1; 0: not known.
+    pub number: u32,
+    /// By event.
+    pub costs: &'p [u64],
+}
+
+/// Calls of a function by another.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'p> {
+    /// File and name of the caller.
+    pub caller: (&'p str, &'p str),
+    /// File and name of the callee.
+    pub callee: (&'p str, &'p str),
+    /// How many.
+    pub count: u64,
+    /// Inclusive costs, by event.
+    pub costs: &'p [u64],
+}
+
+impl CostProfile {
+    /// With these events. Error: there are none, or absurdly many.
+    pub(crate) fn with_events(words: &[&[u8]]) -> Result<CostProfile, String> {
+        if !(1..=MOST_EVENTS).contains(&words.len()) {
+            let most = MOST_EVENTS;
+            return Err(format!("there are {} events, not 1 to {most}", words.len()));
+        }
+        let events: Vec<String> = words.iter().map(|word| crate::lines::text(word)).collect();
+        Ok(CostProfile {
+            totals: vec![0; events.len()],
+            functions: Counts::new(events.len()),
+            lines: Counts::new(events.len()),
+            calls: Counts::new(events.len()),
+            events,
+            ..CostProfile::default()
+        })
+    }
+
+    /// The number of a name.
+    pub(crate) fn name(&mut self, name: &[u8]) -> Result<u32, ProfileError> {
+        self.names.number(name)
+    }
+
+    /// The number of a function in a file.
+    pub(crate) fn function(&mut self, file: u32, name: u32) -> Result<u32, ProfileError> {
+        self.functions.slot((file, name), "functions")
+    }
+
+    /// Adds costs to a function and its line.
+    pub(crate) fn add(
+        &mut self,
+        function: u32,
+        line: u32,
+        costs: &[u64],
+    ) -> Result<(), ProfileError> {
+        self.functions.add(function, costs);
+        let line = self.lines.slot((function, line), "lines")?;
+        self.lines.add(line, costs);
+        Ok(())
+    }
+
+    /// Adds calls with their inclusive costs.
+    pub(crate) fn add_calls(
+        &mut self,
+        caller: u32,
+        callee: u32,
+        count: u64,
+        costs: &[u64],
+    ) -> Result<(), ProfileError> {
+        let call = self.calls.slot((caller, callee), "calls")?;
+        self.calls.add(call, costs);
+        self.call_counts.resize(self.calls.keys.len(), 0);
+        let counted = &mut self.call_counts[call as usize];
+        *counted = counted.saturating_add(count);
+        Ok(())
+    }
+
+    /// The index of an event.
+    pub fn event(&self, name: &str) -> Option<usize> {
+        self.events.iter().position(|event| event == name)
+    }
+
+    /// What an event, or a sum such as `D1`, makes of costs. `None`: it was not recorded.
+    pub fn value(&self, event: &str, costs: &[u64]) -> Option<u64> {
+        if let Some(place) = self.event(event) {
+            return costs.get(place).copied();
+        }
+        let (_, parts) = SUMS.iter().find(|(name, _)| *name == event)?;
+        let known = parts.iter().filter_map(|part| self.event(part));
+        let known: Vec<usize> = known.collect();
+        let sum = known.iter().map(|&place| costs[place]);
+        (known.len() == parts.len()).then(|| sum.fold(0, u64::saturating_add))
+    }
+
+    /// The program's total of an event or a sum.
+    pub fn total_of(&self, event: &str) -> Option<u64> {
+        self.value(event, &self.totals)
+    }
+
+    /// The sum of all functions' costs.
+    pub fn summed(&self) -> Vec<u64> {
+        let mut sum = vec![0u64; self.events.len()];
+        for function in self.functions() {
+            add(&mut sum, function.costs);
+        }
+        sum
+    }
+
+    /// In the order in which they came.
+    pub fn functions(&self) -> impl Iterator<Item = Function<'_>> {
+        (0..self.functions.keys.len() as u32).map(|number| {
+            let (file, name) = self.function_names(number);
+            let costs = self.functions.costs(number);
+            Function { file, name, costs }
+        })
+    }
+
+    /// In the order in which they came.
+    pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        let keys = self.lines.keys.iter().enumerate();
+        keys.map(|(i, &(function, number))| {
+            let (file, function) = self.function_names(function);
+            Line {
+                file,
+                function,
+                number,
+                costs: self.lines.costs(i as u32),
+            }
+        })
+    }
+
+    /// Of Callgrind; Cachegrind has none.
+    pub fn calls(&self) -> impl Iterator<Item = Call<'_>> {
+        let keys = self.calls.keys.iter().enumerate();
+        keys.map(|(i, &(caller, callee))| Call {
+            caller: self.function_names(caller),
+            callee: self.function_names(callee),
+            count: self.call_counts[i],
+            costs: self.calls.costs(i as u32),
+        })
+    }
+
+    fn function_names(&self, function: u32) -> (&str, &str) {
+        let (file, name) = self.functions.keys[function as usize];
+        (self.names.get(file), self.names.get(name))
+    }
+}
+
+/// Sums of costs, each with a key.
+#[derive(Clone, Debug)]
+struct Counts<K> {
+    slots: HashMap<K, u32>,
+    keys: Vec<K>,
+    /// `width` for each key.
+    sums: Vec<u64>,
+    width: usize,
+}
+
+impl<K> Default for Counts<K> {
+    fn default() -> Counts<K> {
+        Counts {
+            slots: HashMap::new(),
+            keys: Vec::new(),
+            sums: Vec::new(),
+            width: 0,
+        }
+    }
+}
+
+impl<K: Copy + Eq + Hash> Counts<K> {
+    fn new(width: usize) -> Counts<K> {
+        Counts {
+            width,
+            ..Counts::default()
+        }
+    }
+
+    fn slot(&mut self, key: K, what: &'static str) -> Result<u32, ProfileError> {
+        if let Some(slot) = self.slots.get(&key) {
+            return Ok(*slot);
+        }
+        let slot = self.keys.len();
+        if slot >= MOST {
+            return Err(ProfileError::TooMuch { most: MOST, what });
+        }
+        self.keys.push(key);
+        self.sums.resize(self.sums.len() + self.width, 0);
+        self.slots.insert(key, slot as u32);
+        Ok(slot as u32)
+    }
+
+    fn add(&mut self, slot: u32, costs: &[u64]) {
+        let start = slot as usize * self.width;
+        add(&mut self.sums[start..start + self.width], costs);
+    }
+
+    fn costs(&self, slot: u32) -> &[u64] {
+        let start = slot as usize * self.width;
+        &self.sums[start..start + self.width]
+    }
+}
+
+/// Adds without wrapping around: a file may hold any number.
+pub(crate) fn add(to: &mut [u64], costs: &[u64]) {
+    for (sum, cost) in to.iter_mut().zip(costs) {
+        *sum = sum.saturating_add(*cost);
+    }
+}
+
+/// Names by number.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    numbers: HashMap<Box<str>, u32>,
+    names: Vec<Box<str>>,
+    bytes: usize,
+}
+
+impl Names {
+    fn number(&mut self, name: &[u8]) -> Result<u32, ProfileError> {
+        let name = String::from_utf8_lossy(name);
+        if let Some(number) = self.numbers.get(&*name) {
+            return Ok(*number);
+        }
+        self.bytes += name.len();
+        if self.bytes > MOST_BYTES || self.names.len() >= MOST {
+            let what = "names";
+            return Err(ProfileError::TooMuch { most: MOST, what });
+        }
+        let number = self.names.len() as u32;
+        self.names.push((*name).into());
+        self.numbers.insert((*name).into(), number);
+        Ok(number)
+    }
+
+    fn get(&self, number: u32) -> &str {
+        &self.names[number as usize]
+    }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//! DHAT's files: JSON of version 1 (Valgrind 3.15, 3.16) or 2 (from 3.17 on; comments in `dhat/dh_main.c`). The
+//! program points are read one by one.
+
+use crate::ProfileError;
+use crate::error::foreign;
+use crate::names::Frame;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt::Formatter;
+use std::io::BufRead;
+
+const TOOL: &str = "DHAT";
+const VERSION: u32 = 2;
+/// The most program points, frames, and frames of a point.
+const MOST: usize = 1 << 22;
+const MOST_DEEP: usize = 1024;
+
+/// A program's blocks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Dhat {
+    /// The command line.
+    pub command: String,
+    /// Instructions at the end, where time is counted in them.
+    pub end: u64,
+    /// Where blocks were allocated.
+    pub points: Vec<Point>,
+    /// All frames; the first is the root.
+    pub frames: Vec<Frame>,
+}
+
+/// A place where blocks were allocated, told apart by its whole stack.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct Point {
+    /// Bytes allocated altogether.
+    #[serde(rename = "tb")]
+    pub bytes: u64,
+    /// Blocks allocated altogether.
+    #[serde(rename = "tbk")]
+    pub blocks: u64,
+    /// The most bytes of this point at once.
+    #[serde(rename = "mb", default)]
+    pub most_bytes: u64,
+    /// The blocks that it had then.
+    #[serde(rename = "mbk", default)]
+    pub most_blocks: u64,
+    /// Bytes at the peak of the whole heap.
+    #[serde(rename = "gb", default)]
+    pub peak_bytes: u64,
+    /// Blocks then.
+    #[serde(rename = "gbk", default)]
+    pub peak_blocks: u64,
+    /// Bytes that were never freed.
+    #[serde(rename = "eb", alias = "fb", default)]
+    pub end_bytes: u64,
+    /// Blocks that were never freed.
+    #[serde(rename = "ebk", alias = "fbk", default)]
+    pub end_blocks: u64,
+    /// Bytes read from the blocks.
+    #[serde(rename = "rb", default)]
+    pub read_bytes: u64,
+    /// Bytes written into the blocks.
+    #[serde(rename = "wb", default)]
+    pub written_bytes: u64,
+    /// Indices of frames, the innermost first.
+    #[serde(rename = "fs", deserialize_with = "stack")]
+    pub stack: Vec<u32>,
+}
+
+impl Dhat {
+    /// The sum of a figure over all points.
+    pub fn sum(&self, figure: impl Fn(&Point) -> u64) -> u64 {
+        self.points.iter().map(figure).fold(0, u64::saturating_add)
+    }
+
+    /// Where a point's blocks are allocated: its first frame that does not allocate for others.
+    pub fn site(&self, point: &Point) -> Option<&Frame> {
+        let mut frames = point
+            .stack
+            .iter()
+            .filter_map(|i| self.frames.get(*i as usize));
+        let first = frames.clone().next();
+        frames.find(|frame| !frame.is_allocator()).or(first)
+    }
+}
+
+/// Reads a file. Errors: it is no such file, not whole, or of ad hoc or copy profiling.
+pub fn read(mut from: impl BufRead) -> Result<Dhat, ProfileError> {
+    let begin = from.fill_buf()?;
+    let text = begin.trim_ascii_start();
+    if !text.starts_with(b"{") {
+        return Err(foreign(TOOL, text));
+    }
+    let mut json = serde_json::Deserializer::from_reader(from);
+    let read = json
+        .deserialize_map(File)
+        .and_then(|read| json.end().map(|()| read));
+    let (dhat, version, mode) = read.map_err(wrong)?;
+    match (version, mode.as_str()) {
+        (None, _) => Err(foreign(TOOL, b"{")),
+        (Some(found), _) if found > VERSION => Err(ProfileError::TooNew {
+            tool: TOOL,
+            found: found.to_string(),
+            known: VERSION,
+        }),
+        (_, "" | "heap" | "rust-heap") => Ok(dhat),
+        (_, mode) => Err(ProfileError::Foreign {
+            tool: TOOL,
+            hint: format!(" that has a heap: its mode is `{}`", mode.escape_default()),
+        }),
+    }
+}
+
+fn wrong(error: serde_json::Error) -> ProfileError {
+    match error.classify() {
+        serde_json::error::Category::Io => ProfileError::Io(error.into()),
+        serde_json::error::Category::Eof => {
+            ProfileError::Truncated("its JSON is not closed".into())
+        }
+        _ => ProfileError::Line {
+            line: error.line() as u64,
+            why: error.to_string(),
+        },
+    }
+}
+
+/// The whole of a file: what it holds, its version and its mode.
+struct File;
+
+impl<'de> Visitor<'de> for File {
+    type Value = (Dhat, Option<u32>, String);
+
+    fn expecting(&self, f: &mut Formatter) -> std::fmt::Result {
+        f.write_str("an object as DHAT writes it")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let (mut dhat, mut version, mut mode) = (Dhat::default(), None, String::new());
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "dhatFileVersion" => version = Some(map.next_value()?),
+                // Of a newer version nothing else is looked at.
+                _ if version.is_some_and(|version| version > VERSION) => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                "mode" => mode = map.next_value()?,
+                "cmd" => dhat.command = map.next_value()?,
+                "te" | "ei" => dhat.end = map.next_value()?,
+                "pps" | "aps" => dhat.points = map.next_value::<Many<Point>>()?.0,
+                "ftbl" => {
+                    dhat.frames = map
+                        .next_value::<Many<Text>>()?
+                        .0
+                        .into_iter()
+                        .map(|t| t.0)
+                        .collect()
+                }
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        let known = dhat.frames.len() as u32;
+        let outside = |point: &Point| point.stack.iter().any(|frame| *frame >= known);
+        if dhat.points.iter().any(outside) {
+            return Err(A::Error::custom(
+                "a stack names a frame that is not in `ftbl`",
+            ));
+        }
+        Ok((dhat, version, mode))
+    }
+}
+
+/// A frame as text.
+struct Text(Frame);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Text, D::Error> {
+        let text = String::deserialize(from)?;
+        Ok(Text(Frame::parse(&text)))
+    }
+}
+
+/// As many as there may be.
+struct Many<T>(Vec<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Many<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Many<T>, D::Error> {
+        from.deserialize_seq(Limited(MOST, std::marker::PhantomData))
+            .map(Many)
+    }
+}
+
+fn stack<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u32>, D::Error> {
+    from.deserialize_seq(Limited(MOST_DEEP, std::marker::PhantomData))
+}
+
+/// A list of so many elements at the most.
+struct Limited<T>(usize, std::marker::PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Limited<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut Formatter) -> std::fmt::Result {
+        write!(f, "a list of at most {} elements", self.0)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+        let mut all = Vec::new();
+        while let Some(one) = list.next_element()? {
+            if all.len() >= self.0 {
+                return Err(A::Error::custom(format!(
+                    "it has more than {} elements",
+                    self.0
+                )));
+            }
+            all.push(one);
+        }
+        Ok(all)
+    }
+}

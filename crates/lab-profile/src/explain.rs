@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Why there are so many misses: memory that is written anew again and again, against the size of the cache.
+
+use crate::Profile;
+use crate::churn::{Churn, churn};
+
+/// Part of the predicted misses by which the simulated ones of the function may differ.
+const NEAR: f64 = 0.05;
+/// Less than this part of all write misses is not worth a sentence.
+const SHARE: f64 = 0.05;
+
+/// A cache as a file describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cache {
+    /// Bytes.
+    pub size: u64,
+    /// Bytes of a line.
+    pub line: u64,
+}
+
+/// Write misses that churn accounts for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// What is allocated again and again.
+    pub churn: Churn,
+    /// The first-level data cache.
+    pub cache: Cache,
+    /// Cache lines of a block.
+    pub lines: u64,
+    /// Blocks × lines.
+    pub predicted: u64,
+    /// The function with about as many write misses in the simulation.
+    pub function: String,
+    /// Its write misses.
+    pub simulated: u64,
+    /// Part of all write misses that are predicted.
+    pub share: f64,
+}
+
+impl Explanation {
+    /// `127 calls, 1 MiB each …`; `bytes` writes a size.
+    pub fn sentence(&self, bytes: impl Fn(u64) -> String) -> String {
+        let Explanation { churn, lines, .. } = self;
+        let times = churn.size() / self.cache.size;
+        format!(
+            "{} allocations at {}, {} each, {times} times D1: {} lines written per allocation, {} × {} = {} write \
+             misses, {:.0} % of all; the simulation counts {} in {}.",
+            grouped(churn.blocks),
+            churn.site.place(),
+            bytes(churn.size()),
+            grouped(*lines),
+            grouped(churn.blocks),
+            grouped(*lines),
+            grouped(self.predicted),
+            100.0 * self.share,
+            grouped(self.simulated),
+            self.function,
+        )
+    }
+}
+
+/// The first-level data cache that was simulated: `D1 cache: 49152 B, 64 B, 12-way associative`.
+pub fn d1(description: &[String]) -> Option<Cache> {
+    let line = description
+        .iter()
+        .find_map(|line| line.strip_prefix("D1 cache:"))?;
+    let mut numbers = line
+        .split(',')
+        .filter_map(|word| word.trim().strip_suffix(" B")?.parse().ok());
+    let (size, line) = (numbers.next()?, numbers.next()?);
+    (size > 0 && line > 0).then_some(Cache { size, line })
+}
+
+/// Churn whose blocks do not fit into the cache, are written whole each time, and whose misses the simulation finds in
+/// one function.
+pub fn explain(profile: &Profile) -> Vec<Explanation> {
+    let (Some(costs), Some(dhat)) = (profile.costs(), &profile.dhat) else {
+        return Vec::new();
+    };
+    let Some((event, cache)) = costs.event("D1mw").zip(d1(&costs.description)) else {
+        return Vec::new();
+    };
+    let total = costs.totals[event];
+    let explained = churn(dhat).into_iter().filter_map(|churn| {
+        let lines = churn.size() / cache.line;
+        let predicted = lines.checked_mul(churn.blocks)?;
+        let is_written = churn.written >= churn.bytes && churn.size() >= cache.size;
+        let share = predicted as f64 / total as f64;
+        if !is_written || !(SHARE..=1.0 + NEAR).contains(&share) {
+            return None;
+        }
+        let off = |misses: u64| (misses as f64 / predicted as f64 - 1.0).abs();
+        let functions = costs.functions().map(|f| (f.name, f.costs[event]));
+        let (name, simulated) = functions.min_by(|a, b| off(a.1).total_cmp(&off(b.1)))?;
+        (off(simulated) <= NEAR).then(|| Explanation {
+            churn,
+            cache,
+            lines,
+            predicted,
+            function: crate::clean(name).into(),
+            simulated,
+            share,
+        })
+    });
+    explained.collect()
+}
+
+/// `2,080,768`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Functions and lines of two builds side by side.
+
+use crate::costs::{CostProfile, add};
+use crate::names::{base_name, clean};
+use std::collections::HashMap;
+
+/// A function before and after. Copies that a compiler made of it are added up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joined {
+    /// The source file, as the later profile has it.
+    pub file: String,
+    /// Its name without what the compiler appended.
+    pub name: String,
+    /// Costs by event of the profile before; `None`: it was not there.
+    pub before: Option<Vec<u64>>,
+    /// By event of the same profile; an event that the other has not is 0.
+    pub after: Option<Vec<u64>>,
+}
+
+/// A source line before and after.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JoinedLine {
+    /// The file's last name.
+    pub file: String,
+    /// From 1; 0: not known.
+    pub number: u32,
+    /// Costs by event of the profile before.
+    pub before: Option<Vec<u64>>,
+    /// Costs by event of the same profile.
+    pub after: Option<Vec<u64>>,
+}
+
+type Key<'p> = (&'p str, &'p str);
+type Sums<'p> = HashMap<Key<'p>, Vec<u64>>;
+
+/// Joins the functions of two profiles: those of one file and name first, then those whose file moved to another
+/// folder, then those whose name there is once on both sides. In no order.
+pub fn join(before: &CostProfile, after: &CostProfile) -> Vec<Joined> {
+    let places = places(before, after);
+    let mut old = sums(before, &identity(before));
+    let mut new = sums(after, &places);
+    let mut joined = Vec::new();
+    let stages: [for<'p> fn(Key<'p>) -> Key<'p>; 3] = [
+        |key| key,
+        |(file, name)| (base_name(file), name),
+        |(_, name)| ("", name),
+    ];
+    for stage in stages {
+        let there = unique(&new, stage);
+        let here = unique(&old, stage);
+        for (key, old_key) in here {
+            let Some(new_key) = there.get(&key) else {
+                continue;
+            };
+            let (file, name) = *new_key;
+            joined.push(Joined {
+                file: file.into(),
+                name: name.into(),
+                before: old.remove(&old_key),
+                after: new.remove(new_key),
+            });
+        }
+    }
+    let gone = old.into_iter().map(|(key, costs)| (key, Some(costs), None));
+    let come = new.into_iter().map(|(key, costs)| (key, None, Some(costs)));
+    joined.extend(
+        gone.chain(come)
+            .map(|((file, name), before, after)| Joined {
+                file: file.into(),
+                name: name.into(),
+                before,
+                after,
+            }),
+    );
+    joined
+}
+
+/// Joins source lines by the file's last name and the line's number.
+pub fn join_lines(before: &CostProfile, after: Option<&CostProfile>) -> Vec<JoinedLine> {
+    let by_line = |profile: &CostProfile, places: &[Option<usize>]| {
+        let mut sums: HashMap<(String, u32), Vec<u64>> = HashMap::new();
+        for line in profile.lines() {
+            let costs = placed(line.costs, places);
+            let sum = sums.entry((base_name(line.file).into(), line.number));
+            add(sum.or_insert_with(|| vec![0; places.len()]), &costs);
+        }
+        sums
+    };
+    let old = by_line(before, &identity(before));
+    let mut new = after.map_or_else(HashMap::new, |after| by_line(after, &places(before, after)));
+    let mut joined = Vec::new();
+    for ((file, number), costs) in old {
+        let after = new.remove(&(file.clone(), number));
+        joined.push(JoinedLine {
+            file,
+            number,
+            before: Some(costs),
+            after,
+        });
+    }
+    joined.extend(new.into_iter().map(|((file, number), costs)| JoinedLine {
+        file,
+        number,
+        before: None,
+        after: Some(costs),
+    }));
+    joined
+}
+
+/// For each event of the first profile, where the second has it.
+fn places(first: &CostProfile, second: &CostProfile) -> Vec<Option<usize>> {
+    first
+        .events
+        .iter()
+        .map(|event| second.event(event))
+        .collect()
+}
+
+fn identity(profile: &CostProfile) -> Vec<Option<usize>> {
+    (0..profile.events.len()).map(Some).collect()
+}
+
+fn placed(costs: &[u64], places: &[Option<usize>]) -> Vec<u64> {
+    let cost = |place: &Option<usize>| place.map_or(0, |place| costs[place]);
+    places.iter().map(cost).collect()
+}
+
+fn sums<'p>(profile: &'p CostProfile, places: &[Option<usize>]) -> Sums<'p> {
+    let mut sums = Sums::new();
+    for function in profile.functions() {
+        let sum = sums.entry((function.file, clean(function.name)));
+        let costs = placed(function.costs, places);
+        add(sum.or_insert_with(|| vec![0; places.len()]), &costs);
+    }
+    sums
+}
+
+/// The functions that are alone with their key.
+fn unique<'p>(sums: &Sums<'p>, stage: fn(Key<'p>) -> Key<'p>) -> HashMap<Key<'p>, Key<'p>> {
+    let mut found: HashMap<Key, Option<Key>> = HashMap::new();
+    for key in sums.keys() {
+        let entry = found.entry(stage(*key));
+        entry.and_modify(|one| *one = None).or_insert(Some(*key));
+    }
+    let alone = found.into_iter().filter_map(|(key, one)| Some((key, one?)));
+    alone.collect()
+}

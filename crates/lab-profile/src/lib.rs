@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Valgrind's files (3.15 and newer) as figures: Massif, Cachegrind, Callgrind and DHAT.
+//! Files are read line by line; memory grows with what is distinct in a file, up to limits, never with its length.
+
+mod cachegrind;
+mod callgrind;
+mod churn;
+mod costs;
+mod dhat;
+mod error;
+mod explain;
+mod gate;
+mod join;
+mod lines;
+mod massif;
+mod names;
+
+pub use cachegrind::read as read_cachegrind;
+pub use callgrind::{Reader as CallgrindReader, read as read_callgrind};
+pub use churn::{Churn, churn};
+pub use costs::{Call, CostProfile, Function, Line};
+pub use dhat::{Dhat, Point, read as read_dhat};
+pub use error::ProfileError;
+pub use explain::{Cache, Explanation, d1, explain};
+pub use gate::{Condition, Judged};
+pub use join::{Joined, JoinedLine, join, join_lines};
+pub use massif::{Massif, Site, Snapshot, TimeUnit, read as read_massif};
+pub use names::{Frame, base_name, clean, has_symbol};
+
+/// What is known of one program: a file of each tool, as far as there is one.
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    /// The heap over time.
+    pub massif: Option<Massif>,
+    /// Instructions, accesses and misses.
+    pub cachegrind: Option<CostProfile>,
+    /// The same with calls.
+    pub callgrind: Option<CostProfile>,
+    /// Blocks and where they were allocated.
+    pub dhat: Option<Dhat>,
+}
+
+impl Profile {
+    /// Cachegrind's costs, or else those of Callgrind.
+    pub fn costs(&self) -> Option<&CostProfile> {
+        self.cachegrind.as_ref().or(self.callgrind.as_ref())
+    }
+
+    /// The most bytes that were allocated at once: of Massif with its administration, as `ms_print` has it, else of
+    /// DHAT.
+    pub fn peak(&self) -> Option<u64> {
+        let massif = self.massif.as_ref().map(Massif::peak_bytes);
+        massif.or_else(|| self.dhat.as_ref().map(|dhat| dhat.sum(|p| p.peak_bytes)))
+    }
+
+    /// The command line, as one of the files has it.
+    pub fn command(&self) -> &str {
+        let costs = self.costs().map(|c| &c.command);
+        let heap = self.massif.as_ref().map(|m| &m.command);
+        let blocks = self.dhat.as_ref().map(|d| &d.command);
+        costs.or(heap).or(blocks).map_or("", String::as_str)
+    }
+
+    /// A figure by its name: `peak`, `total`, `allocations`, an event such as `D1mw`, or a sum of events such as `D1`.
+    pub fn figure(&self, name: &str) -> Option<u64> {
+        match name {
+            "peak" => self.peak(),
+            "total" => self.dhat.as_ref().map(|d| d.sum(|p| p.bytes)),
+            "allocations" => self.dhat.as_ref().map(|d| d.sum(|p| p.blocks)),
+            event => self.costs()?.total_of(event),
+        }
+    }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Massif's files: the heap at up to a thousand moments, and where it came from at some of them.
+
+use crate::ProfileError;
+use crate::error::foreign;
+use crate::lines::{Lines, number, text};
+use crate::names::Frame;
+use std::io::BufRead;
+
+const TOOL: &str = "Massif";
+/// Massif writes a thousand at the most (--max-snapshots).
+const MOST_SNAPSHOTS: usize = 100_000;
+/// The most allocation sites of a snapshot that are kept.
+const MOST_SITES: usize = 100_000;
+
+/// A program's heap over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Massif {
+    /// The command line.
+    pub command: String,
+    /// Massif's options, or `(none)`.
+    pub description: String,
+    /// What the times count.
+    pub time_unit: TimeUnit,
+    /// In order of time.
+    pub snapshots: Vec<Snapshot>,
+    /// Where the heap came from at the snapshot that Massif calls the peak, as far as the file says.
+    pub sites: Vec<Site>,
+}
+
+/// What times count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Instructions.
+    #[default]
+    Instructions,
+    /// Milliseconds.
+    Milliseconds,
+    /// Bytes allocated and freed.
+    Bytes,
+}
+
+/// A moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Since the program's start.
+    pub time: u64,
+    /// Bytes that the program asked for.
+    pub heap: u64,
+    /// Bytes of administration and alignment.
+    pub extra: u64,
+    /// Bytes of the stacks, if they were recorded.
+    pub stacks: u64,
+}
+
+/// A place in the program that allocated, or called what did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Site {
+    /// 1: where memory was allocated; greater: its callers.
+    pub depth: usize,
+    /// What it held.
+    pub bytes: u64,
+    /// Where it is; `None`: several places that are below Massif's threshold.
+    pub frame: Option<Frame>,
+}
+
+impl Snapshot {
+    /// All bytes, as `ms_print` has them under `total(B)`.
+    pub fn total(&self) -> u64 {
+        self.heap
+            .saturating_add(self.extra)
+            .saturating_add(self.stacks)
+    }
+}
+
+impl Massif {
+    /// The most bytes of a snapshot.
+    pub fn peak_bytes(&self) -> u64 {
+        self.snapshots
+            .iter()
+            .map(Snapshot::total)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// How often the heap falls by more than a fifth of its peak and rises by as much again, and by how many bytes
+    /// it falls at least.
+    pub fn teeth(&self) -> (usize, u64) {
+        let least = self.peak_bytes() / 5;
+        let (mut high, mut low) = (0u64, 0u64);
+        let (mut falling, mut teeth, mut fall) = (false, 0, u64::MAX);
+        for total in self.snapshots.iter().map(Snapshot::total) {
+            if falling {
+                low = low.min(total);
+                if total > low.saturating_add(least) {
+                    teeth += 1;
+                    fall = fall.min(high - low);
+                    (falling, high) = (false, total);
+                }
+            } else {
+                high = high.max(total);
+                if total.saturating_add(least) < high {
+                    (falling, low) = (true, total);
+                }
+            }
+        }
+        (teeth, if teeth == 0 { 0 } else { fall })
+    }
+}
+
+/// Reads a file. Errors: it is no such file, or not whole.
+pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
+    let mut lines = Lines::new(from);
+    let mut massif = header(&mut lines)?;
+    let mut now: Option<Snapshot> = None;
+    // Which of a snapshot's five fields were there, by bits.
+    let (mut fields, mut kept, mut has_peak) = (0u8, false, false);
+    // Lines of a tree that are still to come, as those before say.
+    let mut owed = 0u64;
+    let mut line = Vec::new();
+    while lines.next(&mut line)? {
+        if line.is_empty() || line.starts_with(b"#") {
+            continue;
+        }
+        if let Some((children, site)) = site(&line) {
+            owed = owed.saturating_add(children).saturating_sub(1);
+            if kept && site.depth > 0 && massif.sites.len() < MOST_SITES {
+                massif.sites.push(site);
+            }
+            continue;
+        }
+        let stop = line.iter().position(|c| *c == b'=');
+        let (key, value) = line.split_at(stop.unwrap_or(line.len()));
+        let value = value.get(1..).unwrap_or(&[]);
+        match (key, number(value), &mut now) {
+            (b"snapshot", Some(_), _) if owed == 0 => {
+                massif.keep(now.replace(Snapshot::default()), fields)?;
+                fields = 0;
+            }
+            (b"time", Some(time), Some(now)) => (now.time, fields) = (time, fields | 1),
+            (b"mem_heap_B", Some(bytes), Some(now)) => (now.heap, fields) = (bytes, fields | 2),
+            (b"mem_heap_extra_B", Some(bytes), Some(now)) => {
+                (now.extra, fields) = (bytes, fields | 4);
+            }
+            (b"mem_stacks_B", Some(bytes), Some(now)) => (now.stacks, fields) = (bytes, fields | 8),
+            (b"heap_tree", None, Some(_)) if lines.ended => {
+                fields |= 16;
+                // The tree of the peak, or the last one where no snapshot is called the peak.
+                let is_peak = value == b"peak";
+                owed = u64::from(value != b"empty");
+                kept = is_peak || (value == b"detailed" && !has_peak);
+                has_peak |= is_peak;
+                if kept {
+                    massif.sites.clear();
+                }
+            }
+            _ if !lines.ended => {
+                let number = lines.number;
+                return Err(ProfileError::Truncated(format!(
+                    "line {number} is not whole"
+                )));
+            }
+            _ => return Err(lines.wrong("it is nothing that Massif writes")),
+        }
+    }
+    if owed > 0 || !lines.ended {
+        let why = "the tree of its last snapshot is not whole";
+        return Err(ProfileError::Truncated(why.into()));
+    }
+    massif.keep(now, fields)?;
+    match massif.snapshots.len() {
+        0 => Err(ProfileError::Truncated("there are no snapshots".into())),
+        _ => Ok(massif),
+    }
+}
+
+impl Massif {
+    /// Keeps a snapshot of which all fields were read. Errors: one was not, or there are too many.
+    fn keep(&mut self, snapshot: Option<Snapshot>, fields: u8) -> Result<(), ProfileError> {
+        let Some(snapshot) = snapshot else {
+            return Ok(());
+        };
+        if fields != 31 {
+            let number = self.snapshots.len();
+            let why = format!("snapshot {number} is not whole");
+            return Err(ProfileError::Truncated(why));
+        }
+        if self.snapshots.len() >= MOST_SNAPSHOTS {
+            return Err(ProfileError::TooMuch {
+                most: MOST_SNAPSHOTS,
+                what: "snapshots",
+            });
+        }
+        self.snapshots.push(snapshot);
+        Ok(())
+    }
+}
+
+/// `desc:`, `cmd:` and `time_unit:`.
+fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<Massif, ProfileError> {
+    let mut massif = Massif::default();
+    let mut line = Vec::new();
+    for key in ["desc:", "cmd:", "time_unit:"] {
+        if !lines.next(&mut line)? {
+            return Err(match lines.number {
+                0 => foreign(TOOL, b""),
+                _ => ProfileError::Truncated(format!("there is no line `{key}`")),
+            });
+        }
+        let Some(value) = line.strip_prefix(key.as_bytes()) else {
+            return Err(match key {
+                "time_unit:" if line.starts_with(b"events:") => foreign(TOOL, b"desc: I1 cache"),
+                _ if line.starts_with(b"desc:") => foreign(TOOL, b"desc: I1 cache"),
+                _ => foreign(TOOL, &line),
+            });
+        };
+        let value = text(value);
+        match key {
+            "desc:" => massif.description = value,
+            "cmd:" => massif.command = value,
+            _ => {
+                massif.time_unit = match value.as_str() {
+                    "i" => TimeUnit::Instructions,
+                    "ms" => TimeUnit::Milliseconds,
+                    "B" => TimeUnit::Bytes,
+                    _ => return Err(lines.wrong("its time unit is none of i, ms and B")),
+                }
+            }
+        }
+    }
+    Ok(massif)
+}
+
+/// ` n2: 512 0x10915E: main (a.c:3)`, the deeper the more blanks: with the number of its children. `None`: the line is
+/// something else.
+fn site(line: &[u8]) -> Option<(u64, Site)> {
+    let depth = line.iter().take_while(|c| **c == b' ').count();
+    let rest = line[depth..].strip_prefix(b"n")?;
+    let colon = rest.iter().position(|c| *c == b':')?;
+    let children = number(&rest[..colon])?;
+    let rest = rest[colon + 1..].trim_ascii_start();
+    let end = rest.iter().position(|c| *c == b' ')?;
+    let place = rest[end..].trim_ascii();
+    let site = Site {
+        depth,
+        bytes: number(&rest[..end])?,
+        frame: place.starts_with(b"0x").then(|| Frame::parse(&text(place))),
+    };
+    Some((children, site))
+}

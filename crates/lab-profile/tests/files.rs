@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is in the formats' descriptions and seldom in files, and files that are broken, of another tool or hostile.
+
+use lab_profile::{
+    CallgrindReader, Condition, CostProfile, Frame, Judged, Massif, Profile, ProfileError,
+    TimeUnit, churn, clean, explain, join, read_cachegrind, read_callgrind, read_dhat, read_massif,
+};
+use proptest::prelude::*;
+
+const CACHEGRIND: &str = "desc: I1 cache: 32768 B, 64 B, 8-way associative\n\
+    desc: D1 cache: 49152 B, 64 B, 12-way associative\ncmd: ./prog x\nevents: Ir Dr D1mr\n\
+    fl=/src/a.c\nfn=main\n3 10 4 1\n4 5\nfn=helper.constprop.0\n9 7 . 2\nfl=???\nfn=???\n0 1 1 1\n\
+    summary: 23 5 4\n";
+
+/// Two parts, names and positions compressed, inlined code, calls and jumps.
+const CALLGRIND: &str = "# callgrind format\nversion: 1\ncreator: callgrind-3.19.0\npid: 7\ncmd: ./prog\npart: 1\n\
+    desc: Trigger: x\npositions: instr line\nevents: Ir Dr\nsummary: 126 8\n\n\
+    ob=(1) /bin/prog\nfl=(1) a.c\nfn=(1) main\n0x100 3 10 4\n+4 +2 6\nfi=(2) b.h\n+4 20 7 1\nfe=(1)\n* * 1\n\
+    cob=(1)\ncfi=(3) c.c\ncfn=(2) work\ncalls=2 0x200 40\n+2 5 100 3\njump=3 +8 +1\n* *\njcnd=1/2 +2 -1\n* *\n\n\
+    fl=(3)\nfn=(2)\n0x200 40 100 3\n-2 -1 2\n\ntotals: 126 8\n\
+    part: 2\nevents: Ir Dr\n\nfl=(3)\nfn=(2)\n0x200 40 1 1\ntotals: 1 1\n";
+
+const MASSIF: &str = "desc: (none)\ncmd: ./prog\ntime_unit: i\n#-----------\nsnapshot=0\n#-----------\ntime=0\n\
+    mem_heap_B=0\nmem_heap_extra_B=0\nmem_stacks_B=0\nheap_tree=empty\n#-----------\nsnapshot=1\n#-----------\n\
+    time=99\nmem_heap_B=1000\nmem_heap_extra_B=24\nmem_stacks_B=0\nheap_tree=peak\n\
+    n2: 1000 (heap allocation functions) malloc/new/new[], --alloc-fns, etc.\n n1: 900 0x10: make (a.c:7)\n\
+    \x20 n0: 900 0x11: main (a.c:9)\n n0: 100 in 2 places, all below massif's threshold (1.00%)\n";
+
+const DHAT_2: &str = r#"{"dhatFileVersion":2,"mode":"heap","verb":"Allocated","bklt":true,"bkacc":true,"tu":"instrs",
+    "Mtu":"Minstr","tuth":500,"cmd":"./prog","pid":7,"te":900,"tg":50,
+    "pps":[{"tb":133169152,"tbk":127,"tl":9,"mb":1048576,"mbk":1,"gb":1048576,"gbk":1,"eb":0,"ebk":0,"rb":5,
+    "wb":133169152,"acc":[-4,1],"fs":[1,2]}],"ftbl":["[root]","0x1: malloc (vg_replace_malloc.c:381)",
+    "0x2: make_table (sax-symbols.adb:99)"]}"#;
+
+const DHAT_1: &str = r#"{"dhatFileVersion":1,"cmd":"./prog","pid":7,"mi":50,"ei":900,
+    "aps":[{"tb":64,"tbk":2,"tli":9,"mb":32,"mbk":1,"gb":32,"gbk":1,"fb":32,"fbk":1,"rb":5,"wb":6,"fs":[1]}],
+    "ftbl":["[root]","0x2: main (a.c:3)"]}"#;
+
+fn function(profile: &CostProfile, file: &str, name: &str) -> Option<Vec<u64>> {
+    let found = profile
+        .functions()
+        .find(|f| (f.file, f.name) == (file, name));
+    found.map(|f| f.costs.to_vec())
+}
+
+#[test]
+fn cachegrind_leaves_zeros_out() {
+    let profile = read_cachegrind(CACHEGRIND.as_bytes()).expect("a profile");
+    assert_eq!(profile.command, "./prog x");
+    assert_eq!(profile.totals, [23, 5, 4]);
+    assert_eq!(function(&profile, "/src/a.c", "main"), Some(vec![15, 4, 1]));
+    assert_eq!(
+        function(&profile, "/src/a.c", "helper.constprop.0"),
+        Some(vec![7, 0, 2])
+    );
+    let lines: Vec<_> = profile.lines().map(|l| (l.number, l.costs[0])).collect();
+    assert_eq!(lines, [(3, 10), (4, 5), (9, 7), (0, 1)]);
+    assert_eq!(profile.total_of("D1"), None, "D1mw was not recorded");
+}
+
+#[test]
+fn callgrind_is_read_with_parts_compression_inlining_calls_and_jumps() {
+    let profile = read_callgrind(CALLGRIND.as_bytes()).expect("a profile");
+    assert_eq!(profile.totals, [127, 9]);
+    assert_eq!(function(&profile, "a.c", "main"), Some(vec![17, 4]));
+    assert_eq!(
+        function(&profile, "b.h", "main"),
+        Some(vec![7, 1]),
+        "inlined from b.h"
+    );
+    assert_eq!(
+        function(&profile, "c.c", "work"),
+        Some(vec![103, 4]),
+        "of both parts"
+    );
+    let calls: Vec<_> = profile
+        .calls()
+        .map(|c| (c.caller.1, c.callee, c.count, c.costs[0]))
+        .collect();
+    assert_eq!(calls, [("main", ("c.c", "work"), 2, 100)]);
+    let lines: Vec<_> = profile.lines().map(|l| (l.file, l.number)).collect();
+    assert_eq!(
+        lines,
+        [
+            ("a.c", 3),
+            ("a.c", 5),
+            ("b.h", 20),
+            ("a.c", 20),
+            ("c.c", 40),
+            ("c.c", 39)
+        ]
+    );
+
+    let mut reader = CallgrindReader::default();
+    reader.add(CALLGRIND.as_bytes()).expect("a part");
+    reader.add(CALLGRIND.as_bytes()).expect("another part");
+    assert_eq!(reader.done().expect("both").totals, [254, 18]);
+}
+
+#[test]
+fn callgrind_that_tells_functions_apart_by_callers_is_read() {
+    let file = "version: 1\ncmd: a\nevents: Ir\nfl=(1) a.c\nfrfn=(1) main\nfn=(2) f\n3 5\nfrfn=(spontaneous)\nfn=(1)\n\
+                4 1\ntotals: 6\n";
+    let profile = read_callgrind(file.as_bytes()).expect("a profile");
+    assert_eq!(function(&profile, "a.c", "main"), Some(vec![1]));
+}
+
+/// From 3.21 on the caches are named if they were simulated only.
+#[test]
+fn cachegrind_without_caches_is_read() {
+    let file = "cmd: a\nevents: Ir\nfl=a.c\nfn=f\n3 5\nsummary: 5\n";
+    assert_eq!(
+        read_cachegrind(file.as_bytes()).expect("a profile").totals,
+        [5]
+    );
+}
+
+#[test]
+fn massif_has_snapshots_and_the_places_of_its_peak() {
+    let massif = read_massif(MASSIF.as_bytes()).expect("a profile");
+    assert_eq!(
+        (massif.time_unit, massif.peak_bytes()),
+        (TimeUnit::Instructions, 1024)
+    );
+    let sites: Vec<_> = massif
+        .sites
+        .iter()
+        .map(|s| (s.depth, s.bytes, s.frame.as_ref().map(Frame::place)))
+        .collect();
+    let place = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        sites,
+        [
+            (1, 900, place("a.c:7")),
+            (2, 900, place("a.c:9")),
+            (1, 100, None)
+        ]
+    );
+}
+
+#[test]
+fn a_saw_is_seen() {
+    let snapshots = [0u64, 100, 10, 95, 12, 99, 15, 98];
+    let snapshots = snapshots.map(|heap| lab_profile::Snapshot {
+        heap,
+        ..Default::default()
+    });
+    let massif = Massif {
+        snapshots: snapshots.into(),
+        ..Massif::default()
+    };
+    assert_eq!(massif.teeth(), (3, 83));
+}
+
+#[test]
+fn dhat_of_both_versions_and_churn() {
+    let old = read_dhat(DHAT_1.as_bytes()).expect("a profile");
+    assert_eq!(
+        (old.end, old.points[0].end_bytes, old.points[0].end_blocks),
+        (900, 32, 1)
+    );
+    let dhat = read_dhat(DHAT_2.as_bytes()).expect("a profile");
+    let found = churn(&dhat);
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        (found[0].blocks, found[0].size(), found[0].at_once),
+        (127, 1 << 20, 1)
+    );
+    assert_eq!(found[0].site.place(), "sax-symbols.adb:99");
+}
+
+/// The published figure: 127 × 16,384 lines = 2,080,768 write misses.
+#[test]
+fn write_misses_are_explained_by_churn_that_does_not_fit_into_the_cache() {
+    let file = "desc: D1 cache: 49152 B, 64 B, 12-way associative\ncmd: ./prog\nevents: Ir Dw D1mw\nfl=a.adb\n\
+                fn=make_table\n99 20000000 16646144 2090768\nfn=main\n1 10 10 380000\nsummary: 20000010 16646154 2470768\n";
+    let profile = Profile {
+        cachegrind: Some(read_cachegrind(file.as_bytes()).expect("a profile")),
+        dhat: Some(read_dhat(DHAT_2.as_bytes()).expect("a profile")),
+        ..Profile::default()
+    };
+    let found = explain(&profile);
+    assert_eq!(
+        (found[0].lines, found[0].predicted, found[0].simulated),
+        (16_384, 2_080_768, 2_090_768)
+    );
+    let sentence = found[0].sentence(|bytes| format!("{} MiB", bytes >> 20));
+    assert_eq!(
+        sentence,
+        "127 allocations at sax-symbols.adb:99, 1 MiB each, 21 times D1: 16,384 lines written per allocation, 127 × \
+         16,384 = 2,080,768 write misses, 84 % of all; the simulation counts 2,090,768 in make_table."
+    );
+}
+
+#[test]
+fn functions_are_joined_where_suffixes_and_folders_moved() {
+    let read = |text: &str| read_cachegrind(text.as_bytes()).expect("a profile");
+    let before = read(
+        "desc: x\ncmd: a\nevents: Ir\nfl=/old/a.c\nfn=f.constprop.0\n1 5\nfn=f.part.1.cold\n2 1\nfn=gone\n3 2\nsummary: 8\n",
+    );
+    let after = read(
+        "desc: x\ncmd: a\nevents: Ir\nfl=/new/a.c\nfn=f.isra.0.lto_priv.3\n8 4\nfl=/new/b.c\nfn=come\n3 9\nsummary: 13\n",
+    );
+    let mut joined = join(&before, &after);
+    joined.sort_by(|a, b| a.name.cmp(&b.name));
+    let all: Vec<_> = joined
+        .into_iter()
+        .map(|j| (j.name, j.before, j.after))
+        .collect();
+    let name = |text: &str| text.to_owned();
+    assert_eq!(
+        all,
+        [
+            (name("come"), None, Some(vec![9])),
+            (name("f"), Some(vec![6]), Some(vec![4])),
+            (name("gone"), Some(vec![2]), None),
+        ]
+    );
+}
+
+#[test]
+fn names_lose_what_compilers_append_and_nothing_else() {
+    for (name, wanted) in [
+        ("f.constprop.0", "f"),
+        ("f.part.1.isra.2.cold", "f"),
+        ("f.lto_priv.0", "f"),
+        ("pack__inner.4321", "pack__inner"),
+        ("a::b::h0123456789abcdef", "a::b"),
+        ("walk'2", "walk"),
+        ("f(int) [clone .cold]", "f(int)"),
+        ("operator.", "operator."),
+        (".5", ".5"),
+        ("lib.so", "lib.so"),
+        ("???", "???"),
+    ] {
+        assert_eq!(clean(name), wanted, "{name}");
+    }
+}
+
+fn gate(text: &str) -> Condition {
+    text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))
+}
+
+#[test]
+fn gates_judge_values_and_changes() {
+    let profile = |ir: u64| Profile {
+        cachegrind: Some(
+            read_cachegrind(
+                format!("desc: x\ncmd: a\nevents: Ir\nfl=a\nfn=f\n1 {ir}\nsummary: {ir}\n")
+                    .as_bytes(),
+            )
+            .expect("a profile"),
+        ),
+        massif: Some(read_massif(MASSIF.as_bytes()).expect("a profile")),
+        ..Profile::default()
+    };
+    let (old, new) = (profile(1000), profile(1051));
+    let judge = |text: &str| gate(text).judge(&old, Some(&new));
+    assert!(matches!(judge("Ir>+5%"), Judged::Failed(_)));
+    assert_eq!(judge("Ir > +6%"), Judged::Passed);
+    assert!(matches!(judge("peak>1kB"), Judged::Failed(_)));
+    assert_eq!(judge("peak>1KiB"), Judged::Passed);
+    assert!(matches!(judge("D1mw>5"), Judged::Undecided(_)));
+    assert!(matches!(
+        gate("Ir>+5%").judge(&old, None),
+        Judged::Undecided(_)
+    ));
+    for bad in [
+        "", "peak", "peak>", "peak>2", "Ir>2MB", "Ir>5%", "foo>1", "Ir>+x%", "Ir>+nan%",
+    ] {
+        assert!(bad.parse::<Condition>().is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn what_is_cut_off_is_said_to_be() {
+    type Read = fn(&[u8]) -> Result<(), ProfileError>;
+    let all: [(&str, Read, usize); 3] = [
+        (CACHEGRIND, |b| read_cachegrind(b).map(drop), 1),
+        (MASSIF, |b| read_massif(b).map(drop), 120),
+        (DHAT_2, |b| read_dhat(b).map(drop), 2),
+    ];
+    for (text, read, from) in all {
+        let mut cut = 0;
+        for end in from..text.trim_end().len() {
+            match read(&text.as_bytes()[..end]) {
+                Err(ProfileError::Truncated(_)) => cut += 1,
+                Err(ProfileError::Line { .. } | ProfileError::Foreign { .. }) | Ok(()) => {}
+                Err(other) => panic!("{end}: {other}"),
+            }
+        }
+        assert!(cut * 2 > text.len() - from, "{cut} of {}", text.len());
+    }
+}
+
+#[test]
+fn files_of_other_tools_and_versions_are_named() {
+    let said = |error: Result<(), ProfileError>| error.expect_err("no such file").to_string();
+    assert!(said(read_massif(CACHEGRIND.as_bytes()).map(drop)).contains("--cachegrind"));
+    assert!(said(read_cachegrind(CALLGRIND.as_bytes()).map(drop)).contains("--callgrind"));
+    assert!(said(read_callgrind(DHAT_2.as_bytes()).map(drop)).contains("--dhat"));
+    assert!(said(read_dhat(MASSIF.as_bytes()).map(drop)).contains("--massif"));
+    assert!(said(read_cachegrind(&b""[..]).map(drop)).contains("empty"));
+    let newer = DHAT_2.replace("Version\":2", "Version\":3");
+    assert!(said(read_dhat(newer.as_bytes()).map(drop)).contains("version 3"));
+    let newer = CALLGRIND.replace("version: 1", "version: 2");
+    assert!(said(read_callgrind(newer.as_bytes()).map(drop)).contains("version 2"));
+    let ad_hoc = DHAT_2.replace("\"heap\"", "\"ad-hoc\"");
+    assert!(said(read_dhat(ad_hoc.as_bytes()).map(drop)).contains("ad-hoc"));
+    let changed = CACHEGRIND.replace("3 10 4 1", "3 11 4 1");
+    assert!(said(read_cachegrind(changed.as_bytes()).map(drop)).contains("changed"));
+    let long = [b"desc: ".to_vec(), vec![b'x'; 2 << 20]].concat();
+    assert!(said(read_cachegrind(&long[..]).map(drop)).contains("longer"));
+}
+
+/// A file with some of its bytes changed, lines doubled and ends cut off.
+fn spoiled(text: &'static str) -> impl Strategy<Value = Vec<u8>> {
+    let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 0..12);
+    changes.prop_map(move |changes| {
+        let mut bytes = text.as_bytes().to_vec();
+        for (place, byte, how) in changes {
+            let at = place.index(bytes.len());
+            match how {
+                0 => bytes[at] = byte,
+                1 => bytes.insert(at, b"0123456789+-*=:()"[usize::from(byte) % 17]),
+                2 => drop(bytes.remove(at)),
+                _ => {
+                    let copy = bytes[at..].to_vec();
+                    bytes.extend(copy.into_iter().take(usize::from(byte)));
+                }
+            }
+            if bytes.is_empty() {
+                break;
+            }
+        }
+        bytes
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_file_makes_a_reader_panic(
+        bytes in prop_oneof![
+            prop::collection::vec(any::<u8>(), 0..400),
+            spoiled(CACHEGRIND),
+            spoiled(CALLGRIND),
+            spoiled(MASSIF),
+            spoiled(DHAT_1),
+            spoiled(DHAT_2),
+        ]
+    ) {
+        if let Ok(profile) = read_cachegrind(&bytes[..]) {
+            prop_assert_eq!(&profile.totals, &profile.summed());
+            prop_assert!(join(&profile, &profile).iter().all(|j| j.before == j.after));
+        }
+        let _ = read_callgrind(&bytes[..]).map(|profile| profile.calls().count());
+        let _ = read_massif(&bytes[..]).map(|massif| massif.teeth());
+        let _ = read_dhat(&bytes[..]).map(|dhat| churn(&dhat).len());
+        let text = String::from_utf8_lossy(&bytes);
+        let _ = (clean(&text).len(), Frame::parse(&text).place(), text.parse::<Condition>().is_ok());
+    }
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Of a profile: instructions, accesses and misses by program, function and source line.
+
+use super::{Pair, meaning, ranked, unit};
+use crate::document::{
+    Axis, BarRow, Bars, Chart, Drawing, Finding, Forest, ForestGroup, ForestRow, Quantity, Scale,
+    Section, Table, Tone,
+};
+use crate::kind::say;
+use lab_model::Unit;
+use lab_profile::{
+    CostProfile, Joined, JoinedLine, base_name, clean, has_symbol, join, join_lines,
+};
+
+/// Rows of a table.
+const MOST: usize = 15;
+/// A function matters that has this part of an event (`cg_annotate --threshold=0.1`).
+const THRESHOLD: f64 = 0.001;
+/// From this part of all instructions on, what has no symbol is a warning.
+const UNKNOWN: f64 = 0.05;
+/// Events that have tables by function and line, with what they are sums of.
+const RANKED: [&str; 5] = ["Ir", "D1mr", "D1mw", "LL", "mispredicts"];
+/// Figures in the answer's chart.
+const CHARTED: [&str; 9] = [
+    "Ir",
+    "Dr",
+    "Dw",
+    "I1",
+    "D1mr",
+    "D1mw",
+    "D1",
+    "LL",
+    "mispredicts",
+];
+
+/// Where a title says what is counted.
+const UNNAMED: Unit = Unit::Count(std::borrow::Cow::Borrowed(""));
+
+/// Whether a function has a thousandth of some event.
+pub fn matters(costs: &[u64], totals: &[u64]) -> bool {
+    let mut both = costs.iter().zip(totals);
+    both.any(|(cost, total)| *cost > 0 && *cost as f64 >= *total as f64 * THRESHOLD)
+}
+
+/// Costs after as parts of those before; of one program its functions.
+pub fn chart(pair: &Pair) -> Option<Chart> {
+    let before = pair.before.costs()?;
+    let Some(after) = pair.after else {
+        return functions_chart(before);
+    };
+    let after = after.costs()?;
+    let row = |event: &&str| {
+        let (old, new) = (before.total_of(event)?, after.total_of(event)?);
+        let ratio = (old > 0).then(|| new as f64 / old as f64)?;
+        Some(ForestRow {
+            name: meaning(event).into(),
+            value: Quantity::exact(ratio, Unit::Ratio),
+            tone: match ratio {
+                less if less < 1.0 => Tone::Better,
+                more if more > 1.0 => Tone::Worse,
+                _ => Tone::Same,
+            },
+            label: String::new(),
+        })
+    };
+    let rows: Vec<ForestRow> = CHARTED.iter().filter_map(row).collect();
+    let [first, second] = pair.names;
+    (!rows.is_empty()).then(|| Chart {
+        id: "costs".into(),
+        title: format!("{second} as a multiple of {first}"),
+        caption: "Simulated costs; left of 1 is less.".into(),
+        drawing: Drawing::Forest(Forest {
+            axis: Axis::new("after / before", Unit::Ratio, Scale::LinearFromLeast),
+            reference: 1.0,
+            margin: None,
+            groups: vec![ForestGroup {
+                title: String::new(),
+                rows,
+            }],
+        }),
+    })
+}
+
+fn functions_chart(costs: &CostProfile) -> Option<Chart> {
+    let event = if costs.value("D1", &costs.totals).is_some() {
+        "D1"
+    } else {
+        costs.events.first()?
+    };
+    let value = |costs_of: &[u64]| costs.value(event, costs_of).unwrap_or(0);
+    let mut functions: Vec<(&str, u64)> = costs
+        .functions()
+        .map(|f| (f.name, value(f.costs)))
+        .collect();
+    functions.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    let rows = functions.iter().take(12).filter(|(_, cost)| *cost > 0);
+    let rows = rows.map(|(name, cost)| {
+        BarRow::new(clean(name), 0, Quantity::exact(*cost as f64, unit(event)))
+    });
+    Some(Chart {
+        id: "functions".into(),
+        title: say::capital(&format!("{} by function", meaning(event))),
+        caption: "The functions that have most, without what they call.".into(),
+        drawing: Drawing::Bars(Bars {
+            axis: Axis::new(meaning(event), unit(event), Scale::Linear),
+            parts: Vec::new(),
+            rows: rows.collect(),
+        }),
+    })
+}
+
+/// Totals, functions, lines, and what appeared and vanished.
+pub fn sections(pair: &Pair) -> Vec<Section> {
+    let Some(before) = pair.before.costs() else {
+        return Vec::new();
+    };
+    let after = pair.after.and_then(|after| after.costs());
+    let mut program = Section::new("Instructions and misses");
+    program.table(totals(pair, before));
+    if pair.after.is_some() {
+        program.chart(chart(pair));
+    }
+    let joined = match after {
+        Some(after) => join(before, after),
+        None => alone(before),
+    };
+    let mut functions = Section::new("By function");
+    let mut lines = Section::new("By source line");
+    let joined_lines = join_lines(before, after);
+    for event in RANKED
+        .into_iter()
+        .filter(|event| before.total_of(event).is_some_and(|total| total > 0))
+    {
+        functions.table(by_function(pair, before, event, &joined));
+        lines.table(by_line(pair, before, event, &joined_lines));
+    }
+    if after.is_some() {
+        functions.table(one_sided(
+            pair,
+            before,
+            "Functions that appeared",
+            &joined,
+            |j| j.before.is_none(),
+        ));
+        functions.table(one_sided(
+            pair,
+            before,
+            "Functions that vanished",
+            &joined,
+            |j| j.after.is_none(),
+        ));
+    }
+    let mut calls = Section::folded("Calls");
+    for (name, profile) in pair.each() {
+        let called = profile.callgrind.as_ref().map(|costs| called(name, costs));
+        calls.items.extend(
+            called
+                .filter(|table| !table.rows.is_empty())
+                .map(Into::into),
+        );
+    }
+    vec![program, functions, lines, calls]
+}
+
+fn totals(pair: &Pair, before: &CostProfile) -> Table {
+    let events = UNNAMED;
+    let mut table = Table::new("Totals", pair.columns("event", &events));
+    let sums = ["D1", "LL", "mispredicts"]
+        .into_iter()
+        .filter(|sum| before.total_of(sum).is_some());
+    for event in before.events.iter().map(String::as_str).chain(sums) {
+        let name = match meaning(event) {
+            same if same == event => event.into(),
+            meaning => format!("{event}: {meaning}"),
+        };
+        let mut cells = vec![name.into()];
+        let of = match event {
+            "D1mr" | "DLmr" => before.total_of("Dr"),
+            "D1mw" | "DLmw" => before.total_of("Dw"),
+            "I1mr" | "ILmr" => before.total_of("Ir"),
+            "D1" => before.total_of("D"),
+            "Bcm" => before.total_of("Bc"),
+            "Bim" => before.total_of("Bi"),
+            _ => None,
+        };
+        cells.extend(pair.cells(pair.figure(event), &events, of));
+        table.row(cells);
+    }
+    match pair.after {
+        Some(_) => table,
+        None => table.captioned("Of misses the part of all accesses."),
+    }
+}
+
+/// The functions of one program, as if joined with nothing.
+fn alone(costs: &CostProfile) -> Vec<Joined> {
+    let functions = costs.functions().map(|function| Joined {
+        file: function.file.into(),
+        name: function.name.into(),
+        before: Some(function.costs.to_vec()),
+        after: None,
+    });
+    functions.collect()
+}
+
+fn value(costs: &CostProfile, event: &str, of: &Option<Vec<u64>>) -> Option<u64> {
+    costs.value(event, of.as_ref()?)
+}
+
+fn by_function(pair: &Pair, costs: &CostProfile, event: &str, joined: &[Joined]) -> Table {
+    let figures = joined.iter().map(|j| {
+        let name = format!("{} ({})", j.name, base_name(&j.file));
+        (
+            name,
+            value(costs, event, &j.before),
+            value(costs, event, &j.after),
+        )
+    });
+    let title = say::capital(&format!("{} by function", meaning(event)));
+    let table = (title.as_str(), "function", &UNNAMED);
+    ranked(pair, table, MOST, figures.collect(), costs.total_of(event))
+}
+
+fn by_line(pair: &Pair, costs: &CostProfile, event: &str, lines: &[JoinedLine]) -> Table {
+    let known = lines.iter().filter(|line| line.number > 0);
+    let figures = known.map(|line| {
+        let name = format!("{}:{}", line.file, line.number);
+        (
+            name,
+            value(costs, event, &line.before),
+            value(costs, event, &line.after),
+        )
+    });
+    let title = say::capital(&format!("{} by line", meaning(event)));
+    let table = (title.as_str(), "line", &UNNAMED);
+    ranked(pair, table, MOST, figures.collect(), costs.total_of(event))
+}
+
+/// Functions of one side alone, by their first event.
+fn one_sided(
+    pair: &Pair,
+    costs: &CostProfile,
+    title: &str,
+    joined: &[Joined],
+    is_so: impl Fn(&Joined) -> bool,
+) -> Table {
+    let event = costs.events[0].as_str();
+    let chosen = joined.iter().filter(|j| is_so(j) && has_symbol(&j.name));
+    let figures = chosen.map(|j| {
+        let name = format!("{} ({})", j.name, base_name(&j.file));
+        (
+            name,
+            value(costs, event, &j.before),
+            value(costs, event, &j.after),
+        )
+    });
+    let table = (title, "function", &UNNAMED);
+    ranked(pair, table, MOST, figures.collect(), None)
+}
+
+/// The callees with the greatest inclusive costs.
+fn called(name: &str, costs: &CostProfile) -> Table {
+    let columns = ["caller", "callee", "calls", "inclusive"];
+    let mut table = Table::new(format!("Calls: {name}"), columns);
+    let mut calls: Vec<_> = costs.calls().collect();
+    calls.sort_by_key(|call| std::cmp::Reverse(call.costs[0]));
+    for call in calls.into_iter().take(MOST) {
+        let count = Quantity::exact(call.count as f64, Unit::Count("calls".into()));
+        let inclusive = Quantity::exact(call.costs[0] as f64, unit(&costs.events[0]));
+        table.row(vec![
+            call.caller.1.into(),
+            call.callee.1.into(),
+            count.into(),
+            inclusive.into(),
+        ]);
+    }
+    table
+}
+
+/// A warning for each program of which much has no symbol.
+pub fn without_symbols(pair: &Pair) -> Vec<Finding> {
+    let warning = |(name, profile): (&str, &lab_profile::Profile)| {
+        let costs = profile.costs()?;
+        let total = *costs.totals.first()? as f64;
+        let unnamed = costs.functions().filter(|f| !has_symbol(f.name));
+        let unnamed: u64 = unnamed.map(|f| f.costs[0]).fold(0, u64::saturating_add);
+        let part = unnamed as f64 / total;
+        (part >= UNKNOWN).then(|| Finding {
+            label: "no symbols".into(),
+            text: format!(
+                "{name}: {} of its {} have no symbol: build it with -g and without stripping, and install the \
+                 -dbgsym packages of its libraries.",
+                say::percent(part),
+                costs.events[0],
+            ),
+            tone: Tone::Alarm,
+        })
+    };
+    pair.each().filter_map(warning).collect()
+}

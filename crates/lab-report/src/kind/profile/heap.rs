@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Of a profile: the heap over time, what held it at its peak, churn, and what was never freed.
+
+use super::{Pair, ranked, unit};
+use crate::document::{
+    Axis, Band, Chart, Drawing, Item, Line, Lines, Quantity, Scale, Section, Stroke, Table,
+};
+use crate::kind::say;
+use lab_model::Unit;
+use lab_profile::{Churn, Massif, Profile, TimeUnit, churn, explain};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Rows of a table.
+const MOST: usize = 15;
+
+/// The heap over time of all profiles whose times have the unit of the first.
+pub fn chart(pair: &Pair) -> Option<Chart> {
+    let all = pair
+        .each()
+        .filter_map(|(name, profile)| Some((name, profile.massif.as_ref()?)));
+    let all: Vec<(&str, &Massif)> = all.collect();
+    let unit = all.first()?.1.time_unit;
+    let alike = all.iter().filter(|(_, massif)| massif.time_unit == unit);
+    let alike: Vec<&(&str, &Massif)> = alike.collect();
+    // Each line has a point wherever another one has, so that all are drawn in the same columns.
+    let snapshots = alike.iter().flat_map(|(_, massif)| &massif.snapshots);
+    let times: BTreeSet<u64> = snapshots.map(|snapshot| snapshot.time).collect();
+    let lines = alike
+        .iter()
+        .enumerate()
+        .map(|(colour, (name, massif))| Line {
+            name: (*name).into(),
+            colour,
+            stroke: Stroke::Steps,
+            points: stepped(massif, &times),
+            band: Band::Hidden,
+        });
+    let (title, unit) = match unit {
+        TimeUnit::Instructions => ("instructions", Unit::Count("instructions".into())),
+        TimeUnit::Milliseconds => ("time", Unit::Nanoseconds),
+        TimeUnit::Bytes => ("allocated and freed", Unit::Bytes),
+    };
+    Some(Chart {
+        id: "heap".into(),
+        title: "Heap over time".into(),
+        caption: "Bytes on the heap with their administration, at the snapshots that Massif took."
+            .into(),
+        drawing: Drawing::Lines(Lines {
+            x: Axis::new(title, unit, Scale::Linear),
+            y: Axis::new("heap", Unit::Bytes, Scale::Linear),
+            lines: lines.collect(),
+        }),
+    })
+}
+
+/// The heap at each of these times until the program's end.
+fn stepped(massif: &Massif, times: &BTreeSet<u64>) -> Vec<(f64, Quantity)> {
+    let mut snapshots = massif.snapshots.iter().peekable();
+    let (mut points, mut total) = (Vec::new(), 0);
+    for time in times {
+        if snapshots.peek().is_none() {
+            break;
+        }
+        while let Some(snapshot) = snapshots.next_if(|snapshot| snapshot.time <= *time) {
+            total = snapshot.total();
+        }
+        points.push((scaled(*time, massif.time_unit), bytes(total)));
+    }
+    points
+}
+
+fn scaled(time: u64, unit: TimeUnit) -> f64 {
+    match unit {
+        TimeUnit::Milliseconds => time as f64 * 1e6,
+        TimeUnit::Instructions | TimeUnit::Bytes => time as f64,
+    }
+}
+
+fn bytes(value: u64) -> Quantity {
+    Quantity::exact(value as f64, Unit::Bytes)
+}
+
+/// Everything about memory.
+pub fn section(pair: &Pair) -> Section {
+    let mut section = Section::new("Memory");
+    let sentences = sentences(pair);
+    if !sentences.is_empty() {
+        section.push(Item::List(sentences));
+    }
+    section.table(totals(pair));
+    for (name, profile) in pair.each() {
+        section.table(churning(name, profile));
+    }
+    section.table(sites(pair, "Allocated", |p| p.bytes));
+    section.table(sites(pair, "At the peak", |p| p.peak_bytes));
+    section.table(sites(pair, "Never freed", |p| p.end_bytes));
+    section.table(at_peak(pair));
+    section
+}
+
+fn totals(pair: &Pair) -> Table {
+    let mut table = Table::new("Heap", pair.columns("figure", &Unit::Bytes));
+    for (name, title) in [
+        ("peak", "peak"),
+        ("total", "allocated altogether"),
+        ("allocations", "allocations"),
+    ] {
+        let unit = if name == "allocations" {
+            unit(name)
+        } else {
+            Unit::Bytes
+        };
+        let figures = pair.figure(name);
+        if figures.0.is_some() || figures.1.is_some() {
+            let mut cells = vec![title.into()];
+            cells.extend(pair.cells(figures, &unit, None));
+            table.row(cells);
+        }
+    }
+    table.captioned("Of Massif the peak holds administration too; what DHAT counts is what the program asked for.")
+}
+
+/// Figures of DHAT by the place that allocates.
+fn sites(pair: &Pair, title: &str, figure: impl Fn(&lab_profile::Point) -> u64) -> Table {
+    let mut by_place: BTreeMap<String, [u64; 2]> = BTreeMap::new();
+    for (i, (_, profile)) in pair.each().enumerate() {
+        let Some(dhat) = &profile.dhat else { continue };
+        for point in &dhat.points {
+            let frame = dhat.site(point);
+            let place = frame.map_or("???".into(), |frame| match frame.line {
+                0 => frame.function.clone(),
+                _ => format!(
+                    "{} ({})",
+                    lab_profile::clean(&frame.function),
+                    frame.place()
+                ),
+            });
+            let sums = by_place.entry(place).or_default();
+            sums[i] = sums[i].saturating_add(figure(point));
+        }
+    }
+    let whole = pair.before.dhat.as_ref().map(|dhat| dhat.sum(&figure));
+    let figures = by_place
+        .into_iter()
+        .map(|(place, [before, after])| (place, Some(before), Some(after)));
+    ranked(
+        pair,
+        (title, "place", &Unit::Bytes),
+        MOST,
+        figures.collect(),
+        whole,
+    )
+}
+
+/// The places that held the heap at Massif's peak, where there is nothing of DHAT.
+fn at_peak(pair: &Pair) -> Table {
+    let mut by_place: BTreeMap<String, [u64; 2]> = BTreeMap::new();
+    for (i, (_, profile)) in pair.each().enumerate() {
+        let Some(massif) = profile.massif.as_ref().filter(|_| profile.dhat.is_none()) else {
+            continue;
+        };
+        for site in massif.sites.iter().filter(|site| site.depth == 1) {
+            let place =
+                site.frame
+                    .as_ref()
+                    .map_or("places below Massif's threshold".into(), |frame| {
+                        format!(
+                            "{} ({})",
+                            lab_profile::clean(&frame.function),
+                            frame.place()
+                        )
+                    });
+            let sums = by_place.entry(place).or_default();
+            sums[i] = sums[i].saturating_add(site.bytes);
+        }
+    }
+    let figures = by_place
+        .into_iter()
+        .map(|(place, [before, after])| (place, Some(before), Some(after)));
+    let whole = pair.before.massif.as_ref().map(Massif::peak_bytes);
+    ranked(
+        pair,
+        ("At Massif's peak", "place", &Unit::Bytes),
+        MOST,
+        figures.collect(),
+        whole,
+    )
+}
+
+fn churning(name: &str, profile: &Profile) -> Table {
+    let all = profile.dhat.as_ref().map_or_else(Vec::new, churn);
+    let columns = ["place", "blocks", "each", "at once", "altogether"];
+    let mut table = Table::new(format!("Allocated again and again: {name}"), columns);
+    let count = |n: u64| Quantity::exact(n as f64, unit("allocations"));
+    for churn in all.iter().take(MOST) {
+        table.row(vec![
+            format!("{} ({})", churn.site.function, churn.site.place()).into(),
+            count(churn.blocks).into(),
+            bytes(churn.size()).into(),
+            count(churn.at_once).into(),
+            bytes(churn.bytes).into(),
+        ]);
+    }
+    table
+}
+
+/// `1 MiB allocated 127 times at sax-symbols.adb:99, each freed before the next.`
+fn again(churn: &Churn) -> String {
+    let about = if churn.same_size { "" } else { "about " };
+    let size = say::reading(churn.size() as f64, &Unit::Bytes);
+    let place = churn.site.place();
+    let blocks = say::reading(churn.blocks as f64, &unit("allocations"));
+    match churn.at_once {
+        0 | 1 => {
+            format!("{about}{size} allocated {blocks} times at {place}, each freed before the next")
+        }
+        n => format!("{about}{size} allocated {blocks} times at {place}, at most {n} at once"),
+    }
+}
+
+/// What churns most in the first profile, or that its heap rises and falls.
+pub fn churn_sentence(pair: &Pair) -> Option<String> {
+    let named = pair
+        .before
+        .dhat
+        .as_ref()
+        .and_then(|dhat| churn(dhat).into_iter().next());
+    if let Some(churn) = named {
+        let whose = pair
+            .after
+            .map(|_| format!("{}: ", pair.names[0]))
+            .unwrap_or_default();
+        return Some(format!("{}.", say::capital(&(whose + &again(&churn)))));
+    }
+    pair.before.massif.as_ref().and_then(saw)
+}
+
+/// That a heap rises and falls, as far as snapshots show it.
+fn saw(massif: &Massif) -> Option<String> {
+    let (teeth, fall) = massif.teeth();
+    let largest = massif.sites.iter().filter(|site| site.depth == 1);
+    let largest = largest
+        .max_by_key(|site| site.bytes)
+        .and_then(|site| site.frame.as_ref());
+    let held = largest.map(|frame| format!("; most at the peak is from {}", frame.place()));
+    let fall = say::reading(fall as f64, &Unit::Bytes);
+    (teeth >= 3).then(|| {
+        let held = held.unwrap_or_default();
+        format!(
+            "The snapshots show the heap fall by {fall} or more and rise again {teeth} times{held}."
+        )
+    })
+}
+
+/// Computed explanations of write misses, a sentence each.
+pub fn explanations(pair: &Pair) -> Vec<String> {
+    let two = pair.after.is_some();
+    let all = pair.each().flat_map(|(name, profile)| {
+        explain(profile).into_iter().map(move |explanation| {
+            let sentence = explanation.sentence(|size| say::reading(size as f64, &Unit::Bytes));
+            if two {
+                format!("{name}: {sentence}")
+            } else {
+                sentence
+            }
+        })
+    });
+    all.collect()
+}
+
+/// Explanations and churn of all profiles.
+fn sentences(pair: &Pair) -> Vec<String> {
+    let mut all = explanations(pair);
+    for (name, profile) in pair.each() {
+        let churns = profile.dhat.as_ref().map_or_else(Vec::new, churn);
+        all.extend(
+            churns
+                .iter()
+                .take(3)
+                .map(|churn| format!("{name}: {}.", again(churn))),
+        );
+        if profile.dhat.is_none() {
+            let saw = profile.massif.as_ref().and_then(saw);
+            all.extend(saw.map(|saw| format!("{name}: {saw}")));
+        }
+    }
+    all
+}

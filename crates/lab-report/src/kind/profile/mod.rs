@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What Valgrind's files say of one program, or of a program before and after a change.
+
+mod costs;
+mod heap;
+
+use super::findings::{self, plain};
+use super::say;
+use crate::document::{
+    Answer, Cell, Column, Document, Finding, Quantity, Row, Section, Table, Tone,
+};
+use lab_model::{Direction, Metric, Unit};
+use lab_profile::Profile;
+
+/// What a report of profiles is made from.
+#[derive(Clone, Debug)]
+pub struct ProfileReport<'a> {
+    /// One program, or before and after, each with its name.
+    pub profiles: Vec<(String, &'a Profile)>,
+    /// How the files came about.
+    pub facts: Vec<(String, String)>,
+    /// What a reader must know: runs that failed, work that was not the same.
+    pub warnings: Vec<Finding>,
+    /// What the lab's own comparison of the same commands found.
+    pub measured: Option<Document>,
+    /// When and where it was made, in a line.
+    pub made: String,
+}
+
+/// A profile, or two beside each other.
+pub fn document(report: &ProfileReport) -> Document {
+    let pair = Pair::of(report);
+    let mut document = Document {
+        title: pair.title(),
+        question: match pair.after {
+            Some(_) => "What does the change do to memory and cache misses?".into(),
+            None => "Where do memory and cache misses go?".into(),
+        },
+        made: report.made.clone(),
+        lab_version: env!("CARGO_PKG_VERSION").into(),
+        answer: Answer {
+            chart: heap::chart(&pair).or_else(|| costs::chart(&pair)),
+            findings: found(&pair, report),
+            undecided: None,
+        },
+        source: "Valgrind's figures are of a simulated processor, without noise.".into(),
+        ..Document::default()
+    };
+    let mut warnings = Section::new("Warnings");
+    for warning in report
+        .warnings
+        .iter()
+        .cloned()
+        .chain(costs::without_symbols(&pair))
+    {
+        warnings.push(warning);
+    }
+    document.section(warnings);
+    document.section(heap::section(&pair));
+    costs::sections(&pair)
+        .into_iter()
+        .for_each(|section| document.section(section));
+    if let Some(measured) = &report.measured {
+        let mut section = Section::new("What the clock says");
+        section.chart(measured.answer.chart.clone());
+        for finding in measured.answer.findings.iter().cloned() {
+            section.push(finding);
+        }
+        section.text(measured.answer.undecided.clone().unwrap_or_default());
+        section.sections.extend(measured.sections.iter().cloned());
+        document.section(section);
+    }
+    let mut how = Section::folded("How it was profiled");
+    how.push(crate::document::Item::Facts(facts(&pair, report)));
+    document.section(how);
+    document.rows = rows(&pair);
+    document.rows.extend(
+        report
+            .measured
+            .iter()
+            .flat_map(|measured| measured.rows.clone()),
+    );
+    document
+}
+
+/// One program, or before and after.
+struct Pair<'a> {
+    before: &'a Profile,
+    after: Option<&'a Profile>,
+    names: [&'a str; 2],
+}
+
+impl<'a> Pair<'a> {
+    fn of(report: &'a ProfileReport) -> Pair<'a> {
+        let (name, before) = &report.profiles[0];
+        let after = report.profiles.get(1);
+        Pair {
+            before,
+            after: after.map(|(_, profile)| *profile),
+            names: [name, after.map_or("", |(name, _)| name)],
+        }
+    }
+
+    fn title(&self) -> String {
+        match self.after {
+            Some(_) => format!("Profile of {} and {}", self.names[0], self.names[1]),
+            None => format!("Profile of {}", self.names[0]),
+        }
+    }
+
+    /// Each profile with its name.
+    fn each(&self) -> impl Iterator<Item = (&'a str, &'a Profile)> {
+        let after = self.after.map(|after| (self.names[1], after));
+        [(self.names[0], self.before)].into_iter().chain(after)
+    }
+
+    /// A figure of both.
+    fn figure(&self, name: &str) -> (Option<u64>, Option<u64>) {
+        let after = self.after.and_then(|after| after.figure(name));
+        (self.before.figure(name), after)
+    }
+
+    /// The columns of a table of figures.
+    fn columns(&self, first: &str, unit: &Unit) -> Vec<Column> {
+        let of = |title: &str| Column::of(title, unit.clone());
+        match self.after {
+            Some(_) => vec![
+                first.into(),
+                of(self.names[0]),
+                of(self.names[1]),
+                of("difference"),
+                Column::of("change", Unit::Share),
+            ],
+            None => vec![first.into(), of("value"), Column::of("part", Unit::Share)],
+        }
+    }
+
+    /// The cells of a figure; `whole`: of what it is a part, where there is one profile.
+    fn cells(
+        &self,
+        (before, after): (Option<u64>, Option<u64>),
+        unit: &Unit,
+        whole: Option<u64>,
+    ) -> Vec<Cell> {
+        let exact = |value: f64| Quantity::exact(value, unit.clone());
+        let count = |value: Option<u64>| value.map(|value| exact(value as f64));
+        if self.after.is_none() {
+            let part = before.zip(whole).filter(|(_, whole)| *whole > 0);
+            let part = part.map(|(value, whole)| value as f64 / whole as f64);
+            return vec![count(before).into(), share(part)];
+        }
+        let (old, new) = (before.unwrap_or(0) as f64, after.unwrap_or(0) as f64);
+        let change = (old > 0.0).then(|| new / old - 1.0);
+        let tone = match new - old {
+            less if less < 0.0 => Tone::Better,
+            more if more > 0.0 => Tone::Worse,
+            _ => Tone::Plain,
+        };
+        let difference = Cell::from(exact(new - old)).toned(tone);
+        vec![
+            count(before).into(),
+            count(after).into(),
+            difference,
+            share(change),
+        ]
+    }
+}
+
+fn share(part: Option<f64>) -> Cell {
+    part.map(|part| Quantity::exact(part, Unit::Share)).into()
+}
+
+/// The unit of an event.
+fn unit(event: &str) -> Unit {
+    Unit::Count(
+        match event {
+            "Ir" => "instructions",
+            "Dr" | "Dw" | "D" => "accesses",
+            "Bc" | "Bi" => "branches",
+            "Bcm" | "Bim" | "mispredicts" => "mispredicts",
+            "allocations" => "blocks",
+            event if event.ends_with("mr") || event.ends_with("mw") => "misses",
+            "I1" | "D1" | "LL" => "misses",
+            _ => "events",
+        }
+        .into(),
+    )
+}
+
+/// What an event counts, for people.
+fn meaning(event: &str) -> &str {
+    match event {
+        "Ir" => "instructions",
+        "Dr" => "data reads",
+        "Dw" => "data writes",
+        "D1mr" => "D1 read misses",
+        "D1mw" => "D1 write misses",
+        "DLmr" => "last-level read misses",
+        "DLmw" => "last-level write misses",
+        "I1mr" => "I1 misses",
+        "ILmr" => "last-level instruction misses",
+        "D1" => "D1 misses",
+        "LL" => "last-level misses",
+        "Bcm" => "mispredicted conditional branches",
+        "Bim" => "mispredicted indirect branches",
+        "mispredicts" => "mispredicted branches",
+        "peak" => "peak heap",
+        "total" => "allocated bytes",
+        "allocations" => "allocations",
+        event => event,
+    }
+}
+
+/// `D1mw 2,470,000 → 410,000 (−83.4 %)`, or the value alone.
+fn said(pair: &Pair, name: &str) -> Option<String> {
+    let title = match name {
+        "peak" => "peak",
+        "total" => "allocated",
+        name => name,
+    };
+    let unit = match name {
+        "peak" | "total" => Unit::Bytes,
+        name => unit(name),
+    };
+    let say = |value: u64| say::reading(value as f64, &unit);
+    match (pair.figure(name), pair.after) {
+        ((Some(before), Some(after)), Some(_)) => {
+            let change = match before {
+                0 => String::new(),
+                before => {
+                    let change = after as f64 / before as f64 - 1.0;
+                    format!(" ({:+.1} %)", 100.0 * change)
+                }
+            };
+            Some(format!(
+                "{} {} → {}{change}",
+                title,
+                say(before),
+                say(after)
+            ))
+        }
+        ((Some(before), _), None) => Some(format!("{title} {}", say(before))),
+        _ => None,
+    }
+}
+
+/// The answer's sentences: memory, misses and the clock, with what explains them.
+fn found(pair: &Pair, report: &ProfileReport) -> Vec<Finding> {
+    let figures = |label: &str, names: &[&str]| {
+        let said: Vec<String> = names.iter().filter_map(|name| said(pair, name)).collect();
+        (!said.is_empty()).then(|| Finding {
+            label: label.into(),
+            text: say::capital(&said.join(", ")) + ".",
+            ..Finding::default()
+        })
+    };
+    let mut heap = figures("Heap", &["peak", "total", "allocations"]);
+    if let (Some(heap), Some(churn)) = (&mut heap, heap::churn_sentence(pair)) {
+        heap.text = format!("{} {churn}", heap.text);
+    }
+    let misses = figures("Simulated", &["Ir", "Dr", "Dw", "D1mr", "D1mw", "LL"]);
+    let clock = report.measured.as_ref().and_then(|measured| {
+        let text = measured
+            .answer
+            .findings
+            .first()
+            .map(|finding| finding.text.clone());
+        let text = text.or_else(|| measured.answer.undecided.clone())?;
+        let tone = measured
+            .answer
+            .findings
+            .first()
+            .map_or(Tone::Undecided, |f| f.tone);
+        let label = "Measured".into();
+        Some(Finding { label, text, tone })
+    });
+    let explained = heap::explanations(pair).into_iter().next().map(plain);
+    let found = [heap, misses, clock.or(explained)];
+    found.into_iter().flatten().take(findings::MOST).collect()
+}
+
+fn facts(pair: &Pair, report: &ProfileReport) -> Vec<(String, String)> {
+    let mut facts = report.facts.clone();
+    for (name, profile) in pair.each() {
+        facts.push((format!("command of {name}"), profile.command().into()));
+        let caches = profile.costs().map(|costs| costs.description.join("; "));
+        let caches = caches.filter(|text| !text.trim().is_empty());
+        facts.extend(caches.map(|caches| (format!("simulated for {name}"), caches)));
+    }
+    facts
+}
+
+/// The totals of both, and the functions that matter.
+fn rows(pair: &Pair) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (role, (name, profile)) in ["baseline", ""].into_iter().zip(pair.each()) {
+        let mut row = |case: &str, figure: &str, value: u64| {
+            let unit = match figure {
+                "peak" | "total" => Unit::Bytes,
+                figure => unit(figure),
+            };
+            let metric = Metric {
+                id: figure.to_owned().into(),
+                title: meaning(figure).to_owned().into(),
+                unit: unit.clone(),
+                better: Direction::Less,
+            };
+            rows.push(Row {
+                role: role.into(),
+                case: case.into(),
+                value: Some(Quantity::exact(value as f64, unit)),
+                ..Row::new("profile", name, metric)
+            });
+        };
+        for figure in ["peak", "total", "allocations"] {
+            if let Some(value) = profile.figure(figure) {
+                row("program", figure, value);
+            }
+        }
+        let Some(costs) = profile.costs() else {
+            continue;
+        };
+        for (event, total) in costs.events.iter().zip(&costs.totals) {
+            row("program", event, *total);
+        }
+        for function in costs
+            .functions()
+            .filter(|f| costs::matters(f.costs, &costs.totals))
+        {
+            let case = format!("{}:{}", function.file, function.name);
+            for (event, cost) in costs.events.iter().zip(function.costs) {
+                row(&case, event, *cost);
+            }
+        }
+    }
+    rows
+}
+
+/// A table of the rows with the greatest differences, or values.
+fn ranked(
+    pair: &Pair,
+    table: (&str, &str, &Unit),
+    most: usize,
+    mut figures: Vec<(String, Option<u64>, Option<u64>)>,
+    whole: Option<u64>,
+) -> Table {
+    let (title, first, unit) = table;
+    figures.retain(|(_, before, after)| before.unwrap_or(0) > 0 || after.unwrap_or(0) > 0);
+    figures.sort_by_cached_key(|(name, before, after)| {
+        let (before, after) = (before.unwrap_or(0), after.unwrap_or(0));
+        (
+            std::cmp::Reverse(before.abs_diff(after)),
+            std::cmp::Reverse(before),
+            name.clone(),
+        )
+    });
+    let hidden = figures.len().saturating_sub(most);
+    let mut table = Table::new(title, pair.columns(first, unit));
+    for (name, before, after) in figures.into_iter().take(most) {
+        let mut cells = vec![Cell::from(name)];
+        cells.extend(pair.cells((before, after), unit, whole));
+        table.row(cells);
+    }
+    if hidden > 0 {
+        table.notes.push(format!(
+            "{} with less are left out.",
+            say::count(hidden, "row")
+        ));
+    }
+    table
+}
