@@ -108,7 +108,8 @@ def stall(lab: Path, folder: Path, seconds: float, seed: int):
         found = rows(lab, folder, "load", url, "--rate", 500, "--for", f"{seconds:g}s", "--connections", 1000,
                      "--seed", seed, "--name", "A")
     value = of(found, "A", "p99")["value"]
-    return value, 1e9 * (1 - 0.01 * 10 * (1 - 500 * 25e-6))
+    in_ms = {key: value[key] / 1e6 for key in ("value", "low", "high") if key in value}
+    return in_ms, 1e3 * (1 - 0.01 * 10 * (1 - 500 * 25e-6))
 
 
 # What is measured, for how long, s, and how many runs at once. The p90 has an interval from 36 blocks on; ten such
@@ -149,7 +150,7 @@ on {host}.
 - **delay**: answers that take 20 µs more, at 500 requests/s; p50.
 - **tail**: the slowest seventh of the answers, 1.25 to 3.75 ms, takes 5 % more, at 100 requests/s; p90; ten runs at
   once.
-- **stall**: a server that stands still for 1 s in 10 s, at 500 requests/s; p99 in ns, as [load.md](load.md) derives it;
+- **stall**: a server that stands still for 1 s in 10 s, at 500 requests/s; p99 in ms, as [load.md](load.md) derives it;
   ten runs at once.
 
 Intervals say more scatter than there is. They hold together over all that a run compares, and of ten blocks they are made

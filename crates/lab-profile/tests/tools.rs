@@ -12,22 +12,25 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
+/// What they read.
+const INPUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
+
 /// Programs of Debian, with what they do.
 const PROGRAMS: [&[&str]; 10] = [
     &["true"],
-    &["gzip", "-c", "/etc/services"],
-    &["sort", "/etc/services"],
-    &["grep", "-c", "tcp", "/etc/services"],
-    &["sed", "s/tcp/TCP/", "/etc/services"],
-    &["awk", "{ n += NF } END { print n }", "/etc/services"],
-    &["tar", "-cf", "/dev/null", "/etc/services"],
+    &["gzip", "-c", INPUT],
+    &["sort", INPUT],
+    &["grep", "-c", "name", INPUT],
+    &["sed", "s/name/NAME/", INPUT],
+    &["awk", "{ n += NF } END { print n }", INPUT],
+    &["tar", "-cf", "/dev/null", INPUT],
     &["ls", "-l", "/usr/bin"],
     &[
         "perl",
         "-e",
         "my %h; $h{$_ % 99} .= $_ for 1 .. 5000; print scalar keys %h",
     ],
-    &["sha256sum", "/etc/services"],
+    &["sha256sum", INPUT],
 ];
 
 fn open(path: &Path) -> BufReader<File> {

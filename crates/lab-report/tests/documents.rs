@@ -8,6 +8,7 @@ use lab_report::document::{
     Cell, Chart, Content, Document, Drawing, Item, Quantity, Section, Table,
 };
 use lab_report::kind;
+use lab_report::kind::profile::ProfileReport;
 use lab_report::{BetweenReport, Known, Past, Report};
 use lab_stats::between::Recorded;
 use std::collections::HashMap;
@@ -355,6 +356,21 @@ fn two_runs_of_load() {
         slice.offered = slice.offered * 3 / 4;
     }
     insta::assert_snapshot!(between([first, second]));
+}
+
+/// 127 parsers, each with a table of 1 MiB, and of 16 KiB.
+#[test]
+fn a_profile_before_and_after() {
+    let profiles = [(1 << 20, 2_107_375), (1 << 14, 2_280)].map(support::profiles::parsers);
+    let [before, after] = &profiles;
+    let report = ProfileReport {
+        profiles: vec![("before".into(), before), ("after".into(), after)],
+        facts: vec![("standard output".into(), "the same in all runs".into())],
+        warnings: Vec::new(),
+        measured: None,
+        made_unix_s: 1_795_425_300.0,
+    };
+    insta::assert_snapshot!(outline(&kind::profile::document(&report)));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::verbs::compare::{measured, planned};
 use crate::verbs::report::{deliver, render, terminal, with_report};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab_bench::{Tool, ValgrindRun, in_path, install, interrupt, valgrind};
+use lab_bench::{Tool, ValgrindRun, in_path, install, interrupt, unix_seconds, valgrind};
 use lab_plan::Toolchain;
 use lab_profile::{
     CallgrindReader, CostProfile, Judged, Profile, ProfileError, read_cachegrind, read_dhat,
@@ -47,7 +47,7 @@ pub fn profile(cli: &Cli, args: &ProfileArgs) -> Result<ExitCode, Exit> {
         facts: profiled.facts,
         warnings: profiled.warnings,
         measured: profiled.measured,
-        made: String::new(),
+        made_unix_s: unix_seconds(),
     };
     let document = document(&report);
     let form = Terminal {

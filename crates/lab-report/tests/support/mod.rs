@@ -9,6 +9,7 @@ pub mod commands;
 pub mod counters;
 pub mod load;
 pub mod page;
+pub mod profiles;
 pub mod served;
 pub mod targets;
 

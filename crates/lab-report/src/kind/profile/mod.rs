@@ -23,8 +23,8 @@ pub struct ProfileReport<'a> {
     pub warnings: Vec<Finding>,
     /// What the lab's own comparison of the same commands found.
     pub measured: Option<Document>,
-    /// When and where it was made, in a line.
-    pub made: String,
+    /// When the report was made, in seconds since 1970.
+    pub made_unix_s: f64,
 }
 
 /// A profile, or two beside each other.
@@ -36,7 +36,7 @@ pub fn document(report: &ProfileReport) -> Document {
             Some(_) => "What does the change do to memory and cache misses?".into(),
             None => "Where do memory and cache misses go?".into(),
         },
-        made: report.made.clone(),
+        made: format!("{} UTC", say::minute(report.made_unix_s)),
         lab_version: env!("CARGO_PKG_VERSION").into(),
         answer: Answer {
             chart: heap::chart(&pair).or_else(|| costs::chart(&pair)),
