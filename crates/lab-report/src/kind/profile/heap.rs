@@ -13,13 +13,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Rows of a table.
 const MOST: usize = 15;
 
-/// The heap over time of all profiles whose times have the unit of the first.
+/// The heap over time of all profiles whose times have the unit of the first; of programs without a heap there is none.
 pub fn chart(pair: &Pair) -> Option<Chart> {
     let all = pair
         .each()
         .filter_map(|(name, profile)| Some((name, profile.massif.as_ref()?)));
     let all: Vec<(&str, &Massif)> = all.collect();
     let unit = all.first()?.1.time_unit;
+    let has_heap = |profile: &Profile| profile.figure("peak").is_some_and(|bytes| bytes > 0);
+    if !pair.each().any(|(_, profile)| has_heap(profile)) {
+        return None;
+    }
     let alike = all.iter().filter(|(_, massif)| massif.time_unit == unit);
     let alike: Vec<&(&str, &Massif)> = alike.collect();
     // Each line has a point wherever another one has, so that all are drawn in the same columns.
