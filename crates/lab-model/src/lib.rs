@@ -15,7 +15,7 @@ pub mod serving;
 
 pub use host::{Disturbance, Host};
 pub use load::{Arrivals, Counts, ErrorKind, Load, PlannedRequest, Protocol, Slice, Stage};
-pub use metric::{Direction, Metric, Unit};
+pub use metric::{Direction, Metric, SIZES, Unit, grouped};
 pub use part::{Part, parts};
 pub use plan::{
     Case, Check, Command, Commands, Cores, Kind, Measure, Plan, Point, PointId, Proof, Servers,

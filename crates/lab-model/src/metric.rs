@@ -251,3 +251,27 @@ known! {
     INVOLUNTARY_SWITCHES =
         Metric::count("involuntary_switches", "involuntary switches", "switches");
 }
+
+/// Units of a size that a reader may give, in bytes.
+pub const SIZES: [(&str, f64); 7] = [
+    ("B", 1.0),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+];
+
+/// `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

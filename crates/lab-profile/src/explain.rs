@@ -3,6 +3,7 @@
 
 use crate::Profile;
 use crate::churn::{Churn, churn};
+use lab_model::grouped;
 
 /// Part of the predicted misses by which the simulated ones of the function may differ.
 const NEAR: f64 = 0.05;
@@ -103,17 +104,4 @@ pub fn explain(profile: &Profile) -> Vec<Explanation> {
         })
     });
     explained.collect()
-}
-
-/// `2,080,768`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -2,19 +2,9 @@
 //! Gates on a profile: what `--fail-if 'peak>2MB'` or `'D1mw>+5%'` says, and whether it is so.
 
 use crate::Profile;
+use lab_model::SIZES;
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
-
-/// Sizes that a bound may have.
-const SIZES: [(&str, f64); 7] = [
-    ("B", 1.0),
-    ("KiB", 1024.0),
-    ("MiB", 1_048_576.0),
-    ("GiB", 1_073_741_824.0),
-    ("kB", 1e3),
-    ("MB", 1e6),
-    ("GB", 1e9),
-];
 
 /// Figures that have a size in bytes.
 const BYTES: [&str; 2] = ["peak", "total"];

@@ -7,12 +7,12 @@
 
 use super::changed::{Changed, Program};
 use super::side::{Place, Sides};
-use crate::analysis::{Interval, Verdict};
+use crate::analysis::Interval;
 use crate::change::{change, quotient};
 use crate::load::overload::is_overloaded;
 use crate::load::quantiles::{self, Grouping, PARTS, at_least_1, quantiles};
 use crate::load::visits::{Distribution, Visit, Visits, per_10_000, total};
-use crate::load::{hidden, is_generators};
+use crate::load::{hidden, is_generators, unless_hidden};
 use crate::order;
 use crate::ratio::{Level, Ratio};
 use crate::verdict::verdict;
@@ -88,11 +88,8 @@ fn changed(sides: &Sides, (place, visits, metric): &Asked, level: Level) -> Opti
     } else {
         by_blocks(visits, metric, level, alone)?
     };
-    let mut verdict = verdict(&ratio, sides.margins(margin));
-    if verdict == Verdict::Equivalent && is_the_generators(sides, visits, metric) {
-        let blocks_needed = None;
-        verdict = Verdict::Inconclusive { blocks_needed };
-    }
+    let verdict = verdict(&ratio, sides.margins(margin));
+    let verdict = unless_hidden(verdict, || is_the_generators(sides, visits, metric));
     Some(Changed {
         program: Program::Unknown,
         verdict: Some(verdict),
@@ -100,8 +97,7 @@ fn changed(sides: &Sides, (place, visits, metric): &Asked, level: Level) -> Opti
     })
 }
 
-/// Whether more than a tenth of a percentile can be the generator's in one of the runs: two servers are not alike for
-/// being hidden by the same generator.
+/// Whether more than a tenth of a percentile can be the generator's in one of the runs.
 fn is_the_generators(sides: &Sides, visits: &[Vec<&Visit>; 2], metric: &Metric) -> bool {
     let part = per_10_000(metric).and_then(|part| PARTS.iter().position(|p| *p == part));
     let alpha = sides.by_itself().alpha;
@@ -171,9 +167,7 @@ fn quotient_of([first, second]: [(Interval, Grouping); 2], per_10_000: u32) -> R
     let each = own.map(|grouping| 1.0 / f64::from(grouping.groups));
     let common = Grouping {
         groups: (2.0 / (each[0] + each[1])) as u32,
-        width: own[0].width.max(own[1].width),
-        apart: own[0].apart.max(own[1].apart),
-        unresolved: own.iter().any(|g| g.unresolved),
+        ..Grouping::common(own)
     };
     common.ratio(quotient(&first.0, &second.0, 0.0), per_10_000)
 }

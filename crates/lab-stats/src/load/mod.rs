@@ -8,6 +8,7 @@ pub(crate) mod quantiles;
 pub mod threshold;
 pub(crate) mod visits;
 
+use crate::analysis::Verdict;
 use crate::results::Scaling;
 use crate::scaling;
 use crate::sweeps::{self, OneSubject, Sweep};
@@ -38,6 +39,16 @@ pub(crate) fn is_generators(load: &Load, response_ns: f64, lag_ns: f64) -> bool 
         load.protocol == Protocol::Http1 && !urls.any(|asked| asked.url.starts_with("https:"));
     let tick_ns = if is_stamped { 0 } else { load.tick_ns() };
     lag_ns > 0.0 && lag_ns + tick_ns as f64 > OWN * response_ns
+}
+
+/// Two servers are not alike for being hidden by the same generator.
+pub(crate) fn unless_hidden(verdict: Verdict, is_hidden: impl FnOnce() -> bool) -> Verdict {
+    match verdict {
+        Verdict::Equivalent if is_hidden() => Verdict::Inconclusive {
+            blocks_needed: None,
+        },
+        verdict => verdict,
+    }
 }
 
 /// In an open loop throughput is what was asked for, and says nothing of what connections bring. Nor does

@@ -267,13 +267,7 @@ fn partition(end: usize, before: impl Fn(usize) -> bool) -> usize {
 /// A quantile of two servers in the same blocks, with the same groups for both.
 fn in_both(both: &[Tails; 2], per_10_000: u32) -> Option<[At<'_>; 2]> {
     let [mut a, mut b] = [both[0].at(per_10_000)?, both[1].at(per_10_000)?];
-    let own = [a.grouping, b.grouping];
-    let common = Grouping {
-        groups: own[0].groups.min(own[1].groups),
-        width: own[0].width.max(own[1].width),
-        apart: own[0].apart.max(own[1].apart),
-        unresolved: own.iter().any(|g| g.unresolved),
-    };
+    let common = Grouping::common([a.grouping, b.grouping]);
     (a.grouping, b.grouping) = (common, common);
     Some([a, b])
 }
@@ -300,6 +294,16 @@ pub fn ratio(both: &[Tails; 2], per_10_000: u32, alpha: f64) -> Option<Ratio> {
 }
 
 impl Grouping {
+    /// The wider of two.
+    pub fn common([a, b]: [Grouping; 2]) -> Grouping {
+        Grouping {
+            groups: a.groups.min(b.groups),
+            width: a.width.max(b.width),
+            apart: a.apart.max(b.apart),
+            unresolved: a.unresolved || b.unresolved,
+        }
+    }
+
     /// Whether blocks depend on each other by more than chance explains.
     pub fn is_dependent(self) -> bool {
         self.apart > 1

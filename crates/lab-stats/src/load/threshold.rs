@@ -7,7 +7,7 @@
 use super::{error_share, hidden, quantiles};
 use crate::analysis::Interval;
 use crate::results::{Results, Value};
-use lab_model::{Metric, Plan, PointId, SubjectId, Unit};
+use lab_model::{Metric, Plan, PointId, SIZES, SubjectId, Unit};
 use serde::Serialize;
 use std::str::FromStr;
 
@@ -270,16 +270,6 @@ const TIMES: [(&str, f64); 6] = [
     ("ms", 1e6),
     ("s", 1e9),
     ("m", 60e9),
-];
-
-const SIZES: [(&str, f64); 7] = [
-    ("B", 1.0),
-    ("KiB", 1024.0),
-    ("MiB", 1_048_576.0),
-    ("GiB", 1_073_741_824.0),
-    ("kB", 1e3),
-    ("MB", 1e6),
-    ("GB", 1e9),
 ];
 
 fn known() -> String {

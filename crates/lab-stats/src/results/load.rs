@@ -8,13 +8,12 @@ use super::load_means::{over_points, reconnects};
 use super::load_pairs::{ask, is_the_generators, is_the_servers};
 use super::warnings::{self, Depending, Evidence};
 use super::{Results, Value, best, bias, footprints};
-use crate::analysis::Verdict;
 use crate::dependence::Merged;
 use crate::load::idle::refusals;
 use crate::load::overload::is_overloaded;
 use crate::load::quantiles::{Grouping, PARTS, quantiles};
 use crate::load::visits::{Distribution, Visit, Visits};
-use crate::load::{BUSY, scalings};
+use crate::load::{BUSY, scalings, unless_hidden};
 use crate::stopping;
 use lab_model::{ErrorKind, Metric, Plan, PointId, Run, SubjectId};
 use std::collections::BTreeMap;
@@ -98,12 +97,8 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
         .retain(|pair| is_the_servers(plan, &limited, pair));
     for pair in &mut compared.pairs {
         let found = &mut pair.comparison;
-        if found.verdict == Some(Verdict::Equivalent)
-            && is_the_generators(plan, &levels, &found.key)
-        {
-            let blocks_needed = None;
-            found.verdict = Some(Verdict::Inconclusive { blocks_needed });
-        }
+        let is_hidden = || is_the_generators(plan, &levels, &found.key);
+        found.verdict = found.verdict.map(|v| unless_hidden(v, is_hidden));
     }
     results.overall = compared.overall;
     results.rankings = compared.rankings;

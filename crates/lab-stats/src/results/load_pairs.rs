@@ -146,8 +146,7 @@ fn ranked(plan: &Plan, point: PointId) -> &'static [Metric] {
     }
 }
 
-/// Whether a percentile of a server or of the baseline is the generator's by more than a tenth: two servers are not
-/// alike for being hidden by the same generator.
+/// Whether a percentile of a server or of the baseline is the generator's by more than a tenth.
 pub(super) fn is_the_generators(
     plan: &Plan,
     levels: &Levels,

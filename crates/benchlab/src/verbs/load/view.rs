@@ -5,8 +5,8 @@
 //! ratatui lays it out. It is drawn by moves relative to the cursor's line: to ask the terminal where the
 //! cursor is would write into standard output, which may be a pipe, and take keys that are not meant for it.
 
-use super::words::{SubjectAtPoint, Sum, grouped, label as place_label, rate, size, time};
-use lab_model::{Plan, Slice};
+use super::words::{SubjectAtPoint, Sum, label as place_label, rate, size, time};
+use lab_model::{Plan, Slice, grouped};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::terminal;
 use ratatui::layout::{Constraint, Layout, Rect};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Readings of the moment as people read them: they have no interval, and so few digits.
 
-use lab_model::{ErrorKind, Plan, PointId, Slice, SubjectId};
+use lab_model::{ErrorKind, Plan, PointId, Slice, SubjectId, grouped};
 use std::collections::BTreeMap;
 
 /// What happened in some slices together.
@@ -106,19 +106,6 @@ pub fn size(bytes: u64) -> String {
         Some((scale, unit)) => format!("{} {unit}", two_digits(bytes as f64 / scale as f64)),
         None => format!("{bytes} B"),
     }
-}
-
-/// `1,234,567`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// At least two of them.
