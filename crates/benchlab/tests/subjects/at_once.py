@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Threads that hash at once, which Python lets them, and tell on how many cores they may be: `own_cores` is 1 if each
+has a core of its own.
+"""
+
+import hashlib
+import os
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+BLOCK = bytes(64 * 1024)
+
+
+def say(line: str) -> None:
+    print(line, flush=True)
+
+
+def work(operations: int) -> frozenset[int]:
+    cores = frozenset(os.sched_getaffinity(0))
+    for _ in range(operations):
+        hashlib.sha256(BLOCK)
+    return cores
+
+
+def own_cores(seen: list[frozenset[int]]) -> int:
+    return int(all(len(cores) == 1 for cores in seen) and len(set(seen)) == len(seen))
+
+
+members: list[ThreadPoolExecutor] = []
+say(f"@lab hello protocol=1 subject=at_once thread={threading.get_native_id()} runtime=none library=none")
+for line in sys.stdin:
+    verb, *words = line.split()
+    args = dict(word.split("=", 1) for word in words)
+    count = args.get("operations", "1")
+    told = f"operations={count} units={count} check={count}"
+    if verb == "open":
+        # A pool for each thread: no pool's thread does another one's work.
+        members = [ThreadPoolExecutor(1) for _ in range(int(args["threads"]))]
+        say("@lab opened")
+    elif verb == "run":
+        share = int(count) // len(members) + 1
+        start = time.monotonic_ns()
+        seen = [future.result() for future in [member.submit(work, share) for member in members]]
+        say(f"@lab ran start={start} end={time.monotonic_ns()} {told} own_cores={own_cores(seen)}")
+    elif verb == "verify":
+        say(f"@lab verified {told}")
+    elif verb == "close":
+        for member in members:
+            member.shutdown()
+        say("@lab closed")
+    elif verb == "quit":
+        break
