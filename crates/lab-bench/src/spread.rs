@@ -12,7 +12,7 @@ use std::collections::HashMap;
 const WORKS: f64 = 0.5;
 
 /// Where nobody used more CPU time than this, the run does not tell workers from the thread that waits for them.
-const SHORTEST_NS: u64 = 500_000;
+const SHORTEST_NS: u64 = 1_000_000;
 
 /// Where the threads of a process work.
 #[derive(Default)]

@@ -155,8 +155,7 @@ fn threads_that_work_at_once_have_a_core_each() {
     let head = HEAD
         .replace("\"lost\", \"swaps\"", "\"own_cores\"")
         .replace("\"lost\"", "\"own_cores\"")
-        .replace("\"%\"", "\"count\"")
-        .replace("cores = \"all\"", "cores = \"all\"\nturn_ms = 5");
+        .replace("\"%\"", "\"count\"");
     let project = Project::with_text(&(head + &subject("honest", &["at_once.py"])));
     project.run_blocks("2", "4", &[]).expect(0);
     let run = project.load();

@@ -11,15 +11,17 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 BLOCK = bytes(64 * 1024)
+WORK_S = 0.005  # CPU time of each thread in every batch, however long the machine takes for it
 
 
 def say(line: str) -> None:
     print(line, flush=True)
 
 
-def work(operations: int) -> frozenset[int]:
+def work() -> frozenset[int]:
     cores = frozenset(os.sched_getaffinity(0))
-    for _ in range(operations):
+    end = time.thread_time() + WORK_S
+    while time.thread_time() < end:
         hashlib.sha256(BLOCK)
     return cores
 
@@ -40,9 +42,8 @@ for line in sys.stdin:
         members = [ThreadPoolExecutor(1) for _ in range(int(args["threads"]))]
         say("@lab opened")
     elif verb == "run":
-        share = int(count) // len(members) + 1
         start = time.monotonic_ns()
-        seen = [future.result() for future in [member.submit(work, share) for member in members]]
+        seen = [future.result() for future in [member.submit(work) for member in members]]
         say(f"@lab ran start={start} end={time.monotonic_ns()} {told} own_cores={own_cores(seen)}")
     elif verb == "verify":
         say(f"@lab verified {told}")
