@@ -42,7 +42,7 @@ impl Visit {
         }
         // A server's work is on all cores too, where its clients do not know.
         let alone =
-            case.cores == Cores::All && !database.as_ref().is_some_and(|d| d.server().is_some());
+            case.cores == Cores::All && database.as_ref().is_none_or(|d| d.server().is_none());
         let spread = alone.then(|| Spread::new(process.pid()));
         let settings = process.open(args)?.args().to_vec();
         let mut visit = Visit {
