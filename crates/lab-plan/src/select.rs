@@ -15,6 +15,9 @@ use lab_model::{
 /// into the time.
 const QUICKER: u64 = 4;
 
+/// The largest value that a sweep may be asked for.
+const MOST_ASKED: u64 = 1 << 24;
+
 /// What is asked for. Empty lists: the experiment's own choice.
 #[derive(Clone, Debug)]
 pub struct Selection {
@@ -389,10 +392,10 @@ impl Selection {
 fn asked_values(name: &str, asked: &[String]) -> Result<Vec<Option<u64>>, PlanError> {
     let mut numbers = Vec::new();
     for word in asked {
-        let number = word.parse().ok().filter(|n| (1..=1_000_000).contains(n));
+        let number = word.parse().ok().filter(|n| (1..=MOST_ASKED).contains(n));
         numbers.push(Some(number.ok_or_else(|| {
             PlanError::asked(format!(
-                "--set {name}={word}: a whole number from 1 to 1000000 is wanted"
+                "--set {name}={word}: a whole number from 1 to {MOST_ASKED} is wanted"
             ))
         })?));
     }

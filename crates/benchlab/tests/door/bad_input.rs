@@ -346,15 +346,15 @@ fn words_of_the_command_line_that_match_nothing() {
         ),
         (
             &["--set", "limit=ten"],
-            "--set limit=ten: a whole number from 1 to 1000000 is wanted",
+            "--set limit=ten: a whole number from 1 to 16777216 is wanted",
         ),
         (
             &["--set", "limit=0"],
-            "--set limit=0: a whole number from 1 to 1000000 is wanted",
+            "--set limit=0: a whole number from 1 to 16777216 is wanted",
         ),
         (
             &["--set", "limit=1,,2"],
-            "--set limit=: a whole number from 1 to 1000000 is wanted",
+            "--set limit=: a whole number from 1 to 16777216 is wanted",
         ),
         (
             &["--set", "statement=prepard"],

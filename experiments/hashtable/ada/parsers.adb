@@ -1,0 +1,47 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  parsers BUCKETS [SYMBOLS]: 127 parsers one after the other, each with a table of so many
+--  buckets that looks up 400 symbols, or as many as are asked for. Prints the sum of their numbers,
+--  which no number of buckets changes.
+
+with Ada.Command_Line;
+with Ada.Text_IO;
+with Benchlab.Seeded_Sequences;
+with Interfaces;
+with Parsing;
+with Symbol_Tables;
+
+procedure Parsers is
+
+   use Ada.Command_Line;
+
+   Parser_Count : constant := 127;
+   --  As many as in the published measurement
+
+   Usual_Symbols : constant := 400;
+
+   Sum : Interfaces.Unsigned_64 := 0;
+begin
+   if Argument_Count not in 1 .. 2 then
+      raise Constraint_Error;
+   end if;
+   declare
+      Buckets : constant Symbol_Tables.Bucket_Count := Positive'Value (Argument (1));
+      Symbols : constant Parsing.Symbol_Count       :=
+        (if Argument_Count = 2 then Positive'Value (Argument (2)) else Usual_Symbols);
+      Names   : constant Benchlab.Seeded_Sequences.Sequence :=
+        Benchlab.Seeded_Sequences.Values (Seed => 1);
+   begin
+      for Parser in 1 .. Parser_Count loop
+         Parsing.Parse (Names, Buckets, Symbols, Sum);
+      end loop;
+   end;
+   Ada.Text_IO.Put_Line ("sum:" & Sum'Image);
+exception
+   when Constraint_Error =>
+      Ada.Text_IO.Put_Line
+        (Ada.Text_IO.Standard_Error,
+         "usage: parsers BUCKETS [SYMBOLS], buckets from 1 to 16777216, symbols from 1 to"
+         & Integer'Image (Parsing.Most_Symbols) & "; such as parsers 65536");
+      Set_Exit_Status (2);
+end Parsers;

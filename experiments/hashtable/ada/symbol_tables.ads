@@ -1,0 +1,52 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  The symbols that a parser has seen, numbered: an array of buckets, the symbols of one bucket
+--  linked. It never grows, as that of XML/Ada's parsers does not.
+
+with Interfaces;
+
+private with Ada.Finalization;
+
+package Symbol_Tables is
+
+   subtype Symbol is Interfaces.Unsigned_64;
+
+   Most_Buckets : constant := 2 ** 24;
+
+   subtype Bucket_Count is Positive range 1 .. Most_Buckets;
+
+   type Table (Buckets : Bucket_Count) is tagged limited private;
+   --  Empty. Its declaration allocates and clears 16 bytes for each bucket
+
+   procedure Look_Up (Self : in out Table; Name : Symbol; Number : out Positive);
+   --  The first symbol that is looked up has number 1, and each new one the next
+
+private
+
+   type Known_Symbol;
+   type Known_Symbol_Reference is access Known_Symbol;
+
+   type Known_Symbol is record
+      Name   : Symbol;
+      Number : Positive;
+      Next   : Known_Symbol_Reference;
+   end record;
+
+   type Bucket is record
+      First  : Known_Symbol_Reference;
+      Length : Natural := 0;
+   end record;
+
+   type Bucket_Array is array (Natural range <>) of Bucket;
+   type Bucket_Array_Reference is access Bucket_Array;
+
+   type Table (Buckets : Bucket_Count) is new Ada.Finalization.Limited_Controlled with record
+      Chains : Bucket_Array_Reference;
+      Known  : Natural := 0;
+   end record;
+
+   overriding procedure Initialize (Self : in out Table);
+
+   overriding procedure Finalize (Self : in out Table);
+
+end Symbol_Tables;
