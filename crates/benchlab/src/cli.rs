@@ -94,11 +94,11 @@ pub struct RunArgs {
     /// Measure no second copy of the baseline
     #[arg(long)]
     pub no_control: bool,
-    /// Measure for about 30 s a target: fewer points and shorter blocks
+    /// Measure for about 30 s a target: 5 short blocks of the points that the experiment names for it
     #[arg(long, short)]
     pub quick: bool,
     /// Time for measuring, such as 90s or 10m; `none`: until everything is decided [default: 5m a
-    /// target; quick: 30s]
+    /// target; quick: none, but 5 blocks]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,
     /// Measure this many blocks, whatever they show

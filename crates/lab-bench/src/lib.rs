@@ -34,6 +34,7 @@ mod server;
 mod server_usage;
 mod serving;
 mod session;
+mod spread;
 mod sqlite;
 mod starter;
 mod statements;

@@ -26,6 +26,9 @@ const MAX_OPERATIONS: u64 = 1 << 32;
 /// many batches.
 const FEWEST: usize = 10;
 
+/// Batches at most, until one lasts at least half a turn.
+const MOST_FITTINGS: u32 = 8;
+
 /// Where batches are long because their operations run at once, it ends after this part of that time.
 const SHORTER: u64 = 4;
 
@@ -74,9 +77,7 @@ pub fn pilot(
     let steady_from = found.steady_from.unwrap_or(times.len());
     let steady = lab_stats::order::median(&times[steady_from.min(times.len() * 3 / 4)..]);
     let operations = (turn_ns as f64 / steady.unwrap_or(1.0).max(1e-3)) as u64;
-    let last = visit.run(process, plan, operations.clamp(1, MAX_OPERATIONS))?;
-    visit.look(plan)?;
-    batches.push(batch(&last));
+    let last = fitting(process, visit, plan, (turn_ns, operations), &mut batches)?;
     let pilot = Pilot {
         subject,
         point,
@@ -87,6 +88,30 @@ pub fn pilot(
         batches,
     };
     Ok((pilot, last))
+}
+
+/// Batches until one lasts about a turn, of so many operations at first: a compiler may have become busy only now.
+fn fitting(
+    process: &mut Process,
+    visit: &mut Visit,
+    plan: &Plan,
+    (turn_ns, first): (u64, u64),
+    batches: &mut Vec<Batch>,
+) -> Answer<Ran> {
+    let mut run = |count: u64| {
+        let ran = visit.run(process, plan, count.clamp(1, MAX_OPERATIONS))?;
+        visit.look(plan)?;
+        batches.push(batch(&ran));
+        Ok(ran)
+    };
+    let mut last = run(first)?;
+    for _ in 1..MOST_FITTINGS {
+        if last.wall_ns >= turn_ns / 2 {
+            break;
+        }
+        last = run(operations(&last, turn_ns))?;
+    }
+    Ok(last)
 }
 
 /// The operations that would have filled a turn, at most eight times as many as before.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One subject at one point: opened on a target of its own, run, and looked after.
 
-use crate::process::{Answer, Process, Ran};
+use crate::process::{Answer, Process, Ran, gone};
 use crate::reported::Reported;
 use crate::server::Server;
+use crate::spread::Spread;
+use crate::sys;
 use crate::target::{Database, Target};
 use lab_model::{Cores, Plan, PointId};
 
@@ -12,6 +14,7 @@ pub struct Visit {
     point: PointId,
     database: Option<Database>,
     reported: Reported,
+    spread: Option<Spread>,
 }
 
 impl Visit {
@@ -37,11 +40,16 @@ impl Visit {
         if case.cores == Cores::All {
             process.free()?;
         }
+        // A server's work is on all cores too, where its clients do not know.
+        let alone =
+            case.cores == Cores::All && database.as_ref().is_none_or(|d| d.server().is_none());
+        let spread = alone.then(|| Spread::new(process.pid()));
         let settings = process.open(args)?.args().to_vec();
         let mut visit = Visit {
             point,
             database,
             reported: Reported::default(),
+            spread,
         };
         visit.count_opens(plan)?;
         Ok((visit, settings))
@@ -67,6 +75,9 @@ impl Visit {
             ran.server_cpu_ns = after
                 .zip(before)
                 .map(|(after, before)| after.saturating_sub(before));
+        }
+        if let Some(spread) = &mut self.spread {
+            spread.after_run(process.pid(), &sys::allowed_cores().map_err(gone)?);
         }
         self.count(operations, ran.check, ran.units);
         Ok(ran)

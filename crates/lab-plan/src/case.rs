@@ -34,6 +34,8 @@ pub struct Case {
     pub latencies: bool,
     /// Whether it is measured without being asked for.
     pub default: bool,
+    /// By parameter, the values that a quick run measures; `None`: it leaves the case out.
+    pub quick: Option<BTreeMap<String, Vec<String>>>,
     /// Subjects are compared with each other.
     pub compare: bool,
     /// What subjects tell of each batch besides.

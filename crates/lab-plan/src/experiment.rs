@@ -6,6 +6,7 @@ use crate::case::{Case, Factor};
 use crate::file::{self, Count, File, Role};
 use crate::metrics;
 use crate::place::Project;
+use crate::quick;
 use crate::serving;
 use crate::toolchains::Toolchains;
 use lab_model::{Check, Cores, Kind, Metric, Plan, Proof, Serving, Target, TargetId};
@@ -125,11 +126,12 @@ impl Reader<'_> {
         self.unique(file.case.iter().map(|c| &c.name), "case")?;
         self.unique(file.subject.iter().map(|s| &s.name), "subject")?;
         let metrics = metrics::understand(&file.metric, &|span, why| self.at(span, why))?;
-        let cases = file
+        let mut cases = file
             .case
             .iter()
             .map(|c| self.case(c, &kinds, &metrics))
             .collect::<Result<Vec<_>, _>>()?;
+        quick::understand(&file.quick, &mut cases, &|span, why| self.at(span, why))?;
         let mut subjects = Vec::new();
         for subject in &file.subject {
             subjects.extend(self.on_targets(subject, &file, &kinds)?);
@@ -285,6 +287,7 @@ impl Reader<'_> {
             turn_ns: case.turn_ms.map(|ms| ms.saturating_mul(1_000_000)),
             latencies: case.cores == Cores::All && case.latencies,
             default: case.default,
+            quick: Some(BTreeMap::new()),
             compare: case.compare,
             metrics: self.told(&case.metrics, metrics)?,
             statements: self.statements(&case.statements, &sweep)?,

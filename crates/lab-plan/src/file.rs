@@ -20,6 +20,8 @@ pub struct File {
     #[serde(default)]
     pub metric: Vec<Metric>,
     #[serde(default)]
+    pub quick: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Vec<Value>>>,
+    #[serde(default)]
     pub case: Vec<Case>,
     #[serde(default)]
     pub subject: Vec<Subject>,
@@ -118,6 +120,14 @@ pub struct Case {
     #[serde(default)]
     pub empty: bool,
     pub writes: Option<Spanned<Writes>>,
+}
+
+/// A value of a sweep or of a factor.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    Number(u64),
+    Word(String),
 }
 
 /// What subjects tell of each batch.

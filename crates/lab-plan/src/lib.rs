@@ -10,6 +10,7 @@ mod load;
 mod metrics;
 mod name;
 mod place;
+mod quick;
 mod schedule;
 mod select;
 mod serving;

@@ -11,6 +11,10 @@ use lab_model::{
     Kind, Measure, Plan, Point, Serving, Subject, SubjectId, Target, TargetId, Work, Writes,
 };
 
+/// Where few values are wanted, batches that a case wants to be long are shorter by this factor, so that more fit
+/// into the time.
+const QUICKER: u64 = 4;
+
 /// What is asked for. Empty lists: the experiment's own choice.
 #[derive(Clone, Debug)]
 pub struct Selection {
@@ -30,7 +34,8 @@ pub struct Selection {
     pub baseline: Option<String>,
     /// Measure a second copy of the baseline.
     pub control: bool,
-    /// Of each sweep that was not asked for, only the first and the last value.
+    /// Unless they are asked for: of the cases only those that the experiment names for it, and of each sweep
+    /// the values named there, or its first and last.
     pub few: bool,
     /// The inputs' and the schedule's seed.
     pub seed: u64,
@@ -60,7 +65,7 @@ impl Selection {
             title: experiment.title.clone(),
             question: experiment.question.clone(),
             subjects: subjects(&chosen, &places),
-            cases: cases.into_iter().map(model).collect(),
+            cases: cases.into_iter().map(|case| self.model(case)).collect(),
             points,
             measure: self.measure.clone(),
             proof: experiment.proof.clone(),
@@ -208,7 +213,7 @@ impl Selection {
 
     fn has(&self, case: &Case) -> bool {
         match self.cases.is_empty() {
-            true => case.default,
+            true => case.default && (!self.few || case.quick.is_some()),
             false => self.cases.contains(&case.name),
         }
     }
@@ -260,13 +265,13 @@ impl Selection {
     /// Whether a further value of a factor, which nobody asked for, leaves a sweep value out.
     fn thins(&self, case: &Case, factors: &[(String, String)], x: u64) -> bool {
         let swept = case.sweep.as_ref().map(|(name, _)| name);
-        if swept.is_none_or(|sweep| self.asked(sweep).is_some()) {
+        if swept.is_none_or(|sweep| self.asked(case, sweep).is_some()) {
             return false;
         }
         let further = |name: &String, value: &String| {
             let factor = case.factors.iter().find(|f| f.name == *name);
             let usual = factor.is_some_and(|f| f.values[0] == *value);
-            !usual && self.asked(name).is_none()
+            !usual && self.asked(case, name).is_none()
         };
         factors.iter().any(|(name, value)| {
             let kept = case.thin.get(name);
@@ -284,12 +289,12 @@ impl Selection {
         let Some((name, values)) = &case.sweep else {
             return Ok(vec![None]);
         };
-        if let Some(asked) = self.asked(name).filter(|a| *a != ["all"]) {
+        if let Some(asked) = self.asked(case, name).filter(|a| *a != ["all"]) {
             return asked_values(name, asked);
         }
         let thinned = |x: &&u64| !self.thins(case, factors, **x);
         let kept: Vec<&u64> = values.iter().filter(thinned).collect();
-        let few = self.few && self.asked(name).is_none();
+        let few = self.few && self.asked(case, name).is_none();
         let ends = |of: &[&u64]| [of.first(), of.last()].map(|x| x.map(|x| **x));
         let wanted = match ends(&values.iter().collect::<Vec<_>>()) {
             ends if kept.iter().any(|x| ends.contains(&Some(**x))) => ends,
@@ -305,7 +310,7 @@ impl Selection {
     fn finds_peak(&self, case: &Case, factors: &[(String, String)], x: u64) -> bool {
         let has_part = |values: &[String]| values.iter().any(|value| value.ends_with('%'));
         let load = case.factors.iter().find(|f| f.name == LOAD);
-        let offered = load.is_some_and(|load| match self.asked(LOAD) {
+        let offered = load.is_some_and(|load| match self.asked(case, LOAD) {
             Some(asked) => asked == ["all"] || asked.iter().any(|value| value.ends_with('%')),
             None => has_part(&load.values),
         });
@@ -323,7 +328,7 @@ impl Selection {
         let mut choices = vec![Vec::new()];
         let here = case.factors.iter().filter(|f| f.targets.contains(&place));
         for Factor { name, values, .. } in here {
-            let chosen = match self.asked(name).filter(|a| *a != ["all"]) {
+            let chosen = match self.asked(case, name).filter(|a| *a != ["all"]) {
                 None => values.clone(),
                 Some(asked) => {
                     if let Some(wrong) = asked.iter().find(|a| !values.contains(a)) {
@@ -353,11 +358,30 @@ impl Selection {
         Ok(choices)
     }
 
-    fn asked(&self, name: &str) -> Option<&[String]> {
-        self.set
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, values)| values.as_slice())
+    fn model(&self, case: &Case) -> lab_model::Case {
+        lab_model::Case {
+            name: case.name.clone(),
+            work: case.work.clone(),
+            unit: case.unit.clone(),
+            sweep: case.sweep.as_ref().map(|(name, _)| name.clone()),
+            check: case.check.clone(),
+            empty: case.empty,
+            cores: case.cores,
+            turn_ns: case
+                .turn_ns
+                .map(|ns| if self.few { ns / QUICKER } else { ns }),
+            latencies: case.latencies,
+            uncompared: !case.compare,
+            metrics: case.metrics.clone(),
+        }
+    }
+
+    /// The values that are asked for of a parameter, or where few are wanted those that the experiment names.
+    fn asked<'s>(&'s self, case: &'s Case, name: &str) -> Option<&'s [String]> {
+        let set = self.set.iter().find(|(key, _)| key == name);
+        let few = case.quick.as_ref().filter(|_| self.few);
+        let quick = few.and_then(|quick| quick.get(name));
+        set.map(|(_, values)| values).or(quick).map(Vec::as_slice)
     }
 }
 
@@ -403,22 +427,6 @@ fn point(case: &Case, index: usize, factors: &[(String, String)], x: Option<u64>
         x: x.map(|x| x as f64),
         writes: writes.unwrap_or_default(),
         ..Point::default()
-    }
-}
-
-fn model(case: &Case) -> lab_model::Case {
-    lab_model::Case {
-        name: case.name.clone(),
-        work: case.work.clone(),
-        unit: case.unit.clone(),
-        sweep: case.sweep.as_ref().map(|(name, _)| name.clone()),
-        check: case.check.clone(),
-        empty: case.empty,
-        cores: case.cores,
-        turn_ns: case.turn_ns,
-        latencies: case.latencies,
-        uncompared: !case.compare,
-        metrics: case.metrics.clone(),
     }
 }
 

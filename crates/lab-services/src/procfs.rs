@@ -115,6 +115,13 @@ pub fn tasks(pid: Pid) -> Vec<Pid> {
     numbered(&format!("/proc/{pid}/task"))
 }
 
+/// CPU time of a thread of a process, ns; 0 if it is gone, or the kernel does not tell.
+pub fn ran_ns(pid: Pid, task: Pid) -> u64 {
+    let told = fs::read_to_string(format!("/proc/{pid}/task/{task}/schedstat")).unwrap_or_default();
+    let first = told.split_whitespace().next();
+    first.and_then(|ns| ns.parse().ok()).unwrap_or(0)
+}
+
 /// The name of its program, or of what the kernel does in it; empty: it is gone.
 pub fn name(pid: Pid) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default()

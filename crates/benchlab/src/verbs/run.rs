@@ -17,6 +17,10 @@ use lab_store::RunWriter;
 use std::process::ExitCode;
 use std::time::Duration;
 
+/// Blocks of a quick run. Intervals of up to five take blocks to scatter normally, and decide more than those of six to
+/// ten, which take nothing for granted; those of three or four are several times as wide.
+const QUICK_BLOCKS: u32 = 5;
+
 /// Measures an experiment.
 pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let project = project(cli)?;
@@ -185,18 +189,19 @@ fn selection(args: &RunArgs) -> Result<Selection, Exit> {
 
 /// The time that was asked for; else what is usual for so many targets, unless the blocks are counted.
 fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
-    let usual = Duration::from_secs(if args.quick { 30 } else { 300 });
+    let usual = Duration::from_secs(300) * targets.max(1) as u32;
     let budget = match (args.budget, args.blocks) {
         (Some(budget), _) => budget.0,
-        (None, Some(_)) => None,
-        (None, None) => Some(usual * targets.max(1) as u32),
+        (None, None) if !args.quick => Some(usual),
+        (None, _) => None,
     };
     budget.map(|b| b.as_nanos() as u64)
 }
 
-/// A block's length, unless its pairs are counted: so that the usual time has room for ten of them.
+/// A block's length, unless its pairs are counted: so that the usual time has room for ten of them, or for those of a
+/// quick run.
 fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
-    let seconds = if args.quick { 3 } else { 8 };
+    let seconds = if args.quick { 4 } else { 8 };
     let usual = Duration::from_secs(seconds) * targets.max(1) as u32;
     args.pairs.is_none().then_some(usual.as_nanos() as u64)
 }
@@ -217,10 +222,17 @@ fn measure_servers(args: &RunArgs, turn_ns: u64) -> Measure {
 }
 
 fn measure(args: &RunArgs) -> Measure {
+    let most_blocks = if args.quick && args.budget.is_none() {
+        QUICK_BLOCKS
+    } else {
+        80
+    };
     Measure {
         pairs: args.pairs.unwrap_or(if args.quick { 8 } else { 40 }),
+        // What a block's own turns say of chance needs two.
+        least_pairs: if args.quick { 2 } else { 1 },
         turn_ns: 1_000_000,
-        max_blocks: args.blocks.unwrap_or(80),
+        max_blocks: args.blocks.unwrap_or(most_blocks),
         looks: measuring::looks(args.blocks),
         alpha: measuring::ALPHA,
         margin: args.margin,

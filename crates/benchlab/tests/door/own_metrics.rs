@@ -148,3 +148,26 @@ fn names_that_cannot_be() {
         .expect(2)
         .says(&["there is no [[metric]] `lots`", "did you mean `lost`?"]);
 }
+
+/// Two threads that wake on one core would run one after the other; a thread alone is free.
+#[test]
+fn threads_that_work_at_once_have_a_core_each() {
+    let head = HEAD
+        .replace("\"lost\", \"swaps\"", "\"own_cores\"")
+        .replace("\"lost\"", "\"own_cores\"")
+        .replace("\"%\"", "\"count\"");
+    let project = Project::with_text(&(head + &subject("honest", &["at_once.py"])));
+    project.run_blocks("2", "4", &[]).expect(0);
+    let run = project.load();
+    assert_failures(&run, &[]);
+    let told = |threads: usize| -> Vec<f64> {
+        let readings = run.complete_blocks().flat_map(|block| &block.readings);
+        let here = readings.filter(|r| r.point == threads - 1);
+        here.map(|r| r.value).collect()
+    };
+    // Another program may keep a thread from working in a batch.
+    let mostly = |told: &[f64]| told.iter().sum::<f64>() * 2.0 > told.len() as f64;
+    let cores = std::thread::available_parallelism().unwrap().get();
+    assert!(!mostly(&told(1)), "{:?}", told(1));
+    assert_eq!(mostly(&told(2)), cores >= 2, "{:?}", told(2));
+}

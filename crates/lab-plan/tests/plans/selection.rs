@@ -226,6 +226,58 @@ fn few_points_are_the_ends_of_what_was_not_asked_for() {
     );
 }
 
+/// With a `[quick]` table of these lines.
+fn with_quick(lines: &str) -> String {
+    EXPERIMENT.replace("[selection]", &format!("[quick]\n{lines}\n\n[selection]"))
+}
+
+fn few_of(experiment: &str, selection: Selection) -> Result<Vec<String>, PlanError> {
+    let few = Selection {
+        few: true,
+        ..selection
+    };
+    let plan = plan_of(experiment, &few)?;
+    Ok((0..plan.points.len()).map(|p| plan.label(p)).collect())
+}
+
+#[test]
+fn an_experiment_names_its_few_points_and_the_reader_goes_before_it() {
+    let quick = with_quick("swept = { n = [10], how = [\"usual\", \"third\"] }\nplain = {}");
+    let named = ["swept n=10 how=usual", "swept n=10 how=third", "plain"];
+    assert_eq!(few_of(&quick, all()).unwrap(), named);
+    let asked = Selection {
+        cases: words(&["swept", "written"]),
+        set: vec![set("how", &["other"])],
+        ..all()
+    };
+    let wanted = [
+        "swept n=10 how=other",
+        "written rows_tx=1",
+        "written rows_tx=10",
+    ];
+    assert_eq!(few_of(&quick, asked).unwrap(), wanted);
+    let all_points = plan_of(&quick, &all()).unwrap().points.len();
+    assert_eq!(all_points, plan(&all()).unwrap().points.len());
+}
+
+#[test]
+fn a_wrong_name_among_the_few_points_is_named_with_its_neighbour() {
+    for (lines, wanted) in [
+        ("swapt = {}", "there is no case `swapt`"),
+        ("swept = { m = [1] }", "case `swept` has no `m`"),
+        ("swept = { n = [7] }", "7 is not a value of `n`"),
+        (
+            "swept = { how = [\"othr\"] }",
+            "othr is not a value of `how`",
+        ),
+        ("swept = { how = [] }", "`how` needs a value"),
+    ] {
+        let error = few_of(&with_quick(lines), all()).unwrap_err().to_string();
+        assert!(error.contains(wanted), "{error}");
+        assert!(error.contains("experiment.toml:"), "{error}");
+    }
+}
+
 #[test]
 fn what_an_operation_writes_follows_the_sweep() {
     let plan = plan(&Selection {
