@@ -39,6 +39,8 @@ pub enum Verb {
     Load(Box<LoadArgs>),
     /// Say where memory and cache misses go, before and after a change: with Valgrind, or of its files
     Profile(Box<ProfileArgs>),
+    /// Say why one subject is faster than another: count what an operation of each asks of the system
+    Explain(Box<ExplainArgs>),
     /// Build the subjects, measure nothing
     Build(BuildArgs),
     /// Go on with a run that was stopped or killed
@@ -465,6 +467,75 @@ pub struct ProfileArgs {
     /// ~/.local/share/benchlab/runs]
     #[arg(long, value_name = "DIR")]
     pub runs: Option<PathBuf>,
+}
+
+/// `benchlab explain`
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  benchlab explain sql --targets postgresql --cases insert_tx --set rows_tx=1 --subjects c,java\n  \
+                        benchlab explain sql --targets sqlite --cases select_1 --subjects c,rust --full\n  \
+                        benchlab explain runs/MONDAY.lab --cases connect\n\nEach subject is run once more, outside of all measuring: without a tracer, and under strace."
+)]
+pub struct ExplainArgs {
+    /// The experiment: a folder under experiments/; or a run file, whose subjects and cases are taken
+    #[arg(value_name = "EXPERIMENT|RUN")]
+    pub of: String,
+    /// Only these subjects, or named selections of them
+    #[arg(long, short, value_delimiter = ',', value_name = "NAME,…")]
+    pub subjects: Vec<String>,
+    /// Only these cases
+    #[arg(
+        long,
+        short,
+        visible_alias = "case",
+        value_delimiter = ',',
+        value_name = "NAME,…"
+    )]
+    pub cases: Vec<String>,
+    /// Only these targets, such as sqlite
+    #[arg(long, short, value_delimiter = ',', value_name = "NAME,…", value_parser = kind)]
+    pub targets: Vec<Kind>,
+    /// Values for a sweep or a factor; `all` for all of them [default: of a sweep its first and its last]
+    #[arg(long, value_name = "NAME=VALUE,…")]
+    pub set: Vec<String>,
+    /// The subject that the others are compared with [default: the experiment's]
+    #[arg(long, short, value_name = "NAME")]
+    pub baseline: Option<String>,
+    /// Operations of the smaller batch; the greater one has twice as many [default: as many as take about
+    /// 50 ms, 2 to 200]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub operations: Option<u64>,
+    /// Seed of the inputs [default: a new one, or the run's]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// A subject that takes longer for one reply has failed
+    #[arg(long, default_value = "60s", value_name = "TIME", value_parser = time)]
+    pub time_limit: Duration,
+    /// Where the databases live [default: in memory]
+    #[arg(long, value_name = "DIR")]
+    pub scratch: Option<PathBuf>,
+    /// Use your own server, in a schema of its own that is removed afterwards: postgresql=URL or
+    /// mariadb=URL
+    #[arg(long, value_name = "KIND=URL", value_parser = service)]
+    pub service: Vec<(Kind, String)>,
+    /// Start a private server with this setting in place of its default
+    #[arg(long, value_name = "KIND.NAME=VALUE", value_parser = service_set)]
+    pub service_set: Vec<(Kind, String, String)>,
+    /// Install what is missing, strace included (Debian packages, by apt-get)
+    #[arg(long)]
+    pub install: bool,
+    /// The form
+    #[arg(long, short, default_value = "terminal", value_parser = formats(&Format::ALL))]
+    pub format: Format,
+    /// Where to: a file, or a folder for svg [default: standard output]
+    #[arg(long, short, value_name = "PATH")]
+    pub output: Option<PathBuf>,
+    /// In a terminal, all tables and warnings, not the answer alone
+    #[arg(long)]
+    pub full: bool,
+    /// Colours
+    #[arg(long, default_value = "auto", value_name = "WHEN")]
+    pub color: Color,
 }
 
 /// `benchlab build`

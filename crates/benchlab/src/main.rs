@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Verb::Compare(args) => verbs::compare::compare(&cli, args),
         Verb::Load(args) => verbs::load::load(&cli, args),
         Verb::Profile(args) => verbs::profile::profile(&cli, args),
+        Verb::Explain(args) => verbs::explain::explain(&cli, args),
         Verb::Build(args) => verbs::build::build(&cli, args),
         Verb::Resume(args) => verbs::resume::resume(&cli, args),
         Verb::Report(args) => verbs::report::report(args),

@@ -297,7 +297,11 @@ impl<'a> BatchWorkload<'a> {
 }
 
 /// The plan's targets: files, and the servers that were started for it.
-fn targets(plan: &Plan, scratch: &Scratch, servers: Servers) -> Result<Vec<Target>, BenchError> {
+pub fn targets(
+    plan: &Plan,
+    scratch: &Scratch,
+    servers: Servers,
+) -> Result<Vec<Target>, BenchError> {
     let mut servers: HashMap<TargetId, Server> = servers.0.into_iter().collect();
     let target = |(id, target): (TargetId, &lab_model::Target)| match servers.remove(&id) {
         Some(server) => Ok(Target::Server(Rc::new(server))),

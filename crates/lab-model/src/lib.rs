@@ -3,6 +3,7 @@
 //!
 //! Times are in nanoseconds, sizes in bytes; the name of a field ends with its unit.
 
+mod counted;
 pub mod host;
 pub mod load;
 pub mod metric;
@@ -13,6 +14,7 @@ pub mod run;
 pub mod sample;
 pub mod serving;
 
+pub use counted::{Counted, CountedFigure, Message};
 pub use host::{Disturbance, Host};
 pub use load::{Arrivals, Counts, ErrorKind, Load, PlannedRequest, Protocol, Slice, Stage};
 pub use metric::{Direction, Metric, SIZES, Unit, grouped};

@@ -250,6 +250,18 @@ known! {
     /// Involuntary context switches.
     INVOLUNTARY_SWITCHES =
         Metric::count("involuntary_switches", "involuntary switches", "switches");
+    /// Sends that were followed by a receipt on the same socket.
+    ROUND_TRIPS = Metric::count("round_trips", "round trips", "round trips");
+    /// Bytes sent on sockets.
+    SENT_BYTES =
+        Metric::new("sent_bytes", "sent", Unit::Bytes, Direction::Neither);
+    /// Bytes received on sockets.
+    RECEIVED_BYTES =
+        Metric::new("received_bytes", "received", Unit::Bytes, Direction::Neither);
+    /// System calls of all kinds.
+    SYSTEM_CALLS = Metric::count("system_calls", "system calls", "system calls");
+    /// Calls of futex(2) that wait.
+    FUTEX_WAITS = Metric::count("futex_waits", "futex waits", "futex waits");
 }
 
 /// Units of a size that a reader may give, in bytes.

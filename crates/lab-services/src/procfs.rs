@@ -23,18 +23,25 @@ pub struct Usage {
     pub voluntary_switches: u64,
     /// Involuntary context switches of all threads that live.
     pub involuntary_switches: u64,
+    /// Page faults of all threads without reading from a disk.
+    pub minor_faults: u64,
+    /// Page faults of all threads with reading from a disk.
+    pub major_faults: u64,
 }
 
 /// Reads it. Error: the process is gone.
 pub fn usage(pid: Pid) -> io::Result<Usage> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
-    let (user_ns, sys_ns) = times(&fs::read_to_string(format!("/proc/{pid}/stat"))?);
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let (user_ns, sys_ns) = times(&stat);
     let mut usage = Usage {
         rss_bytes: field(&status, "VmRSS") * 1024,
         peak_rss_bytes: field(&status, "VmHWM") * 1024,
         threads: field(&status, "Threads") as u32,
         user_ns,
         sys_ns,
+        minor_faults: sum(&stat, 7..=7),
+        major_faults: sum(&stat, 9..=9),
         ..Usage::default()
     };
     for task in fs::read_dir(format!("/proc/{pid}/task"))? {

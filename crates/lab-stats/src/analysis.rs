@@ -110,4 +110,7 @@ pub struct Refusal {
     pub point: Option<PointId>,
     /// In a sentence, with the differing setting or the failure named.
     pub why: String,
+    /// The baseline failed: nothing is known against the subject.
+    #[serde(skip)]
+    pub without_baseline: bool,
 }

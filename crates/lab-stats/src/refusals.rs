@@ -54,6 +54,7 @@ fn failures(run: &Run, plan: &Plan) -> Vec<Refusal> {
         subject: f.subject,
         point: f.point,
         why: format!("failed ({}): {}", f.kind, f.message),
+        without_baseline: false,
     };
     run.failures.iter().filter(known).map(refusal).collect()
 }
@@ -71,6 +72,7 @@ fn without_baseline(run: &Run, plan: &Plan) -> Vec<Refusal> {
             subject,
             point: Some(point),
             why: format!("there is nothing to compare it with: the baseline {name} failed"),
+            without_baseline: true,
         })
         .collect()
 }
@@ -84,6 +86,7 @@ fn different_settings(run: &Run, plan: &Plan) -> Vec<Refusal> {
             subject: difference.subject,
             point: Some(difference.point),
             why: format!("not the same settings: {}", difference.sentence(plan)),
+            without_baseline: false,
         })
         .collect()
 }

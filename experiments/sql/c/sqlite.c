@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * SQL on SQLite with nothing in between: the C API, called directly. It shows what the library
- * itself costs, so the other languages are read against it. */
+ * itself costs, so the other languages are read against it. With the argument `nomutex` connections have
+ * no mutex, which is faster, and permissible where no two threads use one connection at once. */
 #include "lab_kit.h"
 #include "lab_workers.h"
 #include "question.h"
@@ -390,8 +391,14 @@ static bool connections_perform(lab *lab, void *data, uint64_t operations, lab_w
     return stopped == NULL || failed(lab, stopped);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    bool nomutex = argc == 2 && strcmp(argv[1], "nomutex") == 0;
+    if (argc > 1 && !nomutex) {
+        fprintf(stderr, "usage: %s [nomutex]\n", argv[0]);
+        return 2;
+    }
+    threading_flags = nomutex ? SQLITE_OPEN_NOMUTEX : 0;
     static const lab_case cases[] = {
         {"connect", connect_open, connect_perform, finish},
         {"select_1", select_1_open, select_1_perform, finish},
@@ -408,5 +415,5 @@ int main(void)
     static sql sql;
     char library[40];
     snprintf(library, sizeof library, "SQLite %s", sqlite3_libversion());
-    return lab_main("c", library, cases, sizeof cases / sizeof *cases, &sql);
+    return lab_main(nomutex ? "c-nomutex" : "c", library, cases, sizeof cases / sizeof *cases, &sql);
 }

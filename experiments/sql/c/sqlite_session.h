@@ -19,6 +19,9 @@ typedef struct session {
     const inputs *inputs;
 } session;
 
+/* Flags of every connection, besides that it reads and writes. */
+static int threading_flags = 0;
+
 static inline bool failed(lab *lab, const session *session)
 {
     return lab_fail(lab, LAB_FAILED, "%s", sqlite3_errmsg(session->db));
@@ -26,7 +29,7 @@ static inline bool failed(lab *lab, const session *session)
 
 static inline bool connect(session *session, const char *path)
 {
-    return sqlite3_open_v2(path, &session->db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK;
+    return sqlite3_open_v2(path, &session->db, SQLITE_OPEN_READWRITE | threading_flags, NULL) == SQLITE_OK;
 }
 
 static inline bool disconnect(session *session)
@@ -79,6 +82,14 @@ static inline bool read_setting(lab *lab, const session *session, const char *ke
     return found;
 }
 
+/* The threading mode that the connection really has: without a mutex of its own it is not serialized. */
+static inline const char *threading_mode(const session *session)
+{
+    if (!sqlite3_threadsafe())
+        return "single-thread";
+    return sqlite3_db_mutex(session->db) == NULL ? "multi-thread" : "serialized";
+}
+
 static inline bool read_settings(lab *lab, const session *session)
 {
     static const char *const pragmas[] = {
@@ -92,6 +103,7 @@ static inline bool read_settings(lab *lab, const session *session)
         if (!read_setting(lab, session, pragmas[i], query))
             return false;
     }
+    lab_setting(lab, "threading", threading_mode(session));
     lab_setting(lab, "autocommit", sqlite3_get_autocommit(session->db) ? "1" : "0");
     return true;
 }

@@ -4,6 +4,7 @@
 pub mod build;
 pub mod compare;
 pub mod doctor;
+pub mod explain;
 pub mod forecast;
 pub mod generate;
 pub mod history;

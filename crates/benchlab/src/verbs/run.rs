@@ -154,9 +154,9 @@ fn with_scratch(mut host: Host, scratch: &Scratch) -> Host {
     host
 }
 
-fn selection(args: &RunArgs) -> Result<Selection, Exit> {
-    let mut set = Vec::new();
-    for word in &args.set {
+/// `limit=1,100` and the like, as they were given with `--set`.
+pub fn set_values(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> {
+    let values = |word: &String| {
         let (name, values) = word
             .split_once('=')
             .filter(|(n, v)| !n.is_empty() && !v.is_empty())
@@ -165,18 +165,20 @@ fn selection(args: &RunArgs) -> Result<Selection, Exit> {
                     "--set {word}: NAME=VALUE,… is wanted, such as --set limit=1,100"
                 ))
             })?;
-        set.push((
-            name.to_owned(),
-            values.split(',').map(str::to_owned).collect(),
-        ));
-    }
+        let values = values.split(',').map(str::to_owned).collect();
+        Ok((name.to_owned(), values))
+    };
+    words.iter().map(values).collect()
+}
+
+fn selection(args: &RunArgs) -> Result<Selection, Exit> {
     Ok(Selection {
         subjects: args.subjects.clone(),
         cases: args.cases.clone(),
         targets: args.targets.clone(),
         service_set: args.service_set.clone(),
         external: args.service.iter().map(|(kind, _)| *kind).collect(),
-        set,
+        set: set_values(&args.set)?,
         baseline: args.baseline.clone(),
         control: !args.no_control,
         few: args.quick,

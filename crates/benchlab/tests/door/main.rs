@@ -4,6 +4,7 @@
 mod bad_input;
 mod builds;
 mod compare;
+mod explain;
 mod faults;
 mod full_disk;
 mod history;

@@ -253,8 +253,13 @@ fn few_blocks(measured: &Measured) -> Option<String> {
 /// Who is not in the answer, or not everywhere.
 fn missing(measured: &Measured) -> Option<String> {
     let failed: BTreeSet<SubjectId> = measured.run.failures.iter().map(|f| f.subject).collect();
-    let refused = measured.refusals().map(|r| r.subject);
-    let refused: BTreeSet<SubjectId> = refused.filter(|s| !failed.contains(s)).collect();
+    let refused = |without_baseline: bool| -> BTreeSet<SubjectId> {
+        let refused = measured.refusals();
+        let refused = refused.filter(|r| r.without_baseline == without_baseline);
+        let refused = refused.map(|r| r.subject);
+        refused.filter(|s| !failed.contains(s)).collect()
+    };
+    let (alone, other_work) = (refused(true), refused(false));
     let names = |all: &BTreeSet<SubjectId>| {
         let names: Vec<String> = all.iter().map(|&s| measured.label(s)).collect();
         list(&names)
@@ -265,11 +270,16 @@ fn missing(measured: &Measured) -> Option<String> {
     };
     let failed = (!failed.is_empty())
         .then(|| format!("Failed{place}, and left out there: {}.", names(&failed)));
-    let refused = (!refused.is_empty()).then(|| {
-        let names = names(&refused);
+    let alone = (!alone.is_empty()).then(|| {
+        let names = names(&alone);
+        format!("Not compared where the baseline failed: {names}.")
+    });
+    let other_work = (!other_work.is_empty()).then(|| {
+        let names = names(&other_work);
         format!("Not compared somewhere, because the work was not the same: {names}.")
     });
-    let text: Vec<String> = failed.into_iter().chain(refused).collect();
+    let text = failed.into_iter().chain(alone).chain(other_work);
+    let text: Vec<String> = text.collect();
     (!text.is_empty()).then(|| text.join(" "))
 }
 

@@ -11,6 +11,7 @@ mod commands;
 mod conditions;
 mod costs;
 mod estimate;
+pub mod explain;
 mod findings;
 pub mod forecast;
 pub mod history;

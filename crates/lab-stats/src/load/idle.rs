@@ -31,6 +31,7 @@ pub fn refusals(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Refusal> {
                     subject,
                     point: Some(point),
                     why,
+                    without_baseline: false,
                 });
             }
         }

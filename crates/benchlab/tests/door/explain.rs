@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab explain`: known system calls are counted, their differences told, and nothing is left behind.
+
+use crate::project::{Project, subject};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const HEAD: &str = r#"
+[experiment]
+title = "Talk"
+question = "Who talks most?"
+baseline = "terse"
+
+[[case]]
+name = "talk"
+work = "messages over sockets"
+unit = "operation"
+"#;
+
+fn project(others: &[String]) -> Project {
+    let terse = subject("terse", &["chatty.py", "1"]);
+    Project::with_text(&(HEAD.to_owned() + &terse + &others.concat()))
+}
+
+fn middle(document: &Value, subject: &str, metric: &str) -> f64 {
+    let rows = document["rows"].as_array().expect("rows");
+    let row = rows
+        .iter()
+        .find(|row| row["subject"] == subject && row["metric"]["id"] == metric);
+    let row = row.unwrap_or_else(|| panic!("{subject} has no {metric}"));
+    row["value"]["value"].as_f64().expect("a number")
+}
+
+#[test]
+fn known_calls_and_round_trips_are_counted_per_operation() {
+    let project = project(&[subject("verbose", &["chatty.py", "2"])]);
+    let words = ["explain", "t", "--operations", "10", "--format", "json"];
+    let ended = project.call(&words);
+    let document: Value = serde_json::from_str(&ended.expect(0).stdout).expect("JSON");
+    // Both ends of the socket pair are the subject's: each exchange is a round trip of either.
+    for (name, exchanges) in [("terse", 1.0), ("verbose", 2.0)] {
+        let value = |metric: &str| middle(&document, name, metric);
+        assert_eq!(value("call_getppid"), 3.0, "{name}");
+        assert_eq!(value("call_sendto"), 2.0 * exchanges, "{name}");
+        assert_eq!(value("call_recvfrom"), 2.0 * exchanges, "{name}");
+        assert_eq!(value("round_trips"), 2.0 * exchanges, "{name}");
+        assert_eq!(value("sent_bytes"), 8.0 * exchanges, "{name}");
+        assert_eq!(value("received_bytes"), 8.0 * exchanges, "{name}");
+    }
+    let answer = project.call(&words[..4]);
+    let answer = &answer.expect(0).stdout;
+    let told = "verbose: 4 round trips per operation, terse: 2.";
+    assert!(answer.contains(told), "{answer}");
+}
+
+#[test]
+fn without_a_tracer_the_document_says_what_is_not_available() {
+    let project = project(&[]);
+    let mut command = project.command(&["explain", "t", "--operations", "2", "--full"]);
+    let output = command
+        .env("PATH", project.path())
+        .output()
+        .expect("benchlab");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{output:?}");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    assert!(
+        text.contains(
+            "Not available for terse: system calls and round trips. strace is not installed"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn ctrl_c_leaves_neither_subject_nor_tracer_behind() {
+    let project = project(&[subject("hanging", &["chatty.py", "1", "hang"])]);
+    let mut lab = project.start(&["explain", "t", "--subjects", "hanging", "--operations", "2"]);
+    let note = project.join("hanging");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !note.exists() {
+        assert!(Instant::now() < deadline, "it was never traced");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    kill(Pid::from_raw(lab.id() as i32), Signal::SIGINT).expect("the lab runs");
+    assert_eq!(lab.wait().expect("the lab ends").code(), Some(130));
+    let pids = std::fs::read_to_string(note).expect("a note");
+    for pid in pids.split(' ') {
+        let gone = || !Path::new("/proc").join(pid).join("exe").exists();
+        while !gone() {
+            assert!(Instant::now() < deadline, "process {pid} is left behind");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_explained_is_refused() {
+    let project = project(&[]);
+    let wrong = |words: &[&str], why: &str| {
+        let ended = project.call(words);
+        assert!(ended.expect(2).stderr.contains(why), "{ended:?}");
+    };
+    wrong(
+        &["explain", "t", "--cases", "tlak"],
+        "`t` has no case `tlak`",
+    );
+    wrong(
+        &["explain", "t", "--subjects", "tacit"],
+        "has no subject `tacit`",
+    );
+    wrong(&["explain", "gone.lab"], "gone.lab");
+}
+
+#[test]
+fn nobody_is_blamed_where_the_baseline_failed() {
+    let broken = HEAD.replace("\"terse\"", "\"broken\"");
+    let others = ["terse", "second"].map(|name| subject(name, &["chatty.py", "1"]));
+    let failing = subject("broken", &["chatty.py", "no-number"]);
+    let project = Project::with_text(&(broken + &failing + &others.concat()));
+    let ended = project.run(&[]);
+    let text: Vec<&str> = ended.stdout.split_whitespace().collect();
+    let text = text.join(" ");
+    assert!(
+        text.contains("Not compared where the baseline failed: second and terse.")
+            || text.contains("Not compared where the baseline failed: terse and second."),
+        "{ended:?}"
+    );
+    assert!(!text.contains("the work was not the same"), "{text}");
+}

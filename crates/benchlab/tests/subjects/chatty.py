@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A subject whose system calls are known: an operation exchanges so many messages over a socket pair, both
+ends of which it holds, and calls getppid(2) three times. With a third word `hang` it hangs once it is traced,
+and notes who it and its tracer are. Spoken by hand, so that nothing else is called.
+"""
+
+import os
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+
+EXCHANGES = int(sys.argv[1])
+HANGS = sys.argv[2:] == ["hang"]
+
+
+def say(line: str) -> None:
+    print(line, flush=True)
+
+
+def tracer() -> str:
+    status = Path("/proc/self/status").read_text().splitlines()
+    return next(line.split()[1] for line in status if line.startswith("TracerPid"))
+
+
+def operate(near: socket.socket, far: socket.socket) -> None:
+    for _ in range(EXCHANGES):
+        near.send(b"abc")
+        far.recv(99)
+        far.send(b"hello")
+        near.recv(99)
+    for _ in range(3):
+        os.getppid()
+
+
+NEAR, FAR = socket.socketpair()
+say(f"@lab hello protocol=1 subject=chatty thread={threading.get_native_id()} runtime=none library=none")
+for line in sys.stdin:
+    verb, *words = line.split()
+    count = dict(word.split("=", 1) for word in words).get("operations", "1")
+    work = f"operations={count} units={count} check={count}"
+    if verb == "run":
+        if HANGS and tracer() != "0":
+            Path("draft").write_text(f"{os.getpid()} {tracer()}")
+            Path("draft").rename("hanging")
+            time.sleep(1000)
+        start = time.monotonic_ns()
+        for _ in range(int(count)):
+            operate(NEAR, FAR)
+        say(f"@lab ran start={start} end={time.monotonic_ns()} {work}")
+    elif verb == "quit":
+        break
+    else:
+        say({"open": "@lab opened", "verify": f"@lab verified {work}", "close": "@lab closed"}[verb])

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What `strace -f -y` writes: the system calls of each batch that a subject of the protocol did.
+
+use lab_model::Message;
+use std::collections::{BTreeMap, HashSet};
+use std::io::{self, BufRead};
+use thiserror::Error;
+
+/// Calls that send on a socket; the result is the number of bytes, but for `sendmmsg`.
+const SENDS: [&str; 7] = [
+    "write", "writev", "send", "sendto", "sendmsg", "sendmmsg", "sendfile",
+];
+
+/// Calls that receive from a socket; the result is the number of bytes, but for `recvmmsg`.
+const RECEIVES: [&str; 7] = [
+    "read", "readv", "recv", "recvfrom", "recvmsg", "recvmmsg", "splice",
+];
+
+/// The longest line, in bytes; strings are cut off by strace long before.
+const MAX_LINE: u64 = 1 << 20;
+
+/// Messages that are kept of a batch.
+const KEPT_MESSAGES: usize = 64;
+
+/// Why a trace cannot be used.
+#[derive(Debug, Error)]
+pub enum TraceError {
+    /// It cannot be read.
+    #[error("the trace cannot be read: {0}")]
+    Io(#[from] io::Error),
+    /// A line is not of strace's form.
+    #[error("line {0} of the trace is not of strace's form: {1}")]
+    Malformed(u64, &'static str),
+    /// It ends before the last batch does.
+    #[error("the trace ends in the middle of a batch")]
+    Truncated,
+}
+
+/// What a subject asked of the system in one batch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    /// How often each system call was made.
+    pub kinds: BTreeMap<String, u64>,
+    /// Sends that were followed by a receipt on the same socket.
+    pub round_trips: u64,
+    /// Bytes sent on sockets.
+    pub sent_bytes: u64,
+    /// Bytes received on sockets.
+    pub received_bytes: u64,
+    /// Calls of futex(2) that wait.
+    pub futex_waits: u64,
+    /// The first messages on sockets, in order.
+    pub messages: Vec<Message>,
+    asked: HashSet<u64>,
+}
+
+/// The calls of every batch in a trace, in order. A batch lasts from the receipt of the command `run` to
+/// the reply `ran`, neither included.
+pub fn read_trace(mut trace: impl BufRead) -> Result<Vec<Calls>, TraceError> {
+    let mut reader = Reader::default();
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let length = io::Read::take(&mut trace, MAX_LINE).read_until(b'\n', &mut line)?;
+        if length == 0 {
+            break;
+        }
+        let Some(whole) = line.strip_suffix(b"\n") else {
+            let too_long = length as u64 == MAX_LINE;
+            return Err(match too_long {
+                true => TraceError::Malformed(number, "it is too long"),
+                false => TraceError::Truncated,
+            });
+        };
+        let text = String::from_utf8_lossy(whole);
+        let read = reader.line(&text);
+        read.map_err(|why| TraceError::Malformed(number, why))?;
+    }
+    match reader.open {
+        None => Ok(reader.batches),
+        Some(_) => Err(TraceError::Truncated),
+    }
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Reader {
+    batches: Vec<Calls>,
+    /// The batch that is under way.
+    open: Option<Calls>,
+    /// Of each thread, the beginning of a call that another thread's line interrupted.
+    begun: BTreeMap<u32, String>,
+}
+
+impl Reader {
+    fn line(&mut self, text: &str) -> Result<(), &'static str> {
+        let (thread, rest) = text.split_once(' ').ok_or("it has no call")?;
+        let thread: u32 = thread.parse().map_err(|_| "it has no thread")?;
+        let rest = rest.trim_start();
+        if rest.starts_with("+++ ") || rest.starts_with("--- ") {
+            return Ok(());
+        }
+        if let Some(resumed) = rest.strip_prefix("<... ") {
+            // A call that was under way when strace came, or that another thread's execve ended.
+            let Some(begun) = self.begun.remove(&thread) else {
+                return Ok(());
+            };
+            let (_, end) = resumed
+                .split_once(" resumed>")
+                .ok_or("it resumes no call")?;
+            return self.ended(&format!("{begun}{end}"));
+        }
+        if let Some(begun) = rest.strip_suffix("<unfinished ...>") {
+            self.began(begun)?;
+            self.begun.insert(thread, begun.to_owned());
+            return Ok(());
+        }
+        self.began(rest)?;
+        self.ended(rest)
+    }
+
+    /// A call is entered.
+    fn began(&mut self, call: &str) -> Result<(), &'static str> {
+        let (name, arguments) = split(call)?;
+        if SENDS.contains(&name) && string(arguments).starts_with("@lab ran ") {
+            self.batches.extend(self.open.take());
+        }
+        if let Some(batch) = &mut self.open {
+            *batch.kinds.entry(name.to_owned()).or_default() += 1;
+            batch.futex_waits += u64::from(name == "futex" && arguments.contains(" FUTEX_WAIT"));
+        }
+        Ok(())
+    }
+
+    /// A call has returned.
+    fn ended(&mut self, call: &str) -> Result<(), &'static str> {
+        let (name, arguments) = split(call)?;
+        let (_, result) = call.rsplit_once(" = ").ok_or("it has no result")?;
+        let digits = result.split(|c: char| !c.is_ascii_digit()).next();
+        // -1, `?` and addresses are no numbers of bytes.
+        let bytes = digits.and_then(|d| d.parse::<u64>().ok()).unwrap_or(0);
+        let is_command = RECEIVES.contains(&name) && bytes > 0 && arguments.starts_with('0');
+        if is_command && string(arguments).starts_with("run operations=") {
+            // The reply that would have ended the batch before was an error.
+            self.open = Some(Calls::default());
+            return Ok(());
+        }
+        if let (Some(batch), Some(socket)) = (&mut self.open, socket(arguments)) {
+            batch.transfer(name, socket, bytes, arguments);
+        }
+        Ok(())
+    }
+}
+
+impl Calls {
+    fn transfer(&mut self, name: &str, socket: u64, bytes: u64, arguments: &str) {
+        let sent = SENDS.contains(&name);
+        // What is peeked at is received later.
+        let received = RECEIVES.contains(&name) && !arguments.contains("MSG_PEEK");
+        if bytes == 0 || !(sent || received) {
+            return;
+        }
+        if sent {
+            self.asked.insert(socket);
+            self.sent_bytes += bytes;
+        } else {
+            self.received_bytes += bytes;
+            self.round_trips += u64::from(self.asked.remove(&socket));
+        }
+        if self.messages.len() < KEPT_MESSAGES {
+            self.messages.push(Message {
+                sent,
+                bytes,
+                begins: string(arguments).to_owned(),
+            });
+        }
+    }
+}
+
+/// A call's name, and what is behind its parenthesis.
+fn split(call: &str) -> Result<(&str, &str), &'static str> {
+    let (name, arguments) = call.split_once('(').ok_or("it has no parenthesis")?;
+    let named = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    match !name.is_empty() && name.bytes().all(named) {
+        true => Ok((name, arguments)),
+        false => Err("it names no call"),
+    }
+}
+
+/// The inode of the socket that a call's first argument is: `5<socket:[123]>`.
+fn socket(arguments: &str) -> Option<u64> {
+    let (descriptor, rest) = arguments.split_once("<socket:[")?;
+    let is_first = descriptor.bytes().all(|b| b.is_ascii_digit());
+    let inode = rest.split_once("]>")?.0;
+    is_first.then(|| inode.parse().ok()).flatten()
+}
+
+/// The first string among the arguments, as strace writes it, without its quotes.
+fn string(arguments: &str) -> &str {
+    let Some((_, text)) = arguments.split_once('"') else {
+        return "";
+    };
+    let mut escaped = false;
+    let end = text.find(|c| {
+        let ends = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        ends
+    });
+    &text[..end.unwrap_or(text.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const BEGIN: &str = "7 read(0<pipe:[1]>, \"run operations=2\\n\", 4096) = 17\n";
+    const END: &str = "7 write(3<pipe:[2]>, \"@lab ran start=1\", 16) = 16\n";
+
+    fn one(body: &str) -> Calls {
+        let text = format!("{BEGIN}{body}{END}");
+        let mut batches = read_trace(text.as_bytes()).expect("a trace");
+        assert_eq!(batches.len(), 1);
+        batches.remove(0)
+    }
+
+    #[test]
+    fn only_what_lies_within_a_batch_is_counted() {
+        let text = format!("7 close(5) = 0\n{BEGIN}7 close(6) = 0\n{END}7 close(7) = 0\n");
+        let batches = read_trace(text.as_bytes()).expect("a trace");
+        let kinds: Vec<_> = batches[0].kinds.iter().collect();
+        assert_eq!(kinds, [(&"close".to_owned(), &1)]);
+    }
+
+    #[test]
+    fn a_round_trip_is_a_send_and_a_receipt_on_the_same_socket() {
+        let calls = one(
+            "7 sendto(5<socket:[9]>, \"ab\\\"(= 9\"..., 8, 0, NULL, 0) = 8\n\
+             7 sendto(5<socket:[9]>, \"c\", 1, 0, NULL, 0) = 1\n\
+             7 recvfrom(5<socket:[9]>, 0x1, 99, 0, NULL, NULL) = -1 EAGAIN (Resource temporarily unavailable)\n\
+             7 write(6<socket:[8]>, \"x\", 1)    = 1\n\
+             7 read(5<socket:[9]>, \"r\", 99)  = 20\n\
+             7 read(5<socket:[9]>, \"s\", 99) = 4\n\
+             7 read(6</tmp/socket:[9]>, \"s\", 99) = 4\n",
+        );
+        assert_eq!(calls.round_trips, 1);
+        assert_eq!((calls.sent_bytes, calls.received_bytes), (10, 24));
+        assert_eq!(calls.messages.len(), 5);
+        assert_eq!(calls.messages[0].begins, "ab\\\"(= 9");
+    }
+
+    #[test]
+    fn interrupted_calls_of_several_threads_are_put_together() {
+        let calls = one(
+            "7 futex(0x1, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>\n\
+             8 write(5<socket:[9]>, \"abc\", 3 <unfinished ...>\n\
+             7 <... futex resumed>) = 0\n\
+             9 <... poll resumed>) = 0\n\
+             8 <... write resumed>) = 3\n\
+             8 --- SIGURG {si_signo=SIGURG} ---\n\
+             8 read(5<socket:[9]>,  <unfinished ...>\n\
+             7 futex(0x1, FUTEX_WAKE_PRIVATE, 1) = 1\n\
+             8 <... read resumed>\"xy\", 99) = 2\n\
+             8 +++ exited with 0 +++\n",
+        );
+        assert_eq!((calls.round_trips, calls.futex_waits), (1, 1));
+        assert_eq!((calls.sent_bytes, calls.received_bytes), (3, 2));
+        assert_eq!(calls.kinds["futex"], 2);
+        assert_eq!(calls.kinds["read"], 1);
+    }
+
+    #[test]
+    fn a_reply_that_is_interrupted_ends_its_batch() {
+        let text = format!(
+            "{BEGIN}7 write(1<pipe:[2]>, \"@lab ran start=1\", 16 <unfinished ...>\n\
+             8 close(4) = 0\n7 <... write resumed>) = 16\n"
+        );
+        let batches = read_trace(text.as_bytes()).expect("a trace");
+        assert!(batches[0].kinds.is_empty());
+    }
+
+    #[test]
+    fn a_trace_that_ends_too_early_is_refused() {
+        let whole = format!("{BEGIN}7 close(4) = 0\n{END}");
+        for length in BEGIN.len()..whole.len() - END.len() + 1 {
+            let read = read_trace(&whole.as_bytes()[..length]);
+            assert!(matches!(read, Err(TraceError::Truncated)), "{length}");
+        }
+        let within = &whole.as_bytes()[..whole.len() - 3];
+        assert!(matches!(read_trace(within), Err(TraceError::Truncated)));
+    }
+
+    #[test]
+    fn what_is_not_of_straces_form_is_refused_with_its_line() {
+        for bad in [
+            "nonsense",
+            "x close(1) = 0",
+            "7",
+            "7 ",
+            "7 close",
+            "7 Close(1) = 0",
+            "7 close(1)",
+            "-7 close(1) = 0",
+            "99999999999 close(1) = 0",
+        ] {
+            let text = format!("{BEGIN}{bad}\n");
+            match read_trace(text.as_bytes()) {
+                Err(TraceError::Malformed(2, _)) => {}
+                other => panic!("{bad}: {other:?}"),
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_a_crash(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = read_trace(&bytes[..]);
+            let mut line = b"7 read(0<socket:[".to_vec();
+            line.extend(&bytes);
+            line.push(b'\n');
+            let _ = read_trace(&line[..]);
+        }
+    }
+}

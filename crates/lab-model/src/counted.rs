@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What one operation of a subject costs in events that are counted, not timed.
+
+use crate::{Metric, PointId, SubjectId};
+
+/// What was counted of one subject at one point.
+#[derive(Clone, Debug, Default)]
+pub struct Counted {
+    /// Who.
+    pub subject: SubjectId,
+    /// Where.
+    pub point: PointId,
+    /// Operations of the smaller batch; the greater one has twice as many.
+    pub operations: u64,
+    /// What an operation costs.
+    pub figures: Vec<CountedFigure>,
+    /// What goes over sockets in one operation, in order.
+    pub messages: Vec<Message>,
+    /// What the subject read back when it opened the point.
+    pub settings: Vec<(String, String)>,
+    /// What could not be counted, and why.
+    pub missing: Vec<(String, String)>,
+}
+
+/// A figure of one operation, from several differences of a batch and one of twice its length.
+#[derive(Clone, Debug)]
+pub struct CountedFigure {
+    /// In which respect.
+    pub metric: Metric,
+    /// One value for each pair of batches, in events, bytes or ns.
+    pub differences: Vec<f64>,
+}
+
+/// Bytes that went over a socket in one system call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The subject sent it.
+    pub sent: bool,
+    /// Its length.
+    pub bytes: u64,
+    /// Its first bytes, with escapes as in C.
+    pub begins: String,
+}

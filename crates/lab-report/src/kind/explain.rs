@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Why one subject is faster than another: what an operation of each costs in events that are counted.
+
+use super::say;
+use crate::document::{
+    Answer, Cell, Document, Finding, Item, Precision, Quantity, Row, Section, Table, Tone,
+};
+use lab_model::{Counted, CountedFigure, Message, Metric, Plan, PointId, SubjectId, Unit};
+use std::collections::BTreeMap;
+
+/// Differences of less than this many events an operation are not told.
+const LEAST: f64 = 0.05;
+
+/// Respects in which differences are told, the one that tends to cost most first: a round trip waits for
+/// another process, a switch for the scheduler; a system call and a fault are a way into the kernel.
+const RANKS: [Metric; 8] = [
+    Metric::ROUND_TRIPS,
+    Metric::VOLUNTARY_SWITCHES,
+    Metric::FUTEX_WAITS,
+    Metric::SYSTEM_CALLS,
+    Metric::MINOR_FAULTS,
+    Metric::MAJOR_FAULTS,
+    Metric::SENT_BYTES,
+    Metric::RECEIVED_BYTES,
+];
+
+/// What a report of counted events is made from.
+pub struct ExplainReport<'a> {
+    /// Who did what.
+    pub plan: &'a Plan,
+    /// What was counted.
+    pub counted: &'a [Counted],
+    /// Subjects that could not do a point, in sentences.
+    pub failed: Vec<String>,
+    /// When it was counted, in seconds since 1970.
+    pub made_unix_s: f64,
+}
+
+/// A difference between a subject and the baseline.
+struct Difference {
+    rank: usize,
+    size: f64,
+    text: String,
+}
+
+/// Subjects side by side at each point.
+pub fn document(report: &ExplainReport) -> Document {
+    let plan = report.plan;
+    let mut document = Document {
+        title: format!("{}: what an operation costs", plan.title),
+        question: "Why is one subject faster than another?".into(),
+        made: format!("{} UTC", say::minute(report.made_unix_s)),
+        lab_version: env!("CARGO_PKG_VERSION").into(),
+        answer: answer(report),
+        source: "Counted outside of all measuring; no run file holds it.".into(),
+        ..Document::default()
+    };
+    document.section(warnings(report));
+    for point in points(report) {
+        document.section(section(report, point));
+    }
+    document.section(how(report));
+    document.rows = rows(report);
+    document
+}
+
+/// The points at which somebody was counted, in the plan's order.
+fn points(report: &ExplainReport) -> Vec<PointId> {
+    let mut points: Vec<PointId> = report.counted.iter().map(|c| c.point).collect();
+    points.sort();
+    points.dedup();
+    points
+}
+
+fn at<'r>(report: &ExplainReport<'r>, point: PointId) -> Vec<&'r Counted> {
+    let counted = report.counted.iter();
+    counted.filter(|c| c.point == point).collect()
+}
+
+fn answer(report: &ExplainReport) -> Answer {
+    let mut all: Vec<(PointId, Difference)> = Vec::new();
+    for point in points(report) {
+        all.extend(differences(report, point).into_iter().map(|d| (point, d)));
+    }
+    sort(&mut all, |(_, difference)| difference);
+    let found = all.into_iter().take(3).map(|(point, difference)| Finding {
+        label: report.plan.label(point),
+        text: difference.text,
+        tone: Tone::Plain,
+    });
+    let mut findings: Vec<Finding> = found.collect();
+    if findings.is_empty() {
+        let text = "No difference was counted that is clear of its own scatter.".into();
+        findings.push(Finding {
+            text,
+            ..Finding::default()
+        });
+    }
+    Answer {
+        chart: None,
+        findings,
+        undecided: None,
+    }
+}
+
+fn warnings(report: &ExplainReport) -> Section {
+    let mut section = Section::new("Warnings");
+    let alarm = |text: String, label: &str| Finding {
+        label: label.into(),
+        text,
+        tone: Tone::Alarm,
+    };
+    for text in &report.failed {
+        section.push(alarm(text.clone(), "failed"));
+    }
+    // One sentence for all that lack the same for the same reason.
+    let mut missing: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
+    for counted in report.counted {
+        for (what, why) in &counted.missing {
+            let who = missing.entry((what, why)).or_default();
+            let name = report.plan.subject_label(counted.subject);
+            if !who.contains(&name) {
+                who.push(name);
+            }
+        }
+    }
+    for ((what, why), who) in missing {
+        let text = format!("Not available for {}: {what}. {why}.", say::list(&who));
+        section.push(alarm(text, "not available"));
+    }
+    section
+}
+
+/// One point: the table, the differences, the messages.
+fn section(report: &ExplainReport, point: PointId) -> Section {
+    let counted = at(report, point);
+    let mut section = Section::new(report.plan.label(point));
+    let mut ranked: Vec<Difference> = differences(report, point);
+    sort(&mut ranked, |difference| difference);
+    let texts: Vec<String> = ranked.into_iter().map(|d| d.text).collect();
+    if !texts.is_empty() {
+        section.push(Item::List(texts));
+    }
+    section.table(table(report.plan, &counted));
+    section.section(settings(report.plan, &counted));
+    section.section(messages(report.plan, &counted));
+    section
+}
+
+fn table(plan: &Plan, counted: &[&Counted]) -> Table {
+    let subjects = counted
+        .iter()
+        .map(|c| plan.subjects[c.subject].name.clone());
+    let columns: Vec<String> = ["per operation".into()]
+        .into_iter()
+        .chain(subjects)
+        .collect();
+    let mut table = Table::new("", columns);
+    for metric in metrics(counted) {
+        let cells = counted.iter().map(|c| match figure(c, &metric) {
+            Some(figure) => Cell::from(quantity(figure)),
+            None if is_call(&metric) && figure(c, &Metric::SYSTEM_CALLS).is_some() => {
+                Cell::from(Quantity::exact(0.0, metric.unit.clone()))
+            }
+            None => Cell::from("–"),
+        });
+        let title = match is_call(&metric) {
+            true => format!("{}(2)", metric.title),
+            false => metric.title.to_string(),
+        };
+        table.row([Cell::from(title)].into_iter().chain(cells).collect());
+    }
+    table.caption = "Medians of six differences; in brackets the least and the greatest.".into();
+    table
+}
+
+/// The figures of a table: the totals, then the kinds of system call, those made most often first.
+fn metrics(counted: &[&Counted]) -> Vec<Metric> {
+    let most = |metric: &Metric| {
+        let values = counted.iter().filter_map(|c| figure(c, metric));
+        values.map(|f| middle(f).abs()).fold(0.0, f64::max)
+    };
+    let mut totals = vec![Metric::MEAN_CPU];
+    totals.extend(RANKS);
+    totals.insert(3, Metric::INVOLUNTARY_SWITCHES);
+    let shown = [Metric::MEAN_CPU, Metric::ROUND_TRIPS, Metric::SYSTEM_CALLS];
+    totals.retain(|m| shown.contains(m) || most(m) >= LEAST);
+    let all = counted.iter().flat_map(|c| &c.figures);
+    let mut kinds: Vec<Metric> = Vec::new();
+    for figure in all.filter(|f| is_call(&f.metric)) {
+        if !kinds.contains(&figure.metric) && most(&figure.metric) >= LEAST {
+            kinds.push(figure.metric.clone());
+        }
+    }
+    kinds.sort_by(|a, b| most(b).total_cmp(&most(a)).then(a.id.cmp(&b.id)));
+    totals.into_iter().chain(kinds).collect()
+}
+
+/// Settings in which the subjects differ.
+fn settings(plan: &Plan, counted: &[&Counted]) -> Section {
+    let mut section = Section::folded("Settings that differ");
+    let mut keys: Vec<&String> = Vec::new();
+    for (key, _) in counted.iter().flat_map(|c| &c.settings) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    let mut table = Table::new(
+        "",
+        ["setting".to_owned()].into_iter().chain(
+            counted
+                .iter()
+                .map(|c| plan.subjects[c.subject].name.clone()),
+        ),
+    );
+    for key in keys {
+        let value = |c: &&Counted| {
+            let found = c.settings.iter().find(|(k, _)| k == key);
+            found.map_or("–".to_owned(), |(_, value)| value.clone())
+        };
+        let values: Vec<String> = counted.iter().map(value).collect();
+        if values.iter().any(|value| *value != values[0]) {
+            let cells = [key.clone()].into_iter().chain(values).map(Cell::from);
+            table.row(cells.collect());
+        }
+    }
+    section.table(table);
+    section
+}
+
+/// What each subject sends and receives in one operation.
+fn messages(plan: &Plan, counted: &[&Counted]) -> Section {
+    let mut section = Section::folded("Messages on sockets in one operation");
+    for counted in counted.iter().filter(|c| !c.messages.is_empty()) {
+        section.text(format!("{}:", plan.subjects[counted.subject].name));
+        section.push(Item::Log(counted.messages.iter().map(message).collect()));
+    }
+    section
+}
+
+fn message(message: &Message) -> String {
+    let way = if message.sent { "sent" } else { "received" };
+    format!("{way:8} {:6} B  {}", message.bytes, message.begins)
+}
+
+/// Where the subjects of a point differ from the baseline, or the first of them.
+fn differences(report: &ExplainReport, point: PointId) -> Vec<Difference> {
+    let counted = at(report, point);
+    let plan = report.plan;
+    let baseline = plan.baseline_on(plan.points[point].target);
+    let base = counted.iter().find(|c| c.subject == baseline);
+    let Some(base) = base.or(counted.first()) else {
+        return Vec::new();
+    };
+    let others = counted.iter().filter(|c| c.subject != base.subject);
+    others
+        .flat_map(|other| between(plan, other, base))
+        .collect()
+}
+
+fn between(plan: &Plan, other: &Counted, base: &Counted) -> Vec<Difference> {
+    let mut found = Vec::new();
+    for (rank, metric) in RANKS.iter().enumerate() {
+        let both = figure(other, metric).zip(figure(base, metric));
+        let Some((mine, theirs)) = both.filter(|(a, b)| differ(a, b)) else {
+            continue;
+        };
+        let size = (middle(mine) - middle(theirs)).abs();
+        if size >= LEAST {
+            found.push(Difference {
+                rank,
+                size,
+                text: sentence(plan, metric, (other.subject, mine), (base.subject, theirs)),
+            });
+        }
+    }
+    found.extend(within(plan, other, base).filter(|_| found.is_empty()));
+    found
+}
+
+/// Where the system is asked for the same: the difference is in the programs' own work.
+fn within(plan: &Plan, other: &Counted, base: &Counted) -> Option<Difference> {
+    let cpu = |counted| figure(counted, &Metric::MEAN_CPU);
+    let (mine, theirs) = (cpu(other)?, cpu(base)?);
+    figure(other, &Metric::SYSTEM_CALLS)?;
+    figure(base, &Metric::SYSTEM_CALLS)?;
+    differ(mine, theirs).then(|| Difference {
+        rank: RANKS.len(),
+        size: (middle(mine) - middle(theirs)).abs(),
+        text: format!(
+            "{}, which lies in their own instructions: the system is asked for the same.",
+            sentence(
+                plan,
+                &Metric::MEAN_CPU,
+                (other.subject, mine),
+                (base.subject, theirs)
+            )
+            .trim_end_matches('.')
+        ),
+    })
+}
+
+/// `java: 2 round trips per operation, c: 3.`
+fn sentence(
+    plan: &Plan,
+    metric: &Metric,
+    (other, mine): (SubjectId, &CountedFigure),
+    (base, theirs): (SubjectId, &CountedFigure),
+) -> String {
+    let name = |subject: SubjectId| &plan.subjects[subject].name;
+    let (mine, theirs) = (middle(mine), middle(theirs));
+    let amount = |value: f64| match metric.unit {
+        Unit::Nanoseconds => format!("{} µs", number(value / 1000.0)),
+        Unit::Bytes => format!("{} B", number(value)),
+        _ => number(value),
+    };
+    let what = match metric.unit {
+        Unit::Count(_) if number(mine) == "1" => metric.title.trim_end_matches('s').to_owned(),
+        _ => metric.title.to_string(),
+    };
+    format!(
+        "{}: {} {what} per operation, {}: {}.",
+        name(other),
+        amount(mine),
+        name(base),
+        amount(theirs)
+    )
+}
+
+/// At most two decimals, none where they are zeros.
+fn number(value: f64) -> String {
+    let text = format!("{value:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0" } else { text }.to_owned()
+}
+
+fn figure<'c>(counted: &'c Counted, metric: &Metric) -> Option<&'c CountedFigure> {
+    counted.figures.iter().find(|f| f.metric == *metric)
+}
+
+fn is_call(metric: &Metric) -> bool {
+    metric.id.starts_with("call_")
+}
+
+/// Whether their ranges are apart.
+fn differ(a: &CountedFigure, b: &CountedFigure) -> bool {
+    let ((a_low, a_high), (b_low, b_high)) = (range(a), range(b));
+    a_high < b_low || b_high < a_low
+}
+
+fn range(figure: &CountedFigure) -> (f64, f64) {
+    let values = || figure.differences.iter().copied();
+    let low = values().fold(f64::INFINITY, f64::min);
+    (low, values().fold(f64::NEG_INFINITY, f64::max))
+}
+
+fn middle(figure: &CountedFigure) -> f64 {
+    lab_stats::order::median(&figure.differences).unwrap_or(0.0)
+}
+
+/// The median, with the range of all differences, which is an interval of it (sign test).
+fn quantity(figure: &CountedFigure) -> Quantity {
+    let (low, high) = range(figure);
+    let (value, unit) = (middle(figure), figure.metric.unit.clone());
+    let precision = match low == high {
+        true => Precision::Exact,
+        false => Precision::Within {
+            low,
+            high,
+            level: 1.0 - 2.0 * 0.5f64.powi(figure.differences.len() as i32),
+        },
+    };
+    Quantity {
+        value,
+        unit,
+        precision,
+    }
+}
+
+fn sort<T>(all: &mut [T], of: impl Fn(&T) -> &Difference) {
+    all.sort_by(|a, b| {
+        let (a, b) = (of(a), of(b));
+        a.rank.cmp(&b.rank).then(b.size.total_cmp(&a.size))
+    });
+}
+
+fn how(report: &ExplainReport) -> Section {
+    let mut section = Section::folded("How it was counted");
+    let sizes = report.counted.iter().map(|c| c.operations);
+    let (least, most) = (sizes.clone().min(), sizes.max());
+    let sizes = match (least, most) {
+        (Some(least), Some(most)) if least == most => format!("n = {least}"),
+        (Some(least), Some(most)) => format!("n from {least} to {most}"),
+        _ => "n".into(),
+    };
+    section.push(Item::List(vec![
+        format!(
+            "Each figure is of one operation: of a batch of n and one of 2n operations in the same warm process, \
+             the difference divided by n ({sizes}). So the start, the opening and the protocol cost nothing. Six \
+             such differences were taken."
+        ),
+        "CPU time, switches and page faults are of a process without a tracer; system calls, round trips and bytes \
+         of another, under `strace -f`, which makes it slower: no time was taken there."
+            .into(),
+        "A round trip is a send that is followed by a receipt on the same socket.".into(),
+        "A difference is told where the six of one subject are all above the six of the other. Differences are \
+         ranked by what tends to cost most: round trips, switches, waits for locks, system calls, faults, bytes."
+            .into(),
+    ]));
+    section
+}
+
+/// Every figure of every subject at every point.
+fn rows(report: &ExplainReport) -> Vec<Row> {
+    let plan = report.plan;
+    let mut rows = Vec::new();
+    for counted in report.counted {
+        let point = &plan.points[counted.point];
+        let subject = &plan.subjects[counted.subject];
+        for figure in &counted.figures {
+            let row = Row::new("", &subject.name, figure.metric.clone());
+            rows.push(Row {
+                role: if subject.limit { "limit" } else { "" }.into(),
+                target: plan
+                    .targets
+                    .get(point.target)
+                    .map_or(String::new(), |t| t.kind.name().into()),
+                case: plan.case(counted.point).name.clone(),
+                params: point.params.clone(),
+                value: Some(quantity(figure)),
+                ..row
+            });
+        }
+    }
+    rows
+}
