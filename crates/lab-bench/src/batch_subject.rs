@@ -105,11 +105,10 @@ impl RunningSubject {
         };
         process.wake()?;
         visit.run(process, plan, lead_in)?;
-        let mut ran = visit.run(process, plan, operations)?;
+        let mut ran = visit.measure(process, plan, operations)?;
         process.freeze()?;
         visit.look(plan)?;
-        ran.metrics
-            .extend(visit.effects().iter().flat_map(|e| e.counts()));
+        ran.metrics.extend(visit.found());
         Ok(ran)
     }
 

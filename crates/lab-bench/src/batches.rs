@@ -520,6 +520,8 @@ impl Workload for BatchWorkload<'_> {
 fn readings(plan: &Plan, turn: Turn, ran: &Ran) -> Vec<Reading> {
     let metrics = plan.case(turn.point).metrics.iter();
     let told = metrics.zip(&ran.metrics);
+    // A batch that was over before its outage has nothing to tell of it.
+    let told = told.filter(|(_, value)| value.is_finite());
     told.map(|(metric, &value)| Reading {
         point: turn.point,
         subject: turn.subject,

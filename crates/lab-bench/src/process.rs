@@ -209,11 +209,23 @@ impl Process {
     /// Does a batch of a case. Fault: its clock readings lie outside of the lab's around the call, or it does
     /// not tell what the case wants to know.
     pub fn run(&mut self, case: &Case, operations: u64) -> Answer<Ran> {
+        self.run_while(case, operations, |_| Ok(()))
+    }
+
+    /// The same, while the lab does something besides.
+    pub fn run_while(
+        &mut self,
+        case: &Case,
+        operations: u64,
+        meanwhile: impl FnOnce(&mut Process) -> Answer<()>,
+    ) -> Answer<Ran> {
         let count = operations.to_string();
         let command = protocol::command("run", [("operations", count.as_str())]);
         let cpu_before = self.cpu_ns()?;
         let sent = sys::monotonic_ns();
-        let reply = self.ask(&command, "ran")?;
+        self.send(&command)?;
+        meanwhile(self)?;
+        let reply = self.reply("ran")?;
         let received = sys::monotonic_ns();
         let cpu_ns = self.cpu_ns()? - cpu_before;
         let read = || {
@@ -367,6 +379,27 @@ impl Process {
         }
     }
 
+    /// Whether it replies within a time. The reply is kept.
+    pub fn replies_within(&mut self, time: Duration) -> Answer<bool> {
+        let deadline = Instant::now() + time;
+        while !self.has_reply() && !self.output.ended {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            self.wait(left)?;
+        }
+        Ok(true)
+    }
+
+    /// Whether a line was read that is not for the log.
+    fn has_reply(&self) -> bool {
+        let buffer = &self.output.buffer;
+        let end = buffer.iter().rposition(|&b| b == b'\n').unwrap_or(0);
+        let mut lines = buffer[..end].split(|&b| b == b'\n');
+        end > 0 && lines.any(|line| !matches!(Line::parse(line), Line::Log(_)))
+    }
+
     /// Waits for output and reads it; false at its end.
     fn fill(&mut self, deadline: Instant) -> Answer<bool> {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -377,25 +410,31 @@ impl Process {
                 format!("no reply within {seconds} s"),
             ));
         }
+        self.wait(left)?;
+        Ok(!self.output.ended)
+    }
+
+    /// Reads what is there after a time at most.
+    fn wait(&mut self, time: Duration) -> Answer<()> {
         let mut ready = [
             PollFd::new(self.output.source.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.errors.source.as_fd(), PollFlags::POLLIN),
         ];
         // A finished standard error is left out: it would be ready for ever.
         let watched = if self.errors.ended { 1 } else { 2 };
-        let wait = PollTimeout::try_from(left.as_millis() + 1).unwrap_or(PollTimeout::MAX);
+        let wait = PollTimeout::try_from(time.as_millis() + 1).unwrap_or(PollTimeout::MAX);
         let waited = poll(&mut ready[..watched], wait);
         if interrupt::requested() {
             return Err(Fault::Interrupted);
         }
         if waited.is_err() {
-            return Ok(true);
+            return Ok(());
         }
         self.output
             .read()
             .map_err(|e| Fault::Failed("crash", e.to_string()))?;
         self.read_errors();
-        Ok(!self.output.ended)
+        Ok(())
     }
 
     fn read_errors(&mut self) {
@@ -473,7 +512,7 @@ fn metrics(reply: &Reply, case: &Case) -> Result<Vec<f64>, String> {
         };
         Ok(value / one)
     };
-    let told = case.metrics.iter().filter(|m| !Metric::EFFECTS.contains(m));
+    let told = case.metrics.iter().filter(|metric| !metric.is_found());
     told.map(value).collect()
 }
 

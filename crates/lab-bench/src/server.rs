@@ -4,8 +4,8 @@
 use crate::content;
 use crate::drawn::drawn;
 use crate::effects::{Calls, Effects, Row};
-use crate::injection::Injector;
-use crate::process::{Answer, Fault};
+use crate::injection::{Injector, Recovery};
+use crate::process::{Answer, Fault, Process};
 use crate::reported::Reported;
 use crate::statements::{self, Planned, Wanted};
 use crate::sys;
@@ -49,6 +49,8 @@ pub struct Server {
     before: RefCell<Counters>,
     /// Connections come and go with every operation: their ends have to be waited for.
     settles: Cell<bool>,
+    /// The core that its processes leave to others.
+    kept_off: Cell<Option<usize>>,
     /// Visits with faults that the lab makes, until now.
     injected: Cell<u64>,
 }
@@ -81,6 +83,7 @@ impl Server {
             free: RefCell::default(),
             before: RefCell::default(),
             settles: Cell::new(false),
+            kept_off: Cell::new(None),
             injected: Cell::new(0),
         };
         server.fill()?;
@@ -204,6 +207,7 @@ impl Server {
 
     /// Keeps its processes off a core, or gives them all cores.
     pub fn keep_off(&self, core: Option<usize>) {
+        self.kept_off.set(core);
         let all = sys::allowed_cores().unwrap_or_default();
         let others = all.iter().copied().filter(|&c| Some(c) != core);
         let others: Vec<usize> = others.collect();
@@ -243,6 +247,24 @@ impl Server {
     /// What it is, and its settings.
     pub fn facts(&self) -> Vec<(String, String)> {
         self.service.borrow().facts().to_vec()
+    }
+
+    /// Kills all of its processes. Fault: it is not the lab's.
+    pub fn kill(&self) -> Answer<()> {
+        match self.service.borrow_mut().kill() {
+            true => Ok(()),
+            false => {
+                let why = "the lab kills only servers that it has started itself";
+                Err(Fault::Failed("injection", why.into()))
+            }
+        }
+    }
+
+    /// Starts it again with the data that it had, on the cores that it had.
+    pub fn start_again(&self) -> Answer<()> {
+        self.service.borrow_mut().start_again().map_err(cannot)?;
+        self.keep_off(self.kept_off.get());
+        Ok(())
     }
 
     /// Why it does not answer, if it does not.
@@ -311,6 +333,19 @@ impl Table {
     pub fn set_at_work(&self, is_at_work: bool) {
         if let Some(injector) = &self.injector {
             injector.set_at_work(is_at_work);
+        }
+    }
+
+    /// Whether measured batches have an outage.
+    pub fn has_outages(&self) -> bool {
+        self.injector.as_ref().is_some_and(Injector::has_outages)
+    }
+
+    /// Makes an outage in a batch that the subject is doing, of about this length.
+    pub fn interrupt(&self, process: &mut Process, turn: Duration) -> Answer<Recovery> {
+        match &self.injector {
+            Some(injector) => injector.interrupt(&self.server, process, turn),
+            None => Ok(Recovery::default()),
         }
     }
 

@@ -79,6 +79,14 @@ impl Database {
         }
     }
 
+    /// The visit's table, if measured batches have an outage there.
+    pub fn with_outages(&self) -> Option<&Table> {
+        match self {
+            Database::Table(table) if table.has_outages() => Some(table),
+            _ => None,
+        }
+    }
+
     /// What became of the calls of some batches.
     pub fn effects(&self, batches: &[Calls]) -> Answer<Effects> {
         match self {

@@ -2,13 +2,15 @@
 //! One subject at one point: opened on a target of its own, run, and looked after.
 
 use crate::effects::{Calls, Effects, Failed};
+use crate::injection::Recovery;
 use crate::process::{Answer, Process, Ran, Verified, gone};
 use crate::reported::Reported;
-use crate::server::Server;
+use crate::server::{Server, Table};
 use crate::spread::Spread;
 use crate::sys;
 use crate::target::{Database, Target};
 use lab_model::{Check, Cores, Plan, PointId};
+use std::time::Duration;
 
 /// A subject that has a case open.
 pub struct Visit {
@@ -21,6 +23,7 @@ pub struct Visit {
     /// Those since the last look, where their calls may fail.
     calls: Vec<Calls>,
     effects: Option<Effects>,
+    recovery: Recovery,
 }
 
 impl Visit {
@@ -59,6 +62,7 @@ impl Visit {
             batches: 0,
             calls: Vec::new(),
             effects: None,
+            recovery: Recovery::default(),
         };
         visit.count_opens(plan)?;
         Ok((visit, settings))
@@ -84,10 +88,38 @@ impl Visit {
 
     /// Does a batch.
     pub fn run(&mut self, process: &mut Process, plan: &Plan, operations: u64) -> Answer<Ran> {
+        self.run_while(process, plan, operations, |_, _| Ok(()))
+    }
+
+    /// Does a batch that is measured: in it the server is killed, where the point wants that.
+    pub fn measure(&mut self, process: &mut Process, plan: &Plan, operations: u64) -> Answer<Ran> {
+        let turn = plan.case(self.point).turn_ns;
+        let turn = Duration::from_nanos(turn.unwrap_or(plan.measure.turn_ns));
+        let mut recovery = Recovery::default();
+        let ran = self.run_while(process, plan, operations, |table, process| {
+            let interrupted = table.map(|table| table.interrupt(process, turn));
+            recovery = interrupted.transpose()?.unwrap_or_default();
+            Ok(())
+        });
+        self.recovery = recovery;
+        ran
+    }
+
+    fn run_while(
+        &mut self,
+        process: &mut Process,
+        plan: &Plan,
+        operations: u64,
+        meanwhile: impl FnOnce(Option<&Table>, &mut Process) -> Answer<()>,
+    ) -> Answer<Ran> {
         self.begin_anew()?;
         let server = self.database.as_ref().and_then(Database::server);
         let before = server.and_then(|s| s.cpu_ns());
-        let mut ran = self.at_work(|| process.run(plan.case(self.point), operations))?;
+        let outages = self.database.as_ref().and_then(Database::with_outages);
+        let mut ran = self.at_work(|| {
+            let case = plan.case(self.point);
+            process.run_while(case, operations, |process| meanwhile(outages, process))
+        })?;
         if let Some(server) = server {
             server.settle();
             let after = server.cpu_ns();
@@ -116,9 +148,10 @@ impl Visit {
         database.look(plan, self.point, reported)
     }
 
-    /// What became of the calls between the last two looks, where they may fail.
-    pub fn effects(&self) -> Option<Effects> {
-        self.effects
+    /// What the lab found of the last measured batch, where its calls may fail.
+    pub fn found(&self) -> Vec<f64> {
+        let effects = self.effects.iter().flat_map(|effects| effects.counts());
+        effects.chain(self.recovery.values()).collect()
     }
 
     /// A sum over what is in the target now, for points that write.

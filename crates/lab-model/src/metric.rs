@@ -273,6 +273,11 @@ known! {
         Metric::count("unreported_calls", "calls applied but reported as failed", "calls");
     /// Those that ended with a failure, and have no effect.
     FAILED_CALLS = Metric::count("failed_calls", "calls given up", "calls");
+    /// From the moment when a server that was killed answers again to the first COMMIT that reaches it.
+    BACK = Metric::time("back", "time to the first COMMIT after an outage");
+    /// Requests to a server in the second after an outage, as a multiple of those in a second before it.
+    LOAD_AFTER =
+        Metric::new("load_after", "load after an outage", Unit::Ratio, Direction::Neither);
     /// Those that are lost, applied twice, or applied but reported as failed.
     WRONG_CALLS = Metric::new("wrong_calls", "wrong calls", Unit::Share, Direction::Neither);
 }
@@ -286,6 +291,14 @@ impl Metric {
         Metric::UNREPORTED_CALLS,
         Metric::FAILED_CALLS,
     ];
+
+    /// What the lab measures of each batch with an outage.
+    pub const OUTAGE: [Metric; 2] = [Metric::BACK, Metric::LOAD_AFTER];
+
+    /// Whether the lab itself finds it of a batch, and the subject does not tell it.
+    pub fn is_found(&self) -> bool {
+        Metric::EFFECTS.contains(self) || Metric::OUTAGE.contains(self)
+    }
 }
 
 /// Units of a size that a reader may give, in bytes.

@@ -130,6 +130,8 @@ pub enum Injection {
     CutsPerS(f64),
     /// Of the COMMITs this part is not answered, and the connection is closed.
     LostAnswers(f64),
+    /// In each measured batch the server is killed, and started again after so many seconds.
+    OutageS(f64),
 }
 
 /// Kinds of target.

@@ -32,6 +32,12 @@ pub fn injections(target: &file::Target, at: At) -> Result<Vec<(String, Injectio
             file::Injection::LostAnswers(_) => {
                 return wrong("`lost_answers` is a part: above 0 and at most 1");
             }
+            file::Injection::OutageS(seconds) if *seconds > 0.0 && *seconds <= 60.0 => {
+                Injection::OutageS(*seconds)
+            }
+            file::Injection::OutageS(_) => {
+                return wrong("`outage_s` is above 0 and at most 60");
+            }
         };
         Ok((name.clone(), injection))
     };
@@ -66,27 +72,40 @@ fn known_faults(case: &Case, targets: &[Target], at: At) -> Result<(), PlanError
     let Some(factor) = case.factor.get(FAULT) else {
         return Ok(());
     };
-    let values = match factor.get_ref() {
-        file::Factor::Values(values) | file::Factor::OnTargets { values, .. } => values,
-    };
     let known: BTreeSet<&str> = targets
         .iter()
         .flat_map(|target| &target.injections)
         .map(|(name, _)| name.as_str())
         .collect();
-    let unknown = values
-        .iter()
-        .find(|v| *v != NONE && !known.contains(v.as_str()));
+    let unknown = faults(case).find(|v| *v != NONE && !known.contains(v));
     unknown.map_or(Ok(()), |value| {
         let why = format!("no target has an `injection.{value}`");
         Err(at(factor.span(), why).known(value, known.iter().copied()))
     })
 }
 
-/// What is told of each batch of a case, and what the lab finds of its calls.
-pub fn metrics(case: &Case, told: Vec<Metric>) -> Vec<Metric> {
-    let found = (case.check == Check::Effects).then_some(Metric::EFFECTS);
-    told.into_iter()
-        .chain(found.into_iter().flatten())
-        .collect()
+/// What the lab finds of the calls of each batch of a case.
+pub fn found(case: &Case, targets: &[Target]) -> Vec<Metric> {
+    if case.check != Check::Effects {
+        return Vec::new();
+    }
+    let mut found = Metric::EFFECTS.to_vec();
+    if faults(case).any(|fault| is_outage(fault, targets)) {
+        found.extend(Metric::OUTAGE);
+    }
+    found
+}
+
+fn is_outage(fault: &str, targets: &[Target]) -> bool {
+    let mut made = targets.iter().flat_map(|target| &target.injections);
+    made.any(|(name, made)| name == fault && matches!(made, Injection::OutageS(_)))
+}
+
+/// The values of a case's factor `fault`.
+fn faults(case: &Case) -> impl Iterator<Item = &str> {
+    let factor = case.factor.get(FAULT).map(toml::Spanned::get_ref);
+    let values = factor.map_or(&[][..], |factor| match factor {
+        file::Factor::Values(values) | file::Factor::OnTargets { values, .. } => values,
+    });
+    values.iter().map(String::as_str)
 }

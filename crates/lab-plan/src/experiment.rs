@@ -133,6 +133,9 @@ impl Reader<'_> {
             .iter()
             .map(|c| self.case(c, &kinds, &metrics))
             .collect::<Result<Vec<_>, _>>()?;
+        for (case, written) in cases.iter_mut().zip(&file.case) {
+            case.metrics.extend(effects::found(written, &targets));
+        }
         quick::understand(&file.quick, &mut cases, &|span, why| self.at(span, why))?;
         let mut subjects = Vec::new();
         for subject in &file.subject {
@@ -293,7 +296,7 @@ impl Reader<'_> {
             default: case.default,
             quick: Some(BTreeMap::new()),
             compare: case.compare,
-            metrics: effects::metrics(case, self.told(&case.metrics, metrics)?),
+            metrics: self.told(&case.metrics, metrics)?,
             statements: self.statements(&case.statements, &sweep)?,
             reads: match &case.reads {
                 Some(reads) => self.count(reads, &sweep)?,

@@ -62,6 +62,7 @@ pub enum Injection {
     Statements(Vec<String>),
     CutsPerS(f64),
     LostAnswers(f64),
+    OutageS(f64),
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

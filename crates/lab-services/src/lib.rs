@@ -16,6 +16,7 @@ mod ender;
 mod error;
 mod external;
 mod folder;
+mod launch;
 mod mariadb;
 mod postgresql;
 mod process;

@@ -57,6 +57,11 @@ impl Process {
         self.end().is_none()
     }
 
+    /// Kills it with all that it started, and waits for its end.
+    pub fn kill(self) {
+        let _ = killpg(self.pid(), Signal::SIGKILL);
+    }
+
     /// How it ended, if it has. It is not buried before this is dropped, so that its number stays its own.
     pub fn end(&self) -> Option<WaitStatus> {
         let seen = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;

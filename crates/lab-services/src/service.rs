@@ -39,13 +39,13 @@ impl Service {
     /// A private server, when it answers.
     pub fn finish(starting: Starting<dyn Database>) -> Result<Service, ServiceError> {
         let (mut database, running) = starting.finish()?;
-        let processes = database.processes(running.process.pid());
+        let processes = running.pid().map(|main| database.processes(main));
         let mut facts = vec![("server".to_owned(), "private".to_owned())];
         facts.push(("data directory".to_owned(), running.data_place().to_owned()));
-        facts.extend(database.read_back(&running.settings)?);
+        facts.extend(database.read_back(&running.launch.request.settings)?);
         Ok(Service {
             database,
-            processes: Some(processes),
+            processes,
             facts,
             private: Some(running),
         })
@@ -109,6 +109,20 @@ impl Service {
     /// Whoever ends its connections, over a connection of its own.
     pub fn ender(&self) -> Ender {
         Ender::new(self.database.address().clone())
+    }
+
+    /// Kills all processes of a private server at once, as a crash does. False: it is the reader's own.
+    pub fn kill(&mut self) -> bool {
+        self.private.as_mut().map(Running::kill).is_some()
+    }
+
+    /// Starts a private server that was killed on its port again, waits until it answers, and connects.
+    pub fn start_again(&mut self) -> Result<(), ServiceError> {
+        if let Some(running) = &mut self.private {
+            running.start_again(self.database.as_mut())?;
+            self.processes = running.pid().map(|main| self.database.processes(main));
+        }
+        Ok(())
     }
 
     /// Whether its main process lives; of a server that is not private always true.

@@ -4,17 +4,15 @@
 use crate::daemon::{Daemon, Running};
 use crate::diagnosis::plain;
 use crate::folder::Folder;
-use crate::process::{PAUSE, Process};
-use crate::software::Installed;
+use crate::launch::{Launch, PATIENCE};
+use crate::process::Process;
 use crate::{ServiceError, Software};
 use nix::sys::wait::WaitStatus;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// Making and starting a daemon may take so long, each.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// Ports that are tried.
 const PORTS: usize = 5;
 
@@ -62,11 +60,9 @@ impl Request {
 
 /// A daemon whose data directory is being made. So several can be made at once.
 pub struct Starting<D: Daemon + ?Sized> {
-    request: Request,
-    installed: Installed,
+    launch: Launch,
     /// `None`: it needs no data directory.
     installer: Option<Process>,
-    folder: Folder,
     daemon: Box<D>,
 }
 
@@ -93,10 +89,12 @@ impl<D: Daemon + ?Sized> Starting<D> {
             }
         };
         Ok(Starting {
-            request: request.clone(),
-            installed,
+            launch: Launch {
+                request: request.clone(),
+                program: installed.program,
+                folder,
+            },
             installer,
-            folder,
             daemon,
         })
     }
@@ -113,21 +111,17 @@ impl<D: Daemon + ?Sized> Starting<D> {
         self.installation()?;
         let mut tried = Vec::new();
         while tried.len() < PORTS {
-            let port = port().map_err(|e| self.system("no port on 127.0.0.1", e))?;
+            let port = port().map_err(|e| self.launch.system("no port on 127.0.0.1", e))?;
             tried.push(port);
-            self.folder.empty_log();
-            if let Some(process) = self.answering(port)? {
-                return self.running(process);
+            self.launch.folder.empty_log();
+            if let Some(process) = self.launch.answering(self.daemon.as_mut(), port)? {
+                return self.running(process, port);
             }
         }
         Err(ServiceError::Port {
-            software: self.software(),
+            software: self.launch.software(),
             tried,
         })
-    }
-
-    fn software(&self) -> &'static Software {
-        self.folder.software
     }
 
     /// Waits until the data directory is made.
@@ -139,78 +133,31 @@ impl<D: Daemon + ?Sized> Starting<D> {
             };
             match installer.end() {
                 Some(status) => break Some(status),
-                None => self.wait(deadline)?,
+                None => self.launch.wait(deadline)?,
             }
         };
-        let readied = self.daemon.installed(&self.folder);
+        let readied = self.daemon.installed(&self.launch.folder);
         match status {
             None | Some(WaitStatus::Exited(_, 0)) => {
-                readied.map_err(|e| self.system("what it needs cannot be written", e))
+                readied.map_err(|e| self.launch.system("what it needs cannot be written", e))
             }
-            Some(status) => Err(self.folder.ended(&self.request.settings, status)),
+            Some(status) => Err(self.launch.ended(status)),
         }
     }
 
-    /// Starts it and waits until it answers; `None`: the port was taken.
-    fn answering(&mut self, port: u16) -> Result<Option<Process>, ServiceError> {
-        let (program, settings) = (&self.installed.program, &self.request.settings);
-        let command = self.daemon.start(&self.folder, program, port, settings);
-        let started = command.and_then(|command| Process::start(command, self.software().ending));
-        let what = format!("{} cannot be started", program.display());
-        let process = started.map_err(|e| self.system(&what, e))?;
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            if self.daemon.ready(&self.folder) {
-                return Ok(Some(process));
-            }
-            if let Some(status) = process.end() {
-                if self.folder.logged("Address already in use") {
-                    return Ok(None);
-                }
-                return Err(self.folder.ended(settings, status));
-            }
-            self.wait(deadline)?;
-        }
-    }
-
-    fn running(mut self, process: Process) -> Result<(Box<D>, Running), ServiceError> {
+    fn running(mut self, process: Process, port: u16) -> Result<(Box<D>, Running), ServiceError> {
         // A daemon that adjusts a setting says so, and goes on.
-        if let Some(refusal) = self.folder.refused(&self.request.settings) {
+        let settings = &self.launch.request.settings;
+        if let Some(refusal) = self.launch.folder.refused(settings) {
             return Err(refusal);
         }
         self.daemon.provision()?;
         let running = Running {
-            process,
-            settings: self.request.settings,
-            folder: self.folder,
+            process: Some(process),
+            port,
+            launch: self.launch,
         };
         Ok((self.daemon, running))
-    }
-
-    /// A little; or the reader or the clock ends the waiting.
-    fn wait(&self, deadline: Instant) -> Result<(), ServiceError> {
-        if (self.request.interrupted)() {
-            return Err(ServiceError::Interrupted);
-        }
-        if Instant::now() > deadline {
-            return Err(ServiceError::Silent {
-                software: self.software(),
-                seconds: PATIENCE.as_secs(),
-                log: self.folder.last_log(),
-            });
-        }
-        std::thread::sleep(PAUSE);
-        Ok(())
-    }
-
-    fn system(&self, what: &str, error: io::Error) -> ServiceError {
-        let software = self.software();
-        let other = |error| ServiceError::System {
-            software,
-            what: what.to_owned(),
-            error,
-        };
-        self.folder.full().unwrap_or_else(|| other(error))
     }
 }
 

@@ -7,7 +7,7 @@ use lab_model::{Metric, Run};
 
 const EFFECT: &str = "effects = \"CREATE TABLE effect (batch bigint, `call` bigint)\"\n";
 
-/// One insert in four fails; one answer to COMMIT in five is lost; a connection is cut every 25 ms.
+/// One insert in four fails; one answer to COMMIT in five is lost; a connection is cut every 10 ms.
 const POSTGRESQL: &str = r#"
 [target.postgresql.injection]
 refused = { statements = [
@@ -18,8 +18,9 @@ refused = { statements = [
     END $$""",
     "CREATE TRIGGER fail BEFORE INSERT ON effect FOR EACH ROW EXECUTE FUNCTION fail()",
 ] }
-cut = { cuts_per_s = 40 }
+cut = { cuts_per_s = 100 }
 answer_lost = { lost_answers = 0.2 }
+killed = { outage_s = 0.3 }
 "#;
 const MARIADB: &str = r#"
 [target.mariadb.injection]
@@ -27,8 +28,9 @@ refused = { statements = [
     """CREATE TRIGGER fail BEFORE INSERT ON effect FOR EACH ROW
     IF rand() < 0.25 THEN SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213; END IF""",
 ] }
-cut = { cuts_per_s = 40 }
+cut = { cuts_per_s = 100 }
 answer_lost = { lost_answers = 0.2 }
+killed = { outage_s = 0.3 }
 "#;
 const CALL: &str = r#"
 [[case]]
@@ -44,7 +46,7 @@ fn client(name: &str) -> String {
     server_program(name, &["calls.py", name])
 }
 
-fn project(clients: &[&str]) -> Project {
+fn project(clients: &[&str], case: &str) -> Project {
     let head = servers_head(clients[0]);
     // In the table of each target, before its subtables.
     let head = head
@@ -54,7 +56,7 @@ fn project(clients: &[&str]) -> Project {
         )
         .replace("[target.mariadb]\n", &format!("[target.mariadb]\n{EFFECT}"));
     let subjects: String = clients.iter().map(|name| client(name)).collect();
-    Project::with_text(&(head + POSTGRESQL + MARIADB + CALL + &subjects))
+    Project::with_text(&(head + POSTGRESQL + MARIADB + case + &subjects))
 }
 
 /// The most that a batch counted: of a subject, on a target, with a fault.
@@ -76,16 +78,15 @@ fn what_became_of_calls_is_read_in_the_database() {
     if without_servers() {
         return;
     }
-    let project = project(&["hopeless", "blind", "keyed", "liar"]);
+    let project = project(&["hopeless", "blind", "keyed", "liar"], CALL);
     let faults = ["--set", "fault=refused,cut,answer_lost"];
     project.run_blocks("2", "4", &faults).expect(0);
     let run = project.load();
     assert_failures(&run, &[]);
     let [_, lost, doubled, unreported, failed] = Metric::EFFECTS;
     // What is seen of each client with each fault. All else is 0.
-    let seen: [(&str, &str, &[&Metric]); 10] = [
+    let seen: [(&str, &str, &[&Metric]); 9] = [
         ("hopeless", "refused", &[&failed]),
-        ("hopeless", "cut", &[&failed]),
         ("hopeless", "answer_lost", &[&unreported]),
         ("blind", "refused", &[]),
         ("blind", "answer_lost", &[&doubled]),
@@ -100,10 +101,6 @@ fn what_became_of_calls_is_read_in_the_database() {
             for metric in &Metric::EFFECTS[1..] {
                 let value = greatest(&run, subject, target, fault, metric);
                 let is_wanted = wanted.contains(&metric);
-                // A COMMIT that is cut may have been done.
-                if fault == "cut" && subject == "hopeless" && *metric == unreported {
-                    continue;
-                }
                 assert_eq!(
                     value > 0.0,
                     is_wanted,
@@ -112,6 +109,11 @@ fn what_became_of_calls_is_read_in_the_database() {
                 );
             }
         }
+    }
+    for target in 0..2 {
+        let of = |metric| greatest(&run, "hopeless", target, "cut", metric);
+        // A COMMIT that is cut may have been done.
+        assert!(of(&failed) + of(&unreported) > 0.0);
     }
     let said = project.call(&["report", project.file().to_str().unwrap()]);
     let words = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -125,11 +127,43 @@ fn what_became_of_calls_is_read_in_the_database() {
 }
 
 #[test]
+fn a_server_that_is_killed_comes_back_with_what_was_committed() {
+    if without_servers() {
+        return;
+    }
+    let short = CALL.replace("turn_ms = 40", "turn_ms = 800");
+    let killed = short.replace(
+        r#"["none", "refused", "cut", "answer_lost"]"#,
+        r#"["none", "killed"]"#,
+    );
+    let project = project(&["hopeless", "keyed"], &killed);
+    let fault = ["--set", "fault=killed"];
+    project.run_blocks("1", "1", &fault).expect(0);
+    let run = project.load();
+    assert_failures(&run, &[]);
+    let [_, lost, doubled, unreported, failed] = Metric::EFFECTS;
+    for target in 0..2 {
+        let of = |subject, metric| greatest(&run, subject, target, "killed", metric);
+        for metric in [&lost, &doubled] {
+            assert_eq!(of("hopeless", metric), 0.0);
+        }
+        assert!(of("hopeless", &failed) > 0.0);
+        for metric in [&lost, &doubled, &unreported, &failed] {
+            assert_eq!(of("keyed", metric), 0.0, "{}", metric.id);
+        }
+        // The client waits for nothing, and keeps the server busy while it returns.
+        for metric in &Metric::OUTAGE {
+            assert!(of("keyed", metric) > 0.0, "{}", metric.id);
+        }
+    }
+}
+
+#[test]
 fn calls_that_were_not_asked_for_and_failures_that_are_not_told_are_faults() {
     if without_servers() {
         return;
     }
-    let project = project(&["hopeless", "keyed", "stray", "secretive"]);
+    let project = project(&["hopeless", "keyed", "stray", "secretive"], CALL);
     project
         .run_blocks("1", "1", &["--set", "fault=none"])
         .expect(0);
@@ -173,6 +207,10 @@ fn faults_that_nobody_can_make_are_said_before_anything_runs() {
         (
             format!("{head}{effects}{injection}gone = {{ lost_answers = 1.5 }}\n{case}"),
             "`lost_answers` is a part",
+        ),
+        (
+            format!("{head}{effects}{injection}gone = {{ outage_s = 600 }}\n{case}"),
+            "`outage_s` is above 0 and at most 60",
         ),
         (
             format!("{head}{effects}{injection}gone = {{ answers = 1 }}\n{case}"),

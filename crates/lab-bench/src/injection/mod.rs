@@ -3,21 +3,27 @@
 
 mod commits;
 mod cutter;
+mod outage;
 mod proxy;
 
 use crate::drawn::drawn;
-use crate::process::{Answer, Fault};
+use crate::process::{Answer, Fault, Process};
+use crate::server::Server;
 use commits::Commits;
 use cutter::Cutter;
 use lab_model::{Injection, Kind};
 use lab_services::Service;
+use outage::Outages;
+pub use outage::Recovery;
 use proxy::Proxy;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A proxy of its own for each visit, with what goes wrong there.
 pub struct Injector {
     proxy: Arc<Proxy>,
     cutter: Option<Cutter>,
+    outages: Option<Outages>,
     loses_answers: bool,
 }
 
@@ -31,7 +37,7 @@ impl Injector {
     ) -> Answer<Option<Injector>> {
         let part = match injection {
             Injection::Statements(_) => return Ok(None),
-            Injection::CutsPerS(_) => 0.0,
+            Injection::CutsPerS(_) | Injection::OutageS(_) => 0.0,
             Injection::LostAnswers(part) => *part,
         };
         let endpoint = service.endpoint();
@@ -45,9 +51,14 @@ impl Injector {
             }
             _ => None,
         };
+        let outages = match injection {
+            Injection::OutageS(seconds) => Some(Outages::new(*seconds, seed)),
+            _ => None,
+        };
         Ok(Some(Injector {
             proxy,
             cutter,
+            outages,
             loses_answers: part > 0.0,
         }))
     }
@@ -61,6 +72,24 @@ impl Injector {
     pub fn set_at_work(&self, is_at_work: bool) {
         if let Some(cutter) = &self.cutter {
             cutter.set_at_work(is_at_work);
+        }
+    }
+
+    /// Whether measured batches have an outage.
+    pub fn has_outages(&self) -> bool {
+        self.outages.is_some()
+    }
+
+    /// Makes an outage in a batch that the subject is doing, of about this length.
+    pub fn interrupt(
+        &self,
+        server: &Server,
+        process: &mut Process,
+        turn: Duration,
+    ) -> Answer<Recovery> {
+        match &self.outages {
+            Some(outages) => outages.make(server, &self.proxy, process, turn),
+            None => Ok(Recovery::default()),
         }
     }
 

@@ -27,6 +27,8 @@ struct Shared {
     /// Whether the answer to the COMMIT of this number is dropped.
     loses: Box<dyn Fn(u64) -> bool + Send + Sync>,
     seen: AtomicU64,
+    /// Pieces that clients have sent.
+    requests: AtomicU64,
     is_closed: AtomicBool,
     connections: Mutex<BTreeMap<u64, Arc<Connection>>>,
 }
@@ -52,6 +54,7 @@ impl Proxy {
             commits,
             loses: Box::new(loses),
             seen: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
             is_closed: AtomicBool::new(false),
             connections: Mutex::default(),
         });
@@ -68,6 +71,11 @@ impl Proxy {
     /// COMMITs that were seen.
     pub fn commits(&self) -> u64 {
         self.shared.seen.load(Ordering::Relaxed)
+    }
+
+    /// Requests that were handed on: what clients send at once counts as one.
+    pub fn requests(&self) -> u64 {
+        self.shared.requests.load(Ordering::Relaxed)
     }
 
     /// The ports from which its connections reach the server.
@@ -140,6 +148,7 @@ impl Shared {
             if length == 0 {
                 return Ok(());
             }
+            self.requests.fetch_add(1, Ordering::Relaxed);
             for _ in 0..commits.count(&piece[..length]) {
                 if (self.loses)(self.seen.fetch_add(1, Ordering::Relaxed)) {
                     // Before the server can answer.

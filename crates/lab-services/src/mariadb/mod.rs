@@ -216,7 +216,10 @@ impl Daemon for Mariadb {
         command.arg(option("tmpdir", &folder.path));
         command.arg(option("socket", &socket));
         command.arg(option("pid-file", folder.path.join("pid")));
-        command.arg(option("init-file", folder.path.join(FIRST_STATEMENTS)));
+        let first = folder.path.join(FIRST_STATEMENTS);
+        if first.exists() {
+            command.arg(option("init-file", first));
+        }
         command.arg(format!("--port={port}"));
         command.args([
             "--bind-address=127.0.0.1",

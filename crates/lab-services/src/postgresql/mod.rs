@@ -261,6 +261,11 @@ impl Daemon for Postgresql {
         self.run("CREATE EXTENSION pg_stat_statements")
     }
 
+    fn returned(&mut self) -> Result<(), ServiceError> {
+        self.statements = None;
+        self.log_in(None)
+    }
+
     fn processes(&mut self, main: Pid) -> Processes {
         Processes {
             main,

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The start of a daemon whose data directory is made: for the first time, or again after it was killed.
+
+use crate::daemon::Daemon;
+use crate::folder::Folder;
+use crate::process::{PAUSE, Process};
+use crate::{Request, ServiceError, Software};
+use nix::sys::wait::WaitStatus;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Making and starting a daemon may take so long, each.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a daemon is started from.
+pub(crate) struct Launch {
+    pub request: Request,
+    pub program: PathBuf,
+    pub folder: Folder,
+}
+
+impl Launch {
+    pub fn software(&self) -> &'static Software {
+        self.folder.software
+    }
+
+    /// Starts it and waits until it answers; `None`: the port was taken.
+    pub fn answering<D: Daemon + ?Sized>(
+        &self,
+        daemon: &mut D,
+        port: u16,
+    ) -> Result<Option<Process>, ServiceError> {
+        let command = daemon.start(&self.folder, &self.program, port, &self.request.settings);
+        let started = command.and_then(|command| Process::start(command, self.software().ending));
+        let what = format!("{} cannot be started", self.program.display());
+        let process = started.map_err(|e| self.system(&what, e))?;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if daemon.ready(&self.folder) {
+                return Ok(Some(process));
+            }
+            if let Some(status) = process.end() {
+                if self.folder.logged("Address already in use") {
+                    return Ok(None);
+                }
+                return Err(self.ended(status));
+            }
+            self.wait(deadline)?;
+        }
+    }
+
+    /// A little; or the reader or the clock ends the waiting.
+    pub fn wait(&self, deadline: Instant) -> Result<(), ServiceError> {
+        if (self.request.interrupted)() {
+            return Err(ServiceError::Interrupted);
+        }
+        if Instant::now() > deadline {
+            return Err(ServiceError::Silent {
+                software: self.software(),
+                seconds: PATIENCE.as_secs(),
+                log: self.folder.last_log(),
+            });
+        }
+        std::thread::sleep(PAUSE);
+        Ok(())
+    }
+
+    /// Why it ended.
+    pub fn ended(&self, status: WaitStatus) -> ServiceError {
+        self.folder.ended(&self.request.settings, status)
+    }
+
+    /// What the system said; or that there is no room.
+    pub fn system(&self, what: &str, error: io::Error) -> ServiceError {
+        let software = self.software();
+        let other = |error| ServiceError::System {
+            software,
+            what: what.to_owned(),
+            error,
+        };
+        self.folder.full().unwrap_or_else(|| other(error))
+    }
+}
