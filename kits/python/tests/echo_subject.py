@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A subject whose case echo shows what the kit gave it, and prints what it should not; its case count
-does its operations in threads, its case measure has metrics, and its case greet serves."""
+does its operations in threads, its case measure has metrics, operations of its case fallible fail, and its
+case greet serves."""
 
 import os
 import socketserver
@@ -59,6 +60,19 @@ def measure(_: Opening) -> Iterator[Perform]:
         "lost": 100 / 3, "none": 0, "small": -1.2e-5, "large": 9.8765432109876544e16})
 
 
+@contextmanager
+def fallible(opening: Opening) -> Iterator[Perform]:
+    """Of ten operations, those fail whose number ends with a digit of `digits`."""
+    digits = {int(digit) for digit in opening.text("digits")}
+
+    def share(operations: range, latencies: Latencies) -> Work:
+        failed = [k for k in operations if k % 10 in digits]
+        return Work(len(operations), len(operations), failed=failed)
+
+    with workers([share] * opening.integer("threads", 1, 64)) as perform:
+        yield lambda operations: perform(operations)._replace(metrics={"lost": 0.5})
+
+
 class Greeter(socketserver.BaseRequestHandler):
     def handle(self) -> None:
         self.request.sendall(b"hello")
@@ -76,5 +90,5 @@ def greet(opening: Opening) -> Iterator[None]:
 
 
 serve("echo", "no library 1.0", {
-    "echo": echo, "count": count, "measure": measure, "greet": greet,
+    "echo": echo, "count": count, "measure": measure, "fallible": fallible, "greet": greet,
 }, one_thread="threads" not in sys.argv)

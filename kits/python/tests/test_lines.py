@@ -2,6 +2,7 @@
 """Lines as they are read, cut and written."""
 
 import io
+from collections.abc import Iterable
 
 import pytest
 
@@ -49,6 +50,20 @@ def test_a_reply_is_read_back_as_it_was_written() -> None:
 def test_a_reply_encodes_in_upper_case_what_does_not_stand_for_itself() -> None:
     assert lines.reply("opened", {"a": "aZ09-._~/:,+ %=\u00fc"}) == (
         b"@lab opened a=aZ09-._~/:,+%20%25%3D%C3%BC\n")
+
+
+@pytest.mark.parametrize("numbers, expected", [
+    ([], "none"), ([0], "0"), ([3, 17, 18, 19], "3,17-19"), ([1, 2, 4, 6, 7], "1-2,4,6-7"),
+    (range(10**6), "0-999999")])
+def test_ranges(numbers: Iterable[int], expected: str) -> None:
+    assert lines.ranges(numbers) == expected
+
+
+def test_a_reply_has_as_many_bytes_as_a_line_may() -> None:
+    room = lines.LINE_MAX - len("@lab opened a=")
+    assert len(lines.reply("opened", {"a": "x" * room})) == lines.LINE_MAX + 1
+    with pytest.raises(ValueError, match="fewer operations"):
+        lines.reply("opened", {"a": "x" * (room + 1)})
 
 
 @pytest.mark.parametrize("value", ["", "-1", "+1", " 1", "1_0", "0x1", "1.0", "11", "\u0661",

@@ -99,6 +99,27 @@ def test_metrics_are_told_as_decimal_numbers_of_a_run() -> None:
     assert replies[2] == "@lab verified check=3 operations=3 units=3"
 
 
+@pytest.mark.parametrize("threads", [1, 3, 64])
+@pytest.mark.parametrize("digits, of_3, of_20", [
+    ("3789", "none", "3,7-9,13,17-19"), ("901", "0-1", "0-1,9-11,19"), ("", "none", "none"),
+    ("0123456789", "0-2", "0-19")])
+def test_operations_that_failed_are_told_in_ascending_ranges(
+        threads: int, digits: str, of_3: str, of_20: str) -> None:
+    replies, _ = talk(f"open case=fallible seed=7 digits={digits} threads={threads}",
+                      "verify operations=3", "verify operations=20", "run operations=20")
+    assert replies[1:3] == [
+        f"@lab verified check=3 operations=3 units=3 failed={of_3}",
+        f"@lab verified check=20 operations=20 units=20 failed={of_20}"]
+    assert replies[3].endswith(f" operations=20 units=20 check=20 lost=0.5 failed={of_20}")
+
+
+def test_a_reply_that_no_line_holds_is_an_error() -> None:
+    assert talk("open case=fallible seed=7 digits=13579 threads=1", "verify operations=100000",
+                "verify operations=4")[0][1:] == [
+        error("failed", "the reply would be longer than 65536 bytes; do fewer operations").replace(";", "%3B"),
+        "@lab verified check=4 operations=4 units=4 failed=1,3"]
+
+
 def test_a_case_without_operations_serves_until_it_is_closed() -> None:
     with subprocess.Popen(
             [sys.executable, "-B", HERE / "echo_subject.py", "threads"], text=True,

@@ -2,7 +2,7 @@
 """Lines of the protocol: reading commands and writing replies, with percent-coding."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import BinaryIO
 from urllib.parse import quote, unquote
@@ -68,8 +68,23 @@ def decimal(value: float) -> str:
     return format(Decimal(repr(value)), "f")
 
 
+def ranges(numbers: Iterable[int]) -> str:
+    """Ascending numbers, those that follow each other as a range: `3,17-19`; or `none`."""
+    found: list[tuple[int, int]] = []
+    for number in numbers:
+        if found and found[-1][1] == number - 1:
+            found[-1] = found[-1][0], number
+        else:
+            found.append((number, number))
+    return ",".join(str(first) if first == last else f"{first}-{last}"
+                    for first, last in found) or "none"
+
+
 def reply(verb: str, arguments: Mapping[str, object]) -> bytes:
-    """A reply as a line with its LF."""
+    """A reply as a line with its LF; raises ValueError if it is too long for the protocol."""
     words = (f" {key}={quote(str(value), safe='/:,+', errors='surrogateescape')}"
              for key, value in arguments.items())
-    return f"@lab {verb}{''.join(words)}\n".encode("ascii")
+    line = f"@lab {verb}{''.join(words)}\n".encode("ascii")
+    if len(line) > LINE_MAX + 1:
+        raise ValueError(f"the reply would be longer than {LINE_MAX} bytes; do fewer operations")
+    return line

@@ -118,24 +118,25 @@ class _Session:
     def verify(self, arguments: Mapping[str, str]) -> bytes:
         perform = self._performer()
         operations = _operations({"operations": "1", **arguments})
-        check, units, *_ = perform(operations)
+        work = perform(operations)
         return lines.reply("verified", {
-            "check": check % _CHECK_MODULUS, "operations": operations, "units": units})
+            "check": work.check % _CHECK_MODULUS, "operations": operations, "units": work.units,
+            **_failed(work)})
 
     def run(self, arguments: Mapping[str, str]) -> bytes:
         perform = self._performer()
         operations = _operations(arguments)
         start = monotonic_ns()
-        check, units, latencies, metrics = perform(operations)
+        work = perform(operations)
         end = monotonic_ns()
-        more = {key: lines.decimal(value) for key, value in metrics.items()}
-        if latencies is not None:
-            start, end = latencies.begun, latencies.ended
-            if latencies.is_told:
-                more["latencies"] = told(latencies)
+        more = {key: lines.decimal(value) for key, value in work.metrics.items()}
+        if work.latencies is not None:
+            start, end = work.latencies.begun, work.latencies.ended
+            if work.latencies.is_told:
+                more["latencies"] = told(work.latencies)
         return lines.reply("ran", {
-            "start": start, "end": end,
-            "operations": operations, "units": units, "check": check % _CHECK_MODULUS, **more})
+            "start": start, "end": end, "operations": operations, "units": work.units,
+            "check": work.check % _CHECK_MODULUS, **more, **_failed(work)})
 
     def close(self) -> bytes:
         self._must_be_open()
@@ -153,6 +154,11 @@ class _Session:
     def _must_be_open(self) -> None:
         if not self._is_open:
             raise UsageError("no case is open")
+
+
+def _failed(work: Work) -> dict[str, str]:
+    """The operations that failed, of a case that tells of such."""
+    return {} if work.failed is None else {"failed": lines.ranges(sorted(work.failed))}
 
 
 def _operations(arguments: Mapping[str, str]) -> int:

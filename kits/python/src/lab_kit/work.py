@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a batch yields, and what does one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -10,13 +10,15 @@ from lab_kit.latencies import Latencies
 
 class Work(NamedTuple):
     """What a batch yields: the sum of every value it produced, and how many rows or bytes; of
-    operations that were done at once, their latencies, too (`lab_kit.workers` sees to that); and the
-    experiment's own metrics by their names, finite and of less than 10^17."""
+    operations that were done at once, their latencies, too (`lab_kit.workers` sees to that); the
+    experiment's own metrics by their names, finite and of less than 10^17; and where operations may
+    fail, the numbers of those that did, in any order."""
 
     check: int
     units: int
     latencies: Latencies | None = None
     metrics: Mapping[str, float] = MappingProxyType({})
+    failed: Collection[int] | None = None
 
 
 Perform = Callable[[int], Work]

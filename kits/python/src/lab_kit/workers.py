@@ -3,8 +3,9 @@
 with k mod n = c."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 
 from lab_kit.latencies import Latencies, merged
 from lab_kit.work import Perform, Work
@@ -32,7 +33,8 @@ def workers(shares: Sequence[Share]) -> Iterator[Perform]:
                 raise worker.error
         return Work(sum(worker.work.check for worker in workers),
                     sum(worker.work.units for worker in workers),
-                    merged(worker.latencies for worker in workers if worker.operations))
+                    merged(worker.latencies for worker in workers if worker.operations),
+                    failed=_failed(worker.work for worker in workers))
 
     try:
         for thread in threads:
@@ -43,6 +45,12 @@ def workers(shares: Sequence[Share]) -> Iterator[Perform]:
         for thread in threads:
             if thread.ident is not None:  # it was started
                 thread.join()
+
+
+def _failed(parts: Iterable[Work]) -> list[int] | None:
+    """The operations that failed in any thread; None if no thread tells of such."""
+    told = [part.failed for part in parts if part.failed is not None]
+    return list(chain.from_iterable(told)) if told else None
 
 
 class _Worker:
