@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""experiments/retry/README.md, of the subjects in Python: a call that ended with an answer is applied once, one
+that is told as failed is not, and the metrics count the faults and the retries."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+from urllib.parse import quote
+
+import pytest
+
+from databases import Server, eventually
+from experiments import Declared, declared_subjects, tables
+from sql_model import VALUES, split_mix
+from subject import Reply, Subject
+
+SEED = 7
+ATTEMPTS = 4
+SUBJECTS = [subject for subject in declared_subjects()
+            if (subject.experiment, subject.name) == ("retry", "tenacity")]
+CASES = ("counter", "transfer", "record", "order")
+METRICS = ("stale", "deadlock", "disconnected", "retried")
+APPLICATION = "lab_test_retry"
+
+RANGES = re.compile(r"none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*", re.ASCII)
+
+every_subject = pytest.mark.parametrize("declared", SUBJECTS, ids=str)
+every_case = pytest.mark.parametrize("case", CASES)
+one_and_eight = pytest.mark.parametrize("clients", [1, 8])
+
+
+class Batch(NamedTuple):
+    number: int
+    operations: int
+    failed: set[int]
+    arguments: dict[str, str]
+
+    def count(self, metric: str) -> int:
+        """How many attempts the metric counts, of which it tells per cent of the calls."""
+        return round(float(self.arguments[metric]) * self.operations / 100)
+
+
+class Opened:
+    """A case of a subject, and its batches so far."""
+
+    def __init__(self, subject: Subject, server: Server, case: str, clients: int) -> None:
+        arguments = {"case": case, "seed": SEED, "clients": clients, "fault": "anything", "rows": len(VALUES),
+                     **server.arguments(), "target": target(server)}
+        words = (f" {key}={quote(str(value), safe='/:,+')}" for key, value in arguments.items())
+        self._subject = subject
+        self._case = case
+        self.batches: list[Batch] = []
+        self.settings = subject.ask_for("opened", f"open{''.join(words)}").arguments
+
+    def verify(self, operations: int) -> Batch:
+        return self._add(self._subject.ask_for("verified", f"verify operations={operations}"))
+
+    def run(self, operations: int) -> Batch:
+        """Whatever fails, every fault is followed by a retry, unless the call is given up for it."""
+        batch = self._add(self._subject.ask_for("ran", f"run operations={operations}"))
+        assert set(METRICS) <= set(batch.arguments)
+        assert latency_count(batch.arguments["latencies"]) == operations
+        faults = sum(map(batch.count, ("stale", "deadlock", "disconnected")))
+        assert faults == batch.count("retried") + len(batch.failed)
+        assert faults >= ATTEMPTS * len(batch.failed)
+        return batch
+
+    def _add(self, reply: Reply) -> Batch:
+        operations = reply.number("operations")
+        assert reply.number("units") == reply.number("check") == operations, "whatever failed"
+        batch = Batch(len(self.batches) + 1, operations, numbers(reply.arguments["failed"]), reply.arguments)
+        assert max(batch.failed, default=0) < operations
+        self.batches.append(batch)
+        return batch
+
+    def must_be_applied_once(self, server: Server) -> None:
+        """Every call that ended with an answer, and none other."""
+        answered = [(batch.number, call) for batch in self.batches
+                    for call in range(batch.operations) if call not in batch.failed]
+        rows = server.ask("SELECT * FROM effect")
+        assert Counter(rows) == Counter(answered)
+        expected = dict(enumerate(VALUES, 1))
+        inputs = list(islice(split_mix(SEED), 4096))
+        for _, call in answered:
+            apply(self._case, inputs[call % 4096], expected)
+        assert server.rows() == expected
+
+
+def apply(case: str, value: int, rows: dict[int, int]) -> None:
+    """Does to test_simple what a call does."""
+    a = value % 10 + 1
+    match case:
+        case "counter":
+            rows[1] += 1
+        case "transfer":
+            rows[a] -= 1
+            rows[(a + value // 10 % 9) % 10 + 1] += 1
+        case "record":
+            rows[a] += 1
+
+
+def numbers(told: str) -> set[int]:
+    """Of ascending ranges."""
+    assert RANGES.fullmatch(told), told
+    if told == "none":
+        return set()
+    listed: list[int] = []
+    for part in told.split(","):
+        first, _, last = part.partition("-")
+        listed += range(int(first), int(last or first) + 1)
+    assert listed == sorted(set(listed)), "they ascend"
+    return set(listed)
+
+
+def latency_count(told: str) -> int:
+    return sum(int(pair.split(":")[1]) for pair in told.split(","))
+
+
+def target(server: Server) -> str:
+    """The server's, with a name by which PostgreSQL's sessions of the subject are found."""
+    return server.uri() + (f"&application_name={APPLICATION}" if server.target == "postgresql" else "")
+
+
+def sessions(server: Server) -> list[int]:
+    """Of the subject."""
+    return [number for (number,) in server.ask({
+        "postgresql": f"SELECT pid FROM pg_stat_activity WHERE application_name = '{APPLICATION}'",
+        "mariadb": "SELECT id FROM information_schema.PROCESSLIST "
+                   "WHERE db = database() AND id <> connection_id()"}[server.target])]
+
+
+def end_sessions(server: Server) -> None:
+    for number in sessions(server):
+        server.execute({"postgresql": f"SELECT pg_terminate_backend({number})",
+                        "mariadb": f"KILL {number}"}[server.target])
+    assert eventually(lambda: not sessions(server))
+
+
+def fail_inserts(server: Server, condition: str) -> None:
+    """Those into effect that the condition holds for: with a serialization failure, in MariaDB a deadlock."""
+    if server.target == "postgresql":
+        server.execute(f"""CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+              IF {condition} THEN RAISE EXCEPTION 'injected' USING ERRCODE = '40001'; END IF;
+              RETURN NEW;
+            END $$""")
+        server.execute("CREATE TRIGGER fail BEFORE INSERT ON effect FOR EACH ROW EXECUTE FUNCTION fail()")
+    else:
+        server.execute(f"""CREATE TRIGGER fail BEFORE INSERT ON effect FOR EACH ROW
+            IF {condition} THEN
+              SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213, MESSAGE_TEXT = 'injected';
+            END IF""")
+
+
+@pytest.fixture
+def server(declared: Declared, database: Server) -> Iterator[Server]:
+    """With the rows of test_simple, and the table effect."""
+    database.fill(VALUES)
+    database.execute(tables(declared)["effects"])
+    yield database
+    database.execute("DROP TABLE effect")
+    database.execute("DROP FUNCTION IF EXISTS fail")
+
+
+@every_subject
+@every_case
+@one_and_eight
+def test_every_call_is_applied_once(subject: Subject, server: Server, case: str, clients: int) -> None:
+    opened = Opened(subject, server, case, clients)
+    assert opened.settings == {**server.settings(), "transaction_isolation": {
+        "postgresql": "read committed", "mariadb": "READ-COMMITTED"}[server.target]}
+    assert subject.connections_to(server.port) == clients
+    opened.verify(20)
+    ran = opened.run(40)
+    opened.must_be_applied_once(server)
+    if clients == 1 or case in ("counter", "order"):
+        assert not any(batch.failed for batch in opened.batches)
+        assert not any(map(ran.count, METRICS)), "these calls do not meet"
+    assert subject.connections_to(server.port) == clients
+    subject.ask_for("closed", "close")
+    assert eventually(lambda: subject.connections_to(server.port) == 0)
+
+
+@every_subject
+@every_case
+@one_and_eight
+def test_a_call_that_failed_is_not_applied(
+        subject: Subject, server: Server, case: str, clients: int) -> None:
+    fail_inserts(server, {"postgresql": "random() < 1 / 3.0", "mariadb": "rand() < 1 / 3"}[server.target])
+    opened = Opened(subject, server, case, clients)
+    opened.verify(20)
+    assert opened.run(100).count("deadlock") > 0
+    opened.must_be_applied_once(server)
+    assert subject.connections_to(server.port) == clients, "no connection was lost"
+
+
+@every_subject
+@one_and_eight
+def test_a_call_is_given_up_after_four_attempts(subject: Subject, server: Server, clients: int) -> None:
+    name = {"postgresql": '"call"', "mariadb": "`call`"}[server.target]
+    fail_inserts(server, f"NEW.{name} IN (0, 3, 17, 18, 19) AND NEW.batch <> 2")
+    opened = Opened(subject, server, "order", clients)
+    assert opened.verify(20).arguments["failed"] == "0,3,17-19"
+    assert opened.run(20).arguments["failed"] == "none"
+    third = opened.run(50)
+    assert third.arguments["failed"] == "0,3,17-19"
+    assert [third.count(metric) for metric in METRICS] == [0, 5 * ATTEMPTS, 0, 5 * (ATTEMPTS - 1)]
+    opened.must_be_applied_once(server)
+
+
+@every_subject
+@every_case
+@one_and_eight
+def test_a_lost_connection_is_replaced(subject: Subject, server: Server, case: str, clients: int) -> None:
+    opened = Opened(subject, server, case, clients)
+    opened.verify(20)
+    for _ in range(2):
+        end_sessions(server)
+        assert opened.run(20).count("disconnected") == clients
+    opened.must_be_applied_once(server)
+    assert subject.connections_to(server.port) == clients
+
+
+@every_subject
+def test_an_error_that_does_not_pass_is_reported(subject: Subject, server: Server) -> None:
+    opened = Opened(subject, server, "record", 3)
+    server.execute("DROP TABLE effect")
+    try:
+        reply = subject.ask("run operations=5")
+        assert (reply.verb, reply.arguments.get("code")) == ("error", "failed")
+        assert re.search(server.no_table, reply.arguments["message"])
+    finally:
+        server.execute("CREATE TABLE effect (a bigint, b bigint)")
+    assert opened.run(5).failed == set(), "its transactions were rolled back, and it goes on"
+    assert set(server.ask("SELECT a FROM effect")) == {(2,)}, "what failed was a batch, too"
+
+
+@every_subject
+@pytest.mark.parametrize("clients", ["", " clients=0", " clients=257", " clients=x"])
+def test_clients_are_from_1_to_256(declared: Declared, subject: Subject, clients: str) -> None:
+    nowhere = quote(f"{declared.target}://nobody:x@127.0.0.1:1/x")
+    command = f"open case=order seed=7 rows=10 table=x settings=x target={nowhere}"
+    assert subject.ask_for_error(command + clients) == "usage"
+    assert subject.ask_for_error(command + " clients=256") == "failed", "nothing listens there"
+    subject.ask_for("opened", "open case=noop seed=7")
