@@ -224,6 +224,27 @@ def test_a_lost_connection_is_replaced(subject: Subject, server: Server, case: s
 
 
 @every_subject
+def test_a_call_that_loses_its_connection_each_time_is_given_up(subject: Subject, server: Server) -> None:
+    if server.target == "postgresql":
+        server.execute("""CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+              IF NEW."call" = 5 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+              RETURN NEW;
+            END $$""")
+        server.execute("CREATE TRIGGER fail BEFORE INSERT ON effect FOR EACH ROW EXECUTE FUNCTION fail()")
+    else:
+        server.execute("""CREATE TRIGGER fail BEFORE INSERT ON effect FOR EACH ROW
+            IF NEW.`call` = 5 THEN KILL CONNECTION_ID(); END IF""")
+    opened = Opened(subject, server, "counter", 3)
+    assert opened.verify(5).failed == set()
+    ran = opened.run(20)
+    assert ran.failed == {5}
+    assert [ran.count(metric) for metric in METRICS] == [0, 0, ATTEMPTS, ATTEMPTS - 1]
+    opened.must_be_applied_once(server)
+    assert subject.connections_to(server.port) == 3
+
+
+@every_subject
 def test_an_error_that_does_not_pass_is_reported(subject: Subject, server: Server) -> None:
     opened = Opened(subject, server, "record", 3)
     server.execute("DROP TABLE effect")

@@ -73,14 +73,14 @@ class Client:
             self._call(cursor, self._inputs[k % len(self._inputs)])
             cursor.execute(EFFECT, (self._batch, k))
 
-    def _fault(self, error: BaseException) -> Fault | None:
+    def _fault(self, error: BaseException | None) -> Fault | None:
         return Fault.STALE if isinstance(error, StaleVersionError) else self._target.fault(error)
 
     def _after_fault(self, state: RetryCallState) -> None:
-        fault = self._fault(state.outcome.exception())
-        self.counted[fault.value] += 1
-        if fault is Fault.DISCONNECTED:
-            self.close()
+        if fault := self._fault(state.outcome.exception() if state.outcome else None):
+            self.counted[fault.value] += 1
+            if fault is Fault.DISCONNECTED:
+                self.close()
 
     def _before_retry(self, _: RetryCallState) -> None:
         self.counted[RETRIED] += 1

@@ -2,6 +2,7 @@
 """What differs between the databases: how to connect with the isolation level READ COMMITTED, what begins and
 ends a transaction, and which errors are faults that pass."""
 
+import logging
 from collections.abc import Callable
 from enum import Enum
 from typing import Any, NamedTuple
@@ -22,13 +23,16 @@ class Target(NamedTuple):
     connector: Callable[[str], Callable[[], Any]]
     """For the target's URI: what connects."""
     transaction: Transaction
-    fault: Callable[[BaseException], Fault | None]
+    fault: Callable[[BaseException | None], Fault | None]
     """The fault that an error of the driver tells of; None if the same call would fail again."""
 
 
 def postgresql() -> Target:
     from psycopg import Connection, Error, IsolationLevel, OperationalError
     from psycopg_subject import LIBRARY, connector
+
+    # It warns of each rollback over a lost connection, which is counted instead.
+    logging.getLogger("psycopg").setLevel(logging.ERROR)
 
     def read_committed(target: str) -> Callable[[], Connection]:
         new_connection = connector(target, True)
@@ -40,7 +44,7 @@ def postgresql() -> Target:
 
         return connect
 
-    def fault(error: BaseException) -> Fault | None:
+    def fault(error: BaseException | None) -> Fault | None:
         if not isinstance(error, Error):
             return None
         state = error.sqlstate
@@ -74,7 +78,7 @@ def mariadb() -> Target:
 
         return connect
 
-    def fault(error: BaseException) -> Fault | None:
+    def fault(error: BaseException | None) -> Fault | None:
         if not isinstance(error, Error):
             return None
         code = error.args[0]

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Makes the environment of one Python subject, build/EXPERIMENT/python/DRIVER/venv, with what
-# requirements-DRIVER.txt names, what another experiment's own requirements.txt does, and the kit. Each driver has
-# its own, so that one that cannot be built stops no other one. Does nothing, and needs no network, when nothing changed.
+# requirements-DRIVER.txt names, what another experiment's own requirements.txt names, and the kit. Each
+# driver has its own, so that one that cannot be built stops no other one. Does nothing, and needs no
+# network, when nothing changed.
 set -eu
 
 cd "$(dirname "$0")/../../.."
@@ -13,7 +14,7 @@ out=build/$experiment/python/$driver
 requirements=$here/requirements-$driver.txt
 own=
 [ "$experiment" = sql ] || own=experiments/$experiment/python/requirements.txt
-if [ -z "$driver" ] || [ "$driver" = build ] || [ ! -f "$requirements" ] || { [ "$own" ] && [ ! -f "$own" ]; }; then
+if [ -z "$driver" ] || [ "$driver" = build ] || [ ! -f "$requirements" ] || [ ! -f "${own:-$requirements}" ]; then
     echo "usage: $0 sqlite3|apsw|apsw-system|psycopg|mysqlclient|pymysql [EXPERIMENT]" >&2
     exit 2
 fi
