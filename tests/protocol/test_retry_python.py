@@ -2,23 +2,30 @@
 """experiments/retry/README.md, of the subjects in Ada and Python: a call that ended with an answer is applied once, one
 that is told as failed is not, and the metrics count the faults and the retries."""
 
+import random
 import re
+import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import NamedTuple
 from urllib.parse import quote
 
+import pymysql
 import pytest
+from pymysql.constants import ER
 
 from databases import Server, eventually
 from experiments import Declared, declared_subjects, tables
+from lost_answers import losing_answers
 from sql_model import VALUES, split_mix
 from subject import Reply, Subject
 
 SEED = 7
 ATTEMPTS = {"ada": 5, "tenacity": 4}
 """Of a subject, at a call."""
+WITH_A_KEY = {"ada"}
 SUBJECTS = [subject for subject in declared_subjects()
             if subject.experiment == "retry" and subject.name in ATTEMPTS]
 CASES = ("counter", "transfer", "record", "order")
@@ -28,6 +35,8 @@ APPLICATION = "lab_test_retry"
 RANGES = re.compile(r"none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*", re.ASCII)
 
 every_subject = pytest.mark.parametrize("declared", SUBJECTS, ids=str)
+every_subject_with_a_key = pytest.mark.parametrize(
+    "declared", [subject for subject in SUBJECTS if subject.name in WITH_A_KEY], ids=str)
 every_case = pytest.mark.parametrize("case", CASES)
 one_and_eight = pytest.mark.parametrize("clients", [1, 8])
 
@@ -46,9 +55,10 @@ class Batch(NamedTuple):
 class Opened:
     """A case of a subject, and its batches so far."""
 
-    def __init__(self, subject: Subject, server: Server, case: str, clients: int) -> None:
+    def __init__(self, subject: Subject, server: Server, case: str, clients: int, **parts: object) -> None:
+        """The parts are those of the target that differ from the server's own."""
         arguments = {"case": case, "seed": SEED, "clients": clients, "fault": "anything", "rows": len(VALUES),
-                     **server.arguments(), "target": target(server)}
+                     **server.arguments(), "target": target(server, **parts)}
         words = (f" {key}={quote(str(value), safe='/:,+')}" for key, value in arguments.items())
         self._subject = subject
         self._case = case
@@ -120,9 +130,9 @@ def latency_count(told: str) -> int:
     return sum(int(pair.split(":")[1]) for pair in told.split(","))
 
 
-def target(server: Server) -> str:
+def target(server: Server, **parts: object) -> str:
     """The server's, with a name by which PostgreSQL's sessions of the subject are found."""
-    return server.uri() + (f"&application_name={APPLICATION}" if server.target == "postgresql" else "")
+    return server.uri(**parts) + (f"&application_name={APPLICATION}" if server.target == "postgresql" else "")
 
 
 def sessions(server: Server) -> list[int]:
@@ -133,11 +143,39 @@ def sessions(server: Server) -> list[int]:
                    "WHERE db = database() AND id <> connection_id()"}[server.target])]
 
 
-def end_sessions(server: Server) -> None:
-    for number in sessions(server):
+def end_session(server: Server, number: int) -> None:
+    """It may have ended."""
+    try:
         server.execute({"postgresql": f"SELECT pg_terminate_backend({number})",
                         "mariadb": f"KILL {number}"}[server.target])
+    except pymysql.err.OperationalError as error:
+        if error.args[0] != ER.NO_SUCH_THREAD:
+            raise
+
+
+def end_sessions(server: Server) -> None:
+    for number in sessions(server):
+        end_session(server, number)
     assert eventually(lambda: not sessions(server))
+
+
+@contextmanager
+def ending_sessions(server: Server) -> Iterator[None]:
+    """One of the subject's after the other, as long as the context lasts. Nobody else uses the server in it."""
+    is_over = threading.Event()
+
+    def end_some() -> None:
+        while not is_over.wait(0.01):
+            if numbers := sessions(server):
+                end_session(server, random.choice(numbers))
+
+    thread = threading.Thread(target=end_some)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
 
 
 def fail_inserts(server: Server, condition: str) -> None:
@@ -245,6 +283,29 @@ def test_a_call_that_loses_its_connection_each_time_is_given_up(subject: Subject
     assert [ran.count(metric) for metric in METRICS] == [0, 0, opened.attempts, opened.attempts - 1]
     opened.must_be_applied_once(server)
     assert subject.connections_to(server.port) == 3
+
+
+@every_subject_with_a_key
+@every_case
+def test_with_a_key_no_call_is_lost_or_applied_twice_where_connections_end(
+        subject: Subject, server: Server, case: str) -> None:
+    opened = Opened(subject, server, case, 8)
+    with ending_sessions(server):
+        ran = opened.run(400)
+    assert ran.count("disconnected") > 0
+    opened.must_be_applied_once(server)
+
+
+@every_subject_with_a_key
+@every_case
+def test_with_a_key_no_call_is_applied_twice_where_answers_to_commit_are_lost(
+        subject: Subject, server: Server, case: str) -> None:
+    with losing_answers(server.port, 0.1) as proxy:
+        opened = Opened(subject, server, case, 8, port=proxy.port)
+        ran = opened.run(200)
+        assert ran.count("disconnected") == proxy.lost > 0
+        opened.must_be_applied_once(server)
+        subject.ask_for("closed", "close")
 
 
 @every_subject
