@@ -1,6 +1,5 @@
 --  SPDX-License-Identifier: Apache-2.0
 
-with Appserver.SQL;
 with Database;
 with Interfaces;
 
@@ -44,19 +43,15 @@ package body Clients is
 
    procedure Make_Call (Self : in out Client; Number : Operation_Number) is
 
-      function Work (DB : in out Database.Connection) return SQL.UTF_8_String is
+      procedure Work (DB : in out Database.Connection) is
          pragma Unreferenced (DB); --  it is the session's
       begin
          Self.Work
            (Self.Session, Self.Inputs (Seeded_Sequences.Input_Index'Mod (Number)));
          Insert_Effect (Self.Session, Self.Batch, Number);
-         return "";
       end Work;
-
-      Ignored : constant SQL.UTF_8_String := Transactions.Run_Once
-        (By, Self.Session.DB, Key (Self, Number), Work'Access);
    begin
-      null;
+      Transactions.Run_Once (By, Self.Session.DB, Key (Self, Number), Work'Access);
    end Make_Call;
 
    procedure Make_Calls
