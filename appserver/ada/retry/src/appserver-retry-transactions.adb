@@ -80,11 +80,11 @@ package body Appserver.Retry.Transactions is
    end Run_Part;
 
    procedure Run
-     (By         : Policy;
-      May_Repeat : Boolean;
-      On         : aliased in out Connection;
-      Work       : not null access procedure (DB : in out Connection);
-      Stop       : access Cancellation)
+     (By      : Policy;
+      Has_Key : Boolean;
+      On      : aliased in out Connection;
+      Work    : not null access procedure (DB : in out Connection);
+      Stop    : access Cancellation)
    is
       procedure Attempt is
       begin
@@ -94,7 +94,7 @@ package body Appserver.Retry.Transactions is
       if On.Is_Open and then not On.In_Autocommit then
          Run_Part (On, Work);
       else
-         Run (By, May_Repeat, Attempt'Access, Stop);
+         Run (By, Has_Key, Attempt'Access, Stop);
       end if;
    end Run;
 
@@ -104,7 +104,7 @@ package body Appserver.Retry.Transactions is
       Work : not null access procedure (DB : in out Connection);
       Stop : access Cancellation := null) is
    begin
-      Run (By, By.Repeatable, On, Work, Stop);
+      Run (By, Has_Key => False, On => On, Work => Work, Stop => Stop);
    end Run;
 
    --  The key is taken before the work, so that a second call with it waits there for the first one
@@ -124,11 +124,12 @@ package body Appserver.Retry.Transactions is
          Key_Tables.Find (Key_Table, DB, Id, Read, Is_Old);
          if not Is_Old then
             Key_Tables.Take (Key_Table, DB, Id);
+            Calls.Note_Key_Taken;
             Work (DB);
          end if;
       end Work_Once;
    begin
-      Run (By, May_Repeat => True, On => On, Work => Work_Once'Access, Stop => Stop);
+      Run (By, Has_Key => True, On => On, Work => Work_Once'Access, Stop => Stop);
    end Run_With_Key;
 
    procedure Run_Once

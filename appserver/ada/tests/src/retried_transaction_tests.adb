@@ -198,6 +198,76 @@ package body Retried_Transaction_Tests is
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
    end Lost_Without_Result;
 
+   --  The last attempt is followed by one that finds out
+
+   procedure Lost_At_Last (T : in out Fixture) is
+      By : constant Retry.Policy := (Attempts => 1, others => <>);
+
+      package Stopped is new Retry.Interleavers
+        (Connection, Connect, After_First_Commit => SQL.Injected_Errors.Lose_Connection);
+   begin
+      Assert
+        (Stopped.Transactions.Run_Once (By, T.Own, "order 1", Added_One'Access),
+         " 101", "the result");
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
+   end Lost_At_Last;
+
+   --  Nobody may be told that it was not committed
+
+   procedure Never_Known (T : in out Fixture) is
+      By : constant Retry.Policy := (Attempts => 2, others => <>);
+
+      Opened : Natural := 0;
+
+      procedure Open_Once (DB : in out Connection) is
+      begin
+         Opened := Opened + 1;
+         if Opened > 1 then
+            SQL.Injected_Errors.Fail ("08001");
+         end if;
+         Connect (DB);
+      end Open_Once;
+
+      package Stopped is new Retry.Interleavers
+        (Connection, Open_Once, After_First_Commit => SQL.Injected_Errors.Lose_Connection);
+   begin
+      begin
+         Stopped.Transactions.Run_Once (By, T.Own, "order 1", Add_One'Access);
+         Assert (False, "no exception");
+      exception
+         when Retry.Outcome_Unknown_Error => null;
+      end;
+      Assert (Opened'Image, " 4", "attempts");
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
+   end Never_Known;
+
+   --  Its key was not there: a later fault is what it is
+
+   procedure Found_Undone (T : in out Fixture) is
+      By : constant Retry.Policy := (Attempts => 2, others => <>);
+
+      package Stopped is new Retry.Interleavers
+        (Connection, Connect, Before_First_Commit => SQL.Injected_Errors.Lose_Connection);
+
+      procedure Work (DB : in out Connection) is
+      begin
+         T.Runs := T.Runs + 1;
+         Add_One (DB);
+         if T.Runs > 1 then
+            SQL.Injected_Errors.Fail ("40P01");
+         end if;
+      end Work;
+
+      procedure Run is
+      begin
+         Stopped.Transactions.Run_Once (By, T.Own, "order 1", Work'Access);
+      end Run;
+   begin
+      Is_Refused (Run'Access, "40P01");
+      Assert (T.Runs = 2, "attempts");
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "100");
+   end Found_Undone;
+
    procedure Lost_Without_Key (T : in out Fixture) is
       Counted : aliased Retry.Meter;
       By      : constant Retry.Policy := (null, Counted'Access, others => <>);
@@ -465,6 +535,9 @@ package body Retried_Transaction_Tests is
       Result.Add_Test (New_Test ("lost before the commit", Lost_Before'Access));
       Result.Add_Test (New_Test ("lost after the commit", Lost_After'Access));
       Result.Add_Test (New_Test ("lost without a result", Lost_Without_Result'Access));
+      Result.Add_Test (New_Test ("lost at the last attempt", Lost_At_Last'Access));
+      Result.Add_Test (New_Test ("lost and never known", Never_Known'Access));
+      Result.Add_Test (New_Test ("lost and found undone", Found_Undone'Access));
       Result.Add_Test (New_Test ("lost without a key", Lost_Without_Key'Access));
       Result.Add_Test (New_Test ("failed with a key", Failed_With_Key'Access));
       Result.Add_Test (New_Test ("a part", Part'Access));
