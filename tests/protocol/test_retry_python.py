@@ -135,6 +135,12 @@ def target(server: Server, **parts: object) -> str:
     return server.uri(**parts) + (f"&application_name={APPLICATION}" if server.target == "postgresql" else "")
 
 
+def table_names(server: Server) -> list[str]:
+    schema = {"postgresql": "current_schema()", "mariadb": "database()"}[server.target]
+    return [name for (name,) in server.ask(
+        f"SELECT table_name FROM information_schema.tables WHERE table_schema = {schema}")]
+
+
 def sessions(server: Server) -> list[int]:
     """Of the subject."""
     return [number for (number,) in server.ask({
@@ -221,6 +227,7 @@ def test_every_call_is_applied_once(subject: Subject, server: Server, case: str,
     assert subject.connections_to(server.port) == clients
     subject.ask_for("closed", "close")
     assert eventually(lambda: subject.connections_to(server.port) == 0)
+    assert set(table_names(server)) == {"test_simple", "test_mixed", "effect"}, "no table of its own is left"
 
 
 @every_subject
