@@ -114,6 +114,9 @@ class Server(Database, Protocol):
 
     def close(self) -> None: ...
 
+    def ask(self, statement: str) -> Iterable[tuple]:
+        """The rows of a query of the test's own."""
+
     def uri(self, transport: str = "tcp", **parts: str) -> str:
         """The target; user, password, port and schema are those of the tests unless given."""
 
@@ -151,6 +154,9 @@ class PostgreSQL:
 
     def execute(self, statement: str) -> None:
         self._connection.execute(statement)
+
+    def ask(self, statement: str) -> Iterable[tuple]:
+        return self._connection.execute(statement).fetchall()
 
     def fill(self, values: list[int]) -> None:
         if values and values == list(self.rows().values()):
@@ -238,7 +244,7 @@ class MariaDB:
         self._connection.close()
 
     def execute(self, statement: str) -> None:
-        self._ask(statement)
+        self.ask(statement)
 
     def fill(self, values: list[int]) -> None:
         if values and values == list(self.rows().values()):
@@ -249,14 +255,14 @@ class MariaDB:
                 cursor.executemany("INSERT INTO test_simple (value) VALUES (%s)", list(zip(values)))
 
     def rows(self) -> dict[int, int]:
-        return dict(self._ask("SELECT id, value FROM test_simple ORDER BY id"))
+        return dict(self.ask("SELECT id, value FROM test_simple ORDER BY id"))
 
     def uri(self, transport: str = "tcp", **parts: str) -> str:
         user = quote(parts.get("user", unquote(self._parts.username or "")), safe="")
         password = quote(parts.get("password", unquote(self._parts.password or "")), safe="")
         schema = parts.get("schema", self._schema)
         if transport == "unix":
-            ((socket,),) = self._ask("SELECT @@socket")
+            ((socket,),) = self.ask("SELECT @@socket")
             return f"mariadb://{user}:{password}@localhost/{schema}?socket={quote(socket, safe='')}"
         return (f"mariadb://{user}:{password}@{self._parts.hostname}:"
                 f"{parts.get('port', self.port)}/{schema}")
@@ -265,7 +271,7 @@ class MariaDB:
         return {"target": self.uri(transport), "table": self.table, "settings": self._settings}
 
     def settings(self, transport: str = "tcp") -> dict[str, str]:
-        ((version, isolation, flush, zone),) = self._ask(
+        ((version, isolation, flush, zone),) = self.ask(
             "SELECT version(), @@global.tx_isolation, @@innodb_flush_log_at_trx_commit, "
             "@@global.time_zone")
         return {"version": version, "transaction_isolation": isolation, "autocommit": "on",
@@ -274,7 +280,7 @@ class MariaDB:
                 "tls": "off", "transport": transport, "nothing": "", "schema": self._schema}
 
     def counted(self) -> Counted:
-        status = {name.upper(): int(value) for name, value in self._ask(
+        status = {name.upper(): int(value) for name, value in self.ask(
             "SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Com\\_%' "
             "OR Variable_name IN ('Connections', 'Aborted_clients')") if value.isdigit()}
         commands = Counter({name.removeprefix("COM_"): count for name, count in status.items()
@@ -292,7 +298,7 @@ class MariaDB:
         data = calls["SELECT"] + calls["INSERT"] + calls["UPDATE"]
         return True if seen == Counter(STMT_EXECUTE=data) else None
 
-    def _ask(self, statement: str) -> Iterable[tuple]:
+    def ask(self, statement: str) -> Iterable[tuple]:
         with self._connection.cursor() as cursor:
             cursor.execute(statement)
             return cursor.fetchall()

@@ -82,11 +82,11 @@ def missing_library(declared: Declared) -> str | None:
 
 
 def tables(declared: Declared) -> dict[str, Any]:
-    """What the experiment says of the subject's target: its tables, and how its settings are read. A table
-    that it has not is the SQL experiment's, so that all tests of a server share one database."""
+    """What the experiment says of the subject's target: its tables, and how its settings are read. What the SQL
+    experiment says too is the SQL experiment's, as all tests of a server share one database."""
     experiments = read_experiments()
     targets = [experiments[name]["target"][declared.target]
-               for name in ("sql", declared.experiment) if name in experiments]
+               for name in (declared.experiment, "sql") if name in experiments]
     return {key: value for target in targets for key, value in target.items()}
 
 

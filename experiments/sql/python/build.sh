@@ -1,23 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes the environment of one Python subject, build/sql/python/DRIVER/venv, with what
-# requirements-DRIVER.txt names and the kit. Each driver has its own, so that one that cannot be built
-# stops no other one. Does nothing, and needs no network, when nothing changed.
+# Makes the environment of one Python subject, build/EXPERIMENT/python/DRIVER/venv, with what
+# requirements-DRIVER.txt names, what another experiment's own requirements.txt names, and the kit. Each
+# driver has its own, so that one that cannot be built stops no other one. Does nothing, and needs no
+# network, when nothing changed.
 set -eu
 
 cd "$(dirname "$0")/../../.."
 here=experiments/sql/python
 driver=${1-}
-out=build/sql/python/$driver
+experiment=${2-sql}
+out=build/$experiment/python/$driver
 requirements=$here/requirements-$driver.txt
-if [ -z "$driver" ] || [ "$driver" = build ] || [ ! -f "$requirements" ]; then
-    echo "usage: $0 sqlite3|apsw|apsw-system|psycopg|mysqlclient|pymysql" >&2
+own=
+[ "$experiment" = sql ] || own=experiments/$experiment/python/requirements.txt
+if [ -z "$driver" ] || [ "$driver" = build ] || [ ! -f "$requirements" ] || [ ! -f "${own:-$requirements}" ]; then
+    echo "usage: $0 sqlite3|apsw|apsw-system|psycopg|mysqlclient|pymysql [EXPERIMENT]" >&2
     exit 2
 fi
 
 # Sums up what a step depends on, to be compared with what its last success left behind.
 python_state() { python3 -c 'import sys; print(sys.executable, sys.version)'; }
-venv_state() { { python_state; cat "$here/build.sh" "$here/requirements-build.txt" "$requirements"; } | sha256sum; }
+venv_state() { { python_state; cat "$here/build.sh" "$here/requirements-build.txt" "$requirements" $own; } | sha256sum; }
 kit_state() { find kits/python/src kits/python/pyproject.toml -name '__pycache__' -prune -o -type f -print |
     LC_ALL=C sort | xargs sha256sum; }
 
@@ -37,7 +41,7 @@ if ! is_done venv "$venv"; then
         export DIST_EXTRA_CONFIG="$PWD/$out/apsw.cfg" ;;
     esac
     # No cache: it may hold a driver that was built on another library.
-    pip install -q --no-cache-dir --require-hashes --no-build-isolation -r "$requirements"
+    pip install -q --no-cache-dir --require-hashes --no-build-isolation -r "$requirements" ${own:+-r "$own"}
     echo "$venv" >"$out/venv.state"
 fi
 

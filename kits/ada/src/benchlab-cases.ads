@@ -4,6 +4,7 @@
 
 with Benchlab.Fields;
 with Benchlab.Latencies;
+with Benchlab.Operation_Sets;
 with Benchlab.Seeded_Sequences;
 
 package Benchlab.Cases is
@@ -40,6 +41,12 @@ package Benchlab.Cases is
 
    function Metrics (Self : Measuring_Case) return Fields.Field_List is abstract;
    --  Those of the latest Perform, each added as a Metric_Value
+
+   type Fallible_Case is limited interface and Subject_Case;
+   --  A case whose operations may fail, which is what is measured
+
+   function Failed (Self : Fallible_Case) return Operation_Sets.Operation_Set is abstract;
+   --  Those operations of the latest Perform that failed
 
    type Serving_Case is limited interface and Subject_Case;
    --  A server: it serves from Open, which adds the setting "url" and others, to Close, which ends

@@ -7,7 +7,9 @@ with Ada.Unchecked_Deallocation;
 with Benchlab.Fields;
 with Benchlab.Kernel;
 with Benchlab.Latencies;
+with Benchlab.Lines;
 with Benchlab.Noop;
+with Benchlab.Operation_Sets;
 with Benchlab.Seeded_Sequences;
 
 package body Benchlab.Sessions is
@@ -19,8 +21,18 @@ package body Benchlab.Sessions is
    -- Replies --
    -------------
 
+   Too_Long_Error : exception;
+
    function Reply (Verb : String; Fields : Benchlab.Fields.Field_List) return String is
-     ("@lab " & Verb & Fields.Image);
+      Line : constant String := "@lab " & Verb & Fields.Image;
+   begin
+      if Line'Length > Lines.Longest then
+         raise Too_Long_Error with
+           "the reply would be longer than" & Lines.Longest'Image
+           & " bytes; do fewer operations";
+      end if;
+      return Line;
+   end Reply;
 
    function Error_Reply (Code : Error_Code; Message : String) return String is
       Fields : Benchlab.Fields.Field_List;
@@ -118,6 +130,15 @@ package body Benchlab.Sessions is
       end if;
    end Need_Work;
 
+   procedure Add_Failed (Self : Session; Reply : in out Fields.Field_List) is
+   begin
+      if Self.Current.all in Cases.Fallible_Case'Class then
+         Reply.Add
+           ("failed",
+            Operation_Sets.Image (Cases.Fallible_Case'Class (Self.Current.all).Failed));
+      end if;
+   end Add_Failed;
+
    function Verify
      (Self : Session; Arguments : Fields.Field_List) return Fields.Field_List
    is
@@ -130,6 +151,7 @@ package body Benchlab.Sessions is
          Reply.Add ("check", Result.Check);
          Reply.Add ("operations", Unsigned_64 (Result.Operations));
          Reply.Add ("units", Unsigned_64 (Result.Units));
+         Add_Failed (Self, Reply);
       end return;
    end Verify;
 
@@ -156,6 +178,7 @@ package body Benchlab.Sessions is
          if Self.Current.all in Cases.Measuring_Case'Class then
             Reply.Append (Cases.Measuring_Case'Class (Self.Current.all).Metrics);
          end if;
+         Add_Failed (Self, Reply);
       end return;
    end Run;
 

@@ -9,6 +9,9 @@ package Benchlab with Pure is
    type Operation_Count is range 1 .. 2 ** 53;
    --  Operations of a batch
 
+   type Operation_Number is range 0 .. 2 ** 53 - 1;
+   --  Of an operation in its batch
+
    type Unit_Count is range 0 .. 2 ** 63 - 1;
    --  What the operations produced: rows, bytes
 

@@ -29,6 +29,13 @@ package body Appserver.Retry.Calls is
       end if;
    end Note_Part;
 
+   procedure Note_Key_Taken is
+   begin
+      if Of_Task /= null then
+         Of_Task.Is_Unknown := False;
+      end if;
+   end Note_Key_Taken;
+
    procedure Check_Parts is
    begin
       if Of_Task /= null and then Of_Task.Part_Failed then

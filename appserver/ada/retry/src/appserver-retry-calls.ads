@@ -13,6 +13,8 @@ private package Appserver.Retry.Calls is
       Part_Failed    : Boolean := False;
       Failure        : Ada.Exceptions.Exception_Occurrence;
       --  The first fault of a part of the attempt's transaction, if Part_Failed
+      Is_Unknown     : Boolean := False;
+      --  Whether an attempt took effect, of a call with a key that no attempt has taken since
    end record;
 
    type Call_Access is access all Call;
@@ -24,6 +26,9 @@ private package Appserver.Retry.Calls is
 
    procedure Note_Uncommitted;
    procedure Note_Part (Error : Ada.Exceptions.Exception_Occurrence);
+
+   procedure Note_Key_Taken;
+   --  No attempt took effect
 
    procedure Check_Parts;
    --  Raises the fault of a part: the database may have ended the transaction

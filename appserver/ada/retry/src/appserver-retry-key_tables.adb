@@ -18,7 +18,7 @@ package body Appserver.Retry.Key_Tables is
       Query.Bind (1, Id);
       Is_Old := Query.Step;
       if Is_Old then
-         Read (Query.As_Text (1));
+         Read (if Query.Is_Null (1) then "" else Query.As_Text (1));
       end if;
    end Find;
 

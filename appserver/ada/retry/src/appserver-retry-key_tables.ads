@@ -26,7 +26,7 @@ package Appserver.Retry.Key_Tables is
       Read   : not null access procedure (Result : SQL.UTF_8_String);
       Is_Old : out Boolean)
      with Pre => SQL.Can_Use (DB);
-   --  Whether the call was committed before; then Read gets its result
+   --  Whether the call was committed before; then Read gets its result, or "" if it has none
 
    procedure Take
      (Table : String; DB : in out SQL.Connection'Class; Id : SQL.UTF_8_String)

@@ -17,7 +17,7 @@ package body Appserver.Retry.Loops is
    type Retried_Call (By : not null access constant Policy) is
      new Ada.Finalization.Limited_Controlled with record
       State      : aliased Calls.Call;
-      May_Repeat : Boolean  := False;
+      Has_Key    : Boolean  := False;
       Attempts   : Positive := 1;
       Start      : Time;
       Lost_Until : Time;
@@ -58,11 +58,16 @@ package body Appserver.Retry.Loops is
          else Found);
    end Fault_In;
 
+   --  What is unknown only another attempt tells
+
+   function Most_Attempts (Self : Retried_Call) return Long_Long_Integer is
+     (Long_Long_Integer (Self.By.Attempts) * (if Self.State.Is_Unknown then 2 else 1));
+
    function Is_Allowed (Self : Retried_Call; After : Fault) return Boolean is
      (After in Passing_Fault
       and then Self.By.Retried (After)
-      and then (After /= Outcome_Unknown or else Self.May_Repeat)
-      and then Self.Attempts < Self.By.Attempts);
+      and then (After /= Outcome_Unknown or else Self.Has_Key or else Self.By.Repeatable)
+      and then Long_Long_Integer (Self.Attempts) < Most_Attempts (Self));
 
    --  A bound that doubles reaches the longest one after few steps
 
@@ -115,7 +120,7 @@ package body Appserver.Retry.Loops is
       Self.By.Meter.Lost.Add (Counters.Integer_64'Integer_Value (Spent));
       if Is_Retried then
          Self.By.Meter.Retries.Increment;
-      elsif Failed_By /= Permanent then
+      elsif Failed_By /= Permanent or else Self.State.Is_Unknown then
          Self.By.Meter.Given_Up.Increment;
       end if;
    end Count;
@@ -130,6 +135,9 @@ package body Appserver.Retry.Loops is
    is
       Found : constant Fault := Fault_In (Self, Error);
    begin
+      if Self.Has_Key and then Found = Outcome_Unknown then
+         Self.State.Is_Unknown := True;
+      end if;
       Goes_On := Is_Allowed (Self, Found);
       if Goes_On then
          Pause_Before_Retry (Self, Found, Stop, Goes_On);
@@ -142,16 +150,27 @@ package body Appserver.Retry.Loops is
       end if;
    end Decide;
 
+   --  The latest attempt's own exception would say that nothing was committed
+
+   procedure Give_Up (Self : Retried_Call; Error : Exception_Occurrence) with No_Return;
+   procedure Give_Up (Self : Retried_Call; Error : Exception_Occurrence) is
+   begin
+      if Self.State.Is_Unknown and then Fault_Of (Error) /= Outcome_Unknown then
+         raise Outcome_Unknown_Error with SQL.Message_Of (Error);
+      end if;
+      Reraise_Occurrence (Error);
+   end Give_Up;
+
    procedure Make
-     (By         : Policy;
-      May_Repeat : Boolean;
-      Operation  : not null access procedure;
-      Stop       : access Cancellation)
+     (By        : Policy;
+      Has_Key   : Boolean;
+      Operation : not null access procedure;
+      Stop      : access Cancellation)
    is
       Call    : Retried_Call (By'Access);
       Goes_On : Boolean;
    begin
-      Call.May_Repeat := May_Repeat;
+      Call.Has_Key := Has_Key;
       loop
          begin
             Operation.all;
@@ -160,22 +179,22 @@ package body Appserver.Retry.Loops is
             when Error : others =>
                Decide (Call, Error, Stop, Goes_On);
                if not Goes_On then
-                  raise;
+                  Give_Up (Call, Error);
                end if;
          end;
       end loop;
    end Make;
 
    procedure Run
-     (By         : Policy;
-      May_Repeat : Boolean;
-      Operation  : not null access procedure;
-      Stop       : access Cancellation := null) is
+     (By        : Policy;
+      Has_Key   : Boolean;
+      Operation : not null access procedure;
+      Stop      : access Cancellation := null) is
    begin
       if Calls.Current /= null then
          Operation.all;
       else
-         Make (By, May_Repeat, Operation, Stop);
+         Make (By, Has_Key, Operation, Stop);
       end if;
    end Run;
 

@@ -19,9 +19,9 @@ generic
 package Appserver.Retry.Loops is
 
    procedure Run
-     (By         : Policy;
-      May_Repeat : Boolean;
-      Operation  : not null access procedure;
-      Stop       : access Cancellation := null);
+     (By        : Policy;
+      Has_Key   : Boolean;
+      Operation : not null access procedure;
+      Stop      : access Cancellation := null);
 
 end Appserver.Retry.Loops;

@@ -11,11 +11,25 @@ package body Appserver.Retry.Transactions is
 
    use Ada.Strings.Unbounded;
 
-   --  After a fault that passes, or a rollback that did not work, the session is at its end
+   --  A session without its settings is none
+
+   procedure Make_Session (On : in out Connection) is
+   begin
+      Open (On);
+   exception
+      when others =>
+         On.Close;
+         raise;
+   end Make_Session;
+
+   --  After a rollback that did not work the session is at its end, too
 
    procedure Leave (On : in out Connection; Failed_By : Fault) is
    begin
-      if On.Is_Open and then (Failed_By /= Permanent or else not On.In_Autocommit) then
+      if On.Is_Open
+        and then (Failed_By in Connection_Lost | Outcome_Unknown
+                  or else not On.In_Autocommit)
+      then
          On.Close;
       end if;
    end Leave;
@@ -29,7 +43,7 @@ package body Appserver.Retry.Transactions is
       Is_Committing : Boolean := False;
    begin
       if not On.Is_Open then
-         Open (On);
+         Make_Session (On);
       end if;
       declare
          Scope : SQL.Transaction (On'Access);
@@ -66,11 +80,11 @@ package body Appserver.Retry.Transactions is
    end Run_Part;
 
    procedure Run
-     (By         : Policy;
-      May_Repeat : Boolean;
-      On         : aliased in out Connection;
-      Work       : not null access procedure (DB : in out Connection);
-      Stop       : access Cancellation)
+     (By      : Policy;
+      Has_Key : Boolean;
+      On      : aliased in out Connection;
+      Work    : not null access procedure (DB : in out Connection);
+      Stop    : access Cancellation)
    is
       procedure Attempt is
       begin
@@ -80,7 +94,7 @@ package body Appserver.Retry.Transactions is
       if On.Is_Open and then not On.In_Autocommit then
          Run_Part (On, Work);
       else
-         Run (By, May_Repeat, Attempt'Access, Stop);
+         Run (By, Has_Key, Attempt'Access, Stop);
       end if;
    end Run;
 
@@ -90,11 +104,45 @@ package body Appserver.Retry.Transactions is
       Work : not null access procedure (DB : in out Connection);
       Stop : access Cancellation := null) is
    begin
-      Run (By, By.Repeatable, On, Work, Stop);
+      Run (By, Has_Key => False, On => On, Work => Work, Stop => Stop);
    end Run;
 
    --  The key is taken before the work, so that a second call with it waits there for the first one
    --  to end. The server may still be at the commit of an attempt whose connection was lost.
+
+   procedure Run_With_Key
+     (By   : Policy;
+      On   : aliased in out Connection;
+      Id   : SQL.UTF_8_String;
+      Read : not null access procedure (Old_Result : SQL.UTF_8_String);
+      Work : not null access procedure (DB : in out Connection);
+      Stop : access Cancellation)
+   is
+      procedure Work_Once (DB : in out Connection) is
+         Is_Old : Boolean;
+      begin
+         Key_Tables.Find (Key_Table, DB, Id, Read, Is_Old);
+         if not Is_Old then
+            Key_Tables.Take (Key_Table, DB, Id);
+            Calls.Note_Key_Taken;
+            Work (DB);
+         end if;
+      end Work_Once;
+   begin
+      Run (By, Has_Key => True, On => On, Work => Work_Once'Access, Stop => Stop);
+   end Run_With_Key;
+
+   procedure Run_Once
+     (By   : Policy;
+      On   : aliased in out Connection;
+      Id   : SQL.UTF_8_String;
+      Work : not null access procedure (DB : in out Connection);
+      Stop : access Cancellation := null)
+   is
+      procedure Ignore (Old_Result : SQL.UTF_8_String) is null;
+   begin
+      Run_With_Key (By, On, Id, Ignore'Access, Work, Stop);
+   end Run_Once;
 
    function Run_Once
      (By   : Policy;
@@ -105,23 +153,18 @@ package body Appserver.Retry.Transactions is
    is
       Result : Unbounded_String;
 
-      procedure Read (Old : SQL.UTF_8_String) is
+      procedure Read (Old_Result : SQL.UTF_8_String) is
       begin
-         Result := To_Unbounded_String (Old);
+         Result := To_Unbounded_String (Old_Result);
       end Read;
 
-      procedure Work_Once (DB : in out Connection) is
-         Is_Old : Boolean;
+      procedure Work_And_Keep (DB : in out Connection) is
       begin
-         Key_Tables.Find (Key_Table, DB, Id, Read'Access, Is_Old);
-         if not Is_Old then
-            Key_Tables.Take (Key_Table, DB, Id);
-            Result := To_Unbounded_String (Work (DB));
-            Key_Tables.Keep (Key_Table, DB, Id, To_String (Result));
-         end if;
-      end Work_Once;
+         Result := To_Unbounded_String (Work (DB));
+         Key_Tables.Keep (Key_Table, DB, Id, To_String (Result));
+      end Work_And_Keep;
    begin
-      Run (By, May_Repeat => True, On => On, Work => Work_Once'Access, Stop => Stop);
+      Run_With_Key (By, On, Id, Read'Access, Work_And_Keep'Access, Stop);
       return To_String (Result);
    end Run_Once;
 

@@ -7,9 +7,8 @@
 --     …
 --     Transactions.Run (By => Orders, On => DB, Work => Place_Order'Access);
 --
---  Each attempt after a failed one has a new session: the connection is closed and opened again, so
---  that locks, settings, temporary tables and statements of the failed one are gone. What fails
---  with a permanent fault is rolled back, and keeps its session.
+--  An attempt that fails is rolled back before the pause, and keeps its session. If that is lost,
+--  or was in a commit whose outcome is unknown, the connection is closed and opened again.
 --
 --  Inside a transaction that is open on the connection, work is a part of that, and is not made
 --  again. If the part fails with a fault that passes, the whole cannot be committed any more, also
@@ -21,7 +20,7 @@ generic
    type Connection is limited new SQL.Connection with private;
 
    with procedure Open (DB : in out Connection);
-   --  Connects, and makes the session's settings. DB is closed before.
+   --  Connects, and makes the session's settings. DB is closed before, and after an exception.
 
    Key_Table : String := "retry_key";
    --  For Run_Once
@@ -39,8 +38,8 @@ package Appserver.Retry.Transactions is
       Stop : access Cancellation := null);
    --  Runs Work in a transaction. On may be closed; it is then opened. Work neither begins nor ends
    --  a transaction, does nothing that a rollback does not undo, and lets SQL_Error pass. If the
-   --  last attempt fails with a fault that passes, On is closed, until the next call opens it.
-   --  Outcome_Unknown_Error if the connection was lost during the commit.
+   --  last attempt loses its connection, On is closed, until the next call opens it.
+   --  Outcome_Unknown_Error if that was during the commit.
 
    function Run_Once
      (By   : Policy;
@@ -51,7 +50,16 @@ package Appserver.Retry.Transactions is
    --  The same with one effect for all calls with this key, of this process or another: the work is
    --  done if Key_Table does not have it, and puts the key and its result there in the same
    --  transaction; else the first result is returned. So a commit whose outcome is unknown is
-   --  retried too. Id is chosen by the client: the same when the same call is made again, and no
-   --  other call's; at most 255 characters.
+   --  retried too. Outcome_Unknown_Error if it stays unknown: the call may be made again. Id is
+   --  chosen by the client: the same when the same call is made again, and no other call's; at most
+   --  255 characters.
+
+   procedure Run_Once
+     (By   : Policy;
+      On   : aliased in out Connection;
+      Id   : SQL.UTF_8_String;
+      Work : not null access procedure (DB : in out Connection);
+      Stop : access Cancellation := null);
+   --  The same for a call without a result: it takes one statement less
 
 end Appserver.Retry.Transactions;

@@ -161,17 +161,17 @@ package body Appserver.Retry is
    package System_Loops is new Loops (Ada.Real_Time.Clock, Wait, Random);
 
    procedure Run
-     (By         : Policy;
-      May_Repeat : Boolean;
-      Operation  : not null access procedure;
-      Stop       : access Cancellation) renames System_Loops.Run;
+     (By        : Policy;
+      Has_Key   : Boolean;
+      Operation : not null access procedure;
+      Stop      : access Cancellation) renames System_Loops.Run;
 
    procedure Run
      (By        : Policy;
       Operation : not null access procedure;
       Stop      : access Cancellation := null) is
    begin
-      Run (By, By.Repeatable, Operation, Stop);
+      Run (By, Has_Key => False, Operation => Operation, Stop => Stop);
    end Run;
 
    Boot : constant Ada.Real_Time.Time :=

@@ -110,7 +110,8 @@ package Appserver.Retry is
       Meter  : access Retry.Meter  := null) is tagged limited
    record
       Attempts   : Positive     := 3;
-      --  How often it is run at most: n attempts are n - 1 retries
+      --  How often it is run at most: n attempts are n - 1 retries. With a key as many again, as
+      --  long as it is unknown whether one of them took effect.
       Deadline   : Pause        := 30.0;
       --  No retry begins later than this after the call began. An attempt that runs is not stopped.
       Backoffs   : Backoff_List := Usual_Backoffs;
@@ -194,12 +195,12 @@ private
       --  In nanoseconds
    end record;
 
-   --  For the children: May_Repeat says whether it is retried when its outcome is unknown
+   --  For the children. Has_Key: an attempt finds out what became of those before it.
 
    procedure Run
-     (By         : Policy;
-      May_Repeat : Boolean;
-      Operation  : not null access procedure;
-      Stop       : access Cancellation);
+     (By        : Policy;
+      Has_Key   : Boolean;
+      Operation : not null access procedure;
+      Stop      : access Cancellation);
 
 end Appserver.Retry;

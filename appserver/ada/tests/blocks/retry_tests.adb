@@ -84,7 +84,8 @@ package body Retry_Tests is
 
    --  Fails with these, one after the other, and then succeeds
 
-   procedure Run (T : in out Fixture; By : Policy; Faults : Fault_List) is
+   procedure Run
+     (T : in out Fixture; By : Policy; Faults : Fault_List; Has_Key : Boolean := False) is
       procedure Operation is
       begin
          T.Runs := T.Runs + 1;
@@ -94,7 +95,8 @@ package body Retry_Tests is
       end Operation;
    begin
       T.Runs := 0;
-      Tested_Loops.Run (By, By.Repeatable, Operation'Access);
+      Paused := 0;
+      Tested_Loops.Run (By, Has_Key, Operation'Access);
    end Run;
 
    procedure Fails (T : in out Fixture; By : Policy; Faults : Fault_List; Runs : Positive) is
@@ -193,6 +195,35 @@ package body Retry_Tests is
       Is_Figure (Counted.Usage.Faults (Busy), 1, "busy");
       Fails (T, (Attempts => 1, others => <>), [Deadlock], Runs => 1);
    end Attempts_Are_Exact;
+
+   --  The operation stands for one that does not get to its work, and so takes no key
+
+   procedure Unknown_With_Key (T : in out Fixture) is
+      Counted : aliased Meter;
+      By      : constant Policy := (null, Counted'Access, Attempts => 2, others => <>);
+
+      procedure Stays_Unknown (Faults : Fault_List; Runs : Positive) is
+      begin
+         Run (T, By, Faults, Has_Key => True);
+         Assert (False, "no exception after" & T.Runs'Image & " runs");
+      exception
+         when Outcome_Unknown_Error =>
+            Assert (T.Runs'Image, Runs'Image, "runs");
+      end Stays_Unknown;
+   begin
+      Stays_Unknown ([1 .. 9 => Outcome_Unknown], Runs => 4);
+      Stays_Unknown ([Deadlock, Outcome_Unknown, Connection_Lost, Connection_Lost], Runs => 4);
+      Stays_Unknown ([Outcome_Unknown, Permanent], Runs => 2);
+      Is_Figure (Counted.Usage.Given_Up, 3, "given up");
+      Run (T, By, [Outcome_Unknown, Deadlock, Connection_Lost], Has_Key => True);
+      Assert (T.Runs = 4, "attempts until it is known");
+      begin
+         Run (T, By, [1 .. 9 => Deadlock], Has_Key => True);
+         Assert (False, "no exception");
+      exception
+         when SQL.SQL_Error => Assert (T.Runs = 2, "nothing is unknown");
+      end;
+   end Unknown_With_Key;
 
    procedure Each_Class (T : in out Fixture) is
       All_Tried : constant Policy := (Repeatable => True, others => <>);
@@ -518,6 +549,7 @@ package body Retry_Tests is
    begin
       Add ("retry: the class of an error", Classes'Access);
       Add ("retry: n attempts are n - 1 retries", Attempts_Are_Exact'Access);
+      Add ("retry: unknown, with a key", Unknown_With_Key'Access);
       Add ("retry: each class, and without it", Each_Class'Access);
       Add ("retry: what is permanent", Permanent_Faults'Access);
       Add ("retry: pauses double", Pauses_Double'Access);

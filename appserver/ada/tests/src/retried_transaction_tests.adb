@@ -181,6 +181,93 @@ package body Retried_Transaction_Tests is
       Add (T);
    end Lost_After;
 
+   procedure Lost_Without_Result (T : in out Fixture) is
+      By : constant Retry.Policy := (others => <>);
+
+      package Stopped is new Retry.Interleavers
+        (Connection, Connect, After_First_Commit => SQL.Injected_Errors.Lose_Connection);
+   begin
+      for Time in 1 .. 2 loop
+         Stopped.Transactions.Run_Once (By, T.Own, "order 1", Add_One'Access);
+      end loop;
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
+      Answers (T.DB, "SELECT count(*) FROM retry_key WHERE result IS NULL", "1");
+      Assert
+        (Stopped.Transactions.Run_Once (By, T.Own, "order 1", Added_One'Access), "",
+         "what has no result is empty");
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
+   end Lost_Without_Result;
+
+   --  The last attempt is followed by one that finds out
+
+   procedure Lost_At_Last (T : in out Fixture) is
+      By : constant Retry.Policy := (Attempts => 1, others => <>);
+
+      package Stopped is new Retry.Interleavers
+        (Connection, Connect, After_First_Commit => SQL.Injected_Errors.Lose_Connection);
+   begin
+      Assert
+        (Stopped.Transactions.Run_Once (By, T.Own, "order 1", Added_One'Access),
+         " 101", "the result");
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
+   end Lost_At_Last;
+
+   --  Nobody may be told that it was not committed
+
+   procedure Never_Known (T : in out Fixture) is
+      By : constant Retry.Policy := (Attempts => 2, others => <>);
+
+      Opened : Natural := 0;
+
+      procedure Open_Once (DB : in out Connection) is
+      begin
+         Opened := Opened + 1;
+         if Opened > 1 then
+            SQL.Injected_Errors.Fail ("08001");
+         end if;
+         Connect (DB);
+      end Open_Once;
+
+      package Stopped is new Retry.Interleavers
+        (Connection, Open_Once, After_First_Commit => SQL.Injected_Errors.Lose_Connection);
+   begin
+      begin
+         Stopped.Transactions.Run_Once (By, T.Own, "order 1", Add_One'Access);
+         Assert (False, "no exception");
+      exception
+         when Retry.Outcome_Unknown_Error => null;
+      end;
+      Assert (Opened'Image, " 4", "attempts");
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
+   end Never_Known;
+
+   --  Its key was not there: a later fault is what it is
+
+   procedure Found_Undone (T : in out Fixture) is
+      By : constant Retry.Policy := (Attempts => 2, others => <>);
+
+      package Stopped is new Retry.Interleavers
+        (Connection, Connect, Before_First_Commit => SQL.Injected_Errors.Lose_Connection);
+
+      procedure Work (DB : in out Connection) is
+      begin
+         T.Runs := T.Runs + 1;
+         Add_One (DB);
+         if T.Runs > 1 then
+            SQL.Injected_Errors.Fail ("40P01");
+         end if;
+      end Work;
+
+      procedure Run is
+      begin
+         Stopped.Transactions.Run_Once (By, T.Own, "order 1", Work'Access);
+      end Run;
+   begin
+      Is_Refused (Run'Access, "40P01");
+      Assert (T.Runs = 2, "attempts");
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "100");
+   end Found_Undone;
+
    procedure Lost_Without_Key (T : in out Fixture) is
       Counted : aliased Retry.Meter;
       By      : constant Retry.Policy := (null, Counted'Access, others => <>);
@@ -257,6 +344,60 @@ package body Retried_Transaction_Tests is
    begin
       T.DB.Execute (Known.Kill.all & Id'Image & Known.After_Kill.all);
    end Kill;
+
+   --  The session is the attempt's that failed, without what that did
+
+   procedure Kept_By_A_Fault (T : in out Fixture) is
+      Counted : aliased Retry.Meter;
+      By      : constant Retry.Policy := (null, Counted'Access, Attempts => 2, others => <>);
+
+      procedure Deadlock is
+      begin
+         SQL.Injected_Errors.Fail ("40P01");
+      end Deadlock;
+
+      package Stopped is new Retry.Interleavers
+        (Connection, Connect, Before_First_Commit => Deadlock);
+
+      Id : SQL.Integer_64;
+   begin
+      Connect (T.Own);
+      Id := Number (T.Own, Known.Id.all);
+      Stopped.Transactions.Run (By, T.Own, Add_One'Access);
+      Is_Figure (Counted.Usage.Faults (Retry.Deadlock), 1, "deadlocks");
+      Is_Figure (Number (T.Own, Known.Id.all), Id, "the session");
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
+   end Kept_By_A_Fault;
+
+   --  It is not used without the settings that it did not get
+
+   procedure Not_Set (T : in out Fixture) is
+      By : constant Retry.Policy := (others => <>);
+
+      Opened : Natural := 0;
+
+      procedure Open (DB : in out Connection) is
+      begin
+         Opened := Opened + 1;
+         Connect (DB);
+         if Opened = 1 then
+            SQL.Injected_Errors.Fail ("42501");
+         end if;
+      end Open;
+
+      package Opening is new Retry.Transactions (Connection, Open);
+
+      procedure Add is
+      begin
+         Opening.Run (By, T.Own, Add_One'Access);
+      end Add;
+   begin
+      Is_Refused (Add'Access, "42501");
+      Assert (not T.Own.Is_Open, "a session without its settings is closed");
+      Add;
+      Assert (Opened = 2, "opened anew");
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
+   end Not_Set;
 
    procedure Ended_In_Work (T : in out Fixture) is
       Counted : aliased Retry.Meter;
@@ -393,15 +534,21 @@ package body Retried_Transaction_Tests is
       Result.Add_Test (New_Test ("a condition that is no key", No_Key'Access));
       Result.Add_Test (New_Test ("lost before the commit", Lost_Before'Access));
       Result.Add_Test (New_Test ("lost after the commit", Lost_After'Access));
+      Result.Add_Test (New_Test ("lost without a result", Lost_Without_Result'Access));
+      Result.Add_Test (New_Test ("lost at the last attempt", Lost_At_Last'Access));
+      Result.Add_Test (New_Test ("lost and never known", Never_Known'Access));
+      Result.Add_Test (New_Test ("lost and found undone", Found_Undone'Access));
       Result.Add_Test (New_Test ("lost without a key", Lost_Without_Key'Access));
       Result.Add_Test (New_Test ("failed with a key", Failed_With_Key'Access));
       Result.Add_Test (New_Test ("a part", Part'Access));
+      Result.Add_Test (New_Test ("a session that gets no settings", Not_Set'Access));
       return Result;
    end Suite;
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
+      Result.Add_Test (New_Test ("a fault keeps the session", Kept_By_A_Fault'Access));
       Result.Add_Test (New_Test ("a session that ends in the work", Ended_In_Work'Access));
       Result.Add_Test
         (New_Test ("a session that ends before the commit", Ended_Before_Commit'Access));

@@ -31,6 +31,9 @@ package body Counting is
       Recorder.Start;
       for Operation in 1 .. Operations loop
          Check := Check + K;
+         if Self.Refusing then
+            Self.Failed.Insert (Operation_Number (K));
+         end if;
          Units := Units + 1;
          K     := K + Self.Stride;
          if Self.Has_Laps then
@@ -47,8 +50,10 @@ package body Counting is
    is
       pragma Unreferenced (Inputs, Settings);
 
-      Size    : constant Interfaces.Unsigned_64 := Arguments.Number ("workers", 1, 100);
-      Failing : constant Interfaces.Unsigned_64 := Arguments.Number ("failing", 0, Size);
+      Size     : constant Interfaces.Unsigned_64 := Arguments.Number ("workers", 1, 100);
+      Failing  : constant Interfaces.Unsigned_64 := Arguments.Number ("failing", 0, Size);
+      Refusing : constant Interfaces.Unsigned_64 :=
+        (if Arguments.Has ("refusing") then Arguments.Number ("refusing", 0, Size) else 0);
    begin
       Self.Workers.Start (Counters.Worker_Number (Size));
       for Number in 1 .. Size loop
@@ -58,6 +63,7 @@ package body Counting is
             Worker.First    := Number - 1;
             Worker.Stride   := Size;
             Worker.Failing  := Number = Failing;
+            Worker.Refusing := Number = Refusing;
             Worker.Has_Laps := Arguments.Text ("laps") = "yes";
          end;
       end loop;
@@ -69,7 +75,19 @@ package body Counting is
       Check      : out Check_Value;
       Units      : out Unit_Count) is
    begin
+      for Number in 1 .. Self.Workers.Size loop
+         Self.Workers.Member (Number).Failed.Clear; --  not by Count: it may have no share
+      end loop;
       Self.Workers.Perform (Operations, Check, Units);
    end Perform;
+
+   overriding function Failed (Self : Counting_Case) return Operation_Sets.Operation_Set is
+   begin
+      return Result : Operation_Sets.Operation_Set do
+         for Number in 1 .. Self.Workers.Size loop
+            Result.Union (Self.Workers.Member (Number).Failed);
+         end loop;
+      end return;
+   end Failed;
 
 end Counting;

@@ -1,11 +1,13 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  A case whose operations are done at once: each worker adds the numbers of its operations up.
+--  A case whose operations are done at once: each worker adds the numbers of its operations up, or
+--  tells that they failed.
 
 with Ada.Finalization;
 with Benchlab.Cases;
 with Benchlab.Fields;
 with Benchlab.Latencies;
+with Benchlab.Operation_Sets;
 with Benchlab.Seeded_Sequences;
 with Benchlab.Worker_Groups;
 with Interfaces;
@@ -19,7 +21,9 @@ package Counting is
    type Counter is new Ada.Finalization.Limited_Controlled with record
       First, Stride : Interfaces.Unsigned_64;
       Failing       : Boolean := False;
+      Refusing      : Boolean := False;
       Has_Laps      : Boolean := True;
+      Failed        : Operation_Sets.Operation_Set;
    end record;
 
    overriding procedure Initialize (Self : in out Counter);
@@ -34,7 +38,7 @@ package Counting is
 
    package Counters is new Benchlab.Worker_Groups (Counter, Count);
 
-   type Counting_Case is limited new Cases.Concurrent_Case with record
+   type Counting_Case is limited new Cases.Concurrent_Case and Cases.Fallible_Case with record
       Workers : Counters.Group;
    end record;
 
@@ -43,7 +47,8 @@ package Counting is
       Arguments : Fields.Field_List;
       Inputs    : Seeded_Sequences.Sequence;
       Settings  : in out Fields.Field_List);
-   --  The argument failing is the number of a worker that fails; 0 for none
+   --  The argument failing is the number of a worker that fails, refusing of one whose operations
+   --  all do; 0, or none, for nobody
 
    overriding procedure Perform
      (Self       : in out Counting_Case;
@@ -53,6 +58,8 @@ package Counting is
 
    overriding function Measured (Self : Counting_Case) return Latencies.Recorder is
      (Self.Workers.Measured);
+
+   overriding function Failed (Self : Counting_Case) return Operation_Sets.Operation_Set;
 
    overriding procedure Close (Self : in out Counting_Case) is null;
 

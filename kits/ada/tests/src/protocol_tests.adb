@@ -5,6 +5,7 @@ with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
 with Benchlab.Fields;
 with Benchlab.Lines;
+with Benchlab.Operation_Sets;
 with Benchlab.Percent_Coding;
 with Benchlab.Seeded_Sequences;
 with Interfaces.C_Streams;
@@ -228,6 +229,31 @@ package body Protocol_Tests is
       Assert (fclose (File) = 0, "closed");
    end Line_Lengths;
 
+   type Number_List is array (Positive range <>) of Operation_Number;
+
+   procedure Ranges (T : in out Fixture) is
+
+      procedure Are (Numbers : Number_List; Expected : String) is
+         Set : Operation_Sets.Operation_Set;
+      begin
+         for Number of Numbers loop
+            Set.Insert (Number);
+         end loop;
+         Assert (Operation_Sets.Image (Set), Expected, Expected);
+      end Are;
+
+      Last : constant Operation_Number := Operation_Number'Last;
+
+      pragma Unreferenced (T);
+   begin
+      Are ([1 .. 0 => 0], "none");
+      Are ([0], "0");
+      Are ([18, 3, 17, 19], "3,17-19");
+      Are ([0, 1, 3, 5, 6], "0-1,3,5-6");
+      Are ([Last, 0, Last - 1], "0,9007199254740990-9007199254740991");
+      Are ([Last], "9007199254740991");
+   end Ranges;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -241,6 +267,7 @@ package body Protocol_Tests is
       Result.Add_Test (Caller.Create ("writing fields", Writing_Fields'Access));
       Result.Add_Test (Caller.Create ("the seeded sequence", Sequences'Access));
       Result.Add_Test (Caller.Create ("lines and their lengths", Line_Lengths'Access));
+      Result.Add_Test (Caller.Create ("operations as ranges", Ranges'Access));
       return Result;
    end Suite;
 

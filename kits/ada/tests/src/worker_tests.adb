@@ -196,6 +196,42 @@ package body Worker_Tests is
       Assert (Counting.Alive = 0, "nobody is left");
    end Failing;
 
+   --  Also after a batch of which more did
+
+   procedure Failed_Operations (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Session : Sessions.Session (Counting.New_Case'Access);
+
+      procedure Opens (Arguments : String) is
+      begin
+         Assert
+           (Session.Answer ("open case=counting failing=0 laps=yes seed=1 " & Arguments),
+            "@lab opened", "opened");
+      end Opens;
+
+      procedure Has_Failed (Numbers : String; Line, Verb : String) is
+      begin
+         Assert (Reply_To (Session, Line, Verb).Text ("failed"), Numbers, Line);
+      end Has_Failed;
+   begin
+      Opens ("workers=3 refusing=2");
+      Has_Failed ("1,4,7", "run operations=10", "ran");
+      Has_Failed ("1,4", "verify operations=5", "verified");
+      Has_Failed ("none", "run operations=1", "ran");
+      Has_Failed ("1,4,7,10", "run operations=11", "ran");
+      Assert
+        (Reply_To (Session, "run operations=100000", "error").Text ("message"),
+         "BENCHLAB.SESSIONS.TOO_LONG_ERROR: the reply would be longer than 65536 bytes;"
+         & " do fewer operations", "a line has an end");
+      Assert (Session.Answer ("close"), "@lab closed", "closed");
+      Opens ("workers=1 refusing=1");
+      Has_Failed ("0-99999", "run operations=100000", "ran");
+      Assert (Session.Answer ("close"), "@lab closed", "closed");
+      Opens ("workers=2 refusing=0");
+      Has_Failed ("none", "verify", "verified");
+   end Failed_Operations;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -207,6 +243,7 @@ package body Worker_Tests is
       Result.Add_Test (Caller.Create ("every operation once", All_Operations'Access));
       Result.Add_Test (Caller.Create ("no latencies", Without_Laps'Access));
       Result.Add_Test (Caller.Create ("a worker that fails", Failing'Access));
+      Result.Add_Test (Caller.Create ("operations that fail", Failed_Operations'Access));
       return Result;
    end Suite;
 

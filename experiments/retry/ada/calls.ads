@@ -1,0 +1,17 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What a call does in its transaction before it inserts its row into effect, by its case
+--  (experiments/retry/README.md).
+
+with Interfaces;
+with Target_Sessions;
+
+package Calls is
+
+   type Work is access procedure
+     (On : aliased in out Target_Sessions.Sessions.Session; Input : Interfaces.Unsigned_64);
+
+   function Of_Case (Name : String) return Work;
+   --  Null if there is no such case
+
+end Calls;

@@ -1,0 +1,84 @@
+--  SPDX-License-Identifier: Apache-2.0
+
+with Database;
+with Interfaces;
+
+package body Clients is
+
+   use Target_Sessions;
+   use type Retry.Fault;
+
+   --  As the example of appserver/ada/BLOCKS.md, without its budget
+
+   By : constant Retry.Policy :=
+     (Budget   => null,
+      Meter    => Counted'Access,
+      Attempts => 5,
+      Deadline => 10.0,
+      others   => <>);
+
+   --  No other open case of this machine has the process and the time of its opening
+
+   Process : constant Kernel.Thread_Id := Kernel.Current_Thread;
+
+   function Key (Self : Client; Number : Operation_Number) return String is
+     (Process'Image & Self.Opened'Image & Self.Batch'Image & Number'Image);
+
+   -----------
+   -- Calls --
+   -----------
+
+   procedure Insert_Effect
+     (Session : aliased in out Sessions.Session;
+      Batch   : Batch_Number;
+      Number  : Operation_Number)
+   is
+      Insert : constant Sessions.Prepared_Statement :=
+        Session.Prepared ("INSERT INTO effect VALUES (?, ?)");
+   begin
+      Insert.Bind (1, Interfaces.Integer_64 (Batch));
+      Insert.Bind (2, Interfaces.Integer_64 (Number));
+      Insert.Execute;
+   end Insert_Effect;
+
+   procedure Make_Call (Self : in out Client; Number : Operation_Number) is
+
+      procedure Work (DB : in out Database.Connection) is
+         pragma Unreferenced (DB); --  it is the session's
+      begin
+         Self.Work
+           (Self.Session, Self.Inputs (Seeded_Sequences.Input_Index'Mod (Number)));
+         Insert_Effect (Self.Session, Self.Batch, Number);
+      end Work;
+   begin
+      Transactions.Run_Once (By, Self.Session.DB, Key (Self, Number), Work'Access);
+   end Make_Call;
+
+   procedure Make_Calls
+     (Self       : in out Client;
+      Operations : Operation_Count;
+      Recorder   : in out Latencies.Recorder;
+      Check      : in out Check_Value;
+      Units      : in out Unit_Count)
+   is
+      Number : Operation_Number := Self.First;
+   begin
+      Recorder.Start;
+      for Operation in 1 .. Operations loop
+         begin
+            Make_Call (Self, Number);
+         exception
+            when Error : others =>
+               if Retry.Fault_Of (Error) = Retry.Permanent then
+                  raise;
+               end if;
+               Self.Failed.Insert (Number);
+         end;
+         Recorder.Lap;
+         Number := Number + Self.Stride;
+      end loop;
+      Check := Check_Value (Operations);
+      Units := Unit_Count (Operations);
+   end Make_Calls;
+
+end Clients;

@@ -1,0 +1,16 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What does Appserver.Retry lose, what does it apply twice, and what does it cost? The package
+--  Database is that of a target.
+
+with Benchlab.Subjects;
+with Database;
+with Retry_Cases;
+
+procedure Retry_Subject is
+begin
+   Benchlab.Subjects.Serve
+     (Name     => "ada",
+      Library  => Database.Library & ", Appserver.Retry 1",
+      New_Case => Retry_Cases.New_Case'Access);
+end Retry_Subject;

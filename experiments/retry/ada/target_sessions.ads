@@ -1,0 +1,31 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  Sessions of the open case's target, each at the isolation level READ COMMITTED.
+
+with Appserver.Retry.Transactions;
+with Appserver.SQL.Sessions;
+with Database;
+
+package Target_Sessions is
+
+   procedure Set_Target (URI : String);
+   --  While no session is open
+
+   procedure Connect (DB : in out Database.Connection);
+
+   procedure Prepare
+     (Self : in out Database.Statement; On : in out Database.Connection'Class; Text : String);
+
+   package Sessions is new Appserver.SQL.Sessions
+     (Database.Connection, Database.Statement, Prepare, Kept_Statements => 8);
+
+   Key_Table : constant String := "retry_key";
+
+   package Transactions is new Appserver.Retry.Transactions
+     (Database.Connection, Connect, Key_Table);
+
+   procedure Make_Key_Table;
+   procedure Drop_Key_Table;
+   --  Each over a connection of its own
+
+end Target_Sessions;

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Retries with tenacity: four attempts at a call, each a transaction of its own, with exponential backoff and
+jitter. The argument is the target: postgresql or mariadb."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from importlib.metadata import version
+from itertools import count
+from typing import Any
+
+from calls import CALLS, Call, StaleVersionError
+from lab_kit import Case, Latencies, Opening, Perform, Work, serve, workers
+from server_cases import read_settings
+from targets import TARGETS, Fault, Target
+from tenacity import (RetryCallState, RetryError, Retrying, retry_if_exception, stop_after_attempt,
+                      wait_random_exponential)
+
+CLIENTS_MAX = 256
+ATTEMPTS = 4
+FIRST_WAIT_S = 0.01
+"""The bound of the wait before the first retry; it doubles from retry to retry."""
+LONGEST_WAIT_S = 1
+
+RETRIED = "retried"
+METRICS = [*(fault.value for fault in Fault), RETRIED]
+EFFECT = "INSERT INTO effect VALUES (%s, %s)"
+
+
+class Client:
+    """Makes calls over a connection of its own, which it replaces when it is lost, and counts faults and
+    retries. One thread uses it at a time."""
+
+    def __init__(self, target: Target, connect: Callable[[], Any], call: Call, inputs: list[int]) -> None:
+        self._target = target
+        self._connect = connect
+        self._call = call
+        self._inputs = inputs
+        self._retrying = Retrying(
+            stop=stop_after_attempt(ATTEMPTS),
+            wait=wait_random_exponential(multiplier=FIRST_WAIT_S, max=LONGEST_WAIT_S),
+            retry=retry_if_exception(lambda error: self._fault(error) is not None),
+            after=self._after_fault,
+            before_sleep=self._before_retry)
+        self.connection = connect()
+        self.begin_batch(0)
+
+    def begin_batch(self, number: int) -> None:
+        self._batch = number
+        self.counted: Counter[str] = Counter()
+
+    def calls(self, operations: range, latencies: Latencies) -> Work:
+        """This client's share of a batch."""
+        failed = []
+        for k in operations:
+            try:
+                self._retrying(self._attempt, k)
+            except RetryError:  # it was given up
+                failed.append(k)
+            latencies.lap()
+        return Work(len(operations), len(operations), failed=failed)
+
+    def close(self) -> None:
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+
+    def _attempt(self, k: int) -> None:
+        if self.connection is None:
+            self.connection = self._connect()
+        with self._target.transaction(self.connection), self.connection.cursor() as cursor:
+            self._call(cursor, self._inputs[k % len(self._inputs)])
+            cursor.execute(EFFECT, (self._batch, k))
+
+    def _fault(self, error: BaseException | None) -> Fault | None:
+        return Fault.STALE if isinstance(error, StaleVersionError) else self._target.fault(error)
+
+    def _after_fault(self, state: RetryCallState) -> None:
+        if fault := self._fault(state.outcome.exception() if state.outcome else None):
+            self.counted[fault.value] += 1
+            if fault is Fault.DISCONNECTED:
+                self.close()
+
+    def _before_retry(self, _: RetryCallState) -> None:
+        self.counted[RETRIED] += 1
+
+
+def case(target: Target, call: Call) -> Case:
+    @contextmanager
+    def opened(opening: Opening) -> Iterator[Perform]:
+        connect = target.connector(opening.text("target"))
+        with ExitStack() as stack:
+            clients = [
+                stack.enter_context(closing(Client(target, connect, call, opening.inputs)))
+                for _ in range(opening.integer("clients", 1, CLIENTS_MAX))]
+            first = clients[0].connection
+            with target.transaction(first):  # of which the isolation level is one
+                opening.settings.update(read_settings(first, opening.text("settings")))
+            share = stack.enter_context(workers([client.calls for client in clients]))
+            batches = count(1)
+
+            def perform(operations: int) -> Work:
+                batch = next(batches)
+                for client in clients:
+                    client.begin_batch(batch)
+                work = share(operations)
+                counted = sum((client.counted for client in clients), Counter())
+                return work._replace(metrics={name: 100 * counted[name] / operations for name in METRICS})
+
+            yield perform
+
+    return opened
+
+
+def main() -> None:
+    target = TARGETS[sys.argv[1]]()
+    serve("tenacity", f"tenacity {version('tenacity')}, {target.library}",
+          {name: case(target, call) for name, call in CALLS.items()}, one_thread=False)
+
+
+if __name__ == "__main__":
+    main()
