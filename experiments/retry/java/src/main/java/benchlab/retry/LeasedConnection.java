@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A client's connection as a pool would lease it.
+package benchlab.retry;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/** Closing it gives it back; the client's transactions begin by themselves, also after it. */
+final class LeasedConnection implements InvocationHandler {
+
+    private final Client client;
+    private final Connection connection;
+
+    private LeasedConnection(Client client) throws SQLException {
+        this.client = client;
+        connection = client.connection();
+    }
+
+    static Connection of(Client client) throws SQLException {
+        return (Connection)
+                Proxy.newProxyInstance(
+                        LeasedConnection.class.getClassLoader(),
+                        new Class<?>[] {Connection.class},
+                        new LeasedConnection(client));
+    }
+
+    @Override
+    public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+        switch (method.getName()) {
+            case "close", "setAutoCommit" -> {
+                return null;
+            }
+            case "rollback" -> {
+                client.rollBack();
+                return null;
+            }
+            default -> {
+                try {
+                    return method.invoke(connection, arguments);
+                } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                }
+            }
+        }
+    }
+}
