@@ -20,6 +20,12 @@ final class KeyedVariant implements Variant {
 
     private static final int ATTEMPTS = 4;
     private static final String TABLE = "retry_key";
+    private static final String CREATE =
+            """
+            CREATE TABLE IF NOT EXISTS %s (
+                id %s PRIMARY KEY,
+                result text,
+                created timestamp DEFAULT CURRENT_TIMESTAMP)""";
 
     private final Database database;
     private final RetryMeter meter = new RetryMeter();
@@ -30,9 +36,7 @@ final class KeyedVariant implements Variant {
     /** @param keyType of the column with the keys: {@link IdempotencyTable} */
     KeyedVariant(Database database, String keyType) throws SQLException {
         this.database = database;
-        execute(
-                "CREATE TABLE IF NOT EXISTS %s (id %s PRIMARY KEY, result text,"
-                        + " created timestamp DEFAULT CURRENT_TIMESTAMP)".formatted(TABLE, keyType));
+        execute(CREATE.formatted(TABLE, keyType));
     }
 
     @Override
