@@ -22,6 +22,8 @@ def losing_answers(port: int, every: int) -> Iterator[int]:
 
     def serve(client: socket.socket) -> None:
         server = socket.create_connection(("127.0.0.1", port))
+        for connection in client, server:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         committing = threading.Event()
         threading.Thread(target=pass_requests, args=(client, server, committing), daemon=True).start()
         with client, server, suppress(OSError):
@@ -31,7 +33,7 @@ def losing_answers(port: int, every: int) -> Iterator[int]:
                     if next(commits) % every == 0:
                         break
                 client.sendall(answer)
-            client.shutdown(socket.SHUT_RDWR)  # It wakes the other thread.
+            client.shutdown(socket.SHUT_RDWR)  # A close would wait for the other thread.
 
     def accept(listener: socket.socket) -> None:
         with suppress(OSError):  # It was closed.

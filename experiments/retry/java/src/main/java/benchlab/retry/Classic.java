@@ -7,7 +7,10 @@ import java.sql.SQLException;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
-/** Makes a call again at once, whatever the database said; only after a lost connection it sleeps. */
+/**
+ * Makes a call again at once, whatever the database said and after a stale version; only after a
+ * lost connection it sleeps before.
+ */
 final class Classic {
 
     private static final int RETRIES = 11;

@@ -12,7 +12,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One thread uses it at a time. Its connection, once lost, is replaced when it is next wanted. */
+/** One thread uses it at a time. A connection that was lost is replaced when it is next wanted. */
 final class Client implements Workers.Worker, AutoCloseable {
 
     private static final String EFFECT = "INSERT INTO effect VALUES (?, ?)";
@@ -97,7 +97,7 @@ final class Client implements Workers.Worker, AutoCloseable {
             close();
             throw e;
         }
-        if (connection.isClosed()) { // MariaDB's driver has no transaction to roll back then.
+        if (connection.isClosed()) { // MariaDB's driver sends nothing outside of a transaction.
             close();
         }
     }

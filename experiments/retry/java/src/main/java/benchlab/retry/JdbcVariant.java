@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variants that know nothing of transactions: they run again whatever throws.
+// Variants that know nothing of transactions: they call again what has thrown.
 package benchlab.retry;
 
 import java.sql.Connection;
@@ -16,7 +16,7 @@ final class JdbcVariant implements Variant {
     private final Map<PassingFault, LongAdder> faults = new EnumMap<>(PassingFault.class);
     private final LongAdder retries = new LongAdder();
 
-    /** Makes an attempt, and as many others as it sees fit. */
+    /** Makes attempts until one succeeds, or it gives up. */
     @FunctionalInterface
     interface Retrying {
         /** @throws Exception what the last attempt threw */

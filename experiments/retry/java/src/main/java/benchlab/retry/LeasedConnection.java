@@ -9,7 +9,10 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/** Closing it gives it back; the client's transactions begin by themselves, also after it. */
+/**
+ * To close it is to give it back. It is never in autocommit mode: its transactions begin by
+ * themselves.
+ */
 final class LeasedConnection implements InvocationHandler {
 
     private final Client client;
@@ -30,21 +33,21 @@ final class LeasedConnection implements InvocationHandler {
 
     @Override
     public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
-        switch (method.getName()) {
-            case "close", "setAutoCommit" -> {
-                return null;
-            }
+        return switch (method.getName()) {
+            case "close", "setAutoCommit" -> null;
             case "rollback" -> {
                 client.rollBack();
-                return null;
+                yield null;
             }
-            default -> {
-                try {
-                    return method.invoke(connection, arguments);
-                } catch (InvocationTargetException e) {
-                    throw e.getCause();
-                }
-            }
+            default -> forward(method, arguments);
+        };
+    }
+
+    private Object forward(Method method, Object[] arguments) throws Throwable {
+        try {
+            return method.invoke(connection, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
         }
     }
 }
