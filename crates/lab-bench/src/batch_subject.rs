@@ -56,7 +56,7 @@ impl WarmUp<'_> {
         } = *self.pilot;
         process.wake()?;
         let (mut visit, _) = Visit::begin(process, self.plan, point, self.targets)?;
-        visit.verify(process, 1)?;
+        visit.verify(process, self.plan, 1)?;
         visit.look(self.plan)?;
         let content = visit.content(self.plan)?;
         self.expected.compare_content(point, content)?;
@@ -105,9 +105,11 @@ impl RunningSubject {
         };
         process.wake()?;
         visit.run(process, plan, lead_in)?;
-        let ran = visit.run(process, plan, operations)?;
+        let mut ran = visit.run(process, plan, operations)?;
         process.freeze()?;
         visit.look(plan)?;
+        ran.metrics
+            .extend(visit.effects().iter().flat_map(|e| e.counts()));
         Ok(ran)
     }
 

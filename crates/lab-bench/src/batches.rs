@@ -214,7 +214,7 @@ impl<'a> BatchWorkload<'a> {
         let plan = self.plan;
         let (mut visit, settings) = Visit::begin(process, plan, point, &self.targets)?;
         let (mut found, _) = pilot(process, &mut visit, plan, subject, point)?;
-        let outcome = visit.verify(process, TRIAL)?;
+        let outcome = visit.verify(process, plan, TRIAL)?;
         visit.look(plan)?;
         process.close()?;
         // The control does what its original does, to the letter.
@@ -284,12 +284,12 @@ impl<'a> BatchWorkload<'a> {
         counts.dedup();
         let (mut process, _) = self.starting.process(trusted, self.cores[0])?;
         let (mut visit, _) = Visit::begin(&mut process, plan, point, &self.targets)?;
-        visit.verify(&mut process, 1)?;
+        visit.verify(&mut process, plan, 1)?;
         visit.look(plan)?;
         let content = visit.content(plan)?;
         let outcomes: Answer<Outcomes> = counts
             .into_iter()
-            .map(|operations| Ok((operations, visit.verify(&mut process, operations)?)))
+            .map(|operations| Ok((operations, visit.verify(&mut process, plan, operations)?)))
             .collect();
         visit.look(plan)?;
         Ok((outcomes?, content))

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A subject's process: started, spoken to, frozen while it has no turn, and never left behind.
 
+use crate::effects::{self, Failed};
 use crate::interrupt;
 use crate::protocol::{self, Line, Reply};
 use crate::stream::{PIPE_CHUNKS, Stream};
 use crate::sys::{self, CpuClock};
-use lab_model::{Case, Metric, Subject, Unit};
+use lab_model::{Case, Check, Metric, Subject, Unit};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -55,6 +56,18 @@ pub struct Ran {
     pub latencies: Option<Vec<(u32, u64)>>,
     /// What the case wants to be told besides, in the order of its metrics.
     pub metrics: Vec<f64>,
+    /// The calls that failed, where they may.
+    pub failed: Failed,
+}
+
+/// What a subject did untimed.
+pub struct Verified {
+    /// Fold of all values produced.
+    pub check: u64,
+    /// What the operations produced.
+    pub units: u64,
+    /// The calls that failed, where they may.
+    pub failed: Failed,
 }
 
 /// A subject that runs. Dropping it kills it and whatever it started.
@@ -179,11 +192,17 @@ impl Process {
     }
 
     /// Does operations untimed: check and units.
-    pub fn verify(&mut self, operations: u64) -> Answer<(u64, u64)> {
+    pub fn verify(&mut self, case: &Case, operations: u64) -> Answer<Verified> {
         let count = operations.to_string();
         let command = protocol::command("verify", [("operations", count.as_str())]);
         let reply = self.ask(&command, "verified")?;
-        let read = || Ok((reply.number("check")?, reply.number("units")?));
+        let read = || {
+            Ok(Verified {
+                check: reply.number("check")?,
+                units: reply.number("units")?,
+                failed: failed(&reply, case, operations)?,
+            })
+        };
         read().map_err(nonsense)
     }
 
@@ -216,6 +235,7 @@ impl Process {
                     units,
                     latencies: latencies(&reply, case, operations)?,
                     metrics: metrics(&reply, case)?,
+                    failed: failed(&reply, case, operations)?,
                 },
             ))
         };
@@ -453,7 +473,17 @@ fn metrics(reply: &Reply, case: &Case) -> Result<Vec<f64>, String> {
         };
         Ok(value / one)
     };
-    case.metrics.iter().map(value).collect()
+    let told = case.metrics.iter().filter(|m| !Metric::EFFECTS.contains(m));
+    told.map(value).collect()
+}
+
+/// The calls that failed, of a case whose calls may.
+fn failed(reply: &Reply, case: &Case, operations: u64) -> Result<Failed, String> {
+    if case.check == Check::Effects {
+        effects::failed(reply, operations)
+    } else {
+        Ok(Failed::new())
+    }
 }
 
 /// The histogram of `latencies=` (docs/protocol.md), if the case has one.

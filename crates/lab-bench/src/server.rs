@@ -2,11 +2,14 @@
 //! Tables on a database server, and the lab's own look at what the server did for a subject.
 
 use crate::content;
+use crate::drawn::drawn;
+use crate::effects::{Calls, Effects, Row};
+use crate::injection::Injector;
 use crate::process::{Answer, Fault};
 use crate::reported::Reported;
 use crate::statements::{self, Planned, Wanted};
 use crate::sys;
-use lab_model::{Check, Plan, PointId, Target, TargetId};
+use lab_model::{Check, Injection, Plan, PointId, Target, TargetId};
 use lab_services::{Counters, Request, Service, ServiceError, Transport};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -15,6 +18,9 @@ use std::time::{Duration, Instant};
 
 /// The schema whose tables nobody changes.
 const FULL: &str = "benchlab_full";
+
+/// The table of the effects of calls.
+const EFFECT: &str = "effect";
 
 /// Seconds that the lab waits for a subject that was killed, when it removes its schemas.
 const PATIENCE_S: u32 = 10;
@@ -43,6 +49,8 @@ pub struct Server {
     before: RefCell<Counters>,
     /// Connections come and go with every operation: their ends have to be waited for.
     settles: Cell<bool>,
+    /// Visits with faults that the lab makes, until now.
+    injected: Cell<u64>,
 }
 
 /// What one visit works on.
@@ -52,6 +60,7 @@ pub struct Table {
     schema: String,
     last_id: i64,
     planned: Planned,
+    injector: Option<Injector>,
 }
 
 impl Server {
@@ -72,6 +81,7 @@ impl Server {
             free: RefCell::default(),
             before: RefCell::default(),
             settles: Cell::new(false),
+            injected: Cell::new(0),
         };
         server.fill()?;
         Ok(server)
@@ -82,6 +92,7 @@ impl Server {
             table, rows, mixed, ..
         } = &self.target;
         let statements = content::simple(*rows, self.seed);
+        self.empty(FULL)?;
         self.make(FULL, table, statements)?;
         if let Some(mixed) = mixed {
             self.make(FULL, mixed, content::mixed(*rows, self.seed))?;
@@ -91,7 +102,15 @@ impl Server {
         service.admin().analyze(&format!("{FULL}.test_simple"))
     }
 
-    /// Makes a table in a schema, and the schema where it is not there.
+    /// An empty schema.
+    fn empty(&self, schema: &str) -> Result<(), ServiceError> {
+        let mut service = self.service.borrow_mut();
+        self.schemas.borrow_mut().insert(schema.to_owned());
+        service.admin().drop_schema(schema)?;
+        service.admin().create_schema(schema)
+    }
+
+    /// Makes a table in a schema.
     fn make(
         &self,
         schema: &str,
@@ -100,10 +119,6 @@ impl Server {
     ) -> Result<(), ServiceError> {
         let mut service = self.service.borrow_mut();
         let admin = service.admin();
-        if self.schemas.borrow_mut().insert(schema.to_owned()) {
-            admin.drop_schema(schema)?;
-            admin.create_schema(schema)?;
-        }
         admin.run_in(schema, table)?;
         rows.into_iter()
             .try_for_each(|statement| admin.run_in(schema, &statement))
@@ -114,22 +129,35 @@ impl Server {
         let case = plan.case(point);
         let schema = match case.check {
             Check::Writes => self.own(case.empty).map_err(cannot)?,
+            Check::Effects => {
+                let schema = self.own(case.empty).map_err(cannot)?;
+                self.prepare_for_calls(&schema, plan.injection(point))
+                    .map_err(cannot)?;
+                schema
+            }
             Check::Reads | Check::Opens => FULL.to_owned(),
         };
         self.settles.set(case.check == Check::Opens);
+        let injector = self.injector(plan.injection(point))?;
         let unix = |(key, value): &(String, String)| key == "transport" && value == "unix";
         let transport = if plan.points[point].params.iter().any(unix) {
             Transport::Unix
         } else {
             Transport::Tcp
         };
-        let url = self.service.borrow().target(transport, &schema);
+        let service = self.service.borrow();
+        let url = match &injector {
+            Some(injector) => service.target_over(injector.port(), &schema),
+            None => service.target(transport, &schema),
+        };
+        drop(service);
         let mut table = Table {
             server: self.clone(),
             url: url.ok_or_else(|| Fault::Failed("target", "it has no Unix socket".into()))?,
             schema,
             last_id: 0,
             planned: Planned::default(),
+            injector,
         };
         if case.check == Check::Writes {
             table.last_id = table.added().map_err(cannot)?.2;
@@ -142,15 +170,36 @@ impl Server {
     fn own(&self, empty: bool) -> Result<String, ServiceError> {
         let used = self.free.borrow_mut().pop();
         let schema = used.unwrap_or_else(|| format!("benchlab_{}", self.schemas.borrow().len()));
-        if self.schemas.borrow().contains(&schema) {
-            let mut service = self.service.borrow_mut();
-            service
-                .admin()
-                .run_in(&schema, "DROP TABLE IF EXISTS test_simple")?;
-        }
+        self.empty(&schema)?;
         let copy = format!("INSERT INTO test_simple SELECT id, value FROM {FULL}.test_simple");
         self.make(&schema, &self.target.table, (!empty).then_some(copy))?;
         Ok(schema)
+    }
+
+    /// A table for the effects of calls in a visit's schema, and what makes it fail.
+    fn prepare_for_calls(
+        &self,
+        schema: &str,
+        injection: Option<&Injection>,
+    ) -> Result<(), ServiceError> {
+        let mut service = self.service.borrow_mut();
+        let admin = service.admin();
+        let made = match injection {
+            Some(Injection::Statements(statements)) => statements.as_slice(),
+            _ => &[],
+        };
+        let mut statements = self.target.effects.iter().chain(made);
+        statements.try_for_each(|statement| admin.run_in(schema, statement))
+    }
+
+    /// What makes faults between a visit's subject and the server.
+    fn injector(&self, injection: Option<&Injection>) -> Answer<Option<Injector>> {
+        let Some(injection) = injection else {
+            return Ok(None);
+        };
+        let visit = self.injected.replace(self.injected.get() + 1);
+        let seed = drawn(self.seed, &[visit]);
+        Injector::start(&self.service.borrow(), self.target.kind, injection, seed)
     }
 
     /// Keeps its processes off a core, or gives them all cores.
@@ -175,8 +224,14 @@ impl Server {
     /// Waits, where a batch closes connections, until the server has nothing more to do: what the end of
     /// a connection costs belongs to the batch.
     pub fn settle(&self) {
+        if self.settles.get() {
+            self.stand_still();
+        }
+    }
+
+    fn stand_still(&self) {
         let deadline = Instant::now() + SETTLED;
-        while self.settles.get() && Instant::now() < deadline {
+        while Instant::now() < deadline {
             let before = self.cpu_ns();
             std::thread::sleep(STANDSTILL);
             if self.cpu_ns() == before {
@@ -252,8 +307,48 @@ impl Table {
         self.server.counted().map(drop)
     }
 
+    /// Whether the subject is at work: some faults are made only then.
+    pub fn set_at_work(&self, is_at_work: bool) {
+        if let Some(injector) = &self.injector {
+            injector.set_at_work(is_at_work);
+        }
+    }
+
+    /// What became of the calls of some batches. Fault: rows of others, or faults that cannot be made.
+    pub fn effects(&self, batches: &[Calls]) -> Answer<Effects> {
+        self.injector.as_ref().map_or(Ok(()), Injector::look)?;
+        // A connection that MariaDB kills is closed before its COMMIT is done.
+        self.server.stand_still();
+        let first = batches.first().map_or(0, |b| b.batch);
+        let rows = self.effect_rows(first).map_err(cannot)?;
+        Effects::of(batches, rows)
+    }
+
+    /// The rows of a batch and those after it.
+    fn effect_rows(&self, first: u64) -> Result<Vec<Row>, ServiceError> {
+        let mut service = self.server.service.borrow_mut();
+        let admin = service.admin();
+        let (batch, call) = (admin.quoted("batch"), admin.quoted("call"));
+        let rows = admin.query(&format!(
+            "SELECT {batch}, {call}, count(*) FROM {}.{EFFECT} WHERE {batch} >= {first}
+             GROUP BY {batch}, {call}",
+            self.schema
+        ))?;
+        let number = |column: Option<String>| column?.parse().ok();
+        let row = |columns: Vec<Option<String>>| {
+            let mut numbers = columns.into_iter().map(number);
+            Some((numbers.next()??, numbers.next()??, numbers.next()??))
+        };
+        // A row without numbers is of no call: that of a batch that was never asked for.
+        let none = (u64::MAX, u64::MAX, 1);
+        Ok(rows.into_iter().map(|r| row(r).unwrap_or(none)).collect())
+    }
+
     /// Whether the server did since the last look just what operations of a point need.
     pub fn look(&mut self, plan: &Plan, point: PointId, reported: Reported) -> Answer<()> {
+        if plan.case(point).check == Check::Effects {
+            return Ok(());
+        }
         let counted = self.server.counted()?;
         let wanted = Wanted::of(plan, point, reported);
         statements::compare(&wanted, &counted)?;

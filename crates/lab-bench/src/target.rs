@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What subjects work on, whichever kind it is: made for each visit, and looked at by the lab itself.
 
+use crate::effects::{Calls, Effects};
 use crate::process::{Answer, Fault};
 use crate::reported::Reported;
 use crate::server::{Server, Table};
@@ -68,6 +69,24 @@ impl Database {
                 file.look(plan.points[point].writes, reported)
             }
             Database::Table(table) => table.look(plan, point, reported),
+        }
+    }
+
+    /// Whether the subject is at work: some faults are made only then.
+    pub fn set_at_work(&self, is_at_work: bool) {
+        if let Database::Table(table) = self {
+            table.set_at_work(is_at_work);
+        }
+    }
+
+    /// What became of the calls of some batches.
+    pub fn effects(&self, batches: &[Calls]) -> Answer<Effects> {
+        match self {
+            Database::File(..) => {
+                let why = "the effects of calls are looked for on a server only".to_owned();
+                Err(Fault::Failed("target", why))
+            }
+            Database::Table(table) => table.effects(batches),
         }
     }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One subject at one point: opened on a target of its own, run, and looked after.
 
-use crate::process::{Answer, Process, Ran, gone};
+use crate::effects::{Calls, Effects, Failed};
+use crate::process::{Answer, Process, Ran, Verified, gone};
 use crate::reported::Reported;
 use crate::server::Server;
 use crate::spread::Spread;
 use crate::sys;
 use crate::target::{Database, Target};
-use lab_model::{Cores, Plan, PointId};
+use lab_model::{Check, Cores, Plan, PointId};
 
 /// A subject that has a case open.
 pub struct Visit {
@@ -15,6 +16,11 @@ pub struct Visit {
     database: Option<Database>,
     reported: Reported,
     spread: Option<Spread>,
+    /// Batches that were asked for.
+    batches: u64,
+    /// Those since the last look, where their calls may fail.
+    calls: Vec<Calls>,
+    effects: Option<Effects>,
 }
 
 impl Visit {
@@ -50,16 +56,29 @@ impl Visit {
             database,
             reported: Reported::default(),
             spread,
+            batches: 0,
+            calls: Vec::new(),
+            effects: None,
         };
         visit.count_opens(plan)?;
         Ok((visit, settings))
     }
 
     /// Does operations untimed: check and units.
-    pub fn verify(&mut self, process: &mut Process, operations: u64) -> Answer<(u64, u64)> {
+    pub fn verify(
+        &mut self,
+        process: &mut Process,
+        plan: &Plan,
+        operations: u64,
+    ) -> Answer<(u64, u64)> {
         self.begin_anew()?;
-        let (check, units) = process.verify(operations)?;
-        self.count(operations, check, units);
+        let verified = self.at_work(|| process.verify(plan.case(self.point), operations))?;
+        let Verified {
+            check,
+            units,
+            failed,
+        } = verified;
+        self.count(operations, check, units, failed);
         Ok((check, units))
     }
 
@@ -68,7 +87,7 @@ impl Visit {
         self.begin_anew()?;
         let server = self.database.as_ref().and_then(Database::server);
         let before = server.and_then(|s| s.cpu_ns());
-        let mut ran = process.run(plan.case(self.point), operations)?;
+        let mut ran = self.at_work(|| process.run(plan.case(self.point), operations))?;
         if let Some(server) = server {
             server.settle();
             let after = server.cpu_ns();
@@ -79,17 +98,27 @@ impl Visit {
         if let Some(spread) = &mut self.spread {
             spread.after_run(process.pid(), &sys::allowed_cores().map_err(gone)?);
         }
-        self.count(operations, ran.check, ran.units);
+        self.count(operations, ran.check, ran.units, ran.failed.clone());
         Ok(ran)
     }
 
     /// The lab's own look at what was done since the last one.
     pub fn look(&mut self, plan: &Plan) -> Answer<()> {
         let reported = std::mem::take(&mut self.reported);
-        match &mut self.database {
-            Some(database) => database.look(plan, self.point, reported),
-            None => Ok(()),
-        }
+        let calls = std::mem::take(&mut self.calls);
+        let Some(database) = &mut self.database else {
+            return Ok(());
+        };
+        self.effects = match plan.case(self.point).check {
+            Check::Effects => Some(database.effects(&calls)?),
+            _ => None,
+        };
+        database.look(plan, self.point, reported)
+    }
+
+    /// What became of the calls between the last two looks, where they may fail.
+    pub fn effects(&self) -> Option<Effects> {
+        self.effects
     }
 
     /// A sum over what is in the target now, for points that write.
@@ -124,7 +153,23 @@ impl Visit {
         }
     }
 
-    fn count(&mut self, operations: u64, check: u64, units: u64) {
+    /// Does what a subject does while faults are made.
+    fn at_work<T>(&self, work: impl FnOnce() -> Answer<T>) -> Answer<T> {
+        let database = self.database.as_ref();
+        let set = |is_at_work| database.map_or((), |d| d.set_at_work(is_at_work));
+        set(true);
+        let done = work();
+        set(false);
+        done
+    }
+
+    fn count(&mut self, operations: u64, check: u64, units: u64, failed: Failed) {
+        self.batches += 1;
+        self.calls.push(Calls {
+            batch: self.batches,
+            calls: operations,
+            failed,
+        });
         self.reported.operations += operations;
         self.reported.units = self.reported.units.wrapping_add(units);
         self.reported.sum = self.reported.sum.wrapping_add(check);

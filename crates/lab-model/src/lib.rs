@@ -20,8 +20,8 @@ pub use load::{Arrivals, Counts, ErrorKind, Load, PlannedRequest, Protocol, Slic
 pub use metric::{Direction, Metric, SIZES, Unit, grouped};
 pub use part::{Part, parts};
 pub use plan::{
-    Case, Check, Command, Commands, Cores, Kind, Measure, Plan, Point, PointId, Proof, Servers,
-    Subject, SubjectId, Target, TargetId, Work, Writes,
+    Case, Check, Command, Commands, Cores, FAULT, Injection, Kind, Measure, Plan, Point, PointId,
+    Proof, Servers, Subject, SubjectId, Target, TargetId, Work, Writes,
 };
 pub use point_load::{PointLoad, Traffic};
 pub use run::{Ending, Imported, ImportedTime, Run, Service};

@@ -262,6 +262,30 @@ known! {
     SYSTEM_CALLS = Metric::count("system_calls", "system calls", "system calls");
     /// Calls of futex(2) that wait.
     FUTEX_WAITS = Metric::count("futex_waits", "futex waits", "futex waits");
+    /// Calls that may fail and whose effects are counted.
+    CALLS = Metric::count("calls", "calls", "calls");
+    /// Those that were answered and have no effect.
+    LOST_CALLS = Metric::count("lost_calls", "calls lost", "calls");
+    /// Those whose effect is there more than once.
+    DOUBLED_CALLS = Metric::count("doubled_calls", "calls applied twice", "calls");
+    /// Those that ended with a failure, and have an effect.
+    UNREPORTED_CALLS =
+        Metric::count("unreported_calls", "calls applied but reported as failed", "calls");
+    /// Those that ended with a failure, and have no effect.
+    FAILED_CALLS = Metric::count("failed_calls", "calls given up", "calls");
+    /// Those that are lost, applied twice, or applied but reported as failed.
+    WRONG_CALLS = Metric::new("wrong_calls", "wrong calls", Unit::Share, Direction::Neither);
+}
+
+impl Metric {
+    /// What the lab counts of each batch of calls that leave effects. The totals of a run are sums.
+    pub const EFFECTS: [Metric; 5] = [
+        Metric::CALLS,
+        Metric::LOST_CALLS,
+        Metric::DOUBLED_CALLS,
+        Metric::UNREPORTED_CALLS,
+        Metric::FAILED_CALLS,
+    ];
 }
 
 /// Units of a size that a reader may give, in bytes.

@@ -13,6 +13,9 @@ pub type PointId = usize;
 /// Index into [`Plan::targets`].
 pub type TargetId = usize;
 
+/// The parameter that names the faults which the lab makes.
+pub const FAULT: &str = "fault";
+
 /// A validated experiment with everything selected and decided: what a run carries out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -101,6 +104,12 @@ pub struct Target {
     pub rows: u64,
     /// The statement that creates its table of many types, where it has one.
     pub mixed: Option<String>,
+    /// The statement that creates the table `effect (batch, call)`, where calls leave their effects.
+    #[serde(default)]
+    pub effects: Option<String>,
+    /// The faults that the lab makes on it, by name.
+    #[serde(default)]
+    pub injections: Vec<(String, Injection)>,
     /// The query with which subjects read their settings back, on a server.
     pub settings: Option<String>,
     /// What subjects on it must have in common, besides [`Plan::proof`].
@@ -109,6 +118,18 @@ pub struct Target {
     pub set: Vec<(String, String)>,
     /// The server is the reader's own.
     pub external: bool,
+}
+
+/// Faults that the lab makes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Injection {
+    /// The target fails by itself, as these statements say: such as a trigger.
+    Statements(Vec<String>),
+    /// The server ends one of the subject's connections so many times a second.
+    CutsPerS(f64),
+    /// Of the COMMITs this part is not answered, and the connection is closed.
+    LostAnswers(f64),
 }
 
 /// Kinds of target.
@@ -244,6 +265,8 @@ pub enum Check {
     Opens,
     /// The target must have changed by just this much.
     Writes,
+    /// Calls may fail: those that are lost or applied twice are counted.
+    Effects,
 }
 
 /// What one operation of a writing case leaves behind.
@@ -380,6 +403,14 @@ impl Plan {
         let part_ns = block_ns / self.points.len().max(1) as u64;
         let fitting = (part_ns / pair_ns.max(1)).min(u64::from(self.measure.pairs)) as u32;
         fitting.max(self.measure.least_pairs).max(1)
+    }
+
+    /// The faults that the lab makes at a point: those that its parameter `fault` names.
+    pub fn injection(&self, point: PointId) -> Option<&Injection> {
+        let Point { params, target, .. } = &self.points[point];
+        let (_, wanted) = params.iter().find(|(key, _)| key == FAULT)?;
+        let mut known = self.targets.get(*target)?.injections.iter();
+        Some(&known.find(|(name, _)| name == wanted)?.1)
     }
 
     /// The case of a point.

@@ -3,6 +3,7 @@
 
 use crate::PlanError;
 use crate::case::{Case, Factor};
+use crate::effects;
 use crate::file::{self, Count, File, Role};
 use crate::metrics;
 use crate::place::Project;
@@ -122,6 +123,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn understand(&self, name: &str, file: File) -> Result<Experiment, PlanError> {
         let targets = self.targets(&file)?;
+        effects::understand(&file, &targets, &|span, why| self.at(span, why))?;
         let kinds: Vec<Kind> = targets.iter().map(|t| t.kind).collect();
         self.unique(file.case.iter().map(|c| &c.name), "case")?;
         self.unique(file.subject.iter().map(|s| &s.name), "subject")?;
@@ -219,6 +221,8 @@ impl Reader<'_> {
             table: target.table.clone(),
             rows: target.rows,
             mixed: target.mixed.clone(),
+            effects: target.effects.clone(),
+            injections: effects::injections(target, &|span, why| self.at(span, why))?,
             settings: target.settings.clone(),
             proof: Proof {
                 equal: target.equal.clone(),
@@ -289,7 +293,7 @@ impl Reader<'_> {
             default: case.default,
             quick: Some(BTreeMap::new()),
             compare: case.compare,
-            metrics: self.told(&case.metrics, metrics)?,
+            metrics: effects::metrics(case, self.told(&case.metrics, metrics)?),
             statements: self.statements(&case.statements, &sweep)?,
             reads: match &case.reads {
                 Some(reads) => self.count(reads, &sweep)?,

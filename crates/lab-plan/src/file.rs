@@ -43,6 +43,9 @@ pub struct Target {
     pub rows: u64,
     pub table: String,
     pub mixed: Option<String>,
+    pub effects: Option<String>,
+    #[serde(default)]
+    pub injection: BTreeMap<String, Spanned<Injection>>,
     pub settings: Option<String>,
     #[serde(default)]
     pub needs: Vec<Spanned<String>>,
@@ -50,6 +53,15 @@ pub struct Target {
     pub equal: Vec<String>,
     #[serde(default)]
     pub conditions: Vec<String>,
+}
+
+/// Faults that the lab makes on a target.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Injection {
+    Statements(Vec<String>),
+    CutsPerS(f64),
+    LostAnswers(f64),
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

@@ -3,6 +3,7 @@
 
 mod case;
 mod comparison;
+mod effects;
 mod error;
 mod experiment;
 mod file;

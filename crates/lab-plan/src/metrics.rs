@@ -7,7 +7,15 @@ use lab_model::{Metric, Unit};
 use std::ops::Range;
 
 /// Arguments of `ran` that mean something already (docs/protocol.md).
-const TAKEN: [&str; 6] = ["start", "end", "operations", "units", "check", "latencies"];
+const TAKEN: [&str; 7] = [
+    "start",
+    "end",
+    "operations",
+    "units",
+    "check",
+    "latencies",
+    "failed",
+];
 
 /// Where in the file, and what is wrong there.
 type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;

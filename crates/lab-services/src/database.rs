@@ -65,6 +65,9 @@ pub trait Database: Daemon {
     /// The lab's statements wait no longer than this for a lock.
     fn limit_lock_waits(&mut self, seconds: u32) -> Result<(), ServiceError>;
 
+    /// Ends the connection that comes from this TCP port of its client, if there is one.
+    fn end_connection(&mut self, port: u16) -> Result<(), ServiceError>;
+
     /// The names of the settings that are read back, besides those that were given.
     fn facts(&self) -> &'static [&'static str];
 

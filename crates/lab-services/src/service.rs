@@ -5,10 +5,12 @@ use crate::address::Address;
 use crate::counters::Counters;
 use crate::daemon::Running;
 use crate::database::{Database, DatabaseKind};
+use crate::ender::Ender;
 use crate::processes::Processes;
 use crate::{Log, Request, ServiceError, Starting, Transport, external};
 use nix::unistd::Pid;
 use std::fmt;
+use std::net::Ipv4Addr;
 
 /// A database server that answers. Dropping a private one ends it and removes its data.
 pub struct Service {
@@ -88,6 +90,25 @@ impl Service {
     /// known to be reachable so. It holds the password.
     pub fn target(&self, transport: Transport, schema: &str) -> Option<String> {
         (self.kind().target)(self.database.address(), transport, schema)
+    }
+
+    /// The same for subjects that reach it by TCP over a proxy on a port of the loopback interface.
+    pub fn target_over(&self, port: u16, schema: &str) -> Option<String> {
+        let mut address = self.database.address().clone();
+        address.host = Some(Ipv4Addr::LOCALHOST.to_string());
+        address.port = port;
+        (self.kind().target)(&address, Transport::Tcp, schema)
+    }
+
+    /// Where subjects reach it by TCP: host and port.
+    pub fn endpoint(&self) -> Option<(String, u16)> {
+        let address = self.database.address();
+        Some((address.host.clone()?, address.port))
+    }
+
+    /// Whoever ends its connections, over a connection of its own.
+    pub fn ender(&self) -> Ender {
+        Ender::new(self.database.address().clone())
     }
 
     /// Whether its main process lives; of a server that is not private always true.

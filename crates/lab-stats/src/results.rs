@@ -4,6 +4,7 @@
 pub(crate) mod batches;
 mod best;
 mod bias;
+mod calls;
 pub(crate) mod compare;
 mod footprints;
 pub(crate) mod judge;

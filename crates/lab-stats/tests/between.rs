@@ -251,6 +251,8 @@ fn runs_that_cannot_be_compared_are_errors() {
             table: "t".into(),
             rows,
             mixed: None,
+            effects: None,
+            injections: Vec::new(),
             settings: None,
             external: false,
             set: Vec::new(),

@@ -322,6 +322,8 @@ fn target(kind: Kind) -> Target {
         table: "t".into(),
         rows: 1,
         mixed: None,
+        effects: None,
+        injections: Vec::new(),
         settings: None,
         external: false,
         set: Vec::new(),

@@ -54,6 +54,8 @@ fn target() -> Target {
         table: "CREATE TABLE t (id integer)".into(),
         rows: 7,
         mixed: None,
+        effects: None,
+        injections: Vec::new(),
         settings: None,
         proof: Proof::default(),
         set: Vec::new(),

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod builds;
+mod calls;
 mod compare;
 mod explain;
 mod faults;

@@ -333,8 +333,12 @@ pub fn servers_head(baseline: &str) -> String {
 
 /// A `[[subject]]` that is a variant of servers.py.
 pub fn server_subject(name: &str, variant: &str) -> String {
-    subject(name, &["servers.py", variant])
-        .replace(&format!("{:?}", python()), &format!("{:?}", drivers()))
+    server_program(name, &["servers.py", variant])
+}
+
+/// A `[[subject]]` that is a Python program of `tests/subjects/` and needs the databases' drivers.
+pub fn server_program(name: &str, program: &[&str]) -> String {
+    subject(name, program).replace(&format!("{:?}", python()), &format!("{:?}", drivers()))
 }
 
 /// The Python that has the databases' drivers; `make setup` makes it.

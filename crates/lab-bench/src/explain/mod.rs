@@ -120,7 +120,7 @@ impl<'a> Explainer<'a> {
         let (mut visit, settings) =
             Visit::begin(&mut process, self.plan, counted.point, &self.targets)?;
         counted.settings = settings;
-        visit.verify(&mut process, 1)?;
+        visit.verify(&mut process, self.plan, 1)?;
         visit.look(self.plan)?;
         let batches = self.sized(&mut process, &mut visit, operations)?;
         let usage = |process: &Process| procfs::usage(process.pid()).map_err(gone);

@@ -98,6 +98,8 @@ fn target(kind: Kind) -> Target {
         table: String::new(),
         rows: 0,
         mixed: None,
+        effects: None,
+        injections: Vec::new(),
         settings: None,
         proof: Default::default(),
         set: Vec::new(),

@@ -4,7 +4,7 @@
 use super::measured::Place;
 use super::say::{self, count};
 use super::scope::{Group, Scope};
-use super::{Parts, charts, costs, findings, scaling, sentence, side_by_side, split, table};
+use super::{Parts, calls, charts, costs, findings, scaling, sentence, side_by_side, split, table};
 use crate::document::{Finding, Section};
 use lab_model::{Cores, Metric, Unit};
 use lab_stats::results::Over;
@@ -42,7 +42,9 @@ static HELD: [Metric; 7] = [
 pub fn parts(scopes: &[Scope]) -> Parts {
     let first = scopes[0];
     let schemes = side_by_side::answer(&first);
+    let of_calls = calls::is_asked(&first);
     let mut found: Vec<Finding> = match schemes {
+        _ if of_calls => calls::findings(scopes),
         Some(_) => side_by_side::findings(&first),
         None => scopes.iter().flat_map(findings).collect(),
     };
@@ -52,7 +54,10 @@ pub fn parts(scopes: &[Scope]) -> Parts {
     let mut sections: Vec<Section> = scopes.iter().flat_map(of_target).collect();
     sections.push(resources(scopes));
     Parts {
-        chart: schemes.or_else(|| charts::answer(scopes, &Metric::WALL)),
+        chart: match of_calls {
+            true => calls::chart(scopes),
+            false => schemes.or_else(|| charts::answer(scopes, &Metric::WALL)),
+        },
         findings: found,
         sections,
         how: how(&first),
@@ -114,6 +119,7 @@ fn memory(scope: &Scope) -> Option<Finding> {
 /// Ratios at all points, parts, scaling, costs, and each case; beside other targets in one section.
 fn of_target(scope: &Scope) -> Vec<Section> {
     let all = [
+        calls::section(scope),
         every_point(scope),
         split::section(scope),
         many_at_once(scope),

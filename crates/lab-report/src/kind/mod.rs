@@ -5,6 +5,7 @@ mod asked;
 mod batches;
 mod between;
 mod bias;
+mod calls;
 mod cell;
 mod charts;
 mod commands;

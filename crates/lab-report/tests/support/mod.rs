@@ -39,6 +39,8 @@ pub fn target(kind: Kind) -> Target {
         table: "CREATE TABLE test_simple (…)".into(),
         rows: 10_000,
         mixed: None,
+        effects: None,
+        injections: Vec::new(),
         settings: None,
         external: false,
         set: Vec::new(),

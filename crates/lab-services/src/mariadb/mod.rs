@@ -316,6 +316,16 @@ impl Database for Mariadb {
         self.run(&format!("SET lock_wait_timeout = {seconds}"))
     }
 
+    fn end_connection(&mut self, port: u16) -> Result<(), ServiceError> {
+        let from = "SELECT ID FROM information_schema.PROCESSLIST WHERE HOST LIKE";
+        let ids = self.query(&format!("{from} '%:{port}'"))?;
+        for id in ids.into_iter().flatten().flatten() {
+            // It may have ended in between.
+            let _ = self.run(&format!("KILL {id}"));
+        }
+        Ok(())
+    }
+
     fn facts(&self) -> &'static [&'static str] {
         FACTS
     }

@@ -7,7 +7,7 @@ use super::levels::{Blocks, Levels, Summary, key};
 use super::means::{Scope, effects, overall};
 use super::observed::Observed;
 use super::warnings::{self, Evidence};
-use super::{Results, Value, best, bias, footprints, pauses, spread};
+use super::{Results, Value, best, bias, calls, footprints, pauses, spread};
 use crate::latencies::{self, Histogram};
 use crate::refusals::{self, failed};
 use crate::sign_flip::Logs;
@@ -87,7 +87,8 @@ pub(crate) fn asked<'b, 'r>(
     let mut family = Family::new(basis);
     let baseline = basis.plan.baseline;
     for point in 0..basis.plan.points.len() {
-        let own = basis.plan.case(point).metrics.iter();
+        let case = basis.plan.case(point);
+        let own = case.metrics.iter().chain(calls::judged(case));
         let own = own.filter(|metric| metric.better != Direction::Neither);
         let judged: Vec<Metric> = TYPICAL.iter().chain(own).cloned().collect();
         let question = Question {
@@ -166,9 +167,9 @@ fn figures(basis: &Basis, table: &Table, told: &Observed, results: &mut Results)
         for subject in (0..plan.subjects.len()).filter(|&s| !failed(run, s, point)) {
             let place = (subject, point);
             times(basis, table, place, &mut levels, results);
-            for metric in &told.metrics {
+            for metric in &plan.case(point).metrics {
                 let blocks = told.of(subject, Some(point), metric);
-                levels.add(key(subject, point, metric), Summary::Median, blocks);
+                levels.add(key(subject, point, metric), calls::summary(metric), blocks);
             }
             let counted = latencies.iter().map(|block| block.get(&place));
             at_once(place, &counted.collect::<Vec<_>>(), &mut levels);
@@ -178,6 +179,9 @@ fn figures(basis: &Basis, table: &Table, told: &Observed, results: &mut Results)
                 results.statuses.push((subject, point, statuses));
             }
         }
+    }
+    for subject in 0..plan.subjects.len() {
+        calls::add(subject, plan.points.len(), &mut levels);
     }
     footprints::of_programs(run, plan, &mut levels);
     results.cells = levels.cells;

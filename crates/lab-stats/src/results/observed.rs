@@ -3,6 +3,7 @@
 //! warnings. A kind of run that takes one number from each block of a subject at a point needs nothing else.
 
 use super::batches::basis;
+use super::calls;
 use super::compare::{Compared, Family, Question};
 use super::judge::Basis;
 use super::levels::{Blocks, Levels, Summary};
@@ -74,18 +75,22 @@ impl Observed {
             sums[block].0 += value;
             sums[block].1 += 1.0;
         }
-        let mean = |(sum, count): (f64, f64)| (count > 0.0).then(|| sum / count);
-        let means =
-            |(key, sums): (Key, Vec<(f64, f64)>)| (key, sums.into_iter().map(mean).collect());
+        let means = |(key, sums): (Key, Vec<(f64, f64)>)| {
+            let is_total = calls::is_total(&key.metric);
+            let of = |(sum, count)| if is_total { sum } else { sum / count };
+            let known = |both: (f64, f64)| (both.1 > 0.0).then(|| of(both));
+            (key, sums.into_iter().map(known).collect())
+        };
         Observed {
             metrics,
             values: sums.into_iter().map(means).collect(),
         }
     }
 
-    /// What the readings of a run's turns say.
+    /// What the readings of a run's turns say, and the latencies that are compared.
     pub fn readings(run: &Run) -> Observed {
-        let told = readings(run).into_iter().map(|o| (o.key, o.block, o.value));
+        let told = readings(run).into_iter().chain(calls::p99s(run));
+        let told = told.map(|o| (o.key, o.block, o.value));
         Observed::new(run.complete_blocks().count(), told)
     }
 

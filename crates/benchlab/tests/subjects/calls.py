@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls on PostgreSQL and MariaDB that may fail, by clients that treat a failure in different ways: the first
+argument names one."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_PROJECT = Path(__file__).resolve().parents[4]
+sys.path[:0] = [str(_PROJECT / "kits/python/src")]
+
+import psycopg  # noqa: E402
+import pymysql  # noqa: E402
+from lab_kit import Opening, Perform, Work, serve  # noqa: E402
+from server_drivers import Session, connect  # noqa: E402
+
+Errors = psycopg.Error, pymysql.Error
+
+
+class Client:
+    """Calls over a connection that is replaced when a call has failed."""
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+        self._session: Session | None = None
+
+    def attempt(self, batch: int, call: int, once: bool = False) -> None:
+        """Makes a call; `once`: unless it is there already."""
+        session = self._session = self._session or connect(self._target)
+        name = "`call`" if self._target.startswith("mariadb") else "call"
+        session.run("BEGIN")
+        there = once and session.run(f"SELECT 1 FROM effect WHERE batch = {batch} AND {name} = {call}")
+        if not there:
+            session.run(f"INSERT INTO effect VALUES ({batch}, {call})")
+        session.run("COMMIT")
+
+    def close(self) -> None:
+        if self._session is not None:
+            with suppress(*Errors):
+                self._session.close()
+            self._session = None
+
+
+Call = Callable[[Client, int, int], bool]
+"""Makes a call of a batch: whether it reports success."""
+
+
+def hopeless(client: Client, batch: int, call: int) -> bool:
+    """One attempt."""
+    try:
+        client.attempt(batch, call)
+        return True
+    except Errors:
+        client.close()
+        return False
+
+
+def blind(client: Client, batch: int, call: int) -> bool:
+    """Again and again, whatever happened."""
+    while not hopeless(client, batch, call):
+        pass
+    return True
+
+
+def keyed(client: Client, batch: int, call: int) -> bool:
+    """Again, unless it is there."""
+    once = False
+    while True:
+        try:
+            client.attempt(batch, call, once)
+            return True
+        except Errors:
+            client.close()
+            once = True
+
+
+def liar(client: Client, batch: int, call: int) -> bool:
+    """One attempt, and no word of its failure."""
+    hopeless(client, batch, call)
+    return True
+
+
+def stray(client: Client, batch: int, call: int) -> bool:
+    """A call that nobody asked for."""
+    return hopeless(client, batch, call + 1_000_000)
+
+
+def secretive(client: Client, batch: int, call: int) -> bool:
+    return hopeless(client, batch, call)
+
+
+CLIENTS: dict[str, Call] = {c.__name__: c for c in (hopeless, blind, keyed, liar, stray, secretive)}
+
+
+def case(name: str) -> Callable[[Opening], object]:
+    make = CLIENTS[name]
+
+    @contextmanager
+    def opened(opening: Opening) -> Iterator[Perform]:
+        client = Client(opening.text("target"))
+        batch = 0
+
+        def perform(operations: int) -> Work:
+            nonlocal batch
+            batch += 1
+            failed = [call for call in range(operations) if not make(client, batch, call)]
+            return Work(operations, operations, failed=None if name == "secretive" else failed)
+
+        # By its own connection: that of the calls may be cut.
+        session = connect(opening.text("target"))
+        opening.settings.update(session.first_row(opening.text("settings")))
+        session.close()
+        try:
+            yield perform
+        finally:
+            client.close()
+
+    return opened
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1], "psycopg, PyMySQL", {"call": case(sys.argv[1])})

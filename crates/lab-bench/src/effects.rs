@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Calls that may fail, and whether their effects are in the target: once, not at all, or more than once
+//! (docs/protocol.md, "Calls that fail, and their effects").
+
+use crate::process::Answer;
+use crate::protocol::Reply;
+use crate::reported::differs;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+
+/// The numbers of calls that a subject reports as failed, ascending.
+pub type Failed = Vec<RangeInclusive<u64>>;
+
+/// A batch of calls.
+pub struct Calls {
+    /// Its number since the case was opened, from 1.
+    pub batch: u64,
+    /// How many calls it had.
+    pub calls: u64,
+    /// Those that failed.
+    pub failed: Failed,
+}
+
+/// The row of a call: its batch, its number, and how often it is there.
+pub type Row = (u64, u64, u64);
+
+/// What became of calls. Each is in one of the four numbers at the most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// Calls.
+    pub calls: u64,
+    /// Answered, and there is no effect.
+    pub lost: u64,
+    /// There is more than one effect.
+    pub doubled: u64,
+    /// Failed, and there is no effect.
+    pub failed: u64,
+    /// Failed, and there is one effect.
+    pub unreported: u64,
+}
+
+impl Effects {
+    /// Of some batches, by the rows that are there. Fault: rows of calls that were not made.
+    pub fn of(batches: &[Calls], rows: impl IntoIterator<Item = Row>) -> Answer<Effects> {
+        let rows: BTreeMap<(u64, u64), u64> =
+            rows.into_iter().map(|(b, c, n)| ((b, c), n)).collect();
+        let made: BTreeMap<u64, u64> = batches.iter().map(|b| (b.batch, b.calls)).collect();
+        let stray = rows
+            .keys()
+            .find(|(batch, call)| made.get(batch).is_none_or(|n| call >= n));
+        if let Some((batch, call)) = stray {
+            return Err(differs(format!(
+                "`effect` holds call {call} of batch {batch}, which was not asked for"
+            )));
+        }
+        let mut effects = Effects::default();
+        for Calls {
+            batch,
+            calls,
+            failed,
+        } in batches
+        {
+            let failed: BTreeSet<u64> = failed.iter().cloned().flatten().collect();
+            effects.calls += calls;
+            for call in 0..*calls {
+                let times = rows.get(&(*batch, call)).copied().unwrap_or(0);
+                match (times, failed.contains(&call)) {
+                    (0, false) => effects.lost += 1,
+                    (0, true) => effects.failed += 1,
+                    (1, false) => {}
+                    (1, true) => effects.unreported += 1,
+                    _ => effects.doubled += 1,
+                }
+            }
+        }
+        Ok(effects)
+    }
+
+    /// In the order of [`lab_model::Metric::EFFECTS`].
+    pub fn counts(self) -> [f64; 5] {
+        let counts = [
+            self.calls,
+            self.lost,
+            self.doubled,
+            self.unreported,
+            self.failed,
+        ];
+        counts.map(|count| count as f64)
+    }
+}
+
+/// The `failed=` of a reply to so many calls.
+pub fn failed(reply: &Reply, calls: u64) -> Result<Failed, String> {
+    let text = reply.get("failed")?;
+    if text == "none" {
+        return Ok(Vec::new());
+    }
+    let number = |word: &str| {
+        let digits = !word.is_empty() && word.bytes().all(|b| b.is_ascii_digit());
+        digits.then(|| word.parse::<u64>().ok()).flatten()
+    };
+    let range = |word: &str| {
+        let (first, last) = word.split_once('-').unwrap_or((word, word));
+        let (first, last) = (number(first)?, number(last)?);
+        (first <= last && last < calls).then_some(first..=last)
+    };
+    let ranges: Option<Failed> = text.split(',').map(range).collect();
+    let ranges = ranges.filter(|r| r.is_sorted_by(|a, b| a.end() < b.start()));
+    ranges.ok_or_else(|| {
+        format!("`failed={text}` is not ascending numbers of {calls} calls, as 3,17-19, or none")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Line;
+
+    fn calls(batch: u64, calls: u64, failed: &[RangeInclusive<u64>]) -> Calls {
+        Calls {
+            batch,
+            calls,
+            failed: failed.to_vec(),
+        }
+    }
+
+    #[test]
+    fn every_call_is_looked_for() {
+        let batches = [calls(3, 5, &[1..=2]), calls(4, 2, &[])];
+        let rows = [(3, 0, 1), (3, 2, 1), (3, 4, 2), (4, 0, 3)];
+        let effects = Effects::of(&batches, rows);
+        let found = Effects {
+            calls: 7,
+            lost: 2,
+            doubled: 2,
+            failed: 1,
+            unreported: 1,
+        };
+        assert_eq!(effects, Ok(found));
+        assert_eq!(found.counts(), [7.0, 2.0, 2.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn rows_of_other_calls_are_a_fault() {
+        for row in [(1, 0, 1), (2, 5, 1), (9, 0, 1)] {
+            assert!(Effects::of(&[calls(2, 5, &[])], [row]).is_err(), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn failures_are_ranges() {
+        let read = |text: &str| {
+            let line = format!("@lab ran failed={text}");
+            let Line::Reply(reply) = Line::parse(line.as_bytes()) else {
+                panic!("{line}")
+            };
+            failed(&reply, 20)
+        };
+        assert_eq!(read("none"), Ok(vec![]));
+        assert_eq!(read("3,17-19"), Ok(vec![3..=3, 17..=19]));
+        for wrong in [
+            "", "20", "3,3", "4-2", "2-5,4", "5,1", "x", "1-", "-1", "+1", "18-20",
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}

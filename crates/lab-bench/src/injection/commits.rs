@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Finds the COMMITs in what a client sends to a database server.
+
+use lab_model::Kind;
+use std::collections::HashSet;
+
+/// Of a message so many bytes are looked at: names of statements, and the text of a COMMIT.
+const KEPT: usize = 256;
+
+/// Requests of PostgreSQL's start-up that another one follows: SSLRequest and GSSENCRequest
+/// (PostgreSQL documentation, 55.7).
+const ASKED_FIRST: [u32; 2] = [80_877_103, 80_877_104];
+
+/// MariaDB's command COM_QUERY (MariaDB documentation, Client/Server Protocol).
+const COM_QUERY: u8 = 3;
+
+/// The protocol, and what was seen of it.
+#[derive(Clone)]
+pub enum Commits {
+    /// Version 3.
+    Postgresql {
+        /// The messages of the start-up have no type.
+        starting: bool,
+        /// The current message.
+        message: Message,
+        /// Prepared statements that commit.
+        prepared: HashSet<Vec<u8>>,
+    },
+    /// Without compression.
+    Mariadb {
+        /// The current packet.
+        packet: Message,
+    },
+}
+
+/// The beginning of a message, and what is still to come of it.
+#[derive(Clone, Default)]
+pub struct Message {
+    head: Vec<u8>,
+    rest: usize,
+}
+
+impl Message {
+    /// Takes the bytes of one message from `bytes`: its first ones, once all that is kept of them is there.
+    fn take(
+        &mut self,
+        bytes: &mut &[u8],
+        header: usize,
+        length: impl Fn(&[u8]) -> usize,
+    ) -> Option<Vec<u8>> {
+        let skipped = self.rest.min(bytes.len());
+        *bytes = &bytes[skipped..];
+        self.rest -= skipped;
+        self.fill(bytes, header);
+        if self.head.len() < header {
+            return None;
+        }
+        let total = length(&self.head).max(header);
+        let kept = total.min(KEPT);
+        self.fill(bytes, kept);
+        if self.head.len() < kept {
+            return None;
+        }
+        self.rest = total - kept;
+        Some(std::mem::take(&mut self.head))
+    }
+
+    fn fill(&mut self, bytes: &mut &[u8], wanted: usize) {
+        let missing = wanted.saturating_sub(self.head.len()).min(bytes.len());
+        let (taken, rest) = bytes.split_at(missing);
+        self.head.extend_from_slice(taken);
+        *bytes = rest;
+    }
+}
+
+impl Commits {
+    /// For a new connection to a server.
+    pub fn of(kind: Kind) -> Commits {
+        match kind {
+            Kind::Mariadb => Commits::Mariadb {
+                packet: Message::default(),
+            },
+            Kind::Postgresql | Kind::Sqlite => Commits::Postgresql {
+                starting: true,
+                message: Message::default(),
+                prepared: HashSet::new(),
+            },
+        }
+    }
+
+    /// How many COMMITs are complete with the next bytes that the client sends.
+    pub fn count(&mut self, mut bytes: &[u8]) -> u64 {
+        let mut found = 0;
+        while !bytes.is_empty() {
+            found += u64::from(self.next_commits(&mut bytes));
+        }
+        found
+    }
+
+    /// Reads one message, or what is there of it: whether it commits.
+    fn next_commits(&mut self, bytes: &mut &[u8]) -> bool {
+        match self {
+            Commits::Mariadb { packet } => {
+                let length = |h: &[u8]| 4 + u32::from_le_bytes([h[0], h[1], h[2], 0]) as usize;
+                let head = packet.take(bytes, 4, length).unwrap_or_default();
+                // The first packet of a command has the number 0; those of the login have others.
+                head.get(3..5) == Some(&[0, COM_QUERY]) && commits(&head[5..])
+            }
+            Commits::Postgresql {
+                starting: starting @ true,
+                message,
+                ..
+            } => {
+                let length = |h: &[u8]| number(h) as usize;
+                if let Some(head) = message.take(bytes, 4, length) {
+                    let code = head.get(4..8).map(number);
+                    *starting = code.is_some_and(|code| ASKED_FIRST.contains(&code));
+                }
+                false
+            }
+            Commits::Postgresql {
+                message, prepared, ..
+            } => {
+                let length = |h: &[u8]| 1 + number(&h[1..]) as usize;
+                let head = message.take(bytes, 5, length);
+                head.is_some_and(|head| postgresql_commits(&head, prepared))
+            }
+        }
+    }
+}
+
+/// Whether a message executes a COMMIT: as a simple query, or by binding a statement that was parsed.
+fn postgresql_commits(message: &[u8], prepared: &mut HashSet<Vec<u8>>) -> bool {
+    let mut words = message.get(5..).unwrap_or_default().split(|&b| b == 0);
+    let (first, second) = (words.next().unwrap_or_default(), words.next());
+    match message[0] {
+        b'Q' => commits(first),
+        b'P' => {
+            if second.is_some_and(commits) {
+                prepared.insert(first.to_vec());
+            } else {
+                prepared.remove(first);
+            }
+            false
+        }
+        // The portal's name, then the statement's.
+        b'B' => second.is_some_and(|name| prepared.contains(name)),
+        _ => false,
+    }
+}
+
+/// Whether the text of a statement commits.
+fn commits(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    let text = text.trim_end_matches(|c: char| c == ';' || c == '\0' || c.is_whitespace());
+    let first = text.split_whitespace().next().unwrap_or_default();
+    first.eq_ignore_ascii_case("COMMIT") || text.trim().eq_ignore_ascii_case("END")
+}
+
+fn number(bytes: &[u8]) -> u32 {
+    u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(kind: u8, content: &[u8]) -> Vec<u8> {
+        let length = (content.len() as u32 + 4).to_be_bytes();
+        [&[kind][..], &length, content].concat()
+    }
+
+    fn packet(number: u8, content: &[u8]) -> Vec<u8> {
+        let length = (content.len() as u32).to_le_bytes();
+        [&length[..3], &[number], content].concat()
+    }
+
+    /// In pieces of every length.
+    fn count(kind: Kind, bytes: &[u8]) -> u64 {
+        let counts: HashSet<u64> = (1..=bytes.len())
+            .map(|n| {
+                let mut commits = Commits::of(kind);
+                bytes.chunks(n).map(|piece| commits.count(piece)).sum()
+            })
+            .collect();
+        assert_eq!(counts.len(), 1, "{counts:?}");
+        counts.into_iter().next().unwrap()
+    }
+
+    #[test]
+    fn commits_to_postgresql_are_found_however_they_are_sent() {
+        let start = |code: u32, rest: &[u8]| {
+            let length = (8 + rest.len() as u32).to_be_bytes();
+            [&length[..], &code.to_be_bytes(), rest].concat()
+        };
+        let long = format!("INSERT INTO t VALUES ('COMMIT {}')\0", "x".repeat(5000));
+        let bytes = [
+            start(ASKED_FIRST[0], &[]),
+            start(196_608, b"user\0lab\0\0"),
+            message(b'p', b"COMMIT\0"),
+            message(b'Q', b"BEGIN\0"),
+            message(b'Q', long.as_bytes()),
+            message(b'Q', b" commit ;\0"),
+            message(b'P', b"S_1\0COMMIT\0\0\0"),
+            message(b'B', b"\0S_1\0\0\0\0\0\0\0"),
+            message(b'B', b"\0S_2\0\0\0\0\0\0\0"),
+            message(b'B', b"\0S_1\0\0\0\0\0\0\0"),
+            message(b'P', b"S_1\0SELECT 1\0\0\0"),
+            message(b'B', b"\0S_1\0\0\0\0\0\0\0"),
+            message(b'Q', b"END\0"),
+        ]
+        .concat();
+        assert_eq!(count(Kind::Postgresql, &bytes), 4);
+    }
+
+    #[test]
+    fn commits_to_mariadb_are_found() {
+        let long = [
+            b"\x03INSERT INTO t VALUES ('".as_slice(),
+            &[b'x'; 3000],
+            b"')",
+        ]
+        .concat();
+        let bytes = [
+            packet(1, b"\x03COMMIT"),
+            packet(0, b"\x03BEGIN"),
+            packet(0, &long),
+            packet(0, b"\x03COMMIT"),
+            packet(0, b"\x16COMMIT"),
+            packet(0, b"\x03commit"),
+        ]
+        .concat();
+        assert_eq!(count(Kind::Mariadb, &bytes), 2);
+    }
+
+    #[test]
+    fn nonsense_is_no_commit() {
+        for kind in [Kind::Postgresql, Kind::Mariadb] {
+            for byte in 0..=255 {
+                count(kind, &[byte; 40]);
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Hands on what a subject and its server say to each other; some answers to COMMIT it drops.
+
+use super::commits::Commits;
+use crate::sys;
+use nix::unistd::Pid;
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+/// Bytes handed on at once.
+const PIECE: usize = 16 * 1024;
+
+/// Listens on a port of the loopback interface. Dropping it ends its connections.
+pub struct Proxy {
+    port: u16,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    server: (String, u16),
+    /// What a new connection has said.
+    commits: Commits,
+    /// Whether the answer to the COMMIT of this number is dropped.
+    loses: Box<dyn Fn(u64) -> bool + Send + Sync>,
+    seen: AtomicU64,
+    is_closed: AtomicBool,
+    connections: Mutex<BTreeMap<u64, Arc<Connection>>>,
+}
+
+struct Connection {
+    client: TcpStream,
+    server: TcpStream,
+    /// The next answer is dropped.
+    loses: AtomicBool,
+}
+
+impl Proxy {
+    /// Listens for connections to a server.
+    pub fn start(
+        server: (String, u16),
+        commits: Commits,
+        loses: impl Fn(u64) -> bool + Send + Sync + 'static,
+    ) -> io::Result<Proxy> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let port = listener.local_addr()?.port();
+        let shared = Arc::new(Shared {
+            server,
+            commits,
+            loses: Box::new(loses),
+            seen: AtomicU64::new(0),
+            is_closed: AtomicBool::new(false),
+            connections: Mutex::default(),
+        });
+        let accepting = shared.clone();
+        thread::spawn(move || accepting.accept(&listener));
+        Ok(Proxy { port, shared })
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// COMMITs that were seen.
+    pub fn commits(&self) -> u64 {
+        self.shared.seen.load(Ordering::Relaxed)
+    }
+
+    /// The ports from which its connections reach the server.
+    pub fn server_ports(&self) -> Vec<u16> {
+        let connections = self.shared.connections();
+        let ports = connections.values().map(|c| c.server.local_addr());
+        ports.flatten().map(|address| address.port()).collect()
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.shared.is_closed.store(true, Ordering::Release);
+        // Wakes the thread that accepts.
+        let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
+        self.shared.connections().values().for_each(|c| c.close());
+    }
+}
+
+impl Shared {
+    fn connections(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Arc<Connection>>> {
+        let connections = self.connections.lock();
+        connections.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn accept(self: Arc<Self>, listener: &TcpListener) {
+        leave_measured_core();
+        for (number, client) in (0..).zip(listener.incoming()) {
+            if self.is_closed.load(Ordering::Acquire) {
+                return;
+            }
+            // A client whose connection cannot be handed on sees it closed.
+            if let Ok(client) = client {
+                let _ = self.clone().connect(number, client);
+            }
+        }
+    }
+
+    fn connect(self: Arc<Self>, number: u64, client: TcpStream) -> io::Result<()> {
+        let (host, port) = &self.server;
+        let server = TcpStream::connect((host.as_str(), *port))?;
+        server.set_nodelay(true)?;
+        client.set_nodelay(true)?;
+        let connection = Arc::new(Connection {
+            client,
+            server,
+            loses: AtomicBool::new(false),
+        });
+        self.connections().insert(number, connection.clone());
+        let (up, down) = (connection.clone(), connection);
+        let shared = self.clone();
+        thread::spawn(move || {
+            let _ = shared.send_up(&up);
+            up.close();
+            shared.connections().remove(&number);
+        });
+        thread::spawn(move || {
+            let _ = down.send_down();
+            down.close();
+        });
+        Ok(())
+    }
+
+    /// From the client to the server.
+    fn send_up(&self, connection: &Connection) -> io::Result<()> {
+        let mut commits = self.commits.clone();
+        let mut piece = [0; PIECE];
+        loop {
+            let length = (&connection.client).read(&mut piece)?;
+            if length == 0 {
+                return Ok(());
+            }
+            for _ in 0..commits.count(&piece[..length]) {
+                if (self.loses)(self.seen.fetch_add(1, Ordering::Relaxed)) {
+                    // Before the server can answer.
+                    connection.loses.store(true, Ordering::Release);
+                }
+            }
+            (&connection.server).write_all(&piece[..length])?;
+        }
+    }
+}
+
+impl Connection {
+    /// From the server to the client, until an answer is dropped.
+    fn send_down(&self) -> io::Result<()> {
+        let mut piece = [0; PIECE];
+        loop {
+            let length = (&self.server).read(&mut piece)?;
+            if length == 0 || self.loses.load(Ordering::Acquire) {
+                return Ok(());
+            }
+            (&self.client).write_all(&piece[..length])?;
+        }
+    }
+
+    fn close(&self) {
+        let _ = self.client.shutdown(Shutdown::Both);
+        let _ = self.server.shutdown(Shutdown::Both);
+    }
+}
+
+/// Threads of the lab begin on the core on which it measures.
+fn leave_measured_core() {
+    if let Ok(cores) = sys::allowed_cores() {
+        let _ = sys::pin(Pid::from_raw(0), &cores);
+    }
+}

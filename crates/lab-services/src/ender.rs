@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Ends connections of a database server, as an administrator does: from any thread.
+
+use crate::ServiceError;
+use crate::address::Address;
+use crate::database::Database;
+
+/// Where the server is. It can be sent to another thread, which a connection cannot.
+pub struct Ender {
+    address: Address,
+}
+
+/// An [`Ender`] that is connected.
+pub struct ConnectedEnder {
+    database: Box<dyn Database>,
+}
+
+impl Ender {
+    pub(crate) fn new(address: Address) -> Ender {
+        Ender { address }
+    }
+
+    /// Connects as the subjects' user, who may end connections of its own.
+    pub fn connect(self) -> Result<ConnectedEnder, ServiceError> {
+        let database = (self.address.kind.connect)(self.address)?;
+        Ok(ConnectedEnder { database })
+    }
+}
+
+impl ConnectedEnder {
+    /// Ends the connection that comes from this TCP port of its client, if there is one.
+    pub fn end(&mut self, port: u16) -> Result<(), ServiceError> {
+        self.database.end_connection(port)
+    }
+}

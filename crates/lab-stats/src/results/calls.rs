@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What became of calls that may fail, over all blocks. A median over blocks would hide what happens in few.
+
+use super::levels::{Levels, Summary, key};
+use super::observed::Observation;
+use super::{Cell, Value};
+use crate::latencies;
+use lab_model::{Case, Check, Metric, PointId, Run, SubjectId};
+
+/// How many metrics [`Metric::EFFECTS`] has.
+const KINDS: usize = 5;
+
+/// Whether a metric counts calls.
+pub(crate) fn is_total(metric: &Metric) -> bool {
+    Metric::EFFECTS.contains(metric)
+}
+
+/// What is compared of the calls of a case besides their time.
+pub(crate) fn judged(case: &Case) -> &'static [Metric] {
+    static OF_CALLS: [Metric; 1] = [Metric::P99];
+    match case.check {
+        Check::Effects => &OF_CALLS,
+        _ => &[],
+    }
+}
+
+/// The latency of which each block has 99 % of its calls at most.
+pub(crate) fn p99s(run: &Run) -> Vec<Observation> {
+    let (plan, mut found) = (run.plan.as_ref(), Vec::new());
+    for (block, data) in run.complete_blocks().enumerate() {
+        for ((subject, point), counted) in latencies::histograms(data) {
+            let case = plan.and_then(|plan| plan.cases.get(plan.points.get(point)?.case));
+            let is_judged = case.is_some_and(|case| !judged(case).is_empty());
+            let p99 = counted.quantile(9900).filter(|_| is_judged);
+            found.extend(p99.map(|value| Observation {
+                key: key(subject, Some(point), &Metric::P99),
+                block,
+                value,
+            }));
+        }
+    }
+    found
+}
+
+/// How the values of blocks become one.
+pub(crate) fn summary(metric: &Metric) -> Summary {
+    match is_total(metric) {
+        true => Summary::Sum,
+        false => Summary::Median,
+    }
+}
+
+/// Adds the totals of a subject over all points, and which part of the calls is wrong, there and at each point.
+pub(crate) fn add(subject: SubjectId, points: usize, levels: &mut Levels) {
+    let mut total = [0.0; KINDS];
+    let mut blocks = 0;
+    for point in 0..points {
+        let Some(counts) = counts(&levels.cells, subject, point) else {
+            continue;
+        };
+        for (total, cell) in total.iter_mut().zip(counts) {
+            *total += cell.1;
+            blocks = blocks.max(cell.0);
+        }
+        add_wrong(subject, Some(point), (blocks, &counts.map(|c| c.1)), levels);
+    }
+    if total[0] == 0.0 {
+        return;
+    }
+    for (metric, total) in Metric::EFFECTS.iter().zip(total) {
+        levels.push(key(subject, None, metric), blocks, Value::Reading(total));
+    }
+    add_wrong(subject, None, (blocks, &total), levels);
+}
+
+fn add_wrong(
+    subject: SubjectId,
+    point: Option<PointId>,
+    (blocks, counts): (u32, &[f64; KINDS]),
+    levels: &mut Levels,
+) {
+    let [calls, lost, doubled, unreported, _] = counts;
+    let wrong = Value::Reading((lost + doubled + unreported) / calls);
+    let of = key(subject, point, &Metric::WRONG_CALLS);
+    levels.push(of, blocks, wrong);
+}
+
+/// Blocks and the count of each metric of [`Metric::EFFECTS`], where there were calls.
+fn counts(cells: &[Cell], subject: SubjectId, point: PointId) -> Option<[(u32, f64); KINDS]> {
+    let mut found = [(0, 0.0); KINDS];
+    for (found, metric) in found.iter_mut().zip(&Metric::EFFECTS) {
+        let wanted = key(subject, point, metric);
+        let cell = cells.iter().find(|cell| cell.key == wanted)?;
+        if let Value::Reading(count) = cell.value {
+            *found = (cell.blocks, count);
+        }
+    }
+    (found[0].1 > 0.0).then_some(found)
+}
