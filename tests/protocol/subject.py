@@ -69,12 +69,15 @@ class Subject:
 
     def connections_to(self, port: int) -> int:
         """How many TCP connections of its process to this port are open."""
-        open_files = [_link(path) for path in Path(f"/proc/{self.pid}/fd").iterdir()]
+        return len(self.ports_of_connections_to(port))
+
+    def ports_of_connections_to(self, port: int) -> set[int]:
+        """Its own ports of these."""
+        open_files = {_link(path) for path in Path(f"/proc/{self.pid}/fd").iterdir()}
         lines = [line.split() for table in ("tcp", "tcp6")
                  for line in Path(f"/proc/{self.pid}/net/{table}").read_text().splitlines()[1:]]
-        inodes = {inode for _, _, remote, _, _, _, _, _, _, inode, *_ in lines
-                  if int(remote.rpartition(":")[2], 16) == port}
-        return sum(f"socket:[{inode}]" in open_files for inode in inodes)
+        return {_port(local) for _, local, remote, _, _, _, _, _, _, inode, *_ in lines
+                if _port(remote) == port and f"socket:[{inode}]" in open_files}
 
     def cpu_time_by_thread(self) -> dict[int, int]:
         """In ns; the first figure of schedstat."""
@@ -158,6 +161,11 @@ def _parse(line: bytes) -> Reply:
     if len(arguments) != len(pairs):
         raise ProtocolError(f"a key twice: {line[:500]!r}")
     return Reply(verb, arguments)
+
+
+def _port(address: str) -> int:
+    """Of an address as /proc/PID/net/tcp has it."""
+    return int(address.rpartition(":")[2], 16)
 
 
 def _link(path: Path) -> str:

@@ -68,7 +68,7 @@ public final class Lab {
 
     /** One write per reply, so that the lab wakes once. */
     private static void send(OutputStream replies, Message reply) throws IOException {
-        String line = "@lab " + reply.format() + "\n";
+        String line = reply.format() + "\n";
         replies.write(line.getBytes(StandardCharsets.US_ASCII));
         replies.flush();
     }

@@ -47,9 +47,9 @@ record Message(String verb, Map<String, String> arguments) {
         return message;
     }
 
-    /** The line, without its LF. */
+    /** The line of a reply, without its LF. */
     String format() {
-        var line = new StringBuilder(verb);
+        var line = new StringBuilder("@lab ").append(verb);
         arguments.forEach(
                 (key, value) ->
                         line.append(' ').append(key).append('=').append(PercentCoding.encode(value)));

@@ -2,7 +2,9 @@
 // What a batch of operations produced.
 package benchlab.kit;
 
+import java.util.Collection;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -15,8 +17,16 @@ import java.util.TreeMap;
  * @param times when the operations were done, where several were done at once; else null, and the
  *     kit's own readings of the clock tell
  * @param metrics of the experiment, by their names: finite, of less than 10<sup>17</sup>
+ * @param failed the numbers of the operations that failed, ascending, where operations may fail and
+ *     that is what is measured; else null
  */
-public record Result(long units, long check, Times times, Map<String, Double> metrics) {
+public record Result(
+        long units, long check, Times times, Map<String, Double> metrics, List<Long> failed) {
+
+    /** Of operations of which none may fail. */
+    public Result(long units, long check, Times times, Map<String, Double> metrics) {
+        this(units, check, times, metrics, null);
+    }
 
     /** Of operations that were done one after the other. */
     public Result(long units, long check) {
@@ -27,7 +37,16 @@ public record Result(long units, long check, Times times, Map<String, Double> me
     public Result with(String metric, double value) {
         var more = new TreeMap<>(metrics);
         more.put(metric, value);
-        return new Result(units, check, times, Collections.unmodifiableMap(more));
+        return new Result(units, check, times, Collections.unmodifiableMap(more), failed);
+    }
+
+    /**
+     * The same with the operations that failed.
+     *
+     * @param numbers counted from 0 in the batch, in any order; empty if none failed
+     */
+    public Result withFailed(Collection<Long> numbers) {
+        return new Result(units, check, times, metrics, numbers.stream().sorted().toList());
     }
 
     /**

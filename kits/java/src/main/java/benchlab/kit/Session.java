@@ -75,10 +75,12 @@ final class Session implements AutoCloseable {
         Case open = opened();
         long operations = arguments.has("operations") ? operations(arguments) : 1;
         Result result = open.perform(operations);
-        return new Message("verified")
-                .with("operations", operations)
-                .with("units", result.units())
-                .with("check", result.check());
+        var reply =
+                new Message("verified")
+                        .with("operations", operations)
+                        .with("units", result.units())
+                        .with("check", result.check());
+        return withFailed(reply, result);
     }
 
     /**
@@ -101,9 +103,23 @@ final class Session implements AutoCloseable {
                         .with("units", result.units())
                         .with("check", result.check());
         result.metrics().forEach((metric, value) -> reply.with(metric, decimal(value)));
-        return times == null || times.latencies() == null
-                ? reply
-                : reply.with("latencies", times.latencies().format());
+        if (times != null && times.latencies() != null) {
+            reply.with("latencies", times.latencies().format());
+        }
+        return withFailed(reply, result);
+    }
+
+    /** Of a case that tells which operations failed, these too; there may be too many for a line. */
+    private static Message withFailed(Message reply, Result result) {
+        if (result.failed() != null) {
+            reply.with("failed", Ranges.format(result.failed()));
+        }
+        if (reply.format().length() > LineReader.LIMIT) {
+            throw new IllegalStateException(
+                    "the reply would be longer than %d bytes; do fewer operations"
+                            .formatted(LineReader.LIMIT));
+        }
+        return reply;
     }
 
     /** Without an exponent, which the protocol does not have. */

@@ -127,6 +127,54 @@ class LabTest {
         assertEquals(0, probe.open);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "3789; none; 3,7-9,13,17-19",
+                "901; 0-1; 0-1,9-11,19",
+                "x; none; none",
+                "0123456789; 0-2; 0-19",
+            })
+    void tellsTheOperationsThatFailedAsAscendingRanges(String digits, String of3, String of20)
+            throws Exception {
+        List<String> replies =
+                Conversation.with(
+                        probe,
+                        "open case=fallible seed=7 digits=" + digits,
+                        "verify operations=3",
+                        "verify operations=20",
+                        "run operations=20");
+        assertEquals(
+                List.of(
+                        "@lab verified operations=3 units=3 check=3 failed=" + of3,
+                        "@lab verified operations=20 units=20 check=20 failed=" + of20),
+                replies.subList(1, 3));
+        assertTrue(
+                replies.get(3)
+                        .matches(
+                                "@lab ran start=[0-9]+ end=[0-9]+ operations=20 units=20 check=20"
+                                        + " lost=0\\.5 latencies=[0-9:,]+ failed=" + of20),
+                replies.get(3));
+    }
+
+    @Test
+    void refusesAReplyThatNoLineHolds() throws Exception {
+        assertEquals(
+                List.of(
+                        "@lab error code=failed message=the%20reply%20would%20be%20longer%20than"
+                                + "%2065536%20bytes%3B%20do%20fewer%20operations",
+                        "@lab verified operations=4 units=4 check=4 failed=1,3",
+                        "@lab closed"),
+                Conversation.with(
+                                probe,
+                                "open case=fallible seed=7 digits=13579",
+                                "verify operations=100000",
+                                "verify operations=4",
+                                "close")
+                        .subList(1, 4));
+    }
+
     @Test
     void asksNothingOfAServer() throws Exception {
         String refused =

@@ -7,6 +7,8 @@ import java.sql.SQLException;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 final class Probe implements Subject {
     /** Cases opened and not yet closed. */
@@ -30,6 +32,7 @@ final class Probe implements Subject {
                     case "sum" -> new Sum(arguments.sequence());
                     case "crowd" -> new Crowd(arguments.sequence());
                     case "metrics" -> new Metrics();
+                    case "fallible" -> new Fallible(arguments.text("digits"));
                     case "serves" -> new Serves();
                     case "fails" -> new Fails(arguments.text("when"), arguments.text("message"));
                     default -> throw Refusal.unsupported("there is no case " + name);
@@ -116,6 +119,35 @@ final class Probe implements Subject {
                     .with("lost", 100 / 3.0)
                     .with("none", 0)
                     .with("large", 9.8e16);
+        }
+    }
+
+    /** Of its operations, done by four threads, those fail whose number ends with one of the digits. */
+    private final class Fallible extends Counted {
+        private final Set<Long> failed = ConcurrentHashMap.newKeySet();
+        private final Workers workers;
+
+        Fallible(String digits) {
+            Workers.Worker worker =
+                    k -> {
+                        if (digits.indexOf('0' + (int) (k % 10)) >= 0) {
+                            failed.add(k);
+                        }
+                        return 1;
+                    };
+            workers = new Workers(Collections.nCopies(4, worker));
+        }
+
+        @Override
+        public Result perform(long operations) throws Exception {
+            failed.clear();
+            return workers.perform(operations).withFailed(failed).with("lost", 0.5);
+        }
+
+        @Override
+        public void close() throws Exception {
+            workers.close();
+            super.close();
         }
     }
 

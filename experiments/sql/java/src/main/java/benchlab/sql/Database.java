@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Properties;
 
 /** The database of a case: how to connect to it, and what it has of its own. */
-abstract class Database {
+public abstract class Database {
     private final Driver driver;
     private final String url;
     private final Properties properties;
@@ -23,12 +23,12 @@ abstract class Database {
     }
 
     /** Asks the driver itself: {@link java.sql.DriverManager} would load all on the class path. */
-    final Connection connect() throws SQLException {
+    public final Connection connect() throws SQLException {
         return driver.connect(url, properties);
     }
 
     /** What the connection says of itself, as the experiment's README asks. */
-    abstract Map<String, String> settings(Connection connection) throws SQLException;
+    public abstract Map<String, String> settings(Connection connection) throws SQLException;
 
     /** Whether it has the statement DO. */
     boolean hasDo() {

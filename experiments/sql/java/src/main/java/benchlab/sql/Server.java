@@ -41,7 +41,7 @@ abstract class Server extends Database {
     }
 
     @Override
-    final Map<String, String> settings(Connection connection) throws SQLException {
+    public final Map<String, String> settings(Connection connection) throws SQLException {
         try (Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(settings)) {
             SqlCase.toRow(row);

@@ -20,7 +20,7 @@ public record SqlSubject(String name, String library, Opener opener) implements 
 
     /** Opens a database as the arguments of {@code open} have it, connecting to nothing yet. */
     @FunctionalInterface
-    interface Opener {
+    public interface Opener {
         /** @param prepared whether the case's statements are prepared, or sent as text */
         Database open(Arguments arguments, boolean prepared) throws Refusal;
     }
@@ -46,11 +46,11 @@ public record SqlSubject(String name, String library, Opener opener) implements 
                 name, Sqlite.library(), (arguments, prepared) -> new Sqlite(arguments));
     }
 
-    static SqlSubject postgresql(String name) {
+    public static SqlSubject postgresql(String name) {
         return new SqlSubject(name, Postgresql.library(), Postgresql::new);
     }
 
-    static SqlSubject mariaDb(String name) {
+    public static SqlSubject mariaDb(String name) {
         return new SqlSubject(name, MariaDb.library(), MariaDb::new);
     }
 

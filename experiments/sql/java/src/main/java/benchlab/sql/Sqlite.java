@@ -38,7 +38,7 @@ final class Sqlite extends Database {
     }
 
     @Override
-    Map<String, String> settings(Connection connection) throws SQLException {
+    public Map<String, String> settings(Connection connection) throws SQLException {
         var settings = new LinkedHashMap<String, String>();
         settings.put("version", query(connection, "SELECT sqlite_version()"));
         settings.put("source_id", query(connection, "SELECT sqlite_source_id()"));

@@ -1,42 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
-"""experiments/retry/README.md, of the subjects in Ada and Python: a call that ended with an answer is applied once, one
-that is told as failed is not, and the metrics count the faults and the retries."""
+"""experiments/retry/README.md: a call that ended with an answer is applied once, one that is told as failed is
+not, and the metrics count the faults and the retries. Where the answer to COMMIT is lost, subjects without a key
+apply calls twice, and those with one do not."""
 
-import random
 import re
-import threading
+import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 from urllib.parse import quote
 
 import pymysql
 import pytest
-from pymysql.constants import ER
 
+from answer_loss import losing_answers
 from databases import Server, eventually
 from experiments import Declared, declared_subjects, tables
-from lost_answers import losing_answers
 from sql_model import VALUES, split_mix
 from subject import Reply, Subject
 
 SEED = 7
-ATTEMPTS = {"ada": 5, "tenacity": 4}
-"""Of a subject, at a call."""
-WITH_A_KEY = {"ada"}
-SUBJECTS = [subject for subject in declared_subjects()
-            if subject.experiment == "retry" and subject.name in ATTEMPTS]
+SUBJECTS = [subject for subject in declared_subjects() if subject.experiment == "retry"]
 CASES = ("counter", "transfer", "record", "order")
 METRICS = ("stale", "deadlock", "disconnected", "retried")
-APPLICATION = "lab_test_retry"
+
+
+class Behaviour(NamedTuple):
+    """What a subject does after a fault."""
+
+    attempts: int
+    has_key: bool = False
+    """Nothing is applied twice."""
+    sleeps: bool = False
+    """For seconds, after a lost connection."""
+
+
+BEHAVIOURS = {
+    "ada": Behaviour(attempts=5, has_key=True),
+    "none": Behaviour(attempts=1),
+    "classic": Behaviour(attempts=12, sleeps=True),
+    "java": Behaviour(attempts=4, has_key=True),
+    "resilience4j": Behaviour(attempts=4),
+    "smallrye": Behaviour(attempts=4),
+    "tenacity": Behaviour(attempts=4),
+}
 
 RANGES = re.compile(r"none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*", re.ASCII)
 
 every_subject = pytest.mark.parametrize("declared", SUBJECTS, ids=str)
-every_subject_with_a_key = pytest.mark.parametrize(
-    "declared", [subject for subject in SUBJECTS if subject.name in WITH_A_KEY], ids=str)
+every_quick_subject = pytest.mark.parametrize(
+    "declared", [subject for subject in SUBJECTS if not BEHAVIOURS[subject.name].sleeps], ids=str)
 every_case = pytest.mark.parametrize("case", CASES)
 one_and_eight = pytest.mark.parametrize("clients", [1, 8])
 
@@ -55,14 +72,14 @@ class Batch(NamedTuple):
 class Opened:
     """A case of a subject, and its batches so far."""
 
-    def __init__(self, subject: Subject, server: Server, case: str, clients: int, **parts: object) -> None:
-        """The parts are those of the target that differ from the server's own."""
+    def __init__(self, subject: Subject, behaviour: Behaviour, server: Server, case: str, clients: int,
+                 port: int | None = None) -> None:
         arguments = {"case": case, "seed": SEED, "clients": clients, "fault": "anything", "rows": len(VALUES),
-                     **server.arguments(), "target": target(server, **parts)}
+                     **server.arguments(), "target": server.uri(port=port or server.port)}
         words = (f" {key}={quote(str(value), safe='/:,+')}" for key, value in arguments.items())
         self._subject = subject
+        self._attempts = behaviour.attempts
         self._case = case
-        self.attempts = ATTEMPTS[subject.hello.arguments["subject"]]
         self.batches: list[Batch] = []
         self.settings = subject.ask_for("opened", f"open{''.join(words)}").arguments
 
@@ -76,8 +93,11 @@ class Opened:
         assert latency_count(batch.arguments["latencies"]) == operations
         faults = sum(map(batch.count, ("stale", "deadlock", "disconnected")))
         assert faults == batch.count("retried") + len(batch.failed)
-        assert faults >= self.attempts * len(batch.failed)
+        assert faults >= self._attempts * len(batch.failed)
         return batch
+
+    def close(self) -> None:
+        self._subject.ask_for("closed", "close")
 
     def _add(self, reply: Reply) -> Batch:
         operations = reply.number("operations")
@@ -87,12 +107,14 @@ class Opened:
         self.batches.append(batch)
         return batch
 
+    def answered(self) -> list[tuple[int, int]]:
+        return [(batch.number, call) for batch in self.batches
+                for call in range(batch.operations) if call not in batch.failed]
+
     def must_be_applied_once(self, server: Server) -> None:
         """Every call that ended with an answer, and none other."""
-        answered = [(batch.number, call) for batch in self.batches
-                    for call in range(batch.operations) if call not in batch.failed]
-        rows = server.ask("SELECT * FROM effect")
-        assert Counter(rows) == Counter(answered)
+        answered = self.answered()
+        assert effects(server) == Counter(answered)
         expected = dict(enumerate(VALUES, 1))
         inputs = list(islice(split_mix(SEED), 4096))
         for _, call in answered:
@@ -130,58 +152,38 @@ def latency_count(told: str) -> int:
     return sum(int(pair.split(":")[1]) for pair in told.split(","))
 
 
-def target(server: Server, **parts: object) -> str:
-    """The server's, with a name by which PostgreSQL's sessions of the subject are found."""
-    return server.uri(**parts) + (f"&application_name={APPLICATION}" if server.target == "postgresql" else "")
+def effects(server: Server) -> Counter[tuple[int, int]]:
+    """The rows of each call."""
+    return Counter(server.ask("SELECT * FROM effect"))
 
 
-def table_names(server: Server) -> list[str]:
-    schema = {"postgresql": "current_schema()", "mariadb": "database()"}[server.target]
-    return [name for (name,) in server.ask(
-        f"SELECT table_name FROM information_schema.tables WHERE table_schema = {schema}")]
-
-
-def sessions(server: Server) -> list[int]:
+def sessions(subject: Subject, server: Server) -> list[int]:
     """Of the subject."""
+    ports = ", ".join(map(str, subject.ports_of_connections_to(server.port))) or "0"
     return [number for (number,) in server.ask({
-        "postgresql": f"SELECT pid FROM pg_stat_activity WHERE application_name = '{APPLICATION}'",
+        "postgresql": f"SELECT pid FROM pg_stat_activity WHERE client_port IN ({ports})",
         "mariadb": "SELECT id FROM information_schema.PROCESSLIST "
-                   "WHERE db = database() AND id <> connection_id()"}[server.target])]
+                   f"WHERE substring_index(host, ':', -1) IN ({ports})"}[server.target])]
 
 
 def end_session(server: Server, number: int) -> None:
-    """It may have ended."""
-    try:
+    """It may have ended by itself."""
+    with suppress(pymysql.MySQLError):
         server.execute({"postgresql": f"SELECT pg_terminate_backend({number})",
                         "mariadb": f"KILL {number}"}[server.target])
-    except pymysql.err.OperationalError as error:
-        if error.args[0] != ER.NO_SUCH_THREAD:
-            raise
 
 
-def end_sessions(server: Server) -> None:
-    for number in sessions(server):
+def end_sessions(subject: Subject, server: Server) -> None:
+    ended = sessions(subject, server)
+    for number in ended:
         end_session(server, number)
-    assert eventually(lambda: not sessions(server))
+    assert eventually(lambda: not set(ended) & set(sessions(subject, server)))
 
 
-@contextmanager
-def ending_sessions(server: Server) -> Iterator[None]:
-    """One of the subject's after the other, as long as the context lasts. Nobody else uses the server in it."""
-    is_over = threading.Event()
-
-    def end_some() -> None:
-        while not is_over.wait(0.01):
-            if numbers := sessions(server):
-                end_session(server, random.choice(numbers))
-
-    thread = threading.Thread(target=end_some)
-    thread.start()
-    try:
-        yield
-    finally:
-        is_over.set()
-        thread.join()
+def tables_of(server: Server) -> set[str]:
+    schema = {"postgresql": "current_schema()", "mariadb": "database()"}[server.target]
+    return {name for (name,) in server.ask(
+        f"SELECT table_name FROM information_schema.tables WHERE table_schema = {schema}")}
 
 
 def fail_inserts(server: Server, condition: str) -> None:
@@ -201,6 +203,11 @@ def fail_inserts(server: Server, condition: str) -> None:
 
 
 @pytest.fixture
+def behaviour(declared: Declared) -> Behaviour:
+    return BEHAVIOURS[declared.name]
+
+
+@pytest.fixture
 def server(declared: Declared, database: Server) -> Iterator[Server]:
     """With the rows of test_simple, and the table effect."""
     database.fill(VALUES)
@@ -210,69 +217,88 @@ def server(declared: Declared, database: Server) -> Iterator[Server]:
     database.execute("DROP FUNCTION IF EXISTS fail")
 
 
+@pytest.fixture
+def open_case(subject: Subject, behaviour: Behaviour, server: Server) -> Callable[..., Opened]:
+    """For the name of a case, how many clients, and a port if it is not the server's."""
+    return partial(Opened, subject, behaviour, server)
+
+
 @every_subject
 @every_case
 @one_and_eight
-def test_every_call_is_applied_once(subject: Subject, server: Server, case: str, clients: int) -> None:
-    opened = Opened(subject, server, case, clients)
+def test_every_call_is_applied_once(
+        subject: Subject, server: Server, open_case: Callable[..., Opened], case: str, clients: int) -> None:
+    tables_before = tables_of(server)
+    opened = open_case(case, clients)
     assert opened.settings == {**server.settings(), "transaction_isolation": {
         "postgresql": "read committed", "mariadb": "READ-COMMITTED"}[server.target]}
     assert subject.connections_to(server.port) == clients
-    opened.verify(20)
-    ran = opened.run(40)
+    opened.verify(10)
+    ran = opened.run(30)
     opened.must_be_applied_once(server)
     if clients == 1 or case in ("counter", "order"):
         assert not any(batch.failed for batch in opened.batches)
         assert not any(map(ran.count, METRICS)), "these calls do not meet"
     assert subject.connections_to(server.port) == clients
-    subject.ask_for("closed", "close")
+    opened.close()
     assert eventually(lambda: subject.connections_to(server.port) == 0)
-    assert set(table_names(server)) == {"test_simple", "test_mixed", "effect"}, "no table of its own is left"
+    assert tables_of(server) == tables_before
 
 
 @every_subject
 @every_case
 @one_and_eight
 def test_a_call_that_failed_is_not_applied(
-        subject: Subject, server: Server, case: str, clients: int) -> None:
+        subject: Subject, behaviour: Behaviour, server: Server, open_case: Callable[..., Opened],
+        case: str, clients: int) -> None:
     fail_inserts(server, {"postgresql": "random() < 1 / 3.0", "mariadb": "rand() < 1 / 3"}[server.target])
-    opened = Opened(subject, server, case, clients)
-    opened.verify(20)
-    assert opened.run(100).count("deadlock") > 0
+    opened = open_case(case, clients)
+    opened.verify(5)
+    ran = opened.run(40)
+    assert ran.count("deadlock") > 0
+    if behaviour.attempts == 1:
+        assert ran.failed and ran.count("retried") == 0
+    else:
+        assert ran.count("retried") > 0
     opened.must_be_applied_once(server)
     assert subject.connections_to(server.port) == clients, "no connection was lost"
 
 
 @every_subject
 @one_and_eight
-def test_a_call_is_given_up_after_its_attempts(subject: Subject, server: Server, clients: int) -> None:
+def test_a_call_is_given_up_after_its_attempts(
+        behaviour: Behaviour, server: Server, open_case: Callable[..., Opened], clients: int) -> None:
     name = {"postgresql": '"call"', "mariadb": "`call`"}[server.target]
     fail_inserts(server, f"NEW.{name} IN (0, 3, 17, 18, 19) AND NEW.batch <> 2")
-    opened = Opened(subject, server, "order", clients)
+    opened = open_case("order", clients)
     assert opened.verify(20).arguments["failed"] == "0,3,17-19"
     assert opened.run(20).arguments["failed"] == "none"
     third = opened.run(50)
     assert third.arguments["failed"] == "0,3,17-19"
-    assert [third.count(metric) for metric in METRICS] == [
-        0, 5 * opened.attempts, 0, 5 * (opened.attempts - 1)]
+    attempts = behaviour.attempts
+    assert [third.count(metric) for metric in METRICS] == [0, 5 * attempts, 0, 5 * (attempts - 1)]
     opened.must_be_applied_once(server)
 
 
 @every_subject
-@every_case
 @one_and_eight
-def test_a_lost_connection_is_replaced(subject: Subject, server: Server, case: str, clients: int) -> None:
-    opened = Opened(subject, server, case, clients)
-    opened.verify(20)
+def test_a_lost_connection_is_replaced(
+        subject: Subject, behaviour: Behaviour, server: Server, open_case: Callable[..., Opened],
+        clients: int) -> None:
+    opened = open_case("record", clients)
+    opened.verify(10)
     for _ in range(2):
-        end_sessions(server)
-        assert opened.run(20).count("disconnected") == clients
+        end_sessions(subject, server)
+        ran = opened.run(20)
+        assert ran.count("disconnected") == clients
+        assert len(ran.failed) >= (clients if behaviour.attempts == 1 else 0)
     opened.must_be_applied_once(server)
     assert subject.connections_to(server.port) == clients
 
 
-@every_subject
-def test_a_call_that_loses_its_connection_each_time_is_given_up(subject: Subject, server: Server) -> None:
+@every_quick_subject
+def test_a_call_that_loses_its_connection_each_time_is_given_up(
+        subject: Subject, behaviour: Behaviour, server: Server, open_case: Callable[..., Opened]) -> None:
     if server.target == "postgresql":
         server.execute("""CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
             BEGIN
@@ -283,41 +309,73 @@ def test_a_call_that_loses_its_connection_each_time_is_given_up(subject: Subject
     else:
         server.execute("""CREATE TRIGGER fail BEFORE INSERT ON effect FOR EACH ROW
             IF NEW.`call` = 5 THEN KILL CONNECTION_ID(); END IF""")
-    opened = Opened(subject, server, "counter", 3)
+    opened = open_case("counter", 3)
     assert opened.verify(5).failed == set()
     ran = opened.run(20)
     assert ran.failed == {5}
-    assert [ran.count(metric) for metric in METRICS] == [0, 0, opened.attempts, opened.attempts - 1]
+    assert [ran.count(metric) for metric in METRICS] == [0, 0, behaviour.attempts, behaviour.attempts - 1]
     opened.must_be_applied_once(server)
     assert subject.connections_to(server.port) == 3
 
 
-@every_subject_with_a_key
-@every_case
-def test_with_a_key_no_call_is_lost_or_applied_twice_where_connections_end(
-        subject: Subject, server: Server, case: str) -> None:
-    opened = Opened(subject, server, case, 8)
-    with ending_sessions(server):
-        ran = opened.run(400)
+@every_subject
+def test_no_call_is_lost_while_connections_are_ended(
+        subject: Subject, behaviour: Behaviour, server: Server, open_case: Callable[..., Opened]) -> None:
+    opened = open_case("order", 4)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(opened.run, 2000)
+        end = time.monotonic() + 1
+        while not running.done() and time.monotonic() < end:
+            for number in sessions(subject, server)[:1]:
+                end_session(server, number)
+            time.sleep(0.02)
+        ran = running.result()
     assert ran.count("disconnected") > 0
-    opened.must_be_applied_once(server)
-
-
-@every_subject_with_a_key
-@every_case
-def test_with_a_key_no_call_is_applied_twice_where_answers_to_commit_are_lost(
-        subject: Subject, server: Server, case: str) -> None:
-    with losing_answers(server.port, 0.1) as proxy:
-        opened = Opened(subject, server, case, 8, port=proxy.port)
-        ran = opened.run(200)
-        assert ran.count("disconnected") == proxy.lost > 0
-        opened.must_be_applied_once(server)
-        subject.ask_for("closed", "close")
+    applied = effects(server)
+    assert set(opened.answered()) <= set(applied)
+    if behaviour.has_key:
+        assert set(applied.values()) == {1}
 
 
 @every_subject
-def test_an_error_that_does_not_pass_is_reported(subject: Subject, server: Server) -> None:
-    opened = Opened(subject, server, "record", 3)
+@pytest.mark.parametrize("case", ["counter", "order"])
+def test_only_with_a_key_no_call_is_applied_twice_whose_answer_was_lost(
+        behaviour: Behaviour, server: Server, open_case: Callable[..., Opened], case: str) -> None:
+    with losing_answers(server.port, every=3) as port:
+        opened = open_case(case, 1, port)
+        ran = opened.run(6)
+        opened.close()
+    lost = ran.count("disconnected")
+    assert lost >= 2
+    applied = effects(server)
+    if behaviour.has_key:
+        opened.must_be_applied_once(server)
+        assert not ran.failed
+    elif behaviour.attempts == 1:
+        assert applied == Counter((1, call) for call in range(6))
+        assert len(ran.failed) == lost, "applied, but reported as failed"
+    else:
+        assert not ran.failed
+        assert Counter(applied.values()) == {1: 6 - lost, 2: lost}
+
+
+@every_subject
+def test_what_a_subject_left_that_was_killed_is_no_matter(
+        declared: Declared, subject: Subject, server: Server, running: Callable[[Declared], Subject],
+        behaviour: Behaviour, open_case: Callable[..., Opened]) -> None:
+    open_case("order", 2).verify(10)
+    subject.kill()
+    server.execute("DELETE FROM effect")
+    again = Opened(running(declared), behaviour, server, "order", 2)
+    again.verify(10)
+    again.must_be_applied_once(server)
+    again.close()
+
+
+@every_subject
+def test_an_error_that_does_not_pass_is_reported(
+        subject: Subject, server: Server, open_case: Callable[..., Opened]) -> None:
+    opened = open_case("counter", 3)
     server.execute("DROP TABLE effect")
     try:
         reply = subject.ask("run operations=5")
@@ -336,4 +394,13 @@ def test_clients_are_from_1_to_256(declared: Declared, subject: Subject, clients
     command = f"open case=order seed=7 rows=10 table=x settings=x target={nowhere}"
     assert subject.ask_for_error(command + clients) == "usage"
     assert subject.ask_for_error(command + " clients=256") == "failed", "nothing listens there"
+    subject.ask_for("opened", "open case=noop seed=7")
+
+
+@every_subject
+def test_what_there_is_not_is_unsupported(declared: Declared, subject: Subject) -> None:
+    command = "open seed=7 rows=10 clients=1 table=x settings=x"
+    server = quote(f"{declared.target}://u:p@127.0.0.1:1/x")
+    assert subject.ask_for_error(f"{command} case=nothing target={server}") == "unsupported"
+    assert subject.ask_for_error(f"{command} case=order target=sqlite:/x") == "unsupported"
     subject.ask_for("opened", "open case=noop seed=7")

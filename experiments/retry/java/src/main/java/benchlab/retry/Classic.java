@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The classic interceptor, as published.
+package benchlab.retry;
+
+import benchlab.appserver.retry.StaleVersionException;
+import java.sql.SQLException;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+
+/**
+ * Makes a call again at once, whatever the database said and after a stale version; only after a
+ * lost connection it sleeps before.
+ */
+final class Classic {
+
+    private static final int RETRIES = 11;
+    private static final long SLEEP_MS = 500;
+    private static final long MORE_SLEEP_MS = 1_000; // For each retry.
+
+    private Classic() {}
+
+    static void call(Callable<Void> attempt) throws Exception {
+        for (int retry = 1; ; retry++) {
+            try {
+                attempt.call();
+                return;
+            } catch (SQLException | StaleVersionException failure) {
+                if (retry > RETRIES) {
+                    throw failure;
+                }
+                if (PassingFault.of(failure).equals(Optional.of(PassingFault.DISCONNECTED))) {
+                    Thread.sleep(SLEEP_MS + MORE_SLEEP_MS * retry);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variants that know nothing of transactions: they call again what has thrown.
+package benchlab.retry;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.LongAdder;
+
+/** Each attempt is a transaction of plain JDBC, from its first statement to its COMMIT. */
+final class JdbcVariant implements Variant {
+
+    private final Retrying retrying;
+    private final Map<PassingFault, LongAdder> faults = new EnumMap<>(PassingFault.class);
+    private final LongAdder retries = new LongAdder();
+
+    /** Makes attempts until one succeeds, or it gives up. */
+    @FunctionalInterface
+    interface Retrying {
+        /** @throws Exception what the last attempt threw */
+        void call(Callable<Void> attempt) throws Exception;
+    }
+
+    JdbcVariant(Retrying retrying) {
+        this.retrying = retrying;
+        for (PassingFault fault : PassingFault.values()) {
+            faults.put(fault, new LongAdder());
+        }
+    }
+
+    @Override
+    public void call(Client client, long batch, long k) throws Exception {
+        retrying.call(new Attempt(client, k));
+    }
+
+    @Override
+    public Figures figures() {
+        var counts = new EnumMap<PassingFault, Long>(PassingFault.class);
+        faults.forEach((fault, count) -> counts.put(fault, count.sum()));
+        return new Figures(counts, retries.sum());
+    }
+
+    /** An attempt at a call, each time that it is run. */
+    private final class Attempt implements Callable<Void> {
+        private final Client client;
+        private final long k;
+        private boolean isRetry;
+
+        Attempt(Client client, long k) {
+            this.client = client;
+            this.k = k;
+        }
+
+        @Override
+        public Void call() throws SQLException {
+            if (isRetry) {
+                retries.increment();
+            }
+            isRetry = true;
+            try {
+                transact();
+            } catch (Exception failure) {
+                PassingFault.of(failure).ifPresent(fault -> faults.get(fault).increment());
+                throw failure;
+            }
+            return null;
+        }
+
+        private void transact() throws SQLException {
+            Connection connection = client.connection();
+            try {
+                client.work(connection, k);
+                connection.commit();
+            } catch (Exception failure) {
+                try {
+                    client.rollBack();
+                } catch (SQLException e) {
+                    failure.addSuppressed(e);
+                }
+                throw failure;
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The faults after which a call may succeed if it is made again.
+package benchlab.retry;
+
+import benchlab.appserver.retry.Fault;
+import benchlab.appserver.retry.Faults;
+import java.util.Locale;
+import java.util.Optional;
+
+/** What every variant takes for a fault that passes, as the experiment's metrics count it. */
+enum PassingFault {
+    STALE,
+    DEADLOCK,
+    DISCONNECTED;
+
+    /** That of an attempt's failure; none if the same call would fail again. */
+    static Optional<PassingFault> of(Throwable failure) {
+        return of(Faults.of(failure));
+    }
+
+    static Optional<PassingFault> of(Fault fault) {
+        return Optional.ofNullable(
+                switch (fault) {
+                    case STALE_VERSION -> STALE;
+                    case SERIALIZATION_FAILURE, DEADLOCK, LOCK_TIMEOUT -> DEADLOCK;
+                    case CONNECTION_LOST, OUTCOME_UNKNOWN -> DISCONNECTED;
+                    case BUSY, PERMANENT -> null; // Only SQLite is busy.
+                });
+    }
+
+    /** The name of its metric. */
+    String metric() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Retry of Resilience4j.
+package benchlab.retry;
+
+import io.github.resilience4j.core.IntervalFunction;
+import io.github.resilience4j.retry.Retry;
+import io.github.resilience4j.retry.RetryConfig;
+import java.time.Duration;
+
+final class Resilience4j {
+
+    private static final int ATTEMPTS = 4;
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(10);
+    private static final double FACTOR = 2;
+
+    private Resilience4j() {}
+
+    static String library() {
+        return "Resilience4j " + Retry.class.getPackage().getImplementationVersion();
+    }
+
+    /** Pauses of 10, 20 and 40 ms, each half as long up to half as long again. */
+    static Variant variant() {
+        var config =
+                RetryConfig.custom()
+                        .maxAttempts(ATTEMPTS)
+                        .intervalFunction(
+                                IntervalFunction.ofExponentialRandomBackoff(FIRST_PAUSE, FACTOR))
+                        .retryOnException(failure -> PassingFault.of(failure).isPresent())
+                        .build();
+        return new JdbcVariant(Retry.of("calls", config)::executeCallable);
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls of one kind, by clients that make them at once.
+package benchlab.retry;
+
+import benchlab.kit.Case;
+import benchlab.kit.Result;
+import benchlab.kit.Sequence;
+import benchlab.kit.Workers;
+import benchlab.sql.Database;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+final class RetryCase implements Case {
+
+    private final Variant variant;
+    private final Database database;
+    private final List<Client> clients = new ArrayList<>();
+    private final Workers workers;
+    private long batch;
+
+    /** @param variant is closed by this case, also if it cannot be opened */
+    RetryCase(Variant variant, Database database, Call call, Sequence inputs, int count)
+            throws Exception {
+        this.variant = variant;
+        this.database = database;
+        try {
+            for (int c = 0; c < count; c++) {
+                clients.add(new Client(variant, database, call, inputs));
+            }
+        } catch (SQLException e) {
+            disconnect();
+            throw e;
+        }
+        workers = new Workers(clients);
+    }
+
+    /** Of the first client, in autocommit mode, which leaves no transaction open. */
+    @Override
+    public Map<String, String> settings() throws SQLException {
+        Connection connection = clients.get(0).connection();
+        connection.setAutoCommit(true);
+        Map<String, String> settings = database.settings(connection);
+        connection.setAutoCommit(false);
+        return settings;
+    }
+
+    @Override
+    public Result perform(long operations) throws Exception {
+        batch++;
+        clients.forEach(client -> client.begin(batch));
+        Figures before = variant.figures();
+        Result result = workers.perform(operations);
+        var failed = clients.stream().flatMap(client -> client.failed().stream()).toList();
+        return variant.figures().since(before).addTo(result).withFailed(failed);
+    }
+
+    @Override
+    public void close() throws Exception {
+        workers.close();
+        disconnect();
+    }
+
+    private void disconnect() throws Exception {
+        try (variant) { // Last, for its tables may be in use before.
+            for (Client client : clients) {
+                client.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The retry experiment in Java: what calls again after faults that pass, over the same drivers.
+package benchlab.retry;
+
+import benchlab.kit.Arguments;
+import benchlab.kit.Case;
+import benchlab.kit.Lab;
+import benchlab.kit.Sequence;
+import benchlab.kit.Subject;
+import benchlab.sql.Database;
+import java.sql.SQLException;
+import java.util.concurrent.Callable;
+
+/**
+ * @param name as the experiment calls this subject
+ * @param library what calls again, and the driver, each with its version
+ * @param opener of the variant for a case
+ */
+public record RetrySubject(String name, String library, Target target, Opener opener)
+        implements Subject {
+
+    private static final int CLIENTS_MAX = 256;
+
+    /** Makes a variant that works on a database. */
+    @FunctionalInterface
+    interface Opener {
+        Variant open(Database database) throws SQLException;
+    }
+
+    /** @param arguments the subject's name, and the target, {@code postgresql} or {@code mariadb} */
+    public static void main(String[] arguments) throws Exception {
+        String name = arguments[0];
+        Target target = Target.named(arguments[1], name);
+        String driver = target.sql().library();
+        Lab.serve(
+                switch (name) {
+                    case "none" -> new RetrySubject(
+                            name, driver, target, database -> new JdbcVariant(Callable::call));
+                    case "classic" -> new RetrySubject(
+                            name, driver, target, database -> new JdbcVariant(Classic::call));
+                    case "java" -> new RetrySubject(
+                            name,
+                            "benchlab.appserver.retry 1, " + driver,
+                            target,
+                            database -> new KeyedVariant(database, target.keyType()));
+                    case "resilience4j" -> new RetrySubject(
+                            name,
+                            Resilience4j.library() + ", " + driver,
+                            target,
+                            database -> Resilience4j.variant());
+                    case "smallrye" -> new RetrySubject(
+                            name,
+                            SmallRye.library() + ", " + driver,
+                            target,
+                            database -> SmallRye.variant());
+                    default -> throw new IllegalArgumentException(name);
+                });
+    }
+
+    @Override
+    public Case open(String name, Arguments arguments) throws Exception {
+        Call call = Call.named(name);
+        int clients = (int) arguments.integer("clients", 1, CLIENTS_MAX);
+        Sequence inputs = arguments.sequence();
+        Database database = target.sql().opener().open(arguments, true);
+        return new RetryCase(opener.open(database), database, call, inputs, clients);
+    }
+}

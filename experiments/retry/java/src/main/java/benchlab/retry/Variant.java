@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a call is made, and made again after a fault.
+package benchlab.retry;
+
+/** What the subjects differ in. The clients of a case share one, each with a thread of its own. */
+interface Variant extends AutoCloseable {
+
+    /**
+     * Makes a call.
+     *
+     * @throws Exception what ended its last attempt
+     */
+    void call(Client client, long batch, long k) throws Exception;
+
+    /** What became of all attempts so far. */
+    Figures figures();
+
+    @Override
+    default void close() throws Exception {}
+}
