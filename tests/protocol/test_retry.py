@@ -43,7 +43,7 @@ BEHAVIOURS = {
     "ada": Behaviour(attempts=5, has_key=True),
     "none": Behaviour(attempts=1),
     "classic": Behaviour(attempts=12, sleeps=True),
-    "java": Behaviour(attempts=4, has_key=True),
+    "java": Behaviour(attempts=5, has_key=True),
     "resilience4j": Behaviour(attempts=4),
     "smallrye": Behaviour(attempts=4),
     "tenacity": Behaviour(attempts=4),

@@ -88,7 +88,7 @@ fn keys_that_are_unknown() {
         "check = \"writes\"",
         "check = \"write\"",
         "\"write\"",
-        "unknown variant `write`, expected one of `reads`, `opens`, `writes`",
+        "unknown variant `write`, expected one of `reads`, `opens`, `writes`, `effects`",
         Some("did you mean `writes`?"),
     );
 }

@@ -388,8 +388,9 @@ fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
     if without_servers() {
         return;
     }
+    // Long turns: only two operations and more can descend.
     let connections = "\n[[case]]\nname = \"connections\"\nwork = \"at once\"\nunit = \"row\"\n\
-                       sweep.connections = [2]\ncores = \"all\"\nturn_ms = 3\n\
+                       sweep.connections = [2]\ncores = \"all\"\nturn_ms = 40\n\
                        statements = { select = 1 }\nreads = 1\ntargets = [\"mariadb\"]\n";
     let variants = ["no-latencies", "wrong-sum", "descending"];
     let project = Project::servers(&[POINT, connections], &variants);

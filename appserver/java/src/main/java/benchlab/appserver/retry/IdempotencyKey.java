@@ -62,6 +62,7 @@ public final class IdempotencyKey<T> {
         try (PreparedStatement statement = connection.prepareStatement(table.insert)) {
             statement.setString(1, id);
             statement.executeUpdate();
+            RetriedCall.noteKeyTaken();
         } catch (SQLException e) {
             if (isViolation(e)) {
                 throw new SQLTransactionRollbackException(

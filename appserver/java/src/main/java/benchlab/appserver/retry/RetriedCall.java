@@ -12,7 +12,7 @@ final class RetriedCall implements AutoCloseable {
     private static final String UNABLE_TO_CONNECT = "08001";
 
     private final Policy policy;
-    private final boolean mayRepeat;
+    private final boolean hasKey;
     private final Timer timer;
     private final RetryMeter meter;
     private final long start;
@@ -20,15 +20,16 @@ final class RetriedCall implements AutoCloseable {
     private int attempts = 1;
     private Exception earlier;
     private Throwable uncommitted; // What ended an attempt's transaction before its commit.
+    private boolean isUnknown; // Whether an attempt took effect, of a call with a key.
 
     /**
      * Begins a call.
      *
-     * @param mayRepeat whether it is retried when its outcome is unknown
+     * @param hasKey whether each attempt begins by taking the call's {@link IdempotencyKey}
      */
-    RetriedCall(Policy policy, boolean mayRepeat, Timer timer) {
+    RetriedCall(Policy policy, boolean hasKey, Timer timer) {
         this.policy = policy;
-        this.mayRepeat = mayRepeat;
+        this.hasKey = hasKey;
         this.timer = timer;
         meter = policy.meter() == null ? UNREAD : policy.meter();
         start = timer.nanoTime();
@@ -52,6 +53,14 @@ final class RetriedCall implements AutoCloseable {
         }
     }
 
+    /** Says that this thread's attempt has taken the call's key: no earlier one took effect. */
+    static void noteKeyTaken() {
+        RetriedCall call = CURRENT.get();
+        if (call != null) {
+            call.isUnknown = false;
+        }
+    }
+
     /** Decides after a failure; if there is to be another attempt, pauses before it. */
     boolean isToBeRetried(Exception failure) {
         if (earlier != null && earlier != failure) {
@@ -60,6 +69,7 @@ final class RetriedCall implements AutoCloseable {
         earlier = failure;
         Fault fault = faultOf(failure);
         meter.count(fault);
+        isUnknown |= hasKey && fault == Fault.OUTCOME_UNKNOWN;
         boolean isRetried = isAllowed(fault) && pause(policy.backoffs().get(fault));
         long now = timer.nanoTime();
         meter.addLost(now - lostUntil);
@@ -68,10 +78,17 @@ final class RetriedCall implements AutoCloseable {
             attempts++;
             uncommitted = null;
             meter.countRetry();
-        } else if (fault != Fault.PERMANENT) {
+        } else if (fault != Fault.PERMANENT || isUnknown) {
             meter.countGivenUp();
         }
         return isRetried;
+    }
+
+    /** After the last attempt, whose own failure may say that nothing was committed. */
+    void checkOutcome(Exception failure) {
+        if (isUnknown && Faults.of(failure) != Fault.OUTCOME_UNKNOWN) {
+            throw new OutcomeUnknownException(failure);
+        }
     }
 
     @Override
@@ -100,8 +117,13 @@ final class RetriedCall implements AutoCloseable {
 
     private boolean isAllowed(Fault fault) {
         return policy.backoffs().containsKey(fault)
-                && (fault != Fault.OUTCOME_UNKNOWN || mayRepeat)
-                && attempts < policy.attempts();
+                && (fault != Fault.OUTCOME_UNKNOWN || hasKey || policy.repeatable())
+                && attempts < mostAttempts();
+    }
+
+    /** What is unknown only another attempt tells. */
+    private long mostAttempts() {
+        return isUnknown ? 2L * policy.attempts() : policy.attempts();
     }
 
     /** False, without a pause or with a part of one, if there can be no other attempt after it. */

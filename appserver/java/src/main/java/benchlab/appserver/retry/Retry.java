@@ -38,14 +38,16 @@ public final class Retry {
             Policy policy, Transactions transactions, TransactionWork<T, X> work)
             throws SQLException, X {
         return Retry.<T, SQLException, X>run(
-                policy, policy.repeatable(), transactions, () -> transactions.run(work));
+                policy, false, transactions, () -> transactions.run(work));
     }
 
     /**
      * The same with one effect for all calls with one key, in this process or another: the work is
      * done if the database does not have the key, and puts the key and its result there in the same
      * transaction; else the first result is returned. So a commit whose outcome is unknown is
-     * retried too.
+     * retried too, up to twice as often as the policy says for other faults.
+     *
+     * @throws OutcomeUnknownException if no attempt since could tell whether it took effect
      */
     public static <T, X extends Exception> T call(
             Policy policy,
@@ -70,30 +72,30 @@ public final class Retry {
     }
 
     static <T, X extends Exception> T call(Policy policy, Work<T, X> work, Timer timer) throws X {
-        return Retry.<T, X, RuntimeException>run(
-                policy, policy.repeatable(), work::run, timer);
+        return Retry.<T, X, RuntimeException>run(policy, false, work::run, timer);
     }
 
     private static <T, X extends Exception, Y extends Exception> T run(
             Policy policy,
-            boolean mayRepeat,
+            boolean hasKey,
             Transactions transactions,
             Attempt<T, X, Y> work)
             throws X, Y {
-        return transactions.isOpen() ? work.run() : run(policy, mayRepeat, work, Timer.SYSTEM);
+        return transactions.isOpen() ? work.run() : run(policy, hasKey, work, Timer.SYSTEM);
     }
 
     static <T, X extends Exception, Y extends Exception> T run(
-            Policy policy, boolean mayRepeat, Attempt<T, X, Y> work, Timer timer) throws X, Y {
+            Policy policy, boolean hasKey, Attempt<T, X, Y> work, Timer timer) throws X, Y {
         if (RetriedCall.isUnderWay()) {
             return work.run();
         }
-        try (var call = new RetriedCall(policy, mayRepeat, timer)) {
+        try (var call = new RetriedCall(policy, hasKey, timer)) {
             while (true) {
                 try {
                     return work.run();
                 } catch (Exception failure) {
                     if (!call.isToBeRetried(failure)) {
+                        call.checkOutcome(failure);
                         throw failure;
                     }
                 }

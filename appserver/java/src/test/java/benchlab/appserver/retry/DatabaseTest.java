@@ -5,6 +5,7 @@ package benchlab.appserver.retry;
 import static benchlab.appserver.retry.TestDatabase.number;
 import static benchlab.appserver.retry.TestDatabase.update;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import benchlab.appserver.Stress;
@@ -13,6 +14,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -132,6 +134,60 @@ abstract class DatabaseTest {
         assertEquals(1, faults(Fault.OUTCOME_UNKNOWN));
         assertEquals(1, meter.figures().retries());
         assertEquals(1, database.number("SELECT count(*) FROM retry_key"));
+    }
+
+    @Test
+    void theLastAttemptsOutcomeIsFoundOutToo() throws Exception {
+        interleaver.afterNextCommit(DatabaseTest::lose);
+        assertEquals("101", addOnce(Policy.ofAttempts(1).meter(meter), "order 1"));
+        assertOneEffect();
+    }
+
+    @Test
+    void aCallWithoutEffectHasItsUsualAttempts() throws Exception {
+        interleaver.beforeNextCommit(DatabaseTest::lose);
+        var runs = new AtomicInteger();
+        var deadlock = new SQLException("deadlock", "40P01");
+        var thrown =
+                assertThrows(
+                        SQLException.class,
+                        () ->
+                                Retry.call(
+                                        policy,
+                                        transactions,
+                                        KEYS.key("order 1"),
+                                        connection -> {
+                                            if (runs.incrementAndGet() > 1) {
+                                                throw deadlock;
+                                            }
+                                            return "done";
+                                        }));
+        assertSame(deadlock, thrown);
+        assertEquals(3, runs.get());
+    }
+
+    @Test
+    void anOutcomeThatCannotBeFoundOutIsSaidToBeUnknown() throws Exception {
+        var isDown = new AtomicBoolean();
+        var down = new SQLException("no server", "08001");
+        transactions =
+                new Transactions(
+                        () -> {
+                            if (isDown.get()) {
+                                throw down;
+                            }
+                            return interleaver.open();
+                        });
+        interleaver.afterNextCommit(
+                () -> {
+                    isDown.set(true);
+                    lose();
+                });
+        var thrown = assertThrows(OutcomeUnknownException.class, () -> addOnce("order 1"));
+        assertSame(down, thrown.getCause());
+        assertEquals(101, balance(1));
+        assertEquals(5, meter.figures().retries()); // 3 attempts, and 3 to find out.
+        assertEquals(1, meter.figures().givenUp());
     }
 
     private static void lose() throws SQLException {

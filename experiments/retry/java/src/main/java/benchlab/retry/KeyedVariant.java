@@ -18,7 +18,7 @@ import java.util.UUID;
 /** The library makes the transactions; the table of its keys is there while a case is open. */
 final class KeyedVariant implements Variant {
 
-    private static final int ATTEMPTS = 4;
+    private static final int ATTEMPTS = 5;
     private static final String TABLE = "retry_key";
     private static final String CREATE =
             """
