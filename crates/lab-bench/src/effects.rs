@@ -24,6 +24,14 @@ pub struct Calls {
 /// The row of a call: its batch, its number, and how often it is there.
 pub type Row = (u64, u64, u64);
 
+/// What a row is taken for that has no numbers: of a batch that nobody asked for.
+pub const STRAY: Row = (u64::MAX, u64::MAX, 1);
+
+/// The number of the first of some batches.
+pub fn first(batches: &[Calls]) -> u64 {
+    batches.first().map_or(0, |b| b.batch)
+}
+
 /// What became of calls. Each is in one of the four numbers at the most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effects {

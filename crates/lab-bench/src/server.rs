@@ -3,7 +3,7 @@
 
 use crate::content;
 use crate::drawn::drawn;
-use crate::effects::{Calls, Effects, Row};
+use crate::effects::{self, Calls, Effects, Row};
 use crate::injection::{Injector, Recovery};
 use crate::process::{Answer, Fault, Process};
 use crate::reported::Reported;
@@ -354,7 +354,7 @@ impl Table {
         self.injector.as_ref().map_or(Ok(()), Injector::look)?;
         // A connection that MariaDB kills is closed before its COMMIT is done.
         self.server.stand_still();
-        let first = batches.first().map_or(0, |b| b.batch);
+        let first = effects::first(batches);
         let rows = self.effect_rows(first).map_err(cannot)?;
         Effects::of(batches, rows)
     }
@@ -374,9 +374,8 @@ impl Table {
             let mut numbers = columns.into_iter().map(number);
             Some((numbers.next()??, numbers.next()??, numbers.next()??))
         };
-        // A row without numbers is of no call: that of a batch that was never asked for.
-        let none = (u64::MAX, u64::MAX, 1);
-        Ok(rows.into_iter().map(|r| row(r).unwrap_or(none)).collect())
+        let rows = rows.into_iter().map(|r| row(r).unwrap_or(effects::STRAY));
+        Ok(rows.collect())
     }
 
     /// Whether the server did since the last look just what operations of a point need.

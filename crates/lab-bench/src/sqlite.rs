@@ -2,6 +2,7 @@
 //! The SQLite files that subjects work on, and the lab's own look at what was done to them.
 
 use crate::content;
+use crate::effects::{self, Calls, Effects, Row};
 use crate::process::{Answer, Fault};
 use crate::reported::{Reported, differs};
 use lab_model::{Target, Writes};
@@ -30,7 +31,9 @@ impl Files {
         for (empty, rows) in [(true, 0), (false, target.rows)] {
             let mut db = Connection::open(files.template(empty))?;
             let transaction = db.transaction()?;
-            transaction.execute(&target.table, [])?;
+            for table in std::iter::once(&target.table).chain(&target.effects) {
+                transaction.execute(table, [])?;
+            }
             for statement in content::simple(rows, seed) {
                 transaction.execute(&statement, [])?;
             }
@@ -146,6 +149,23 @@ impl Database {
                     r.get(2)?,
                 ))
             })
+    }
+
+    /// What became of the calls of some batches. Fault: rows of others.
+    pub fn effects(&self, batches: &[Calls]) -> Answer<Effects> {
+        let rows = self.effect_rows(effects::first(batches));
+        Effects::of(batches, rows.map_err(|e| cannot(e.to_string()))?)
+    }
+
+    /// The rows of a batch and those after it.
+    fn effect_rows(&self, first: u64) -> rusqlite::Result<Vec<Row>> {
+        let sql = "SELECT batch, call, count(*) FROM effect WHERE batch >= ?1 GROUP BY batch, call";
+        let mut statement = self.reader.prepare_cached(sql)?;
+        let rows = statement.query_map([first], |r| {
+            let row = || Ok((r.get(0)?, r.get(1)?, r.get(2)?));
+            Ok(row().unwrap_or_else(|_: rusqlite::Error| effects::STRAY))
+        })?;
+        rows.collect()
     }
 
     /// A sum over the whole table: two tables with the same one hold the same.

@@ -4,7 +4,7 @@
 
 use crate::PlanError;
 use crate::file::{self, Case, File};
-use lab_model::{Check, FAULT, Injection, Metric, Target};
+use lab_model::{Check, FAULT, Injection, Kind, Metric, Target};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -14,8 +14,18 @@ type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
 /// The parameter value without faults.
 const NONE: &str = "none";
 
-/// The faults that are made on a target. Error: a rate or a part that is none.
-pub fn injections(target: &file::Target, at: At) -> Result<Vec<(String, Injection)>, PlanError> {
+/// The faults that are made on a target. Error: a rate or a part that is none, or a target that is a file.
+pub fn injections(
+    kind: Kind,
+    target: &file::Target,
+    at: At,
+) -> Result<Vec<(String, Injection)>, PlanError> {
+    if let Some(first) = target.injection.values().next()
+        && !kind.is_service()
+    {
+        let why = "the lab makes faults on a server only".to_owned();
+        return Err(at(first.span(), why));
+    }
     let understood = |(name, injection): (&String, &toml::Spanned<file::Injection>)| {
         let wrong = |why: &str| Err(at(injection.span(), format!("`{name}`: {why}")));
         let injection = match injection.get_ref() {
@@ -48,12 +58,9 @@ pub fn injections(target: &file::Target, at: At) -> Result<Vec<(String, Injectio
 pub fn understand(file: &File, targets: &[Target], at: At) -> Result<(), PlanError> {
     for case in file.case.iter().filter(|c| c.check == Check::Effects) {
         let span = case.name.span();
-        if let Some(target) = targets
-            .iter()
-            .find(|t| t.effects.is_none() || !t.kind.is_service())
-        {
+        if let Some(target) = targets.iter().find(|t| t.effects.is_none()) {
             let why = format!(
-                "`check = \"effects\"` needs a server with `effects` in [target.{}]",
+                "`check = \"effects\"` needs `effects` in [target.{}]",
                 target.kind.name()
             );
             return Err(at(span, why));

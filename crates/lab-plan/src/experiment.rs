@@ -225,7 +225,7 @@ impl Reader<'_> {
             rows: target.rows,
             mixed: target.mixed.clone(),
             effects: target.effects.clone(),
-            injections: effects::injections(target, &|span, why| self.at(span, why))?,
+            injections: effects::injections(kind, target, &|span, why| self.at(span, why))?,
             settings: target.settings.clone(),
             proof: Proof {
                 equal: target.equal.clone(),

@@ -2,7 +2,9 @@
 //! Calls that may fail: the lab makes the faults, and reads in the database which calls are there once, not at
 //! all, or twice, whatever their clients say.
 
-use crate::project::{Project, assert_failures, server_program, servers_head, without_servers};
+use crate::project::{
+    Project, assert_failures, server_program, servers_head, subject, without_servers,
+};
 use lab_model::{Metric, Run};
 
 const EFFECT: &str = "effects = \"CREATE TABLE effect (batch bigint, `call` bigint)\"\n";
@@ -182,6 +184,58 @@ fn calls_that_were_not_asked_for_and_failures_that_are_not_told_are_faults() {
     );
 }
 
+const FILE: &str = r#"[experiment]
+title = "T"
+question = "?"
+targets = ["sqlite"]
+baseline = "careless"
+
+[target.sqlite]
+rows = 1
+table = "CREATE TABLE test_simple (id integer PRIMARY KEY, value integer)"
+effects = "CREATE TABLE effect (batch integer, call integer)"
+
+[[case]]
+name = "call"
+work = "one call"
+unit = "call"
+check = "effects"
+turn_ms = 5
+"#;
+
+/// What all batches counted together.
+fn sum(run: &Run, subject: &str, metric: &Metric) -> f64 {
+    let plan = run.plan.as_ref().unwrap();
+    let readings = run.complete_blocks().flat_map(|block| &block.readings);
+    let of = readings
+        .filter(|r| r.metric == metric.id && plan.subjects[r.subject].name == subject)
+        .map(|r| r.value);
+    of.sum()
+}
+
+#[test]
+fn what_became_of_calls_is_read_in_a_file() {
+    let names = ["careless", "timid", "stray"];
+    let programs = names.map(|name| subject(name, &["careless.py", name]));
+    let project = Project::with_text(&(FILE.to_owned() + &programs.concat()));
+    project.run_blocks("2", "2", &[]).expect(0);
+    let run = project.load();
+    assert_failures(
+        &run,
+        &[("stray", "writes", "`effect` holds call 18446744073709551615")],
+    );
+    let [calls, lost, doubled, unreported, failed] = Metric::EFFECTS;
+    for (subject, even, odd, others) in [
+        ("careless", &lost, &doubled, [&unreported, &failed]),
+        ("timid", &unreported, &failed, [&lost, &doubled]),
+    ] {
+        let (even, odd) = (sum(&run, subject, even), sum(&run, subject, odd));
+        assert!(odd > 0.0 && odd <= even, "{subject}: {odd} of {even}");
+        assert_eq!(even + odd, sum(&run, subject, &calls), "{subject}");
+        assert_eq!(others.map(|other| sum(&run, subject, other)), [0.0; 2]);
+    }
+}
+
 #[test]
 fn faults_that_nobody_can_make_are_said_before_anything_runs() {
     let head = "[experiment]\ntitle = \"T\"\nquestion = \"?\"\ntargets = [\"postgresql\"]\n\
@@ -189,10 +243,11 @@ fn faults_that_nobody_can_make_are_said_before_anything_runs() {
     let case = "\n[[case]]\nname = \"call\"\nwork = \"w\"\nunit = \"call\"\ncheck = \"effects\"\n";
     let effects = "effects = \"CREATE TABLE effect (batch bigint, call bigint)\"\n";
     let injection = "\n[target.postgresql.injection]\n";
+    let on_a_file = format!("{FILE}\n[target.sqlite.injection]\ncut = {{ cuts_per_s = 2 }}\n");
     for (text, said) in [
         (
             format!("{head}{case}"),
-            "needs a server with `effects` in [target.postgresql]",
+            "needs `effects` in [target.postgresql]",
         ),
         (
             format!(
@@ -216,8 +271,10 @@ fn faults_that_nobody_can_make_are_said_before_anything_runs() {
             format!("{head}{effects}{injection}gone = {{ answers = 1 }}\n{case}"),
             "lost_answers",
         ),
+        (on_a_file, "the lab makes faults on a server only"),
     ] {
-        let project = Project::with_text(&(text + &client("hopeless")));
+        let baseline = if text.starts_with(FILE) { "careless" } else { "hopeless" };
+        let project = Project::with_text(&(text + &client(baseline)));
         project.run(&[]).expect(2).says(&[said]);
     }
 }

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls in an SQLite file whose effects are wrong in a known way: the first argument names it."""
+
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+_PROJECT = Path(__file__).resolve().parents[4]
+sys.path[:0] = [str(_PROJECT / "kits/python/src")]
+
+from lab_kit import Opening, Perform, Work, serve  # noqa: E402
+
+Rows = list[tuple[object, int]]
+Batch = Callable[[int, int], tuple[Rows, list[int]]]
+"""The rows that a batch of so many calls leaves, and the calls that it reports as failed."""
+
+
+def careless(batch: int, calls: int) -> tuple[Rows, list[int]]:
+    """Even calls are lost, odd ones doubled."""
+    return [(batch, call) for call in range(1, calls, 2)] * 2, []
+
+
+def timid(batch: int, calls: int) -> tuple[Rows, list[int]]:
+    """All failed, it says; even ones did not."""
+    return [(batch, call) for call in range(0, calls, 2)], list(range(calls))
+
+
+def stray(_: int, calls: int) -> tuple[Rows, list[int]]:
+    """Rows of no batch."""
+    return [("none", call) for call in range(calls)], []
+
+
+BATCHES: dict[str, Batch] = {batch.__name__: batch for batch in (careless, timid, stray)}
+
+
+def case(batch: Batch) -> Callable[[Opening], object]:
+    @contextmanager
+    def opened(opening: Opening) -> Iterator[Perform]:
+        number = 0
+
+        def perform(operations: int) -> Work:
+            nonlocal number
+            number += 1
+            rows, failed = batch(number, operations)
+            with connection:
+                connection.executemany("INSERT INTO effect VALUES (?, ?)", rows)
+            return Work(operations, operations, failed=failed)
+
+        with closing(sqlite3.connect(opening.text("target").removeprefix("sqlite:"))) as connection:
+            yield perform
+
+    return opened
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1], "sqlite3", {"call": case(BATCHES[sys.argv[1]])})
