@@ -7,6 +7,9 @@ use lab_model::Unit;
 /// From this factor between them on, an estimate and its bounds are written each to its own digits.
 const FAR_APART: f64 = 20.0;
 
+/// Bounds of a ratio that are further apart say nothing.
+const UNKNOWN: f64 = 1e4;
+
 /// Values of a column fit one magnitude if all lie within these limits in it.
 const FITTING: std::ops::Range<f64> = 0.01..10_000.0;
 
@@ -120,6 +123,7 @@ pub fn parts(quantity: &Quantity, column: Option<&Magnitude>) -> (String, String
     match &written.interval {
         Interval::None => (written.with_unit(), String::new()),
         Interval::Unknown => (written.with_unit(), "(no interval)".into()),
+        Interval::Wide => (written.with_unit(), "(not known)".into()),
         Interval::Known(low, high) => {
             let interval = written.magnitude.after(&format!("[{low}, {high}]"));
             (written.value, interval)
@@ -138,6 +142,8 @@ struct Written {
 enum Interval {
     None,
     Unknown,
+    /// Wider than [`UNKNOWN`].
+    Wide,
     Known(String, String),
 }
 
@@ -170,6 +176,11 @@ impl Written {
         let Quantity { value, unit, .. } = quantity;
         let scaled = value / magnitude.divisor;
         match quantity.bounds() {
+            Some((low, high)) if *unit == Unit::Ratio && high > UNKNOWN * low => Written {
+                value: reading(scaled, unit),
+                interval: Interval::Wide,
+                magnitude,
+            },
             Some((low, high)) if far_apart(*value, low, high) => Written {
                 value: far(*value),
                 interval: Interval::Known(far(low), far(high)),
@@ -208,6 +219,7 @@ impl Written {
         match &self.interval {
             Interval::None => value,
             Interval::Unknown => format!("{value} (no interval)"),
+            Interval::Wide => format!("{value} (not known to a factor of 10,000)"),
             Interval::Known(low, high) => format!("{value} ({low} to {high})"),
         }
     }
