@@ -149,7 +149,7 @@ fn fault(scope: &Scope, point: PointId) -> String {
     made.map_or_else(case, |(_, value)| value.clone())
 }
 
-/// `Fastest of those that neither err nor give up: with order and percent classic; with cut java.`
+/// `Fastest of those that …: classic with order and percent; java with cut.`
 fn fastest(scopes: &[Scope]) -> Option<String> {
     let at = scopes.iter().flat_map(|scope| {
         let points = of_calls(scope).into_iter();
@@ -172,8 +172,8 @@ fn fastest(scopes: &[Scope]) -> Option<String> {
     let parts = say::grouped(faults)
         .into_iter()
         .map(|(best, faults)| match best.is_empty() {
-            true => format!("with {} nobody", list(&faults)),
-            false => format!("with {} {}", list(&faults), list(&best)),
+            true => format!("nobody with {}", list(&faults)),
+            false => format!("{} with {}", list(&best), list(&faults)),
         });
     let parts: Vec<String> = parts.collect();
     let text = parts.join("; ");
