@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 
 with Benchlab.Kernel;
-with Database;
+with Dialect;
 with Target_Sessions;
 
 package body Retry_Cases is
@@ -37,7 +37,7 @@ package body Retry_Cases is
             Client.Opened := Opened;
          end;
       end loop;
-      Database.Read_Back (Self.Group.Member (1).Session.DB, Arguments, Settings);
+      Dialect.Read_Back (Self.Group.Member (1).Session.DB, Arguments, Settings);
       Target_Sessions.Make_Key_Table;
    end Open;
 
@@ -90,7 +90,7 @@ package body Retry_Cases is
          Result.Add
            ("deadlock",
             Percent_Of (Serialization_Failure) + Percent_Of (Deadlock)
-            + Percent_Of (Lock_Timeout));
+            + Percent_Of (Lock_Timeout) + Percent_Of (Busy));
          Result.Add
            ("disconnected", Percent_Of (Connection_Lost) + Percent_Of (Outcome_Unknown));
          Result.Add ("retried", Percent (Self.After.Retries - Self.Before.Retries));
