@@ -14,6 +14,23 @@ package body Retry_Cases is
 
    Most_Clients : constant := 256;
 
+   --  Without the table if this fails: the case is not closed then
+
+   procedure Read_Back
+     (Self      : in out Retry_Case;
+      Arguments : Fields.Field_List;
+      Settings  : in out Fields.Field_List) is
+   begin
+      Dialect.Read_Back (Self.Group.Member (1).Session.DB, Arguments, Settings);
+   exception
+      when others =>
+         Target_Sessions.Drop_Key_Table;
+         raise;
+   end Read_Back;
+
+   --  The key table is there before a session reads SQLite's schema: while the database is locked,
+   --  SQLite cannot see that a schema has changed, and says that there is no such table
+
    overriding procedure Open
      (Self      : in out Retry_Case;
       Arguments : Fields.Field_List;
@@ -37,8 +54,8 @@ package body Retry_Cases is
             Client.Opened := Opened;
          end;
       end loop;
-      Dialect.Read_Back (Self.Group.Member (1).Session.DB, Arguments, Settings);
       Target_Sessions.Make_Key_Table;
+      Read_Back (Self, Arguments, Settings);
    end Open;
 
    overriding procedure Close (Self : in out Retry_Case) is
