@@ -17,7 +17,7 @@ package body Target_Sessions is
    procedure Connect (DB : in out Database.Connection) is
    begin
       Database.Connect (DB, To_String (Target));
-      DB.Execute (Dialect.Read_Committed);
+      Dialect.Set_Up (DB);
    end Connect;
 
    procedure Prepare

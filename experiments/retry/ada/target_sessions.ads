@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  Sessions of the open case's target, each at the isolation level READ COMMITTED.
+--  Sessions of the open case's target, each set up as its dialect does it.
 
 with Appserver.Retry.Transactions;
 with Appserver.SQL.Sessions;

@@ -1,11 +1,20 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What MariaDB's SQL has of its own.
+--  What MariaDB has of its own.
+
+with Benchlab.Fields;
+with Database;
 
 package Dialect is
 
-   Read_Committed : constant String :=
-     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED";
+   procedure Set_Up (DB : in out Database.Connection);
+   --  Its transactions are at the isolation level READ COMMITTED from now on
+
+   procedure Read_Back
+     (DB        : in out Database.Connection;
+      Arguments : Benchlab.Fields.Field_List;
+      Settings  : in out Benchlab.Fields.Field_List)
+     renames Database.Read_Back;
 
    Key_Type : constant String := "varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin";
 

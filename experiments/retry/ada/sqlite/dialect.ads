@@ -1,0 +1,22 @@
+--  SPDX-License-Identifier: Apache-2.0
+--
+--  What SQLite has of its own.
+
+with Benchlab.Fields;
+with Database;
+
+package Dialect is
+
+   procedure Set_Up (DB : in out Database.Connection);
+   --  It waits up to a second for a lock from now on. There is but one isolation level,
+   --  SERIALIZABLE.
+
+   procedure Read_Back
+     (DB        : in out Database.Connection;
+      Arguments : Benchlab.Fields.Field_List;
+      Settings  : in out Benchlab.Fields.Field_List);
+   --  With busy_timeout, in milliseconds
+
+   Key_Type : constant String := "varchar(255)";
+
+end Dialect;
