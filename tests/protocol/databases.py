@@ -6,8 +6,8 @@ import os
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 from urllib.parse import parse_qs, quote, unquote, urlsplit
@@ -49,6 +49,9 @@ class Database(Protocol):
 
     def execute(self, statement: str) -> None:
         """Executes a statement of the test's own, which waits for no lock."""
+
+    def ask(self, statement: str) -> Iterable[tuple]:
+        """The rows of a query of the test's own."""
 
     def arguments(self, transport: str = "tcp") -> dict[str, object]:
         """Of `open`: target, table, and what settings to read."""
@@ -94,6 +97,17 @@ class SQLite:
         with closing(sqlite3.connect(self.path, timeout=0)) as connection, connection:
             connection.execute(statement)
 
+    def ask(self, statement: str) -> Iterable[tuple]:
+        with closing(sqlite3.connect(self.path, timeout=0)) as connection:
+            return connection.execute(statement).fetchall()
+
+    @contextmanager
+    def locked(self, mode: str) -> Iterator[None]:
+        """By a transaction of the test's own that is begun with this mode, and rolled back."""
+        with closing(sqlite3.connect(self.path, timeout=0, isolation_level=None)) as connection:
+            connection.execute(f"BEGIN {mode}")
+            yield
+
     def arguments(self, transport: str = "tcp") -> dict[str, object]:
         return {"target": f"sqlite:{self.path}", "table": self.table}
 
@@ -113,9 +127,6 @@ class Server(Database, Protocol):
     port: int
 
     def close(self) -> None: ...
-
-    def ask(self, statement: str) -> Iterable[tuple]:
-        """The rows of a query of the test's own."""
 
     def uri(self, transport: str = "tcp", **parts: str) -> str:
         """The target; user, password, port and schema are those of the tests unless given."""

@@ -79,6 +79,11 @@ class Subject:
         return {_port(local) for _, local, remote, _, _, _, _, _, _, inode, *_ in lines
                 if _port(remote) == port and f"socket:[{inode}]" in open_files}
 
+    def times_open(self, path: Path) -> int:
+        """How often its process has the file open."""
+        files = (_link(file) for file in Path(f"/proc/{self.pid}/fd").iterdir())
+        return sum(file == str(path) for file in files)
+
     def cpu_time_by_thread(self) -> dict[int, int]:
         """In ns; the first figure of schedstat."""
         return {int(task.name): int((task / "schedstat").read_text().split()[0])

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """experiments/retry/README.md: a call that ended with an answer is applied once, one that is told as failed is
 not, and the metrics count the faults and the retries. Where the answer to COMMIT is lost, subjects without a key
-apply calls twice, and those with one do not."""
+apply calls twice, and those with one do not. On SQLite the tests make the fault that it has: it is busy."""
 
 import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -18,7 +19,7 @@ import pymysql
 import pytest
 
 from answer_loss import losing_answers
-from databases import Server, eventually
+from databases import Database, Server, SQLite, eventually
 from experiments import Declared, declared_subjects, tables
 from sql_model import VALUES, split_mix
 from subject import Reply, Subject
@@ -27,6 +28,9 @@ SEED = 7
 SUBJECTS = [subject for subject in declared_subjects() if subject.experiment == "retry"]
 CASES = ("counter", "transfer", "record", "order")
 METRICS = ("stale", "deadlock", "disconnected", "retried")
+
+BATCHES_MAX = 50
+"""In so many some of their calls meet."""
 
 
 class Behaviour(NamedTuple):
@@ -51,9 +55,14 @@ BEHAVIOURS = {
 
 RANGES = re.compile(r"none|[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*", re.ASCII)
 
+ON_SERVERS = [subject for subject in SUBJECTS if subject.target != "sqlite"]
+ON_SQLITE = [subject for subject in SUBJECTS if subject.target == "sqlite"]
+
 every_subject = pytest.mark.parametrize("declared", SUBJECTS, ids=str)
-every_quick_subject = pytest.mark.parametrize(
-    "declared", [subject for subject in SUBJECTS if not BEHAVIOURS[subject.name].sleeps], ids=str)
+every_subject_on_servers = pytest.mark.parametrize("declared", ON_SERVERS, ids=str)
+every_quick_subject_on_servers = pytest.mark.parametrize(
+    "declared", [subject for subject in ON_SERVERS if not BEHAVIOURS[subject.name].sleeps], ids=str)
+every_subject_on_sqlite = pytest.mark.parametrize("declared", ON_SQLITE, ids=str)
 every_case = pytest.mark.parametrize("case", CASES)
 one_and_eight = pytest.mark.parametrize("clients", [1, 8])
 
@@ -72,10 +81,10 @@ class Batch(NamedTuple):
 class Opened:
     """A case of a subject, and its batches so far."""
 
-    def __init__(self, subject: Subject, behaviour: Behaviour, server: Server, case: str, clients: int,
-                 port: int | None = None) -> None:
+    def __init__(self, subject: Subject, behaviour: Behaviour, database: Database, case: str, clients: int,
+                 **more: str) -> None:
         arguments = {"case": case, "seed": SEED, "clients": clients, "fault": "anything", "rows": len(VALUES),
-                     **server.arguments(), "target": server.uri(port=port or server.port)}
+                     **database.arguments(), **more}
         words = (f" {key}={quote(str(value), safe='/:,+')}" for key, value in arguments.items())
         self._subject = subject
         self._attempts = behaviour.attempts
@@ -111,15 +120,15 @@ class Opened:
         return [(batch.number, call) for batch in self.batches
                 for call in range(batch.operations) if call not in batch.failed]
 
-    def must_be_applied_once(self, server: Server) -> None:
+    def must_be_applied_once(self, database: Database) -> None:
         """Every call that ended with an answer, and none other."""
         answered = self.answered()
-        assert effects(server) == Counter(answered)
+        assert effects(database) == Counter(answered)
         expected = dict(enumerate(VALUES, 1))
         inputs = list(islice(split_mix(SEED), 4096))
         for _, call in answered:
             apply(self._case, inputs[call % 4096], expected)
-        assert server.rows() == expected
+        assert database.rows() == expected
 
 
 def apply(case: str, value: int, rows: dict[int, int]) -> None:
@@ -152,9 +161,15 @@ def latency_count(told: str) -> int:
     return sum(int(pair.split(":")[1]) for pair in told.split(","))
 
 
-def effects(server: Server) -> Counter[tuple[int, int]]:
+def effects(database: Database) -> Counter[tuple[int, int]]:
     """The rows of each call."""
-    return Counter(server.ask("SELECT * FROM effect"))
+    return Counter(database.ask("SELECT * FROM effect"))
+
+
+def connections(subject: Subject, database: Database) -> int:
+    """Of the subject."""
+    return (subject.times_open(database.path) if isinstance(database, SQLite)
+            else subject.connections_to(database.port))
 
 
 def sessions(subject: Subject, server: Server) -> list[int]:
@@ -180,10 +195,22 @@ def end_sessions(subject: Subject, server: Server) -> None:
     assert eventually(lambda: not set(ended) & set(sessions(subject, server)))
 
 
-def tables_of(server: Server) -> set[str]:
-    schema = {"postgresql": "current_schema()", "mariadb": "database()"}[server.target]
-    return {name for (name,) in server.ask(
-        f"SELECT table_name FROM information_schema.tables WHERE table_schema = {schema}")}
+def tables_of(database: Database) -> set[str]:
+    of_schema = "SELECT table_name FROM information_schema.tables WHERE table_schema ="
+    return {name for (name,) in database.ask({
+        "sqlite": "SELECT name FROM sqlite_schema WHERE type = 'table'",
+        "postgresql": f"{of_schema} current_schema()",
+        "mariadb": f"{of_schema} database()"}[database.target])}
+
+
+def must_be_read_back(settings: dict[str, str], database: Database) -> None:
+    if isinstance(database, SQLite):
+        assert settings["version"].startswith("3.")
+        expected = {"journal_mode": "delete", "synchronous": "2", "busy_timeout": "1000"}
+        assert {key: settings.get(key) for key in expected} == expected
+    else:
+        assert settings == {**database.settings(), "transaction_isolation": {
+            "postgresql": "read committed", "mariadb": "READ-COMMITTED"}[database.target]}
 
 
 def fail_inserts(server: Server, condition: str) -> None:
@@ -202,50 +229,66 @@ def fail_inserts(server: Server, condition: str) -> None:
             END IF""")
 
 
+def held_meanwhile(database: SQLite, seconds: float, run: Callable[[], Batch]) -> Batch:
+    """The batch, while a transaction of the test's own keeps all others out, for so long at most."""
+    with ThreadPoolExecutor(1) as pool:
+        with database.locked("EXCLUSIVE"):
+            running = pool.submit(run)
+            wait([running], seconds)
+        return running.result()
+
+
 @pytest.fixture
 def behaviour(declared: Declared) -> Behaviour:
     return BEHAVIOURS[declared.name]
 
 
 @pytest.fixture
-def server(declared: Declared, database: Server) -> Iterator[Server]:
+def filled(declared: Declared, database: Database) -> Iterator[Database]:
     """With the rows of test_simple, and the table effect."""
     database.fill(VALUES)
     database.execute(tables(declared)["effects"])
     yield database
-    database.execute("DROP TABLE effect")
-    database.execute("DROP FUNCTION IF EXISTS fail")
+    if not isinstance(database, SQLite):  # which is a new file in each test
+        database.execute("DROP TABLE effect")
+        database.execute("DROP FUNCTION IF EXISTS fail")
 
 
 @pytest.fixture
-def open_case(subject: Subject, behaviour: Behaviour, server: Server) -> Callable[..., Opened]:
-    """For the name of a case, how many clients, and a port if it is not the server's."""
-    return partial(Opened, subject, behaviour, server)
+def server(filled: Server) -> Server:
+    return filled
+
+
+@pytest.fixture
+def open_case(subject: Subject, behaviour: Behaviour, filled: Database) -> Callable[..., Opened]:
+    """For the name of a case, how many clients, and a target if it is not the database's own."""
+    return partial(Opened, subject, behaviour, filled)
 
 
 @every_subject
 @every_case
 @one_and_eight
 def test_every_call_is_applied_once(
-        subject: Subject, server: Server, open_case: Callable[..., Opened], case: str, clients: int) -> None:
-    tables_before = tables_of(server)
+        subject: Subject, behaviour: Behaviour, filled: Database, open_case: Callable[..., Opened],
+        case: str, clients: int) -> None:
+    tables_before = tables_of(filled)
     opened = open_case(case, clients)
-    assert opened.settings == {**server.settings(), "transaction_isolation": {
-        "postgresql": "read committed", "mariadb": "READ-COMMITTED"}[server.target]}
-    assert subject.connections_to(server.port) == clients
+    must_be_read_back(opened.settings, filled)
+    assert connections(subject, filled) == clients
     opened.verify(10)
     ran = opened.run(30)
-    opened.must_be_applied_once(server)
-    if clients == 1 or case in ("counter", "order"):
+    opened.must_be_applied_once(filled)
+    reads_first = filled.target == "sqlite" and behaviour.has_key
+    if clients == 1 or case in ("counter", "order") and not reads_first:
         assert not any(batch.failed for batch in opened.batches)
         assert not any(map(ran.count, METRICS)), "these calls do not meet"
-    assert subject.connections_to(server.port) == clients
+    assert connections(subject, filled) == clients
     opened.close()
-    assert eventually(lambda: subject.connections_to(server.port) == 0)
-    assert tables_of(server) == tables_before
+    assert eventually(lambda: connections(subject, filled) == 0)
+    assert tables_of(filled) == tables_before
 
 
-@every_subject
+@every_subject_on_servers
 @every_case
 @one_and_eight
 def test_a_call_that_failed_is_not_applied(
@@ -264,7 +307,7 @@ def test_a_call_that_failed_is_not_applied(
     assert subject.connections_to(server.port) == clients, "no connection was lost"
 
 
-@every_subject
+@every_subject_on_servers
 @one_and_eight
 def test_a_call_is_given_up_after_its_attempts(
         behaviour: Behaviour, server: Server, open_case: Callable[..., Opened], clients: int) -> None:
@@ -280,7 +323,7 @@ def test_a_call_is_given_up_after_its_attempts(
     opened.must_be_applied_once(server)
 
 
-@every_subject
+@every_subject_on_servers
 @one_and_eight
 def test_a_lost_connection_is_replaced(
         subject: Subject, behaviour: Behaviour, server: Server, open_case: Callable[..., Opened],
@@ -296,7 +339,7 @@ def test_a_lost_connection_is_replaced(
     assert subject.connections_to(server.port) == clients
 
 
-@every_quick_subject
+@every_quick_subject_on_servers
 def test_a_call_that_loses_its_connection_each_time_is_given_up(
         subject: Subject, behaviour: Behaviour, server: Server, open_case: Callable[..., Opened]) -> None:
     if server.target == "postgresql":
@@ -318,7 +361,7 @@ def test_a_call_that_loses_its_connection_each_time_is_given_up(
     assert subject.connections_to(server.port) == 3
 
 
-@every_subject
+@every_subject_on_servers
 def test_no_call_is_lost_while_connections_are_ended(
         subject: Subject, behaviour: Behaviour, server: Server, open_case: Callable[..., Opened]) -> None:
     opened = open_case("order", 4)
@@ -337,12 +380,12 @@ def test_no_call_is_lost_while_connections_are_ended(
         assert set(applied.values()) == {1}
 
 
-@every_subject
+@every_subject_on_servers
 @pytest.mark.parametrize("case", ["counter", "order"])
 def test_only_with_a_key_no_call_is_applied_twice_whose_answer_was_lost(
         behaviour: Behaviour, server: Server, open_case: Callable[..., Opened], case: str) -> None:
     with losing_answers(server.port, every=3) as port:
-        opened = open_case(case, 1, port)
+        opened = open_case(case, 1, target=server.uri(port=port))
         ran = opened.run(6)
         opened.close()
     lost = ran.count("disconnected")
@@ -359,48 +402,95 @@ def test_only_with_a_key_no_call_is_applied_twice_whose_answer_was_lost(
         assert Counter(applied.values()) == {1: 6 - lost, 2: lost}
 
 
+@every_subject_on_sqlite
+def test_calls_that_keep_the_database_busy_for_each_other_are_applied_once(
+        filled: SQLite, open_case: Callable[..., Opened]) -> None:
+    opened = open_case("record", 8)
+    assert any(opened.run(200).count("deadlock") for _ in range(BATCHES_MAX))
+    assert not any(ran.count("stale") or ran.count("disconnected") for ran in opened.batches)
+    opened.must_be_applied_once(filled)
+
+
+@every_subject_on_sqlite
+@one_and_eight
+def test_a_call_that_has_read_is_given_up_while_another_transaction_writes(
+        behaviour: Behaviour, filled: SQLite, open_case: Callable[..., Opened], clients: int) -> None:
+    opened = open_case("record", clients)
+    attempts = behaviour.attempts
+    with filled.locked("IMMEDIATE"):
+        assert opened.verify(3).arguments["failed"] == "0-2"
+        ran = opened.run(10)
+    assert ran.arguments["failed"] == "0-9"
+    assert [ran.count(metric) for metric in METRICS] == [0, 10 * attempts, 0, 10 * (attempts - 1)]
+    opened.must_be_applied_once(filled)
+    opened.run(10)
+    opened.must_be_applied_once(filled)
+
+
+@every_subject_on_sqlite
+def test_a_lock_is_waited_for_as_long_as_the_busy_timeout(
+        behaviour: Behaviour, filled: SQLite, open_case: Callable[..., Opened]) -> None:
+    opened = open_case("counter", 1)
+    assert not held_meanwhile(filled, 0.1, partial(opened.run, 1)).count("deadlock")
+    ran = held_meanwhile(filled, 1.5, partial(opened.run, 1))
+    assert ran.count("deadlock")
+    assert bool(ran.failed) == (behaviour.attempts == 1)
+    opened.must_be_applied_once(filled)
+
+
+@every_subject_on_sqlite
+def test_a_file_that_is_not_there_is_not_made(subject: Subject, folder: Path) -> None:
+    missing = folder / "missing.db"
+    command = f"open case=order seed=7 rows=10 clients=1 table=x target=sqlite:{missing}"
+    assert subject.ask_for_error(command) == "failed"
+    assert not missing.exists()
+
+
 @every_subject
 def test_what_a_subject_left_that_was_killed_is_no_matter(
-        declared: Declared, subject: Subject, server: Server, running: Callable[[Declared], Subject],
+        declared: Declared, subject: Subject, filled: Database, running: Callable[[Declared], Subject],
         behaviour: Behaviour, open_case: Callable[..., Opened]) -> None:
     open_case("order", 2).verify(10)
     subject.kill()
-    server.execute("DELETE FROM effect")
-    again = Opened(running(declared), behaviour, server, "order", 2)
+    filled.execute("DELETE FROM effect")
+    again = Opened(running(declared), behaviour, filled, "order", 2)
     again.verify(10)
-    again.must_be_applied_once(server)
+    again.must_be_applied_once(filled)
     again.close()
 
 
 @every_subject
 def test_an_error_that_does_not_pass_is_reported(
-        subject: Subject, server: Server, open_case: Callable[..., Opened]) -> None:
+        subject: Subject, filled: Database, open_case: Callable[..., Opened]) -> None:
     opened = open_case("counter", 3)
-    server.execute("DROP TABLE effect")
+    filled.execute("DROP TABLE effect")
     try:
         reply = subject.ask("run operations=5")
         assert (reply.verb, reply.arguments.get("code")) == ("error", "failed")
-        assert re.search(server.no_table, reply.arguments["message"])
+        assert re.search(filled.no_table, reply.arguments["message"])
     finally:
-        server.execute("CREATE TABLE effect (a bigint, b bigint)")
+        filled.execute("CREATE TABLE effect (a bigint, b bigint)")
     assert opened.run(5).failed == set(), "its transactions were rolled back, and it goes on"
-    assert set(server.ask("SELECT a FROM effect")) == {(2,)}, "what failed was a batch, too"
+    assert set(filled.ask("SELECT a FROM effect")) == {(2,)}, "what failed was a batch, too"
 
 
 @every_subject
 @pytest.mark.parametrize("clients", ["", " clients=0", " clients=257", " clients=x"])
 def test_clients_are_from_1_to_256(declared: Declared, subject: Subject, clients: str) -> None:
-    nowhere = quote(f"{declared.target}://nobody:x@127.0.0.1:1/x")
+    nowhere = quote("sqlite:/nonexistent/x.db" if declared.target == "sqlite"
+                    else f"{declared.target}://nobody:x@127.0.0.1:1/x")
     command = f"open case=order seed=7 rows=10 table=x settings=x target={nowhere}"
     assert subject.ask_for_error(command + clients) == "usage"
-    assert subject.ask_for_error(command + " clients=256") == "failed", "nothing listens there"
+    assert subject.ask_for_error(command + " clients=256") == "failed", "there is nothing"
     subject.ask_for("opened", "open case=noop seed=7")
 
 
 @every_subject
 def test_what_there_is_not_is_unsupported(declared: Declared, subject: Subject) -> None:
     command = "open seed=7 rows=10 clients=1 table=x settings=x"
-    server = quote(f"{declared.target}://u:p@127.0.0.1:1/x")
-    assert subject.ask_for_error(f"{command} case=nothing target={server}") == "unsupported"
-    assert subject.ask_for_error(f"{command} case=order target=sqlite:/x") == "unsupported"
+    own, other = "sqlite:/x", quote("postgresql://u:p@127.0.0.1:1/x")
+    if declared.target != "sqlite":
+        own, other = quote(f"{declared.target}://u:p@127.0.0.1:1/x"), own
+    assert subject.ask_for_error(f"{command} case=nothing target={own}") == "unsupported"
+    assert subject.ask_for_error(f"{command} case=order target={other}") == "unsupported"
     subject.ask_for("opened", "open case=noop seed=7")

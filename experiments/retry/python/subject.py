@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Retries with tenacity: four attempts at a call, each a transaction of its own, with exponential backoff and
-jitter. The argument is the target: postgresql or mariadb."""
+jitter. The argument is the target: sqlite, postgresql or mariadb."""
 
 import sys
 from collections import Counter
@@ -10,9 +10,8 @@ from importlib.metadata import version
 from itertools import count
 from typing import Any
 
-from calls import CALLS, Call, StaleVersionError
+from calls import Call, StaleVersionError, calls, effect
 from lab_kit import Case, Latencies, Opening, Perform, Work, serve, workers
-from server_cases import read_settings
 from targets import TARGETS, Fault, Target
 from tenacity import (RetryCallState, RetryError, Retrying, retry_if_exception, stop_after_attempt,
                       wait_random_exponential)
@@ -25,7 +24,6 @@ LONGEST_WAIT_S = 1
 
 RETRIED = "retried"
 METRICS = [*(fault.value for fault in Fault), RETRIED]
-EFFECT = "INSERT INTO effect VALUES (%s, %s)"
 
 
 class Client:
@@ -36,6 +34,7 @@ class Client:
         self._target = target
         self._connect = connect
         self._call = call
+        self._effect = effect(target.placeholder)
         self._inputs = inputs
         self._retrying = Retrying(
             stop=stop_after_attempt(ATTEMPTS),
@@ -69,9 +68,9 @@ class Client:
     def _attempt(self, k: int) -> None:
         if self.connection is None:
             self.connection = self._connect()
-        with self._target.transaction(self.connection), self.connection.cursor() as cursor:
+        with self._target.transaction(self.connection), closing(self.connection.cursor()) as cursor:
             self._call(cursor, self._inputs[k % len(self._inputs)])
-            cursor.execute(EFFECT, (self._batch, k))
+            cursor.execute(self._effect, (self._batch, k))
 
     def _fault(self, error: BaseException | None) -> Fault | None:
         return Fault.STALE if isinstance(error, StaleVersionError) else self._target.fault(error)
@@ -89,14 +88,12 @@ class Client:
 def case(target: Target, call: Call) -> Case:
     @contextmanager
     def opened(opening: Opening) -> Iterator[Perform]:
-        connect = target.connector(opening.text("target"))
+        connect = target.connector(opening)
         with ExitStack() as stack:
             clients = [
                 stack.enter_context(closing(Client(target, connect, call, opening.inputs)))
                 for _ in range(opening.integer("clients", 1, CLIENTS_MAX))]
-            first = clients[0].connection
-            with target.transaction(first):  # of which the isolation level is one
-                opening.settings.update(read_settings(first, opening.text("settings")))
+            opening.settings.update(target.settings(clients[0].connection, opening))
             share = stack.enter_context(workers([client.calls for client in clients]))
             batches = count(1)
 
@@ -116,7 +113,7 @@ def case(target: Target, call: Call) -> Case:
 def main() -> None:
     target = TARGETS[sys.argv[1]]()
     serve("tenacity", f"tenacity {version('tenacity')}, {target.library}",
-          {name: case(target, call) for name, call in CALLS.items()}, one_thread=False)
+          {name: case(target, call) for name, call in calls(target.placeholder).items()}, one_thread=False)
 
 
 if __name__ == "__main__":

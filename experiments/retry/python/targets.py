@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What differs between the databases: how to connect with the isolation level READ COMMITTED, what begins and
-ends a transaction, and which errors are faults that pass."""
+"""What differs between the databases: how to connect with the isolation level READ COMMITTED or a higher one,
+what begins and ends a transaction, and which errors are faults that pass."""
 
 import logging
 from collections.abc import Callable
 from enum import Enum
+from functools import partial
 from typing import Any, NamedTuple
 
-from server_cases import Transaction
+from lab_kit import Opening
+from server_cases import Transaction, read_settings
 
 
 class Fault(Enum):
@@ -18,13 +20,46 @@ class Fault(Enum):
     DISCONNECTED = "disconnected"
 
 
+Settings = Callable[[Any, Opening], dict[str, object]]
+"""For a connection, and the case: what that reads back."""
+
+
 class Target(NamedTuple):
     library: str
-    connector: Callable[[str], Callable[[], Any]]
-    """For the target's URI: what connects."""
+    placeholder: str
+    """What stands in a statement for a parameter."""
+    connector: Callable[[Opening], Callable[[], Any]]
+    """For a case: what connects."""
     transaction: Transaction
+    settings: Settings
     fault: Callable[[BaseException | None], Fault | None]
     """The fault that an error of the driver tells of; None if the same call would fail again."""
+
+
+BUSY_TIMEOUT_S = 1
+"""A statement waits so long for another connection's lock."""
+
+
+def sqlite() -> Target:
+    import sqlite3
+
+    from sqlite3_subject import LIBRARY, connector
+    from sqlite_cases import path_of, read_settings as read_pragmas, transaction
+
+    def serializable(opening: Opening) -> Callable[[], sqlite3.Connection]:
+        return partial(connector(path_of(opening), True), timeout=BUSY_TIMEOUT_S)
+
+    def settings(connection: sqlite3.Connection, _: Opening) -> dict[str, object]:
+        ((busy_timeout,),) = connection.execute("PRAGMA busy_timeout")
+        return {**read_pragmas(connection), "busy_timeout": busy_timeout}
+
+    def fault(error: BaseException | None) -> Fault | None:
+        # Extended, as SQLITE_BUSY_SNAPSHOT; only the library's own errors have one.
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)
+        return Fault.DEADLOCK if code & 0xFF == sqlite3.SQLITE_BUSY else None
+
+    return Target(LIBRARY, "?", serializable,
+                  lambda connection: transaction(connection, connection.cursor()), settings, fault)
 
 
 def postgresql() -> Target:
@@ -34,8 +69,8 @@ def postgresql() -> Target:
     # It warns of each rollback over a lost connection, which is counted instead.
     logging.getLogger("psycopg").setLevel(logging.ERROR)
 
-    def read_committed(target: str) -> Callable[[], Connection]:
-        new_connection = connector(target, True)
+    def read_committed(opening: Opening) -> Callable[[], Connection]:
+        new_connection = connector(opening.text("target"), True)
 
         def connect() -> Connection:
             connection = new_connection()
@@ -54,7 +89,8 @@ def postgresql() -> Target:
             return Fault.DEADLOCK
         return Fault.DISCONNECTED if state.startswith(("08", "57P")) else None
 
-    return Target(LIBRARY, read_committed, Connection.transaction, fault)
+    return Target(LIBRARY, "%s", read_committed, Connection.transaction,
+                  server_settings(Connection.transaction), fault)
 
 
 def mariadb() -> Target:
@@ -67,8 +103,8 @@ def mariadb() -> Target:
     deadlocks = {ER.LOCK_DEADLOCK, ER.LOCK_WAIT_TIMEOUT}
     ended = {ER.SERVER_SHUTDOWN, ER.ABORTING_CONNECTION, connection_killed}
 
-    def read_committed(target: str) -> Callable[[], Connection]:
-        new_connection = connector(target, False)
+    def read_committed(opening: Opening) -> Callable[[], Connection]:
+        new_connection = connector(opening.text("target"), False)
 
         def connect() -> Connection:
             connection = new_connection()
@@ -88,7 +124,18 @@ def mariadb() -> Target:
         is_lost = code in ended or CR.MIN_ERROR <= code <= CR.MAX_ERROR
         return Fault.DISCONNECTED if is_lost else None
 
-    return Target(LIBRARY, read_committed, transaction, fault)
+    return Target(LIBRARY, "%s", read_committed, transaction, server_settings(transaction), fault)
 
 
-TARGETS: dict[str, Callable[[], Target]] = {"postgresql": postgresql, "mariadb": mariadb}
+def server_settings(transaction: Transaction) -> Settings:
+    """They are read in a transaction, of which the isolation level is one."""
+
+    def settings(connection: Any, opening: Opening) -> dict[str, object]:
+        with transaction(connection):
+            return read_settings(connection, opening.text("settings"))
+
+    return settings
+
+
+TARGETS: dict[str, Callable[[], Target]] = {
+    "sqlite": sqlite, "postgresql": postgresql, "mariadb": mariadb}

@@ -145,7 +145,7 @@ def sqlite_cases(connector: Connector) -> dict[str, Case]:
                 sequence = cycle(new_values)
                 for _ in range(operations):
                     rows = list(islice(sequence, rows_tx))
-                    with _transaction(connection, cursor):
+                    with transaction(connection, cursor):
                         cursor.executemany(INSERT, zip(rows))
                     check += sum(rows)
                 return Work(check, operations * rows_tx)
@@ -176,7 +176,7 @@ def sqlite_cases(connector: Connector) -> dict[str, Case]:
             def perform(operations: int) -> Work:
                 check = 0
                 for amount, giver, taker in islice(cycle(all_transfers), operations):
-                    with _transaction(connection, cursor):
+                    with transaction(connection, cursor):
                         cursor.execute(DEBIT, (amount, giver))
                         cursor.execute(CREDIT, (amount, taker))
                     check += amount
@@ -234,7 +234,8 @@ def path_of(opening: Opening) -> str:
 
 
 @contextmanager
-def _transaction(connection: Any, cursor: Any) -> Iterator[None]:
+def transaction(connection: Any, cursor: Any) -> Iterator[None]:
+    """Which the cursor begins and ends."""
     cursor.execute("BEGIN")
     try:
         yield

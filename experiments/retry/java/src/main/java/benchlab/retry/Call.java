@@ -9,7 +9,9 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-/** The cases. Statements are prepared for each call: the drivers keep those that come again. */
+/**
+ * The cases. Statements are prepared for each call: the servers' drivers keep those that come again.
+ */
 enum Call {
     COUNTER {
         @Override

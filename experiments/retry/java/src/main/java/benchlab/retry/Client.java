@@ -63,6 +63,7 @@ final class Client implements Workers.Worker, AutoCloseable {
         if (connection == null) {
             Connection fresh = database.connect();
             try {
+                // At least: those of SQLite are serializable.
                 fresh.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
                 fresh.setAutoCommit(false);
             } catch (SQLException e) {

@@ -22,9 +22,9 @@ enum PassingFault {
         return Optional.ofNullable(
                 switch (fault) {
                     case STALE_VERSION -> STALE;
-                    case SERIALIZATION_FAILURE, DEADLOCK, LOCK_TIMEOUT -> DEADLOCK;
+                    case SERIALIZATION_FAILURE, DEADLOCK, LOCK_TIMEOUT, BUSY -> DEADLOCK;
                     case CONNECTION_LOST, OUTCOME_UNKNOWN -> DISCONNECTED;
-                    case BUSY, PERMANENT -> null; // Only SQLite is busy.
+                    case PERMANENT -> null;
                 });
     }
 

@@ -27,7 +27,10 @@ public record RetrySubject(String name, String library, Target target, Opener op
         Variant open(Database database) throws SQLException;
     }
 
-    /** @param arguments the subject's name, and the target, {@code postgresql} or {@code mariadb} */
+    /**
+     * @param arguments the subject's name, and the target: {@code sqlite}, {@code postgresql} or
+     *     {@code mariadb}
+     */
     public static void main(String[] arguments) throws Exception {
         String name = arguments[0];
         Target target = Target.named(arguments[1], name);

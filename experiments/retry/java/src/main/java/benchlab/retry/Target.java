@@ -3,6 +3,7 @@
 package benchlab.retry;
 
 import benchlab.sql.SqlSubject;
+import java.util.Map;
 
 /**
  * @param sql the SQL experiment's subject for the same target, which knows how to connect
@@ -10,8 +11,13 @@ import benchlab.sql.SqlSubject;
  */
 record Target(SqlSubject sql, String keyType) {
 
+    private static final String BUSY_TIMEOUT_MS = "1000";
+
     static Target named(String name, String subject) {
         return switch (name) {
+            case "sqlite" -> new Target(
+                    SqlSubject.sqlite(subject, Map.of("busy_timeout", BUSY_TIMEOUT_MS)),
+                    "varchar(255)");
             case "postgresql" -> new Target(SqlSubject.postgresql(subject), "varchar(255)");
             case "mariadb" -> new Target(
                     SqlSubject.mariaDb(subject),

@@ -10,6 +10,7 @@ import benchlab.kit.Sequence;
 import benchlab.kit.Subject;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Map;
 
 /**
  * @param name as the experiment calls this subject
@@ -42,8 +43,13 @@ public record SqlSubject(String name, String library, Opener opener) implements 
     }
 
     static SqlSubject sqlite(String name) {
+        return sqlite(name, Map.of());
+    }
+
+    /** @param pragmas that the driver knows, such as {@code busy_timeout}; they are read back too */
+    public static SqlSubject sqlite(String name, Map<String, String> pragmas) {
         return new SqlSubject(
-                name, Sqlite.library(), (arguments, prepared) -> new Sqlite(arguments));
+                name, Sqlite.library(), (arguments, prepared) -> new Sqlite(arguments, pragmas));
     }
 
     public static SqlSubject postgresql(String name) {

@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.stream.Stream;
 import org.sqlite.JDBC;
 import org.sqlite.SQLiteConfig.Pragma;
 import org.sqlite.SQLiteJDBCLoader;
@@ -29,8 +30,12 @@ final class Sqlite extends Database {
                     "cache_size",
                     "secure_delete");
 
-    Sqlite(Arguments arguments) throws Refusal {
-        super(new JDBC(), url(arguments.text("target")), properties());
+    private final List<String> readBack;
+
+    /** @param pragmas of each connection, beside the driver's own; they are read back too */
+    Sqlite(Arguments arguments, Map<String, String> pragmas) throws Refusal {
+        super(new JDBC(), url(arguments.text("target")), properties(pragmas));
+        readBack = Stream.concat(PRAGMAS.stream(), pragmas.keySet().stream()).toList();
     }
 
     static String library() {
@@ -42,7 +47,7 @@ final class Sqlite extends Database {
         var settings = new LinkedHashMap<String, String>();
         settings.put("version", query(connection, "SELECT sqlite_version()"));
         settings.put("source_id", query(connection, "SELECT sqlite_source_id()"));
-        for (String pragma : PRAGMAS) {
+        for (String pragma : readBack) {
             settings.put(pragma, query(connection, "PRAGMA " + pragma));
         }
         settings.put("autocommit", connection.getAutoCommit() ? "1" : "0");
@@ -69,15 +74,16 @@ final class Sqlite extends Database {
     }
 
     /**
-     * The driver's defaults, but for two. Told nothing, it makes a file that is not there, which
-     * would hide a wrong target. And it prepares and runs SELECT last_insert_rowid() after every
-     * INSERT, in case someone asks for generated keys: no case does.
+     * The driver's defaults, but for these pragmas and two more. Told nothing, it makes a file that
+     * is not there, which would hide a wrong target. And it prepares and runs SELECT
+     * last_insert_rowid() after every INSERT, in case someone asks for generated keys: no case does.
      */
-    private static Properties properties() {
+    private static Properties properties(Map<String, String> pragmas) {
         var properties = new Properties();
         properties.setProperty(
                 Pragma.OPEN_MODE.getPragmaName(), String.valueOf(SQLiteOpenMode.READWRITE.flag));
         properties.setProperty(Pragma.JDBC_GET_GENERATED_KEYS.getPragmaName(), "false");
+        properties.putAll(pragmas);
         return properties;
     }
 
