@@ -44,4 +44,4 @@ def calls(placeholder: str) -> dict[str, Call]:
     def order(_cursor: Any, _value: int) -> None:
         pass
 
-    return {"counter": counter, "transfer": transfer, "record": record, "order": order}
+    return {"counter": counter, "transfer": transfer, "record": record, "order": order, "outage": order}

@@ -13,10 +13,10 @@ import java.util.function.Function;
 /** The key of one call, from {@link IdempotencyTable#key}. */
 public final class IdempotencyKey<T> {
 
-    /** Integrity constraint violation: of SQLSTATE, and SQLite's SQLITE_CONSTRAINT. */
-    private static final String VIOLATION = "23";
+    /** ER_DUP_ENTRY, whose SQLSTATE is that of other violations too. */
+    private static final int MARIADB_DUPLICATE = 1062;
 
-    private static final int SQLITE_CONSTRAINT = 19;
+    private static final String UNIQUE_VIOLATION = "23505";
 
     private final IdempotencyTable table;
     private final String id;
@@ -37,16 +37,9 @@ public final class IdempotencyKey<T> {
     /** The work's result: of now, or of the first time. */
     <X extends Exception> T once(Connection connection, TransactionWork<T, X> work)
             throws SQLException, X {
-        try (PreparedStatement statement = connection.prepareStatement(table.select)) {
-            statement.setString(1, id);
-            try (ResultSet row = statement.executeQuery()) {
-                if (row.next()) {
-                    String text = row.getString(1);
-                    return text == null ? null : read.apply(text);
-                }
-            }
+        if (!take(connection)) {
+            return firstResult(connection);
         }
-        take(connection);
         T result = work.run(connection);
         if (result != null) {
             keep(connection, write.apply(result));
@@ -55,20 +48,38 @@ public final class IdempotencyKey<T> {
     }
 
     /**
-     * Before the work, so that a second call with the key waits here for the first one to end. The
-     * server may still be at the commit of an attempt whose connection was lost.
+     * Puts the key there, if it is not there yet. Before the work, so that a second call with the
+     * key waits here for the first one to end. The server may still be at the commit of an attempt
+     * whose connection was lost.
      */
-    private void take(Connection connection) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(table.insert)) {
+    private boolean take(Connection connection) throws SQLException {
+        try (PreparedStatement statement =
+                connection.prepareStatement(table.insert(connection.getMetaData()))) {
             statement.setString(1, id);
-            statement.executeUpdate();
-            RetriedCall.noteKeyTaken();
+            if (statement.executeUpdate() == 0) {
+                return false;
+            }
         } catch (SQLException e) {
-            if (isViolation(e)) {
-                throw new SQLTransactionRollbackException(
-                        "another transaction has put the key there", "40001", e);
+            if (isDuplicate(e)) {
+                return false;
             }
             throw e;
+        }
+        RetriedCall.noteKeyTaken();
+        return true;
+    }
+
+    private T firstResult(Connection connection) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(table.select)) {
+            statement.setString(1, id);
+            try (ResultSet row = statement.executeQuery()) {
+                if (!row.next()) { // The snapshot is older, or the row was deleted meanwhile.
+                    throw new SQLTransactionRollbackException(
+                            "another transaction has put the key there", "40001");
+                }
+                String text = row.getString(1);
+                return text == null ? null : read.apply(text);
+            }
         }
     }
 
@@ -80,10 +91,8 @@ public final class IdempotencyKey<T> {
         }
     }
 
-    private static boolean isViolation(SQLException error) {
-        String state = error.getSQLState();
-        return state == null
-                ? (error.getErrorCode() & 0xFF) == SQLITE_CONSTRAINT
-                : state.startsWith(VIOLATION);
+    private static boolean isDuplicate(SQLException error) {
+        return error.getErrorCode() == MARIADB_DUPLICATE
+                || UNIQUE_VIOLATION.equals(error.getSQLState());
     }
 }

@@ -2,6 +2,9 @@
 // Where the keys of calls and their results are kept.
 package benchlab.appserver.retry;
 
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 
@@ -18,14 +21,23 @@ import java.util.regex.Pattern;
  * <p>Two keys must be the same only if they are equal, which in MariaDB needs {@code id} to be
  * {@code varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin}. Rows older than the longest
  * time after which a call is made again can be deleted.
+ *
+ * <p>A transaction begins with the INSERT of its key. Only if the key is there already, its result
+ * is read. SQLite is 3.24 or later.
  */
 public final class IdempotencyTable {
 
     private static final Pattern NAME = Pattern.compile("\\w+(\\.\\w+)?");
 
+    /**
+     * In PostgreSQL a violation would end the transaction. MariaDB undoes the statement only; its
+     * INSERT IGNORE would truncate a key that is too long.
+     */
+    private static final Set<String> KNOW_ON_CONFLICT = Set.of("PostgreSQL", "SQLite");
+
     final String select;
-    final String insert;
     final String update;
+    private final String insert;
 
     /**
      * A table, which is there.
@@ -37,8 +49,15 @@ public final class IdempotencyTable {
             throw new IllegalArgumentException("not a table's name: " + name);
         }
         select = "SELECT result FROM " + name + " WHERE id = ?";
-        insert = "INSERT INTO " + name + " (id) VALUES (?)";
         update = "UPDATE " + name + " SET result = ? WHERE id = ?";
+        insert = "INSERT INTO " + name + " (id) VALUES (?)";
+    }
+
+    /** If the key is there it changes no row, or fails for that, and the transaction goes on. */
+    String insert(DatabaseMetaData database) throws SQLException {
+        return KNOW_ON_CONFLICT.contains(database.getDatabaseProductName())
+                ? insert + " ON CONFLICT DO NOTHING"
+                : insert;
     }
 
     /** The key of a call whose result is a text. */

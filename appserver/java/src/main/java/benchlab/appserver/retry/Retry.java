@@ -42,9 +42,9 @@ public final class Retry {
     }
 
     /**
-     * The same with one effect for all calls with one key, in this process or another: the work is
-     * done if the database does not have the key, and puts the key and its result there in the same
-     * transaction; else the first result is returned. So a commit whose outcome is unknown is
+     * The same with one effect for all calls with one key, in this process or another: the
+     * transaction puts the key into the database first, and the result after the work; if the key
+     * is there already, the first result is returned. So a commit whose outcome is unknown is
      * retried too, up to twice as often as the policy says for other faults.
      *
      * @throws OutcomeUnknownException if no attempt since could tell whether it took effect

@@ -41,7 +41,7 @@ abstract class DatabaseTest {
                 "CREATE TABLE account (id integer PRIMARY KEY, balance integer, version integer)");
         database.execute("INSERT INTO account VALUES (1, 100, 1), (2, 100, 1)");
         database.execute(
-                "CREATE TABLE retry_key (id %s PRIMARY KEY, result text)"
+                "CREATE TABLE retry_key (id %s PRIMARY KEY, result text, CHECK (id <> ''))"
                         .formatted(database.keyType()));
         interleaver = new CommitInterleaver(database::connect);
         transactions = new Transactions(interleaver);
@@ -216,6 +216,40 @@ abstract class DatabaseTest {
     }
 
     @Test
+    void aKeyIsReadOnlyIfItIsThere() throws Exception {
+        var prepared = new PreparedStatements(database::connect);
+        transactions = new Transactions(prepared);
+        assertEquals("101", addOnce("order 1"));
+        assertEquals(List.of("INSERT", "UPDATE"), firstWords(prepared.sql));
+        prepared.sql.clear();
+        assertEquals("101", addOnce("order 1"));
+        assertEquals(List.of("INSERT", "SELECT"), firstWords(prepared.sql));
+        assertEquals(0, meter.figures().retries());
+    }
+
+    private static List<String> firstWords(List<String> statements) {
+        return statements.stream().map(sql -> sql.split(" ")[0]).toList();
+    }
+
+    /** A key that is as long as the column has the same beginning. */
+    @Test
+    void aKeyThatIsTooLongIsNotCutOff() throws Exception {
+        String longest = "x".repeat(255);
+        assertEquals("101", addOnce(longest));
+        assertThrows(SQLException.class, () -> addOnce(longest + "x"));
+        assertEquals(101, balance(1));
+        assertEquals(1, database.number("SELECT count(*) FROM retry_key"));
+        assertEquals(1, faults(Fault.PERMANENT));
+    }
+
+    @Test
+    void anotherViolationIsNotTakenForAKeyThatIsThere() throws Exception {
+        assertThrows(SQLException.class, () -> addOnce(""));
+        assertEquals(100, balance(1));
+        assertEquals(1, faults(Fault.PERMANENT));
+    }
+
+    @Test
     void whatFailsLeavesNoKey() throws Exception {
         var key = KEYS.key("order 1", Object::toString, Long::valueOf);
         assertThrows(
@@ -236,9 +270,10 @@ abstract class DatabaseTest {
         Callable<String> task = () -> addOnce(patient, "order 1");
         assertEquals(List.of("101", "101", "101"), Stress.together(List.of(task, task, task)));
         assertEquals(101, balance(1));
+        assertEquals(1, database.number("SELECT count(*) FROM retry_key"));
     }
 
-    private String addOnce(String key) throws SQLException {
+    String addOnce(String key) throws SQLException {
         return addOnce(policy, key);
     }
 

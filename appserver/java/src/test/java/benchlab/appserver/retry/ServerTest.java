@@ -3,6 +3,7 @@
 package benchlab.appserver.retry;
 
 import static benchlab.appserver.retry.TestDatabase.number;
+import static benchlab.appserver.retry.TestDatabase.update;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -12,6 +13,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -115,5 +117,68 @@ abstract class ServerTest extends DatabaseTest {
         }
         assertEquals(111, balance(1));
         assertEquals(1, faults(Fault.LOCK_TIMEOUT));
+    }
+
+    @Test
+    void aKeyWaitsForTheTransactionThatPutsItThere() throws Exception {
+        assertEquals("first", addWhileAnotherHasTheKey(Connection::commit));
+        assertEquals(100, balance(1));
+        assertEquals(0, meter.figures().retries());
+    }
+
+    @Test
+    void aKeyThatWasRolledBackIsFree() throws Exception {
+        assertEquals("101", addWhileAnotherHasTheKey(Connection::rollback));
+        assertEquals(101, balance(1));
+        assertEquals(0, meter.figures().retries());
+    }
+
+    @FunctionalInterface
+    private interface End {
+        void of(Connection transaction) throws SQLException;
+    }
+
+    private String addWhileAnotherHasTheKey(End end) throws Exception {
+        try (Connection other = database.connect()) {
+            other.setAutoCommit(false);
+            update(other, "INSERT INTO retry_key VALUES ('order 1', 'first')");
+            var call = new FutureTask<>(() -> addOnce("order 1"));
+            new Thread(call).start();
+            while (database.number(database.lockWaitsQuery()) == 0) {
+                Thread.sleep(10);
+            }
+            end.of(other);
+            return call.get();
+        }
+    }
+
+    /** The outer transaction's first query is before the key, and its snapshot too. */
+    @Test
+    void aKeyThatTheSnapshotDoesNotHaveIsReadInTheNextAttempt() throws Exception {
+        var whole =
+                new Transactions(
+                        () -> {
+                            Connection connection = database.connect();
+                            connection.setTransactionIsolation(
+                                    Connection.TRANSACTION_REPEATABLE_READ);
+                            return connection;
+                        });
+        String result =
+                Retry.call(
+                        policy,
+                        whole,
+                        connection -> {
+                            number(connection, "SELECT balance FROM account WHERE id = 2");
+                            addOnce("order 1");
+                            return Retry.call(
+                                    policy, whole, KEYS.key("order 1"), this::refuse);
+                        });
+        assertEquals("101", result);
+        assertEquals(101, balance(1));
+        assertEquals(1, faults(Fault.SERIALIZATION_FAILURE));
+    }
+
+    private String refuse(Connection connection) {
+        throw new AssertionError("the key is there");
     }
 }

@@ -28,7 +28,10 @@ abstract class TestDatabase implements AutoCloseable {
 
     abstract String endSession(long id);
 
-    /** The type of a key. */
+    /** An SQL query for how many statements wait for a lock; null in SQLite. */
+    abstract String lockWaitsQuery();
+
+    /** The type of a key, of at most 255 characters. */
     String keyType() {
         return "varchar(255)";
     }
@@ -93,6 +96,17 @@ abstract class TestDatabase implements AutoCloseable {
         }
 
         @Override
+        String lockWaitsQuery() {
+            return null;
+        }
+
+        /** There a varchar has no limit. */
+        @Override
+        String keyType() {
+            return "text CHECK (length(id) <= 255)";
+        }
+
+        @Override
         public void close() {
             try (Stream<Path> files = Files.list(folder)) {
                 for (Path file : files.toList()) {
@@ -153,6 +167,11 @@ abstract class TestDatabase implements AutoCloseable {
         }
 
         @Override
+        String lockWaitsQuery() {
+            return "SELECT count(*) FROM pg_locks WHERE NOT granted";
+        }
+
+        @Override
         public void close() throws SQLException {
             executeOnServer("DROP SCHEMA " + SCHEMA + " CASCADE");
         }
@@ -179,6 +198,12 @@ abstract class TestDatabase implements AutoCloseable {
         @Override
         String endSession(long id) {
             return "KILL " + id;
+        }
+
+        @Override
+        String lockWaitsQuery() {
+            return "SELECT variable_value FROM information_schema.GLOBAL_STATUS"
+                    + " WHERE variable_name = 'INNODB_ROW_LOCK_CURRENT_WAITS'";
         }
 
         @Override

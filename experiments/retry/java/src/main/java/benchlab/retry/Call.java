@@ -58,7 +58,7 @@ enum Call {
             case "counter" -> COUNTER;
             case "transfer" -> TRANSFER;
             case "record" -> RECORD;
-            case "order" -> ORDER;
+            case "order", "outage" -> ORDER;
             default -> throw Refusal.unsupported("there is no case " + name);
         };
     }
