@@ -107,6 +107,7 @@ package Appserver.SQL.MariaDB is
    overriding function Rows_Affected (Self : Connection) return Integer_64;
    overriding function Last_Insert_Id (Self : in out Connection) return Integer_64;
    overriding function In_Autocommit (Self : Connection) return Boolean;
+   overriding function Transactions_Survive_Errors (Self : Connection) return Boolean is (True);
    overriding procedure Cancel (Self : Connection);
    --  Over a connection of its own: SQL_Error, if that cannot be opened
    overriding procedure Close (Self : in out Connection);

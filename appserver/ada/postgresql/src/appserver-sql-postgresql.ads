@@ -77,6 +77,7 @@ package Appserver.SQL.PostgreSQL is
    overriding function Rows_Affected (Self : Connection) return Integer_64;
    overriding function Last_Insert_Id (Self : in out Connection) return Integer_64;
    overriding function In_Autocommit (Self : Connection) return Boolean;
+   overriding function Transactions_Survive_Errors (Self : Connection) return Boolean is (False);
    overriding procedure Cancel (Self : Connection);
    overriding procedure Close (Self : in out Connection);
 

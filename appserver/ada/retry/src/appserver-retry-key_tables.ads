@@ -8,8 +8,9 @@
 --                             created timestamp DEFAULT CURRENT_TIMESTAMP)
 --
 --  Two keys must be the same only if they are equal, which in MariaDB needs id to be varchar(255)
---  CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin. Rows older than the longest time after which a
---  call is made again can be deleted.
+--  CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin, and a strict sql_mode, the default, which does
+--  not truncate them. Rows older than the longest time after which a call is made again can be
+--  deleted.
 
 pragma Ada_2022;
 
@@ -19,20 +20,22 @@ package Appserver.Retry.Key_Tables is
 
    --  For Transactions: steps of a transaction that is open on DB
 
-   procedure Find
+   procedure Take
      (Table  : String;
       DB     : in out SQL.Connection'Class;
       Id     : SQL.UTF_8_String;
-      Read   : not null access procedure (Result : SQL.UTF_8_String);
-      Is_Old : out Boolean)
+      Is_New : out Boolean)
      with Pre => SQL.Can_Use (DB);
-   --  Whether the call was committed before; then Read gets its result, or "" if it has none
+   --  Puts the key there, unless it is there already. If another transaction has put it there,
+   --  servers wait for the end of that one; SQLite, for its busy timeout, for that of any writer.
 
-   procedure Take
-     (Table : String; DB : in out SQL.Connection'Class; Id : SQL.UTF_8_String)
+   function Result_Of
+     (Table : String;
+      DB    : in out SQL.Connection'Class;
+      Id    : SQL.UTF_8_String) return SQL.UTF_8_String
      with Pre => SQL.Can_Use (DB);
-   --  Puts the key there. Another transaction that does so waits for the end of this one.
-   --  Key_Taken_Error if another one has.
+   --  Of a key that is there; "" if it has none. Key_Taken_Error if this transaction cannot see it,
+   --  because its snapshot is older, or it has been deleted.
 
    procedure Keep
      (Table  : String;

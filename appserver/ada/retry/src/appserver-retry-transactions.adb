@@ -107,8 +107,8 @@ package body Appserver.Retry.Transactions is
       Run (By, Has_Key => False, On => On, Work => Work, Stop => Stop);
    end Run;
 
-   --  The key is taken before the work, so that a second call with it waits there for the first one
-   --  to end. The server may still be at the commit of an attempt whose connection was lost.
+   --  The first statement writes the key, so a second call with it waits there for the first one to
+   --  end. The server may still be at the commit of an attempt whose connection was lost.
 
    procedure Run_With_Key
      (By   : Policy;
@@ -119,13 +119,14 @@ package body Appserver.Retry.Transactions is
       Stop : access Cancellation)
    is
       procedure Work_Once (DB : in out Connection) is
-         Is_Old : Boolean;
+         Is_New : Boolean;
       begin
-         Key_Tables.Find (Key_Table, DB, Id, Read, Is_Old);
-         if not Is_Old then
-            Key_Tables.Take (Key_Table, DB, Id);
+         Key_Tables.Take (Key_Table, DB, Id, Is_New);
+         if Is_New then
             Calls.Note_Key_Taken;
             Work (DB);
+         else
+            Read (Key_Tables.Result_Of (Key_Table, DB, Id));
          end if;
       end Work_Once;
    begin

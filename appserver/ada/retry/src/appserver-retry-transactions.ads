@@ -47,9 +47,9 @@ package Appserver.Retry.Transactions is
       Id   : SQL.UTF_8_String;
       Work : not null access function (DB : in out Connection) return SQL.UTF_8_String;
       Stop : access Cancellation := null) return SQL.UTF_8_String;
-   --  The same with one effect for all calls with this key, of this process or another: the work is
-   --  done if Key_Table does not have it, and puts the key and its result there in the same
-   --  transaction; else the first result is returned. So a commit whose outcome is unknown is
+   --  The same with one effect for all calls with this key, of this process or another: the
+   --  transaction puts the key in Key_Table before the work, and its result after it; if the key is
+   --  there already, the first result is returned. So a commit whose outcome is unknown is
    --  retried too. Outcome_Unknown_Error if it stays unknown: the call may be made again. Id is
    --  chosen by the client: the same when the same call is made again, and no other call's; at most
    --  255 characters.

@@ -51,7 +51,8 @@ package Appserver.Retry is
    Stale_Version_Error   : exception;
    Outcome_Unknown_Error : exception;
    Key_Taken_Error       : exception;
-   --  Another transaction has the key of this call: a Serialization_Failure
+   --  Another transaction has put the key of this call where this one cannot see it: a
+   --  Serialization_Failure
 
    function Fault_Of (Error : Ada.Exceptions.Exception_Occurrence) return Fault;
    --  By the kind of an SQL_Error. A connection that was lost is Connection_Lost here whenever that

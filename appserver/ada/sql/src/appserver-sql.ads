@@ -386,6 +386,10 @@ package Appserver.SQL is
      with Pre'Class => Can_Use (Self);
    --  Whether a statement commits on its own: no transaction is open
 
+   function Transactions_Survive_Errors (Self : Connection) return Boolean is abstract;
+   --  Whether only the statement is undone that violates a constraint. In PostgreSQL any error
+   --  leaves its transaction nothing but a rollback, unless a Savepoint is around the statement.
+
    procedure Cancel (Self : Connection) is abstract;
    --  Stops the statement that is running, if one is: it raises SQL_Error, 57014. Any task may
    --  call this while the connection is open.

@@ -4,6 +4,7 @@
 with Batch_Tests;
 with Error_Tests;
 with Misuse_Tests;
+with Retried_Key_Tests;
 with Retried_Transaction_Tests;
 with Server_Tests;
 with SQL_Pool_Tests;
@@ -18,6 +19,7 @@ package body Database_Tests is
    package Errors is new Error_Tests (Database);
    package Misuse is new Misuse_Tests (Database);
    package Pools is new SQL_Pool_Tests (Database);
+   package Retried_Keys is new Retried_Key_Tests (Database);
    package Retries is new Retried_Transaction_Tests (Database);
    package Transactions is new Transaction_Tests (Database);
    package Streams is new Stream_Tests (Database);
@@ -37,6 +39,7 @@ package body Database_Tests is
       Result.Add_Test (Misuse.Suite);
       Result.Add_Test (Pools.Suite);
       Result.Add_Test (Retries.Suite);
+      Result.Add_Test (Retried_Keys.Suite);
       return Result;
    end Suite;
 

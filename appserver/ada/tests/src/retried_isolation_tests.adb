@@ -42,6 +42,51 @@ package body Retried_Isolation_Tests is
       DB.Execute ("INSERT INTO t VALUES (1, 100), (2, 100)");
    end Make_Table;
 
+   procedure Make_Key_Table (DB : in out SQL.Connection'Class) is
+   begin
+      DB.Execute ("DROP TABLE IF EXISTS retry_key");
+      DB.Execute ("CREATE TABLE retry_key (id varchar(255) primary key, result text)");
+   end Make_Key_Table;
+
+   --  The key is committed when the transaction has its snapshot, which does not show it
+
+   generic
+      type Connection is limited new SQL.Connection with private;
+      with procedure Connect (DB : in out Connection);
+   procedure Run_With_Newer_Key (T : in out Fixture; Other : in out SQL.Connection'Class);
+
+   procedure Run_With_Newer_Key (T : in out Fixture; Other : in out SQL.Connection'Class) is
+      Counted : aliased Retry.Meter;
+      By      : constant Retry.Policy := (null, Counted'Access, others => <>);
+
+      package Plain is new Retry.Transactions (Connection, Connect);
+
+      Own : aliased Connection;
+
+      function Add (DB : in out Connection) return String is
+      begin
+         DB.Execute ("UPDATE t SET x = x + 1 WHERE id = 1");
+         return "added";
+      end Add;
+
+      procedure Whole (DB : in out Connection) is
+      begin
+         T.Runs := T.Runs + 1;
+         Answers (DB, "SELECT x FROM t WHERE id = 2", "100");
+         if T.Runs = 1 then
+            Other.Execute ("INSERT INTO retry_key VALUES ('order 1', 'the first')");
+         end if;
+         Assert
+           (Plain.Run_Once (By, Own, "order 1", Add'Access), "the first", "its result");
+      end Whole;
+   begin
+      Make_Table (Other);
+      Make_Key_Table (Other);
+      Plain.Run (By, Own, Whole'Access);
+      Answers (Other, "SELECT x FROM t WHERE id = 1", "100");
+      Failed_Once (Counted, Retry.Serialization_Failure);
+   end Run_With_Newer_Key;
+
    ------------
    -- SQLite --
    ------------
@@ -125,6 +170,56 @@ package body Retried_Isolation_Tests is
       Failed_Once (Counted, Retry.Busy);
    end Old_Snapshot_Of_SQLite;
 
+   --  A transaction that had read would be refused, however long it may wait. The pause lets the
+   --  call get to its key; without it, the test shows less.
+
+   procedure Key_Waits_For_Writer (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Path : constant String := File_Name ("key-waits.db");
+      By   : constant Retry.Policy := (Attempts => 1, others => <>);
+
+      procedure Connect (DB : in out SQLite.Connection) is
+      begin
+         DB.Open (Path);
+         DB.Set_Busy_Timeout (20.0);
+      end Connect;
+
+      package Plain is new Retry.Transactions (SQLite.Connection, Connect);
+
+      procedure Add (DB : in out SQLite.Connection) is
+      begin
+         DB.Execute ("UPDATE t SET x = x + 1 WHERE id = 1");
+      end Add;
+
+      DB    : aliased SQLite.Connection;
+      Other : aliased SQLite.Connection;
+   begin
+      Connect (Other);
+      Other.Execute ("PRAGMA journal_mode = wal");
+      Make_Table (Other);
+      Make_Key_Table (Other);
+      declare
+         Writing : Transaction (Other'Access);
+
+         task Caller is
+            entry Start;
+         end Caller;
+
+         task body Caller is
+         begin
+            accept Start;
+            Plain.Run_Once (By, DB, "order 1", Add'Access);
+         end Caller;
+      begin
+         Add (Other);
+         Caller.Start;
+         delay 0.05;
+         Writing.Commit;
+      end;
+      Answers (Other, "SELECT x FROM t WHERE id = 1", "102");
+   end Key_Waits_For_Writer;
+
    ----------------
    -- PostgreSQL --
    ----------------
@@ -175,6 +270,22 @@ package body Retried_Isolation_Tests is
       Failed_Once (Counted, Retry.Serialization_Failure);
    end Not_Serializable;
 
+   procedure Newer_Key_Of_PostgreSQL (T : in out Fixture) is
+
+      procedure Connect (DB : in out PostgreSQL.Connection) is
+      begin
+         Tested_Databases.Connect (DB);
+         DB.Execute ("SET default_transaction_isolation = 'repeatable read'");
+      end Connect;
+
+      procedure Run is new Run_With_Newer_Key (PostgreSQL.Connection, Connect);
+
+      Other : PostgreSQL.Connection;
+   begin
+      Tested_Databases.PostgreSQL_Database.Open (Other);
+      Run (T, Other);
+   end Newer_Key_Of_PostgreSQL;
+
    -------------
    -- MariaDB --
    -------------
@@ -224,28 +335,46 @@ package body Retried_Isolation_Tests is
       end if;
    end Old_Snapshot_Of_MariaDB;
 
+   procedure Newer_Key_Of_MariaDB (T : in out Fixture) is
+
+      procedure Run is new Run_With_Newer_Key (MariaDB.Connection, Tested_Databases.Connect);
+
+      Other : MariaDB.Connection;
+   begin
+      Tested_Databases.MariaDB_Database.Open (Other);
+      Run (T, Other);
+   end Newer_Key_Of_MariaDB;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
-   function Suite_Of (Test : Caller.Test_Case_Access) return AUnit.Test_Suites.Access_Test_Suite is
+   type Test_List is array (Positive range <>) of Caller.Test_Case_Access;
+
+   function Suite_Of (Tests : Test_List) return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
-      Result.Add_Test (Test);
+      for Test of Tests loop
+         Result.Add_Test (Test);
+      end loop;
       return Result;
    end Suite_Of;
 
    function SQLite_Suite return AUnit.Test_Suites.Access_Test_Suite is
-      Result : constant AUnit.Test_Suites.Access_Test_Suite :=
-        Suite_Of (Caller.Create ("SQLite, retry: a busy commit", Busy_Commit'Access));
-   begin
-      Result.Add_Test
-        (Caller.Create ("SQLite, retry: an old snapshot", Old_Snapshot_Of_SQLite'Access));
-      return Result;
-   end SQLite_Suite;
+     (Suite_Of
+        ([Caller.Create ("SQLite, retry: a busy commit", Busy_Commit'Access),
+          Caller.Create ("SQLite, retry: an old snapshot", Old_Snapshot_Of_SQLite'Access),
+          Caller.Create
+            ("SQLite, retry: a key waits for a writer", Key_Waits_For_Writer'Access)]));
 
    function PostgreSQL_Suite return AUnit.Test_Suites.Access_Test_Suite is
-     (Suite_Of (Caller.Create ("PostgreSQL, retry: not serializable", Not_Serializable'Access)));
+     (Suite_Of
+        ([Caller.Create ("PostgreSQL, retry: not serializable", Not_Serializable'Access),
+          Caller.Create
+            ("PostgreSQL, retry: a key newer than the snapshot", Newer_Key_Of_PostgreSQL'Access)]));
 
    function MariaDB_Suite return AUnit.Test_Suites.Access_Test_Suite is
-     (Suite_Of (Caller.Create ("MariaDB, retry: an old snapshot", Old_Snapshot_Of_MariaDB'Access)));
+     (Suite_Of
+        ([Caller.Create ("MariaDB, retry: an old snapshot", Old_Snapshot_Of_MariaDB'Access),
+          Caller.Create
+            ("MariaDB, retry: a key newer than the snapshot", Newer_Key_Of_MariaDB'Access)]));
 
 end Retried_Isolation_Tests;

@@ -69,6 +69,34 @@ package body Transaction_Tests is
       Has_Rows (T, "0");
    end Left_By_Exception;
 
+   procedure Survives_Or_Not (T : in out Fixture) is
+
+      procedure Insert_Three is
+      begin
+         Insert (T, "3");
+      end Insert_Three;
+
+      procedure Insert_Again is
+      begin
+         Insert (T, "1");
+      end Insert_Again;
+
+      Work : SQL.Transaction (T.DB'Access);
+   begin
+      Insert (T, "1");
+      Insert (T, "2");
+      Is_Refused (Insert_Again'Access, Known.Duplicate);
+      if T.DB.Transactions_Survive_Errors then
+         Insert_Three;
+         Work.Commit;
+         Has_Rows (T, "3");
+      else
+         Is_Refused (Insert_Three'Access, "25P02");
+         Work.Roll_Back;
+         Has_Rows (T, "0");
+      end if;
+   end Survives_Or_Not;
+
    procedure Left_Without_Commit (T : in out Fixture) is
       procedure Forget is
          Work : SQL.Transaction (T.DB'Access) with Unreferenced;
@@ -375,6 +403,7 @@ package body Transaction_Tests is
    begin
       Add ("committed work stays", Committed'Access);
       Add ("left by an exception", Left_By_Exception'Access);
+      Add ("a transaction after an error", Survives_Or_Not'Access);
       Add ("left without a commit", Left_Without_Commit'Access);
       Add ("left while rows are read", Left_While_Reading'Access);
       Add ("rolled back", Rolled_Back'Access);

@@ -1,0 +1,39 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Connections that tell which commands were run on them, but for those that begin and end
+--  transactions.
+
+with Ada.Strings.Unbounded;
+with Appserver.SQL;
+
+generic
+   type Database_Connection is limited new Appserver.SQL.Connection with private;
+package Recorded_Connections is
+
+   use Appserver;
+
+   type Connection is limited new Database_Connection with private;
+
+   function Commands (Self : Connection) return String;
+   --  The first word of each, as in "INSERT UPDATE"
+
+   procedure Forget (Self : in out Connection);
+
+   overriding function Prepare
+     (Self : in out Connection; Text : SQL.UTF_8_String) return SQL.Statement'Class;
+   overriding function Use_Text
+     (Self : in out Connection; Text : SQL.UTF_8_String) return SQL.Statement'Class;
+   overriding procedure Execute (Self : in out Connection; Text : SQL.UTF_8_String);
+
+private
+
+   use Ada.Strings.Unbounded;
+
+   type Connection is limited new Database_Connection with record
+      Recorded : Unbounded_String;
+   end record;
+
+   function Commands (Self : Connection) return String is (To_String (Self.Recorded));
+
+end Recorded_Connections;

@@ -1,0 +1,296 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+with Ada.Strings.Unbounded;
+with Appserver.Retry.Transactions;
+with Appserver.SQL.Injected_Errors;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Checks;
+
+package body Retried_Key_Tests is
+
+   use Ada.Strings.Unbounded;
+   use AUnit.Assertions;
+   use Checks;
+   use Database;
+
+   package Retry renames Appserver.Retry;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
+      DB  : aliased Connection;
+      --  Sees from outside
+      Own : aliased Connection;
+      --  Of the calls
+   end record;
+
+   overriding procedure Set_Up (T : in out Fixture);
+   overriding procedure Tear_Down (T : in out Fixture);
+
+   --  SQLite has no limit of its own to a key's length
+
+   overriding procedure Set_Up (T : in out Fixture) is
+   begin
+      Open (T.DB);
+      T.DB.Execute ("CREATE TABLE t (id integer primary key, x integer)");
+      T.DB.Execute ("INSERT INTO t VALUES (1, 100)");
+      T.DB.Execute ("DROP TABLE IF EXISTS retry_key");
+      T.DB.Execute
+        ("CREATE TABLE retry_key (id varchar(255) primary key, result text, CHECK ("
+         & Known.Length.all & "(id) <= 255))");
+   end Set_Up;
+
+   overriding procedure Tear_Down (T : in out Fixture) is
+   begin
+      T.Own.Close;
+      T.DB.Close;
+   end Tear_Down;
+
+   package Plain is new Retry.Transactions (Connection, Connect);
+
+   By : constant Retry.Policy := (others => <>);
+
+   procedure Add_One (DB : in out SQL.Connection'Class) is
+   begin
+      DB.Execute ("UPDATE t SET x = x + 1 WHERE id = 1");
+   end Add_One;
+
+   function Added_One (DB : in out Connection) return String is
+   begin
+      Add_One (DB);
+      return "added";
+   end Added_One;
+
+   -----------------
+   -- Round trips --
+   -----------------
+
+   procedure Connect_Recorded (DB : in out Recorded.Connection) is
+   begin
+      Connect (Connection (DB));
+   end Connect_Recorded;
+
+   package Observed is new Retry.Transactions (Recorded.Connection, Connect_Recorded);
+
+   --  Nothing is read before the first write, nor at all if the key is new
+
+   procedure Key_First (T : in out Fixture) is
+      Own : aliased Recorded.Connection;
+
+      procedure Add (DB : in out Recorded.Connection) is
+      begin
+         Add_One (DB);
+      end Add;
+
+      function Added (DB : in out Recorded.Connection) return String is
+      begin
+         Add_One (DB);
+         return "added";
+      end Added;
+
+      procedure Runs (Id, Commands : String) is
+      begin
+         Own.Forget;
+         Assert (Observed.Run_Once (By, Own, Id, Added'Access), "added", "the result");
+         Assert (Own.Commands, Commands, Id);
+      end Runs;
+   begin
+      Connect_Recorded (Own);
+      Runs ("order 1", "INSERT UPDATE UPDATE");
+      Runs ("order 1", "INSERT SELECT");
+      Own.Forget;
+      Observed.Run_Once (By, Own, "order 2", Add'Access);
+      Assert (Own.Commands, "INSERT UPDATE", "without a result");
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
+   end Key_First;
+
+   ----------
+   -- Keys --
+   ----------
+
+   procedure Key_Is_There (T : in out Fixture) is
+      Counted : aliased Retry.Meter;
+      By      : constant Retry.Policy := (null, Counted'Access, others => <>);
+   begin
+      T.DB.Execute ("INSERT INTO retry_key VALUES ('order 1', 'the first')");
+      Assert
+        (Plain.Run_Once (By, T.Own, "order 1", Added_One'Access), "the first", "its result");
+      Assert (T.Own.In_Autocommit, "the transaction has ended");
+      Assert (Plain.Run_Once (By, T.Own, "order 2", Added_One'Access), "added", "another key");
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
+      Answers (T.DB, "SELECT result FROM retry_key WHERE id = 'order 1'", "the first");
+      Assert (Counted.Usage.Retries'Image, " 0", "retries");
+   end Key_Is_There;
+
+   --  A part whose key is there leaves the transaction as it was
+
+   procedure Key_Of_A_Part (T : in out Fixture) is
+
+      procedure Whole (DB : in out Connection) is
+      begin
+         Add_One (DB);
+         Assert
+           (Plain.Run_Once (By, T.Own, "order 1", Added_One'Access), "the first", "its result");
+         Add_One (DB);
+      end Whole;
+   begin
+      T.DB.Execute ("INSERT INTO retry_key VALUES ('order 1', 'the first')");
+      Plain.Run (By, T.Own, Whole'Access);
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
+   end Key_Of_A_Part;
+
+   procedure Long_Key (T : in out Fixture) is
+      use type SQL.Error_Kind;
+
+      Longest : constant String := [1 .. 255 => 'k'];
+
+      procedure Is_Too_Long (Id : String) is
+      begin
+         Assert (False, "no exception: " & Plain.Run_Once (By, T.Own, Id, Added_One'Access));
+      exception
+         when Error : SQL.SQL_Error =>
+            Assert
+              (SQL.Error_Of (Error).Kind in SQL.Wrong_Value | SQL.Check_Violation,
+               SQL.Message_Of (Error));
+      end Is_Too_Long;
+   begin
+      Assert (Plain.Run_Once (By, T.Own, Longest, Added_One'Access), "added", "255 characters");
+      Is_Too_Long (Longest & 'a');
+      Is_Too_Long (Longest & 'b');
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
+      Answers (T.DB, "SELECT count(*) FROM retry_key", "1");
+   end Long_Key;
+
+   -----------------
+   -- Two at once --
+   -----------------
+
+   protected type Signal is
+      procedure Give;
+      entry Wait;
+   private
+      Is_Given : Boolean := False;
+   end Signal;
+
+   protected body Signal is
+
+      procedure Give is
+      begin
+         Is_Given := True;
+      end Give;
+
+      entry Wait when Is_Given is
+      begin
+         null;
+      end Wait;
+
+   end Signal;
+
+   procedure Wait_For (Sent : in out Signal) is
+   begin
+      select
+         Sent.Wait;
+      or
+         delay 20.0;
+      end select;
+   end Wait_For;
+
+   --  The second call comes while the first one, which has the key, is at its work. The pause lets
+   --  it get to the key; without it, the test shows less.
+
+   procedure Call_Two
+     (Fails  : Boolean;
+      First  : out Unbounded_String;
+      Second : out Unbounded_String)
+   is
+      Counted   : aliased Retry.Meter;
+      By        : constant Retry.Policy :=
+        (null, Counted'Access, Attempts => 1_000, others => <>);
+      Has_Key   : Signal;
+      Is_Coming : Signal;
+
+      function First_Work (DB : in out Connection) return String is
+      begin
+         Add_One (DB);
+         Has_Key.Give;
+         Wait_For (Is_Coming);
+         delay 0.05;
+         if Fails then
+            SQL.Injected_Errors.Fail ("23514");
+         end if;
+         return "first";
+      end First_Work;
+
+      function Second_Work (DB : in out Connection) return String is
+      begin
+         Add_One (DB);
+         return "second";
+      end Second_Work;
+
+      task Caller;
+
+      task body Caller is
+         Own : aliased Connection;
+      begin
+         First := To_Unbounded_String
+           (Plain.Run_Once (By, Own, "order 1", First_Work'Access));
+      exception
+         when SQL.SQL_Error =>
+            First := To_Unbounded_String ("failed");
+      end Caller;
+
+      Own : aliased Connection;
+   begin
+      Connect (Own);
+      Wait_For (Has_Key);
+      Is_Coming.Give;
+      Second := To_Unbounded_String
+        (Plain.Run_Once (By, Own, "order 1", Second_Work'Access));
+      Assert
+        (Counted.Usage.Faults (Retry.Serialization_Failure)'Image, " 0",
+         "who has waited for the key reads its result in the same transaction");
+   end Call_Two;
+
+   --  In SQLite the second one may keep the first one from committing, and be the first itself
+
+   procedure Two_At_Once (T : in out Fixture) is
+      First, Second : Unbounded_String;
+   begin
+      Call_Two (Fails => False, First => First, Second => Second);
+      Assert (To_String (Second), To_String (First), "both get the first result");
+      Assert (First = "first" or else First = "second", "a result, not " & To_String (First));
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
+      Answers (T.DB, "SELECT count(*) FROM retry_key", "1");
+   end Two_At_Once;
+
+   procedure First_Fails (T : in out Fixture) is
+      First, Second : Unbounded_String;
+   begin
+      Call_Two (Fails => True, First => First, Second => Second);
+      Assert (To_String (First), "failed", "the first call");
+      Assert (To_String (Second), "second", "the second call");
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
+      Answers (T.DB, "SELECT result FROM retry_key", "second");
+   end First_Fails;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+
+      procedure Add (Text : String; Test : Caller.Test_Method) is
+      begin
+         Result.Add_Test (Caller.Create (Known.Name.all & ", retry: " & Text, Test));
+      end Add;
+   begin
+      Add ("the key is written first", Key_First'Access);
+      Add ("a key that is there", Key_Is_There'Access);
+      Add ("a key of a part", Key_Of_A_Part'Access);
+      Add ("a key that is too long", Long_Key'Access);
+      Add ("two calls with a key at once", Two_At_Once'Access);
+      Add ("two calls of which the first fails", First_Fails'Access);
+      return Result;
+   end Suite;
+
+end Retried_Key_Tests;
