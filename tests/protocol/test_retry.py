@@ -39,18 +39,16 @@ class Behaviour(NamedTuple):
     attempts: int
     has_key: bool = False
     """Nothing is applied twice."""
-    looks_for_key: bool = False
-    """By a query, before it puts it there."""
     sleeps: bool = False
     """For seconds, after a lost connection."""
 
     def reads_first(self, case: str) -> bool:
         """In a transaction, which SQLite then refuses to let write while another one does."""
-        return self.looks_for_key or case == "record" and not self.has_key
+        return case == "record" and not self.has_key
 
 
 BEHAVIOURS = {
-    "ada": Behaviour(attempts=5, has_key=True, looks_for_key=True),
+    "ada": Behaviour(attempts=5, has_key=True),
     "none": Behaviour(attempts=1),
     "classic": Behaviour(attempts=12, sleeps=True),
     "java": Behaviour(attempts=5, has_key=True),
