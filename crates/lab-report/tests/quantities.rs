@@ -131,6 +131,8 @@ fn what_has_no_interval_says_so() {
     let ratio = within(9.69e-7, 3.39, 11_888_315.0, Unit::Ratio);
     assert_eq!(sentence(&ratio), "3.39 (not known to a factor of 10,000)");
     assert_eq!(parts(&ratio, None), ("3.39".into(), "(not known)".into()));
+    let time = within(1e-15, 230.0, 4e28, TIME);
+    assert_eq!(sentence(&time), "230 ns (not known to a factor of 10,000)");
     assert_eq!(alone(&Quantity::exact(1e300, Unit::Ratio)), "1.0e300");
     assert_eq!(alone(&Quantity::exact(f64::NAN, Unit::Ratio)), "?");
 }

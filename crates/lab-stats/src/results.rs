@@ -395,6 +395,8 @@ pub enum WarningKind {
     Tails,
     /// The control's interval excludes 1.
     NoiseFloor,
+    /// Subjects are ahead of the one that shows what the machine allows.
+    NoLimit,
     /// Commands are too short to be timed.
     Short,
     /// Subjects use different versions of one library.
@@ -431,6 +433,7 @@ impl WarningKind {
             WarningKind::FewBlocks => "few-blocks",
             WarningKind::Tails => "tails",
             WarningKind::NoiseFloor => "noise-floor",
+            WarningKind::NoLimit => "no-limit",
             WarningKind::Short => "short",
             WarningKind::Versions => "versions",
             WarningKind::Stages => "stages",

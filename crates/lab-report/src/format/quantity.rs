@@ -7,7 +7,7 @@ use lab_model::Unit;
 /// From this factor between them on, an estimate and its bounds are written each to its own digits.
 const FAR_APART: f64 = 20.0;
 
-/// Bounds of a ratio that are further apart say nothing.
+/// Bounds above 0 that are further apart say nothing.
 const UNKNOWN: f64 = 1e4;
 
 /// Values of a column fit one magnitude if all lie within these limits in it.
@@ -176,7 +176,7 @@ impl Written {
         let Quantity { value, unit, .. } = quantity;
         let scaled = value / magnitude.divisor;
         match quantity.bounds() {
-            Some((low, high)) if *unit == Unit::Ratio && high > UNKNOWN * low => Written {
+            Some((low, high)) if low > 0.0 && high > UNKNOWN * low => Written {
                 value: reading(scaled, unit),
                 interval: Interval::Wide,
                 magnitude,
