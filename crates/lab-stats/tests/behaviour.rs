@@ -191,6 +191,21 @@ fn a_control_that_differs_raises_the_margin() {
     assert_eq!(warnings(&all, "noise-floor").len(), 1);
 }
 
+#[test]
+fn whoever_is_ahead_of_the_limit_is_named() {
+    // Half of the baseline's time, within its margin, and half as much again.
+    let mut run = measured(&[0.5, 0.99, 1.5], 12);
+    assert!(warnings(&results(&run), "no-limit").is_empty());
+    plan(&mut run).subjects[0].limit = true;
+    let all = results(&run);
+    let said = warnings(&all, "no-limit");
+    assert_eq!(said.len(), 1);
+    assert!(said[0].starts_with("base is to show what the machine allows, and s1 took less time"));
+    // One limit ahead of another says nothing of either.
+    plan(&mut run).subjects[1].limit = true;
+    assert!(warnings(&results(&run), "no-limit").is_empty());
+}
+
 fn failure(subject: SubjectId, point: Option<PointId>, kind: &str) -> Failure {
     let message = "it stopped with status 1".to_string();
     Failure {
