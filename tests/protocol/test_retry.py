@@ -139,15 +139,15 @@ class Opened:
 
 def apply(case: str, value: int, rows: dict[int, int]) -> None:
     """Does to test_simple what a call does."""
-    a = value % 10 + 1
     match case:
         case "counter":
             rows[1] += 1
         case "transfer":
+            a = value % 100 + 1
             rows[a] -= 1
-            rows[(a + value // 10 % 9) % 10 + 1] += 1
+            rows[(a + value // 100 % 99) % 100 + 1] += 1
         case "record":
-            rows[a] += 1
+            rows[value % 10 + 1] += 1
 
 
 def numbers(told: str) -> set[int]:

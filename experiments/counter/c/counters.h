@@ -12,19 +12,20 @@ enum { READS = 100 }; /* for each increment, where reads are counted too */
 typedef struct counter {
     const char *scheme;
     bool is_safe; /* never loses an increment */
-    void (*reset)(void);
-    uint64_t (*value)(void);
-    void (*increments)(uint64_t times);
+    void *object; /* what the functions are called with */
+    void (*reset)(void *object);
+    uint64_t (*value)(void *object);
+    void (*increments)(void *object, uint64_t times);
     /* Each increment with READS reads; how often a read found less than the one before it. */
-    uint64_t (*increments_and_reads)(uint64_t times);
+    uint64_t (*increments_and_reads)(void *object, uint64_t times);
 } counter;
 
-/* Zero-terminated by a scheme of NULL. */
-extern const counter counters[];
+/* Ends with NULL. */
+extern const counter *const counters[];
 
-/* The atomic counter and the unsafe one, both incremented in the same loop. */
-extern const counter *const safe_counter;
-extern const counter *const unsafe_counter;
-void both_increments(uint64_t times);
+/* For the loop that increments an atomic counter and an unsafe one. */
+extern const counter *const with_safety;
+extern const counter *const without_safety;
+void both_increments(void *safe, void *not_safe, uint64_t times);
 
 #endif

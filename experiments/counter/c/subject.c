@@ -29,9 +29,11 @@ static bool find_scheme(lab *lab, subject *subject)
     const char *scheme;
     if (!lab_text(lab, "scheme", &scheme))
         return false;
-    for (subject->counter = counters; subject->counter->scheme != NULL; subject->counter++)
+    for (const counter *const *each = counters; *each != NULL; each++) {
+        subject->counter = *each;
         if (strcmp(subject->counter->scheme, scheme) == 0)
             return true;
+    }
     return lab_fail(lab, LAB_UNSUPPORTED, "there is no scheme %s", scheme);
 }
 
@@ -42,24 +44,26 @@ static void stop(void *data)
     subject->workers = NULL;
 }
 
+static uint64_t value(const counter *counter) { return counter->value(counter->object); }
+
 static void tell_lost(lab *lab, const counter *counter, uint64_t operations)
 {
-    lab_metric(lab, "lost", 100.0 * (double)(operations - counter->value()) / (double)operations);
+    lab_metric(lab, "lost", 100.0 * (double)(operations - value(counter)) / (double)operations);
 }
 
 /* -- increment and read_mostly ------------------------------------------------------------ */
 
 static bool increment(void *worker, lab_share *share)
 {
-    const subject *subject = worker;
-    subject->counter->increments(lab_share_size(share));
+    const counter *counter = ((const subject *)worker)->counter;
+    counter->increments(counter->object, lab_share_size(share));
     return true;
 }
 
 static bool increment_and_read(void *worker, lab_share *share)
 {
-    const subject *subject = worker;
-    share->work.check = subject->counter->increments_and_reads(lab_share_size(share));
+    const counter *counter = ((const subject *)worker)->counter;
+    share->work.check = counter->increments_and_reads(counter->object, lab_share_size(share));
     return true;
 }
 
@@ -78,9 +82,9 @@ static bool count(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     const subject *subject = data;
     const counter *counter = subject->counter;
-    counter->reset();
+    counter->reset(counter->object);
     lab_workers_perform(subject->workers, lab, operations, work);
-    work->check = counter->is_safe ? work->check + counter->value() : operations;
+    work->check = counter->is_safe ? work->check + value(counter) : operations;
     work->units = operations;
     tell_lost(lab, counter, operations);
     return true;
@@ -91,7 +95,7 @@ static bool count(lab *lab, void *data, uint64_t operations, lab_work *work)
 static bool increment_both(void *worker, lab_share *share)
 {
     (void)worker;
-    both_increments(lab_share_size(share));
+    both_increments(with_safety->object, without_safety->object, lab_share_size(share));
     return true;
 }
 
@@ -103,12 +107,12 @@ static bool side_by_side_open(lab *lab, void *data)
 static bool count_both(lab *lab, void *data, uint64_t operations, lab_work *work)
 {
     const subject *subject = data;
-    safe_counter->reset();
-    unsafe_counter->reset();
+    with_safety->reset(with_safety->object);
+    without_safety->reset(without_safety->object);
     lab_workers_perform(subject->workers, lab, operations, work);
-    work->check = safe_counter->value();
+    work->check = value(with_safety);
     work->units = operations;
-    tell_lost(lab, unsafe_counter, operations);
+    tell_lost(lab, without_safety, operations);
     return true;
 }
 

@@ -30,8 +30,8 @@ package body Calls is
    end Counter;
 
    procedure Transfer (On : aliased in out Sessions.Session; Input : Unsigned_64) is
-      Giver : constant Unsigned_64 := Input mod 10 + 1;
-      Taker : constant Unsigned_64 := (Giver + Input / 10 mod 9) mod 10 + 1;
+      Giver : constant Unsigned_64 := Input mod 100 + 1;
+      Taker : constant Unsigned_64 := (Giver + Input / 100 mod 99) mod 100 + 1;
    begin
       Change_Row (On, Subtract, Integer_64 (Giver));
       Change_Row (On, Add, Integer_64 (Taker));

@@ -28,8 +28,8 @@ def calls(placeholder: str) -> dict[str, Call]:
         cursor.execute(add, (1,))
 
     def transfer(cursor: Any, value: int) -> None:
-        giver = value % 10 + 1
-        taker = (giver + value // 10 % 9) % 10 + 1
+        giver = value % 100 + 1
+        taker = (giver + value // 100 % 99) % 100 + 1
         cursor.execute(subtract, (giver,))
         cursor.execute(add, (taker,))
 

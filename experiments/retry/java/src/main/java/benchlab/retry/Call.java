@@ -22,16 +22,17 @@ enum Call {
     TRANSFER {
         @Override
         void make(Connection connection, long input) throws SQLException {
-            int giver = row(input);
-            int offset = (int) Long.remainderUnsigned(Long.divideUnsigned(input, ROWS), ROWS - 1);
+            int giver = row(input, ACCOUNTS);
+            long rest = Long.divideUnsigned(input, ACCOUNTS);
+            int offset = (int) Long.remainderUnsigned(rest, ACCOUNTS - 1);
             update(connection, SUBTRACT, giver);
-            update(connection, ADD, (giver + offset) % ROWS + 1);
+            update(connection, ADD, (giver + offset) % ACCOUNTS + 1);
         }
     },
     RECORD {
         @Override
         void make(Connection connection, long input) throws SQLException {
-            int id = row(input);
+            int id = row(input, RECORDS);
             int version = version(connection, id);
             try (PreparedStatement statement = connection.prepareStatement(ADD_TO_VERSION)) {
                 statement.setInt(1, id);
@@ -45,8 +46,8 @@ enum Call {
         void make(Connection connection, long input) {}
     };
 
-    /** So many are changed. */
-    private static final int ROWS = 10;
+    private static final int ACCOUNTS = 100;
+    private static final int RECORDS = 10;
 
     private static final String ADD = "UPDATE test_simple SET value = value + 1 WHERE id = ?";
     private static final String SUBTRACT = "UPDATE test_simple SET value = value - 1 WHERE id = ?";
@@ -70,8 +71,8 @@ enum Call {
      */
     abstract void make(Connection connection, long input) throws SQLException;
 
-    private static int row(long input) {
-        return (int) Long.remainderUnsigned(input, ROWS) + 1;
+    private static int row(long input, int rows) {
+        return (int) Long.remainderUnsigned(input, rows) + 1;
     }
 
     private static void update(Connection connection, String sql, int id) throws SQLException {
