@@ -19,6 +19,9 @@ const FIRST_LOOK_WITH_HELPERS: usize = 240;
 /// 100 % while its times still fell, below 20 % once they no longer did.)
 const STILL_COMPILING: f64 = 0.25;
 
+/// A pilot's batches last no longer, ns, however long those are that are measured.
+const BRIEF: u64 = 100_000_000;
+
 /// The most operations of a batch.
 const MAX_OPERATIONS: u64 = 1 << 32;
 
@@ -55,11 +58,12 @@ pub fn pilot(
     let most = (plan.measure.max_warmup as usize).max(FIRST_LOOK);
     let mut times = Vec::new();
     let turn_ns = plan.turn_ns(point);
+    let brief_ns = turn_ns.min(BRIEF);
     let long = turn_ns > plan.measure.turn_ns;
     let patience_ns = most as u64 * plan.measure.turn_ns / if long { SHORTER } else { 1 };
     let mut spent_ns = 0;
     while batches.len() < most && (batches.len() < FEWEST || spent_ns < patience_ns) {
-        let operations = operations(&last, turn_ns);
+        let operations = operations(&last, brief_ns);
         last = visit.run(process, plan, operations)?;
         visit.look(plan)?;
         batches.push(batch(&last));
@@ -78,11 +82,12 @@ pub fn pilot(
     let steady = lab_stats::order::median(&times[steady_from.min(times.len() * 3 / 4)..]);
     let operations = (turn_ns as f64 / steady.unwrap_or(1.0).max(1e-3)) as u64;
     let last = fitting(process, visit, plan, (turn_ns, operations), &mut batches)?;
+    let warmup = (steady_from as u64 * brief_ns).div_ceil(turn_ns);
     let pilot = Pilot {
         subject,
         point,
         operations: last.operations,
-        warmup_batches: (steady_from as u32).max(1),
+        warmup_batches: (warmup as u32).max(1),
         class: found.class,
         cold_ns,
         batches,

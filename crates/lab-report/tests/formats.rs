@@ -6,7 +6,7 @@ mod sample;
 
 use lab_model::Unit;
 use lab_report::document::{
-    Cell, Chart, Column, Document, Drawing, Item, Quantity, Section, Table, Tone,
+    Answer, Cell, Chart, Column, Document, Drawing, Item, Quantity, Section, Table, Tone,
 };
 use lab_report::format::html;
 use lab_report::format::markdown;
@@ -108,6 +108,27 @@ fn a_page_runs_and_loads_nothing() {
             assert_eq!(elements(&format!("[id={target}]")), 1, "{target}");
         }
     }
+}
+
+#[test]
+fn a_bar_of_nothing_has_no_length() {
+    let mut chart = sample::bars();
+    let Drawing::Bars(bars) = &mut chart.drawing else {
+        panic!("bars");
+    };
+    for row in &mut bars.rows {
+        row.total = Quantity::exact(0.0, row.total.unit.clone());
+        row.parts.clear();
+    }
+    let document = Document {
+        answer: Answer {
+            chart: Some(chart),
+            ..Answer::default()
+        },
+        ..sample::rich()
+    };
+    let screen = on_terminal(&document, 80, false);
+    assert!(!screen.contains('█') && !screen.contains("-20"), "{screen}");
 }
 
 #[test]

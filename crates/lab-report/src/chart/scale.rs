@@ -37,7 +37,8 @@ impl Span {
                 (low / room, high * room)
             }
             Scale::Percentiles => (0.0, 1.0 - (1.0 - high).min(0.1)),
-            Scale::Linear | Scale::LinearFromLeast if room <= low.abs().max(high.abs()) * 1e-9 => {
+            Scale::Linear if low == high => (0.0, 1.0),
+            Scale::LinearFromLeast if room <= low.abs().max(high.abs()) * 1e-9 => {
                 let room = low.abs().max(1.0);
                 (low - 0.5 * room, high + 0.5 * room)
             }
