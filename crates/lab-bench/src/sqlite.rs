@@ -162,8 +162,8 @@ impl Database {
         let sql = "SELECT batch, call, count(*) FROM effect WHERE batch >= ?1 GROUP BY batch, call";
         let mut statement = self.reader.prepare_cached(sql)?;
         let rows = statement.query_map([first], |r| {
-            let row = || Ok((r.get(0)?, r.get(1)?, r.get(2)?));
-            Ok(row().unwrap_or_else(|_: rusqlite::Error| effects::STRAY))
+            let row = || -> rusqlite::Result<Row> { Ok((r.get(0)?, r.get(1)?, r.get(2)?)) };
+            Ok(row().unwrap_or(effects::STRAY))
         })?;
         rows.collect()
     }

@@ -73,7 +73,7 @@ fn answers_of_every_form_are_served() {
         (Manner::Honest, &["--stages", "0:500:200ms,500:500:100ms"]),
     ] {
         let (place, web) = (Place::new(), Web::new(manner));
-        place.load(&[&web.url("/")], more).expect(0);
+        place.load_patiently(&[&web.url("/")], more).expect(0);
         let (served, errors) = sums(&place.0.load());
         assert_eq!(errors, [], "{manner:?} {more:?}");
         assert_eq!(web.requests() as u64, served + 1, "{manner:?} {more:?}");

@@ -172,7 +172,10 @@ fn no_limit(plan: &Plan, pairs: &[&Pair]) -> Option<Warning> {
     let points: BTreeSet<PointId> = points.collect();
     let at = match one_place(plan) {
         true => String::new(),
-        false => format!(" at {}", list(points.iter().map(|&point| label(plan, point)))),
+        false => format!(
+            " at {}",
+            list(points.iter().map(|&point| label(plan, point)))
+        ),
     };
     let names = list(subjects.iter().map(ToString::to_string));
     let text = format!(
