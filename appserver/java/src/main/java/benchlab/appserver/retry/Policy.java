@@ -21,8 +21,8 @@ import java.util.Objects;
  *         .meter(meter)
  * }</pre>
  *
- * @param attempts how often the work is run at most: n attempts are n - 1 retries. A
- *     call with an {@link IdempotencyKey} has as many again while its outcome is unknown
+ * @param attempts how often the work is run at most: n attempts are n - 1 retries. A call with
+ *     an {@link IdempotencyKey} has as many again while its outcome is unknown
  * @param deadline over all attempts: no retry begins later than this after the call began. An
  *     attempt that runs is not stopped
  * @param backoffs the pauses of each fault that is retried; others end the call
