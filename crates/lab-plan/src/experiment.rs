@@ -136,6 +136,7 @@ impl Reader<'_> {
         for (case, written) in cases.iter_mut().zip(&file.case) {
             case.metrics.extend(effects::found(written, &targets));
         }
+        effects::leave_out(&mut cases, &targets);
         quick::understand(&file.quick, &mut cases, &|span, why| self.at(span, why))?;
         let mut subjects = Vec::new();
         for subject in &file.subject {
@@ -353,6 +354,7 @@ impl Reader<'_> {
             } else {
                 targets
             },
+            absent: Vec::new(),
         })
     }
 
