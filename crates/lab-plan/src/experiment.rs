@@ -136,6 +136,7 @@ impl Reader<'_> {
         for (case, written) in cases.iter_mut().zip(&file.case) {
             case.metrics.extend(effects::found(written, &targets));
         }
+        effects::leave_out(&mut cases, &targets);
         let tables = [&file.quick, &file.usual];
         let [quick, usual] =
             tables.map(|table| extent::understand(table, &cases, &|span, why| self.at(span, why)));
@@ -359,6 +360,7 @@ impl Reader<'_> {
             } else {
                 targets
             },
+            absent: Vec::new(),
         })
     }
 
