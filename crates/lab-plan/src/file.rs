@@ -82,6 +82,9 @@ pub struct Server {
     pub missing: String,
     #[serde(default)]
     pub files: BTreeMap<String, u64>,
+    pub together: Option<u32>,
+    #[serde(default)]
+    pub metrics: Vec<Spanned<String>>,
 }
 
 /// A request to a server, and its answer.

@@ -5,7 +5,7 @@
 use super::files::ServedFiles;
 use super::proof_connection::{Answer, ProofConnection};
 use super::sockets::established;
-use lab_model::{Content, Example, Serving};
+use lab_model::{Content, Example, Plan, Serving};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -21,21 +21,36 @@ const CLOCK: Duration = Duration::from_secs(3);
 /// Within this time `Date` must have advanced.
 const SECOND: Duration = Duration::from_millis(2_500);
 
-/// Connections that are open at once, besides those of the proof itself.
-const TOGETHER: usize = 64;
-
 /// Within this time connections that were closed are gone.
 const SETTLING: Duration = Duration::from_secs(2);
 
 /// What a proof yields.
 #[derive(Debug, Default)]
 pub struct Proven {
-    /// By case: the bytes of the answer that load is put on for.
-    pub bodies: Vec<Vec<u8>>,
+    /// What load is put on with, and the bytes of the answer.
+    pub bodies: Vec<(Example, Vec<u8>)>,
     /// From connecting to the end of the very first answer.
     pub first_ns: u64,
     /// Answers that were as they must be.
     pub answers: u32,
+}
+
+impl Proven {
+    /// What was answered to a request that load is put on with; nothing, if it was not asked.
+    pub fn body(&self, example: &Example) -> &[u8] {
+        let mut bodies = self.bodies.iter();
+        let found = bodies.find(|(asked, _)| asked == example);
+        found.map_or(&[], |(_, body)| body)
+    }
+
+    /// A request whose answer nothing is said of, and that another server answered otherwise.
+    pub fn unlike<'a>(&'a self, other: &Proven) -> Option<&'a Example> {
+        let mut bodies = self.bodies.iter();
+        let differs = |(example, body): &&(Example, Vec<u8>)| {
+            example.answer == Content::Any && other.body(example) != body
+        };
+        bodies.find(differs).map(|(example, _)| example)
+    }
 }
 
 /// What is not as it must be, and what was said.
@@ -50,11 +65,14 @@ pub struct FailedProof {
 /// Asks a server everything.
 pub fn prove(
     address: SocketAddr,
+    plan: &Plan,
     serving: &Serving,
     files: &ServedFiles,
 ) -> Result<Proven, Box<FailedProof>> {
     let mut prover = Prover {
         address,
+        loaded: plan.loaded_examples(),
+        all: plan.all_examples(),
         serving,
         files,
         proven: Proven::default(),
@@ -71,6 +89,9 @@ pub fn prove(
 
 struct Prover<'a> {
     address: SocketAddr,
+    /// What load is put on with.
+    loaded: Vec<Example>,
+    all: Vec<Example>,
     serving: &'a Serving,
     files: &'a ServedFiles,
     proven: Proven,
@@ -96,7 +117,7 @@ impl Prover<'_> {
     /// The very first request, timed.
     fn first(&mut self) -> Result<SystemTime, String> {
         let began = Instant::now();
-        let example = self.loaded().next().ok_or("there is no case")?.clone();
+        let example = self.loaded.first().ok_or("there is no case")?.clone();
         let mut date = None;
         self.over_one_connection(|prover, connection| {
             let answer = prover.exchange(connection, &example)?;
@@ -119,34 +140,21 @@ impl Prover<'_> {
         checked
     }
 
-    /// The examples that load is put on with: one of each case.
-    fn loaded(&self) -> impl Iterator<Item = &Example> {
-        self.serving.examples.iter().filter_map(|case| case.first())
-    }
-
     /// Every example of every case, one after the other over one connection.
     fn examples(&mut self, connection: &mut ProofConnection) -> Checked {
-        let mut bodies = Vec::new();
-        for case in &self.serving.examples {
-            let mut first = None;
-            for example in case {
-                let answer = self.exchange(connection, example)?;
-                first.get_or_insert(answer.body);
+        for example in self.all.clone() {
+            let answer = self.exchange(connection, &example)?;
+            if self.loaded.contains(&example) {
+                self.proven.bodies.push((example, answer.body));
             }
-            bodies.push(first.unwrap_or_default());
         }
-        self.proven.bodies = bodies;
         Ok(())
     }
 
     /// HEAD says what GET says, and sends no body: the next answer on the connection is whole.
     fn heads(&mut self, connection: &mut ProofConnection) -> Checked {
-        let gets: Vec<Example> = self
-            .loaded()
-            .filter(|e| e.method == "GET")
-            .cloned()
-            .collect();
-        for example in gets {
+        let gets = self.loaded.clone().into_iter();
+        for example in gets.filter(|e| e.method == "GET") {
             let got = self.exchange(connection, &example)?;
             connection.send(&rendered("HEAD", &example.path, None, false))?;
             let head = connection.answer(true)?;
@@ -177,7 +185,7 @@ impl Prover<'_> {
         let answer = connection.answer(false)?;
         expect_status(&answer, 404, &format!("GET {missing}"))?;
         self.anew_if_refused(connection, &answer)?;
-        let loaded: Vec<Example> = self.loaded().cloned().collect();
+        let loaded = self.loaded.clone();
         for example in loaded {
             let asked = format!("DELETE {}", example.path);
             connection.send(&rendered("DELETE", &example.path, None, false))?;
@@ -200,7 +208,7 @@ impl Prover<'_> {
 
     /// A request arrives in whatever pieces the network makes of it.
     fn split(&mut self, connection: &mut ProofConnection) -> Checked {
-        let loaded: Vec<Example> = self.loaded().cloned().collect();
+        let loaded = self.loaded.clone();
         for example in loaded {
             connection.send_split(&render(&example, false), BETWEEN_BYTES)?;
             let answer = connection.answer(false)?;
@@ -211,7 +219,7 @@ impl Prover<'_> {
 
     /// Several requests in one piece are answered in their order.
     fn pipelined(&mut self, connection: &mut ProofConnection) -> Checked {
-        let loaded: Vec<Example> = self.loaded().cloned().collect();
+        let loaded = self.loaded.clone();
         let twice = || loaded.iter().chain(&loaded);
         let all: Vec<u8> = twice().flat_map(|example| render(example, false)).collect();
         connection.send(&all)?;
@@ -224,7 +232,7 @@ impl Prover<'_> {
 
     /// Whoever asks for the end of the connection gets it, after the answer.
     fn closing(&mut self, connection: &mut ProofConnection) -> Checked {
-        let example = self.loaded().next().expect("there is a case").clone();
+        let example = self.loaded.first().expect("there is a case").clone();
         connection.send(&render(&example, true))?;
         let answer = connection.answer(false)?;
         self.fitting(&example, &answer, "with Connection: close")?;
@@ -237,9 +245,10 @@ impl Prover<'_> {
 
     /// Many connections at once, each of which the kernel says the server has, and which all are kept.
     fn together(&mut self) -> Checked {
-        let example = self.loaded().next().expect("there is a case").clone();
+        let example = self.loaded.first().expect("there is a case").clone();
+        let together = self.serving.together as usize;
         let mut connections = Vec::new();
-        for _ in 0..TOGETHER {
+        for _ in 0..together {
             connections.push(ProofConnection::open(self.address)?);
         }
         for _ in 0..2 {
@@ -252,10 +261,10 @@ impl Prover<'_> {
         }
         // Those of before may still be about to end.
         let deadline = Instant::now() + SETTLING;
-        while let Some(seen) = established(self.address).filter(|&seen| seen != TOGETHER) {
+        while let Some(seen) = established(self.address).filter(|&seen| seen != together) {
             if Instant::now() > deadline {
                 return Err(format!(
-                    "of {TOGETHER} connections that are open and were used twice, the server has {seen}"
+                    "of {together} connections that are open and were used twice, the server has {seen}"
                 ));
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -265,7 +274,7 @@ impl Prover<'_> {
 
     /// `Date` is another one a second later.
     fn advancing(&mut self, began: Instant, first: SystemTime) -> Checked {
-        let example = self.loaded().next().expect("there is a case").clone();
+        let example = self.loaded.first().expect("there is a case").clone();
         self.over_one_connection(|prover, connection| {
             loop {
                 let answer = prover.exchange(connection, &example)?;
