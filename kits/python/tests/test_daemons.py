@@ -75,7 +75,7 @@ def test_all_is_gone_at_the_end_of_the_block() -> None:
 
 def test_a_program_that_ends_is_an_error_with_its_log() -> None:
     with Daemons() as daemons, pytest.raises(RuntimeError, match="status 3\nno such luck"):
-        script = "echo no such luck > log; exit 3"
+        script = "echo no such luck; exit 3"
         daemons.start(["/bin/sh", "-c", script], lambda: False)
 
 

@@ -51,10 +51,11 @@ class Daemons:
     lab freezes and ends them with it.
 
     `folder` is theirs, and gone with them; `parent`, where it is made, must be open to all users. What they
-    write into its file `log` are log lines of the subject.
+    print, and write into its file `log`, are log lines of the subject in the end, if it `tells`.
     """
 
-    def __init__(self, parent: Path | None = None) -> None:
+    def __init__(self, parent: Path | None = None, *, tells: bool = True) -> None:
+        self._tells = tells
         self._parent = parent or _shared_memory()
         self._account = _account()
         self._running: list[tuple[subprocess.Popen[bytes], signal.Signals]] = []
@@ -67,6 +68,7 @@ class Daemons:
             signal.signal(one, lambda *_: None)
         self.folder = Path(tempfile.mkdtemp(prefix="lab-daemons-", dir=self._parent))
         self.own(self.folder)
+        self.write("log", "")
         words = [sys.executable, "-I", "-S", "-c", _GUARD, str(os.getpgrp()), str(self.folder)]
         self._guard = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL, start_new_session=True)
@@ -76,7 +78,8 @@ class Daemons:
                  trace: TracebackType | None) -> None:
         for process, ending in reversed(self._running):
             _end(process, ending)
-        print(self._log(_KEPT), end="", file=sys.stderr)
+        if self._tells:
+            print(self._log(_KEPT), end="", file=sys.stderr)
         shutil.rmtree(self.folder, ignore_errors=True)
         self._guard.kill()
         self._guard.wait()
@@ -108,10 +111,12 @@ class Daemons:
         `ending` asks it to end when it has answered what is under way."""
         whom = {} if self._account is None else {
             "user": self._account.pw_uid, "group": self._account.pw_gid, "extra_groups": []}
+        log = (self.folder / "log").open("ab")
         process = subprocess.Popen(
-            [str(word) for word in words], stdin=subprocess.DEVNULL, stdout=2, cwd=self.folder,
+            [str(word) for word in words], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
             env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8", "TZ": "UTC",
                  "HOME": str(self.folder), **environment}, **whom)
+        log.close()
         self._running.append((process, ending))
         deadline = time.monotonic() + _PATIENCE_S
         while True:
@@ -138,8 +143,7 @@ class Daemons:
         raise AssertionError("it was returned or raised")
 
     def _log(self, most: int) -> str:
-        log = self.folder / "log"
-        lines = log.read_text(errors="replace").splitlines()[-most:] if log.exists() else []
+        lines = (self.folder / "log").read_text(errors="replace").splitlines()[-most:]
         return "".join(f"{line}\n" for line in lines)
 
 
