@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the application: `app.py FOLDER` writes FOLDER/app.war and, exploded, FOLDER/app. Its static files are
+"""Makes the application: `app.py FOLDER` writes FOLDER/app.war, exploded FOLDER/app, and the program of the subjects. Its static files are
 texts of a fixed seed: a small style sheet, and a script as large as those of today's sites."""
 
 import random
@@ -50,10 +50,22 @@ def main(folder: Path) -> None:
             war.write(path, path.relative_to(draft))
     draft.rename(folder / "app")
     (folder / "app.war.draft").rename(folder / "app.war")
+    program = folder / "subject"
+    program.write_text("#!/bin/sh\n"
+                       "exec env PYTHONPATH=kits/python/src python3 -B experiments/front/subject.py \"$@\"\n")
+    program.chmod(0o755)
+
+
+def is_new(folder: Path) -> bool:
+    """Whether it was made of these sources: every subject has the same."""
+    made = folder / "subject"
+    sources = [Path(__file__), *HERE.rglob("*")]
+    return made.exists() and made.stat().st_mtime > max(path.stat().st_mtime for path in sources)
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: app.py FOLDER")
     Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
-    main(Path(sys.argv[1]))
+    if not is_new(Path(sys.argv[1])):
+        main(Path(sys.argv[1]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the site: `site.py FOLDER`. The blog as it is, and 500 classes of a hundred lines each, as a
+"""Makes FOLDER/site, and the program of the subjects: `site.py FOLDER`. The blog as it is, and 500 classes of a hundred lines each, as a
 framework has them: they differ in names, numbers and texts, which come from a fixed seed."""
 
 import random
@@ -118,8 +118,16 @@ def main(folder: Path) -> None:
     draft.rename(folder)
 
 
+def write_program(path: Path) -> None:
+    """It is started in the project's folder."""
+    path.write_text("#!/bin/sh\n"
+                    "exec env PYTHONPATH=kits/python/src python3 -B experiments/opcache/subject.py \"$@\"\n")
+    path.chmod(0o755)
+
+
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: site.py FOLDER")
-    Path(sys.argv[1]).parent.mkdir(parents=True, exist_ok=True)
-    main(Path(sys.argv[1]))
+    Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
+    main(Path(sys.argv[1]) / "site")
+    write_program(Path(sys.argv[1]) / "subject")
