@@ -64,7 +64,9 @@ def tomcat_server(*, http: int | None = None, ajp: int | None = None, secret: st
     common = f'address="127.0.0.1" maxThreads="{workers}" connectionTimeout="300000"'
     connectors = []
     if http is not None:
-        shrinks = f' compression="on" compressibleMimeType="{COMPRESSED.replace(" ", ",")}"' if compression else ""
+        # What is sent by sendfile is not compressed: Tomcat's manual has one choose.
+        shrinks = (f' compression="on" useSendfile="false" compressibleMimeType="{COMPRESSED.replace(" ", ",")}"'
+                   if compression else "")
         keeps = 'maxKeepAliveRequests="-1" keepAliveTimeout="300000"'
         if tls is None:
             connectors.append(f'<Connector protocol="HTTP/1.1" port="{http}" {common} {keeps}{shrinks} />')

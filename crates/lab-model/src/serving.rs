@@ -23,6 +23,12 @@ pub struct Serving {
     /// What a server tells when it is closed.
     #[serde(default)]
     pub metrics: Vec<Metric>,
+    /// How long a server is warmed up for a case at the most, s; `None`: as long as any.
+    #[serde(default)]
+    pub warm_up_s: Option<u32>,
+    /// Blocks begin as long as they are expected to end within this time, s, unless the reader says it.
+    #[serde(default)]
+    pub budget_s: Option<u32>,
 }
 
 fn usual_together() -> u32 {
@@ -52,6 +58,9 @@ pub struct Example {
     pub path: String,
     /// What is sent, as `application/json`.
     pub body: Option<String>,
+    /// Further headers, such as `Accept-Encoding: gzip`.
+    #[serde(default)]
+    pub headers: Vec<String>,
     /// What must come.
     pub status: u16,
     /// What must come as its body.

@@ -22,7 +22,7 @@ const TIMEOUT_NS: u64 = 10_000_000_000;
 /// The largest file that servers are given.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// The most threads for handlers, and the most connections of a proof.
+/// The most threads for handlers, connections of a proof, and seconds.
 const MOST_WORKERS: u32 = 1024;
 
 /// Reads a file of the experiment's folder.
@@ -77,6 +77,8 @@ pub fn understand(
             })
             .collect(),
         together: server.get_ref().together.unwrap_or(Serving::TOGETHER),
+        warm_up_s: server.get_ref().warm_up_s,
+        budget_s: server.get_ref().budget_s,
         metrics,
         examples,
     }))
@@ -118,11 +120,19 @@ fn sound(server: &Spanned<file::Server>, at: At) -> Result<(), PlanError> {
         missing,
         files,
         together,
+        warm_up_s,
+        budget_s,
         metrics: _,
     } = server.get_ref();
     let wrong = |why: String| Err(at(server.span(), why));
-    for (name, number) in [("workers", workers), ("together", &together.unwrap_or(1))] {
-        if !(1..=MOST_WORKERS).contains(number) {
+    let numbers = [
+        ("workers", *workers),
+        ("together", together.unwrap_or(1)),
+        ("warm_up_s", warm_up_s.unwrap_or(1)),
+        ("budget_s", budget_s.unwrap_or(1)),
+    ];
+    for (name, number) in numbers {
+        if !(1..=MOST_WORKERS).contains(&number) {
             return wrong(format!("`{name}` is from 1 to {MOST_WORKERS}"));
         }
     }
@@ -223,8 +233,31 @@ impl Asking<'_> {
             path,
             status: asked.status,
             answer: self.answer(written, &body)?,
+            headers: asked
+                .headers
+                .iter()
+                .map(|header| self.header(header))
+                .collect::<Result<_, _>>()?,
             body,
         })
+    }
+
+    /// A name and a value; what says where a message begins and ends is the lab's own.
+    fn header(&self, header: &Spanned<String>) -> Result<String, PlanError> {
+        let sound = header.get_ref().split_once(": ").is_some_and(|(name, value)| {
+            let own = ["host", "connection", "content-length", "content-type", "transfer-encoding"];
+            let token = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
+            !name.is_empty()
+                && name.bytes().all(token)
+                && !own.contains(&name.to_ascii_lowercase().as_str())
+                && value.bytes().all(|b| (b' '..=b'~').contains(&b))
+        });
+        let why = "a header is a name and a value, such as \"Accept-Encoding: gzip\"; Host, Connection, Content-Length, \
+                   Content-Type and Transfer-Encoding are the lab's own";
+        match sound {
+            true => Ok(header.get_ref().clone()),
+            false => Err((self.at)(header.span(), why.into())),
+        }
     }
 
     fn line(&self, line: &Spanned<String>) -> Result<(String, String), PlanError> {

@@ -453,7 +453,7 @@ fn settings(
             .collect::<Vec<_>>()
     };
     let mut settings = said(&server.process.hello, &["protocol", "subject", "thread"]);
-    settings.extend(said(opened, &["url", "processes"]));
+    settings.extend(said(opened, &["url", "processes", "certificate"]));
     settings.push(own("server cores", split.server.len().to_string()));
     settings.push(own("generator cores", split.generator.len().to_string()));
     if split.server == split.generator {

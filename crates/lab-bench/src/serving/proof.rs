@@ -5,9 +5,13 @@
 use super::files::ServedFiles;
 use super::proof_connection::{Answer, ProofConnection};
 use super::sockets::established;
+use flate2::read::GzDecoder;
+use lab_load::Tls;
 use lab_model::{Content, Example, Plan, Serving};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::io::Read;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -20,6 +24,9 @@ const CLOCK: Duration = Duration::from_secs(3);
 
 /// Within this time `Date` must have advanced.
 const SECOND: Duration = Duration::from_millis(2_500);
+
+/// A body that was compressed is compared so far.
+const MOST_PLAIN: u64 = 64 << 20;
 
 /// Within this time connections that were closed are gone.
 const SETTLING: Duration = Duration::from_secs(2);
@@ -47,9 +54,20 @@ impl Proven {
     pub fn unlike<'a>(&'a self, other: &Proven) -> Option<&'a Example> {
         let mut bodies = self.bodies.iter();
         let differs = |(example, body): &&(Example, Vec<u8>)| {
-            example.answer == Content::Any && other.body(example) != body
+            example.answer == Content::Any && plain(other.body(example)) != plain(body)
         };
         bodies.find(differs).map(|(example, _)| example)
+    }
+}
+
+/// A body without the compression that a header asked for: that is each server's own.
+fn plain(body: &[u8]) -> Cow<'_, [u8]> {
+    const GZIP: [u8; 2] = [0x1F, 0x8B];
+    let mut text = Vec::new();
+    let read = |text: &mut Vec<u8>| GzDecoder::new(body).take(MOST_PLAIN).read_to_end(text);
+    match body.starts_with(&GZIP) && read(&mut text).is_ok() {
+        true => text.into(),
+        false => body.into(),
     }
 }
 
@@ -65,12 +83,14 @@ pub struct FailedProof {
 /// Asks a server everything.
 pub fn prove(
     address: SocketAddr,
+    tls: Option<&Tls>,
     plan: &Plan,
     serving: &Serving,
     files: &ServedFiles,
 ) -> Result<Proven, Box<FailedProof>> {
     let mut prover = Prover {
         address,
+        tls,
         loaded: plan.loaded_examples(),
         all: plan.all_examples(),
         serving,
@@ -89,6 +109,7 @@ pub fn prove(
 
 struct Prover<'a> {
     address: SocketAddr,
+    tls: Option<&'a Tls>,
     /// What load is put on with.
     loaded: Vec<Example>,
     all: Vec<Example>,
@@ -132,7 +153,7 @@ impl Prover<'_> {
         &mut self,
         what: impl FnOnce(&mut Self, &mut ProofConnection) -> Checked,
     ) -> Checked {
-        let mut connection = ProofConnection::open(self.address)?;
+        let mut connection = ProofConnection::open(self.address, self.tls)?;
         let checked = what(self, &mut connection);
         if checked.is_err() {
             self.transcript = connection.transcript();
@@ -154,7 +175,7 @@ impl Prover<'_> {
     /// HEAD says what GET says, and sends no body: the next answer on the connection is whole.
     fn heads(&mut self, connection: &mut ProofConnection) -> Checked {
         let gets = self.loaded.clone().into_iter();
-        for example in gets.filter(|e| e.method == "GET") {
+        for example in gets.filter(|e| e.method == "GET" && e.headers.is_empty()) {
             let got = self.exchange(connection, &example)?;
             connection.send(&rendered("HEAD", &example.path, None, false))?;
             let head = connection.answer(true)?;
@@ -249,7 +270,7 @@ impl Prover<'_> {
         let together = self.serving.together as usize;
         let mut connections = Vec::new();
         for _ in 0..together {
-            connections.push(ProofConnection::open(self.address)?);
+            connections.push(ProofConnection::open(self.address, self.tls)?);
         }
         for _ in 0..2 {
             for i in 0..connections.len() {
@@ -305,7 +326,7 @@ impl Prover<'_> {
     /// A server may close the connection with a refusal.
     fn anew_if_refused(&mut self, connection: &mut ProofConnection, answer: &Answer) -> Checked {
         if answer.status >= 400 && answer.closes() {
-            *connection = ProofConnection::open(self.address)?;
+            *connection = ProofConnection::open(self.address, self.tls)?;
         }
         Ok(())
     }
@@ -430,7 +451,11 @@ fn render(example: &Example, closing: bool) -> Vec<u8> {
     let Example {
         method, path, body, ..
     } = example;
-    rendered(method, path, body.as_deref(), closing)
+    let plain = rendered(method, path, body.as_deref(), closing);
+    // Further headers stand behind the first line.
+    let first = path.len() + method.len() + " HTTP/1.1 \r\n".len();
+    let further: String = example.headers.iter().map(|h| format!("{h}\r\n")).collect();
+    [&plain[..first], further.as_bytes(), &plain[first..]].concat()
 }
 
 fn rendered(method: &str, path: &str, body: Option<&str>, closing: bool) -> Vec<u8> {

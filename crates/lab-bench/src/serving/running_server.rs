@@ -8,8 +8,8 @@ use crate::process::{Answer, Fault, Process, gone};
 use crate::protocol::Reply;
 use crate::server_usage::{Usage, Watch};
 use crate::sys;
-use lab_load::{Engine, Expect, Job, Link, Record, Request, Requests, Statuses, method};
-use lab_model::{Arrivals, Example, Metric, Plan, PointId, Serving, Stage, SubjectId};
+use lab_load::{Engine, Expect, Job, Link, Record, Request, Requests, Statuses, Tls, Trust, method};
+use lab_model::{Arrivals, Example, Metric, Plan, PointId, Protocol, Serving, Stage, SubjectId};
 use lab_services::procfs;
 use nix::unistd::Pid;
 use std::net::SocketAddr;
@@ -43,6 +43,7 @@ pub struct RunningServer {
     /// Its process.
     pub process: Process,
     address: SocketAddr,
+    tls: Option<Tls>,
     watch: Watch,
     /// The processes that serve, where the subject is not one of them.
     served_by: Vec<Pid>,
@@ -57,8 +58,10 @@ impl ServerSetup<'_> {
             .open(&mut process, cores)
             .map_err(|f| f.with_log(&process))?;
         let served_by = served_by(&opened, process.pid())?;
+        let (address, tls) = place(&opened)?;
         let server = RunningServer {
-            address: address(&opened)?,
+            address,
+            tls,
             watch: match served_by.as_slice() {
                 [] => Watch::new(process.pid().as_raw()),
                 several => Watch::of(several),
@@ -83,7 +86,7 @@ impl ServerSetup<'_> {
 
     /// Has a server prove that it does the work.
     pub fn prove(&self, server: &RunningServer) -> Answer<Proven> {
-        prove(server.address, self.plan, self.serving, &self.files).map_err(|failed| {
+        prove(server.address, server.tls.as_ref(), self.plan, self.serving, &self.files).map_err(|failed| {
             let transcript = failed.transcript.join("\n");
             Fault::Failed("proof", format!("{}\n{transcript}", failed.why))
         })
@@ -130,11 +133,11 @@ impl ServerSetup<'_> {
             (self.plan.keeps_alive(point), self.plan.connections(point));
         let body = proven.body(example).to_vec();
         let words = |e: lab_load::JobError| failed(e.to_string());
-        let request = request(server.address, example).map_err(words)?;
+        let request = request(server, example).map_err(words)?;
         let status = Statuses::parse(&example.status.to_string()).map_err(words)?;
         Ok(Job {
             address: server.address,
-            tls: None,
+            tls: server.tls.clone(),
             requests: Requests::new(&[request], keep_alive, self.plan.seed)
                 .map_err(words)?
                 .into(),
@@ -238,19 +241,28 @@ fn begin(job: Job) -> Answer<Engine> {
     Ok(engine)
 }
 
-fn address(opened: &Reply) -> Answer<SocketAddr> {
+/// Where it listens, and over TLS whom to believe: who has the certificate that it names, and nobody else.
+fn place(opened: &Reply) -> Answer<(SocketAddr, Option<Tls>)> {
     let nonsense = |why: String| Fault::Failed("nonsense", why);
     let url = opened.get("url").map_err(nonsense)?;
+    let secure = url.starts_with("https://");
     let place = url
-        .strip_prefix("http://")
+        .strip_prefix(if secure { "https://" } else { "http://" })
         .map(|place| place.trim_end_matches('/'));
     let address = place.and_then(|place| place.parse::<SocketAddr>().ok());
-    match address.filter(|address| address.ip().is_loopback()) {
-        Some(address) => Ok(address),
-        None => Err(nonsense(format!(
-            "`url={url}` is not http://127.0.0.1:PORT: a subject listens on this machine alone"
-        ))),
+    let Some(address) = address.filter(|address| address.ip().is_loopback()) else {
+        return Err(nonsense(format!(
+            "`url={url}` is not http://127.0.0.1:PORT, nor https://127.0.0.1:PORT: a subject listens on this machine alone"
+        )));
+    };
+    if !secure {
+        return Ok((address, None));
     }
+    let certificate = opened.get("certificate").map_err(nonsense)?;
+    let trust = Trust::File(certificate.into());
+    let origin = Link::parse(&format!("https://{address}/")).map(|link| link.origin);
+    let tls = origin.and_then(|origin| Tls::new(&origin, Protocol::Http1, &trust));
+    Ok((address, Some(tls.map_err(|e| nonsense(e.to_string()))?)))
 }
 
 /// The processes that a subject says it serves with: it must have started them.
@@ -270,8 +282,13 @@ fn served_by(opened: &Reply, subject: Pid) -> Answer<Vec<Pid>> {
     })
 }
 
-fn request(address: SocketAddr, example: &Example) -> Result<Request, lab_load::JobError> {
-    let mut request = Request::new(Link::parse(&format!("http://{address}{}", example.path))?);
+fn request(server: &RunningServer, example: &Example) -> Result<Request, lab_load::JobError> {
+    let (scheme, address) = (if server.tls.is_some() { "https" } else { "http" }, server.address);
+    let link = format!("{scheme}://{address}{}", example.path);
+    let mut request = Request::new(Link::parse(&link)?);
+    for header in &example.headers {
+        request.headers.push(lab_load::Header::parse(header)?);
+    }
     request.method = method(&example.method)?;
     if let Some(body) = &example.body {
         request.body = body.clone().into_bytes().into();

@@ -19,9 +19,10 @@ use std::cmp::Ordering;
 static HELD: [Metric; 3] = [Metric::THREADS, Metric::SERVER_MEMORY, Metric::STARTUP];
 
 /// What is told of each server at a point, besides response times.
-static RATES: [Metric; 5] = [
+static RATES: [Metric; 6] = [
     Metric::OFFERED,
     Metric::THROUGHPUT,
+    Metric::RECEIVED,
     Metric::BACKLOG,
     Metric::SERVER_CPU,
     Metric::ERRORS,

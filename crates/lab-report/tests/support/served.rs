@@ -423,6 +423,7 @@ fn plan(wanted: &Wanted, servers: &[Server]) -> Plan {
                 examples: cases.iter().map(example).collect(),
                 together: Serving::TOGETHER,
                 metrics: Vec::new(),
+                ..Serving::default()
             },
         }),
         ..Plan::default()
