@@ -269,6 +269,13 @@ impl Process {
         self.ask("close\n", "closed").map(drop)
     }
 
+    /// Releases the case of a server, which tells these metrics.
+    pub fn close_and_tell(&mut self, told: &[Metric]) -> Answer<Vec<f64>> {
+        let reply = self.ask("close\n", "closed")?;
+        let told = told.iter().map(|metric| value(&reply, metric));
+        told.collect::<Result<_, _>>().map_err(nonsense)
+    }
+
     /// Lets it exit in its own time, within the time limit.
     pub fn quit(mut self) -> Answer<()> {
         self.wait_for_exit().map_err(|fault| fault.with_log(&self))
@@ -500,20 +507,22 @@ impl Fault {
 
 /// What a case wants to be told, in the units of its metrics.
 fn metrics(reply: &Reply, case: &Case) -> Result<Vec<f64>, String> {
-    let value = |metric: &Metric| {
-        let text = reply.get(&metric.id)?;
-        let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
-        let value = value.ok_or_else(|| format!("`{}={text}` is not a number", metric.id))?;
-        // Told in per cent, kept as a part.
-        let one = if metric.unit == Unit::Share {
-            100.0
-        } else {
-            1.0
-        };
-        Ok(value / one)
-    };
     let told = case.metrics.iter().filter(|metric| !metric.is_found());
-    told.map(value).collect()
+    told.map(|metric| value(reply, metric)).collect()
+}
+
+/// A metric that a subject tells, in its unit.
+fn value(reply: &Reply, metric: &Metric) -> Result<f64, String> {
+    let text = reply.get(&metric.id)?;
+    let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
+    let value = value.ok_or_else(|| format!("`{}={text}` is not a number", metric.id))?;
+    // Told in per cent, kept as a part.
+    let one = if metric.unit == Unit::Share {
+        100.0
+    } else {
+        1.0
+    };
+    Ok(value / one)
 }
 
 /// The calls that failed, of a case whose calls may.

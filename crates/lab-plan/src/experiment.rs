@@ -153,7 +153,7 @@ impl Reader<'_> {
                 self.path.display()
             )));
         }
-        let serving = self.serving(&file, &cases)?;
+        let serving = self.serving(&file, &cases, &metrics)?;
         let names = || subjects.iter().map(|s| s.model.name.as_str());
         for named in file
             .selection
@@ -193,13 +193,20 @@ impl Reader<'_> {
 
     /// What servers are given and asked for. Error: what only servers have is there without them, or the
     /// other way round.
-    fn serving(&self, file: &File, cases: &[Case]) -> Result<Option<Serving>, PlanError> {
+    fn serving(
+        &self,
+        file: &File,
+        cases: &[Case],
+        metrics: &[Metric],
+    ) -> Result<Option<Serving>, PlanError> {
+        let told = file.server.iter().flat_map(|s| &s.get_ref().metrics);
+        let told: Vec<_> = told.cloned().collect();
         let read = |path: &str| {
             let folder = self.path.parent().unwrap_or(Path::new(""));
             std::fs::read_to_string(self.project.folder().join(folder).join(path))
         };
         let at = |span, message: String| self.at(span, message);
-        serving::understand(file, cases, &read, &at)
+        serving::understand(file, cases, self.told(&told, metrics)?, &read, &at)
     }
 
     fn targets(&self, file: &File) -> Result<Vec<Target>, PlanError> {
