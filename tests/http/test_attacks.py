@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import servers
-from client import TIMEOUT_S, Answer, Connection, Malformed, NoAnswer, request
+from client import Answer, Connection, Malformed, NoAnswer, request
 from servers import Server, Target
 from subject import ProtocolError
 from test_bodies import CHUNKED, END, ORDER, chunks, post
@@ -29,6 +29,9 @@ FULL = os.environ.get("BENCHLAB_ATTACK") == "full"
 SLOW, LEAVING, READERS = (1000, 5000, 200) if FULL else (60, 300, 12)
 ORACLE_S = float(os.environ.get("BENCHLAB_ATTACK_S", 3))
 SEED = int(os.environ.get("BENCHLAB_FUZZ_SEED", 1))
+
+PATIENCE_S = 60
+"""With a server that others keep from its work."""
 
 SPARE_BYTES = 1_000_000
 """So much may the resident memory vary by what the system reclaims or not."""
@@ -71,7 +74,7 @@ def must_get_in_turns(connections: list[Connection], wanted: bytes) -> None:
         for reader in readers:
             selector.register(reader.socket, selectors.EVENT_READ, reader)
         while selector.get_map():
-            events = selector.select(TIMEOUT_S)
+            events = selector.select(PATIENCE_S)
             assert events, f"{len(selector.get_map())} of {len(readers)} readers get nothing more"
             for key, _ in events:
                 if not key.data.take(wanted):
