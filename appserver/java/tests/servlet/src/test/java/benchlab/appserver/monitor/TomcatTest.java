@@ -7,6 +7,7 @@ import jakarta.servlet.Servlet;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import org.apache.catalina.servlets.DefaultServlet;
 import org.apache.catalina.startup.Tomcat;
 import org.apache.tomcat.util.descriptor.web.FilterDef;
 import org.apache.tomcat.util.descriptor.web.FilterMap;
@@ -34,9 +35,12 @@ class TomcatTest extends ContainerTest {
         context.addFilterMap(map);
         servlets.forEach(
                 (path, servlet) -> {
-                    Tomcat.addServlet(context, path, servlet).setAsyncSupported(true);
-                    context.addServletMappingDecoded(path, path);
+                    var named = Tomcat.addServlet(context, path, servlet);
+                    named.setAsyncSupported(true);
+                    named.addMapping(path);
                 });
+        // Where no servlet is, Tomcat asks no filter; web applications have this one.
+        Tomcat.addServlet(context, "default", DefaultServlet.class.getName()).addMapping("/");
         tomcat.start();
         return tomcat.getConnector().getLocalPort();
     }
