@@ -94,11 +94,14 @@ pub struct RunArgs {
     /// Measure no second copy of the baseline
     #[arg(long)]
     pub no_control: bool,
-    /// Measure for about 30 s a target: 5 short blocks of the points that the experiment names for it
+    /// Measure for about a minute: 5 short blocks of the points that the experiment names for it
     #[arg(long, short)]
     pub quick: bool,
+    /// Measure all cases with all values, not only those that decide the experiment's main question
+    #[arg(long, conflicts_with = "quick")]
+    pub thorough: bool,
     /// Time for measuring, such as 90s or 10m; `none`: until everything is decided [default: 5m a
-    /// target; quick: none, but 5 blocks]
+    /// target, at most 10m; thorough: 5m a target; quick: none, but 5 blocks]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,
     /// Measure this many blocks, whatever they show

@@ -22,6 +22,8 @@ pub struct File {
     #[serde(default)]
     pub quick: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Vec<Value>>>,
     #[serde(default)]
+    pub usual: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Vec<Value>>>,
+    #[serde(default)]
     pub case: Vec<Case>,
     #[serde(default)]
     pub subject: Vec<Subject>,

@@ -10,7 +10,7 @@ use crate::verbs::report::{deliver, render, terminal};
 use crate::verbs::run::{Prepared, prepare, set_values};
 use lab_bench::{Explainer, Fault, install, interrupt, tracer, unix_seconds};
 use lab_model::{Measure, Plan, Run};
-use lab_plan::{Experiment, Project, Selection, Toolchain};
+use lab_plan::{Experiment, Extent, Project, Selection, Toolchain};
 use lab_report::Terminal;
 use lab_report::kind::explain::{ExplainReport, document};
 use std::path::Path;
@@ -117,7 +117,7 @@ fn nothing_said(seed: u64) -> Selection {
         set: Vec::new(),
         baseline: None,
         control: false,
-        few: true,
+        extent: Extent::Quick,
         seed,
         measure: Measure {
             turn_ns: 1_000_000,

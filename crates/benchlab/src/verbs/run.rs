@@ -12,7 +12,7 @@ use lab_bench::{
     interrupt, unix_seconds,
 };
 use lab_model::{Ending, Failure, Host, Kind, Measure, Plan, Subject};
-use lab_plan::{Experiment, Project, Selection};
+use lab_plan::{Experiment, Extent, Project, Selection};
 use lab_store::RunWriter;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -20,6 +20,9 @@ use std::time::Duration;
 /// Blocks of a quick run. Intervals of up to five take blocks to scatter normally, and decide more than those of six to
 /// ten, which take nothing for granted; those of three or four are several times as wide.
 const QUICK_BLOCKS: u32 = 5;
+
+/// The longest that a run measures of which nothing is said.
+const MOST_USUAL: Duration = Duration::from_secs(600);
 
 /// Measures an experiment.
 pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
@@ -181,7 +184,11 @@ fn selection(args: &RunArgs) -> Result<Selection, Exit> {
         set: set_values(&args.set)?,
         baseline: args.baseline.clone(),
         control: !args.no_control,
-        few: args.quick,
+        extent: match (args.quick, args.thorough) {
+            (true, _) => Extent::Quick,
+            (_, true) => Extent::Thorough,
+            _ => Extent::Usual,
+        },
         seed: measuring::seed(args.measuring.seed),
         measure: measure(args),
     })
@@ -189,7 +196,12 @@ fn selection(args: &RunArgs) -> Result<Selection, Exit> {
 
 /// The time that was asked for; else what is usual for so many targets, unless the blocks are counted.
 fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
-    let usual = Duration::from_secs(300) * targets.max(1) as u32;
+    let every = Duration::from_secs(300) * targets.max(1) as u32;
+    let usual = if args.thorough {
+        every
+    } else {
+        every.min(MOST_USUAL)
+    };
     let budget = match (args.budget, args.blocks) {
         (Some(budget), _) => budget.0,
         (None, None) if !args.quick => Some(usual),
@@ -209,7 +221,9 @@ fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
 /// Servers take turns of a visit each, in one mirrored pair of passes, for as many blocks as intervals need
 /// that hold for all of them together.
 fn measure_servers(args: &RunArgs, turn_ns: u64) -> Measure {
-    let blocks = args.blocks.unwrap_or(if args.quick { 3 } else { 12 });
+    let blocks = args
+        .blocks
+        .unwrap_or(if args.quick { QUICK_BLOCKS } else { 12 });
     Measure {
         pairs: args.pairs.unwrap_or(1),
         turn_ns,
