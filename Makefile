@@ -101,4 +101,4 @@ protocol:
 
 # Asks every server, over sockets.
 http:
-	$(call TWICE,tests/http tests/rest)
+	$(call TWICE,tests/http tests/rest tests/audit)
