@@ -101,4 +101,4 @@ protocol:
 
 # Asks every server, over sockets.
 http:
-	$(call TWICE,tests/http tests/rest tests/opcache tests/front)
+	$(call TWICE,tests/http tests/rest tests/opcache tests/front tests/audit)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The words of the command line.
 
+use crate::verbs::audit::args::AuditArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab_load::Family;
@@ -41,6 +42,8 @@ pub enum Verb {
     Profile(Box<ProfileArgs>),
     /// Say why one subject is faster than another: count what an operation of each asks of the system
     Explain(Box<ExplainArgs>),
+    /// Say whether this machine, a network, a site is set up well: findings, what they cost, the fix
+    Audit(Box<AuditArgs>),
     /// Build the subjects, measure nothing
     Build(BuildArgs),
     /// Go on with a run that was stopped or killed
@@ -689,7 +692,7 @@ pub struct ManArgs {
 #[derive(Clone, Copy)]
 pub struct Budget(pub Option<Duration>);
 
-fn formats(known: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+pub fn formats(known: &'static [Format]) -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(known.iter().map(|f| f.name())).try_map(|name| name.parse::<Format>())
 }
 
@@ -714,7 +717,7 @@ fn pid() -> impl TypedValueParser<Value = i32> {
 }
 
 /// Requests per second.
-fn rate(text: &str) -> Result<f64, String> {
+pub fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|r| (0.001..=1e7).contains(r));
     rate.ok_or("requests per second are wanted, from 0.001 to 10000000".into())
 }
