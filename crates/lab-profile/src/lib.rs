@@ -14,6 +14,8 @@ mod join;
 mod lines;
 mod massif;
 mod names;
+mod source;
+mod stacks;
 
 pub use cachegrind::read as read_cachegrind;
 pub use callgrind::{Reader as CallgrindReader, read as read_callgrind};
@@ -26,12 +28,16 @@ pub use gate::{Condition, Judged};
 pub use join::{Joined, JoinedLine, join, join_lines};
 pub use massif::{Massif, Site, Snapshot, TimeUnit, read as read_massif};
 pub use names::{Frame, base_name, clean, has_symbol};
+pub use source::{HOTTEST, HotLine, Sources};
+pub use stacks::Stack;
 
 /// What is known of one program: a file of each tool, as far as there is one.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     /// The heap over time.
     pub massif: Option<Massif>,
+    /// The same over other units of time.
+    pub heaps: Vec<Massif>,
     /// Instructions, accesses and misses.
     pub cachegrind: Option<CostProfile>,
     /// The same with calls.

@@ -40,6 +40,7 @@ pub fn run(blocks: u32) -> Run {
         lab_cost: None,
         imports: Vec::new(),
         services: Vec::new(),
+        figures: Vec::new(),
         metrics,
     }
 }

@@ -260,6 +260,7 @@ pub fn run(plan: Plan, blocks: u32) -> Run {
         imports: Vec::new(),
         metrics: Vec::new(),
         services: Vec::new(),
+        figures: Vec::new(),
         plan: Some(plan),
     }
 }
@@ -474,6 +475,7 @@ pub fn imported() -> Run {
         imports: vec![benchmark("Ada"), benchmark("Python")],
         metrics: Vec::new(),
         services: Vec::new(),
+        figures: Vec::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{Pair, ranked, unit};
 use crate::document::{
-    Axis, Band, Chart, Drawing, Item, Line, Lines, Quantity, Scale, Section, Stroke, Table,
+    Axis, Band, Chart, Content, Drawing, Item, Line, Lines, Quantity, Scale, Section, Stroke, Table,
 };
 use crate::kind::say;
 use lab_model::Unit;
@@ -15,9 +15,32 @@ const MOST: usize = 15;
 
 /// The heap over time of all profiles whose times have the unit of the first; of programs without a heap there is none.
 pub fn chart(pair: &Pair) -> Option<Chart> {
+    chart_of(pair, "heap", |profile| profile.massif.as_ref())
+}
+
+/// The same over the other units of time.
+fn further_charts(pair: &Pair) -> Vec<Chart> {
+    let by = |(id, unit): (&str, TimeUnit)| {
+        chart_of(pair, id, move |profile| {
+            profile.heaps.iter().find(|massif| massif.time_unit == unit)
+        })
+    };
+    let units = [
+        ("heap-instructions", TimeUnit::Instructions),
+        ("heap-bytes", TimeUnit::Bytes),
+        ("heap-time", TimeUnit::Milliseconds),
+    ];
+    units.into_iter().filter_map(by).collect()
+}
+
+fn chart_of<'p>(
+    pair: &Pair<'p>,
+    id: &str,
+    heap: impl Fn(&'p Profile) -> Option<&'p Massif>,
+) -> Option<Chart> {
     let all = pair
         .each()
-        .filter_map(|(name, profile)| Some((name, profile.massif.as_ref()?)));
+        .filter_map(|(name, profile)| Some((name, heap(profile)?)));
     let all: Vec<(&str, &Massif)> = all.collect();
     let unit = all.first()?.1.time_unit;
     let has_heap = |profile: &Profile| profile.figure("peak").is_some_and(|bytes| bytes > 0);
@@ -42,11 +65,14 @@ pub fn chart(pair: &Pair) -> Option<Chart> {
     let (title, unit) = match unit {
         TimeUnit::Instructions => ("instructions", Unit::Count("instructions".into())),
         TimeUnit::Milliseconds => ("time", Unit::Nanoseconds),
-        TimeUnit::Bytes => ("allocated and freed", Unit::Bytes),
+        TimeUnit::Bytes => ("bytes allocated and freed", Unit::Bytes),
     };
     Some(Chart {
-        id: "heap".into(),
-        title: "Heap over time".into(),
+        id: id.into(),
+        title: match id {
+            "heap" => "Heap over time".into(),
+            _ => format!("Heap over {title}"),
+        },
         caption: "Bytes on the heap with their administration, at the snapshots that Massif took."
             .into(),
         drawing: Drawing::Lines(Lines {
@@ -92,6 +118,9 @@ pub fn section(pair: &Pair) -> Section {
         section.push(Item::List(sentences));
     }
     section.table(totals(pair));
+    for chart in further_charts(pair) {
+        section.push(chart);
+    }
     for (name, profile) in pair.each() {
         section.table(churning(name, profile));
     }
@@ -127,6 +156,7 @@ fn totals(pair: &Pair) -> Table {
 /// Figures of DHAT by the place that allocates.
 fn sites(pair: &Pair, title: &str, figure: impl Fn(&lab_profile::Point) -> u64) -> Table {
     let mut by_place: BTreeMap<String, [u64; 2]> = BTreeMap::new();
+    let mut sources: BTreeMap<String, String> = BTreeMap::new();
     for (i, (_, profile)) in pair.each().enumerate() {
         let Some(dhat) = &profile.dhat else { continue };
         for point in &dhat.points {
@@ -139,6 +169,9 @@ fn sites(pair: &Pair, title: &str, figure: impl Fn(&lab_profile::Point) -> u64) 
                     frame.place()
                 ),
             });
+            if let Some(text) = frame.and_then(|frame| pair.source(&frame.file, frame.line)) {
+                sources.insert(place.clone(), text.trim().to_owned());
+            }
             let sums = by_place.entry(place).or_default();
             sums[i] = sums[i].saturating_add(figure(point));
         }
@@ -147,13 +180,21 @@ fn sites(pair: &Pair, title: &str, figure: impl Fn(&lab_profile::Point) -> u64) 
     let figures = by_place
         .into_iter()
         .map(|(place, [before, after])| (place, Some(before), Some(after)));
-    ranked(
+    let mut table = ranked(
         pair,
         (title, "place", &Unit::Bytes),
         MOST,
         figures.collect(),
         whole,
-    )
+    );
+    for row in &mut table.rows {
+        if let Content::Words(place) = &row[0].content
+            && let Some(text) = sources.get(place)
+        {
+            row[0].note = text.clone();
+        }
+    }
+    table
 }
 
 /// The places that held the heap at Massif's peak, where there is nothing of DHAT.
