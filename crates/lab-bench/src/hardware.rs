@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::os::fd::FromRawFd;
 
 /// What is counted, in the order of the values.
-pub const COUNTED: [Metric; 4] = [
+pub static COUNTED: [Metric; 4] = [
     Metric::INSTRUCTIONS,
     Metric::CYCLES,
     Metric::CACHE_MISSES,

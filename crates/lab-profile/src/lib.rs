@@ -23,7 +23,7 @@ pub use churn::{Churn, churn};
 pub use costs::{Call, CostProfile, Function, Line};
 pub use dhat::{Dhat, Point, read as read_dhat};
 pub use error::ProfileError;
-pub use explain::{Cache, Explanation, d1, explain};
+pub use explain::{Cache, Explanation, Touch, d1, explain};
 pub use gate::{Condition, Judged};
 pub use join::{Joined, JoinedLine, join, join_lines};
 pub use massif::{Massif, Site, Snapshot, TimeUnit, read as read_massif};

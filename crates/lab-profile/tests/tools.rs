@@ -250,7 +250,10 @@ fn snapshots_are_those_of_ms_print_and_blocks_those_of_dh_view() {
             dhat.sum(|p| p.written_bytes),
         ];
         let shown = said(&["node", "-e", VIEW], &[&path]);
-        let shown: Vec<u64> = shown.split_whitespace().map(|n| n.parse().expect("a number")).collect();
+        let shown: Vec<u64> = shown
+            .split_whitespace()
+            .map(|n| n.parse().expect("a number"))
+            .collect();
         assert_eq!(shown, own, "{words:?}");
     }
 }

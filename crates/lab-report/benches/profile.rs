@@ -10,9 +10,14 @@ use std::process::Command;
 use std::time::Instant;
 
 fn main() {
-    let gigabytes: f64 = std::env::args().find_map(|word| word.parse().ok()).unwrap_or(2.0);
+    let gigabytes: f64 = std::env::args()
+        .find_map(|word| word.parse().ok())
+        .unwrap_or(2.0);
     let file = recorded();
-    println!("{:.1} MB, as Callgrind writes it, again and again", file.len() as f64 / 1e6);
+    println!(
+        "{:.1} MB, as Callgrind writes it, again and again",
+        file.len() as f64 / 1e6
+    );
     let before = peak_mb();
     let bytes = (gigabytes * 1e9) as usize;
     let began = Instant::now();
@@ -50,7 +55,12 @@ fn main() {
 fn recorded() -> Vec<u8> {
     let folder = std::env::temp_dir().join(format!("benchlab-bench-{}", std::process::id()));
     let status = Command::new("valgrind")
-        .args(["-q", "--tool=callgrind", "--dump-instr=yes", "--cache-sim=yes"])
+        .args([
+            "-q",
+            "--tool=callgrind",
+            "--dump-instr=yes",
+            "--cache-sim=yes",
+        ])
         .arg(format!("--callgrind-out-file={}", folder.display()))
         .args(["git", "--version"])
         .output();

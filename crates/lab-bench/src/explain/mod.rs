@@ -295,7 +295,7 @@ fn whole_trace(file: &Path) -> Answer<Calls> {
 }
 
 /// What the system says of a process.
-const USED: [Metric; 5] = [
+static USED: [Metric; 5] = [
     Metric::MEAN_CPU,
     Metric::VOLUNTARY_SWITCHES,
     Metric::INVOLUNTARY_SWITCHES,

@@ -22,7 +22,7 @@ const WARM_UP: u64 = 1;
 const FUNCTIONS: usize = 20;
 
 /// The figures, each of an event of Callgrind's or a sum of such.
-pub(super) const FIGURES: [(Metric, &str); 3] = [
+pub(super) static FIGURES: [(Metric, &str); 3] = [
     (Metric::SIMULATED_INSTRUCTIONS, "Ir"),
     (Metric::SIMULATED_D1_MISSES, "D1"),
     (Metric::SIMULATED_LL_MISSES, "LL"),

@@ -246,10 +246,10 @@ fn profiled(runs: &[ValgrindRun], names: &[String]) -> Result<Profiled, Exit> {
             _ => Err(Exit::new(exit::FAILED, run.log.join(" "))),
         };
         if run.children > 0 {
-            let text = format!(
-                "{who} started {} more processes, which are in no figure.",
-                run.children
-            );
+            let text = match run.children {
+                1 => "1 more process was started, which is in no figure".into(),
+                n => format!("{n} more processes were started, which are in no figure"),
+            };
             profiled.facts.push((format!("processes of {who}"), text));
         }
         if outcome.is_ok() && run.status.is_none() {

@@ -7,7 +7,7 @@ use crate::document::{
 };
 use crate::kind::say;
 use lab_model::Unit;
-use lab_profile::{Churn, Massif, Profile, TimeUnit, churn, explain};
+use lab_profile::{Churn, Dhat, Massif, Point, Profile, TimeUnit, churn, explain};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows of a table.
@@ -124,9 +124,11 @@ pub fn section(pair: &Pair) -> Section {
     for (name, profile) in pair.each() {
         section.table(churning(name, profile));
     }
-    section.table(sites(pair, "Allocated", |p| p.bytes));
-    section.table(sites(pair, "At the peak", |p| p.peak_bytes));
-    section.table(sites(pair, "Never freed", |p| p.end_bytes));
+    section.table(sites(pair, "Allocated", |_, p| p.bytes));
+    section.table(sites(pair, "At the peak", |_, p| p.peak_bytes));
+    section.table(sites(pair, "Never freed", |_, p| p.end_bytes));
+    section.table(sites(pair, "Written and never read", |_, p| p.unread_bytes()));
+    section.table(sites(pair, "Short-lived", Dhat::short_lived_bytes));
     section.table(at_peak(pair));
     section
 }
@@ -154,7 +156,7 @@ fn totals(pair: &Pair) -> Table {
 }
 
 /// Figures of DHAT by the place that allocates.
-fn sites(pair: &Pair, title: &str, figure: impl Fn(&lab_profile::Point) -> u64) -> Table {
+fn sites(pair: &Pair, title: &str, figure: impl Fn(&Dhat, &Point) -> u64) -> Table {
     let mut by_place: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     let mut sources: BTreeMap<String, String> = BTreeMap::new();
     for (i, (_, profile)) in pair.each().enumerate() {
@@ -173,10 +175,11 @@ fn sites(pair: &Pair, title: &str, figure: impl Fn(&lab_profile::Point) -> u64) 
                 sources.insert(place.clone(), text.trim().to_owned());
             }
             let sums = by_place.entry(place).or_default();
-            sums[i] = sums[i].saturating_add(figure(point));
+            sums[i] = sums[i].saturating_add(figure(dhat, point));
         }
     }
-    let whole = pair.before.dhat.as_ref().map(|dhat| dhat.sum(&figure));
+    let whole = pair.before.dhat.as_ref();
+    let whole = whole.map(|dhat| dhat.sum(|point| figure(dhat, point)));
     let figures = by_place
         .into_iter()
         .map(|(place, [before, after])| (place, Some(before), Some(after)));
@@ -313,9 +316,29 @@ pub fn explanations(pair: &Pair) -> Vec<String> {
     all.collect()
 }
 
+/// `before: 30 blocks with 21.3 KiB were never freed, most of them (20 KiB) from init (main.c:7).`
+fn never_freed(name: &str, profile: &Profile) -> Option<String> {
+    let dhat = profile.dhat.as_ref()?;
+    let (blocks, held) = (dhat.sum(|p| p.end_blocks), dhat.sum(|p| p.end_bytes));
+    let most = dhat.points.iter().max_by_key(|point| point.end_bytes)?;
+    let site = dhat.site(most)?;
+    let size = |bytes: u64| say::reading(bytes as f64, &Unit::Bytes);
+    (held > 0).then(|| {
+        format!(
+            "{name}: {} with {} were never freed, most of that ({}) from {} ({}).",
+            say::count(blocks as usize, "block"),
+            size(held),
+            size(most.end_bytes),
+            lab_profile::clean(&site.function),
+            site.place(),
+        )
+    })
+}
+
 /// Explanations and churn of all profiles.
 fn sentences(pair: &Pair) -> Vec<String> {
     let mut all = explanations(pair);
+    all.extend(pair.each().filter_map(|(name, profile)| never_freed(name, profile)));
     for (name, profile) in pair.each() {
         let churns = profile.dhat.as_ref().map_or_else(Vec::new, churn);
         all.extend(
