@@ -189,7 +189,17 @@ fn read_run(db: &Connection, name: String) -> rusqlite::Result<Run> {
         })?,
         metrics: metrics(db)?,
         audit: audit(db)?,
+        figures: match has_table(db, "figure")? {
+            true => records(db)?,
+            // Files of labs that kept none.
+            false => Vec::new(),
+        },
     })
+}
+
+fn has_table(db: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?";
+    db.query_row(sql, [name], |r| r.get(0))
 }
 
 /// Files that hold none may be older than its table.

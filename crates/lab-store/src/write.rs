@@ -6,7 +6,8 @@ use crate::histogram;
 use crate::record::Record;
 use crate::schema;
 use lab_model::{
-    Audit, Batch, BlockState, Disturbance, Ending, Exit, Failure, Host, Imported, Latencies,
+    Audit, Batch, BlockState, Disturbance, Ending, Exit, Failure, Figure, Host, Imported,
+    Latencies,
     LogLine, Metric, Pilot, Plan, Process, Reading, Resources, Run, Sample, Service, Setting,
     Slice,
 };
@@ -204,6 +205,11 @@ impl RunWriter {
             "INSERT OR IGNORE INTO metric VALUES (?, ?, ?, ?)",
             params![m.id, m.title, json(&m.unit), word(&m.better)],
         )
+    }
+
+    /// Keeps a figure that was counted once.
+    pub fn figure(&self, f: &Figure) -> Result<()> {
+        self.record(&[], f)
     }
 
     /// Keeps the words of the command line that began the run.

@@ -6,7 +6,7 @@ use crate::exit::{self, Exit};
 use crate::measuring;
 use crate::ready::ready;
 use crate::services;
-use crate::verbs::{forecast::forecast, project, report, runs_folder};
+use crate::verbs::{explain, forecast::forecast, project, report, runs_folder};
 use lab_bench::{
     BatchWorkload, Scratch, ServerWorkload, Servers, Workload, allowed_cores, generator_threads,
     interrupt, unix_seconds,
@@ -46,6 +46,11 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
             "--plan is for programs that work in batches: servers are compared by percentiles too",
         ));
     }
+    if args.explain && plan.load().is_some() {
+        return Err(Exit::wrong(
+            "--explain is for programs that work in batches, not for servers",
+        ));
+    }
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let Prepared { hashes, failures } = prepare(&project, &experiment, &plan, args.install)?;
     let host = measuring::fit_host(args.measuring.strict)?;
@@ -71,7 +76,11 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     failures
         .iter()
         .try_for_each(|failure| writer.failure(failure))?;
-    carry_out(&project, &plan, writer, scratch, servers)
+    let ended = carry_out(&project, &plan, writer, scratch, servers)?;
+    if args.explain {
+        explain::after_run(cli, &path, args)?;
+    }
+    Ok(ended)
 }
 
 /// Measures what is missing in a run file, and reports.

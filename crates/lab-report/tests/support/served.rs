@@ -299,6 +299,7 @@ pub fn run(wanted: &Wanted) -> Run {
         imports: Vec::new(),
         metrics: Vec::new(),
         services: Vec::new(),
+        figures: Vec::new(),
         plan: Some(plan),
     }
 }
