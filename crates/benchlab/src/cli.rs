@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The words of the command line.
 
+use crate::verbs::serve::ServeArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab_load::Family;
@@ -49,6 +50,8 @@ pub enum Verb {
     Report(ReportArgs),
     /// Show how an experiment or a comparison came out from run to run
     History(HistoryArgs),
+    /// Show all runs as local pages, and follow one while it is measured
+    Serve(ServeArgs),
     /// Make a run file of figures that another tool exchanged as XML
     Import(ImportArgs),
     /// Show experiments, their cases and subjects, and what is missing for each

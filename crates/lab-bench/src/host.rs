@@ -13,15 +13,15 @@ use std::time::{Duration, Instant};
 /// How long other programs are watched before a run.
 const WATCH: Duration = Duration::from_millis(300);
 
-/// Reads the machine's facts and what would disturb a measurement. Takes as long as it watches what
-/// other programs use.
-pub fn inspect() -> Host {
+/// Reads the machine's facts and what would disturb a measurement that needs so many cores. Takes as long
+/// as it watches what other programs use.
+pub fn inspect(needed: usize) -> Host {
     let gauge = Gauge::start();
     std::thread::sleep(WATCH);
     let idle = gauge.read();
     Host {
         facts: facts(),
-        findings: findings(&idle),
+        findings: findings(&idle, needed),
     }
 }
 
@@ -88,7 +88,7 @@ fn facts() -> Vec<(String, String)> {
         .collect()
 }
 
-fn findings(idle: &Disturbance) -> Vec<Finding> {
+fn findings(idle: &Disturbance, needed: usize) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut find = |unfit, what: String, advice: &str| {
         found.push(Finding {
@@ -98,7 +98,7 @@ fn findings(idle: &Disturbance) -> Vec<Finding> {
         });
     };
     let cores = crate::sys::allowed_cores().map(|c| c.len()).unwrap_or(1);
-    if cores < 2 {
+    if cores < needed {
         find(
             true,
             "only one core may be used".into(),
