@@ -2,6 +2,7 @@
 //! The words of the command line.
 
 use crate::verbs::audit::args::AuditArgs;
+use crate::verbs::serve::ServeArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab_load::Family;
@@ -52,6 +53,8 @@ pub enum Verb {
     Report(ReportArgs),
     /// Show how an experiment or a comparison came out from run to run
     History(HistoryArgs),
+    /// Show all runs as local pages, and follow one while it is measured
+    Serve(ServeArgs),
     /// Make a run file of figures that another tool exchanged as XML
     Import(ImportArgs),
     /// Show experiments, their cases and subjects, and what is missing for each

@@ -186,9 +186,7 @@ impl Database {
 
     /// What became of the calls of some batches. Fault: rows of others, or faults that cannot be made.
     pub fn effects(&self, batches: &[Calls]) -> Answer<Effects> {
-        self.injector
-            .as_ref()
-            .map_or(Ok(()), FileInjector::look)?;
+        self.injector.as_ref().map_or(Ok(()), FileInjector::look)?;
         let rows = self.effect_rows(effects::first(batches));
         Effects::of(batches, rows.map_err(|e| cannot(e.to_string()))?)
     }

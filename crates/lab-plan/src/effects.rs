@@ -61,9 +61,7 @@ fn understood(kind: Kind, written: &file::Injection) -> Result<Injection, &'stat
         file::Injection::LostAnswers(part) if is_within(*part, 1.0) => {
             Ok(Injection::LostAnswers(*part))
         }
-        file::Injection::LostAnswers(_) => {
-            Err("`lost_answers` is a part: above 0 and at most 1")
-        }
+        file::Injection::LostAnswers(_) => Err("`lost_answers` is a part: above 0 and at most 1"),
     }
 }
 

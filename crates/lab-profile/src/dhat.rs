@@ -75,7 +75,11 @@ pub struct Point {
 impl Point {
     /// Bytes that were written and never read.
     pub fn unread_bytes(&self) -> u64 {
-        if self.read_bytes == 0 { self.written_bytes } else { 0 }
+        if self.read_bytes == 0 {
+            self.written_bytes
+        } else {
+            0
+        }
     }
 }
 
@@ -83,7 +87,11 @@ impl Dhat {
     /// The bytes of a point if its blocks are short-lived on average.
     pub fn short_lived_bytes(&self, point: &Point) -> u64 {
         let mean = point.lifetime.checked_div(point.blocks);
-        if mean.is_some_and(|mean| mean <= self.short) { point.bytes } else { 0 }
+        if mean.is_some_and(|mean| mean <= self.short) {
+            point.bytes
+        } else {
+            0
+        }
     }
 
     /// The sum of a figure over all points.

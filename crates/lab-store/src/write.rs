@@ -7,9 +7,8 @@ use crate::record::Record;
 use crate::schema;
 use lab_model::{
     Audit, Batch, BlockState, Disturbance, Ending, Exit, Failure, Figure, Host, Imported,
-    Latencies,
-    LogLine, Metric, Pilot, Plan, Process, Reading, Resources, Run, Sample, Service, Setting,
-    Slice,
+    Latencies, LogLine, Metric, Pilot, Plan, Process, Reading, Resources, Run, Sample, Service,
+    Setting, Slice,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params};

@@ -53,7 +53,7 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     }
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let Prepared { hashes, failures } = prepare(&project, &experiment, &plan, args.install)?;
-    let host = measuring::fit_host(args.measuring.strict)?;
+    let host = measuring::fit_host(args.measuring.strict, measuring::CORES)?;
     let scratch = measuring::scratch(args.scratch.as_deref())?;
     let servers = services::start(&plan, &args.service, &scratch, &failures)?;
     if let Some(blocks) = args.plan {

@@ -258,7 +258,10 @@ fn a_file_is_locked_while_calls_are_made() {
     let text = FILE
         .replace("\n[[case]]", faults)
         .replace("\"careless\"", "\"impatient\"")
-        .replace("turn_ms = 5", "turn_ms = 40\nfactor.fault = [\"none\", \"busy\", \"down\"]");
+        .replace(
+            "turn_ms = 5",
+            "turn_ms = 40\nfactor.fault = [\"none\", \"busy\", \"down\"]",
+        );
     let programs = ["impatient", "patient"].map(|name| subject(name, &["waiting.py", name]));
     let project = Project::with_text(&(text + &programs.concat()));
     project.run_blocks("1", "4", &[]).expect(0);
@@ -271,7 +274,11 @@ fn a_file_is_locked_while_calls_are_made() {
                 assert_eq!(most(&run, subject, fault, metric), 0.0, "{subject} {fault}");
             }
             let gives_up = subject == "impatient" && fault != "none";
-            assert_eq!(most(&run, subject, fault, &failed) > 0.0, gives_up, "{subject} {fault}");
+            assert_eq!(
+                most(&run, subject, fault, &failed) > 0.0,
+                gives_up,
+                "{subject} {fault}"
+            );
         }
     }
     assert!(most(&run, "patient", "down", &Metric::OUTAGE[0]) > 0.0);
@@ -314,7 +321,9 @@ fn faults_that_nobody_can_make_are_said_before_anything_runs() {
         ),
         (on_a_file, "a file has `busy` and `outage_s`"),
         (
-            format!("{head}{effects}{injection}full = {{ busy = {{ part = 0.1, lock_s = 1 }} }}\n{case}"),
+            format!(
+                "{head}{effects}{injection}full = {{ busy = {{ part = 0.1, lock_s = 1 }} }}\n{case}"
+            ),
             "`busy` is for SQLite only",
         ),
     ] {

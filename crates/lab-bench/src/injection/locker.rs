@@ -60,7 +60,10 @@ impl FileInjector {
     /// Whether the subject is at work: the file is locked only then.
     pub fn set_at_work(&self, is_at_work: bool) {
         if let Some(locker) = &self.locker {
-            locker.shared.is_at_work.store(is_at_work, Ordering::Release);
+            locker
+                .shared
+                .is_at_work
+                .store(is_at_work, Ordering::Release);
         }
     }
 

@@ -176,4 +176,3 @@ impl Connection {
         let _ = self.server.shutdown(Shutdown::Both);
     }
 }
-

@@ -519,7 +519,10 @@ program = ["true"]
 #[test]
 fn a_fault_is_measured_where_the_target_has_it() {
     let plan = plan_of(FAULTS, &all()).expect("a plan");
-    let faults = plan.points.iter().map(|p| (p.target, p.params[0].1.as_str()));
+    let faults = plan
+        .points
+        .iter()
+        .map(|p| (p.target, p.params[0].1.as_str()));
     let faults: Vec<(usize, &str)> = faults.collect();
     assert_eq!(faults, [(0, "none"), (0, "busy"), (1, "none"), (1, "cut")]);
     let cut = Selection {
@@ -534,5 +537,8 @@ fn a_fault_is_measured_where_the_target_has_it() {
         ..cut
     };
     let error = plan_of(FAULTS, &nothing).expect_err("nothing is left");
-    assert!(error.to_string().contains("have nothing in common"), "{error}");
+    assert!(
+        error.to_string().contains("have nothing in common"),
+        "{error}"
+    );
 }

@@ -41,9 +41,6 @@ fn policy(script: Option<&str>) -> String {
 
 /// The page. Error: a chart could not be drawn.
 pub fn render(document: &Document) -> Result<String, Error> {
-    let sections: Vec<&Section> = document.sections.iter().filter(|s| !s.is_empty()).collect();
-    let ids = ids(&sections);
-    let style = format!("{}{}", include_str!("style.css"), chart::style_sheet());
     let script = script(document);
     let page = html! {
         (DOCTYPE)
@@ -55,21 +52,40 @@ pub fn render(document: &Document) -> Result<String, Error> {
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content={ "benchlab " (document.lab_version) };
                 title { (short(&document.title)) " – benchlab" }
-                style { (PreEscaped(style)) }
+                style { (PreEscaped(style_sheet())) }
             }
             body {
-                (header(document))
-                (navigation(&sections, &ids))
-                main {
-                    (answer(document, &sections, &ids)?)
-                    @for (section, id) in sections.iter().zip(&ids) { (self::section(section, 2, id)?) }
-                }
-                (footer(document))
+                (content(document)?)
                 @if let Some(script) = script { script { (PreEscaped(script)) } }
             }
         }
     };
     Ok(clean_lines(&page.into_string()))
+}
+
+/// What is between the page's `body` tags, for a page that has more around it. It needs [`style_sheet`].
+/// Error: a chart could not be drawn.
+pub fn body(document: &Document) -> Result<String, Error> {
+    Ok(clean_lines(&content(document)?.into_string()))
+}
+
+/// How a page looks, its charts too.
+pub fn style_sheet() -> String {
+    include_str!("style.css").to_owned() + &chart::style_sheet()
+}
+
+fn content(document: &Document) -> Result<Markup, Error> {
+    let sections: Vec<&Section> = document.sections.iter().filter(|s| !s.is_empty()).collect();
+    let ids = ids(&sections);
+    Ok(html! {
+        (header(document))
+        (navigation(&sections, &ids))
+        main {
+            (answer(document, &sections, &ids)?)
+            @for (section, id) in sections.iter().zip(&ids) { (self::section(section, 2, id)?) }
+        }
+        (footer(document))
+    })
 }
 
 fn header(document: &Document) -> Markup {

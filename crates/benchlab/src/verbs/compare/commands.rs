@@ -55,7 +55,7 @@ pub fn planned(args: &CompareArgs, commands: Option<Vec<Given>>) -> Result<Plan,
 pub fn recorded(cli: &Cli, args: &CompareArgs, plan: &Plan) -> Result<RunWriter, Exit> {
     let runs = runs_folder(cli, args.measuring.runs.as_deref())?;
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
-    let host = measuring::fit_host(args.measuring.strict)?;
+    let host = measuring::fit_host(args.measuring.strict, measuring::CORES)?;
     let path = measuring::new_file(&runs, &plan.experiment)?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     writer.host(&measuring::with_commit(host, Path::new(".")))?;

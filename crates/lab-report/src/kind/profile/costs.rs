@@ -285,7 +285,10 @@ pub fn without_symbols(pair: &Pair) -> Vec<Finding> {
         let unnamed = costs.functions().filter(|f| !has_symbol(f.name));
         let unnamed: u64 = unnamed.map(|f| f.costs[0]).fold(0, u64::saturating_add);
         let part = unnamed as f64 / total;
-        let objects = profile.callgrind.as_ref().map_or_else(Vec::new, CostProfile::unnamed);
+        let objects = profile
+            .callgrind
+            .as_ref()
+            .map_or_else(Vec::new, CostProfile::unnamed);
         (part >= UNKNOWN).then(|| Finding {
             label: "no symbols".into(),
             text: format!(

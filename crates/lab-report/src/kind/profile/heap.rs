@@ -127,7 +127,9 @@ pub fn section(pair: &Pair) -> Section {
     section.table(sites(pair, "Allocated", |_, p| p.bytes));
     section.table(sites(pair, "At the peak", |_, p| p.peak_bytes));
     section.table(sites(pair, "Never freed", |_, p| p.end_bytes));
-    section.table(sites(pair, "Written and never read", |_, p| p.unread_bytes()));
+    section.table(sites(pair, "Written and never read", |_, p| {
+        p.unread_bytes()
+    }));
     section.table(sites(pair, "Short-lived", Dhat::short_lived_bytes));
     section.table(at_peak(pair));
     section
@@ -338,7 +340,10 @@ fn never_freed(name: &str, profile: &Profile) -> Option<String> {
 /// Explanations and churn of all profiles.
 fn sentences(pair: &Pair) -> Vec<String> {
     let mut all = explanations(pair);
-    all.extend(pair.each().filter_map(|(name, profile)| never_freed(name, profile)));
+    all.extend(
+        pair.each()
+            .filter_map(|(name, profile)| never_freed(name, profile)),
+    );
     for (name, profile) in pair.each() {
         let churns = profile.dhat.as_ref().map_or_else(Vec::new, churn);
         all.extend(
