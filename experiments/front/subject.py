@@ -57,7 +57,8 @@ class Stack:
         else:
             name = "ROOT##0001" if "redeployed" in self.options else "ROOT"
             shutil.copytree(BUILT / "app", self.folder / "webapps" / name)
-        self.daemons.write("conf/web.xml", stack.tomcat_web())
+        self.daemons.write("conf/web.xml", stack.tomcat_web(jsp=False))
+        self.daemons.write("conf/context.xml", stack.TOMCAT_CONTEXT)
         over_ajp = self.front in ("jk", "ajp")
 
         def listen(port: int) -> int:

@@ -70,9 +70,11 @@ pub struct Example {
 impl Example {
     /// The same with the parameters' values in the place of their names.
     fn with(&self, params: &[(String, String)]) -> Example {
-        let path = params.iter().fold(self.path.clone(), |path, (name, value)| {
-            path.replace(&format!("{{{name}}}"), value)
-        });
+        let path = params
+            .iter()
+            .fold(self.path.clone(), |path, (name, value)| {
+                path.replace(&format!("{{{name}}}"), value)
+            });
         Example {
             path,
             ..self.clone()

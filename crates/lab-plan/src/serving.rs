@@ -194,7 +194,8 @@ fn parameters(case: &Case, written: &file::Case, at: At) -> Result<(), PlanError
         let line = &request.get_ref().request;
         let known = |word: &str| case.factors.iter().any(|factor| factor.name == word);
         let mut braced = line.get_ref().split('{').skip(1);
-        if let Some(word) = braced.find(|word| !word.split_once('}').is_some_and(|(w, _)| known(w))) {
+        if let Some(word) = braced.find(|word| !word.split_once('}').is_some_and(|(w, _)| known(w)))
+        {
             let why = format!("`{{{word}`: no factor of this case stands in these braces");
             return Err(at(line.span(), why));
         }
@@ -244,14 +245,23 @@ impl Asking<'_> {
 
     /// A name and a value; what says where a message begins and ends is the lab's own.
     fn header(&self, header: &Spanned<String>) -> Result<String, PlanError> {
-        let sound = header.get_ref().split_once(": ").is_some_and(|(name, value)| {
-            let own = ["host", "connection", "content-length", "content-type", "transfer-encoding"];
-            let token = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
-            !name.is_empty()
-                && name.bytes().all(token)
-                && !own.contains(&name.to_ascii_lowercase().as_str())
-                && value.bytes().all(|b| (b' '..=b'~').contains(&b))
-        });
+        let sound = header
+            .get_ref()
+            .split_once(": ")
+            .is_some_and(|(name, value)| {
+                let own = [
+                    "host",
+                    "connection",
+                    "content-length",
+                    "content-type",
+                    "transfer-encoding",
+                ];
+                let token = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
+                !name.is_empty()
+                    && name.bytes().all(token)
+                    && !own.contains(&name.to_ascii_lowercase().as_str())
+                    && value.bytes().all(|b| (b' '..=b'~').contains(&b))
+            });
         let why = "a header is a name and a value, such as \"Accept-Encoding: gzip\"; Host, Connection, Content-Length, \
                    Content-Type and Transfer-Encoding are the lab's own";
         match sound {

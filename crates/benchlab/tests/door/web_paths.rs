@@ -77,7 +77,10 @@ fn what_servers_tell_when_they_are_closed_is_kept_of_each_block() {
     let told = run.complete_blocks().flat_map(|block| &block.readings);
     let mine: Vec<_> = told.filter(|r| r.subject == 0).collect();
     assert_eq!(mine.len(), 3, "one for each block");
-    assert!(mine.iter().all(|r| r.metric == "answers" && r.value > 100.0));
+    assert!(
+        mine.iter()
+            .all(|r| r.metric == "answers" && r.value > 100.0)
+    );
 }
 
 #[test]
@@ -85,8 +88,19 @@ fn another_answer_and_other_peoples_processes_are_failures() {
     let (_, run) = measured(&["honest", "prepared", "names-others"]);
     let why = |subject: usize| {
         let mut all = run.failures.iter();
-        all.find(|f| f.subject == subject).expect("it failed").message.clone()
+        all.find(|f| f.subject == subject)
+            .expect("it failed")
+            .message
+            .clone()
     };
-    assert!(why(1).contains("its answer to GET /api/built?number=1 is not that of honest"), "{}", why(1));
-    assert!(why(2).contains("`processes=1` are not all processes that it has started"), "{}", why(2));
+    assert!(
+        why(1).contains("its answer to GET /api/built?number=1 is not that of honest"),
+        "{}",
+        why(1)
+    );
+    assert!(
+        why(2).contains("`processes=1` are not all processes that it has started"),
+        "{}",
+        why(2)
+    );
 }

@@ -171,7 +171,10 @@ impl<'a> ServerWorkload<'a> {
             None => Ok(()),
             Some((other, example)) => {
                 let other = &self.setup.plan.subjects[other].name;
-                let why = format!("its answer to {} {} is not that of {other}", example.method, example.path);
+                let why = format!(
+                    "its answer to {} {} is not that of {other}",
+                    example.method, example.path
+                );
                 Err(Fault::Failed("proof", why))
             }
         }

@@ -132,7 +132,10 @@ impl ProofConnection {
     /// Sends bytes as one piece.
     pub fn send(&mut self, bytes: &[u8]) -> Result<(), String> {
         self.note("> ", bytes);
-        let sent = self.stream.write_all(bytes).and_then(|()| self.stream.flush());
+        let sent = self
+            .stream
+            .write_all(bytes)
+            .and_then(|()| self.stream.flush());
         sent.map_err(|e| format!("a request cannot be sent: {e}"))
     }
 
@@ -140,7 +143,10 @@ impl ProofConnection {
     pub fn send_split(&mut self, bytes: &[u8], pause: Duration) -> Result<(), String> {
         self.note("> (a byte at a time) ", bytes);
         for byte in bytes {
-            let sent = self.stream.write_all(&[*byte]).and_then(|()| self.stream.flush());
+            let sent = self
+                .stream
+                .write_all(&[*byte])
+                .and_then(|()| self.stream.flush());
             sent.map_err(|e| format!("a part of a request cannot be sent: {e}"))?;
             std::thread::sleep(pause);
         }

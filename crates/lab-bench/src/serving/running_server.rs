@@ -8,7 +8,9 @@ use crate::process::{Answer, Fault, Process, gone};
 use crate::protocol::Reply;
 use crate::server_usage::{Usage, Watch};
 use crate::sys;
-use lab_load::{Engine, Expect, Job, Link, Record, Request, Requests, Statuses, Tls, Trust, method};
+use lab_load::{
+    Engine, Expect, Job, Link, Record, Request, Requests, Statuses, Tls, Trust, method,
+};
 use lab_model::{Arrivals, Example, Metric, Plan, PointId, Protocol, Serving, Stage, SubjectId};
 use lab_services::procfs;
 use nix::unistd::Pid;
@@ -86,7 +88,14 @@ impl ServerSetup<'_> {
 
     /// Has a server prove that it does the work.
     pub fn prove(&self, server: &RunningServer) -> Answer<Proven> {
-        prove(server.address, server.tls.as_ref(), self.plan, self.serving, &self.files).map_err(|failed| {
+        prove(
+            server.address,
+            server.tls.as_ref(),
+            self.plan,
+            self.serving,
+            &self.files,
+        )
+        .map_err(|failed| {
             let transcript = failed.transcript.join("\n");
             Fault::Failed("proof", format!("{}\n{transcript}", failed.why))
         })
@@ -283,7 +292,14 @@ fn served_by(opened: &Reply, subject: Pid) -> Answer<Vec<Pid>> {
 }
 
 fn request(server: &RunningServer, example: &Example) -> Result<Request, lab_load::JobError> {
-    let (scheme, address) = (if server.tls.is_some() { "https" } else { "http" }, server.address);
+    let (scheme, address) = (
+        if server.tls.is_some() {
+            "https"
+        } else {
+            "http"
+        },
+        server.address,
+    );
     let link = format!("{scheme}://{address}{}", example.path);
     let mut request = Request::new(Link::parse(&link)?);
     for header in &example.headers {

@@ -38,9 +38,12 @@ pub fn table(scope: &Scope, all: &[Percentiles], point: PointId, title: &str) ->
         (Some(longest), None)
     }));
     let [low, high] = SPREAD.map(|part| part / 100);
-    table.row(cells(scope, &here, format!("spread, {high} % / {low} %"), |of| {
-        (of.spread.map(|s| Quantity::ratio(&s)), of.spread_ratio)
-    }));
+    table.row(cells(
+        scope,
+        &here,
+        format!("spread, {high} % / {low} %"),
+        |of| (of.spread.map(|s| Quantity::ratio(&s)), of.spread_ratio),
+    ));
     let unknown = here.iter().flat_map(|of| of.parts).flatten();
     if unknown.filter(|time| time.level <= 0.0).count() > 0 {
         let why = "Without brackets: more blocks are needed for an interval (75 %: 13, 90 %: 36, from 95 % on: 59).";

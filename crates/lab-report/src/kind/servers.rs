@@ -304,8 +304,13 @@ fn numbered(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("Fixed and marginal cost");
     let fits = say::grouped(scope.results.fits.iter().map(|fit| {
-        let held = fit.factors.iter().map(|(name, value)| format!("{name}={value}"));
-        let words = [view.case_name(fit.case).to_string()].into_iter().chain(held);
+        let held = fit
+            .factors
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"));
+        let words = [view.case_name(fit.case).to_string()]
+            .into_iter()
+            .chain(held);
         let of = (words.collect::<Vec<_>>().join(" "), fit.metric.clone());
         (of, fit)
     }));

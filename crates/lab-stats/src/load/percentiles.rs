@@ -59,9 +59,14 @@ fn of(plan: &Plan, visits: &Visits, (subject, point): (SubjectId, PointId)) -> O
     let ratio = |part| Some(quantiles::ratio(tails.as_ref()?, part, alpha)?.interval);
     let spread = |of: &[&[&Visit]]| {
         let n = of[0].len();
-        let each: Vec<Tails> = of.iter().map(|b| Tails::new(alpha, b, |s| &s.response)).collect();
+        let each: Vec<Tails> = of
+            .iter()
+            .map(|b| Tails::new(alpha, b, |s| &s.response))
+            .collect();
         let value = |counts: &[u32]| {
-            let one = |tails: &Tails| Some(tails.value(SPREAD[1], counts)? / tails.value(SPREAD[0], counts)?);
+            let one = |tails: &Tails| {
+                Some(tails.value(SPREAD[1], counts)? / tails.value(SPREAD[0], counts)?)
+            };
             let values: Option<Vec<f64>> = each.iter().map(one).collect();
             match values?.as_slice() {
                 &[one] => Some([one]),

@@ -169,7 +169,10 @@ impl Tails {
     pub fn value(&self, per_10_000: u32, counts: &[u32]) -> Option<f64> {
         let weighted = |row: usize| -> f64 {
             let here = &self.at_most[row * self.columns..(row + 1) * self.columns];
-            here.iter().zip(counts).map(|(n, c)| n * f64::from(*c)).sum()
+            here.iter()
+                .zip(counts)
+                .map(|(n, c)| n * f64::from(*c))
+                .sum()
         };
         let total = weighted(self.values.len().checked_sub(1)?);
         let rank = (total * f64::from(per_10_000) / 10_000.0).ceil().max(1.0);
