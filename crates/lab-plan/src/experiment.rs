@@ -4,10 +4,10 @@
 use crate::PlanError;
 use crate::case::{Case, Factor};
 use crate::effects;
+use crate::extent;
 use crate::file::{self, Count, File, Role};
 use crate::metrics;
 use crate::place::Project;
-use crate::quick;
 use crate::serving;
 use crate::toolchains::Toolchains;
 use lab_model::{Check, Cores, Kind, Metric, Plan, Proof, Serving, Target, TargetId};
@@ -136,7 +136,13 @@ impl Reader<'_> {
         for (case, written) in cases.iter_mut().zip(&file.case) {
             case.metrics.extend(effects::found(written, &targets));
         }
-        quick::understand(&file.quick, &mut cases, &|span, why| self.at(span, why))?;
+        effects::leave_out(&mut cases, &targets);
+        let tables = [&file.quick, &file.usual];
+        let [quick, usual] =
+            tables.map(|table| extent::understand(table, &cases, &|span, why| self.at(span, why)));
+        for (case, (quick, usual)) in cases.iter_mut().zip(quick?.into_iter().zip(usual?)) {
+            (case.quick, case.usual) = (quick, usual);
+        }
         let mut subjects = Vec::new();
         for subject in &file.subject {
             subjects.extend(self.on_targets(subject, &file, &kinds)?);
@@ -301,7 +307,8 @@ impl Reader<'_> {
             turn_ns: case.turn_ms.map(|ms| ms.saturating_mul(1_000_000)),
             latencies: case.cores == Cores::All && case.latencies,
             default: case.default,
-            quick: Some(BTreeMap::new()),
+            quick: None,
+            usual: None,
             compare: case.compare,
             metrics: self.told(&case.metrics, metrics)?,
             statements: self.statements(&case.statements, &sweep)?,
@@ -360,6 +367,7 @@ impl Reader<'_> {
             } else {
                 targets
             },
+            absent: Vec::new(),
         })
     }
 

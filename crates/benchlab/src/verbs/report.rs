@@ -61,6 +61,11 @@ pub fn after_run(path: &Path) -> Result<(), Exit> {
     with_report(path, &[], |report| show(&kind::document(report), path))
 }
 
+/// What a run that was stopped says so far, on standard output.
+pub fn so_far(path: &Path) -> Result<(), Exit> {
+    with_report(path, &[], |report| answer(&kind::document(report)))
+}
+
 /// The same of a document that was made of a run file.
 pub fn show(document: &Document, path: &Path) -> Result<(), Exit> {
     let page = path.with_extension("html");

@@ -2,6 +2,7 @@
 //! Documents: one builder for each kind of run, of parts that they share.
 
 mod asked;
+pub mod audit;
 mod batches;
 mod between;
 mod bias;
@@ -56,6 +57,15 @@ struct Parts {
 
 /// What a run says, whatever it measured.
 pub fn document(report: &Report) -> Document {
+    if let Some(found) = &report.run.audit {
+        return audit::document(&audit::AuditReport {
+            audit: found,
+            run: &report.run.name,
+            made_unix_s: report.run.started_unix_s,
+            lab_version: &report.run.lab_version,
+            file: Some(report.file),
+        });
+    }
     let Some(plan) = &report.run.plan else {
         return imports::document(report);
     };
