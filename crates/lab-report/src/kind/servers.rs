@@ -27,6 +27,9 @@ static RATES: [Metric; 5] = [
     Metric::ERRORS,
 ];
 
+/// What is told besides where there is no open loop.
+static BYTES: [Metric; 1] = [Metric::RECEIVED];
+
 /// What there is to say of a run of servers.
 pub fn parts(scope: &Scope, servers: &Servers) -> Parts {
     let view = View::new(*scope);
@@ -446,7 +449,7 @@ fn of_group(section: &mut Section, scope: &Scope, group: &Group) {
         scaling::add(section, scope, group);
     }
     let rates = if is_open { &RATES } else { &RATES[1..] };
-    let received = is_closed(scope).then_some(&Metric::RECEIVED);
+    let received: &[Metric] = if is_closed(scope) { &BYTES } else { &[] };
     let shown = rates.iter().chain(received).chain(&load::RESPONSE);
     let shown: Vec<Metric> = shown.cloned().collect();
     let places = scope.places(&scope.compared(), &group.points);
