@@ -23,4 +23,5 @@ mod servers;
 mod servers_faults;
 mod stopping;
 mod two_runs;
+mod web_paths;
 mod web_servers;
