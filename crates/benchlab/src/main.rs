@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Verb::Resume(args) => verbs::resume::resume(&cli, args),
         Verb::Report(args) => verbs::report::report(args),
         Verb::History(args) => verbs::history::history(&cli, args),
+        Verb::Serve(args) => verbs::serve::serve(&cli, args),
         Verb::Import(args) => verbs::import::import(&cli, args),
         Verb::List(args) => verbs::list::list(&cli, args),
         Verb::Doctor => verbs::doctor::doctor(&cli),

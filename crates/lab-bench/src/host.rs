@@ -16,12 +16,21 @@ use std::time::{Duration, Instant};
 /// How long other programs are watched before a run.
 const WATCH: Duration = Duration::from_millis(300);
 
-/// Reads the machine's facts and what would disturb a measurement. Takes as long as it watches what
-/// other programs use.
-pub fn inspect() -> Host {
+/// Reads the machine's facts and what would disturb a measurement that needs so many cores. Takes as long
+/// as it watches what other programs use.
+pub fn inspect(needed: usize) -> Host {
+    let machine = watched();
+    let enough = machine
+        .watched
+        .cores
+        .is_some_and(|cores| cores >= needed as u64);
+    let mut findings = findings(&machine);
+    if enough {
+        findings.retain(|(rule, _)| rule != "cpu-cores");
+    }
     Host {
         facts: facts(),
-        findings: findings(&watched()),
+        findings: findings.into_iter().map(|(_, finding)| finding).collect(),
     }
 }
 
@@ -105,8 +114,8 @@ fn facts() -> Vec<(String, String)> {
         .collect()
 }
 
-/// What the rules that concern measuring say against the machine.
-fn findings(machine: &Machine) -> Vec<Finding> {
+/// What the rules that concern measuring say against the machine, by the rule's name.
+fn findings(machine: &Machine) -> Vec<(String, Finding)> {
     let mut rules = audit::rules().expect("a test reads all rules that are built in");
     rules.retain(|rule| rule.measuring != Measuring::Nothing);
     let found = lab_audit::judge(&rules, &audit::look(machine), &audit::CLASSES);
@@ -118,10 +127,13 @@ fn findings(machine: &Machine) -> Vec<Finding> {
         rules.iter().find(of).map(|rule| rule.measuring) == Some(Measuring::Unfit)
     };
     against
-        .map(|found| Finding {
-            unfit: unfit(&found.rule),
-            what: clause(&found.seen),
-            advice: advice(&found.fixes),
+        .map(|found| {
+            let finding = Finding {
+                unfit: unfit(&found.rule),
+                what: clause(&found.seen),
+                advice: advice(&found.fixes),
+            };
+            (found.rule, finding)
         })
         .collect()
 }

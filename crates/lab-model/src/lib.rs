@@ -26,7 +26,7 @@ pub use plan::{
     Proof, Servers, Subject, SubjectId, Target, TargetId, Work, Writes,
 };
 pub use point_load::{PointLoad, Traffic};
-pub use run::{Ending, Imported, ImportedTime, Run, Service};
+pub use run::{Ending, Figure, Imported, ImportedTime, Run, Service};
 pub use sample::{
     Batch, Block, BlockState, Exit, Failure, Latencies, LogLine, Pilot, Process, Reading,
     Resources, Sample, Setting, WarmUp,

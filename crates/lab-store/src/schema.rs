@@ -44,6 +44,7 @@ CREATE TABLE slice_error (slice INTEGER, kind TEXT, count INTEGER);
 CREATE TABLE metric (id TEXT PRIMARY KEY, title TEXT, unit TEXT, better TEXT) WITHOUT ROWID;
 CREATE TABLE reading (block INTEGER, subject INTEGER, point INTEGER, pass INTEGER, metric TEXT, value REAL,
                       redone INTEGER);
+CREATE TABLE figure (subject INTEGER, metric TEXT, value REAL);
 CREATE TABLE look (blocks INTEGER);
 CREATE TABLE failure (subject INTEGER, point INTEGER, block INTEGER, kind TEXT, message TEXT, log TEXT);
 CREATE TABLE log (subject INTEGER, block INTEGER, line TEXT);

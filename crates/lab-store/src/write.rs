@@ -6,9 +6,9 @@ use crate::histogram;
 use crate::record::Record;
 use crate::schema;
 use lab_model::{
-    Audit, Batch, BlockState, Disturbance, Ending, Exit, Failure, Host, Imported, Latencies,
-    LogLine, Metric, Pilot, Plan, Process, Reading, Resources, Run, Sample, Service, Setting,
-    Slice,
+    Audit, Batch, BlockState, Disturbance, Ending, Exit, Failure, Figure, Host, Imported,
+    Latencies, LogLine, Metric, Pilot, Plan, Process, Reading, Resources, Run, Sample, Service,
+    Setting, Slice,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params};
@@ -204,6 +204,11 @@ impl RunWriter {
             "INSERT OR IGNORE INTO metric VALUES (?, ?, ?, ?)",
             params![m.id, m.title, json(&m.unit), word(&m.better)],
         )
+    }
+
+    /// Keeps a figure that was counted once.
+    pub fn figure(&self, f: &Figure) -> Result<()> {
+        self.record(&[], f)
     }
 
     /// Keeps the words of the command line that began the run.

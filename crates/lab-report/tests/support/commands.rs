@@ -130,6 +130,7 @@ pub fn run(models: &[Model], sweep: &[f64], blocks: u32) -> Run {
         imports: Vec::new(),
         metrics: Vec::new(),
         services: Vec::new(),
+        figures: Vec::new(),
         blocks,
         plan: Some(plan),
     }

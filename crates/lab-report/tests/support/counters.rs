@@ -41,6 +41,7 @@ pub fn run(blocks: u32) -> Run {
         audit: None,
         imports: Vec::new(),
         services: Vec::new(),
+        figures: Vec::new(),
         metrics,
     }
 }

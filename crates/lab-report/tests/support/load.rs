@@ -242,6 +242,7 @@ fn run(plan: Plan, blocks: u32, model: impl Fn(usize, u32, u32, &mut Noise) -> M
         imports: Vec::new(),
         metrics: Vec::new(),
         services: Vec::new(),
+        figures: Vec::new(),
         plan: Some(plan),
     }
 }

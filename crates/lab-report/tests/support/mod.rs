@@ -261,6 +261,7 @@ pub fn run(plan: Plan, blocks: u32) -> Run {
         imports: Vec::new(),
         metrics: Vec::new(),
         services: Vec::new(),
+        figures: Vec::new(),
         plan: Some(plan),
     }
 }
@@ -476,6 +477,7 @@ pub fn imported() -> Run {
         imports: vec![benchmark("Ada"), benchmark("Python")],
         metrics: Vec::new(),
         services: Vec::new(),
+        figures: Vec::new(),
     }
 }
 

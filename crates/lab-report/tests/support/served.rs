@@ -299,6 +299,7 @@ pub fn run(wanted: &Wanted) -> Run {
         imports: Vec::new(),
         metrics: Vec::new(),
         services: Vec::new(),
+        figures: Vec::new(),
         plan: Some(plan),
     }
 }
@@ -422,6 +423,9 @@ fn plan(wanted: &Wanted, servers: &[Server]) -> Plan {
                     bytes: 65_536,
                 }],
                 examples: cases.iter().map(example).collect(),
+                together: Serving::TOGETHER,
+                metrics: Vec::new(),
+                ..Serving::default()
             },
         }),
         ..Plan::default()

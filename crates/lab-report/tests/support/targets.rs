@@ -116,6 +116,7 @@ pub fn run(targets: &[Kind], blocks: u32) -> Run {
         imports: Vec::new(),
         metrics: Vec::new(),
         services: services(targets),
+        figures: Vec::new(),
         plan: Some(plan),
     }
 }

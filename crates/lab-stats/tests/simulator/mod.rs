@@ -222,6 +222,7 @@ pub fn empty_run(subjects: Vec<Subject>, points: Vec<Point>, seed: u64, pairs: u
         imports: Vec::new(),
         metrics: Vec::new(),
         services: Vec::new(),
+        figures: Vec::new(),
     }
 }
 
