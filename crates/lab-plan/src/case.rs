@@ -82,6 +82,8 @@ pub struct Factor {
     pub values: Vec<String>,
     /// The targets on which it is one; elsewhere the parameter does not exist.
     pub targets: Vec<TargetId>,
+    /// Values that a target does not have.
+    pub absent: Vec<(TargetId, String)>,
 }
 
 impl Case {

@@ -136,6 +136,7 @@ impl Reader<'_> {
         for (case, written) in cases.iter_mut().zip(&file.case) {
             case.metrics.extend(effects::found(written, &targets));
         }
+        effects::leave_out(&mut cases, &targets);
         let tables = [&file.quick, &file.usual];
         let [quick, usual] =
             tables.map(|table| extent::understand(table, &cases, &|span, why| self.at(span, why)));
@@ -152,7 +153,7 @@ impl Reader<'_> {
                 self.path.display()
             )));
         }
-        let serving = self.serving(&file, &cases)?;
+        let serving = self.serving(&file, &cases, &metrics)?;
         let names = || subjects.iter().map(|s| s.model.name.as_str());
         for named in file
             .selection
@@ -192,13 +193,20 @@ impl Reader<'_> {
 
     /// What servers are given and asked for. Error: what only servers have is there without them, or the
     /// other way round.
-    fn serving(&self, file: &File, cases: &[Case]) -> Result<Option<Serving>, PlanError> {
+    fn serving(
+        &self,
+        file: &File,
+        cases: &[Case],
+        metrics: &[Metric],
+    ) -> Result<Option<Serving>, PlanError> {
+        let told = file.server.iter().flat_map(|s| &s.get_ref().metrics);
+        let told: Vec<_> = told.cloned().collect();
         let read = |path: &str| {
             let folder = self.path.parent().unwrap_or(Path::new(""));
             std::fs::read_to_string(self.project.folder().join(folder).join(path))
         };
         let at = |span, message: String| self.at(span, message);
-        serving::understand(file, cases, &read, &at)
+        serving::understand(file, cases, self.told(&told, metrics)?, &read, &at)
     }
 
     fn targets(&self, file: &File) -> Result<Vec<Target>, PlanError> {
@@ -359,6 +367,7 @@ impl Reader<'_> {
             } else {
                 targets
             },
+            absent: Vec::new(),
         })
     }
 

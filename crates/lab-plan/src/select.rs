@@ -54,14 +54,20 @@ impl Selection {
         let wanted = self.wanted_subjects(experiment)?;
         let chosen = |s: &&experiment::Subject| wanted.contains(&s.model.name);
         let chosen: Vec<_> = experiment.subjects.iter().filter(chosen).collect();
-        let places = self.places(experiment, &cases, &chosen)?;
-        let mut points = Vec::new();
-        for (target, &place) in places.iter().enumerate() {
+        let (mut places, mut points) = (Vec::new(), Vec::new());
+        for place in self.places(experiment, &cases, &chosen)? {
+            let before = points.len();
             for (index, case) in cases.iter().enumerate() {
                 if case.targets.contains(&place) {
-                    points.extend(self.points(case, index, target, place)?);
+                    points.extend(self.points(case, index, places.len(), place)?);
                 }
             }
+            if points.len() > before {
+                places.push(place);
+            }
+        }
+        if places.is_empty() {
+            return Err(PlanError::asked(nothing_in_common(experiment)));
         }
         let mut plan = Plan {
             experiment: experiment.name.clone(),
@@ -150,10 +156,7 @@ impl Selection {
             .filter(|&place| subjects.iter().any(|s| s.model.target == place))
             .collect();
         if places.is_empty() {
-            Err(PlanError::asked(format!(
-                "the selected subjects, cases and targets of `{}` have nothing in common",
-                experiment.name
-            )))
+            Err(PlanError::asked(nothing_in_common(experiment)))
         } else {
             Ok(places)
         }
@@ -333,8 +336,9 @@ impl Selection {
     ) -> Result<Vec<Vec<(String, String)>>, PlanError> {
         let mut choices = vec![Vec::new()];
         let here = case.factors.iter().filter(|f| f.targets.contains(&place));
-        for Factor { name, values, .. } in here {
-            let chosen = match self.asked(case, name).filter(|a| *a != ["all"]) {
+        for factor in here {
+            let Factor { name, values, .. } = factor;
+            let chosen: Vec<String> = match self.asked(case, name).filter(|a| *a != ["all"]) {
                 None => values.clone(),
                 Some(asked) => {
                     if let Some(wrong) = asked.iter().find(|a| !values.contains(a)) {
@@ -350,10 +354,11 @@ impl Selection {
                         .collect()
                 }
             };
+            let is_there = |value: &&String| !factor.absent.contains(&(place, (*value).clone()));
             choices = choices
                 .iter()
                 .flat_map(|rest| {
-                    chosen.iter().map(move |value| {
+                    chosen.iter().filter(is_there).map(move |value| {
                         let mut choice = rest.clone();
                         choice.push((name.clone(), value.clone()));
                         choice
@@ -391,6 +396,13 @@ impl Selection {
             .or_else(named)
             .map(Vec::as_slice)
     }
+}
+
+fn nothing_in_common(experiment: &Experiment) -> String {
+    format!(
+        "the selected subjects, cases, targets and values of `{}` have nothing in common",
+        experiment.name
+    )
 }
 
 /// Values of a sweep in words, sorted, each once.

@@ -35,6 +35,18 @@ pub struct Toolchain {
     pub service: bool,
 }
 
+impl Toolchain {
+    /// What brings it: a command, or where Debian has none, what to do.
+    pub fn how(&self) -> String {
+        let packages = self.debian.join(" ");
+        match (&self.advice, self.debian.is_empty()) {
+            (None, _) => format!("apt-get install {packages}"),
+            (Some(advice), true) => advice.clone(),
+            (Some(advice), false) => format!("apt-get install {packages}, or {advice}"),
+        }
+    }
+}
+
 impl Toolchains {
     /// Reads the project's file.
     pub fn read(project: &Project) -> Result<Toolchains, PlanError> {

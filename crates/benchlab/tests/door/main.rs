@@ -18,6 +18,7 @@ mod progress;
 mod project;
 mod run_files;
 mod same_work;
+mod serve;
 mod servers;
 mod servers_faults;
 mod stopping;

@@ -481,3 +481,64 @@ fn a_target_alone_goes_without_saying() {
         .to_string();
     assert!(error.contains("no target `postgresql`"), "{error}");
 }
+
+/// A file cannot lose a connection, and a server has no lock for all of it.
+const FAULTS: &str = r#"
+[experiment]
+title = "T"
+question = "Q"
+targets = ["sqlite", "mariadb"]
+baseline = "a"
+
+[target.sqlite]
+rows = 1
+table = "CREATE"
+effects = "CREATE"
+injection.busy = { busy = { part = 0.1, lock_s = 1 } }
+
+[target.mariadb]
+rows = 1
+table = "CREATE"
+effects = "CREATE"
+settings = "SELECT"
+injection.cut = { cuts_per_s = 1 }
+
+[[case]]
+name = "call"
+work = "w"
+unit = "u"
+check = "effects"
+factor.fault = ["none", "busy", "cut"]
+
+[[subject]]
+name = "a"
+language = "L"
+program = ["true"]
+"#;
+
+#[test]
+fn a_fault_is_measured_where_the_target_has_it() {
+    let plan = plan_of(FAULTS, &all()).expect("a plan");
+    let faults = plan
+        .points
+        .iter()
+        .map(|p| (p.target, p.params[0].1.as_str()));
+    let faults: Vec<(usize, &str)> = faults.collect();
+    assert_eq!(faults, [(0, "none"), (0, "busy"), (1, "none"), (1, "cut")]);
+    let cut = Selection {
+        set: vec![set("fault", &["cut"])],
+        ..all()
+    };
+    let plan = plan_of(FAULTS, &cut).expect("a plan");
+    assert_eq!(plan.targets.len(), 1);
+    assert_eq!(plan.targets[0].kind, Kind::Mariadb);
+    let nothing = Selection {
+        targets: vec![Kind::Sqlite],
+        ..cut
+    };
+    let error = plan_of(FAULTS, &nothing).expect_err("nothing is left");
+    assert!(
+        error.to_string().contains("have nothing in common"),
+        "{error}"
+    );
+}

@@ -5,7 +5,9 @@ use super::measured::Place;
 use super::say::{self, count};
 use super::scope::{Group, Scope};
 use super::standings::Standings;
-use super::{Parts, asked, cell, charts, costs, findings, load, scaling, shift, slices, table};
+use super::{
+    Parts, asked, cell, charts, costs, findings, load, percentiles, scaling, shift, slices, table,
+};
 use crate::chart::file_name;
 use crate::document::{Chart, Finding, Quantity, Section, Table};
 use lab_model::{Cores, Metric, PointId, Servers, SubjectId, Unit};
@@ -17,9 +19,10 @@ use std::cmp::Ordering;
 static HELD: [Metric; 3] = [Metric::THREADS, Metric::SERVER_MEMORY, Metric::STARTUP];
 
 /// What is told of each server at a point, besides response times.
-static RATES: [Metric; 5] = [
+static RATES: [Metric; 6] = [
     Metric::OFFERED,
     Metric::THROUGHPUT,
+    Metric::RECEIVED,
     Metric::BACKLOG,
     Metric::SERVER_CPU,
     Metric::ERRORS,
@@ -32,6 +35,7 @@ pub fn parts(scope: &Scope, servers: &Servers) -> Parts {
     let sections = vec![
         asked::section(scope, &servers.load, Some(&servers.serving)),
         costs(&view),
+        numbered(&view),
         rates(&view),
         response(&view),
         held(&view),
@@ -295,6 +299,29 @@ fn costs(view: &View) -> Section {
     section
 }
 
+/// What a request costs by itself, and for each of what a number in its path counts.
+fn numbered(view: &View) -> Section {
+    let scope = &view.scope;
+    let mut section = Section::new("Fixed and marginal cost");
+    let fits = say::grouped(scope.results.fits.iter().map(|fit| {
+        let held = fit
+            .factors
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"));
+        let words = [view.case_name(fit.case).to_string()]
+            .into_iter()
+            .chain(held);
+        let of = (words.collect::<Vec<_>>().join(" "), fit.metric.clone());
+        (of, fit)
+    }));
+    for ((place, metric), fits) in fits {
+        let over = fits.first().map_or("", |fit| fit.over.as_str());
+        let title = format!("{place}: {} = fixed + marginal × {over}", metric.title);
+        section.table(costs::lines(scope, &title, over, &fits));
+    }
+    section
+}
+
 fn rates(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("Requests per second");
@@ -361,7 +388,9 @@ fn held(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("The servers");
     let places: Vec<Place> = scope.compared().into_iter().map(|s| (s, None)).collect();
-    let table = table::figures(scope, "What they hold, and how they start", &places, &HELD);
+    let told = scope.plan.serving().into_iter().flat_map(|s| &s.metrics);
+    let shown: Vec<Metric> = HELD.iter().chain(told).cloned().collect();
+    let table = table::figures(scope, "What they hold, and how they start", &places, &shown);
     section.table(table.captioned("Memory is resident after the load over the most connections."));
     let metric = Metric::SERVER_MEMORY;
     let axis = charts::ratio_axis(scope, &metric);
@@ -373,6 +402,7 @@ fn held(view: &View) -> Section {
 fn cases(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::folded("Case by case");
+    let told = lab_stats::load::percentiles::percentiles(scope.run);
     for case in view.cases() {
         let mut part = Section::new(view.case_name(case));
         part.text(scope.plan.cases[case].work.as_str());
@@ -393,6 +423,10 @@ fn cases(view: &View) -> Section {
         let groups = scope.groups(Cores::All).into_iter();
         for group in groups.filter(|group| group.case == case) {
             of_group(&mut part, scope, &group);
+            for &point in &group.points {
+                let title = format!("{}: response times", scope.point(point));
+                part.table(percentiles::table(scope, &told, point, &title));
+            }
         }
         section.section(part);
     }
