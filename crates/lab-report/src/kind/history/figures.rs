@@ -113,6 +113,14 @@ pub fn findings(runs: &[Past], wanted: &[String]) -> Vec<Finding> {
             ));
         }
     }
+    let with_figures = runs.iter().filter(|run| !run.figures.is_empty()).count();
+    if changes.is_empty() && with_figures > 0 {
+        let text = match with_figures {
+            1 => "One run has figures of a profile; a second one shows what changes.",
+            _ => "No figure changed from the run before to the latest.",
+        };
+        return vec![super::findings::plain(text.into())];
+    }
     changes.sort_by(|a, b| b.0.total_cmp(&a.0));
     changes.into_iter().map(|(_, finding)| finding).collect()
 }
