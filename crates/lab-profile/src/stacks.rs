@@ -79,8 +79,8 @@ struct Graph<'p> {
 }
 
 impl<'p> Graph<'p> {
+    /// Callgrind tells the calls of a recursion apart (`walk'2`): so does the graph, where a cycle would count twice.
     fn node(&mut self, name: &'p str) -> usize {
-        let name = clean(name);
         *self.numbers.entry(name).or_insert_with(|| {
             self.names.push(name);
             self.nodes.push(Node::default());
@@ -122,7 +122,9 @@ impl<'p> Graph<'p> {
             path.pop();
         }
         if own >= 1.0 {
-            let names = path.iter().map(|function| self.names[*function].to_owned());
+            let names = path
+                .iter()
+                .map(|function| clean(self.names[*function]).to_owned());
             stacks.push((names.collect(), own.round() as u64));
         }
     }

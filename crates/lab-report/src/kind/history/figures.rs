@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figures without noise from run to run, such as those of a profile: any change is one.
+//! Figures from run to run that have next to no noise, such as those of a profile.
 
 use super::past::Past;
 use super::say;
@@ -17,6 +17,9 @@ const COLUMNS: [&str; 8] = [
     "D1mr",
     "D1mw",
 ];
+
+/// Smaller changes are what another path or environment makes, as a part of the figure before.
+const LEAST: f64 = 0.001;
 
 /// The subjects that have figures in some run, in the order in which they came.
 fn subjects<'p>(runs: &'p [Past], wanted: &[String]) -> Vec<&'p str> {
@@ -70,9 +73,9 @@ fn cell(run: &Past, before: Option<&Past>, subject: &str, id: &str) -> Cell {
         return Cell::default();
     };
     let old = before.and_then(|before| figure(before, subject, id));
-    let tone = match old.map(|(.., old)| value.total_cmp(old)) {
-        Some(std::cmp::Ordering::Greater) => Tone::Worse,
-        Some(std::cmp::Ordering::Less) => Tone::Better,
+    let tone = match old.map(|(.., old)| value / old - 1.0) {
+        Some(change) if change >= LEAST => Tone::Worse,
+        Some(change) if change <= -LEAST => Tone::Better,
         _ => Tone::Plain,
     };
     Cell::from(Quantity::exact(*value, metric.unit.clone())).toned(tone)
@@ -94,6 +97,9 @@ pub fn findings(runs: &[Past], wanted: &[String]) -> Vec<Finding> {
                 continue;
             };
             let change = new / old - 1.0;
+            if change.abs() < LEAST {
+                continue;
+            }
             let text = format!(
                 "{} of {subject} changed with the run of {} UTC: {} after {} before ({:+.1} %).",
                 say::capital(id),
@@ -112,6 +118,14 @@ pub fn findings(runs: &[Past], wanted: &[String]) -> Vec<Finding> {
                 },
             ));
         }
+    }
+    let with_figures = runs.iter().filter(|run| !run.figures.is_empty()).count();
+    if changes.is_empty() && with_figures > 0 {
+        let text = match with_figures {
+            1 => "One run has figures of a profile; a second one shows what changes.",
+            _ => "No figure changed by 0.1 % or more from the run before to the latest.",
+        };
+        return vec![super::findings::plain(text.into())];
     }
     changes.sort_by(|a, b| b.0.total_cmp(&a.0));
     changes.into_iter().map(|(_, finding)| finding).collect()
