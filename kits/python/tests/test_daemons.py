@@ -47,8 +47,10 @@ def interpreter() -> list[str | Path]:
 
 
 @pytest.mark.parametrize("frozen", [False, True])
-def test_what_a_killed_subject_leaves_is_ended(frozen: bool) -> None:
-    text = SUBJECT.replace("sys.executable", "'/usr/bin/python3'")
+@pytest.mark.parametrize("start", ["'/usr/bin/python3'", "'/usr/bin/setsid', '/usr/bin/python3'"])
+def test_what_a_killed_subject_leaves_is_ended(start: str, frozen: bool) -> None:
+    """Also of a server that makes a group of its own, as php-fpm does."""
+    text = SUBJECT.replace("sys.executable", start)
     subject = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True,
                                start_new_session=True,
                                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})

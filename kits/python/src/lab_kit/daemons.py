@@ -32,18 +32,33 @@ _ATTEMPTS = 5
 
 _GUARD = """
 import os, shutil, signal, sys
-sys.stdin.buffer.read()
+def began(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[19]
+    except OSError:
+        return None
 group, folder = int(sys.argv[1]), sys.argv[2]
-try:
-    os.killpg(group, signal.SIGKILL)
-except ProcessLookupError:
-    pass
+started = []
+for line in sys.stdin:
+    pid = int(line)
+    started.append((pid, began(pid)))
+ends = [(os.killpg, group)]
+for pid, when in started:
+    if when is not None and began(pid) == when:
+        ends.append((os.killpg if os.getpgid(pid) == pid else os.kill, pid))
+for end, number in ends:
+    try:
+        end(number, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 for _ in range(100):
     shutil.rmtree(folder, ignore_errors=True)
     if not os.path.exists(folder):
         break
 """
-"""Waits until the subject is gone, by the end of a pipe that it alone holds; then ends what is left."""
+"""Waits until the subject is gone, by the end of a pipe that it alone holds; then ends what is left: its group,
+and those that it named and that made a group of their own, as php-fpm does."""
 
 
 class Daemons:
@@ -117,6 +132,8 @@ class Daemons:
             env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8", "TZ": "UTC",
                  "HOME": str(self.folder), **environment}, **whom)
         log.close()
+        self._guard.stdin.write(f"{process.pid}\n".encode())
+        self._guard.stdin.flush()
         self._running.append((process, ending))
         deadline = time.monotonic() + _PATIENCE_S
         while True:
