@@ -159,7 +159,7 @@ SERVERS: dict[str, tuple[str, Callable[[Path, int], list[str]], Expected]] = {
     "nginx-loop": ("http", lambda f, p: nginx(f, p, f"listen 127.0.0.1:{p}; return 302 /;"), Expected(
         bad={"server-redirects"})),
     "nginx-tls": ("https", lambda f, p: nginx(
-        f, p, f"listen 127.0.0.1:{p} ssl http2; {TLS.format(folder=f)} add_header Strict-Transport-Security max-age=31536000;"), Expected(
+        f, p, f"listen 127.0.0.1:{p} ssl http2; ssl_protocols TLSv1.2 TLSv1.3; {TLS.format(folder=f)} add_header Strict-Transport-Security max-age=31536000;"), Expected(
         bad={"server-certificate"}, advice={"server-certificate-left"},
         good={"server-tls13", "server-http2", "server-hsts", "server-https"})),
     "nginx-tls12": ("https", lambda f, p: nginx(
