@@ -79,9 +79,10 @@ def nginx(folder: Path, port: int, server: str, http: str = "") -> list[str]:
 def apache(folder: Path, port: int, lines: str, modules: str = "") -> list[str]:
     names = ["mpm_event", "authz_core", "mime", "dir", *modules.split()]
     load = "\n".join(f"LoadModule {name}_module {MODULES}/mod_{name}.so" for name in names)
+    (folder / "types").write_text("text/html html\ntext/css css\ntext/javascript js\nimage/svg+xml svg\n")
     (folder / "apache.conf").write_text(
         f"{load}\nServerName localhost\nServerRoot {folder}\nPidFile {folder}/pid\nListen 127.0.0.1:{port}\nErrorLog {folder}/log\n"
-        f"TypesConfig /etc/mime.types\nDocumentRoot {folder}/root\nDirectoryIndex index.html\n"
+        f"TypesConfig {folder}/types\nDocumentRoot {folder}/root\nDirectoryIndex index.html\n"
         f"<Directory {folder}/root>\nRequire all granted\n</Directory>\n{lines}\n")
     return [shutil.which("apache2", path=PATH), "-f", f"{folder}/apache.conf", "-D", "FOREGROUND"]
 
