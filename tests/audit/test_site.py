@@ -79,9 +79,10 @@ def nginx(folder: Path, port: int, server: str, http: str = "") -> list[str]:
 def apache(folder: Path, port: int, lines: str, modules: str = "") -> list[str]:
     names = ["mpm_event", "authz_core", "mime", "dir", *modules.split()]
     load = "\n".join(f"LoadModule {name}_module {MODULES}/mod_{name}.so" for name in names)
+    (folder / "types").write_text("text/html html\ntext/css css\ntext/javascript js\nimage/svg+xml svg\n")
     (folder / "apache.conf").write_text(
         f"{load}\nServerName localhost\nServerRoot {folder}\nPidFile {folder}/pid\nListen 127.0.0.1:{port}\nErrorLog {folder}/log\n"
-        f"TypesConfig /etc/mime.types\nDocumentRoot {folder}/root\nDirectoryIndex index.html\n"
+        f"TypesConfig {folder}/types\nDocumentRoot {folder}/root\nDirectoryIndex index.html\n"
         f"<Directory {folder}/root>\nRequire all granted\n</Directory>\n{lines}\n")
     return [shutil.which("apache2", path=PATH), "-f", f"{folder}/apache.conf", "-D", "FOREGROUND"]
 
@@ -159,7 +160,7 @@ SERVERS: dict[str, tuple[str, Callable[[Path, int], list[str]], Expected]] = {
     "nginx-loop": ("http", lambda f, p: nginx(f, p, f"listen 127.0.0.1:{p}; return 302 /;"), Expected(
         bad={"server-redirects"})),
     "nginx-tls": ("https", lambda f, p: nginx(
-        f, p, f"listen 127.0.0.1:{p} ssl http2; {TLS.format(folder=f)} add_header Strict-Transport-Security max-age=31536000;"), Expected(
+        f, p, f"listen 127.0.0.1:{p} ssl http2; ssl_protocols TLSv1.2 TLSv1.3; {TLS.format(folder=f)} add_header Strict-Transport-Security max-age=31536000;"), Expected(
         bad={"server-certificate"}, advice={"server-certificate-left"},
         good={"server-tls13", "server-http2", "server-hsts", "server-https"})),
     "nginx-tls12": ("https", lambda f, p: nginx(

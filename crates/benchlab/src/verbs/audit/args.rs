@@ -29,6 +29,8 @@ pub enum AuditOf {
     Cookies(CookiesArgs),
     /// Look at a page, the files that it loads and the server behind it; with GET and HEAD only
     Site(SiteArgs),
+    /// Compare IPv4 with IPv6 on the way to a server, in mirrored turns
+    Net(NetArgs),
 }
 
 /// What all audits have.
@@ -145,6 +147,32 @@ pub struct SiteArgs {
     pub of: String,
     #[command(flatten)]
     pub asking: Asking,
+    #[command(flatten)]
+    pub auditing: Auditing,
+}
+
+/// `benchlab audit net`
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  benchlab audit net www.example.org\n  benchlab audit net --local   # what the protocols cost \
+                        on this machine alone\n\nEach address gets two connections a round, with a HEAD request."
+)]
+pub struct NetArgs {
+    /// Names of servers
+    #[arg(value_name = "HOST", required_unless_present = "local")]
+    pub hosts: Vec<String>,
+    /// The port
+    #[arg(long, default_value = "443", value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub port: u16,
+    /// Without TLS
+    #[arg(long)]
+    pub plain: bool,
+    /// Rounds of two turns of each family
+    #[arg(long, default_value = "20", value_name = "N", value_parser = clap::value_parser!(u32).range(20..=1000))]
+    pub rounds: u32,
+    /// Compare 127.0.0.1 with ::1 too: the control
+    #[arg(long)]
+    pub local: bool,
     #[command(flatten)]
     pub auditing: Auditing,
 }

@@ -4,6 +4,7 @@
 pub mod args;
 mod cookies;
 mod host;
+mod net;
 mod site;
 
 use crate::cli::Cli;
@@ -29,6 +30,7 @@ pub fn audit(cli: &Cli, args: &AuditArgs) -> Result<ExitCode, Exit> {
         AuditOf::Host(args) => host::host(cli, args),
         AuditOf::Cookies(args) => cookies::cookies(cli, args),
         AuditOf::Site(args) => site::site(cli, args),
+        AuditOf::Net(args) => net::net(cli, args),
     }
 }
 

@@ -38,10 +38,7 @@ pub fn page(text: &str) -> Result<Url, Exit> {
 
 /// Asks a site, with progress on a terminal.
 pub fn looked(url: &Url, asking: &Asking) -> Result<Site, Exit> {
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-    bar.set_style(
-        ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is sound"),
-    );
+    let bar = progress();
     let options = Options {
         rate: asking.ask_rate,
         resources: asking.resources as usize,
@@ -53,4 +50,12 @@ pub fn looked(url: &Url, asking: &Asking) -> Result<Site, Exit> {
     });
     bar.finish_and_clear();
     seen.map_err(|why| Exit::new(exit::FAILED, lab_report::clean(&why)))
+}
+
+/// A line of what is done, on a terminal.
+pub fn progress() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    let style = ProgressStyle::with_template("{spinner} {wide_msg}");
+    bar.set_style(style.expect("the template is sound"));
+    bar
 }
