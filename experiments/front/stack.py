@@ -124,14 +124,22 @@ TOMCAT_JSP = """\
 """
 
 
-def tomcat_web(types: Path = Path("/etc/mime.types")) -> str:
+TOMCAT_CONTEXT = """<?xml version="1.0" encoding="UTF-8"?>
+<Context containerSciFilter="JasperInitializer|WsSci">
+  <JarScanner scanClassPath="false" scanManifest="false" />
+</Context>
+"""
+"""conf/context.xml for applications without JSP and websockets: nothing is searched for them at the start."""
+
+
+def tomcat_web(types: Path = Path("/etc/mime.types"), *, jsp: bool = True) -> str:
     """conf/web.xml: files, pages in JSP, and the types that the machine knows."""
     mappings = []
     for line in types.read_text().splitlines() if types.exists() else []:
         kind, *endings = line.split("#")[0].split() or [""]
         mappings += [f"  <mime-mapping><extension>{ending}</extension><mime-type>{kind}</mime-type></mime-mapping>"
                      for ending in endings]
-    return TOMCAT_WEB.format(types="\n".join(mappings), jsp=TOMCAT_JSP)
+    return TOMCAT_WEB.format(types="\n".join(mappings), jsp=TOMCAT_JSP if jsp else "")
 
 
 def tomcat_command(base: Path) -> list[str]:

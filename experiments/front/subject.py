@@ -30,7 +30,7 @@ BACKENDS = ("tomcat", "ada")
 OPTIONS = {"tls", "packed", "redeployed"}
 
 REDEPLOYED_S = 1.0
-"""So often a new version of the application takes the place of the last one."""
+"""So long after the last version was there, a new one takes its place."""
 
 
 class Stack:
@@ -57,7 +57,8 @@ class Stack:
         else:
             name = "ROOT##0001" if "redeployed" in self.options else "ROOT"
             shutil.copytree(BUILT / "app", self.folder / "webapps" / name)
-        self.daemons.write("conf/web.xml", stack.tomcat_web())
+        self.daemons.write("conf/web.xml", stack.tomcat_web(jsp=False))
+        self.daemons.write("conf/context.xml", stack.TOMCAT_CONTEXT)
         over_ajp = self.front in ("jk", "ajp")
 
         def listen(port: int) -> int:
@@ -145,16 +146,19 @@ class Stack:
 
 
 def redeploy(folder: Path, over: threading.Event, told: dict[str, float]) -> None:
-    """Puts a new version beside the old one, again and again: Tomcat takes it for new requests, and ends the
-    old one when nobody uses it."""
+    """Puts a new version beside the old one, again and again: Tomcat takes it for new requests, and ends and
+    removes the old one when nobody uses it."""
     number = 1
     while not over.wait(REDEPLOYED_S):
         number += 1
-        draft = folder / f"temp/ROOT-{number:04d}"
+        name = f"ROOT##{number:04d}"
+        draft = folder / "temp" / name
         shutil.copytree(BUILT / "app", draft)
-        draft.rename(folder / f"webapps/ROOT##{number:04d}")
+        draft.rename(folder / "webapps" / name)
+        while f"{name}] has finished" not in (folder / "log").read_text(errors="replace"):
+            if over.wait(0.05):
+                return
         told["redeployments"] = number - 1
-        shutil.rmtree(folder / f"webapps/ROOT##{number - 3:04d}", ignore_errors=True)
 
 
 @contextmanager

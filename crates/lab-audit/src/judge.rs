@@ -156,6 +156,7 @@ fn merged(findings: Vec<Finding>) -> Vec<Finding> {
             place: names.join(", ") + &more,
             seen: match state {
                 State::Good | State::NotApplicable => format!("{} such.", same.len()),
+                State::Unknown if same.iter().all(|f| f.seen == first.seen) => first.seen.clone(),
                 _ => format!("{} such; the first: {}", same.len(), first.seen),
             },
             weight: same.iter().map(|f| f.weight).max().unwrap_or(0),

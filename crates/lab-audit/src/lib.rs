@@ -9,6 +9,7 @@ pub mod cookies;
 mod date;
 pub mod host;
 pub mod judge;
+pub mod net;
 pub mod root;
 pub mod rule;
 pub mod site;

@@ -363,3 +363,30 @@ fn only_the_named_host_is_asked() {
             .any(|(_, text)| text.contains("not named"))
     );
 }
+
+#[test]
+fn a_har_is_audited_without_asking() {
+    let har = r#"{"log":{"entries":[
+        {"request":{"url":"http://a.example/"},"response":{"status":200,"bodySize":-1,"headers":[{"name":"Content-Type","value":"text/html"}],
+         "content":{"size":6000,"text":"TEXT"}}},
+        {"request":{"url":"http://b.example/x.js"},"response":{"status":200,"headers":[],"content":{}}},
+        {"request":{"url":"http://a.example/blocked"},"response":{"status":0}}, {}, 7]}}"#;
+    let (url, seen) = site::of_har(&har.replace("TEXT", &"word ".repeat(1200))).expect("a site");
+    let found = site::audit(&url, &seen, &site::rules().expect("rules"));
+    assert_eq!(states(&found, "resource-compression"), [State::Bad]);
+    assert_eq!(states(&found, "server-version"), [State::NotApplicable]);
+    assert_eq!(
+        (found.tables[0].rows.len(), found.tables[1].rows.len()),
+        (1, 1)
+    );
+    for (text, why) in [
+        ("{", "not JSON"),
+        ("{}", "no HAR"),
+        (r#"{"log":{"entries":[]}}"#, "no answer"),
+    ] {
+        assert!(
+            site::of_har(text).err().is_some_and(|e| e.contains(why)),
+            "{text}"
+        );
+    }
+}

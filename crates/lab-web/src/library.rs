@@ -250,9 +250,11 @@ impl Library {
         let path = self.folder.join(format!("{name}.lab"));
         let _reading = held(&self.reading);
         let heading = Heading::read(&path).map_err(|e| clean(&e.to_string()));
+        let goes_on = || lab_store::is_measured(&path);
         let state = match &heading {
-            Ok(heading) if !heading.ended && lab_store::is_measured(&path) => State::Measured,
-            Ok(heading) if !heading.ended && heading.experiment.is_some() => State::Stopped,
+            Ok(heading) if heading.ended => State::Ended,
+            _ if goes_on() => State::Measured,
+            Ok(heading) if heading.experiment.is_some() => State::Stopped,
             _ => State::Ended,
         };
         Entry {

@@ -16,21 +16,27 @@ package body Appserver.HTTP.Monitoring is
    -- Counting --
    --------------
 
-   function Name_Of (Method : Method_Kind) return String is
-     (case Method is
-         when Get | Head => "GET",
-         when Post       => "POST",
-         when Put        => "PUT",
-         when Delete     => "DELETE",
-         when Patch      => "PATCH",
-         when Options    => "OPTIONS");
+   Get_Name     : aliased constant String := "GET";
+   Post_Name    : aliased constant String := "POST";
+   Put_Name     : aliased constant String := "PUT";
+   Delete_Name  : aliased constant String := "DELETE";
+   Patch_Name   : aliased constant String := "PATCH";
+   Options_Name : aliased constant String := "OPTIONS";
+
+   Names : constant array (Method_Kind) of not null Constant_Text :=
+     [Get | Head => Get_Name'Access,
+      Post       => Post_Name'Access,
+      Put        => Put_Name'Access,
+      Delete     => Delete_Name'Access,
+      Patch      => Patch_Name'Access,
+      Options    => Options_Name'Access];
 
    --  The path where it is, without a copy
 
    procedure Start (Timed : aliased in out Monitors.Timed_Request; Request : HTTP.Request) is
    begin
       Monitors.Start
-        (Timed, Name_Of (Request.Kind),
+        (Timed, Names (Request.Kind).all,
          Request.Bytes (Request.Target.First .. Request.Target.Last));
    end Start;
 
@@ -168,7 +174,7 @@ package body Appserver.HTTP.Monitoring is
    --  Behind the path of the monitor: 0 if it is another path
 
    function Rest_Of (Self : Monitor_Filter'Class; Request : HTTP.Request) return Natural is
-      Path : constant String := Self.Path;
+      Path : String renames Self.Path.all;
    begin
       if not Request.Path_Starts_With (Path) then
          return 0;

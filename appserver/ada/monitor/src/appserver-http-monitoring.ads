@@ -26,7 +26,9 @@ package Appserver.HTTP.Monitoring is
       Monitor : not null Monitors.Monitor_Reference) is
      limited new Filters.Filter (Next) with null record;
 
-   function Path (Self : Monitor_Filter) return String is ("/monitor");
+   Usual_Path : aliased constant String := "/monitor";
+
+   function Path (Self : Monitor_Filter) return not null Constant_Text is (Usual_Path'Access);
    --  Where the figures are
 
    function Application (Self : Monitor_Filter) return String is ("");

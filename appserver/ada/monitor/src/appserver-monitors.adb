@@ -4,145 +4,24 @@
 pragma Ada_2022;
 
 with Ada.Unchecked_Deallocation;
-with Interfaces.C;
+with Appserver.Thread_Clocks;
 with System;
 
 package body Appserver.Monitors is
 
-   use Interfaces;
+   use Thread_Clocks;
 
-   -----------
-   -- Clock --
-   -----------
+   function Clock return Nanoseconds is (Thread_Clocks.Monotonic);
 
-   type Time_Spec is record
-      Seconds, Nanoseconds : Interfaces.C.long;
-   end record
-     with Convention => C;
-
-   --  Of linux/time.h
-
-   Real_Time : constant := 0;
-   Monotonic : constant := 1;
-   Thread    : constant := 3;
-
-   function Get_Time (Clock : Interfaces.C.int; Time : out Time_Spec) return Interfaces.C.int
-     with Import, Convention => C, External_Name => "clock_gettime";
-
-   function Time_Of (Clock : Interfaces.C.int) return Word with Inline;
-   function Time_Of (Clock : Interfaces.C.int) return Word is
-      Time    : Time_Spec;
-      Ignored : constant Interfaces.C.int := Get_Time (Clock, Time) with Unreferenced;
-   begin
-      return Word (Time.Seconds) * 1_000_000_000 + Word (Time.Nanoseconds);
-   end Time_Of;
-
-   function Clock return Nanoseconds is (Time_Of (Monotonic));
-
-   function Unix_Milliseconds return Word is (Time_Of (Real_Time) / 1_000_000);
-
-   -------------------
-   -- Of the thread --
-   -------------------
+   function Unix_Milliseconds return Word is (Thread_Clocks.Unix_Milliseconds);
 
    type Request_Access is access all Timed_Request;
 
    Current : Request_Access := null with Thread_Local_Storage;
 
-   --  Threads are numbered as they come, so that those of one server have different stripes
-
-   Threads    : aliased Word := 0;
-   Unnumbered : constant Unsigned_32 := Unsigned_32'Last;
-   Number     : Unsigned_32 := Unnumbered with Thread_Local_Storage;
-
-   Next_CPU : Word := 0 with Thread_Local_Storage;
-   --  On Clock: when to read the thread's CPU time for a request again
-
-   Randomness : Word := 0 with Thread_Local_Storage;
-
-   procedure Take_Number with No_Inline;
-   procedure Take_Number is
-   begin
-      Atomic_Words.Add (Threads, 1);
-      Number     := Unsigned_32 (Load (Threads) mod 2 ** 16);
-      Randomness := Word (Number) * 16#9E37_79B9_7F4A_7C15# + 1;
-   end Take_Number;
-
-   function Stripe (Stripes : Positive) return Positive with Inline;
-   function Stripe (Stripes : Positive) return Positive is
-   begin
-      if Number = Unnumbered then
-         Take_Number;
-      end if;
-      return 1 + Natural (Number and Unsigned_32 (Stripes - 1));
-   end Stripe;
-
-   --  After 1 to 2 ms, at random, so that no request that comes every so often is left out. A
-   --  read costs as much as a system call. Marsaglia, Xorshift RNGs (2003).
-
-   procedure Read_CPU (Now : Word; CPU : out Word) with No_Inline;
-   procedure Read_CPU (Now : Word; CPU : out Word) is
-   begin
-      if Randomness = 0 then
-         Take_Number;
-      end if;
-      Randomness := Randomness xor Shift_Left (Randomness, 13);
-      Randomness := Randomness xor Shift_Right (Randomness, 7);
-      Randomness := Randomness xor Shift_Left (Randomness, 17);
-      Next_CPU   := Now + 2 ** 20 + (Randomness and (2 ** 20 - 1));
-      CPU        := Time_Of (Thread);
-   end Read_CPU;
-
    -----------
    -- Names --
    -----------
-
-   procedure Make_Room (Self : in out Name_Table) is
-      Size : Positive := 4;
-   begin
-      while Size < 2 * Self.Most loop
-         Size := 2 * Size;
-      end loop;
-      Self.Slots := new Slot_List (Size - 1);
-   end Make_Room;
-
-   function First_Slot (Self : Name_Table; Hash : Word) return Natural is
-     (Natural (Hash and Word (Self.Slots.Mask)));
-
-   function Found (Self : Name_Table; Text : String; Hash : Word) return Natural with Inline;
-   function Found (Self : Name_Table; Text : String; Hash : Word) return Natural is
-      Slot : Natural := First_Slot (Self, Hash);
-   begin
-      loop
-         declare
-            Item : constant Name_Access := Self.Slots.Items (Slot);
-         begin
-            if Item = null then
-               return 0;
-            elsif Item.Hash = Hash and then Item.Text = Text then
-               return Item.Number;
-            end if;
-         end;
-         Slot := (if Slot = Self.Slots.Mask then 0 else Slot + 1);
-      end loop;
-   end Found;
-
-   function Is_Full (Self : Name_Table) return Boolean is (Load (Self.Used) = Word (Self.Most));
-
-   --  Not found before, and there is room
-
-   procedure Add (Self : in out Name_Table; Text : String; Hash : Word) is
-      Slot   : Natural := First_Slot (Self, Hash);
-      Number : constant Positive    := Positive (Self.Used + 1);
-      Item   : constant Name_Access := new Name'(Text'Length, Hash, Number, Text);
-   begin
-      while Self.Slots.Items (Slot) /= null loop
-         Slot := (if Slot = Self.Slots.Mask then 0 else Slot + 1);
-      end loop;
-      Self.Numbers (Number) := Item;
-      Store (Self.Used, Word (Number));
-      Self.Slots.Items (Slot) := Item;
-   end Add;
 
    protected body Registrar is
 
@@ -151,7 +30,7 @@ package body Appserver.Monitors is
       begin
          Number := Found (Into.Page_Names, Text, Hash);
          if Number = 0 and then not Is_Full (Into.Page_Names) then
-            Number := Natural (Into.Page_Names.Used) + 1;
+            Number := Used (Into.Page_Names) + 1;
             Into.Pages (Number) := new Page (Into.Hours, Into.Most_Queries, Into.Stripes);
             Add (Into.Page_Names, Text, Hash);
          end if;
@@ -162,7 +41,7 @@ package body Appserver.Monitors is
       begin
          Number := Found (Into.Query_Names, Text, Hash);
          if Number = 0 and then not Is_Full (Into.Query_Names) then
-            Number := Natural (Into.Query_Names.Used) + 1;
+            Number := Used (Into.Query_Names) + 1;
             Add (Into.Query_Names, Text, Hash);
          end if;
       end Add_Query;
@@ -210,7 +89,7 @@ package body Appserver.Monitors is
    end Query_Of;
 
    function Name_Of (Self : Monitor; Number : Query_Number) return String is
-     (if Number = 0 then Other else Self.Query_Names.Numbers (Number).Text);
+     (if Number = 0 then Other else Text (Self.Query_Names, Number));
 
    --------------
    -- Counting --
@@ -530,6 +409,7 @@ package body Appserver.Monitors is
    --------------
 
    procedure Start (Self : aliased in out Timed_Request; Method, Path : String) is
+      Is_Chosen : Boolean;
    begin
       Self.Started    := Clock;
       Self.Before     := 0;
@@ -537,9 +417,10 @@ package body Appserver.Monitors is
       Self.Sum_Count  := 0;
       Folded_Names.Set_Route (Self.Name, Method, Path);
       Current := Self'Unchecked_Access;
-      if Self.Started >= Next_CPU then
-         Read_CPU (Self.Started, Self.CPU_Started);
-         Self.Started := Clock;
+      Thread_Clocks.Choose_Sample (Self.Started, Is_Chosen);
+      if Is_Chosen then
+         Self.CPU_Started := Thread_Clocks.CPU_Time;
+         Self.Started     := Clock;
       else
          Self.CPU_Started := No_CPU;
       end if;
@@ -569,7 +450,7 @@ package body Appserver.Monitors is
       Now     : constant Word := Clock;
       Elapsed : constant Word := Self.Before + (Now - Self.Started);
       CPU     : constant Word :=
-        (if Self.CPU_Started = No_CPU then No_CPU else Time_Of (Thread) - Self.CPU_Started);
+        (if Self.CPU_Started = No_CPU then No_CPU else Thread_Clocks.CPU_Time - Self.CPU_Started);
       On      : Page renames Self.Monitor.Pages
         (Number_Of (Self.Monitor.all, Self.Name, May_Add => Status not in 400 .. 499)).all;
       Mine    : Counted renames On.Figures (Stripe (On.Stripes));
@@ -667,8 +548,8 @@ package body Appserver.Monitors is
          end if;
       end Visit_Counted;
    begin
-      for K in 1 .. Natural (Load (Self.Page_Names.Used)) loop
-         Visit_Counted (Self.Pages (K).all, Self.Page_Names.Numbers (K).Text);
+      for K in 1 .. Used (Self.Page_Names) loop
+         Visit_Counted (Self.Pages (K).all, Text (Self.Page_Names, K));
       end loop;
       Visit_Counted (Self.Pages (0).all, Other);
       Visit_Counted (Self.Alone.all, No_Request);
@@ -681,17 +562,12 @@ package body Appserver.Monitors is
    overriding procedure Initialize (Self : in out Monitor) is
    begin
       Self.Started_Ms := Unix_Milliseconds;
-      Make_Room (Self.Page_Names);
-      Make_Room (Self.Query_Names);
       Self.Pages (0) := new Page (Self.Hours, Self.Most_Queries, Self.Stripes);
       Self.Alone := new Page (Self.Hours, Self.Most_Queries, Self.Stripes);
    end Initialize;
 
    procedure Free is new Ada.Unchecked_Deallocation (Page, Page_Access);
    procedure Free is new Ada.Unchecked_Deallocation (Counted, Counted_Access);
-   procedure Free is new Ada.Unchecked_Deallocation (Name, Name_Access);
-
-   procedure Free is new Ada.Unchecked_Deallocation (Slot_List, Slots_Access);
 
    procedure Free_All (Item : in out Page_Access) is
       Pair : Counted_Access;
@@ -705,17 +581,6 @@ package body Appserver.Monitors is
       end if;
    end Free_All;
 
-   procedure Free_All (Table : in out Name_Table) is
-      Item : Name_Access;
-   begin
-      for Number in 1 .. Natural (Table.Used) loop
-         Item := Table.Numbers (Number);
-         Free (Item);
-      end loop;
-      Table.Used := 0;
-      Free (Table.Slots);
-   end Free_All;
-
    overriding procedure Finalize (Self : in out Monitor) is
       Item : Page_Access;
    begin
@@ -725,8 +590,6 @@ package body Appserver.Monitors is
          Free_All (Item);
       end loop;
       Free_All (Self.Alone);
-      Free_All (Self.Page_Names);
-      Free_All (Self.Query_Names);
    end Finalize;
 
 end Appserver.Monitors;

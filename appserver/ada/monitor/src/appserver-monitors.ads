@@ -19,12 +19,13 @@
 
 pragma Ada_2022;
 
-with Appserver.Atomic_Words;
 with Appserver.Folded_Names;
 with Appserver.Histograms;
 with Interfaces;
 
 private with Ada.Finalization;
+private with Appserver.Atomic_Words;
+private with Appserver.Name_Tables;
 
 package Appserver.Monitors is
 
@@ -122,6 +123,7 @@ package Appserver.Monitors is
 private
 
    use Atomic_Words;
+   use Name_Tables;
    use type Interfaces.Unsigned_64;
 
    -------------
@@ -225,30 +227,6 @@ private
    -----------
    -- Names --
    -----------
-
-   type Name (Length : Natural) is record
-      Hash   : Word;
-      Number : Positive;
-      Text   : String (1 .. Length);
-   end record;
-
-   type Name_Access is access Name;
-   type Name_List is array (Natural range <>) of Name_Access with Atomic_Components;
-
-   type Slot_List (Mask : Natural) is limited record
-      Items : Name_List (0 .. Mask) := [others => null];
-   end record;
-
-   type Slots_Access is access Slot_List;
-
-   --  A hash table that only grows: what is found once stays where it is
-
-   type Name_Table (Most : Positive) is limited record
-      Slots   : Slots_Access;
-      --  A power of two of them, and two or more for each name
-      Used    : aliased Word := 0;
-      Numbers : Name_List (1 .. Most) := [others => null];
-   end record;
 
    --  New names, one at a time
 

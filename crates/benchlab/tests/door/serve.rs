@@ -160,7 +160,7 @@ fn pages_say_what_the_other_verbs_say() {
     let list = served.page("/");
     for part in [
         "2 runs",
-        "Does it hold?",
+        "Tried out",
         "honest, second",
         &format!("/runs/{}", a.replace('-', "%2D")),
     ] {

@@ -448,6 +448,26 @@ fn what_only_servers_have_is_refused_elsewhere_and_the_other_way_round() {
         "`request` is a method and a path",
     );
     refused(
+        swept("factor.n = [\"1\", \"2\"]\n"),
+        "what stands in the first request's path as `{n}`",
+    );
+    refused(
+        swept("").replace("/api", "/api?n={n}"),
+        "no factor of this case stands in these braces",
+    );
+    refused(
+        swept("") + "headers = [\"Host: elsewhere\"]\n",
+        "a header is a name and a value",
+    );
+    refused(
+        HEAD.replace("workers = 3", "workers = 3\ntogether = 0") + case,
+        "`together` is from 1 to 1024",
+    );
+    refused(
+        HEAD.replace("workers = 3", "workers = 3\nmetrics = [\"answers\"]") + case,
+        "there is no [[metric]] `answers`",
+    );
+    refused(
         HEAD.replace("some.bin", "../some.bin") + case + "sweep.connections = [1]\n" + get,
         "a name without folder",
     );

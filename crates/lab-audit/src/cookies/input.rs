@@ -38,6 +38,7 @@ pub struct Collector {
     /// Values, while the audit reads; dropped with the collector.
     values: Vec<String>,
     known: HashMap<(String, String, String), usize>,
+    by_name: HashMap<String, Vec<usize>>,
     connections: HashMap<String, Http2>,
     seen: Seen,
 }
@@ -49,6 +50,7 @@ impl Collector {
             hasher: Hasher::new()?,
             values: Vec::new(),
             known: HashMap::new(),
+            by_name: HashMap::new(),
             connections: HashMap::new(),
             seen: Seen::default(),
         })
@@ -116,6 +118,8 @@ impl Collector {
             }
             None if self.seen.cookies.len() < MOST => {
                 self.known.insert(key, self.seen.cookies.len());
+                let same = self.by_name.entry(cookie.name.clone()).or_default();
+                same.push(self.seen.cookies.len());
                 self.seen.cookies.push(cookie);
                 self.values.push(value);
                 self.seen.cookies.len() - 1
@@ -129,14 +133,12 @@ impl Collector {
 
     /// A cookie of a request: one that was set before, or one of which only this is known.
     fn carried(&mut self, host: &str, path: &str, (name, value): (&str, &str)) -> usize {
-        let sent = |cookie: &Cookie| cookie.name == name && cookie.is_sent_to(host, path);
         let hash = self.hasher.hash(value);
-        let found = self
-            .seen
-            .cookies
-            .iter()
-            .position(|c| sent(c) && c.hash == hash);
-        let found = found.or_else(|| self.seen.cookies.iter().position(sent));
+        let same = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
+        let sent = |at: &&usize| self.seen.cookies[**at].is_sent_to(host, path);
+        let equal = |at: &&usize| sent(at) && self.seen.cookies[**at].hash == hash;
+        let found = same.iter().find(equal).or_else(|| same.iter().find(sent));
+        let found = found.copied();
         if let Some(at) = found {
             let cookie = &mut self.seen.cookies[at];
             (cookie.value_bytes, cookie.hash) = (value.len(), hash);

@@ -14,6 +14,7 @@ use input::Seen;
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
 use owner::{Owner, owner};
+use std::collections::HashMap;
 
 /// What a request may have so that it fits one packet: 1,500 bytes of Ethernet less the headers of IPv6 and TCP
 /// with timestamps (40 + 32).
@@ -118,8 +119,9 @@ pub fn audit(targets: Vec<String>, seen: &Seen, rules: &[Rule], rate: f64) -> Au
         .iter()
         .map(|c| owner(&c.name, &c.domain, seen.site.as_deref()))
         .collect();
+    let carried = carried(seen);
     let mut things: Vec<Thing> = (0..seen.cookies.len())
-        .map(|at| cookie_thing(seen, at, &owners[at]))
+        .map(|at| cookie_thing(&seen.cookies[at], &owners[at], &carried[at]))
         .collect();
     things.extend(hosts(seen));
     things.extend(site(seen, &owners, largest));
@@ -133,7 +135,7 @@ pub fn audit(targets: Vec<String>, seen: &Seen, rules: &[Rule], rate: f64) -> Au
         findings: judge(rules, &things, &CLASSES),
         tables: vec![
             owner_table(seen, &split, largest),
-            cookie_table(seen, &owners),
+            cookie_table(seen, &owners, &carried),
             wire_table(seen, rate),
         ],
         chart: (!split.is_empty()).then(|| chart(&split)),
@@ -147,8 +149,35 @@ fn largest(seen: &Seen) -> Option<&Request> {
     with.max_by_key(bytes)
 }
 
-fn cookie_thing(seen: &Seen, at: usize, owner: &Owner) -> Thing {
-    let cookie = &seen.cookies[at];
+/// How requests carry a cookie.
+#[derive(Clone, Copy, Default)]
+struct Carried {
+    /// How many of each kind do.
+    requests: [usize; Kind::ALL.len()],
+    /// The most cookies of its name in one of them, itself included.
+    copies: usize,
+}
+
+/// Of each cookie.
+fn carried(seen: &Seen) -> Vec<Carried> {
+    let mut carried = vec![Carried::default(); seen.cookies.len()];
+    for request in &seen.requests {
+        let mut names: HashMap<&str, usize> = HashMap::new();
+        let mut sent = request.cookies.clone();
+        sent.iter()
+            .for_each(|&at| *names.entry(&seen.cookies[at].name).or_default() += 1);
+        sent.sort_unstable();
+        sent.dedup();
+        for at in sent {
+            let copies = names[seen.cookies[at].name.as_str()];
+            carried[at].requests[request.kind as usize] += 1;
+            carried[at].copies = carried[at].copies.max(copies);
+        }
+    }
+    carried
+}
+
+fn cookie_thing(cookie: &Cookie, owner: &Owner, carried: &Carried) -> Thing {
     let mut thing = Thing::new("cookie", &cookie.name);
     thing.set("owner", Value::word(owner.name()));
     thing.set("tracker", Value::Flag(matches!(owner, Owner::Tracker(_))));
@@ -171,22 +200,16 @@ fn cookie_thing(seen: &Seen, at: usize, owner: &Owner) -> Thing {
     ]);
     thing.set("passing", Value::Flag(passing));
     attributes(cookie, &mut thing);
-    let carrying = seen.requests.iter().filter(|r| r.cookies.contains(&at));
-    let stat = carrying.clone().filter(|r| r.kind == Kind::Static).count();
+    let stat = carried.requests[Kind::Static as usize];
     thing.set("static_requests", Value::count(stat as u64, "requests"));
     thing.set(
         "static_bytes",
         Value::bytes((stat * (cookie.bytes() + wire::SEPARATOR)) as u64),
     );
-    let copies = |request: &Request| {
-        request
-            .cookies
-            .iter()
-            .filter(|&&c| seen.cookies[c].name == cookie.name)
-            .count()
-    };
-    let copies = carrying.map(copies).max().unwrap_or(1);
-    thing.set("copies", Value::count(copies as u64, "cookies"));
+    thing.set(
+        "copies",
+        Value::count(carried.copies.max(1) as u64, "cookies"),
+    );
     thing.set("set_line", Value::Word(set_line(cookie, login)));
     thing
 }
@@ -392,16 +415,10 @@ fn owner_table(seen: &Seen, split: &[Share], largest: Option<&Request>) -> Evide
     }
 }
 
-fn cookie_table(seen: &Seen, owners: &[Owner]) -> EvidenceTable {
+fn cookie_table(seen: &Seen, owners: &[Owner], carried: &[Carried]) -> EvidenceTable {
     const SHOWN: usize = 200;
     let row = |(at, cookie): (usize, &Cookie)| {
-        let on = |kind: Kind| {
-            let of = seen
-                .requests
-                .iter()
-                .filter(|r| r.kind == kind && r.cookies.contains(&at));
-            count(of.count(), "requests")
-        };
+        let on = |kind: Kind| count(carried[at].requests[kind as usize], "requests");
         let domain = match &cookie.attributes {
             Some(a) if !a.host_only => format!(".{}", cookie.domain),
             _ => cookie.domain.clone(),
@@ -530,6 +547,15 @@ fn facts(seen: &Seen, rate: f64) -> Vec<(String, String)> {
             "not kept: their length, and a hash whose salt is thrown away".into(),
         ),
     ];
+    let all: usize = seen
+        .requests
+        .iter()
+        .map(|r| field_bytes(&seen.cookies, &r.cookies))
+        .sum();
+    facts.push((
+        "cookies of all requests".into(),
+        format!("{:.1} kB in HTTP/1.1", all as f64 / 1000.0),
+    ));
     if seen.skipped > 0 {
         facts.push((
             "could not be read".into(),

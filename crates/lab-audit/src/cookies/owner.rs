@@ -73,13 +73,16 @@ impl Tracker {
             true => name.starts_with(&self.name),
             false => name == self.name,
         };
+        if !named {
+            return false;
+        }
         // A name such as `id` says nothing without its domain; `__utmv` does.
-        let telling = self.name.starts_with('_') && self.name.len() >= 4;
+        let telling = self.name.starts_with('_') && self.name.len() >= 3;
         let there = match self.domain.is_empty() {
             true => telling || self.name.len() >= 6,
             false => within(domain, &self.domain),
         };
-        named && (there || telling)
+        there || telling
     }
 }
 

@@ -2,11 +2,13 @@
 //! `audit site`: a page, what it loads, and the server behind it. GET and HEAD only, to the hosts that were named.
 
 pub mod client;
+mod har;
 mod page;
 mod resource;
 mod server;
 pub mod tls;
 
+pub use har::of_har;
 pub use page::references;
 pub use url::Url;
 

@@ -93,8 +93,9 @@ impl TlsClient {
         protocols: &[&[u8]],
     ) -> Result<Seen, String> {
         let mut stream = self.connection(host, tcp, versions, protocols)?;
-        let done = stream.stream.conn.complete_io(&mut stream.stream.sock);
-        done.map_err(|e| format!("no TLS handshake: {e}"))?;
+        stream
+            .handshake()
+            .map_err(|e| format!("no TLS handshake: {e}"))?;
         stream.seen().ok_or_else(|| "no TLS handshake".into())
     }
 
@@ -125,6 +126,17 @@ impl TlsClient {
 }
 
 impl TlsStream {
+    /// Goes on until both have agreed.
+    ///
+    /// # Errors
+    /// They have not.
+    pub fn handshake(&mut self) -> io::Result<()> {
+        self.stream
+            .conn
+            .complete_io(&mut self.stream.sock)
+            .map(drop)
+    }
+
     /// What was seen, once there was a handshake.
     pub fn seen(&self) -> Option<Seen> {
         let connection = &self.stream.conn;

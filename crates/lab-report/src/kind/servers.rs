@@ -19,14 +19,16 @@ use std::cmp::Ordering;
 static HELD: [Metric; 3] = [Metric::THREADS, Metric::SERVER_MEMORY, Metric::STARTUP];
 
 /// What is told of each server at a point, besides response times.
-static RATES: [Metric; 6] = [
+static RATES: [Metric; 5] = [
     Metric::OFFERED,
     Metric::THROUGHPUT,
-    Metric::RECEIVED,
     Metric::BACKLOG,
     Metric::SERVER_CPU,
     Metric::ERRORS,
 ];
+
+/// What is told besides where there is no open loop.
+static BYTES: [Metric; 1] = [Metric::RECEIVED];
 
 /// What there is to say of a run of servers.
 pub fn parts(scope: &Scope, servers: &Servers) -> Parts {
@@ -423,7 +425,8 @@ fn cases(view: &View) -> Section {
         let groups = scope.groups(Cores::All).into_iter();
         for group in groups.filter(|group| group.case == case) {
             of_group(&mut part, scope, &group);
-            for &point in &group.points {
+            // Where requests are due at times of their own, response times say more.
+            for &point in group.points.iter().filter(|_| is_closed(scope)) {
                 let title = format!("{}: response times", scope.point(point));
                 part.table(percentiles::table(scope, &told, point, &title));
             }
@@ -433,6 +436,12 @@ fn cases(view: &View) -> Section {
     section
 }
 
+/// Whether requests are sent as fast as they are answered at every point.
+fn is_closed(scope: &Scope) -> bool {
+    let mut points = scope.points().into_iter();
+    points.all(|point| !scope.plan.is_open(point))
+}
+
 /// All figures of points that differ in the number of connections alone.
 fn of_group(section: &mut Section, scope: &Scope, group: &Group) {
     let is_open = group.points.iter().any(|&p| scope.plan.is_open(p));
@@ -440,7 +449,9 @@ fn of_group(section: &mut Section, scope: &Scope, group: &Group) {
         scaling::add(section, scope, group);
     }
     let rates = if is_open { &RATES } else { &RATES[1..] };
-    let shown: Vec<Metric> = rates.iter().chain(&load::RESPONSE).cloned().collect();
+    let received: &[Metric] = if is_closed(scope) { &BYTES } else { &[] };
+    let shown = rates.iter().chain(received).chain(&load::RESPONSE);
+    let shown: Vec<Metric> = shown.cloned().collect();
     let places = scope.places(&scope.compared(), &group.points);
     let title = scope.group_title(group, "all figures");
     let table = table::figures(scope, &title, &places, &shown);

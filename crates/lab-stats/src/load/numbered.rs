@@ -47,7 +47,7 @@ fn numbered(plan: &Plan) -> Vec<(String, Sweep)> {
             let held = plan.points[point].params.iter().filter(|(n, _)| n != over);
             let factors: Vec<_> = held.cloned().collect();
             let same = |(name, sweep): &&mut (String, Sweep)| {
-                (&sweep.case, &sweep.factors, &*name) == (&case, &factors, over)
+                sweep.case == case && sweep.factors == factors && name == over
             };
             match found.iter_mut().find(same) {
                 Some((_, sweep)) => sweep.points.push((point, x)),

@@ -68,9 +68,9 @@ fn of(plan: &Plan, visits: &Visits, (subject, point): (SubjectId, PointId)) -> O
                 Some(tails.value(SPREAD[1], counts)? / tails.value(SPREAD[0], counts)?)
             };
             let values: Option<Vec<f64>> = each.iter().map(one).collect();
-            match values?.as_slice() {
-                &[one] => Some([one]),
-                &[base, own] => Some([own / base]),
+            match *values?.as_slice() {
+                [one] => Some([one]),
+                [base, own] => Some([own / base]),
                 _ => None,
             }
         };

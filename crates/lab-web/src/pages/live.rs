@@ -95,9 +95,21 @@ impl Follower {
 
     async fn look(&mut self) {
         let run = self.run.clone();
-        let seen = self
-            .app
-            .blocking(move |library| Ok((library.progress(&run)?, library.is_measured(&run)?)));
+        let seen = self.app.blocking(move |library| {
+            let measured = library.is_measured(&run)?;
+            // A file that has only begun has nothing to read yet.
+            let progress = library.progress(&run);
+            Ok((
+                progress.or_else(|e| {
+                    if measured {
+                        Ok(Progress::default())
+                    } else {
+                        Err(e)
+                    }
+                })?,
+                measured,
+            ))
+        });
         let (progress, measured) = match seen.await {
             Ok(seen) => seen,
             Err(problem) => return self.over(problem.why()),

@@ -25,6 +25,11 @@ pub async fn report(
     let may_delete = app.guard.token_of(&headers).is_some();
     app.blocking(move |library| {
         let entry = library.find(&run)?;
+        if entry.heading.is_err() && entry.state == RunState::Measured {
+            let begun =
+                html! { header { h1 { (title(&entry)) } } main { p { "It has only begun." } } };
+            return Ok(page(&run, &html! {}, following(&entry, begun)));
+        }
         if let (Err(why), true) = (&entry.heading, may_delete) {
             let content =
                 html! { header { h1 { (title(&entry)) } } main { p role="alert" { (why) } } };

@@ -140,23 +140,23 @@ fn row(library: &Library, entry: &Entry, until: Instant) -> Markup {
             div {
                 h2 { a href=(run_path(&entry.name, "")) { (title(entry)) } (state(entry.state)) }
                 (about(entry))
-                @match &entry.heading {
-                    Err(why) => p class="finding alarm" { (why) },
-                    Ok(_) if entry.state == RunState::Measured => {
+                @match (&entry.heading, entry.state) {
+                    (_, RunState::Measured) => {
                         p class="finding undecided" { "It is being measured: its page follows it." }
                     }
-                    Ok(_) => (said(library, entry, until)),
+                    (Err(why), _) => p class="finding alarm" { (why) },
+                    (Ok(_), _) => (said(library, entry, until)),
                 }
             }
         }
     }
 }
 
-/// The question, or else the title or the file's name.
+/// The title, or else the question or the file's name.
 pub fn title(entry: &Entry) -> String {
     let heading = entry.heading.as_ref().ok();
     let texts = heading
-        .map(|h| [&h.question, &h.title])
+        .map(|h| [&h.title, &h.question])
         .into_iter()
         .flatten();
     let text = texts

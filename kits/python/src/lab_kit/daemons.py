@@ -18,7 +18,7 @@ from types import TracebackType
 _USER = "www-data"
 """Who they run as where this program is root's; Debian has it always, others have `nobody`."""
 
-_PATIENCE_S = 60
+_PATIENCE_S = 120
 """A server may take so long until it answers; a busy machine is slow."""
 
 _GRACE_S = 10

@@ -140,9 +140,9 @@ pub struct Asking {
                         Only the host of the URL is asked, with GET and HEAD, five times a second at most."
 )]
 pub struct SiteArgs {
-    /// The page
-    #[arg(value_name = "URL")]
-    pub url: String,
+    /// The page, or a HAR file that a browser saved
+    #[arg(value_name = "URL|FILE.har")]
+    pub of: String,
     #[command(flatten)]
     pub asking: Asking,
     #[command(flatten)]

@@ -3,12 +3,11 @@
 
 use super::args::CookiesArgs;
 use super::site::{looked, page};
-use super::{finished, now, rules};
+use super::{finished, now, rules, text};
 use crate::cli::Cli;
 use crate::exit::{self, Exit};
-use lab_audit::cookies::input::{Collector, LONGEST};
+use lab_audit::cookies::input::Collector;
 use lab_audit::{cookies, site};
-use std::io::Read;
 use std::process::ExitCode;
 
 /// Audits cookies.
@@ -36,23 +35,4 @@ pub fn cookies(cli: &Cli, args: &CookiesArgs) -> Result<ExitCode, Exit> {
     }
     let audit = cookies::audit(targets, &collector.done(), &rules, args.rate);
     finished(cli, &args.auditing, &audit, began)
-}
-
-/// A file, or standard input, as text.
-fn text(from: &str) -> Result<String, Exit> {
-    let wrong = |e: std::io::Error| Exit::wrong(format!("{from}: {e}"));
-    let input: Box<dyn Read> = match from {
-        "-" => Box::new(std::io::stdin()),
-        path => Box::new(std::fs::File::open(path).map_err(wrong)?),
-    };
-    let mut bytes = Vec::new();
-    input
-        .take(LONGEST + 1)
-        .read_to_end(&mut bytes)
-        .map_err(wrong)?;
-    if bytes.len() as u64 > LONGEST {
-        let most = LONGEST >> 20;
-        return Err(Exit::wrong(format!("{from}: it is longer than {most} MiB")));
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

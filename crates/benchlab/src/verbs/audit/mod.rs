@@ -12,12 +12,14 @@ use crate::measuring::new_file;
 use crate::verbs::report::{deliver, render, terminal, write};
 use crate::verbs::runs_folder;
 use args::{AuditArgs, AuditOf, Auditing};
+use lab_audit::cookies::input::LONGEST;
 use lab_audit::{Class, Rule, rule};
 use lab_bench::unix_seconds;
 use lab_model::Audit;
 use lab_report::kind::audit::{AuditReport, document};
 use lab_report::{Format, Terminal};
 use lab_store::RunWriter;
+use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -92,7 +94,6 @@ fn finished(
 
 fn keep(path: &Path, audit: &Audit, began_unix_s: f64) -> Result<(), Exit> {
     let writer = RunWriter::create(path, env!("CARGO_PKG_VERSION"), began_unix_s)?;
-    writer.command_line(&std::env::args().collect::<Vec<_>>())?;
     writer.audit(audit)?;
     Ok(writer.finish(None, None)?)
 }
@@ -119,4 +120,23 @@ fn judged(args: &Auditing, audit: &Audit) -> ExitCode {
 /// When an audit begins.
 fn now() -> f64 {
     unix_seconds()
+}
+
+/// A file, or standard input, as text.
+fn text(from: &str) -> Result<String, Exit> {
+    let wrong = |e: std::io::Error| Exit::wrong(format!("{from}: {e}"));
+    let input: Box<dyn Read> = match from {
+        "-" => Box::new(std::io::stdin()),
+        path => Box::new(std::fs::File::open(path).map_err(wrong)?),
+    };
+    let mut bytes = Vec::new();
+    input
+        .take(LONGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(wrong)?;
+    if bytes.len() as u64 > LONGEST {
+        let most = LONGEST >> 20;
+        return Err(Exit::wrong(format!("{from}: it is longer than {most} MiB")));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

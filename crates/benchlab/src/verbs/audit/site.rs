@@ -2,7 +2,7 @@
 //! `benchlab audit site`: a page, the files that it loads, the server behind it.
 
 use super::args::{Asking, SiteArgs};
-use super::{finished, now, rules};
+use super::{finished, now, rules, text};
 use crate::cli::Cli;
 use crate::exit::{self, Exit};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -13,8 +13,14 @@ use std::process::ExitCode;
 pub fn site(cli: &Cli, args: &SiteArgs) -> Result<ExitCode, Exit> {
     let began = now();
     let rules = rules(site::rules(), &site::CLASSES, &args.auditing)?;
-    let url = page(&args.url)?;
-    let seen = looked(&url, &args.asking)?;
+    let (url, seen) = if std::path::Path::new(&args.of).is_file() {
+        let read = site::of_har(&text(&args.of)?);
+        read.map_err(|why| Exit::wrong(format!("{}: {why}", args.of)))?
+    } else {
+        let url = page(&args.of)?;
+        let seen = looked(&url, &args.asking)?;
+        (url, seen)
+    };
     finished(
         cli,
         &args.auditing,
