@@ -368,6 +368,7 @@ fn a_profile_before_and_after() {
     let [before, after] = &profiles;
     let report = ProfileReport {
         profiles: vec![("before".into(), before), ("after".into(), after)],
+        sources: Vec::new(),
         facts: vec![("standard output".into(), "the same in all runs".into())],
         warnings: Vec::new(),
         measured: None,
