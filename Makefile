@@ -102,4 +102,4 @@ protocol:
 
 # Asks every server over sockets, looks at the lab's own pages in a browser, and installs its package.
 http:
-	$(call TWICE,tests/http tests/rest tests/web tests/package)
+	$(call TWICE,tests/http tests/rest tests/opcache tests/front tests/audit tests/web tests/package)

@@ -33,6 +33,9 @@ pub struct Toolchain {
     /// It is a server: its packages would start one for the whole machine.
     #[serde(default)]
     pub service: bool,
+    /// The units of systemd that its packages enable: they stay disabled.
+    #[serde(default)]
+    pub units: Vec<String>,
 }
 
 impl Toolchain {

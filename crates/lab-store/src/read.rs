@@ -6,9 +6,10 @@ use crate::histogram;
 use crate::record::Record;
 use crate::schema;
 use crate::sound;
+use lab_model::audit::Finding;
 use lab_model::{
-    Batch, Block, Counts, Disturbance, Exit, Failure, Imported, Latencies, Metric, Pilot, Process,
-    Reading, Resources, Run, Sample, Service, Slice,
+    Audit, Batch, Block, Counts, Disturbance, Exit, Failure, Imported, Latencies, Metric, Pilot,
+    Process, Reading, Resources, Run, Sample, Service, Slice,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::config::DbConfig;
@@ -281,7 +282,47 @@ fn read_run(db: &Connection, name: String) -> rusqlite::Result<Run> {
             json::<Imported>(&r.get::<_, String>(0)?)
         })?,
         metrics: metrics(db)?,
+        audit: audit(db)?,
+        figures: match has_table(db, "figure")? {
+            true => records(db)?,
+            // Files of labs that kept none.
+            false => Vec::new(),
+        },
     })
+}
+
+fn has_table(db: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?";
+    db.query_row(sql, [name], |r| r.get(0))
+}
+
+/// Files that hold none may be older than its table.
+fn audit(db: &Connection) -> rusqlite::Result<Option<Audit>> {
+    let whole: Option<String> = meta(db, "audit")?;
+    let Some(whole) = whole else { return Ok(None) };
+    let sql = "SELECT rule, area, title, place, state, weight, seen, cost, why, fixes, see, source, evidence
+               FROM finding ORDER BY rowid";
+    let findings = rows(db, sql, |r| {
+        Ok(Finding {
+            rule: r.get(0)?,
+            area: r.get(1)?,
+            title: r.get(2)?,
+            place: r.get(3)?,
+            state: word(&r.get::<_, String>(4)?)?,
+            weight: r.get(5)?,
+            seen: r.get(6)?,
+            cost: r.get(7)?,
+            why: r.get(8)?,
+            fixes: json(&r.get::<_, String>(9)?)?,
+            see: r.get(10)?,
+            source: r.get(11)?,
+            evidence: json(&r.get::<_, String>(12)?)?,
+        })
+    })?;
+    Ok(Some(Audit {
+        findings,
+        ..json(&whole)?
+    }))
 }
 
 fn services(db: &Connection) -> rusqlite::Result<Vec<Service>> {

@@ -6,6 +6,7 @@ use crate::exit::Exit;
 use crate::output::{say, widest};
 use crate::verbs::{project, run_files};
 use lab_bench::build::present;
+use lab_model::audit::State;
 use lab_plan::{Experiment, Project, Subject, Toolchains};
 use std::path::Path;
 use std::process::ExitCode;
@@ -120,6 +121,10 @@ fn runs(folder: &Path) -> Result<ExitCode, Exit> {
 }
 
 fn state(run: &lab_model::Run) -> String {
+    if let Some(audit) = &run.audit {
+        let (bad, advice) = (audit.count(State::Bad), audit.count(State::Advice));
+        return format!("audit of {}: {bad} bad, {advice} advice", audit.kind.name());
+    }
     let blocks = run.complete_blocks().count();
     match (&run.plan, run.ending) {
         (None, _) => format!("{} imported benchmarks", run.imports.len()),

@@ -218,9 +218,11 @@ pub fn empty_run(subjects: Vec<Subject>, points: Vec<Point>, seed: u64, pairs: u
         failures: Vec::new(),
         log: Vec::new(),
         lab_cost: None,
+        audit: None,
         imports: Vec::new(),
         metrics: Vec::new(),
         services: Vec::new(),
+        figures: Vec::new(),
     }
 }
 

@@ -164,6 +164,9 @@ impl LoadCommand<'_> {
         report::with_report(&path, &[], |report| {
             let document = kind::document(report);
             report::show(&document, &path)?;
+            if self.sending.ab_table {
+                report::table(&kind::percentiles(report))?;
+            }
             report::export(&document, &self.exports)?;
             write_log(report, self.sending.hlog.as_deref())?;
             ended(report, ending, resumable.then_some(path.as_path()))?;
