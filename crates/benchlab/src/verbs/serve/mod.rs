@@ -9,6 +9,7 @@ use crate::cli::Cli;
 use crate::exit::{self, Exit};
 use crate::verbs::runs_folder;
 use lab_web::{Address, Options};
+use std::io::Write;
 use std::process::ExitCode;
 
 /// The port where none is asked for.
@@ -30,15 +31,19 @@ pub fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode, Exit> {
     };
     let place = format!("{} port {}", options.address, options.port);
     let begun = |address: &Address| {
-        eprintln!("benchlab: the runs in {} are at", folder.display());
-        eprintln!("  {}", address.url_with_token());
-        eprintln!("Without the token they are read only. Ctrl-C ends it.");
+        let mut text = format!(
+            "benchlab: the runs in {} are at\n  {}\nWithout the token they are read only. Ctrl-C ends it.\n",
+            folder.display(),
+            address.url_with_token()
+        );
         if !args.address.is_loopback() {
-            eprintln!(
-                "benchlab: whoever reaches {} can read the runs, and what is sent is not encrypted",
+            text += &format!(
+                "benchlab: whoever reaches {} can read the runs, and what is sent is not encrypted\n",
                 address.socket
             );
         }
+        // Who reads it may go away; the pages stay.
+        let _ = std::io::stderr().write_all(text.as_bytes());
     };
     lab_web::serve(options, begun).map_err(|e| {
         Exit::new(
