@@ -234,6 +234,7 @@ fn ensure_tools(install_missing: bool) -> Result<(), Exit> {
         debian: vec![name.into()],
         advice: None,
         service: false,
+        units: Vec::new(),
     });
     let missing: Vec<&Toolchain> = missing
         .iter()

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// A server, which ends with its value.
@@ -126,12 +126,12 @@ fn measured() -> (Project, [String; 2]) {
             .call(&[&words[..], &["--seed", seed]].concat())
             .expect(0);
     }
-    let mut names: Vec<String> = project.files().iter().map(name).collect();
+    let mut names: Vec<String> = project.files().iter().map(|path| name(path)).collect();
     names.sort_by_key(|name| name.trim_end_matches(".lab").replace('.', "-"));
     (project, names.try_into().expect("two runs"))
 }
 
-fn name(path: &PathBuf) -> String {
+fn name(path: &Path) -> String {
     path.file_stem().unwrap().to_str().unwrap().to_owned()
 }
 
@@ -377,7 +377,7 @@ fn only_who_has_the_token_deletes() {
     );
     assert_eq!(served.delete(&form, &own).status, 303);
     let left = project.files();
-    assert_eq!(left.iter().map(name).collect::<Vec<_>>(), [b]);
+    assert_eq!(left.iter().map(|path| name(path)).collect::<Vec<_>>(), [b]);
     assert!(
         !project.join("runs").join(format!("{a}.html")).exists(),
         "its page is there"

@@ -45,8 +45,11 @@ pub struct TlsStream {
 struct Recorder {
     inner: Option<Arc<WebPkiServerVerifier>>,
     provider: Arc<CryptoProvider>,
-    last: Mutex<(Option<String>, Option<(f64, f64)>)>,
+    last: Mutex<Verdict>,
 }
+
+/// Why a certificate is not believed, and the dates of its validity, s since 1970.
+type Verdict = (Option<String>, Option<(f64, f64)>);
 
 impl TlsClient {
     /// With the system's authorities.

@@ -224,6 +224,7 @@ fn ensure_valgrind(install_missing: bool) -> Result<(), Exit> {
         debian: vec!["valgrind".into(), "libc6-dbg".into()],
         advice: None,
         service: false,
+        units: Vec::new(),
     };
     install(&[&toolchain]).map_err(|e| Exit::new(exit::FAILED, e.to_string()))
 }
