@@ -341,7 +341,7 @@ fn split(seen: &Seen, owners: &[Owner], request: &Request) -> Vec<Share> {
             }),
         }
     }
-    shares.sort_by(|a, b| b.bytes.cmp(&a.bytes));
+    shares.sort_by_key(|share| std::cmp::Reverse(share.bytes));
     let separators = wire::SEPARATOR * (request.cookies.len() - 1);
     shares.push(Share {
         of: "separators".into(),

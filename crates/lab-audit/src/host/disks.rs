@@ -143,7 +143,7 @@ fn partition(root: &Root, disk: &str, name: &str, block: u64) -> Option<Thing> {
     partition.set_some("size", number("size").map(|n| Value::bytes(n * SECTOR)));
     partition.set("block", Value::bytes(block));
     partition.set("misalignment", Value::bytes(start % block));
-    partition.set("at_mib", Value::Flag(start % (1 << 20) == 0));
+    partition.set("at_mib", Value::Flag(start.is_multiple_of(1 << 20)));
     Some(partition)
 }
 

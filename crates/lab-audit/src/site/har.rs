@@ -20,8 +20,10 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
         .map_err(|e| format!("it is not JSON: {e}"))?;
     let entries = json["log"]["entries"].as_array();
     let entries = entries.ok_or("it is JSON without log.entries, so no HAR")?;
-    let mut site = Site::default();
-    site.resources = entries.iter().take(MOST).filter_map(resource).collect();
+    let mut site = Site {
+        resources: entries.iter().take(MOST).filter_map(resource).collect(),
+        ..Site::default()
+    };
     let first = site.resources.first().map(|resource| resource.url.clone());
     let first = first.ok_or("it holds no answer")?;
     let host = first.host_str().map(str::to_owned);
