@@ -40,6 +40,9 @@ pub struct TlsStream {
     verifier: Arc<Recorder>,
 }
 
+/// What is wrong with a certificate, and from when until when it holds.
+type Verdict = (Option<String>, Option<(f64, f64)>);
+
 /// Takes every certificate, as a server's configuration is what is looked at, and keeps the verdict.
 #[derive(Debug)]
 struct Recorder {
