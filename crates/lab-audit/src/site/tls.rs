@@ -51,9 +51,6 @@ struct Recorder {
     last: Mutex<Verdict>,
 }
 
-/// Why a certificate is not believed, and the dates of its validity, s since 1970.
-type Verdict = (Option<String>, Option<(f64, f64)>);
-
 impl TlsClient {
     /// With the system's authorities.
     ///
