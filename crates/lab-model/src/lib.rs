@@ -13,6 +13,7 @@ pub mod point_load;
 pub mod run;
 pub mod sample;
 pub mod serving;
+pub mod watched;
 
 pub use counted::{Counted, CountedFigure, Message};
 pub use host::{Disturbance, Host};
@@ -30,3 +31,6 @@ pub use sample::{
     Resources, Sample, Setting, WarmUp,
 };
 pub use serving::{Content, Example, ServedFile, Serving};
+pub use watched::{
+    LineCounts, PageKind, Watched, WatchedCell, WatchedHour, WatchedPage, WatchedSource,
+};

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One execution of an experiment with everything that it yielded, as loaded from a run file.
 
-use crate::{Block, BlockState, Failure, Host, LogLine, Metric, Pilot, Plan, Setting, TargetId};
+use crate::{
+    Block, BlockState, Failure, Host, LogLine, Metric, Pilot, Plan, Setting, TargetId, Watched,
+};
 use serde::{Deserialize, Serialize};
 
 /// A run: its plan and all that was measured.
@@ -39,6 +41,8 @@ pub struct Run {
     pub services: Vec<Service>,
     /// The metrics of its readings.
     pub metrics: Vec<Metric>,
+    /// What was read from logs, in a run that watched.
+    pub watched: Option<Watched>,
 }
 
 /// A server that subjects used, and what it read back.

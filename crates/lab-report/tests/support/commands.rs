@@ -128,6 +128,7 @@ pub fn run(models: &[Model], sweep: &[f64], blocks: u32) -> Run {
         lab_cost: Some((410_000_000, 12 << 20)),
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
         blocks,
         plan: Some(plan),

@@ -41,6 +41,7 @@ pub fn run(blocks: u32) -> Run {
         imports: Vec::new(),
         services: Vec::new(),
         metrics,
+        watched: None,
     }
 }
 

@@ -240,6 +240,7 @@ fn run(plan: Plan, blocks: u32, model: impl Fn(usize, u32, u32, &mut Noise) -> M
         lab_cost: Some((4_310_000_000, 21 << 20)),
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
         plan: Some(plan),
     }

@@ -259,6 +259,7 @@ pub fn run(plan: Plan, blocks: u32) -> Run {
         lab_cost: Some((2_310_000_000, 21 << 20)),
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
         plan: Some(plan),
     }
@@ -473,6 +474,7 @@ pub fn imported() -> Run {
         lab_cost: None,
         imports: vec![benchmark("Ada"), benchmark("Python")],
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
     }
 }

@@ -297,6 +297,7 @@ pub fn run(wanted: &Wanted) -> Run {
         lab_cost: Some((61_000_000_000, 48 << 20)),
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
         plan: Some(plan),
     }

@@ -114,6 +114,7 @@ pub fn run(targets: &[Kind], blocks: u32) -> Run {
         lab_cost: Some((4_310_000_000, 38 << 20)),
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: services(targets),
         plan: Some(plan),
     }

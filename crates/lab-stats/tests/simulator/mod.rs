@@ -220,6 +220,7 @@ pub fn empty_run(subjects: Vec<Subject>, points: Vec<Point>, seed: u64, pairs: u
         lab_cost: None,
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
     }
 }
