@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The words of the command line.
 
+pub use crate::verbs::watch::args::WatchArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab_load::Family;
@@ -41,6 +42,8 @@ pub enum Verb {
     Profile(Box<ProfileArgs>),
     /// Say why one subject is faster than another: count what an operation of each asks of the system
     Explain(Box<ExplainArgs>),
+    /// Say which few pages and queries cost the most, when, and how much room is left: from logs
+    Watch(Box<WatchArgs>),
     /// Build the subjects, measure nothing
     Build(BuildArgs),
     /// Go on with a run that was stopped or killed
@@ -683,7 +686,7 @@ pub struct ManArgs {
 #[derive(Clone, Copy)]
 pub struct Budget(pub Option<Duration>);
 
-fn formats(known: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+pub fn formats(known: &'static [Format]) -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(known.iter().map(|f| f.name())).try_map(|name| name.parse::<Format>())
 }
 
@@ -732,7 +735,7 @@ fn stage(text: &str) -> Result<Stage, String> {
 }
 
 /// `1.5s`, `500ms`, `2m`, `1h`.
-fn time(text: &str) -> Result<Duration, String> {
+pub fn time(text: &str) -> Result<Duration, String> {
     let split = text
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))
         .unwrap_or(text.len());

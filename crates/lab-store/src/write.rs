@@ -7,7 +7,8 @@ use crate::record::Record;
 use crate::schema;
 use lab_model::{
     Batch, BlockState, Disturbance, Ending, Exit, Failure, Host, Imported, Latencies, LogLine,
-    Metric, Pilot, Plan, Process, Reading, Resources, Run, Sample, Service, Setting, Slice, Watched,
+    Metric, Pilot, Plan, Process, Reading, Resources, Run, Sample, Service, Setting, Slice,
+    Watched,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params};

@@ -117,7 +117,11 @@ impl Sketch {
     pub fn buckets(&self) -> impl Iterator<Item = (u16, u64)> {
         let some = self.counts.iter().enumerate().map(|(i, count)| {
             let bucket = self.first + i as u16;
-            let carried = self.carries.iter().find(|(b, _)| *b == bucket).map_or(0, |(_, n)| *n);
+            let carried = self
+                .carries
+                .iter()
+                .find(|(b, _)| *b == bucket)
+                .map_or(0, |(_, n)| *n);
             (bucket, u64::from(*count).saturating_add(carried << 32))
         });
         some.filter(|(_, count)| *count > 0)

@@ -322,7 +322,10 @@ fn hostile_lines_are_counted_and_do_no_harm() {
         read_all(&vec![b'x'; 1 << 20]),
         Err(ReadError::Format(_))
     ));
-    assert_eq!(read_all(b"").expect("an empty log").1, LineCounts::default());
+    assert_eq!(
+        read_all(b"").expect("an empty log").1,
+        LineCounts::default()
+    );
 }
 
 #[test]

@@ -101,6 +101,9 @@ fn runs(folder: &Path) -> Result<ExitCode, Exit> {
 
 fn state(run: &lab_model::Run) -> String {
     let blocks = run.complete_blocks().count();
+    if let Some(watched) = &run.watched {
+        return format!("{} requests watched", watched.lines.entries);
+    }
     match (&run.plan, run.ending) {
         (None, _) => format!("{} imported benchmarks", run.imports.len()),
         (Some(_), Some(_)) => format!("{blocks} blocks"),

@@ -15,6 +15,7 @@ pub mod profile;
 pub mod report;
 pub mod resume;
 pub mod run;
+pub mod watch;
 
 use crate::cli::Cli;
 use crate::exit::Exit;

@@ -22,4 +22,5 @@ mod servers;
 mod servers_faults;
 mod stopping;
 mod two_runs;
+mod watch;
 mod web_servers;

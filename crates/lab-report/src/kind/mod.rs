@@ -34,6 +34,7 @@ mod split;
 mod standings;
 mod table;
 mod trouble;
+pub mod watch;
 
 use crate::document::{Chart, Document, Finding, Section};
 use crate::{BetweenReport, Report};
@@ -55,6 +56,9 @@ struct Parts {
 
 /// What a run says, whatever it measured.
 pub fn document(report: &Report) -> Document {
+    if let Some(watched) = &report.run.watched {
+        return watch::document(report, watched, None);
+    }
     let Some(plan) = &report.run.plan else {
         return imports::document(report);
     };

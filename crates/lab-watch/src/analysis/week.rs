@@ -206,11 +206,19 @@ impl Week {
             values,
             between: 0.0,
         };
-        let slots = week.values.iter().flatten().filter(|slot| slot.len() >= WEEKS - 1);
-        let off: Vec<(f64, f64, f64)> = slots.flat_map(|slot| (0..slot.len()).filter_map(|i| off(slot, i))).collect();
+        let slots = week
+            .values
+            .iter()
+            .flatten()
+            .filter(|slot| slot.len() >= WEEKS - 1);
+        let off: Vec<(f64, f64, f64)> = slots
+            .flat_map(|slot| (0..slot.len()).filter_map(|i| off(slot, i)))
+            .collect();
         // The least variance between weeks with which the median of the standardized differences is a normal's.
         let is_enough = |between: f64| {
-            let scaled = off.iter().map(|(off, usual, factor)| off.abs() / ((between + poisson(*usual)) * factor).sqrt());
+            let scaled = off.iter().map(|(off, usual, factor)| {
+                off.abs() / ((between + poisson(*usual)) * factor).sqrt()
+            });
             order::median(&scaled.collect::<Vec<f64>>()).is_none_or(|median| median <= MAD)
         };
         let (mut low, mut high) = (0.0, 4.0);
@@ -271,7 +279,12 @@ impl Week {
 /// How far a value lies off the median of the others, that median, and by what the variance of an hour is multiplied for
 /// the difference.
 fn off(slot: &[f64], own: usize) -> Option<(f64, f64, f64)> {
-    let others: Vec<f64> = slot.iter().enumerate().filter(|(i, _)| *i != own).map(|(_, v)| *v).collect();
+    let others: Vec<f64> = slot
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| *i != own)
+        .map(|(_, v)| *v)
+        .collect();
     let usual = order::median(&others)?;
     Some((slot[own] - usual, usual, 1.0 + MEDIAN / others.len() as f64))
 }

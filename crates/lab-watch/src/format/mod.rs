@@ -101,8 +101,15 @@ pub fn find(begin: &[u8], hints: &Hints) -> Result<Found, String> {
 
 fn whole(lines: &[&[u8]]) -> Option<Whole> {
     let first = lines.first()?.to_ascii_lowercase();
-    let heads: Vec<&[u8]> = first.split(|b| matches!(b, b',' | b'\t')).map(|head| head.trim_ascii()).collect();
-    let has = |head: &str| heads.iter().any(|h| *h == head.as_bytes() || *h == format!("\"{head}\"").as_bytes());
+    let heads: Vec<&[u8]> = first
+        .split(|b| matches!(b, b',' | b'\t'))
+        .map(|head| head.trim_ascii())
+        .collect();
+    let has = |head: &str| {
+        heads
+            .iter()
+            .any(|h| *h == head.as_bytes() || *h == format!("\"{head}\"").as_bytes())
+    };
     if (has("query") && has("calls")) || (has("digest_text") && has("count_star")) {
         return Some(Whole::Statements);
     }
