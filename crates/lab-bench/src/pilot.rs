@@ -19,8 +19,9 @@ const FIRST_LOOK_WITH_HELPERS: usize = 240;
 /// 100 % while its times still fell, below 20 % once they no longer did.)
 const STILL_COMPILING: f64 = 0.25;
 
-/// A pilot's batches last no longer, ns, however long those are that are measured.
-const BRIEF: u64 = 100_000_000;
+/// A pilot's batches last no longer, ns, however long those are that are measured: else the pilots of an experiment with
+/// hundreds of subjects and points take longer than its blocks.
+const BRIEF: u64 = 20_000_000;
 
 /// The most operations of a batch.
 const MAX_OPERATIONS: u64 = 1 << 32;

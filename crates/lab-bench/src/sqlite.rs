@@ -2,22 +2,28 @@
 //! The SQLite files that subjects work on, and the lab's own look at what was done to them.
 
 use crate::content;
+use crate::drawn::drawn;
 use crate::effects::{self, Calls, Effects, Row};
-use crate::process::{Answer, Fault};
+use crate::injection::{FileInjector, Recovery};
+use crate::process::{Answer, Fault, Process};
 use crate::reported::{Reported, differs};
-use lab_model::{Target, Writes};
+use lab_model::{Injection, Target, Writes};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use rusqlite::{Connection, OpenFlags, params};
 use std::cell::Cell;
 use std::fs::{self, File};
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Makes target files in a folder of their own: a full and an empty template, copied per visit.
 pub struct Files {
     folder: PathBuf,
     table: String,
     made: Cell<u32>,
+    seed: u64,
 }
 
 impl Files {
@@ -27,6 +33,7 @@ impl Files {
             folder: folder.to_path_buf(),
             table: target.table.clone(),
             made: Cell::new(0),
+            seed,
         };
         for (empty, rows) in [(true, 0), (false, target.rows)] {
             let mut db = Connection::open(files.template(empty))?;
@@ -51,12 +58,21 @@ impl Files {
     /// A fresh copy for one visit, under a name that no visit had before. A name of its own that a
     /// subject kept would cost or save it the same few ns in every block, by where the kernel's
     /// cache of names happens to put it: two copies of one program differed by 0.1 % for a run.
-    pub fn fresh(&self, empty: bool) -> Answer<Database> {
+    pub fn fresh(
+        &self,
+        empty: bool,
+        injection: Option<&Injection>,
+        clients: u64,
+    ) -> Answer<Database> {
         let number = self.made.replace(self.made.get() + 1);
         let path = self.folder.join(format!("{number:08}.db"));
         fs::copy(self.template(empty), &path)
             .map_err(|e| cannot(format!("{}: {e}", path.display())))?;
-        Database::open(path, self.table.clone())
+        let mut database = Database::open(path, self.table.clone())?;
+        let (path, seed) = (&database.path, drawn(self.seed, &[u64::from(number)]));
+        let header = database.header.clone();
+        database.injector = FileInjector::start(path, header, injection, clients, seed)?;
+        Ok(database)
     }
 
     fn template(&self, empty: bool) -> PathBuf {
@@ -70,9 +86,11 @@ impl Files {
 
 /// One target file and what the lab last saw in it.
 pub struct Database {
+    /// Ends before the file is closed.
+    injector: Option<FileInjector>,
     path: PathBuf,
     table: String,
-    file: File,
+    header: Arc<Header>,
     reader: Connection,
     last_id: i64,
     last: Counters,
@@ -88,13 +106,15 @@ struct Counters {
 impl Database {
     fn open(path: PathBuf, table: String) -> Answer<Database> {
         let file = File::open(&path).map_err(|e| cannot(e.to_string()))?;
+        let header = Arc::new(Header(file));
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let reader =
             Connection::open_with_flags(&path, flags).map_err(|e| cannot(e.to_string()))?;
         let mut database = Database {
+            injector: None,
             path,
             table,
-            file,
+            header,
             reader,
             last_id: 0,
             last: Counters::default(),
@@ -151,8 +171,22 @@ impl Database {
             })
     }
 
-    /// What became of the calls of some batches. Fault: rows of others.
+    /// Makes its faults, where it has some.
+    pub fn injector(&self) -> Option<&FileInjector> {
+        self.injector.as_ref()
+    }
+
+    /// Makes an outage in a batch that the subject is doing, of about this length.
+    pub fn interrupt(&self, process: &mut Process, turn: Duration) -> Answer<Recovery> {
+        match &self.injector {
+            Some(injector) => injector.interrupt(process, turn),
+            None => Ok(Recovery::default()),
+        }
+    }
+
+    /// What became of the calls of some batches. Fault: rows of others, or faults that cannot be made.
     pub fn effects(&self, batches: &[Calls]) -> Answer<Effects> {
+        self.injector.as_ref().map_or(Ok(()), FileInjector::look)?;
         let rows = self.effect_rows(effects::first(batches));
         Effects::of(batches, rows.map_err(|e| cannot(e.to_string()))?)
     }
@@ -191,27 +225,40 @@ impl Database {
         }
     }
 
-    /// The change counter, bytes 24 to 27, grows by 1 with every commit in a rollback journal mode
-    /// (SQLite file format, 1.3.7); in WAL mode (bytes 18 and 19 are 2) it does not. The schema cookie,
-    /// bytes 40 to 43, grows by 1 with every table created or dropped (1.3.9).
     fn counters(&self) -> Answer<Counters> {
-        let mut header = [0; 44];
-        self.file
-            .read_exact_at(&mut header, 0)
-            .map_err(|e| cannot(e.to_string()))?;
-        if header[18] == 2 {
-            return Err(differs(
+        let found = self.header.counters();
+        found.map_err(|e| cannot(e.to_string()))?.ok_or_else(|| {
+            differs(
                 "the file is in WAL mode, in which its commits cannot be counted; leave journal_mode alone"
                     .into(),
-            ));
-        }
+            )
+        })
+    }
+}
+
+/// A file's header. To close it takes the process's locks on the file away.
+pub struct Header(File);
+
+impl Header {
+    /// Commits until now.
+    pub fn commits(&self) -> io::Result<u32> {
+        Ok(self.counters()?.unwrap_or_default().commits)
+    }
+
+    /// The change counter, bytes 24 to 27, grows by 1 with every commit in a rollback journal mode
+    /// (SQLite file format, 1.3.7); in WAL mode (bytes 18 and 19 are 2) it does not: `None`. The schema cookie,
+    /// bytes 40 to 43, grows by 1 with every table created or dropped (1.3.9).
+    fn counters(&self) -> io::Result<Option<Counters>> {
+        let mut header = [0; 44];
+        self.0.read_exact_at(&mut header, 0)?;
         let number = |at: usize| {
             u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
         };
-        Ok(Counters {
+        let counters = Counters {
             commits: number(24),
             schema_changes: number(40),
-        })
+        };
+        Ok((header[18] != 2).then_some(counters))
     }
 }
 

@@ -2,12 +2,14 @@
 //! What subjects work on, whichever kind it is: made for each visit, and looked at by the lab itself.
 
 use crate::effects::{Calls, Effects};
-use crate::process::{Answer, Fault};
+use crate::injection::{FileInjector, Recovery};
+use crate::process::{Answer, Fault, Process};
 use crate::reported::Reported;
 use crate::server::{Server, Table};
 use crate::sqlite::{self, Files, Opens};
 use lab_model::{Check, Plan, PointId};
 use std::rc::Rc;
+use std::time::Duration;
 
 /// Where a plan's target makes what subjects work on.
 pub enum Target {
@@ -31,7 +33,11 @@ impl Target {
     /// What a visit works on at a point, made anew.
     pub fn fresh(&self, plan: &Plan, point: PointId) -> Answer<Database> {
         Ok(match self {
-            Target::Files(files) => Database::File(files.fresh(plan.case(point).empty)?, None),
+            Target::Files(files) => {
+                let (empty, injection) = (plan.case(point).empty, plan.injection(point));
+                let file = files.fresh(empty, injection, clients(plan, point))?;
+                Database::File(file, None)
+            }
             Target::Server(server) => Database::Table(server.fresh(plan, point)?),
             Target::Absent => {
                 let why = "its server was not started".to_owned();
@@ -77,16 +83,29 @@ impl Database {
 
     /// Whether the subject is at work: some faults are made only then.
     pub fn set_at_work(&self, is_at_work: bool) {
-        if let Database::Table(table) = self {
-            table.set_at_work(is_at_work);
+        match self {
+            Database::File(file, _) => {
+                if let Some(injector) = file.injector() {
+                    injector.set_at_work(is_at_work);
+                }
+            }
+            Database::Table(table) => table.set_at_work(is_at_work),
         }
     }
 
-    /// The visit's table, if measured batches have an outage there.
-    pub fn with_outages(&self) -> Option<&Table> {
+    /// Whether measured batches have an outage there.
+    pub fn has_outages(&self) -> bool {
         match self {
-            Database::Table(table) if table.has_outages() => Some(table),
-            _ => None,
+            Database::File(file, _) => file.injector().is_some_and(FileInjector::has_outages),
+            Database::Table(table) => table.has_outages(),
+        }
+    }
+
+    /// Makes an outage in a batch that the subject is doing, of about this length.
+    pub fn interrupt(&self, process: &mut Process, turn: Duration) -> Answer<Recovery> {
+        match self {
+            Database::File(file, _) => file.interrupt(process, turn),
+            Database::Table(table) => table.interrupt(process, turn),
         }
     }
 
@@ -139,4 +158,11 @@ impl Database {
             Database::Table(table) => Some(table.server()),
         }
     }
+}
+
+/// How many calls are made at once: the parameter `clients` (docs/protocol.md).
+fn clients(plan: &Plan, point: PointId) -> u64 {
+    let mut params = plan.points[point].params.iter();
+    let clients = params.find(|(key, _)| key == "clients");
+    clients.and_then(|(_, n)| n.parse().ok()).unwrap_or(1)
 }

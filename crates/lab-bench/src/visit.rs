@@ -5,7 +5,7 @@ use crate::effects::{Calls, Effects, Failed};
 use crate::injection::Recovery;
 use crate::process::{Answer, Process, Ran, Verified, gone};
 use crate::reported::Reported;
-use crate::server::{Server, Table};
+use crate::server::Server;
 use crate::spread::Spread;
 use crate::sys;
 use crate::target::{Database, Target};
@@ -96,8 +96,9 @@ impl Visit {
         let turn = plan.case(self.point).turn_ns;
         let turn = Duration::from_nanos(turn.unwrap_or(plan.measure.turn_ns));
         let mut recovery = Recovery::default();
-        let ran = self.run_while(process, plan, operations, |table, process| {
-            let interrupted = table.map(|table| table.interrupt(process, turn));
+        let ran = self.run_while(process, plan, operations, |database, process| {
+            let database = database.filter(|d| d.has_outages());
+            let interrupted = database.map(|d| d.interrupt(process, turn));
             recovery = interrupted.transpose()?.unwrap_or_default();
             Ok(())
         });
@@ -110,15 +111,15 @@ impl Visit {
         process: &mut Process,
         plan: &Plan,
         operations: u64,
-        meanwhile: impl FnOnce(Option<&Table>, &mut Process) -> Answer<()>,
+        meanwhile: impl FnOnce(Option<&Database>, &mut Process) -> Answer<()>,
     ) -> Answer<Ran> {
         self.begin_anew()?;
         let server = self.database.as_ref().and_then(Database::server);
         let before = server.and_then(|s| s.cpu_ns());
-        let outages = self.database.as_ref().and_then(Database::with_outages);
+        let database = self.database.as_ref();
         let mut ran = self.at_work(|| {
             let case = plan.case(self.point);
-            process.run_while(case, operations, |process| meanwhile(outages, process))
+            process.run_while(case, operations, |process| meanwhile(database, process))
         })?;
         if let Some(server) = server {
             server.settle();

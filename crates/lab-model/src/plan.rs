@@ -130,8 +130,16 @@ pub enum Injection {
     CutsPerS(f64),
     /// Of the COMMITs this part is not answered, and the connection is closed.
     LostAnswers(f64),
-    /// In each measured batch the server is killed, and started again after so many seconds.
+    /// In each measured batch the server is killed, and started again after so many seconds; a file is locked for as
+    /// long.
     OutageS(f64),
+    /// Another connection takes a file's write lock, so often that it fails this part of the calls.
+    Busy {
+        /// Above 0, at most 1.
+        part: f64,
+        /// Seconds for which it holds the lock: longer than calls wait for it.
+        lock_s: f64,
+    },
 }
 
 /// Kinds of target.

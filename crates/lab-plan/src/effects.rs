@@ -14,44 +14,69 @@ type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
 /// The parameter value without faults.
 const NONE: &str = "none";
 
-/// The faults that are made on a target. Error: a rate or a part that is none, or a target that is a file.
+/// The longest outage, s.
+const MOST_S: f64 = 60.0;
+
+/// The faults that are made on a target. Error: a rate, a part or a time that is none, or a fault that the kind of target
+/// cannot have.
 pub fn injections(
     kind: Kind,
     target: &file::Target,
     at: At,
 ) -> Result<Vec<(String, Injection)>, PlanError> {
-    if let Some(first) = target.injection.values().next()
-        && !kind.is_service()
-    {
-        let why = "the lab makes faults on a server only".to_owned();
-        return Err(at(first.span(), why));
-    }
     let understood = |(name, injection): (&String, &toml::Spanned<file::Injection>)| {
-        let wrong = |why: &str| Err(at(injection.span(), format!("`{name}`: {why}")));
-        let injection = match injection.get_ref() {
-            file::Injection::Statements(statements) => Injection::Statements(statements.clone()),
-            file::Injection::CutsPerS(rate) if *rate > 0.0 && *rate <= 1000.0 => {
-                Injection::CutsPerS(*rate)
-            }
-            file::Injection::CutsPerS(_) => {
-                return wrong("`cuts_per_s` is above 0 and at most 1,000");
-            }
-            file::Injection::LostAnswers(part) if *part > 0.0 && *part <= 1.0 => {
-                Injection::LostAnswers(*part)
-            }
-            file::Injection::LostAnswers(_) => {
-                return wrong("`lost_answers` is a part: above 0 and at most 1");
-            }
-            file::Injection::OutageS(seconds) if *seconds > 0.0 && *seconds <= 60.0 => {
-                Injection::OutageS(*seconds)
-            }
-            file::Injection::OutageS(_) => {
-                return wrong("`outage_s` is above 0 and at most 60");
-            }
-        };
-        Ok((name.clone(), injection))
+        let made = understood(kind, injection.get_ref());
+        let made = made.map_err(|why| at(injection.span(), format!("`{name}`: {why}")))?;
+        Ok((name.clone(), made))
     };
     target.injection.iter().map(understood).collect()
+}
+
+fn understood(kind: Kind, written: &file::Injection) -> Result<Injection, &'static str> {
+    let is_within = |value: f64, most: f64| value > 0.0 && value <= most;
+    match written {
+        file::Injection::OutageS(seconds) if is_within(*seconds, MOST_S) => {
+            Ok(Injection::OutageS(*seconds))
+        }
+        file::Injection::OutageS(_) => Err("`outage_s` is above 0 and at most 60"),
+        file::Injection::Busy(_) if kind.is_service() => Err("`busy` is for SQLite only"),
+        file::Injection::Busy(busy) if !is_within(busy.part, 1.0) => {
+            Err("`part` is above 0 and at most 1")
+        }
+        file::Injection::Busy(busy) if !is_within(busy.lock_s, MOST_S) => {
+            Err("`lock_s` is above 0 and at most 60")
+        }
+        file::Injection::Busy(busy) => Ok(Injection::Busy {
+            part: busy.part,
+            lock_s: busy.lock_s,
+        }),
+        _ if !kind.is_service() => {
+            Err("the lab makes this fault on a server only; a file has `busy` and `outage_s`")
+        }
+        file::Injection::Statements(statements) => Ok(Injection::Statements(statements.clone())),
+        file::Injection::CutsPerS(rate) if is_within(*rate, 1000.0) => {
+            Ok(Injection::CutsPerS(*rate))
+        }
+        file::Injection::CutsPerS(_) => Err("`cuts_per_s` is above 0 and at most 1,000"),
+        file::Injection::LostAnswers(part) if is_within(*part, 1.0) => {
+            Ok(Injection::LostAnswers(*part))
+        }
+        file::Injection::LostAnswers(_) => Err("`lost_answers` is a part: above 0 and at most 1"),
+    }
+}
+
+/// Leaves a fault out where its target does not have it.
+pub fn leave_out(cases: &mut [crate::case::Case], targets: &[Target]) {
+    let factors = cases.iter_mut().flat_map(|case| &mut case.factors);
+    for factor in factors.filter(|factor| factor.name == FAULT) {
+        for (place, target) in targets.iter().enumerate() {
+            let has = |value: &String| {
+                *value == NONE || target.injections.iter().any(|(name, _)| name == value)
+            };
+            let absent = factor.values.iter().filter(|value| !has(value)).cloned();
+            factor.absent.extend(absent.map(|value| (place, value)));
+        }
+    }
 }
 
 /// Error: a case of calls on a target that has no table for their effects, or a fault that no target knows.

@@ -221,6 +221,9 @@ fn chart(text: &mut String, chart: &Chart) {
                 let _ = writeln!(text, "  {}: {} columns", map.name, map.columns.len());
             }
         }
+        Drawing::Flame(of) => {
+            let _ = writeln!(text, "  {} stacks", of.stacks.len());
+        }
         Drawing::Distribution(of) => {
             for line in &of.lines {
                 let _ = writeln!(text, "  {}: {} values", line.name, line.counts.len());

@@ -246,6 +246,44 @@ fn what_became_of_calls_is_read_in_a_file() {
     }
 }
 
+/// The most that a subject's batches counted at the points of a fault.
+fn most(run: &Run, subject: &str, fault: &str, metric: &Metric) -> f64 {
+    greatest(run, subject, 0, fault, metric)
+}
+
+#[test]
+fn a_file_is_locked_while_calls_are_made() {
+    let faults = "\n[target.sqlite.injection]\nbusy = { busy = { part = 0.02, lock_s = 0.2 } }\n\
+                  down = { outage_s = 0.2 }\n\n[[case]]";
+    let text = FILE
+        .replace("\n[[case]]", faults)
+        .replace("\"careless\"", "\"impatient\"")
+        .replace(
+            "turn_ms = 5",
+            "turn_ms = 40\nfactor.fault = [\"none\", \"busy\", \"down\"]",
+        );
+    let programs = ["impatient", "patient"].map(|name| subject(name, &["waiting.py", name]));
+    let project = Project::with_text(&(text + &programs.concat()));
+    project.run_blocks("1", "4", &[]).expect(0);
+    let run = project.load();
+    assert_failures(&run, &[]);
+    let [_, lost, doubled, unreported, failed] = Metric::EFFECTS;
+    for fault in ["none", "busy", "down"] {
+        for subject in ["impatient", "patient"] {
+            for metric in [&lost, &doubled, &unreported] {
+                assert_eq!(most(&run, subject, fault, metric), 0.0, "{subject} {fault}");
+            }
+            let gives_up = subject == "impatient" && fault != "none";
+            assert_eq!(
+                most(&run, subject, fault, &failed) > 0.0,
+                gives_up,
+                "{subject} {fault}"
+            );
+        }
+    }
+    assert!(most(&run, "patient", "down", &Metric::OUTAGE[0]) > 0.0);
+}
+
 #[test]
 fn faults_that_nobody_can_make_are_said_before_anything_runs() {
     let head = "[experiment]\ntitle = \"T\"\nquestion = \"?\"\ntargets = [\"postgresql\"]\n\
@@ -281,7 +319,13 @@ fn faults_that_nobody_can_make_are_said_before_anything_runs() {
             format!("{head}{effects}{injection}gone = {{ answers = 1 }}\n{case}"),
             "lost_answers",
         ),
-        (on_a_file, "the lab makes faults on a server only"),
+        (on_a_file, "a file has `busy` and `outage_s`"),
+        (
+            format!(
+                "{head}{effects}{injection}full = {{ busy = {{ part = 0.1, lock_s = 1 }} }}\n{case}"
+            ),
+            "`busy` is for SQLite only",
+        ),
     ] {
         let baseline = if text.starts_with(FILE) {
             "careless"

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Faults that the lab makes between a subject and its server while the subject works.
+//! Faults that the lab makes between a subject and its database while the subject works.
 
 mod commits;
 mod cutter;
+mod locker;
 mod outage;
 mod proxy;
 
 use crate::drawn::drawn;
 use crate::process::{Answer, Fault, Process};
 use crate::server::Server;
+use crate::sys;
 use commits::Commits;
 use cutter::Cutter;
 use lab_model::{Injection, Kind};
 use lab_services::Service;
-use outage::Outages;
+pub use locker::FileInjector;
+use nix::unistd::Pid;
 pub use outage::Recovery;
+use outage::{Needed, Outages};
 use proxy::Proxy;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,7 +40,7 @@ impl Injector {
         seed: u64,
     ) -> Answer<Option<Injector>> {
         let part = match injection {
-            Injection::Statements(_) => return Ok(None),
+            Injection::Statements(_) | Injection::Busy { .. } => return Ok(None),
             Injection::CutsPerS(_) | Injection::OutageS(_) => 0.0,
             Injection::LostAnswers(part) => *part,
         };
@@ -88,7 +92,10 @@ impl Injector {
         turn: Duration,
     ) -> Answer<Recovery> {
         match &self.outages {
-            Some(outages) => outages.make(server, &self.proxy, process, turn),
+            Some(outages) => {
+                let needed = ProxiedServer(server, &self.proxy);
+                outages.make(&needed, process, turn)
+            }
             None => Ok(Recovery::default()),
         }
     }
@@ -106,6 +113,34 @@ impl Injector {
             ));
         }
         Ok(())
+    }
+}
+
+/// Threads of the lab begin on the core on which it measures.
+fn leave_measured_core() {
+    if let Ok(cores) = sys::allowed_cores() {
+        let _ = sys::pin(Pid::from_raw(0), &cores);
+    }
+}
+
+/// A server, and what passes on the way to it.
+struct ProxiedServer<'a>(&'a Server, &'a Proxy);
+
+impl Needed for ProxiedServer<'_> {
+    fn take_away(&self) -> Answer<()> {
+        self.0.kill()
+    }
+
+    fn bring_back(&self) -> Answer<()> {
+        self.0.start_again()
+    }
+
+    fn commits(&self) -> Answer<u64> {
+        Ok(self.1.commits())
+    }
+
+    fn requests(&self) -> Option<u64> {
+        Some(self.1.requests())
     }
 }
 

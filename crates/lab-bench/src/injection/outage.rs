@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Kills a server while a subject makes calls, starts it again, and sees when and how they come back.
+//! Takes away what calls need while a subject makes them, brings it back, and sees when and how they come back.
 
-use super::proxy::Proxy;
 use crate::drawn::drawn;
 use crate::process::{Answer, Process};
-use crate::server::Server;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
@@ -16,6 +14,21 @@ const AFTER: Duration = Duration::from_secs(1);
 
 /// In less there is no load to speak of.
 const LEAST: Duration = Duration::from_millis(50);
+
+/// What calls need, and can be away.
+pub trait Needed {
+    /// From now on it is away.
+    fn take_away(&self) -> Answer<()>;
+
+    /// It is there again.
+    fn bring_back(&self) -> Answer<()>;
+
+    /// Transactions that were seen to be committed, or about to be.
+    fn commits(&self) -> Answer<u64>;
+
+    /// Requests that were seen, where they can be.
+    fn requests(&self) -> Option<u64>;
+}
 
 /// Outages of one visit.
 pub struct Outages {
@@ -53,43 +66,43 @@ impl Outages {
     /// Makes one in a batch that lasts about `turn` without it, between its first and its last quarter.
     pub fn make(
         &self,
-        server: &Server,
-        proxy: &Proxy,
+        needed: &dyn Needed,
         process: &mut Process,
         turn: Duration,
     ) -> Answer<Recovery> {
         let began = Instant::now();
-        let requests = proxy.requests();
+        let requests = needed.requests();
         let number = self.made.replace(self.made.get() + 1);
         let part = drawn(self.seed, &[number]) as f64 / u64::MAX as f64;
         if process.replies_within(turn.mul_f64(0.25 + part / 2.0))? {
             return Ok(Recovery::default());
         }
-        let before = rate(proxy.requests() - requests, began);
-        server.kill()?;
+        let before = rate(needed, requests, began);
+        needed.take_away()?;
         let is_over = process.replies_within(self.lasting)?;
-        server.start_again()?;
+        needed.bring_back()?;
         match is_over {
             true => Ok(Recovery::default()),
-            false => seen(proxy, process, before),
+            false => seen(needed, process, before),
         }
     }
 }
 
-/// What reaches a server that has just returned, until the subject replies.
-fn seen(proxy: &Proxy, process: &mut Process, before: f64) -> Answer<Recovery> {
+/// What becomes of calls once that is back which they need, until the subject replies.
+fn seen(needed: &dyn Needed, process: &mut Process, before: Option<f64>) -> Answer<Recovery> {
     let returned = Instant::now();
-    let (commits, requests) = (proxy.commits(), proxy.requests());
+    let (commits, requests) = (needed.commits()?, needed.requests());
     let mut recovery = Recovery::default();
     loop {
         let replied = process.replies_within(PAUSE)?;
-        if recovery.back_ns.is_none() && proxy.commits() > commits {
+        if recovery.back_ns.is_none() && needed.commits()? > commits {
             recovery.back_ns = Some(returned.elapsed().as_nanos() as f64);
         }
         let is_long = returned.elapsed() >= AFTER;
         let is_enough = is_long || (replied && returned.elapsed() >= LEAST);
         if is_enough && recovery.load.is_none() {
-            recovery.load = Some(rate(proxy.requests() - requests, returned) / before);
+            let after = rate(needed, requests, returned);
+            recovery.load = after.zip(before).map(|(after, before)| after / before);
         }
         if replied || (is_long && recovery.back_ns.is_some()) {
             return Ok(recovery);
@@ -97,7 +110,8 @@ fn seen(proxy: &Proxy, process: &mut Process, before: f64) -> Answer<Recovery> {
     }
 }
 
-/// In a second.
-fn rate(count: u64, since: Instant) -> f64 {
-    count as f64 / since.elapsed().as_secs_f64()
+/// Requests in a second, since there were so many.
+fn rate(needed: &dyn Needed, before: Option<u64>, since: Instant) -> Option<f64> {
+    let more = needed.requests()? - before?;
+    Some(more as f64 / since.elapsed().as_secs_f64())
 }

@@ -2,8 +2,6 @@
 //! Hands on what a subject and its server say to each other; some answers to COMMIT it drops.
 
 use super::commits::Commits;
-use crate::sys;
-use nix::unistd::Pid;
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -102,7 +100,7 @@ impl Shared {
     }
 
     fn accept(self: Arc<Self>, listener: &TcpListener) {
-        leave_measured_core();
+        super::leave_measured_core();
         for (number, client) in (0..).zip(listener.incoming()) {
             if self.is_closed.load(Ordering::Acquire) {
                 return;
@@ -176,12 +174,5 @@ impl Connection {
     fn close(&self) {
         let _ = self.client.shutdown(Shutdown::Both);
         let _ = self.server.shutdown(Shutdown::Both);
-    }
-}
-
-/// Threads of the lab begin on the core on which it measures.
-fn leave_measured_core() {
-    if let Ok(cores) = sys::allowed_cores() {
-        let _ = sys::pin(Pid::from_raw(0), &cores);
     }
 }

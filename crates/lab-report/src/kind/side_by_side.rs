@@ -5,6 +5,7 @@ use super::cell::{self, NONE};
 use super::scope::{Group, Scope};
 use super::{charts, findings, say, table};
 use crate::document::{Chart, Finding, ForestRow, Quantity, Section, Table};
+use crate::format::quantity;
 use lab_model::{Cores, Direction, Metric, PointId, SubjectId, Unit};
 use lab_stats::analysis::Interval;
 use lab_stats::results::Spread;
@@ -186,6 +187,7 @@ fn of_metric(scope: &Scope, subject: SubjectId, groups: &[Group], metric: &Metri
             let cell = cell::value(scope, place, metric);
             match ratio(scope, subject, point, metric) {
                 Some(ratio) => cell.noted(say::figure(ratio, &Unit::Ratio, scope.level())),
+                None if cell.is_figure() => cell.noted(whole(scope, subject, point, metric)),
                 None => cell,
             }
         },
@@ -199,9 +201,22 @@ fn of_metric(scope: &Scope, subject: SubjectId, groups: &[Group], metric: &Metri
         .flatten()
         .any(|cell| !cell.note.is_empty())
     {
-        table.caption = format!("Below a figure: as a multiple of {}'s.", values(&groups[0]));
+        table.caption = match metric.unit {
+            Unit::Share => "Below a figure: of how many in a batch.".into(),
+            _ => format!("Below a figure: as a multiple of {}'s.", values(&groups[0])),
+        };
     }
     table.without_empty_columns()
+}
+
+/// `of 5,000,000`: the operations of a batch, of which a metric is a part.
+fn whole(scope: &Scope, subject: SubjectId, point: PointId, metric: &Metric) -> String {
+    let mut pilots = scope.run.pilots.iter();
+    let pilot = pilots.find(|p| (p.subject, p.point) == (subject, point));
+    match (&metric.unit, pilot) {
+        (Unit::Share, Some(pilot)) => format!("of {}", quantity::whole(pilot.operations)),
+        _ => String::new(),
+    }
 }
 
 /// The values of the sweep, ascending.

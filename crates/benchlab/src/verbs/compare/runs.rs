@@ -5,6 +5,7 @@ use super::exports::exports;
 use crate::exit::Exit;
 use crate::verbs::report::{answer, export};
 use lab_model::Run;
+use lab_report::kind::audit::ChangedReport;
 use lab_report::{BetweenReport, Document, kind};
 use lab_stats::between::{Recorded, between};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,12 @@ pub fn runs(first: &Path, second: &Path, files: &[PathBuf]) -> Result<ExitCode, 
     let exports = exports(files)?;
     let paths = [first, second];
     let [a, b] = [lab_store::load(first)?, lab_store::load(second)?];
+    if a.audit.is_some() || b.audit.is_some() {
+        let document = audits([&a, &b], paths)?;
+        export(&document, &exports)?;
+        answer(&document)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let names = paths.map(|path| path.display().to_string());
     let files = [&*names[0], &*names[1]];
     let document = match [&a.watched, &b.watched] {
@@ -48,5 +55,27 @@ fn between_runs(runs: [&Run; 2], paths: [&Path; 2], files: [&str; 2]) -> Result<
         between: &found,
         runs,
         files,
+    }))
+}
+
+/// Two audits. Error: one is none, or they are of different kinds.
+fn audits(runs: [&Run; 2], paths: [&Path; 2]) -> Result<Document, Exit> {
+    let [Some(before), Some(after)] = runs.map(|run| run.audit.as_ref()) else {
+        return Err(Exit::wrong(
+            "one of them is an audit and the other is not: an audit is compared with an audit",
+        ));
+    };
+    if before.kind != after.kind {
+        return Err(Exit::wrong(format!(
+            "the first is an audit of {}, the second of {}: audits of one kind are compared",
+            before.kind.name(),
+            after.kind.name()
+        )));
+    }
+    let files = paths.map(|path| path.display().to_string());
+    Ok(kind::audit::changed(&ChangedReport {
+        runs,
+        audits: [before, after],
+        files: [&files[0], &files[1]],
     }))
 }

@@ -251,6 +251,8 @@ impl<'a> Watch<'a> {
             services: Vec::new(),
             metrics: Vec::new(),
             watched: Some(watched),
+            audit: None,
+            figures: Vec::new(),
         }
     }
 

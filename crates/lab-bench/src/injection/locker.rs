@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Holds the write lock of an SQLite file, as another program does that changes it.
+
+use super::fault;
+use super::outage::{Needed, Outages, Recovery};
+use crate::drawn::drawn;
+use crate::process::{Answer, Process};
+use crate::sqlite::Header;
+use lab_model::Injection;
+use rusqlite::{Connection, ErrorCode};
+use std::cell::RefCell;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Between two looks at the file, and at whether the subject is at work.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Between two tries to take the lock, which others have most of the time.
+const BETWEEN_TRIES: Duration = Duration::from_micros(100);
+
+/// Nobody writes for so long without a break.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Makes the faults of a visit of a file. Dropping it gives the file free.
+pub struct FileInjector {
+    locker: Option<Locker>,
+    outages: Option<(Outages, LockedFile)>,
+}
+
+impl FileInjector {
+    /// For a visit with so many clients at once; `None`: there are none.
+    pub fn start(
+        path: &Path,
+        header: Arc<Header>,
+        injection: Option<&Injection>,
+        clients: u64,
+        seed: u64,
+    ) -> Answer<Option<FileInjector>> {
+        let lock = || WriteLock::new(path, header.clone()).map_err(fault);
+        let (mut locker, mut outages) = (None, None);
+        match injection {
+            Some(Injection::Busy { part, lock_s }) => {
+                // Each client that waits for the lock fails.
+                let commits = clients as f64 / part;
+                let time = Duration::from_secs_f64(*lock_s);
+                locker = Some(Locker::start(lock()?, commits, time, seed));
+            }
+            Some(Injection::OutageS(seconds)) => {
+                let file = LockedFile(RefCell::new(lock()?));
+                outages = Some((Outages::new(*seconds, seed), file));
+            }
+            _ => return Ok(None),
+        }
+        Ok(Some(FileInjector { locker, outages }))
+    }
+
+    /// Whether the subject is at work: the file is locked only then.
+    pub fn set_at_work(&self, is_at_work: bool) {
+        if let Some(locker) = &self.locker {
+            locker
+                .shared
+                .is_at_work
+                .store(is_at_work, Ordering::Release);
+        }
+    }
+
+    /// Whether measured batches have an outage.
+    pub fn has_outages(&self) -> bool {
+        self.outages.is_some()
+    }
+
+    /// Makes an outage in a batch that the subject is doing, of about this length.
+    pub fn interrupt(&self, process: &mut Process, turn: Duration) -> Answer<Recovery> {
+        match &self.outages {
+            Some((outages, file)) => outages.make(file, process, turn),
+            None => Ok(Recovery::default()),
+        }
+    }
+
+    /// After work. Fault: the faults cannot be made.
+    pub fn look(&self) -> Answer<()> {
+        let failure = self.locker.as_ref().and_then(Locker::failure);
+        failure.map_or(Ok(()), |why| Err(fault(why)))
+    }
+}
+
+/// A connection that takes the write lock and writes nothing.
+struct WriteLock {
+    connection: Connection,
+    header: Arc<Header>,
+}
+
+impl WriteLock {
+    fn new(path: &Path, header: Arc<Header>) -> Result<WriteLock, String> {
+        let connection = Connection::open(path).map_err(cannot)?;
+        connection.busy_timeout(Duration::ZERO).map_err(cannot)?;
+        Ok(WriteLock { connection, header })
+    }
+
+    /// Takes it as soon as nobody else has it; false: it is given up.
+    fn take(&self, is_given_up: impl Fn() -> bool) -> Result<bool, String> {
+        let deadline = Instant::now() + PATIENCE;
+        while !is_given_up() {
+            match self.connection.execute_batch("BEGIN IMMEDIATE") {
+                Ok(()) => return Ok(true),
+                Err(e) if e.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {}
+                Err(e) => return Err(cannot(e)),
+            }
+            if Instant::now() > deadline {
+                return Err(format!("the file was never free in {PATIENCE:?}"));
+            }
+            thread::sleep(BETWEEN_TRIES);
+        }
+        Ok(false)
+    }
+
+    fn release(&self) -> Result<(), String> {
+        self.connection.execute_batch("ROLLBACK").map_err(cannot)
+    }
+
+    /// All commits of the file.
+    fn commits(&self) -> Result<u32, String> {
+        self.header.commits().map_err(|e| e.to_string())
+    }
+}
+
+/// A file that is locked for the time of an outage.
+struct LockedFile(RefCell<WriteLock>);
+
+impl Needed for LockedFile {
+    fn take_away(&self) -> Answer<()> {
+        let taken = self.0.borrow().take(|| false);
+        taken.map(drop).map_err(fault)
+    }
+
+    fn bring_back(&self) -> Answer<()> {
+        self.0.borrow().release().map_err(fault)
+    }
+
+    fn commits(&self) -> Answer<u64> {
+        self.0.borrow().commits().map(u64::from).map_err(fault)
+    }
+
+    fn requests(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// A thread that takes the lock again and again, until it is dropped.
+struct Locker {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    is_at_work: AtomicBool,
+    is_over: AtomicBool,
+    failure: Mutex<Option<String>>,
+}
+
+impl Locker {
+    /// Takes it after so many commits on average, each time for so long.
+    fn start(lock: WriteLock, commits: f64, time: Duration, seed: u64) -> Locker {
+        let shared = Arc::new(Shared::default());
+        let locking = shared.clone();
+        let thread = thread::spawn(move || {
+            super::leave_measured_core();
+            if let Err(why) = locking.lock_again_and_again(&lock, commits, time, seed) {
+                let failure = locking.failure.lock();
+                *failure.unwrap_or_else(PoisonError::into_inner) = Some(why);
+            }
+        });
+        Locker {
+            shared,
+            thread: Some(thread),
+        }
+    }
+
+    fn failure(&self) -> Option<String> {
+        let failure = self.shared.failure.lock();
+        failure.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Locker {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::Release);
+        // Its lock is gone before anyone closes the file: to close one takes the locks of a whole process away.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+impl Shared {
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Acquire)
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.is_over() || !self.is_at_work.load(Ordering::Acquire)
+    }
+
+    fn lock_again_and_again(
+        &self,
+        lock: &WriteLock,
+        commits: f64,
+        time: Duration,
+        seed: u64,
+    ) -> Result<(), String> {
+        for number in 0.. {
+            // A fault hits every call with the same chance: the calls between two are distributed exponentially.
+            let part = (drawn(seed, &[number]) as f64 + 1.0) / u64::MAX as f64;
+            let wait = (-part.min(1.0).ln() * commits) as u32;
+            let begun = lock.commits()?;
+            while lock.commits()?.wrapping_sub(begun) < wait && !self.is_over() {
+                thread::sleep(PAUSE);
+            }
+            if self.is_over() {
+                break;
+            }
+            if lock.take(|| self.is_at_rest())? {
+                let until = Instant::now() + time;
+                while Instant::now() < until && !self.is_at_rest() {
+                    thread::sleep(PAUSE);
+                }
+                lock.release()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn cannot(e: rusqlite::Error) -> String {
+    format!("the file cannot be locked: {e}")
+}
