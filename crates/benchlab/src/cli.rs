@@ -3,6 +3,7 @@
 
 use crate::verbs::audit::args::AuditArgs;
 use crate::verbs::serve::ServeArgs;
+pub use crate::verbs::watch::args::WatchArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab_load::Family;
@@ -43,6 +44,8 @@ pub enum Verb {
     Profile(Box<ProfileArgs>),
     /// Say why one subject is faster than another: count what an operation of each asks of the system
     Explain(Box<ExplainArgs>),
+    /// Say which few pages and queries cost the most, when, and how much room is left: from logs
+    Watch(Box<WatchArgs>),
     /// Say whether this machine, a network, a site is set up well: findings, what they cost, the fix
     Audit(Box<AuditArgs>),
     /// Build the subjects, measure nothing
@@ -763,7 +766,7 @@ fn stage(text: &str) -> Result<Stage, String> {
 }
 
 /// `1.5s`, `500ms`, `2m`, `1h`.
-fn time(text: &str) -> Result<Duration, String> {
+pub fn time(text: &str) -> Result<Duration, String> {
     let split = text
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))
         .unwrap_or(text.len());

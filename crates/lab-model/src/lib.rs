@@ -14,6 +14,7 @@ pub mod point_load;
 pub mod run;
 pub mod sample;
 pub mod serving;
+pub mod watched;
 
 pub use audit::{Audit, AuditKind};
 pub use counted::{Counted, CountedFigure, Message};
@@ -32,3 +33,6 @@ pub use sample::{
     Resources, Sample, Setting, WarmUp,
 };
 pub use serving::{Content, Example, ServedFile, Serving};
+pub use watched::{
+    LineCounts, PageKind, Watched, WatchedCell, WatchedHour, WatchedPage, WatchedSource,
+};

@@ -3,7 +3,7 @@
 
 use crate::{
     Audit, Block, BlockState, Failure, Host, LogLine, Metric, Pilot, Plan, Setting, SubjectId,
-    TargetId,
+    TargetId, Watched,
 };
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,8 @@ pub struct Run {
     pub services: Vec<Service>,
     /// The metrics of its readings and figures.
     pub metrics: Vec<Metric>,
+    /// What was read from logs, in a run that watched.
+    pub watched: Option<Watched>,
     /// What an audit found; `None`: it was none.
     pub audit: Option<Audit>,
     /// Figures without noise, which were taken once besides the blocks.

@@ -14,6 +14,7 @@ mod read;
 mod record;
 mod schema;
 mod sound;
+mod watched;
 mod write;
 
 pub use error::StoreError;

@@ -282,6 +282,7 @@ fn read_run(db: &Connection, name: String) -> rusqlite::Result<Run> {
             json::<Imported>(&r.get::<_, String>(0)?)
         })?,
         metrics: metrics(db)?,
+        watched: crate::watched::read(db)?,
         audit: audit(db)?,
         figures: match has_table(db, "figure")? {
             true => records(db)?,
@@ -526,7 +527,7 @@ fn slice(r: &Row) -> rusqlite::Result<Slice> {
     })
 }
 
-fn counts(r: &Row, column: usize) -> rusqlite::Result<Counts> {
+pub(crate) fn counts(r: &Row, column: usize) -> rusqlite::Result<Counts> {
     let bad =
         |why: String| rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, why.into());
     let blob = r.get_ref(column)?.as_blob_or_null();
@@ -576,12 +577,12 @@ fn batch(r: &Row, first: usize) -> rusqlite::Result<Batch> {
     })
 }
 
-fn meta<T: FromSql>(db: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
+pub(crate) fn meta<T: FromSql>(db: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
     db.query_row("SELECT value FROM meta WHERE key = ?", [key], |r| r.get(0))
         .optional()
 }
 
-fn rows<T>(
+pub(crate) fn rows<T>(
     db: &Connection,
     sql: &str,
     read: impl FnMut(&Row) -> rusqlite::Result<T>,
@@ -611,11 +612,11 @@ fn fill(
     Ok(())
 }
 
-fn word<T: DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
+pub(crate) fn word<T: DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
     serde_json::from_value(serde_json::Value::String(text.to_owned())).map_err(bad_json)
 }
 
-fn json<T: DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
+pub(crate) fn json<T: DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
     serde_json::from_str(text).map_err(bad_json)
 }
 

@@ -8,7 +8,7 @@ use crate::schema;
 use lab_model::{
     Audit, Batch, BlockState, Disturbance, Ending, Exit, Failure, Figure, Host, Imported,
     Latencies, LogLine, Metric, Pilot, Plan, Process, Reading, Resources, Run, Sample, Service,
-    Setting, Slice,
+    Setting, Slice, Watched,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params};
@@ -293,6 +293,11 @@ impl RunWriter {
         self.execute("INSERT INTO import (json) VALUES (?)", params![json(i)])
     }
 
+    /// Keeps what was read from logs, all or nothing.
+    pub fn watched(&self, watched: &Watched) -> Result<()> {
+        self.in_transaction(|| crate::watched::write(&self.db, watched).map_err(|e| self.error(e)))
+    }
+
     /// Ends the run and makes its file one plain file, unless somebody is reading it: then it stays
     /// in WAL mode, which is just as complete.
     pub fn finish(self, ending: Option<Ending>, lab_cost: Option<(u64, u64)>) -> Result<()> {
@@ -489,6 +494,6 @@ pub(crate) fn word<T: serde::Serialize>(value: &T) -> String {
     }
 }
 
-fn json<T: serde::Serialize>(value: &T) -> String {
+pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("the model's types have string keys only")
 }

@@ -126,6 +126,9 @@ fn state(run: &lab_model::Run) -> String {
         return format!("audit of {}: {bad} bad, {advice} advice", audit.kind.name());
     }
     let blocks = run.complete_blocks().count();
+    if let Some(watched) = &run.watched {
+        return format!("{} requests watched", watched.lines.entries);
+    }
     match (&run.plan, run.ending) {
         (None, _) => format!("{} imported benchmarks", run.imports.len()),
         (Some(_), Some(_)) => format!("{blocks} blocks"),

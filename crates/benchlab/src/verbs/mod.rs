@@ -17,6 +17,7 @@ pub mod report;
 pub mod resume;
 pub mod run;
 pub mod serve;
+pub mod watch;
 
 use crate::cli::Cli;
 use crate::exit::Exit;

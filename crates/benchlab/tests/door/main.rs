@@ -24,5 +24,6 @@ mod servers;
 mod servers_faults;
 mod stopping;
 mod two_runs;
+mod watch;
 mod web_paths;
 mod web_servers;

@@ -36,6 +36,7 @@ mod split;
 mod standings;
 mod table;
 mod trouble;
+pub mod watch;
 
 use crate::document::{Chart, Document, Finding, Section};
 use crate::{BetweenReport, Report};
@@ -57,6 +58,9 @@ struct Parts {
 
 /// What a run says, whatever it measured.
 pub fn document(report: &Report) -> Document {
+    if let Some(watched) = &report.run.watched {
+        return watch::document(report, watched, None);
+    }
     if let Some(found) = &report.run.audit {
         return audit::document(&audit::AuditReport {
             audit: found,

@@ -129,6 +129,7 @@ pub fn run(models: &[Model], sweep: &[f64], blocks: u32) -> Run {
         audit: None,
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
         figures: Vec::new(),
         blocks,

@@ -43,6 +43,7 @@ pub fn run(blocks: u32) -> Run {
         services: Vec::new(),
         figures: Vec::new(),
         metrics,
+        watched: None,
     }
 }
 

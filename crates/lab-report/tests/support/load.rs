@@ -241,6 +241,7 @@ fn run(plan: Plan, blocks: u32, model: impl Fn(usize, u32, u32, &mut Noise) -> M
         audit: None,
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
         figures: Vec::new(),
         plan: Some(plan),

@@ -260,6 +260,7 @@ pub fn run(plan: Plan, blocks: u32) -> Run {
         audit: None,
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
         figures: Vec::new(),
         plan: Some(plan),
@@ -476,6 +477,7 @@ pub fn imported() -> Run {
         audit: None,
         imports: vec![benchmark("Ada"), benchmark("Python")],
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
         figures: Vec::new(),
     }

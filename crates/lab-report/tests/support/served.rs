@@ -298,6 +298,7 @@ pub fn run(wanted: &Wanted) -> Run {
         audit: None,
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
         figures: Vec::new(),
         plan: Some(plan),

@@ -115,6 +115,7 @@ pub fn run(targets: &[Kind], blocks: u32) -> Run {
         audit: None,
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: services(targets),
         figures: Vec::new(),
         plan: Some(plan),

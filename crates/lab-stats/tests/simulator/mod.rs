@@ -221,6 +221,7 @@ pub fn empty_run(subjects: Vec<Subject>, points: Vec<Point>, seed: u64, pairs: u
         audit: None,
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
         figures: Vec::new(),
     }
