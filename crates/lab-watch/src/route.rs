@@ -81,7 +81,7 @@ fn folded(segment: &[u8]) -> String {
     let mut name = String::new();
     let mut rest = segment;
     loop {
-        let end = rest.iter().position(|b| is_edge(b)).unwrap_or(rest.len());
+        let end = rest.iter().position(is_edge).unwrap_or(rest.len());
         match kind(&rest[..end]) {
             Some(kind) => name.push_str(kind),
             None => name.push_str(&printable(&rest[..end])),

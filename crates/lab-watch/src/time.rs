@@ -169,7 +169,7 @@ impl Zone {
         let hour = local_s.div_euclid(900);
         if hour != self.last.0 {
             let civil = jiff::Timestamp::from_second(local_s)
-                .map(|t| DateTime::from(TimeZone::UTC.to_datetime(t)));
+                .map(|t| TimeZone::UTC.to_datetime(t));
             let offset = civil
                 .ok()
                 .and_then(|civil| self.zone.to_ambiguous_timestamp(civil).compatible().ok())

@@ -255,7 +255,7 @@ fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
     lines
         .iter()
         .filter(begins)
-        .any(|line| is_log(line))
+        .any(is_log)
         .then(|| Reader {
             words: "PostgreSQL's log".into(),
             step_ns: Some(1_000),
