@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Times of logs as seconds since 1970.
 
-use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 /// Digits as a number; `None`: something else is there, or it is too long.
@@ -168,8 +167,7 @@ impl Zone {
     pub fn offset_of_local(&mut self, local_s: i64) -> i32 {
         let hour = local_s.div_euclid(900);
         if hour != self.last.0 {
-            let civil = jiff::Timestamp::from_second(local_s)
-                .map(|t| TimeZone::UTC.to_datetime(t));
+            let civil = jiff::Timestamp::from_second(local_s).map(|t| TimeZone::UTC.to_datetime(t));
             let offset = civil
                 .ok()
                 .and_then(|civil| self.zone.to_ambiguous_timestamp(civil).compatible().ok())

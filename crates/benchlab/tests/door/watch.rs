@@ -14,7 +14,7 @@ fn log(minutes: u32, slower: u32) -> String {
         for second in 0..60 {
             let page = (minute * 60 + second) % 40;
             let (path, ms) = match page {
-                0 | 1 | 2 => ("/search?q=x".to_string(), 400 * slower),
+                0..=2 => ("/search?q=x".to_string(), 400 * slower),
                 3 => ("/report".to_string(), 500),
                 n => (
                     format!("/p{}/{second}", char::from(b'a' + (n % 26) as u8)),

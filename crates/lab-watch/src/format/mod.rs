@@ -252,16 +252,12 @@ fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
         line.get(..19)
             .is_some_and(|t| crate::time::iso(t).is_some())
     };
-    lines
-        .iter()
-        .filter(begins)
-        .any(is_log)
-        .then(|| Reader {
-            words: "PostgreSQL's log".into(),
-            step_ns: Some(1_000),
-            guesses_zone: false,
-            kind: Kind::Postgresql(Box::new(Postgresql::new(hints.zone.clone()))),
-        })
+    lines.iter().filter(begins).any(is_log).then(|| Reader {
+        words: "PostgreSQL's log".into(),
+        step_ns: Some(1_000),
+        guesses_zone: false,
+        kind: Kind::Postgresql(Box::new(Postgresql::new(hints.zone.clone()))),
+    })
 }
 
 impl Reader {

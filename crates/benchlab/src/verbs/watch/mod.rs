@@ -226,7 +226,7 @@ impl<'a> Watch<'a> {
     /// The run that holds it.
     fn run(&self, watched: Watched) -> Run {
         Run {
-            host: host::inspect(),
+            host: host::inspect(1),
             ..self.run_without_host(watched)
         }
     }
