@@ -228,7 +228,7 @@ def site(opening: Opening) -> Iterator[None]:
         told["files"] = sum(1 for _ in (daemons.folder / "opcache").rglob("*.bin"))
         check(cache, opened, told)
         opening.metrics |= {
-            "cold_page": cold_ns, "cache_hits": told["hits"], "cache_misses": told["misses"],
+            "cold_page": cold_ns, "opcache_hits": told["hits"], "opcache_misses": told["misses"],
             "cached_files": told["files"] if cache == "files" else told["scripts"],
             "cache_memory": told["memory"] + told["jit"]}
 

@@ -103,10 +103,10 @@ def test_it_tells_what_its_cache_did_and_leaves_nothing(site: Site) -> None:
     folder = Path(f"/proc/{site.pids[-1]}/cwd").readlink()
     closed = {key: float(value) for key, value in
               site.subject.ask_for("closed", "close").arguments.items()}
-    assert set(closed) == {"cold_page", "cache_memory", "cached_files", "cache_hits", "cache_misses"}
+    assert set(closed) == {"cold_page", "cache_memory", "cached_files", "opcache_hits", "opcache_misses"}
     assert closed["cold_page"] > 0
     in_memory = site.cache not in ("none", "files")
-    assert (closed["cache_hits"] > 0) == in_memory
+    assert (closed["opcache_hits"] > 0) == in_memory
     assert (closed["cache_memory"] > 0) == in_memory
     # The page of 500 files and the blog were asked for; status.php too.
     assert closed["cached_files"] == 0 if site.cache == "none" else closed["cached_files"] > 510

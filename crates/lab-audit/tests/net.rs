@@ -87,7 +87,8 @@ fn a_server_that_reads_no_large_request_is_found() {
 #[test]
 fn every_rule_finds_what_is_not_good() {
     let ratio = |value| Value::Number(value, Unit::Ratio);
-    let cases: Vec<(&str, &'static str, Vec<(&'static str, Value)>, State)> = vec![
+    type Case<'a> = (&'a str, &'static str, Vec<(&'static str, Value)>, State);
+    let cases: Vec<Case> = vec![
         (
             "net-name",
             "name",

@@ -139,7 +139,8 @@ fn a_good_site_is_good_and_each_rule_finds_what_is_not() {
     let text = "word ".repeat(1000);
     let css = |fields: &str, body: &str| ("/s.12345678.css", page(fields, body));
     let home = |fields: &str| ("/", page(fields, HTML));
-    let cases: Vec<(&str, State, (&'static str, Vec<u8>))> = vec![
+    type Case<'a> = (&'a str, State, (&'static str, Vec<u8>));
+    let cases: Vec<Case> = vec![
         ("resource-compression", State::Bad, css(CSS, &text)),
         (
             "resource-vary",
