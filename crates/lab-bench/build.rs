@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Builds the starter, which `src/starter.rs` holds as bytes.
+//! Builds what the lab holds as bytes: the starter of commands, and the library that counts allocations.
 
 use std::path::Path;
 
 fn main() {
-    println!("cargo::rerun-if-changed=src/starter.c");
-    let folder = std::env::var("OUT_DIR").expect("cargo gives a folder");
-    let program = Path::new(&folder).join("starter");
     // Where there is no static C library, a dynamic one costs half a megabyte of peak memory more.
-    let built = ["-static", "-pie"].iter().any(|linking| {
-        let compiler = cc::Build::new().opt_level(2).warnings(true).get_compiler();
-        let mut command = compiler.to_command();
-        command.args([linking, "src/starter.c", "-o"]).arg(&program);
+    compile("src/starter.c", "starter", &["-static", "-pie"]);
+    compile("src/explain/allocations.c", "allocations.so", &["-shared"]);
+}
+
+/// Compiles one file with the first of these ways of linking that works.
+fn compile(source: &str, name: &str, linkings: &[&str]) {
+    println!("cargo::rerun-if-changed={source}");
+    let folder = std::env::var("OUT_DIR").expect("cargo gives a folder");
+    let program = Path::new(&folder).join(name);
+    let built = linkings.iter().any(|linking| {
+        let mut build = cc::Build::new();
+        build.opt_level(2).warnings(true).pic(true);
+        let mut command = build.get_compiler().to_command();
+        command.args([linking, source, "-o"]).arg(&program);
         command.status().is_ok_and(|status| status.success())
     });
-    assert!(built, "the C compiler could not build src/starter.c");
+    assert!(built, "the C compiler could not build {source}");
 }

@@ -113,11 +113,20 @@ func (s *session) run(arguments arguments) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	var before, after runtime.MemStats
+	counts := arguments["count"] == "allocations"
+	if counts {
+		runtime.ReadMemStats(&before)
+	}
 	start := monotonic()
 	work, err := s.current.Perform(operations)
 	end := monotonic()
 	if err != nil {
 		return nil, err
+	}
+	if counts {
+		// Exact, unlike runtime/metrics, which sees an allocation when its span is full.
+		runtime.ReadMemStats(&after)
 	}
 	if work.Latencies != nil {
 		start, end = work.Latencies.start, work.Latencies.last
@@ -133,6 +142,10 @@ func (s *session) run(arguments arguments) (*reply, error) {
 	}
 	for _, metric := range slices.Sorted(maps.Keys(work.Metrics)) {
 		ran.with(metric, strconv.FormatFloat(work.Metrics[metric], 'f', -1, 64))
+	}
+	if counts {
+		ran.with("allocations", after.Mallocs-before.Mallocs).
+			with("allocated_bytes", after.TotalAlloc-before.TotalAlloc)
 	}
 	return ran, nil
 }

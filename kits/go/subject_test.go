@@ -171,6 +171,14 @@ func TestMetricsAreDecimalNumbersOfARun(t *testing.T) {
 	expect(t, replies[2:], "@lab verified check=3 operations=3 units=3")
 }
 
+func TestARunTellsWhatItAllocatesIfAsked(t *testing.T) {
+	_, replies, _ := talk(t, "open case=noop seed=7", "run operations=5 count=allocations", "run operations=5")
+	told := regexp.MustCompile(` allocations=[0-9]+ allocated_bytes=[0-9]+$`)
+	if !told.MatchString(replies[1]) || strings.Contains(replies[2], "alloc") {
+		t.Error(replies)
+	}
+}
+
 func TestAServerDoesNoOperations(t *testing.T) {
 	_, replies, log := talk(t, "open case=server seed=7", "verify", "run operations=1", "close", "verify")
 	refused := failed("unsupported", "this case serves, it does no operations")

@@ -8,6 +8,8 @@ Go for that long, from BENCHLAB_FUZZ_SEED on."""
 import json
 import os
 import random
+import re
+import selectors
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +30,9 @@ SLOW, LEAVING, READERS = (1000, 5000, 200) if FULL else (60, 300, 12)
 ORACLE_S = float(os.environ.get("BENCHLAB_ATTACK_S", 3))
 SEED = int(os.environ.get("BENCHLAB_FUZZ_SEED", 1))
 
+PATIENCE_S = 60
+"""With a server that others keep from its work."""
+
 SPARE_BYTES = 1_000_000
 """So much may the resident memory vary by what the system reclaims or not."""
 
@@ -39,12 +44,45 @@ def threads(server: Server) -> int:
     return len(os.listdir(f"/proc/{server.subject.pid}/task"))
 
 
-def read_to_end(connection: Connection) -> bytes:
-    """In linear time, which megabytes need."""
-    pieces = []
-    while piece := connection.socket.recv(1 << 20):
-        pieces.append(piece)
-    return b"".join(pieces)
+class Reader:
+    """Takes the content of an answer bit by bit, and then what is behind it."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.socket = connection.socket
+        self.head, self.behind = b"", b""
+        self.count = 0
+
+    def take(self, wanted: bytes) -> bool:
+        """False at the end."""
+        piece = received = self.socket.recv(1 << 18)
+        if b"\r\n\r\n" not in self.head:
+            content_at = len(self.head)
+            self.head += piece
+            content_at = self.head.find(b"\r\n\r\n") + 4 - content_at
+            piece = piece[content_at:] if b"\r\n\r\n" in self.head else b""
+        here = wanted[self.count:self.count + len(piece)]
+        assert piece.startswith(here), f"another byte after {self.count}"
+        self.count += len(here)
+        self.behind += piece[len(here):]
+        return bool(received)
+
+
+def must_get_in_turns(connections: list[Connection], wanted: bytes) -> None:
+    """Each takes what has come for it, until its end: nobody takes nothing for as long as the others need."""
+    readers = [Reader(connection) for connection in connections]
+    with selectors.DefaultSelector() as selector:
+        for reader in readers:
+            selector.register(reader.socket, selectors.EVENT_READ, reader)
+        while selector.get_map():
+            events = selector.select(PATIENCE_S)
+            assert events, f"{len(selector.get_map())} of {len(readers)} readers get nothing more"
+            for key, _ in events:
+                if not key.data.take(wanted):
+                    selector.unregister(key.fileobj)
+                    key.fileobj.close()
+    for reader in readers:
+        assert reader.head.startswith(b"HTTP/1.1 200 ") and reader.count == len(wanted), f"cut off after {reader.count} bytes"
+        assert reader.behind[:12] in (b"HTTP/1.1 200", b"HTTP/1.1 503")
 
 
 @pytest.fixture
@@ -75,9 +113,13 @@ def test_slow_clients(attacked: Server) -> None:
             connection.send(tail[at:at + 1])
         if at % 10 == 0:
             attacked.must_serve()
+    statuses = [connection.answer().status for connection, _, _ in clients]
     for connection, _, _ in clients:
-        assert connection.answer().status in (200, 400)
         connection.socket.close()
+    # The device has 448 KiB for requests that are not whole, and refuses who comes then
+    room = 300 if attacked.target.name == "ada-embedded" else SLOW
+    answered = statuses.count(200) + statuses.count(400)
+    assert answered >= min(room, SLOW) and answered + statuses.count(503) == SLOW
 
 
 def test_clients_that_leave(attacked: Server) -> None:
@@ -106,10 +148,7 @@ def test_slow_readers(attacked: Server) -> None:
         attacked.must_serve()
     for connection in readers:
         connection.end_sending()
-        head, _, rest = read_to_end(connection).partition(b"\r\n\r\n")
-        assert head.startswith(b"HTTP/1.1 200 ") and rest.startswith(BIG)
-        assert rest[len(BIG):len(BIG) + 12] in (b"HTTP/1.1 200", b"HTTP/1.1 503")
-        connection.socket.close()
+    must_get_in_turns(readers, BIG)
 
 
 def test_resets_in_the_middle_of_a_file(attacked: Server) -> None:
@@ -240,7 +279,8 @@ def test_beside_go(attacked: Server, oracle: Server) -> None:
         assert ours.status // 100 == theirs.status // 100, f"{ours.status}, Go {theirs.status}: {sent!r}"
         assert content(ours) == content(theirs), sent
         damaged = mutated(sent, dice)
-        ours, theirs = first_answer(attacked, damaged), first_answer(oracle, damaged)
+        # Go takes no empty line before a request, as servers should (RFC 9112, 2.2)
+        ours, theirs = first_answer(attacked, damaged), first_answer(oracle, re.sub(rb"^(\r\n)+", b"", damaged))
         if ours is not None and ours.status < 300 and theirs is not None:
             assert theirs.status not in REFUSALS, f"{ours.status}, Go {theirs.status}: {damaged!r}"
         compared += 1

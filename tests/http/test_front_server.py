@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The configuration of nginx in appserver/ada/HTTP.md: TLS and HTTP/2 in front of a server."""
+"""The configurations of nginx in appserver/ada/HTTP.md: TLS, HTTP/2 and WebSocket in front of a server."""
 
+import base64
+import hashlib
 import os
 import re
 import shutil
 import socket
+import ssl
 import subprocess
 import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -31,21 +35,20 @@ def certify(folder: Path) -> None:
                    check=True, capture_output=True)
 
 
-def shown() -> str:
-    """As HTTP.md has it."""
+def shown() -> list[str]:
+    """As HTTP.md has them."""
     page = (ROOT / "appserver/ada/HTTP.md").read_text()
-    return re.search(r"^```nginx\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
+    return re.findall(r"^```nginx\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
 class Front:
-    """nginx in front of a program, with a certificate of its own."""
+    """nginx in front of a program's port, with a certificate of its own."""
 
-    def __init__(self, folder: Path, program: Program) -> None:
+    def __init__(self, folder: Path, behind: int, changed: str, modules: str = "") -> None:
         self.port = free_port()
         self.folder = folder
         certify(folder)
-        changed = shown()
-        for is_there, instead in (("127.0.0.1:8080", f"127.0.0.1:{program.addresses[0][1]}"),
+        for is_there, instead in (("127.0.0.1:8080", f"127.0.0.1:{behind}"),
                                   ("listen 443", f"listen 127.0.0.1:{self.port}"),
                                   ("/etc/ssl/shop.pem", str(folder / "certificate")),
                                   ("/etc/ssl/shop.key", str(folder / "key"))):
@@ -55,7 +58,7 @@ class Front:
                             for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
         self.configuration = folder / "nginx.conf"
         user = "user root;\n" if os.geteuid() == 0 else ""
-        self.configuration.write_text(f"{user}daemon off;\npid {folder}/pid;\nerror_log {folder}/error.log;\nevents {{ }}\n"
+        self.configuration.write_text(f"{modules}{user}daemon off;\npid {folder}/pid;\nerror_log {folder}/error.log;\nevents {{ }}\n"
                                       f"http {{\naccess_log off;\n{temporary}{changed}}}\n")
         self.command = [NGINX, "-e", folder / "error.log", "-p", folder, "-c", self.configuration]
         subprocess.run([*self.command, "-t"], check=True, capture_output=True)
@@ -86,7 +89,7 @@ class Front:
 @pytest.fixture(scope="module")
 def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
     program = Program("streams_server", "server", "60")
-    front = Front(tmp_path_factory.mktemp("front"), program)
+    front = Front(tmp_path_factory.mktemp("front"), program.addresses[0][1], shown()[0])
     yield front
     front.close()
     program.end()
@@ -108,3 +111,86 @@ def test_an_upload(front: Front, field: str) -> None:
 
 def test_a_stream(front: Front) -> None:
     assert front.ask("/stream?size=3000000") == ("2 200", (bytes(range(251)) * 12_000)[:3_000_000])
+
+
+# -- WebSocket (RFC 6455) ----------------------------------------------------------------------------
+
+TEXT, CLOSE, PING, PONG = 0x81, 0x88, 0x89, 0x8A
+"""Whole frames of these kinds (5.2)."""
+
+
+class Hearer:
+    """A client that hears what is told in a room."""
+
+    def __init__(self, front: Front, room: str) -> None:
+        context = ssl.create_default_context(cafile=front.folder / "certificate")
+        plain = socket.create_connection(("127.0.0.1", front.port), timeout=WITHIN_S)
+        self.socket = context.wrap_socket(plain, server_hostname="shop.example")
+        self.received = self.socket.makefile("rb")
+        key = base64.b64encode(os.urandom(16))
+        self.socket.sendall(b"GET /hear/%s HTTP/1.1\r\nHost: shop.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n" % (room.encode(), key))
+        self.status = int(self.received.readline().split()[1])
+        fields = dict(line.lower().split(b": ", 1) for line in iter(self.received.readline, b"\r\n"))
+        if self.status == 101:
+            proof = base64.b64encode(hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
+            assert fields[b"sec-websocket-accept"].strip() == proof.lower()
+
+    def frame(self) -> tuple[int, bytes]:
+        kind, size = self.received.read(2)
+        if size >= 126:
+            size = int.from_bytes(self.received.read(2 if size == 126 else 8))
+        return kind, self.received.read(size)
+
+    def send(self, kind: int, content: bytes) -> None:
+        """Masked, as clients do (5.3)."""
+        mask = os.urandom(4)
+        self.socket.sendall(bytes([kind, 0x80 | len(content)]) + mask
+                            + bytes(byte ^ mask[at % 4] for at, byte in enumerate(content)))
+
+    def close(self) -> None:
+        self.received.close()
+        self.socket.close()
+
+
+@pytest.fixture(scope="module")
+def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
+    modules = Path(NGINX).parent.parent / "lib/nginx/modules/ngx_nchan_module.so"
+    publisher = free_port()
+    chat = subprocess.Popen([ROOT / "build/appserver/ada/examples/chat", "0", str(publisher)], text=True,
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    front, inside, beside = shown()
+    assert front.endswith("}\n") and beside.count("127.0.0.1:8081") == 1
+    changed = front[:-2] + inside + "}\n" + beside.replace("127.0.0.1:8081", f"127.0.0.1:{publisher}")
+    talk = Front(tmp_path_factory.mktemp("talk"), urlsplit(chat.stdout.readline().strip()).port, changed,
+                 f"load_module {modules};\n")
+    yield talk
+    talk.close()
+    chat.stdin.close()
+    assert chat.wait(timeout=WITHIN_S) == 0
+
+
+def test_what_is_said_is_heard(talk: Front) -> None:
+    hearers = [Hearer(talk, "garden") for _ in range(3)]
+    elsewhere = Hearer(talk, "cellar")
+    for said in ("hello", "gr\u00fc\u00df", "x" * 60_000):
+        (talk.folder / "said").write_text(said)
+        assert talk.ask("/say?room=garden", "--data-binary", f"@{talk.folder}/said") == ("2 204", b"")
+        assert [hearer.frame() for hearer in hearers] == [(TEXT, said.encode())] * 3
+    hearers[0].send(PING, b"there?")
+    assert hearers[0].frame() == (PONG, b"there?")
+    hearers[0].send(CLOSE, b"\x03\xe8")
+    assert hearers[0].frame()[0] == CLOSE
+    talk.ask("/say?room=cellar", "-d", "only here")
+    assert elsewhere.frame() == (TEXT, b"only here")
+    for hearer in (*hearers, elsewhere):
+        hearer.close()
+
+
+def test_who_may_not_hear_or_speak(talk: Front) -> None:
+    refused = Hearer(talk, "closed")
+    assert refused.status == 403
+    refused.close()
+    assert talk.ask("/say?room=closed", "-d", "x")[0] == "2 403"
+    (talk.folder / "said").write_bytes(b"no UTF-8: \xff")
+    assert talk.ask("/say?room=garden", "--data-binary", f"@{talk.folder}/said")[0] == "2 400"

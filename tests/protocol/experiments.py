@@ -3,6 +3,7 @@
 
 import itertools
 import os
+import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterator
@@ -68,13 +69,15 @@ def _declared(experiment: str, subject: dict[str, Any], target: str | None) -> D
 
 
 def missing_library(declared: Declared) -> str | None:
-    """What a subject needs that no package of Debian brings, where its programs are there and the
-    library is not: its title. Such a subject is left out of the tests."""
+    """What a subject needs that is not here and that no package of Debian brings: its title. Such a subject is
+    left out of the tests."""
     toolchains = tomllib.loads((EXPERIMENTS / "toolchains.toml").read_text())
     for need in declared.needs:
         toolchain = toolchains[need]
         if "debian" in toolchain:
             continue
+        if not all(shutil.which(program) for program in toolchain.get("programs", [])):
+            return toolchain["title"]
         for probe in toolchain.get("probes", []):
             if subprocess.run(probe, cwd=ROOT, capture_output=True).returncode != 0:
                 return toolchain["title"]

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The words of the command line.
 
+use crate::verbs::audit::args::AuditArgs;
+use crate::verbs::serve::ServeArgs;
+pub use crate::verbs::watch::args::WatchArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab_load::Family;
@@ -41,6 +44,10 @@ pub enum Verb {
     Profile(Box<ProfileArgs>),
     /// Say why one subject is faster than another: count what an operation of each asks of the system
     Explain(Box<ExplainArgs>),
+    /// Say which few pages and queries cost the most, when, and how much room is left: from logs
+    Watch(Box<WatchArgs>),
+    /// Say whether this machine, a network, a site is set up well: findings, what they cost, the fix
+    Audit(Box<AuditArgs>),
     /// Build the subjects, measure nothing
     Build(BuildArgs),
     /// Go on with a run that was stopped or killed
@@ -49,6 +56,8 @@ pub enum Verb {
     Report(ReportArgs),
     /// Show how an experiment or a comparison came out from run to run
     History(HistoryArgs),
+    /// Show all runs as local pages, and follow one while it is measured
+    Serve(ServeArgs),
     /// Make a run file of figures that another tool exchanged as XML
     Import(ImportArgs),
     /// Show experiments, their cases and subjects, and what is missing for each
@@ -94,11 +103,14 @@ pub struct RunArgs {
     /// Measure no second copy of the baseline
     #[arg(long)]
     pub no_control: bool,
-    /// Measure for about 30 s a target: 5 short blocks of the points that the experiment names for it
+    /// Measure for about a minute: 5 short blocks of the points that the experiment names for it
     #[arg(long, short)]
     pub quick: bool,
+    /// Measure all cases with all values, not only those that decide the experiment's main question
+    #[arg(long, conflicts_with = "quick")]
+    pub thorough: bool,
     /// Time for measuring, such as 90s or 10m; `none`: until everything is decided [default: 5m a
-    /// target; quick: none, but 5 blocks]
+    /// target, at most 10m; thorough: 5m a target; quick: none, but 5 blocks]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,
     /// Measure this many blocks, whatever they show
@@ -118,6 +130,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "BLOCKS", num_args = 0..=1, require_equals = true, default_missing_value = "8",
           value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub plan: Option<u32>,
+    /// Count afterwards, outside of all measuring, what an operation of each subject costs: see `benchlab explain`
+    #[arg(long, conflicts_with = "plan")]
+    pub explain: bool,
     /// A subject that takes longer for one reply has failed
     #[arg(long, default_value = "30s", value_name = "TIME", value_parser = time)]
     pub time_limit: Duration,
@@ -247,6 +262,10 @@ pub struct CompareArgs {
     /// Measure a second copy of the baseline too, to show the run's own noise
     #[arg(long)]
     pub control: bool,
+    /// Count afterwards what a run of each command asks of the system, allocates and computes: under strace, an
+    /// allocator that counts, and Callgrind where there are no hardware counters
+    #[arg(long, conflicts_with = "plan")]
+    pub explain: bool,
     /// End with exit code 3 if a command is slower than the baseline, 4 if that is not decided
     #[arg(long)]
     pub gate: bool,
@@ -331,6 +350,9 @@ pub struct Sending {
     /// Requests are due at equal distances, not at random as those of many independent users (with --rate or --stages)
     #[arg(long)]
     pub even: bool,
+    /// Print the percentiles of a closed loop as ab does, with intervals, and of two servers what was gained
+    #[arg(long, conflicts_with_all = ["rate", "stages"])]
+    pub ab_table: bool,
     /// Threads that put load on, at most one per core [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
@@ -406,7 +428,7 @@ pub enum Where {
 /// `benchlab profile`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  benchlab profile './prog old' './prog new'\n  benchlab profile -- ./prog x\n  \
+    after_help = "Examples:\n  benchlab profile './prog old' './prog new'\n  benchlab profile -- ./prog x\n  benchlab profile --rev HEAD~1 --rev . --setup make -- ./prog x\n  \
                         benchlab profile --massif massif.out.1 massif.out.2 --cachegrind cg.before cg.after\n  \
                         benchlab profile --fail-if 'peak>2MB' --fail-if 'D1mw>+5%' 'old/prog' 'new/prog'\n\nValgrind's figures are of a simulated processor; then the commands are measured as `benchlab compare` does it.\nExit codes with --fail-if: 3 a condition is so, 4 that is not decided."
 )]
@@ -420,6 +442,16 @@ pub struct ProfileArgs {
     /// Files of Massif, before and after
     #[arg(long, value_name = "FILE", num_args = 1..=2, conflicts_with_all = ["commands", "words"])]
     pub massif: Vec<PathBuf>,
+    /// Profile the command in this revision, in a worktree of its own; `.` is the working tree as it is. Give it
+    /// twice for before and after
+    #[arg(long, value_name = "REVISION", conflicts_with_all = ["massif", "cachegrind", "callgrind", "dhat"])]
+    pub rev: Vec<String>,
+    /// Run this once before each command, such as its build. Once for all, or once for each command
+    #[arg(long, short, value_name = "COMMAND")]
+    pub setup: Vec<String>,
+    /// The name in the history [default: the first command's program]
+    #[arg(long = "as", value_name = "NAME")]
+    pub title: Option<String>,
     /// Files of Cachegrind, before and after
     #[arg(long, value_name = "FILE", num_args = 1..=2, conflicts_with_all = ["commands", "words"])]
     pub cachegrind: Vec<PathBuf>,
@@ -474,7 +506,9 @@ pub struct ProfileArgs {
 #[command(
     after_help = "Examples:\n  benchlab explain sql --targets postgresql --cases insert_tx --set rows_tx=1 --subjects c,java\n  \
                         benchlab explain sql --targets sqlite --cases select_1 --subjects c,rust --full\n  \
-                        benchlab explain runs/MONDAY.lab --cases connect\n\nEach subject is run once more, outside of all measuring: without a tracer, and under strace."
+                        benchlab explain runs/MONDAY.lab --cases connect\n\nEach subject is run once more, outside of all measuring: without a tracer, under strace, with an allocator that \
+                  counts, and under Callgrind where there are no hardware counters. `benchlab run --explain` and \
+                  `benchlab compare --explain` do it after measuring."
 )]
 pub struct ExplainArgs {
     /// The experiment: a folder under experiments/; or a run file, whose subjects and cases are taken
@@ -683,7 +717,7 @@ pub struct ManArgs {
 #[derive(Clone, Copy)]
 pub struct Budget(pub Option<Duration>);
 
-fn formats(known: &'static [Format]) -> impl TypedValueParser<Value = Format> {
+pub fn formats(known: &'static [Format]) -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(known.iter().map(|f| f.name())).try_map(|name| name.parse::<Format>())
 }
 
@@ -708,7 +742,7 @@ fn pid() -> impl TypedValueParser<Value = i32> {
 }
 
 /// Requests per second.
-fn rate(text: &str) -> Result<f64, String> {
+pub fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|r| (0.001..=1e7).contains(r));
     rate.ok_or("requests per second are wanted, from 0.001 to 10000000".into())
 }
@@ -732,7 +766,7 @@ fn stage(text: &str) -> Result<Stage, String> {
 }
 
 /// `1.5s`, `500ms`, `2m`, `1h`.
-fn time(text: &str) -> Result<Duration, String> {
+pub fn time(text: &str) -> Result<Duration, String> {
     let split = text
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))
         .unwrap_or(text.len());

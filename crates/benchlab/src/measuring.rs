@@ -3,6 +3,7 @@
 
 use crate::exit::{self, Exit};
 use crate::progress::Follower;
+use crate::verbs::report;
 use lab_bench::{BenchError, Scratch, Session, Workload, commit_of, host, unix_seconds};
 use lab_model::{Ending, Host, Plan, Run};
 use lab_store::RunWriter;
@@ -50,6 +51,7 @@ pub fn measure<'a>(
     });
     match ending? {
         Ending::Interrupted => {
+            report::so_far(&path)?;
             let next = if plan.of_revisions() {
                 "see what was measured with `benchlab report"
             } else {
@@ -83,9 +85,12 @@ pub fn scratch(parent: Option<&Path>) -> Result<Scratch, Exit> {
     })
 }
 
-/// The host; what makes it unfit is told, and with `strict` ends the lab.
-pub fn fit_host(strict: bool) -> Result<Host, Exit> {
-    let host = host::inspect();
+/// Cores that a measurement needs: one for what is measured, one for its helpers and the lab.
+pub const CORES: usize = 2;
+
+/// The host; what makes it unfit for a measurement on so many cores is told, and with `strict` ends the lab.
+pub fn fit_host(strict: bool, cores: usize) -> Result<Host, Exit> {
+    let host = host::inspect(cores);
     let unfit: Vec<_> = host.findings.iter().filter(|f| f.unfit).collect();
     for finding in &unfit {
         eprintln!(

@@ -22,3 +22,8 @@ macro_rules! say {
     };
 }
 pub(crate) use say;
+
+/// The columns of the widest of some names.
+pub fn widest<'n>(names: impl Iterator<Item = &'n str>) -> usize {
+    names.map(|name| name.chars().count()).max().unwrap_or(0)
+}

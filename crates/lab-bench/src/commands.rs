@@ -3,6 +3,7 @@
 
 use crate::context::{BlockContext, Progress, Record, RunContext, Stop};
 use crate::drawn::drawn;
+use crate::hardware::{COUNTED, Counters};
 use crate::interrupt;
 use crate::outputs::Outputs;
 use crate::process::{Answer, Fault};
@@ -12,8 +13,8 @@ use crate::starter::{Ended, Order, Starter};
 use crate::sys;
 use crate::workload::{Done, Taken, Turn, Workload};
 use lab_model::{
-    Batch, Commands, Cores, Exit, Pilot, Plan, PointId, Run, Sample, Setting, Subject, SubjectId,
-    WarmUp,
+    Batch, Commands, Cores, Exit, Metric, Pilot, Plan, PointId, Reading, Run, Sample, Setting,
+    Subject, SubjectId, WarmUp,
 };
 use lab_plan::filled;
 use std::collections::{HashMap, HashSet};
@@ -54,6 +55,8 @@ pub struct CommandWorkload<'a> {
     left_running: HashSet<SubjectId>,
     /// Which of its builds each revision runs.
     build: usize,
+    /// The processor's counters of all that the starter starts.
+    counters: Option<Counters>,
     /// Processes that were started.
     starts: std::cell::Cell<u64>,
     _scratch: Scratch,
@@ -74,7 +77,9 @@ impl<'a> CommandWorkload<'a> {
         let cores = sys::allowed_cores().map_err(system("the cores cannot be listed"))?;
         let starter = Starter::new().map_err(system("the process that starts commands"))?;
         let pilots = run.pilots.iter();
+        let counters = Counters::of(starter.pid()).ok();
         Ok(CommandWorkload {
+            counters,
             plan,
             how,
             starter,
@@ -91,9 +96,9 @@ impl<'a> CommandWorkload<'a> {
         })
     }
 
-    /// Runs the preparation and then the command: what the system says of it, and the check value of
-    /// its output.
-    fn execute(&mut self, cell: Cell, cores: &[usize]) -> Answer<(Ended, u64)> {
+    /// Runs the preparation and then the command: what the system says of it, the check value of its output, and
+    /// what the processor counted.
+    fn execute(&mut self, cell: Cell, cores: &[usize]) -> Answer<(Ended, u64, Vec<f64>)> {
         let subject = &self.plan.subjects[cell.subject];
         if let Some(prepare) = subject.command.as_ref().and_then(|c| c.prepare.as_ref()) {
             self.hook("prepare", prepare, cell)?;
@@ -101,7 +106,14 @@ impl<'a> CommandWorkload<'a> {
         let mut order = self.order(&subject.program, cell, cores);
         let compared = self.outputs.as_ref().filter(|_| !subject.overhead);
         order.output = compared.map(Outputs::fresh);
+        let before = self.counted();
         let ended = self.starter.run(&order)?;
+        let counted = self.counted();
+        let counted = counted
+            .iter()
+            .zip(before)
+            .map(|(after, before)| after - before);
+        let counted: Vec<f64> = counted.collect();
         if ended.timed_out {
             let seconds = order.time_limit.as_secs_f64();
             let message = format!("it did not end within {seconds} s (--time-limit)");
@@ -119,7 +131,15 @@ impl<'a> CommandWorkload<'a> {
             Some(outputs) if !subject.overhead => outputs.check(cell.point, of_baseline)?,
             _ => 0,
         };
-        Ok((ended, check))
+        Ok((ended, check, counted))
+    }
+
+    /// What the processor counted so far of all commands; empty: it does not.
+    fn counted(&self) -> Vec<f64> {
+        let counters = self.counters.as_ref();
+        counters
+            .and_then(|counters| counters.read().ok())
+            .unwrap_or_default()
     }
 
     /// Runs a line of the reader's besides the commands, on all cores and untimed.
@@ -137,18 +157,11 @@ impl<'a> CommandWorkload<'a> {
     }
 
     fn order(&self, program: &[String], cell: Cell, cores: &[usize]) -> Order {
-        let params = &self.plan.points[cell.point].params;
-        let command = self.plan.subjects[cell.subject].command.as_ref();
-        let folder = command.and_then(|c| c.builds.get(self.build).or(c.folder.as_ref()));
+        let at = (cell.subject, cell.point);
         Order {
-            program: program.iter().map(|word| filled(word, params)).collect(),
-            folder: folder.map_or_else(|| "/".into(), PathBuf::from),
-            input: self.how.input.as_ref().map(PathBuf::from),
-            output: None,
             errors: Some(self.errors.clone()),
             variables: self.variables(cell.subject),
-            cores: cores.to_vec(),
-            time_limit: Duration::from_nanos(self.plan.measure.time_limit_ns),
+            ..order((self.plan, self.how), at, program, self.build, cores)
         }
     }
 
@@ -203,7 +216,7 @@ impl<'a> CommandWorkload<'a> {
         let least = if twice { 2 } else { 1 };
         let spent = |batches: &[Batch]| batches.iter().map(|b| b.wall_ns).sum::<u64>();
         while batches.len() < least || (batches.len() < PILOT_RUNS && spent(&batches) < PILOT_NS) {
-            let (ended, _) = self.execute(cell, &cores)?;
+            let (ended, ..) = self.execute(cell, &cores)?;
             batches.push(batch(&ended));
         }
         Ok(Pilot {
@@ -283,6 +296,27 @@ impl<'a> CommandWorkload<'a> {
     }
 }
 
+/// How a program is started for a command at a point, in one of its builds.
+pub fn order(
+    (plan, how): (&Plan, &Commands),
+    (subject, point): (SubjectId, PointId),
+    program: &[String],
+    build: usize,
+    cores: &[usize],
+) -> Order {
+    let params = &plan.points[point].params;
+    let command = plan.subjects[subject].command.as_ref();
+    let folder = command.and_then(|c| c.builds.get(build).or(c.folder.as_ref()));
+    Order {
+        program: program.iter().map(|word| filled(word, params)).collect(),
+        folder: folder.map_or_else(|| "/".into(), PathBuf::from),
+        input: how.input.as_ref().map(PathBuf::from),
+        cores: cores.to_vec(),
+        time_limit: Duration::from_nanos(plan.measure.time_limit_ns),
+        ..Order::default()
+    }
+}
+
 /// A command at a point.
 #[derive(Clone, Copy)]
 struct Cell {
@@ -291,6 +325,12 @@ struct Cell {
 }
 
 impl Workload for CommandWorkload<'_> {
+    fn metrics(&self) -> Vec<Metric> {
+        self.counters
+            .as_ref()
+            .map_or_else(Vec::new, |_| COUNTED.to_vec())
+    }
+
     fn cores(&self) -> &[usize] {
         &self.cores
     }
@@ -348,7 +388,7 @@ impl Workload for CommandWorkload<'_> {
             turn,
         } = turn;
         let cores = self.block_cores.clone();
-        let (ended, check) = self.execute(Cell { subject, point }, &cores)?;
+        let (ended, check, counted) = self.execute(Cell { subject, point }, &cores)?;
         if ended.left_running && self.left_running.insert(subject) {
             block.run.setting(&Setting {
                 subject,
@@ -364,10 +404,18 @@ impl Workload for CommandWorkload<'_> {
             turn,
             batch: batch(&ended),
         };
+        let readings = COUNTED.iter().zip(counted).map(|(metric, value)| Reading {
+            point,
+            subject,
+            pass,
+            metric: metric.id.to_string(),
+            value,
+        });
         let record = Record::Process {
             sample,
             exit: exit(&sample, &ended),
             check,
+            readings: readings.collect(),
         };
         Ok(record.into())
     }

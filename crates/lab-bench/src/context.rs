@@ -175,6 +175,8 @@ pub enum Record {
         exit: Exit,
         /// Of its output.
         check: u64,
+        /// What the processor counted, where it does.
+        readings: Vec<Reading>,
     },
     /// A stretch of load.
     Slice(Slice),
@@ -239,8 +241,11 @@ impl BlockContext<'_> {
                 sample,
                 exit,
                 check,
+                readings,
             } => {
                 writer.exit(&sample, &exit, check)?;
+                writer.readings(&readings, 0)?;
+                block.readings.extend(readings);
                 block.samples.push(sample);
                 block.exits.push(exit);
             }

@@ -2,6 +2,9 @@
 //! The host: what it is, whether it is fit to measure on, and what it does while measuring.
 
 use crate::kernel;
+use lab_audit::host::{self as audit, Machine, Watched};
+use lab_audit::{Measuring, Root};
+use lab_model::audit::{Fix, State};
 use lab_model::host::Finding;
 use lab_model::{Disturbance, Host};
 use lab_services::procfs;
@@ -13,15 +16,38 @@ use std::time::{Duration, Instant};
 /// How long other programs are watched before a run.
 const WATCH: Duration = Duration::from_millis(300);
 
-/// Reads the machine's facts and what would disturb a measurement. Takes as long as it watches what
-/// other programs use.
-pub fn inspect() -> Host {
+/// Reads the machine's facts and what would disturb a measurement that needs so many cores. Takes as long
+/// as it watches what other programs use.
+pub fn inspect(needed: usize) -> Host {
+    let machine = watched();
+    let enough = machine
+        .watched
+        .cores
+        .is_some_and(|cores| cores >= needed as u64);
+    let mut findings = findings(&machine);
+    if enough {
+        findings.retain(|(rule, _)| rule != "cpu-cores");
+    }
+    Host {
+        facts: facts(),
+        findings: findings.into_iter().map(|(_, finding)| finding).collect(),
+    }
+}
+
+/// This machine for an audit: its files, and what it did while it was watched.
+pub fn watched() -> Machine {
     let gauge = Gauge::start();
     std::thread::sleep(WATCH);
     let idle = gauge.read();
-    Host {
-        facts: facts(),
-        findings: findings(&idle),
+    let cores = crate::sys::allowed_cores().ok();
+    Machine {
+        root: Root::live(),
+        watched: Watched {
+            steal: Some(idle.steal),
+            foreign: Some(idle.foreign),
+            cores: cores.map(|cores| cores.len() as u64),
+            ..audit::called()
+        },
     }
 }
 
@@ -88,87 +114,44 @@ fn facts() -> Vec<(String, String)> {
         .collect()
 }
 
-fn findings(idle: &Disturbance) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let mut find = |unfit, what: String, advice: &str| {
-        found.push(Finding {
-            unfit,
-            what,
-            advice: advice.into(),
-        });
+/// What the rules that concern measuring say against the machine, by the rule's name.
+fn findings(machine: &Machine) -> Vec<(String, Finding)> {
+    let mut rules = audit::rules().expect("a test reads all rules that are built in");
+    rules.retain(|rule| rule.measuring != Measuring::Nothing);
+    let found = lab_audit::judge(&rules, &audit::look(machine), &audit::CLASSES);
+    let against = found
+        .into_iter()
+        .filter(|f| matches!(f.state, State::Bad | State::Advice));
+    let unfit = |id: &str| {
+        let of = |rule: &&lab_audit::Rule| rule.id == id;
+        rules.iter().find(of).map(|rule| rule.measuring) == Some(Measuring::Unfit)
     };
-    let cores = crate::sys::allowed_cores().map(|c| c.len()).unwrap_or(1);
-    if cores < 2 {
-        find(
-            true,
-            "only one core may be used".into(),
-            "give the lab two cores or more: subjects' helper threads and the lab would run in the time of the measured thread",
-        );
-    }
-    if idle.foreign > 0.10 {
-        let percent = idle.foreign * 100.0;
-        find(
-            true,
-            format!("other programs use {percent:.0} % of the cores"),
-            "end them: `top` shows which",
-        );
-    }
-    if idle.steal > 0.02 {
-        let percent = idle.steal * 100.0;
-        find(
-            true,
-            format!("the hypervisor gives {percent:.0} % of the cores' time to others"),
-            "measure on a machine of your own, or at a quieter time",
-        );
-    }
-    let governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
-    if !governor.is_empty() && governor != "performance" {
-        find(
-            false,
-            format!("the frequency governor is `{governor}`"),
-            "`cpupower frequency-set -g performance` keeps the clock steady",
-        );
-    }
-    if first_line("/sys/devices/system/cpu/cpufreq/boost") == "1"
-        || first_line("/sys/devices/system/cpu/intel_pstate/no_turbo") == "0"
-    {
-        find(
-            false,
-            "turbo clocks are on".into(),
-            "turn them off in the firmware or under /sys for steadier levels; ratios hold either way",
-        );
-    }
-    let clock = first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    if !["tsc", "kvm-clock", "arch_sys_counter"].contains(&clock.as_str()) {
-        find(
-            true,
-            format!("the clock source is `{clock}`, which is slow to read"),
-            "boot with `clocksource=tsc`, if the machine's counter is reliable",
-        );
-    }
-    if first_line("/sys/devices/system/cpu/smt/active") == "1" {
-        find(
-            false,
-            "two threads share each core (SMT)".into(),
-            "turn SMT off in the firmware, or keep the sibling of the measured core idle",
-        );
-    }
-    if virtual_machine(&text("/proc/cpuinfo")) {
-        find(
-            false,
-            "this is a virtual machine: its speed changes with its neighbours'".into(),
-            "trust ratios within one run; do not compare levels of different runs",
-        );
-    }
-    let available = procfs::field(&text("/proc/meminfo"), "MemAvailable") / 1024;
-    if available < 1024 {
-        find(
-            true,
-            format!("only {available} MiB of memory are free"),
-            "end programs that hold memory, or swapping will be measured",
-        );
-    }
-    found
+    against
+        .map(|found| {
+            let finding = Finding {
+                unfit: unfit(&found.rule),
+                what: clause(&found.seen),
+                advice: advice(&found.fixes),
+            };
+            (found.rule, finding)
+        })
+        .collect()
+}
+
+/// A sentence as a part of another one.
+fn clause(sentence: &str) -> String {
+    let mut letters = sentence.trim_end_matches('.').chars();
+    let first = letters.next().into_iter().flat_map(char::to_lowercase);
+    first.chain(letters).collect()
+}
+
+/// A fix in one line.
+fn advice(fixes: &[Fix]) -> String {
+    let lines = fixes.iter().flat_map(|fix| &fix.lines);
+    let lines: Vec<&str> = lines
+        .map(|line| line.trim_start_matches("# ").trim_end_matches(':'))
+        .collect();
+    lines.join("; ")
 }
 
 /// The host's counters when something began.

@@ -43,7 +43,16 @@ pub fn install(toolchains: &[&Toolchain]) -> io::Result<()> {
     };
     as_root(&["apt-get", "update", "-q"])?;
     let install = ["apt-get", "install", "-y", "-q", "--no-install-recommends"];
-    as_root(&[&install[..], &names].concat())
+    as_root(&[&install[..], &names].concat())?;
+    let units = toolchains.iter().flat_map(|t| &t.units);
+    let units: Vec<&str> = units.map(String::as_str).collect();
+    match in_path("systemctl") {
+        // Installing them enabled them for the next time that the machine starts.
+        Some(_) if !units.is_empty() => {
+            as_root(&[&["systemctl", "--quiet", "disable"][..], &units].concat())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A file that is there for a while, and the folder that it needed.

@@ -58,6 +58,17 @@ pub struct Ran {
     pub metrics: Vec<f64>,
     /// The calls that failed, where they may.
     pub failed: Failed,
+    /// What its runtime counted as allocated, if it was asked for and tells it.
+    pub allocated: Allocated,
+}
+
+/// What a runtime with a heap of its own allocated in a batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allocated {
+    /// Blocks, or objects.
+    pub blocks: Option<u64>,
+    /// Their bytes.
+    pub bytes: Option<u64>,
 }
 
 /// What a subject did untimed.
@@ -90,6 +101,8 @@ pub struct Process {
     pub startup_ns: u64,
     /// CPU time that it had used by then.
     pub startup_cpu_ns: u64,
+    /// Whether batches are asked for what they allocate.
+    pub counts_allocations: bool,
 }
 
 impl Process {
@@ -118,6 +131,7 @@ impl Process {
             thread: None,
             startup_ns: 0,
             startup_cpu_ns: 0,
+            counts_allocations: false,
         };
         process
             .read_hello(began)
@@ -220,7 +234,9 @@ impl Process {
         meanwhile: impl FnOnce(&mut Process) -> Answer<()>,
     ) -> Answer<Ran> {
         let count = operations.to_string();
-        let command = protocol::command("run", [("operations", count.as_str())]);
+        let counting = self.counts_allocations.then_some(("count", "allocations"));
+        let args = [("operations", count.as_str())].into_iter();
+        let command = protocol::command("run", args.chain(counting));
         let cpu_before = self.cpu_ns()?;
         let sent = sys::monotonic_ns();
         self.send(&command)?;
@@ -248,6 +264,10 @@ impl Process {
                     latencies: latencies(&reply, case, operations)?,
                     metrics: metrics(&reply, case)?,
                     failed: failed(&reply, case, operations)?,
+                    allocated: Allocated {
+                        blocks: optional(&reply, "allocations")?,
+                        bytes: optional(&reply, "allocated_bytes")?,
+                    },
                 },
             ))
         };
@@ -267,6 +287,13 @@ impl Process {
     /// Releases the case.
     pub fn close(&mut self) -> Answer<()> {
         self.ask("close\n", "closed").map(drop)
+    }
+
+    /// Releases the case of a server, which tells these metrics.
+    pub fn close_and_tell(&mut self, told: &[Metric]) -> Answer<Vec<f64>> {
+        let reply = self.ask("close\n", "closed")?;
+        let told = told.iter().map(|metric| value(&reply, metric));
+        told.collect::<Result<_, _>>().map_err(nonsense)
     }
 
     /// Lets it exit in its own time, within the time limit.
@@ -500,20 +527,28 @@ impl Fault {
 
 /// What a case wants to be told, in the units of its metrics.
 fn metrics(reply: &Reply, case: &Case) -> Result<Vec<f64>, String> {
-    let value = |metric: &Metric| {
-        let text = reply.get(&metric.id)?;
-        let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
-        let value = value.ok_or_else(|| format!("`{}={text}` is not a number", metric.id))?;
-        // Told in per cent, kept as a part.
-        let one = if metric.unit == Unit::Share {
-            100.0
-        } else {
-            1.0
-        };
-        Ok(value / one)
-    };
     let told = case.metrics.iter().filter(|metric| !metric.is_found());
-    told.map(value).collect()
+    told.map(|metric| value(reply, metric)).collect()
+}
+
+/// A metric that a subject tells, in its unit.
+fn value(reply: &Reply, metric: &Metric) -> Result<f64, String> {
+    let text = reply.get(&metric.id)?;
+    let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
+    let value = value.ok_or_else(|| format!("`{}={text}` is not a number", metric.id))?;
+    // Told in per cent, kept as a part.
+    let one = if metric.unit == Unit::Share {
+        100.0
+    } else {
+        1.0
+    };
+    Ok(value / one)
+}
+
+/// A number that a subject may tell.
+fn optional(reply: &Reply, key: &str) -> Result<Option<u64>, String> {
+    let given = reply.args().iter().any(|(known, _)| known == key);
+    given.then(|| reply.number(key)).transpose()
 }
 
 /// The calls that failed, of a case whose calls may.

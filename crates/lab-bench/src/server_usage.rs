@@ -40,31 +40,37 @@ pub fn with_server(slice: Slice, before: Option<Usage>, now: Option<Usage>) -> S
 
 /// Watches the processes of a server.
 pub struct Watch {
-    main: Pid,
-    /// When it began, in ticks since the machine did: another process may get its number.
-    began: Option<u64>,
+    /// Each with when it began, in ticks since the machine did: another process may get its number.
+    mains: Vec<(Pid, Option<u64>)>,
 }
 
 impl Watch {
     /// Of a process and its descendants.
     pub fn new(pid: i32) -> Watch {
+        Watch::of(&[Pid::from_raw(pid)])
+    }
+
+    /// Of several, none a descendant of another.
+    pub fn of(pids: &[Pid]) -> Watch {
         Watch {
-            main: Pid::from_raw(pid),
-            began: None,
+            mains: pids.iter().map(|&pid| (pid, None)).collect(),
         }
     }
 
     /// What they have used by now. Error: the process is not there, or not there any more.
     pub fn read(&mut self) -> Result<Usage, Gone> {
-        let gone = Gone {
-            pid: self.main,
-            ended: self.began.is_some(),
-        };
-        let began = procfs::began(self.main).ok_or(gone)?;
-        if *self.began.get_or_insert(began) != began {
-            return Err(gone);
+        let mut processes = Vec::new();
+        for (pid, known) in &mut self.mains {
+            let gone = Gone {
+                pid: *pid,
+                ended: known.is_some(),
+            };
+            let began = procfs::began(*pid).ok_or(gone)?;
+            if *known.get_or_insert(began) != began {
+                return Err(gone);
+            }
+            processes.extend(procfs::with_descendants(*pid));
         }
-        let processes = procfs::with_descendants(self.main);
         let clock_ns = |pid: &Pid| CpuClock::of(*pid)?.now_ns();
         // A process whose clock cannot be read has just ended.
         let living: u64 = processes.iter().flat_map(clock_ns).sum();

@@ -10,6 +10,7 @@ use crate::interrupt;
 use crate::process::{Answer, Fault};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::unistd::Pid;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, AsRawFd};
@@ -105,6 +106,11 @@ impl Starter {
             process,
             undisturbed: false,
         })
+    }
+
+    /// Its process id; commands are its children.
+    pub fn pid(&self) -> Pid {
+        Pid::from_raw(self.process.id() as i32)
     }
 
     /// Runs a command to its end. Faults: it cannot be started, or the reader wants to stop.

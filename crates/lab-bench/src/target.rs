@@ -24,7 +24,7 @@ pub enum Target {
 /// What one visit works on.
 pub enum Database {
     /// A file of its own, with its openings where they are counted.
-    File(sqlite::Database, Option<Opens>),
+    File(Box<sqlite::Database>, Option<Opens>),
     /// A table on a server.
     Table(Table),
 }
@@ -36,7 +36,7 @@ impl Target {
             Target::Files(files) => {
                 let (empty, injection) = (plan.case(point).empty, plan.injection(point));
                 let file = files.fresh(empty, injection, clients(plan, point))?;
-                Database::File(file, None)
+                Database::File(Box::new(file), None)
             }
             Target::Server(server) => Database::Table(server.fresh(plan, point)?),
             Target::Absent => {

@@ -3,6 +3,7 @@
 
 use crate::outputs::digest;
 use crate::{allowed_cores, interrupt};
+use lab_profile::TimeUnit;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::fs::File;
@@ -36,8 +37,8 @@ const LOOK: Duration = Duration::from_millis(20);
 /// A tool of Valgrind's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
-    /// The heap over time.
-    Massif,
+    /// The heap over time, which counts instructions, milliseconds or bytes.
+    Massif(TimeUnit),
     /// Blocks and their places.
     Dhat,
     /// Instructions, accesses, misses and mispredicts.
@@ -48,22 +49,46 @@ pub enum Tool {
 
 impl Tool {
     /// The slowest first, so that none is left alone at the end.
-    pub const ALL: [Tool; 4] = [Tool::Callgrind, Tool::Cachegrind, Tool::Dhat, Tool::Massif];
+    pub const ALL: [Tool; 6] = [
+        Tool::Callgrind,
+        Tool::Cachegrind,
+        Tool::Dhat,
+        Tool::Massif(TimeUnit::Instructions),
+        Tool::Massif(TimeUnit::Milliseconds),
+        Tool::Massif(TimeUnit::Bytes),
+    ];
 
     /// As Valgrind's `--tool` has it.
     pub fn name(self) -> &'static str {
         match self {
-            Tool::Massif => "massif",
+            Tool::Massif(_) => "massif",
             Tool::Dhat => "dhat",
             Tool::Cachegrind => "cachegrind",
             Tool::Callgrind => "callgrind",
         }
     }
 
+    /// For people and for folders: the tools that run more than once are told apart.
+    pub fn title(self) -> &'static str {
+        match self {
+            Tool::Massif(TimeUnit::Milliseconds) => "massif by time",
+            Tool::Massif(TimeUnit::Bytes) => "massif by bytes",
+            tool => tool.name(),
+        }
+    }
+
     fn options(self) -> Vec<&'static str> {
         match self {
-            Tool::Massif => [&["--time-unit=i", "--max-snapshots=1000"], &ALLOC_FNS[..]].concat(),
-            Tool::Dhat => Vec::new(),
+            Tool::Massif(unit) => {
+                let unit = match unit {
+                    TimeUnit::Instructions => "--time-unit=i",
+                    TimeUnit::Milliseconds => "--time-unit=ms",
+                    TimeUnit::Bytes => "--time-unit=B",
+                };
+                [&[unit, "--max-snapshots=1000"], &ALLOC_FNS[..]].concat()
+            }
+            // Whole paths, by which sources are found.
+            Tool::Dhat => vec!["--fullpath-after="],
             Tool::Cachegrind | Tool::Callgrind => {
                 [&["--cache-sim=yes", "--branch-sim=yes"], &CACHES[..]].concat()
             }
@@ -88,6 +113,17 @@ pub struct ValgrindRun {
     pub output: [u8; 32],
     /// The first lines of Valgrind's log after those that say which tool it is.
     pub log: Vec<String>,
+    /// Processes that it started and that are in no figure.
+    pub children: usize,
+}
+
+/// A command to be run under the tools.
+#[derive(Clone, Copy, Debug)]
+pub struct Profiled<'a> {
+    /// Program and arguments.
+    pub program: &'a [String],
+    /// Where it runs.
+    pub folder: &'a Path,
 }
 
 impl ValgrindRun {
@@ -109,7 +145,7 @@ impl ValgrindRun {
 /// Runs each command under each tool; what they write goes into a folder. `None`: the reader stopped it. Nothing is
 /// left running in either case. Error: Valgrind could not be started, or its files not be read.
 pub fn valgrind(
-    commands: &[&[String]],
+    commands: &[Profiled],
     folder: &Path,
     limit: Duration,
     progress: &mut dyn FnMut(String),
@@ -150,7 +186,7 @@ pub fn valgrind(
         running = still;
         let names = running
             .iter()
-            .map(|run| format!("{} of {}", run.tool.name(), run.command + 1));
+            .map(|run| format!("{} of {}", run.tool.title(), run.command + 1));
         let names: Vec<String> = names.collect();
         progress(format!(
             "valgrind {}/{all}  {}  {} s",
@@ -175,8 +211,9 @@ struct Running {
 }
 
 impl Running {
-    fn start(tool: Tool, command: usize, words: &[String], folder: &Path) -> io::Result<Running> {
-        let folder = folder.join(format!("{}-{}", tool.name(), command + 1));
+    fn start(tool: Tool, command: usize, profiled: Profiled, folder: &Path) -> io::Result<Running> {
+        let name = tool.title().replace(' ', "-");
+        let folder = folder.join(format!("{name}-{}", command + 1));
         std::fs::create_dir_all(&folder)?;
         // Of a program that forks, each process writes a file of its own.
         let out = folder.join("%p");
@@ -185,7 +222,8 @@ impl Running {
             .arg(format!("--{}-out-file={}", tool.name(), out.display()))
             .arg(format!("--log-file={}", folder.join("log").display()))
             .args(tool.options())
-            .args(words)
+            .args(profiled.program)
+            .current_dir(profiled.folder)
             .stdin(Stdio::null())
             .stdout(File::create(folder.join("stdout"))?)
             .stderr(File::create(folder.join("stderr"))?)
@@ -233,6 +271,12 @@ impl Running {
                 .take(5)
                 .collect()
         });
+        // A file's name is the number of its process.
+        let names =
+            std::fs::read_dir(&self.folder)?.filter_map(|entry| Some(entry.ok()?.file_name()));
+        let processes = names
+            .filter(|name| name.to_string_lossy().parse::<u32>().is_ok())
+            .count();
         Ok(ValgrindRun {
             tool: self.tool,
             command: self.command,
@@ -241,6 +285,7 @@ impl Running {
             file: file.is_file().then_some(file),
             output: digest(&self.folder.join("stdout"))?,
             log: lines.unwrap_or_default(),
+            children: processes.saturating_sub(1),
         })
     }
 }

@@ -14,6 +14,8 @@ pub struct Counted {
     pub operations: u64,
     /// What an operation costs.
     pub figures: Vec<CountedFigure>,
+    /// The functions with the most instructions of their own, and how many of them an operation has, the most first.
+    pub functions: Vec<(String, f64)>,
     /// What goes over sockets in one operation, in order.
     pub messages: Vec<Message>,
     /// What the subject read back when it opened the point.

@@ -3,6 +3,7 @@
 //!
 //! Times are in nanoseconds, sizes in bytes; the name of a field ends with its unit.
 
+pub mod audit;
 mod counted;
 pub mod host;
 pub mod load;
@@ -13,7 +14,9 @@ pub mod point_load;
 pub mod run;
 pub mod sample;
 pub mod serving;
+pub mod watched;
 
+pub use audit::{Audit, AuditKind};
 pub use counted::{Counted, CountedFigure, Message};
 pub use host::{Disturbance, Host};
 pub use load::{Arrivals, Counts, ErrorKind, Load, PlannedRequest, Protocol, Slice, Stage};
@@ -24,9 +27,12 @@ pub use plan::{
     Proof, Servers, Subject, SubjectId, Target, TargetId, Work, Writes,
 };
 pub use point_load::{PointLoad, Traffic};
-pub use run::{Ending, Imported, ImportedTime, Run, Service};
+pub use run::{Ending, Figure, Imported, ImportedTime, Run, Service};
 pub use sample::{
     Batch, Block, BlockState, Exit, Failure, Latencies, LogLine, Pilot, Process, Reading,
     Resources, Sample, Setting, WarmUp,
 };
 pub use serving::{Content, Example, ServedFile, Serving};
+pub use watched::{
+    LineCounts, PageKind, Watched, WatchedCell, WatchedHour, WatchedPage, WatchedSource,
+};

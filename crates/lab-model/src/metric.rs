@@ -262,6 +262,28 @@ known! {
     SYSTEM_CALLS = Metric::count("system_calls", "system calls", "system calls");
     /// Calls of futex(2) that wait.
     FUTEX_WAITS = Metric::count("futex_waits", "futex waits", "futex waits");
+    /// Instructions of a program's own code, without the kernel's.
+    INSTRUCTIONS = Metric::count("instructions", "instructions", "instructions");
+    /// Cycles of the processor in which it did them.
+    CYCLES = Metric::count("cycles", "cycles", "cycles");
+    /// Accesses that the processor's last cache did not have.
+    CACHE_MISSES = Metric::count("cache_misses", "cache misses", "misses");
+    /// Branches that the processor guessed wrong.
+    BRANCH_MISSES = Metric::count("branch_misses", "mispredicted branches", "branches");
+    /// Instructions, as Callgrind counts them.
+    SIMULATED_INSTRUCTIONS =
+        Metric::count("simulated_instructions", "simulated instructions", "instructions");
+    /// Misses of the first-level data cache that Callgrind simulates.
+    SIMULATED_D1_MISSES =
+        Metric::count("simulated_d1_misses", "simulated D1 misses", "misses");
+    /// Misses of the last-level cache that Callgrind simulates.
+    SIMULATED_LL_MISSES =
+        Metric::count("simulated_ll_misses", "simulated last-level misses", "misses");
+    /// Blocks of memory that were asked for.
+    ALLOCATIONS = Metric::count("allocations", "allocations", "blocks");
+    /// Bytes of memory that were asked for.
+    ALLOCATED_BYTES =
+        Metric::new("allocated_bytes", "allocated", Unit::Bytes, Direction::Neither);
     /// Calls that may fail and whose effects are counted.
     CALLS = Metric::count("calls", "calls", "calls");
     /// Those that were answered and have no effect.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One execution of an experiment with everything that it yielded, as loaded from a run file.
 
-use crate::{Block, BlockState, Failure, Host, LogLine, Metric, Pilot, Plan, Setting, TargetId};
+use crate::{
+    Audit, Block, BlockState, Failure, Host, LogLine, Metric, Pilot, Plan, Setting, SubjectId,
+    TargetId, Watched,
+};
 use serde::{Deserialize, Serialize};
 
 /// A run: its plan and all that was measured.
@@ -37,8 +40,25 @@ pub struct Run {
     pub imports: Vec<Imported>,
     /// The servers that its subjects used.
     pub services: Vec<Service>,
-    /// The metrics of its readings.
+    /// The metrics of its readings and figures.
     pub metrics: Vec<Metric>,
+    /// What was read from logs, in a run that watched.
+    pub watched: Option<Watched>,
+    /// What an audit found; `None`: it was none.
+    pub audit: Option<Audit>,
+    /// Figures without noise, which were taken once besides the blocks.
+    pub figures: Vec<Figure>,
+}
+
+/// A figure of a subject that was counted once, such as its peak heap under Massif.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// Whose.
+    pub subject: SubjectId,
+    /// The id of a metric among [`Run::metrics`].
+    pub metric: String,
+    /// In the metric's unit.
+    pub value: f64,
 }
 
 /// A server that subjects used, and what it read back.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Servers that the lab starts: what they are given, and what they must answer.
 
-use crate::{Arrivals, Plan, PointId, PointLoad, Traffic};
+use crate::point_load::LOAD;
+use crate::{Arrivals, Metric, Plan, PointId, PointLoad, Traffic};
 use serde::{Deserialize, Serialize};
 
 /// What the servers of an experiment are given, and what they must answer before they are measured.
@@ -13,8 +14,30 @@ pub struct Serving {
     pub missing: String,
     /// Files that servers serve, made by the lab.
     pub files: Vec<ServedFile>,
-    /// By case: the first is what load is put on with, all are proven before.
+    /// By case: the first is what load is put on with, all are proven before. A path may hold names of the
+    /// case's parameters in braces.
     pub examples: Vec<Vec<Example>>,
+    /// Connections that a server is proven with at once.
+    #[serde(default = "usual_together")]
+    pub together: u32,
+    /// What a server tells when it is closed.
+    #[serde(default)]
+    pub metrics: Vec<Metric>,
+    /// How long a server is warmed up for a case at the most, s; `None`: as long as any.
+    #[serde(default)]
+    pub warm_up_s: Option<u32>,
+    /// Blocks begin as long as they are expected to end within this time, s, unless the reader says it.
+    #[serde(default)]
+    pub budget_s: Option<u32>,
+}
+
+fn usual_together() -> u32 {
+    Serving::TOGETHER
+}
+
+impl Serving {
+    /// Connections that a server is proven with at once, unless the experiment says it.
+    pub const TOGETHER: u32 = 64;
 }
 
 /// A file that servers serve: its bytes come from the run's seed.
@@ -35,10 +58,28 @@ pub struct Example {
     pub path: String,
     /// What is sent, as `application/json`.
     pub body: Option<String>,
+    /// Further headers, such as `Accept-Encoding: gzip`.
+    #[serde(default)]
+    pub headers: Vec<String>,
     /// What must come.
     pub status: u16,
     /// What must come as its body.
     pub answer: Content,
+}
+
+impl Example {
+    /// The same with the parameters' values in the place of their names.
+    fn with(&self, params: &[(String, String)]) -> Example {
+        let path = params
+            .iter()
+            .fold(self.path.clone(), |path, (name, value)| {
+                path.replace(&format!("{{{name}}}"), value)
+            });
+        Example {
+            path,
+            ..self.clone()
+        }
+    }
 }
 
 /// What the body of an answer must be.
@@ -113,17 +154,64 @@ impl Plan {
     pub fn peak_points(&self, point: PointId) -> impl Iterator<Item = PointId> + '_ {
         let case = self.points[point].case;
         let same = move |&other: &PointId| {
+            let params = |point: PointId| {
+                let all = self.points[point].params.iter();
+                all.filter(|(name, _)| name != LOAD)
+            };
             self.points[other].case == case
-                && self.connections(other) == self.connections(point)
-                && self.keeps_alive(other) == self.keeps_alive(point)
+                && params(other).eq(params(point))
                 && !self.is_open(other)
         };
         (0..self.points.len()).filter(same)
     }
 
     /// What a subject is asked for at a point, and how it answers.
-    pub fn example(&self, point: PointId) -> Option<&Example> {
+    pub fn example(&self, point: PointId) -> Option<Example> {
+        let of = &self.points[point];
         let examples = &self.serving()?.examples;
-        examples.get(self.points[point].case)?.first()
+        Some(examples.get(of.case)?.first()?.with(&of.params))
+    }
+
+    /// What load is put on with at any point, each request once.
+    pub fn loaded_examples(&self) -> Vec<Example> {
+        let points = 0..self.points.len();
+        distinct(points.filter_map(|point| self.example(point)))
+    }
+
+    /// All that servers are asked for at any point, each request once.
+    pub fn all_examples(&self) -> Vec<Example> {
+        let at = |point: &crate::Point| {
+            let examples = self.serving().and_then(|s| s.examples.get(point.case));
+            let examples = examples.into_iter().flatten();
+            let of: Vec<Example> = examples.map(|e| e.with(&point.params)).collect();
+            of
+        };
+        distinct(self.points.iter().flat_map(at))
+    }
+}
+
+fn distinct(all: impl Iterator<Item = Example>) -> Vec<Example> {
+    let mut seen = Vec::new();
+    for example in all {
+        if !seen.contains(&example) {
+            seen.push(example);
+        }
+    }
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_stand_in_paths() {
+        let example = Example {
+            path: "/page?files={files}&x={other}".into(),
+            ..Example::default()
+        };
+        let params = [("files", "50"), ("connections", "8")];
+        let params = params.map(|(name, value)| (name.to_string(), value.to_string()));
+        assert_eq!(example.with(&params).path, "/page?files=50&x={other}");
     }
 }

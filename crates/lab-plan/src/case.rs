@@ -5,6 +5,32 @@ use crate::file::{self, Count};
 use lab_model::{Check, Cores, Metric, TargetId};
 use std::collections::BTreeMap;
 
+/// Values of parameters, by the parameter's name.
+pub type Values = BTreeMap<String, Vec<String>>;
+
+/// How much of an experiment is measured, as far as nothing is asked for by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Extent {
+    /// What its `[quick]` names: an answer in a minute.
+    Quick,
+    /// What its `[usual]` names: what decides its main question.
+    #[default]
+    Usual,
+    /// All cases with all values.
+    Thorough,
+}
+
+impl Extent {
+    /// The name of the table that says it, and of the selection of subjects.
+    pub fn table(self) -> &'static str {
+        match self {
+            Extent::Quick => "quick",
+            Extent::Usual => "usual",
+            Extent::Thorough => "thorough",
+        }
+    }
+}
+
 /// A case with all values of its sweep and factors.
 #[derive(Clone, Debug)]
 pub struct Case {
@@ -34,8 +60,10 @@ pub struct Case {
     pub latencies: bool,
     /// Whether it is measured without being asked for.
     pub default: bool,
-    /// By parameter, the values that a quick run measures; `None`: it leaves the case out.
-    pub quick: Option<BTreeMap<String, Vec<String>>>,
+    /// What a quick run measures of it; `None`: it leaves the case out.
+    pub quick: Option<Values>,
+    /// The same of a run of which nothing is said.
+    pub usual: Option<Values>,
     /// Subjects are compared with each other.
     pub compare: bool,
     /// What subjects tell of each batch besides.
@@ -56,4 +84,17 @@ pub struct Factor {
     pub targets: Vec<TargetId>,
     /// Values that a target does not have.
     pub absent: Vec<(TargetId, String)>,
+}
+
+impl Case {
+    /// The values that are measured of it; what is not named there is measured as the experiment says. `None`: the case
+    /// is left out.
+    pub fn values(&self, extent: Extent) -> Option<&Values> {
+        static ALL: Values = Values::new();
+        match extent {
+            Extent::Quick => self.quick.as_ref(),
+            Extent::Usual => self.usual.as_ref(),
+            Extent::Thorough => Some(&ALL),
+        }
+    }
 }

@@ -4,10 +4,10 @@
 use crate::PlanError;
 use crate::case::{Case, Factor};
 use crate::effects;
+use crate::extent;
 use crate::file::{self, Count, File, Role};
 use crate::metrics;
 use crate::place::Project;
-use crate::quick;
 use crate::serving;
 use crate::toolchains::Toolchains;
 use lab_model::{Check, Cores, Kind, Metric, Plan, Proof, Serving, Target, TargetId};
@@ -137,7 +137,12 @@ impl Reader<'_> {
             case.metrics.extend(effects::found(written, &targets));
         }
         effects::leave_out(&mut cases, &targets);
-        quick::understand(&file.quick, &mut cases, &|span, why| self.at(span, why))?;
+        let tables = [&file.quick, &file.usual];
+        let [quick, usual] =
+            tables.map(|table| extent::understand(table, &cases, &|span, why| self.at(span, why)));
+        for (case, (quick, usual)) in cases.iter_mut().zip(quick?.into_iter().zip(usual?)) {
+            (case.quick, case.usual) = (quick, usual);
+        }
         let mut subjects = Vec::new();
         for subject in &file.subject {
             subjects.extend(self.on_targets(subject, &file, &kinds)?);
@@ -148,7 +153,7 @@ impl Reader<'_> {
                 self.path.display()
             )));
         }
-        let serving = self.serving(&file, &cases)?;
+        let serving = self.serving(&file, &cases, &metrics)?;
         let names = || subjects.iter().map(|s| s.model.name.as_str());
         for named in file
             .selection
@@ -188,13 +193,20 @@ impl Reader<'_> {
 
     /// What servers are given and asked for. Error: what only servers have is there without them, or the
     /// other way round.
-    fn serving(&self, file: &File, cases: &[Case]) -> Result<Option<Serving>, PlanError> {
+    fn serving(
+        &self,
+        file: &File,
+        cases: &[Case],
+        metrics: &[Metric],
+    ) -> Result<Option<Serving>, PlanError> {
+        let told = file.server.iter().flat_map(|s| &s.get_ref().metrics);
+        let told: Vec<_> = told.cloned().collect();
         let read = |path: &str| {
             let folder = self.path.parent().unwrap_or(Path::new(""));
             std::fs::read_to_string(self.project.folder().join(folder).join(path))
         };
         let at = |span, message: String| self.at(span, message);
-        serving::understand(file, cases, &read, &at)
+        serving::understand(file, cases, self.told(&told, metrics)?, &read, &at)
     }
 
     fn targets(&self, file: &File) -> Result<Vec<Target>, PlanError> {
@@ -295,7 +307,8 @@ impl Reader<'_> {
             turn_ns: case.turn_ms.map(|ms| ms.saturating_mul(1_000_000)),
             latencies: case.cores == Cores::All && case.latencies,
             default: case.default,
-            quick: Some(BTreeMap::new()),
+            quick: None,
+            usual: None,
             compare: case.compare,
             metrics: self.told(&case.metrics, metrics)?,
             statements: self.statements(&case.statements, &sweep)?,

@@ -22,6 +22,8 @@ pub struct File {
     #[serde(default)]
     pub quick: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Vec<Value>>>,
     #[serde(default)]
+    pub usual: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Vec<Value>>>,
+    #[serde(default)]
     pub case: Vec<Case>,
     #[serde(default)]
     pub subject: Vec<Subject>,
@@ -91,6 +93,11 @@ pub struct Server {
     pub missing: String,
     #[serde(default)]
     pub files: BTreeMap<String, u64>,
+    pub together: Option<u32>,
+    pub warm_up_s: Option<u32>,
+    pub budget_s: Option<u32>,
+    #[serde(default)]
+    pub metrics: Vec<Spanned<String>>,
 }
 
 /// A request to a server, and its answer.
@@ -99,6 +106,8 @@ pub struct Server {
 pub struct Request {
     pub request: Spanned<String>,
     pub body: Option<Spanned<String>>,
+    #[serde(default)]
+    pub headers: Vec<Spanned<String>>,
     #[serde(default = "ok")]
     pub status: u16,
     pub text: Option<String>,

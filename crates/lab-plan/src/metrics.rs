@@ -7,7 +7,7 @@ use lab_model::{Metric, Unit};
 use std::ops::Range;
 
 /// Arguments of `ran` that mean something already (docs/protocol.md).
-const TAKEN: [&str; 7] = [
+const TAKEN: [&str; 9] = [
     "start",
     "end",
     "operations",
@@ -15,6 +15,8 @@ const TAKEN: [&str; 7] = [
     "check",
     "latencies",
     "failed",
+    "allocations",
+    "allocated_bytes",
 ];
 
 /// Where in the file, and what is wrong there.

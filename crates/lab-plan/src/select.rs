@@ -2,7 +2,7 @@
 //! What is asked for of an experiment, and the plan that it gives.
 
 use crate::PlanError;
-use crate::case::{Case, Factor};
+use crate::case::{Case, Extent, Factor};
 use crate::experiment::{self, Experiment};
 use crate::file::Count;
 use crate::serving;
@@ -37,9 +37,9 @@ pub struct Selection {
     pub baseline: Option<String>,
     /// Measure a second copy of the baseline.
     pub control: bool,
-    /// Unless they are asked for: of the cases only those that the experiment names for it, and of each sweep
-    /// the values named there, or its first and last.
-    pub few: bool,
+    /// Which cases and values are measured, and which subjects, unless they are asked for. Of a quick run's sweeps
+    /// that the experiment does not name, the first and the last value.
+    pub extent: Extent,
     /// The inputs' and the schedule's seed.
     pub seed: u64,
     /// How to measure.
@@ -179,6 +179,9 @@ impl Selection {
 
     fn wanted_subjects(&self, experiment: &Experiment) -> Result<Vec<String>, PlanError> {
         if self.subjects.is_empty() {
+            if let Some(named) = experiment.selections.get(self.extent.table()) {
+                return Ok(named.clone());
+            }
             let chosen = experiment.subjects.iter().filter(|s| s.default);
             return Ok(chosen.map(|s| s.model.name.clone()).collect());
         }
@@ -219,7 +222,7 @@ impl Selection {
 
     fn has(&self, case: &Case) -> bool {
         match self.cases.is_empty() {
-            true => case.default && (!self.few || case.quick.is_some()),
+            true => case.default && case.values(self.extent).is_some(),
             false => self.cases.contains(&case.name),
         }
     }
@@ -300,7 +303,7 @@ impl Selection {
         }
         let thinned = |x: &&u64| !self.thins(case, factors, **x);
         let kept: Vec<&u64> = values.iter().filter(thinned).collect();
-        let few = self.few && self.asked(case, name).is_none();
+        let few = self.extent == Extent::Quick && self.asked(case, name).is_none();
         let ends = |of: &[&u64]| [of.first(), of.last()].map(|x| x.map(|x| **x));
         let wanted = match ends(&values.iter().collect::<Vec<_>>()) {
             ends if kept.iter().any(|x| ends.contains(&Some(**x))) => ends,
@@ -375,21 +378,23 @@ impl Selection {
             check: case.check.clone(),
             empty: case.empty,
             cores: case.cores,
-            turn_ns: case
-                .turn_ns
-                .map(|ns| if self.few { ns / QUICKER } else { ns }),
+            turn_ns: case.turn_ns.map(|ns| match self.extent {
+                Extent::Quick => ns / QUICKER,
+                Extent::Usual | Extent::Thorough => ns,
+            }),
             latencies: case.latencies,
             uncompared: !case.compare,
             metrics: case.metrics.clone(),
         }
     }
 
-    /// The values that are asked for of a parameter, or where few are wanted those that the experiment names.
+    /// The values that are asked for of a parameter, or else those that the experiment names for the run's extent.
     fn asked<'s>(&'s self, case: &'s Case, name: &str) -> Option<&'s [String]> {
         let set = self.set.iter().find(|(key, _)| key == name);
-        let few = case.quick.as_ref().filter(|_| self.few);
-        let quick = few.and_then(|quick| quick.get(name));
-        set.map(|(_, values)| values).or(quick).map(Vec::as_slice)
+        let named = || case.values(self.extent)?.get(name);
+        set.map(|(_, values)| values)
+            .or_else(named)
+            .map(Vec::as_slice)
     }
 }
 

@@ -5,7 +5,9 @@ use crate::PlanError;
 use crate::case::Case;
 use crate::file::{self, File};
 use lab_model::point_load::{CLOSED, CONNECTIONS, KEEP_ALIVE, LOAD, read_keep_alive};
-use lab_model::{Content, Cores, Example, Load, Plan, ServedFile, Servers, Serving, Traffic};
+use lab_model::{
+    Content, Cores, Example, Load, Metric, Plan, ServedFile, Servers, Serving, Traffic,
+};
 use std::io;
 use std::ops::Range;
 use toml::Spanned;
@@ -20,7 +22,7 @@ const TIMEOUT_NS: u64 = 10_000_000_000;
 /// The largest file that servers are given.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// The most threads for handlers.
+/// The most threads for handlers, connections of a proof, and seconds.
 const MOST_WORKERS: u32 = 1024;
 
 /// Reads a file of the experiment's folder.
@@ -34,6 +36,7 @@ type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
 pub fn understand(
     file: &File,
     cases: &[Case],
+    metrics: Vec<Metric>,
     read: Read,
     at: At,
 ) -> Result<Option<Serving>, PlanError> {
@@ -73,6 +76,10 @@ pub fn understand(
                 bytes,
             })
             .collect(),
+        together: server.get_ref().together.unwrap_or(Serving::TOGETHER),
+        warm_up_s: server.get_ref().warm_up_s,
+        budget_s: server.get_ref().budget_s,
+        metrics,
         examples,
     }))
 }
@@ -112,10 +119,22 @@ fn sound(server: &Spanned<file::Server>, at: At) -> Result<(), PlanError> {
         workers,
         missing,
         files,
+        together,
+        warm_up_s,
+        budget_s,
+        metrics: _,
     } = server.get_ref();
     let wrong = |why: String| Err(at(server.span(), why));
-    if !(1..=MOST_WORKERS).contains(workers) {
-        return wrong(format!("`workers` is from 1 to {MOST_WORKERS}"));
+    let numbers = [
+        ("workers", *workers),
+        ("together", together.unwrap_or(1)),
+        ("warm_up_s", warm_up_s.unwrap_or(1)),
+        ("budget_s", budget_s.unwrap_or(1)),
+    ];
+    for (name, number) in numbers {
+        if !(1..=MOST_WORKERS).contains(&number) {
+            return wrong(format!("`{name}` is from 1 to {MOST_WORKERS}"));
+        }
     }
     if !is_path(missing) {
         return wrong("`missing` is a path, such as /nothing".into());
@@ -136,7 +155,8 @@ fn sound(server: &Spanned<file::Server>, at: At) -> Result<(), PlanError> {
     }
 }
 
-/// Servers are swept over their connections alone, and know two factors.
+/// Servers are swept over their connections alone, and know two factors; any other stands in the path of the
+/// request that load is put on with.
 fn parameters(case: &Case, written: &file::Case, at: At) -> Result<(), PlanError> {
     let wrong = |why: String| Err(at(written.name.span(), why));
     if case
@@ -149,18 +169,35 @@ fn parameters(case: &Case, written: &file::Case, at: At) -> Result<(), PlanError
     if case.cores != Cores::One || case.turn_ns.is_some() || !case.metrics.is_empty() {
         return wrong("`cores`, `turn_ms` and `metrics` are not for cases of servers".into());
     }
+    let loaded = written.request.first();
+    let in_path = |name: &str| {
+        let word = format!("{{{name}}}");
+        loaded.is_some_and(|request| request.get_ref().request.get_ref().contains(&word))
+    };
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.~".contains(&b);
     for factor in &case.factors {
         let sound = |value: &String| match factor.name.as_str() {
             KEEP_ALIVE => read_keep_alive(value).is_some(),
             LOAD => Traffic::read(value).is_some(),
-            _ => false,
+            name => in_path(name) && value.bytes().all(plain),
         };
         if let Some(value) = factor.values.iter().find(|v| !sound(v)) {
             return wrong(format!(
-                "`factor.{}`: `{value}` is not known of servers, only {KEEP_ALIVE} = [\"yes\", \"no\"] and \
-                 {LOAD} = [\"{CLOSED}\", \"25%\", \"500/s\", …]",
-                factor.name
+                "`factor.{}`: `{value}` is not known of servers, only {KEEP_ALIVE} = [\"yes\", \"no\"], \
+                 {LOAD} = [\"{CLOSED}\", \"25%\", \"500/s\", …], and what stands in the first request's path as \
+                 `{{{}}}`, of letters, digits, `-`, `_`, `.` and `~`",
+                factor.name, factor.name
             ));
+        }
+    }
+    for request in &written.request {
+        let line = &request.get_ref().request;
+        let known = |word: &str| case.factors.iter().any(|factor| factor.name == word);
+        let mut braced = line.get_ref().split('{').skip(1);
+        if let Some(word) = braced.find(|word| !word.split_once('}').is_some_and(|(w, _)| known(w)))
+        {
+            let why = format!("`{{{word}`: no factor of this case stands in these braces");
+            return Err(at(line.span(), why));
         }
     }
     Ok(())
@@ -197,8 +234,40 @@ impl Asking<'_> {
             path,
             status: asked.status,
             answer: self.answer(written, &body)?,
+            headers: asked
+                .headers
+                .iter()
+                .map(|header| self.header(header))
+                .collect::<Result<_, _>>()?,
             body,
         })
+    }
+
+    /// A name and a value; what says where a message begins and ends is the lab's own.
+    fn header(&self, header: &Spanned<String>) -> Result<String, PlanError> {
+        let sound = header
+            .get_ref()
+            .split_once(": ")
+            .is_some_and(|(name, value)| {
+                let own = [
+                    "host",
+                    "connection",
+                    "content-length",
+                    "content-type",
+                    "transfer-encoding",
+                ];
+                let token = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
+                !name.is_empty()
+                    && name.bytes().all(token)
+                    && !own.contains(&name.to_ascii_lowercase().as_str())
+                    && value.bytes().all(|b| (b' '..=b'~').contains(&b))
+            });
+        let why = "a header is a name and a value, such as \"Accept-Encoding: gzip\"; Host, Connection, Content-Length, \
+                   Content-Type and Transfer-Encoding are the lab's own";
+        match sound {
+            true => Ok(header.get_ref().clone()),
+            false => Err((self.at)(header.span(), why.into())),
+        }
     }
 
     fn line(&self, line: &Spanned<String>) -> Result<(String, String), PlanError> {

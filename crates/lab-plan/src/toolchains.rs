@@ -33,6 +33,21 @@ pub struct Toolchain {
     /// It is a server: its packages would start one for the whole machine.
     #[serde(default)]
     pub service: bool,
+    /// The units of systemd that its packages enable: they stay disabled.
+    #[serde(default)]
+    pub units: Vec<String>,
+}
+
+impl Toolchain {
+    /// What brings it: a command, or where Debian has none, what to do.
+    pub fn how(&self) -> String {
+        let packages = self.debian.join(" ");
+        match (&self.advice, self.debian.is_empty()) {
+            (None, _) => format!("apt-get install {packages}"),
+            (Some(advice), true) => advice.clone(),
+            (Some(advice), false) => format!("apt-get install {packages}, or {advice}"),
+        }
+    }
 }
 
 impl Toolchains {

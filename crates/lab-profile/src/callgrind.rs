@@ -56,8 +56,11 @@ struct Parts<R> {
     /// Number and line of the position before, to which compressed ones are relative.
     address: u64,
     line: u64,
+    object: Option<u32>,
     file: Option<u32>,
     name: Option<u32>,
+    /// The function has no symbol.
+    unnamed: bool,
     /// The number of the function of `name` in `file`.
     function: Option<u32>,
     called_file: Option<u32>,
@@ -85,8 +88,10 @@ impl<R: BufRead> Parts<R> {
             has_line: true,
             address: 0,
             line: 0,
+            object: None,
             file: None,
             name: None,
+            unnamed: false,
             function: None,
             called_file: None,
             called: None,
@@ -270,7 +275,11 @@ impl<R: BufRead> Parts<R> {
         match key {
             b"fl" => (self.file, self.name) = (Some(name), None),
             b"fi" | b"fe" => self.file = Some(name),
-            b"fn" => self.name = Some(name),
+            b"ob" => self.object = Some(name),
+            b"fn" => {
+                self.name = Some(name);
+                self.unnamed = !self.profile.is_symbol(name);
+            }
             b"cfi" | b"cfl" => self.called_file = Some(name),
             b"cfn" => {
                 let file = self.called_file.take().or(self.file);
@@ -281,7 +290,7 @@ impl<R: BufRead> Parts<R> {
             }
             _ => return Ok(Ok(())),
         }
-        if !matches!(key, b"cfi" | b"cfl" | b"cfn") {
+        if !matches!(key, b"ob" | b"cfi" | b"cfl" | b"cfn") {
             self.function = match (self.file, self.name) {
                 (Some(file), Some(name)) => Some(self.profile.function(file, name)?),
                 _ => None,
@@ -357,6 +366,9 @@ impl<R: BufRead> Parts<R> {
             _ if self.counted.iter().all(|cost| *cost == 0) => {}
             _ => {
                 add(&mut self.summed, &self.counted);
+                if let (true, Some(object)) = (self.unnamed, self.object) {
+                    self.profile.add_unnamed(object, self.counted[0]);
+                }
                 self.profile.add(function, place, &self.counted)?;
             }
         }

@@ -25,6 +25,8 @@ pub struct Churn {
     pub same_size: bool,
     /// Bytes written into the blocks.
     pub written: u64,
+    /// Bytes read from them.
+    pub read: u64,
 }
 
 impl Churn {
@@ -51,6 +53,7 @@ pub fn churn(dhat: &Dhat) -> Vec<Churn> {
                 && point.most_bytes.checked_mul(point.blocks)
                     == point.bytes.checked_mul(point.most_blocks),
             written: point.written_bytes,
+            read: point.read_bytes,
         };
         let all = by_site.entry(site).or_default();
         // Of one size or of several: different sizes at one place are told apart.
@@ -63,6 +66,7 @@ pub fn churn(dhat: &Dhat) -> Vec<Churn> {
                 same.bytes = same.bytes.saturating_add(one.bytes);
                 same.at_once = same.at_once.saturating_add(one.at_once);
                 same.written = same.written.saturating_add(one.written);
+                same.read = same.read.saturating_add(one.read);
             }
             None => all.push(one),
         }

@@ -2,7 +2,7 @@
 //! Costs by function and line: what Cachegrind's and Callgrind's files hold.
 
 use crate::ProfileError;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
 /// The most distinct names, functions, lines and calls of a file.
@@ -32,6 +32,8 @@ pub struct CostProfile {
     pub events: Vec<String>,
     /// The program's costs as the file states them, by event.
     pub totals: Vec<u64>,
+    /// What has no symbol, by object: costs of the first event. Cachegrind does not name objects.
+    unnamed: BTreeMap<u32, u64>,
     names: Names,
     functions: Counts<FunctionKey>,
     /// By function and line.
@@ -135,6 +137,27 @@ impl CostProfile {
         let counted = &mut self.call_counts[call as usize];
         *counted = counted.saturating_add(count);
         Ok(())
+    }
+
+    /// Adds a cost of the first event to what an object has without symbols.
+    pub(crate) fn add_unnamed(&mut self, object: u32, cost: u64) {
+        let sum = self.unnamed.entry(object).or_default();
+        *sum = sum.saturating_add(cost);
+    }
+
+    /// Whether a name is a symbol.
+    pub(crate) fn is_symbol(&self, name: u32) -> bool {
+        crate::names::has_symbol(self.names.get(name))
+    }
+
+    /// Objects with what of the first event has no symbol in them, the most first; none of Cachegrind.
+    pub fn unnamed(&self) -> Vec<(&str, u64)> {
+        let objects = self.unnamed.iter();
+        let mut objects: Vec<(&str, u64)> = objects
+            .map(|(object, cost)| (self.names.get(*object), *cost))
+            .collect();
+        objects.sort_by_key(|(_, cost)| std::cmp::Reverse(*cost));
+        objects
     }
 
     /// The index of an event.

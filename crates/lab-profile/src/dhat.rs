@@ -23,6 +23,8 @@ pub struct Dhat {
     pub command: String,
     /// Instructions at the end, where time is counted in them.
     pub end: u64,
+    /// Blocks that live no longer are short-lived, as DHAT's viewer has it; in the unit of times.
+    pub short: u64,
     /// Where blocks were allocated.
     pub points: Vec<Point>,
     /// All frames; the first is the root.
@@ -38,6 +40,9 @@ pub struct Point {
     /// Blocks allocated altogether.
     #[serde(rename = "tbk")]
     pub blocks: u64,
+    /// How long all blocks lived together, in the unit of the file's times; 0: it does not say.
+    #[serde(rename = "tl", alias = "tli", default)]
+    pub lifetime: u64,
     /// The most bytes of this point at once.
     #[serde(rename = "mb", default)]
     pub most_bytes: u64,
@@ -67,7 +72,28 @@ pub struct Point {
     pub stack: Vec<u32>,
 }
 
+impl Point {
+    /// Bytes that were written and never read.
+    pub fn unread_bytes(&self) -> u64 {
+        if self.read_bytes == 0 {
+            self.written_bytes
+        } else {
+            0
+        }
+    }
+}
+
 impl Dhat {
+    /// The bytes of a point if its blocks are short-lived on average.
+    pub fn short_lived_bytes(&self, point: &Point) -> u64 {
+        let mean = point.lifetime.checked_div(point.blocks);
+        if mean.is_some_and(|mean| mean <= self.short) {
+            point.bytes
+        } else {
+            0
+        }
+    }
+
     /// The sum of a figure over all points.
     pub fn sum(&self, figure: impl Fn(&Point) -> u64) -> u64 {
         self.points.iter().map(figure).fold(0, u64::saturating_add)
@@ -146,6 +172,7 @@ impl<'de> Visitor<'de> for File {
                 "mode" => mode = map.next_value()?,
                 "cmd" => dhat.command = map.next_value()?,
                 "te" | "ei" => dhat.end = map.next_value()?,
+                "tuth" => dhat.short = map.next_value()?,
                 "pps" | "aps" => dhat.points = map.next_value::<Many<Point>>()?.0,
                 "ftbl" => {
                     dhat.frames = map

@@ -19,22 +19,45 @@ pub struct Cache {
     pub line: u64,
 }
 
-/// Write misses that churn accounts for.
+/// How blocks are touched: by writing, or by reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touch {
+    /// Written.
+    Written,
+    /// Read.
+    Read,
+}
+
+impl Touch {
+    /// Callgrind's and Cachegrind's name of its misses of the first-level cache.
+    pub fn event(self) -> &'static str {
+        match self {
+            Touch::Written => "D1mw",
+            Touch::Read => "D1mr",
+        }
+    }
+}
+
+/// Misses that churn accounts for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// What is allocated again and again.
     pub churn: Churn,
+    /// How it is touched.
+    pub touch: Touch,
+    /// How often each block is touched from one end to the other.
+    pub passes: u64,
     /// The first-level data cache.
     pub cache: Cache,
     /// Cache lines of a block.
     pub lines: u64,
-    /// Blocks × lines.
+    /// Blocks × lines × passes.
     pub predicted: u64,
-    /// The function with about as many write misses in the simulation.
+    /// The function with about as many misses in the simulation.
     pub function: String,
-    /// Its write misses.
+    /// Its misses.
     pub simulated: u64,
-    /// Part of all write misses that are predicted.
+    /// Part of all such misses that are predicted.
     pub share: f64,
 }
 
@@ -43,15 +66,20 @@ impl Explanation {
     pub fn sentence(&self, bytes: impl Fn(u64) -> String) -> String {
         let Explanation { churn, lines, .. } = self;
         let times = churn.size() / self.cache.size;
+        let (touched, misses) = match self.touch {
+            Touch::Written => ("written", "write"),
+            Touch::Read => ("read", "read"),
+        };
+        let per_block = lines * self.passes;
         format!(
-            "{} allocations at {}, {} each, {times} times D1: {} lines written per allocation, {} × {} = {} write \
+            "{} allocations at {}, {} each, {times} times D1: {} lines {touched} per allocation, {} × {} = {} {misses} \
              misses, {:.0} % of all; the simulation counts {} in {}.",
             grouped(churn.blocks),
             churn.site.place(),
             bytes(churn.size()),
-            grouped(*lines),
+            grouped(per_block),
             grouped(churn.blocks),
-            grouped(*lines),
+            grouped(per_block),
             grouped(self.predicted),
             100.0 * self.share,
             grouped(self.simulated),
@@ -72,22 +100,36 @@ pub fn d1(description: &[String]) -> Option<Cache> {
     (size > 0 && line > 0).then_some(Cache { size, line })
 }
 
-/// Churn whose blocks do not fit into the cache, are written whole each time, and whose misses the simulation finds in
-/// one function.
+/// Churn whose blocks do not fit into the cache, are written or read whole each time, and whose misses the simulation
+/// finds in one function. Write misses come first.
 pub fn explain(profile: &Profile) -> Vec<Explanation> {
+    let touches = [Touch::Written, Touch::Read].into_iter();
+    touches.flat_map(|touch| of_touch(profile, touch)).collect()
+}
+
+fn of_touch(profile: &Profile, touch: Touch) -> Vec<Explanation> {
     let (Some(costs), Some(dhat)) = (profile.costs(), &profile.dhat) else {
         return Vec::new();
     };
-    let Some((event, cache)) = costs.event("D1mw").zip(d1(&costs.description)) else {
+    let Some((event, cache)) = costs.event(touch.event()).zip(d1(&costs.description)) else {
         return Vec::new();
     };
     let total = costs.totals[event];
     let explained = churn(dhat).into_iter().filter_map(|churn| {
         let lines = churn.size() / cache.line;
-        let predicted = lines.checked_mul(churn.blocks)?;
-        let is_written = churn.written >= churn.bytes && churn.size() >= cache.size;
+        let touched = match touch {
+            Touch::Written => churn.written,
+            Touch::Read => churn.read,
+        };
+        // What was just written whole, and does not fit, misses once in each reading from end to end.
+        let passes = match touch {
+            Touch::Written => touched.checked_div(churn.bytes)?.min(1),
+            Touch::Read => touched.checked_div(churn.bytes)?,
+        };
+        let predicted = lines.checked_mul(churn.blocks)?.checked_mul(passes)?;
+        let is_touched = passes > 0 && churn.size() >= cache.size;
         let share = predicted as f64 / total as f64;
-        if !is_written || !(SHARE..=1.0 + NEAR).contains(&share) {
+        if !is_touched || !(SHARE..=1.0 + NEAR).contains(&share) {
             return None;
         }
         let off = |misses: u64| (misses as f64 / predicted as f64 - 1.0).abs();
@@ -95,6 +137,8 @@ pub fn explain(profile: &Profile) -> Vec<Explanation> {
         let (name, simulated) = functions.min_by(|a, b| off(a.1).total_cmp(&off(b.1)))?;
         (off(simulated) <= NEAR).then(|| Explanation {
             churn,
+            touch,
+            passes,
             cache,
             lines,
             predicted,

@@ -14,6 +14,8 @@ mod join;
 mod lines;
 mod massif;
 mod names;
+mod source;
+mod stacks;
 
 pub use cachegrind::read as read_cachegrind;
 pub use callgrind::{Reader as CallgrindReader, read as read_callgrind};
@@ -21,17 +23,21 @@ pub use churn::{Churn, churn};
 pub use costs::{Call, CostProfile, Function, Line};
 pub use dhat::{Dhat, Point, read as read_dhat};
 pub use error::ProfileError;
-pub use explain::{Cache, Explanation, d1, explain};
+pub use explain::{Cache, Explanation, Touch, d1, explain};
 pub use gate::{Condition, Judged};
 pub use join::{Joined, JoinedLine, join, join_lines};
 pub use massif::{Massif, Site, Snapshot, TimeUnit, read as read_massif};
 pub use names::{Frame, base_name, clean, has_symbol};
+pub use source::{HOTTEST, HotLine, Sources};
+pub use stacks::Stack;
 
 /// What is known of one program: a file of each tool, as far as there is one.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     /// The heap over time.
     pub massif: Option<Massif>,
+    /// The same over other units of time.
+    pub heaps: Vec<Massif>,
     /// Instructions, accesses and misses.
     pub cachegrind: Option<CostProfile>,
     /// The same with calls.

@@ -101,7 +101,8 @@ impl Frame {
 }
 
 /// A function's name without what a compiler or Callgrind appended: `.constprop.0`, `.isra.3`, `.part.1`, `.cold`,
-/// `.lto_priv.0`, the number of a nested Ada subprogram, the hash of Rust's, the depth of a recursion.
+/// `.lto_priv.0`, the number of a nested Ada subprogram, the hash of Rust's, the depth of a recursion,
+/// the version of a symbol.
 pub fn clean(name: &str) -> &str {
     let mut name = name;
     loop {
@@ -114,6 +115,10 @@ pub fn clean(name: &str) -> &str {
 }
 
 fn without_suffix(name: &str) -> &str {
+    // The version of a symbol of a shared library (GNU ld's manual, VERSION).
+    if let Some((before, _)) = name.split_once("@@") {
+        return before;
+    }
     let is_number = |word: &str| !word.is_empty() && word.bytes().all(|c| c.is_ascii_digit());
     if let Some((before, hash)) = name.rsplit_once("::h")
         && hash.len() == 16

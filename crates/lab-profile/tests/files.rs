@@ -2,7 +2,7 @@
 //! What is in the formats' descriptions and seldom in files, and files that are broken, of another tool or hostile.
 
 use lab_profile::{
-    CallgrindReader, Condition, CostProfile, Frame, Judged, Massif, Profile, ProfileError,
+    CallgrindReader, Condition, CostProfile, Frame, Judged, Massif, Profile, ProfileError, Sources,
     TimeUnit, churn, clean, explain, join, read_cachegrind, read_callgrind, read_dhat, read_massif,
 };
 use proptest::prelude::*;
@@ -192,6 +192,61 @@ fn write_misses_are_explained_by_churn_that_does_not_fit_into_the_cache() {
     );
 }
 
+/// A function that two others call is shared between them by what their calls cost; a recursion ends.
+#[test]
+fn calls_become_stacks() {
+    let file = "version: 1\ncmd: a\nevents: Ir\nfl=a.c\nfn=main\n1 10\ncfn=f\ncalls=1 2\n1 300\ncfn=g\ncalls=1 3\n1 100\n\
+                fn=f\n2 100\ncfn=shared\ncalls=2 4\n2 200\nfn=g\n3 50\ncfn=shared\ncalls=1 4\n3 50\nfn=shared\n4 250\n\
+                totals: 410\n";
+    let profile = read_callgrind(file.as_bytes()).expect("a profile");
+    let stacks = profile.stacks("Ir");
+    let stacks: Vec<(String, u64)> = stacks
+        .into_iter()
+        .map(|(s, cost)| (s.join(";"), cost))
+        .collect();
+    let wanted = [
+        ("main", 10),
+        ("main;f", 100),
+        ("main;f;shared", 200),
+        ("main;g", 50),
+        ("main;g;shared", 50),
+    ];
+    assert_eq!(stacks, wanted.map(|(stack, cost)| (stack.to_owned(), cost)));
+    let dhat = read_dhat(DHAT_2.as_bytes()).expect("a profile");
+    let stacks = dhat.stacks(|point| point.bytes);
+    assert_eq!(stacks, [(vec!["make_table".to_owned()], 133_169_152)]);
+}
+
+#[test]
+fn sources_are_found_by_the_names_that_the_profile_has() {
+    let profile = Profile {
+        cachegrind: Some(read_cachegrind(CACHEGRIND.as_bytes()).expect("a profile")),
+        ..Profile::default()
+    };
+    let read = |name: &str| (name == "/src/a.c").then(|| "one\ntwo\nthree  \nfour".to_owned());
+    let sources = Sources::of(&profile, read);
+    assert_eq!(sources.line("/src/a.c", 3), Some("three"));
+    assert_eq!(
+        sources.line("a.c", 4),
+        Some("four"),
+        "one file alone has that name"
+    );
+    assert_eq!(
+        (
+            sources.line("a.c", 0),
+            sources.line("a.c", 9),
+            sources.line("b.c", 1)
+        ),
+        (None, None, None)
+    );
+    let hottest = profile.costs().expect("costs").hottest("Ir", 2);
+    let hottest: Vec<_> = hottest
+        .iter()
+        .map(|line| (line.number, line.costs[0]))
+        .collect();
+    assert_eq!(hottest, [(3, 10), (9, 7)]);
+}
+
 #[test]
 fn functions_are_joined_where_suffixes_and_folders_moved() {
     let read = |text: &str| read_cachegrind(text.as_bytes()).expect("a profile");
@@ -227,6 +282,7 @@ fn names_lose_what_compilers_append_and_nothing_else() {
         ("pack__inner.4321", "pack__inner"),
         ("a::b::h0123456789abcdef", "a::b"),
         ("walk'2", "walk"),
+        ("pthread_mutex_lock@@GLIBC_2.34", "pthread_mutex_lock"),
         ("f(int) [clone .cold]", "f(int)"),
         ("operator.", "operator."),
         (".5", ".5"),

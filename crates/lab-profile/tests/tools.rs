@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figures equal those of `cg_annotate`, `cg_diff`, `callgrind_annotate` and `ms_print`, to the last digit, on files
+//! Figures equal those of `cg_annotate`, `cg_diff`, `callgrind_annotate`, `ms_print` and `dh_view`, to the last digit, on files
 //! that Valgrind writes here of programs that every Debian has.
 
 use lab_profile::{
@@ -226,7 +226,7 @@ fn differences_are_those_of_cg_diff() {
 }
 
 #[test]
-fn snapshots_are_those_of_ms_print_and_blocks_those_of_dhat() {
+fn snapshots_are_those_of_ms_print_and_blocks_those_of_dh_view() {
     let folder = TempDir::new().expect("a folder");
     for words in PROGRAMS {
         let path = run(&folder, "massif", &["--stacks=yes"], words);
@@ -239,17 +239,39 @@ fn snapshots_are_those_of_ms_print_and_blocks_those_of_dhat() {
 
         let path = run(&folder, "dhat", &[], words);
         let dhat = read_dhat(open(&path)).unwrap_or_else(|e| panic!("{words:?}: {e}"));
-        assert_eq!(
-            dhat.sum(|p| p.bytes) > 0,
-            dhat.sum(|p| p.blocks) > 0,
-            "{words:?}"
-        );
-        assert!(
-            dhat.sum(|p| p.peak_bytes) <= dhat.sum(|p| p.bytes),
-            "{words:?}"
-        );
+        let own = [
+            dhat.sum(|p| p.bytes),
+            dhat.sum(|p| p.blocks),
+            dhat.sum(|p| p.peak_bytes),
+            dhat.sum(|p| p.peak_blocks),
+            dhat.sum(|p| p.end_bytes),
+            dhat.sum(|p| p.end_blocks),
+            dhat.sum(|p| p.read_bytes),
+            dhat.sum(|p| p.written_bytes),
+        ];
+        let shown = said(&["node", "-e", VIEW], &[&path]);
+        let shown: Vec<u64> = shown
+            .split_whitespace()
+            .map(|n| n.parse().expect("a number"))
+            .collect();
+        assert_eq!(shown, own, "{words:?}");
     }
 }
+
+/// Runs DHAT's own viewer without a browser, and prints the figures of its root.
+const VIEW: &str = r#"
+    const fs = require('fs'), vm = require('vm');
+    const viewer = ['/usr/libexec/valgrind', '/usr/lib/valgrind', '/usr/local/libexec/valgrind']
+        .map((folder) => folder + '/dh_view.js').find((file) => fs.existsSync(file));
+    const page = vm.createContext({ document: { title: '' }, performance, console });
+    page.file = fs.readFileSync(process.argv[1], 'utf8');
+    vm.runInContext(fs.readFileSync(viewer, 'utf8') + `
+        gSelect = { selectedIndex: 0, childNodes: gSelectData.map(() => ({})) };
+        gData = JSON.parse(file);
+        buildTree();
+        console.log([gRoot._totalBytes, gRoot._totalBlocks, gRoot._atTGmaxBytes, gRoot._atTGmaxBlocks,
+            gRoot._atTEndBytes, gRoot._atTEndBlocks, gRoot._readsBytes, gRoot._writesBytes].join(' '));`, page);
+"#;
 
 fn snapshots(massif: &Massif) -> Vec<[u64; 5]> {
     let all = massif.snapshots.iter();

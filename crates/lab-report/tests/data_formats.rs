@@ -353,6 +353,7 @@ fn spoilt(name: &str, quantities: &[Quantity]) -> Document {
                         .for_each(|count| count.0 = quantity().value);
                 }
             }
+            Drawing::Flame(flame) => flame.stacks = vec![(vec![name.into(), name.into()], 7)],
             Drawing::Distribution(distribution) => {
                 for line in &mut distribution.lines {
                     line.name = name.into();

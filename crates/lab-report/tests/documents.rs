@@ -221,6 +221,9 @@ fn chart(text: &mut String, chart: &Chart) {
                 let _ = writeln!(text, "  {}: {} columns", map.name, map.columns.len());
             }
         }
+        Drawing::Flame(of) => {
+            let _ = writeln!(text, "  {} stacks", of.stacks.len());
+        }
         Drawing::Distribution(of) => {
             for line in &of.lines {
                 let _ = writeln!(text, "  {}: {} values", line.name, line.counts.len());
@@ -365,6 +368,7 @@ fn a_profile_before_and_after() {
     let [before, after] = &profiles;
     let report = ProfileReport {
         profiles: vec![("before".into(), before), ("after".into(), after)],
+        sources: Vec::new(),
         facts: vec![("standard output".into(), "the same in all runs".into())],
         warnings: Vec::new(),
         measured: None,

@@ -235,7 +235,9 @@ fn fill(chart: &mut Chart, texts: &[String], quantities: &[Quantity]) {
             let counts = map.columns.iter_mut().flat_map(|column| &mut column.counts);
             counts.for_each(|count| count.0 = both().1.value);
         }),
-        Drawing::Distribution(_) => unreachable!("it is drawn as a table"),
+        Drawing::Distribution(_) | Drawing::Flame(_) => {
+            unreachable!("they are drawn as a table and as bars")
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What estimates, verdicts and fits consist of.
 
-use lab_model::{PointId, SubjectId};
+use lab_model::{Metric, PointId, SubjectId};
 use serde::Serialize;
 
 /// An estimate with its interval. `low <= estimate <= high`.
@@ -60,8 +60,12 @@ pub struct Fit {
     pub subject: SubjectId,
     /// Index into the plan's cases.
     pub case: usize,
-    /// The factors that were held, such as `statement=text`.
+    /// The parameters that were held, such as `statement=text`.
     pub factors: Vec<(String, String)>,
+    /// What of an operation is fitted: times and costs.
+    pub metric: Metric,
+    /// The parameter that was swept.
+    pub over: String,
     /// Cost of an operation with x = 0, ns.
     pub fixed_ns: Interval,
     /// Cost of one more of the swept parameter, ns.

@@ -5,7 +5,7 @@
 use crate::analysis::{Fit, Interval};
 use crate::table::{Table, Visit};
 use crate::{bootstrap, fit, order, refusals};
-use lab_model::{Cores, Plan, PointId, Run, SubjectId};
+use lab_model::{Cores, Metric, Plan, PointId, Run, SubjectId};
 
 /// One fit for each subject, case with a sweep and choice of factors that has two points or more;
 /// none for a subject that shows an overhead, which takes no parameter, and none where several
@@ -60,17 +60,29 @@ pub(crate) fn sweeps(plan: &Plan) -> Vec<Sweep> {
 }
 
 fn fit(run: &Run, plan: &Plan, table: &Table, sweep: &Sweep, subject: SubjectId) -> Option<Fit> {
-    let OneSubject { x, blocks } = OneSubject::typical(run, plan, table, sweep, subject)?;
+    let measured = OneSubject::typical(run, plan, table, sweep, subject)?;
+    let over = plan.cases[sweep.case].sweep.clone().unwrap_or_default();
+    line(plan, sweep, subject, measured, (Metric::WALL, over))
+}
+
+/// A line through a subject's levels of a metric over what was swept.
+pub(crate) fn line(
+    plan: &Plan,
+    sweep: &Sweep,
+    subject: SubjectId,
+    OneSubject { x, blocks }: OneSubject,
+    (metric, over): (Metric, String),
+) -> Option<Fit> {
     let ranked: Vec<Ranked> = (0..x.len())
         .map(|point| Ranked::new(&blocks, point))
         .collect();
-    let line = |counts: &[u32]| {
+    let through = |counts: &[u32]| {
         let levels: Vec<f64> = ranked.iter().map(|times| times.median(counts)).collect();
         fit::line(&x, &levels)
     };
-    let residuals = line(&vec![1; blocks.len()])?.residuals;
+    let residuals = through(&vec![1; blocks.len()])?.residuals;
     let intervals = bootstrap::intervals(blocks.len(), plan.seed, plan.measure.alpha, |counts| {
-        line(counts).map(|line| [line.fixed, line.marginal])
+        through(counts).map(|line| [line.fixed, line.marginal])
     });
     let [fixed_ns, marginal_ns] = intervals?;
     let worst_residual = worst(&residuals);
@@ -80,6 +92,8 @@ fn fit(run: &Run, plan: &Plan, table: &Table, sweep: &Sweep, subject: SubjectId)
         subject,
         case,
         factors,
+        metric,
+        over,
         fixed_ns,
         marginal_ns,
         worst_residual,

@@ -14,9 +14,10 @@ mod read;
 mod record;
 mod schema;
 mod sound;
+mod watched;
 mod write;
 
 pub use error::StoreError;
 pub use hlog::hlog;
-pub use read::{Heading, command_line, load, recorded_hashes};
+pub use read::{Heading, Progress, command_line, is_measured, load, recorded_hashes};
 pub use write::{BlockWriter, RunWriter};

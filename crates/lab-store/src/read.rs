@@ -6,14 +6,19 @@ use crate::histogram;
 use crate::record::Record;
 use crate::schema;
 use crate::sound;
+use lab_model::audit::Finding;
 use lab_model::{
-    Batch, Block, Counts, Disturbance, Exit, Failure, Imported, Latencies, Metric, Pilot, Process,
-    Reading, Resources, Run, Sample, Service, Slice,
+    Audit, Batch, Block, Counts, Disturbance, Exit, Failure, Imported, Latencies, Metric, Pilot,
+    Process, Reading, Resources, Run, Sample, Service, Slice,
 };
+use nix::fcntl::{Flock, FlockArg};
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::types::{FromSql, Type};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row};
 use serde::de::DeserializeOwned;
 use std::collections::{HashMap, HashSet};
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -46,28 +51,91 @@ pub(crate) fn run(db: &Connection, path: &Path) -> Result<Run> {
 pub struct Heading {
     /// The experiment's or the comparison's name; `None`: it holds imported figures.
     pub experiment: Option<String>,
+    /// Its title for people; empty without a plan.
+    pub title: String,
+    /// The question that it answers; may be empty.
+    pub question: String,
+    /// The names of its subjects.
+    pub subjects: Vec<String>,
     /// When it began, in seconds since 1970.
     pub started_unix_s: f64,
+    /// Whether it has ended; of a run that has not, [`is_measured`] says whether it still goes on.
+    pub ended: bool,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Complete blocks.
+    pub blocks: u32,
+    /// What they took together, ns.
+    pub blocks_ns: u64,
+    /// Samples, slices and readings so far.
+    pub records: u64,
+    /// Whether the run has ended.
+    pub ended: bool,
 }
 
 impl Heading {
     /// Reads it without the samples. Errors: as for [`load`].
     pub fn read(path: &Path) -> Result<Heading> {
+        #[derive(Default, serde::Deserialize)]
+        #[serde(default)]
+        struct Planned {
+            experiment: Option<String>,
+            title: String,
+            question: String,
+            subjects: Vec<Named>,
+        }
         #[derive(serde::Deserialize)]
         struct Named {
-            experiment: String,
+            name: String,
         }
         let db = check(path)?;
         let read = || {
             let plan: Option<String> = meta(&db, "plan")?;
-            let named: Option<Named> = plan.map(|text| json(&text)).transpose()?;
+            let plan: Option<Planned> = plan.map(|text| json(&text)).transpose()?;
+            let plan = plan.unwrap_or_default();
             Ok(Heading {
-                experiment: named.map(|n| n.experiment),
+                experiment: plan.experiment,
+                title: plan.title,
+                question: plan.question,
+                subjects: plan.subjects.into_iter().map(|s| s.name).collect(),
                 started_unix_s: meta(&db, "started_unix_s")?.unwrap_or_default(),
+                ended: meta::<String>(&db, "ending")?.is_some(),
             })
         };
         read().map_err(|e| misread(path, e))
     }
+}
+
+impl Progress {
+    /// Reads it without the samples, fast enough to ask every second. Errors: as for [`load`].
+    pub fn read(path: &Path) -> Result<Progress> {
+        let db = check(path)?;
+        let read = || {
+            let sql = "SELECT count(*), coalesce(sum(duration_ns), 0) FROM block WHERE state = 'complete'";
+            let (blocks, blocks_ns) = db.query_row(sql, [], |r| Ok((r.get(0)?, r.get(1)?)))?;
+            // Rows are never deleted, and the greatest number is found without counting.
+            let sql = "SELECT coalesce((SELECT max(rowid) FROM sample), 0) + coalesce((SELECT max(rowid) FROM slice), 0)
+                              + coalesce((SELECT max(rowid) FROM reading), 0)";
+            Ok(Progress {
+                blocks,
+                blocks_ns,
+                records: db.query_row(sql, [], |r| r.get(0))?,
+                ended: meta::<String>(&db, "ending")?.is_some(),
+            })
+        };
+        read().map_err(|e| misread(path, e))
+    }
+}
+
+/// Whether a lab writes a run file now.
+///
+/// Closes the file: see [`load`] for who must not ask.
+pub fn is_measured(path: &Path) -> bool {
+    let taken = |file| Flock::lock(file, FlockArg::LockSharedNonblock).is_err();
+    std::fs::metadata(path).is_ok_and(|m| m.is_file()) && File::open(path).is_ok_and(taken)
 }
 
 /// The programs' SHA-256 as kept when the run began, by path.
@@ -94,14 +162,15 @@ pub fn command_line(path: &Path) -> Result<Option<Vec<String>>> {
 pub(crate) fn check(path: &Path) -> Result<Connection> {
     let not_a_run = |why: &str| StoreError::NotARun(path.to_path_buf(), why.into());
     let other = |e: std::io::Error| StoreError::Other(path.to_path_buf(), e.to_string());
-    let mut file = std::fs::File::open(path).map_err(|e| match e.kind() {
+    // Before it is opened: to open a pipe would wait for its other end.
+    let meta = std::fs::metadata(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => StoreError::Missing(path.to_path_buf()),
         _ => other(e),
     })?;
-    let meta = file.metadata().map_err(other)?;
     if !meta.is_file() {
         return Err(not_a_run("it is a folder or a device"));
     }
+    let mut file = File::open(path).map_err(other)?;
     let mut header = [0; 100];
     let has_header = file.read_exact(&mut header).is_ok();
     if !has_header || !header.starts_with(b"SQLite format 3\0") {
@@ -129,7 +198,33 @@ pub(crate) fn check(path: &Path) -> Result<Connection> {
         meta.len(),
     )?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    Connection::open_with_flags(path, flags).map_err(|e| StoreError::new(path, e))
+    let db = Connection::open_with_flags(path, flags).map_err(|e| StoreError::new(path, e))?;
+    guard(&db).map_err(|e| misread(path, e))?;
+    match strange_table(&db).map_err(|e| misread(path, e))? {
+        Some(name) => Err(not_a_run(&format!("its {name:?} is no plain table"))),
+        None => Ok(db),
+    }
+}
+
+/// A file that somebody sent may hold a schema that works against its reader
+/// (sqlite.org/security.html, "Untrusted SQLite Database Files").
+fn guard(db: &Connection) -> rusqlite::Result<()> {
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    db.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
+    Ok(())
+}
+
+/// Of a text or a blob, bytes: a plan of a hundred thousand points has a hundredth of it.
+const LONGEST: i32 = 256 << 20;
+
+/// A table that is computed in place of stored: a view in its stead could have rows without end.
+fn strange_table(db: &Connection) -> rusqlite::Result<Option<String>> {
+    let sql = "SELECT l.name FROM pragma_table_list l
+               WHERE l.schema = 'main'
+                 AND (l.type NOT IN ('table', 'view') OR l.type = 'view' AND instr(?1, 'TABLE ' || l.name || ' (')
+                      OR l.type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_xinfo(l.name) WHERE hidden <> 0))";
+    db.query_row(sql, [schema::TABLES], |r| r.get(0)).optional()
 }
 
 /// The header says how many pages there are, unless a WAL holds newer ones: a lab that is killed while
@@ -187,7 +282,48 @@ fn read_run(db: &Connection, name: String) -> rusqlite::Result<Run> {
             json::<Imported>(&r.get::<_, String>(0)?)
         })?,
         metrics: metrics(db)?,
+        watched: crate::watched::read(db)?,
+        audit: audit(db)?,
+        figures: match has_table(db, "figure")? {
+            true => records(db)?,
+            // Files of labs that kept none.
+            false => Vec::new(),
+        },
     })
+}
+
+fn has_table(db: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?";
+    db.query_row(sql, [name], |r| r.get(0))
+}
+
+/// Files that hold none may be older than its table.
+fn audit(db: &Connection) -> rusqlite::Result<Option<Audit>> {
+    let whole: Option<String> = meta(db, "audit")?;
+    let Some(whole) = whole else { return Ok(None) };
+    let sql = "SELECT rule, area, title, place, state, weight, seen, cost, why, fixes, see, source, evidence
+               FROM finding ORDER BY rowid";
+    let findings = rows(db, sql, |r| {
+        Ok(Finding {
+            rule: r.get(0)?,
+            area: r.get(1)?,
+            title: r.get(2)?,
+            place: r.get(3)?,
+            state: word(&r.get::<_, String>(4)?)?,
+            weight: r.get(5)?,
+            seen: r.get(6)?,
+            cost: r.get(7)?,
+            why: r.get(8)?,
+            fixes: json(&r.get::<_, String>(9)?)?,
+            see: r.get(10)?,
+            source: r.get(11)?,
+            evidence: json(&r.get::<_, String>(12)?)?,
+        })
+    })?;
+    Ok(Some(Audit {
+        findings,
+        ..json(&whole)?
+    }))
 }
 
 fn services(db: &Connection) -> rusqlite::Result<Vec<Service>> {
@@ -391,7 +527,7 @@ fn slice(r: &Row) -> rusqlite::Result<Slice> {
     })
 }
 
-fn counts(r: &Row, column: usize) -> rusqlite::Result<Counts> {
+pub(crate) fn counts(r: &Row, column: usize) -> rusqlite::Result<Counts> {
     let bad =
         |why: String| rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, why.into());
     let blob = r.get_ref(column)?.as_blob_or_null();
@@ -441,12 +577,12 @@ fn batch(r: &Row, first: usize) -> rusqlite::Result<Batch> {
     })
 }
 
-fn meta<T: FromSql>(db: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
+pub(crate) fn meta<T: FromSql>(db: &Connection, key: &str) -> rusqlite::Result<Option<T>> {
     db.query_row("SELECT value FROM meta WHERE key = ?", [key], |r| r.get(0))
         .optional()
 }
 
-fn rows<T>(
+pub(crate) fn rows<T>(
     db: &Connection,
     sql: &str,
     read: impl FnMut(&Row) -> rusqlite::Result<T>,
@@ -476,11 +612,11 @@ fn fill(
     Ok(())
 }
 
-fn word<T: DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
+pub(crate) fn word<T: DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
     serde_json::from_value(serde_json::Value::String(text.to_owned())).map_err(bad_json)
 }
 
-fn json<T: DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
+pub(crate) fn json<T: DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
     serde_json::from_str(text).map_err(bad_json)
 }
 

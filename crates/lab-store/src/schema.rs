@@ -44,10 +44,13 @@ CREATE TABLE slice_error (slice INTEGER, kind TEXT, count INTEGER);
 CREATE TABLE metric (id TEXT PRIMARY KEY, title TEXT, unit TEXT, better TEXT) WITHOUT ROWID;
 CREATE TABLE reading (block INTEGER, subject INTEGER, point INTEGER, pass INTEGER, metric TEXT, value REAL,
                       redone INTEGER);
+CREATE TABLE figure (subject INTEGER, metric TEXT, value REAL);
 CREATE TABLE look (blocks INTEGER);
 CREATE TABLE failure (subject INTEGER, point INTEGER, block INTEGER, kind TEXT, message TEXT, log TEXT);
 CREATE TABLE log (subject INTEGER, block INTEGER, line TEXT);
 CREATE TABLE import (id INTEGER PRIMARY KEY, json TEXT);
+CREATE TABLE finding (rule TEXT, area TEXT, title TEXT, place TEXT, state TEXT, weight INTEGER, seen TEXT,
+                      cost TEXT, why TEXT, fixes TEXT, see TEXT, source TEXT, evidence TEXT);
 CREATE VIEW result AS
   SELECT p.label AS point, s.name AS subject, b.number AS block, m.pass, m.turn, m.operations,
          m.wall_ns, m.cpu_ns, m.server_cpu_ns, m.units, 1.0 * m.wall_ns / m.operations AS wall_ns_per_operation

@@ -6,8 +6,9 @@ use crate::histogram;
 use crate::record::Record;
 use crate::schema;
 use lab_model::{
-    Batch, BlockState, Disturbance, Ending, Exit, Failure, Host, Imported, Latencies, LogLine,
-    Metric, Pilot, Plan, Process, Reading, Resources, Run, Sample, Service, Setting, Slice,
+    Audit, Batch, BlockState, Disturbance, Ending, Exit, Failure, Figure, Host, Imported,
+    Latencies, LogLine, Metric, Pilot, Plan, Process, Reading, Resources, Run, Sample, Service,
+    Setting, Slice, Watched,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params};
@@ -147,6 +148,39 @@ impl RunWriter {
         )
     }
 
+    /// Keeps what an audit found, all or nothing.
+    pub fn audit(&self, audit: &Audit) -> Result<()> {
+        let whole = Audit {
+            findings: Vec::new(),
+            ..audit.clone()
+        };
+        self.in_transaction(|| {
+            self.set("audit", json(&whole))?;
+            for f in &audit.findings {
+                let row = params![
+                    f.rule,
+                    f.area,
+                    f.title,
+                    f.place,
+                    word(&f.state),
+                    f.weight,
+                    f.seen,
+                    f.cost,
+                    f.why,
+                    json(&f.fixes),
+                    f.see,
+                    f.source,
+                    json(&f.evidence)
+                ];
+                self.execute(
+                    "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    row,
+                )?;
+            }
+            Ok(())
+        })
+    }
+
     /// Keeps a setting that was read back.
     pub fn setting(&self, s: &Setting) -> Result<()> {
         self.record(&[], s)
@@ -170,6 +204,11 @@ impl RunWriter {
             "INSERT OR IGNORE INTO metric VALUES (?, ?, ?, ?)",
             params![m.id, m.title, json(&m.unit), word(&m.better)],
         )
+    }
+
+    /// Keeps a figure that was counted once.
+    pub fn figure(&self, f: &Figure) -> Result<()> {
+        self.record(&[], f)
     }
 
     /// Keeps the words of the command line that began the run.
@@ -252,6 +291,11 @@ impl RunWriter {
     /// Keeps imported figures.
     pub fn import(&self, i: &Imported) -> Result<()> {
         self.execute("INSERT INTO import (json) VALUES (?)", params![json(i)])
+    }
+
+    /// Keeps what was read from logs, all or nothing.
+    pub fn watched(&self, watched: &Watched) -> Result<()> {
+        self.in_transaction(|| crate::watched::write(&self.db, watched).map_err(|e| self.error(e)))
     }
 
     /// Ends the run and makes its file one plain file, unless somebody is reading it: then it stays
@@ -450,6 +494,6 @@ pub(crate) fn word<T: serde::Serialize>(value: &T) -> String {
     }
 }
 
-fn json<T: serde::Serialize>(value: &T) -> String {
+pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("the model's types have string keys only")
 }

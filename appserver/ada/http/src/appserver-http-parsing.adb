@@ -106,8 +106,9 @@ package body Appserver.HTTP.Parsing is
    In_Host : constant Character_Set :=
      [for C in Character =>
         C in 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '-' | '.' | '_' | '~' | '!' | '$' | '&' | '''
-           | '(' | ')' | '*' | '+' | ';' | '=' | '%'];
-   --  Of a registered name (RFC 3986, 3.2.2), but for the comma, which would join two hosts
+           | '(' | ')' | '*' | '+' | ';' | '='];
+   --  Of a registered name (RFC 3986, 3.2.2), but for the comma, which would join two hosts, and
+   --  for "%", with which one host could be written in two ways
 
    --  Whether Text is Word, which is in lower case, but for the case of letters
 

@@ -199,10 +199,11 @@ package body Parser_Tests is
       Refused ("GET / HTTP/1.1\r\n\r\n");
       Refused ("GET / HTTP/1.1\r\nA: b\r\n\r\n");
       Refused ("GET http://h/ HTTP/1.1\r\n\r\n");
+      Refused ("GET http://h%2e/ HTTP/1.1\r\nHost: h\r\n\r\n");
       Refused ("GET / HTTP/1.1\r\nHost: h\r\nHost: h\r\n\r\n");
       Refused ("GET / HTTP/1.0\r\nHost: h\r\nHost: i\r\n\r\n");
       Is_Host ("");
-      Is_Host ("a-b.c_d~e%20:");
+      Is_Host ("a-b.c_d~e:");
       Is_Host ("127.0.0.1:65535");
       Is_Host ("[1234::a.b]:1");
       Is_None ("a,b");
@@ -210,6 +211,8 @@ package body Parser_Tests is
       Is_None ("a/b");
       Is_None ("a@b");
       Is_None ("a:b");
+      Is_None ("a%2eb");
+      Is_None ("a%");
       Is_None ("[]");
       Is_None ("[::1");
       Is_None ("[g]");

@@ -32,7 +32,7 @@ package body Reference_Reader is
    Query_Set  : constant Character_Set :=
      To_Set (Character_Range'('!', Character'Last)) - To_Set ("#" & ASCII.DEL);
    Host_Set   : constant Character_Set :=
-     Letters_And_Digits or To_Set ("-._~!$&'()*+;=%");
+     Letters_And_Digits or To_Set ("-._~!$&'()*+;=");
    Digit_Set  : constant Character_Set := Constants.Decimal_Digit_Set;
    Hex_Set    : constant Character_Set := Constants.Hexadecimal_Digit_Set;
 

@@ -1,49 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab explain`: subjects run once more under counters, outside of all measuring.
 
-use crate::cli::{Cli, ExplainArgs};
+use crate::cli::{Cli, Color, ExplainArgs, RunArgs};
 use crate::exit::{self, Exit};
 use crate::measuring;
 use crate::services;
 use crate::verbs::project;
-use crate::verbs::report::{deliver, render, terminal};
+use crate::verbs::report::{deliver, render, show, terminal};
 use crate::verbs::run::{Prepared, prepare, set_values};
-use lab_bench::{Explainer, Fault, install, interrupt, tracer, unix_seconds};
-use lab_model::{Measure, Plan, Run};
-use lab_plan::{Experiment, Project, Selection, Toolchain};
-use lab_report::Terminal;
+use lab_bench::{
+    Answer, CommandExplainer, Explainer, Fault, in_path, install, interrupt, tracer, unix_seconds,
+};
+use lab_model::{Counted, Measure, Plan, PointId, Run, SubjectId};
+use lab_plan::{Experiment, Extent, Project, Selection, Toolchain};
 use lab_report::kind::explain::{ExplainReport, document};
-use std::path::Path;
+use lab_report::{Document, Format, Terminal};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// For one reply: tracers make subjects slower.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// Counts, and reports.
 pub fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode, Exit> {
+    let document = of_experiment(cli, args)?;
+    let form = Terminal {
+        full: args.full || args.output.is_some(),
+        ..terminal(args.color)
+    };
+    let rendered = render(&document, args.format, form)?;
+    deliver(rendered, args.format, args.output.as_deref())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// After a run of an experiment: what it measured is counted, with a page beside the run file.
+pub fn after_run(cli: &Cli, path: &Path, args: &RunArgs) -> Result<(), Exit> {
+    let document = of_experiment(
+        cli,
+        &ExplainArgs {
+            of: path.display().to_string(),
+            subjects: Vec::new(),
+            cases: Vec::new(),
+            targets: Vec::new(),
+            set: args.set.clone(),
+            baseline: None,
+            operations: None,
+            seed: None,
+            time_limit: args.time_limit.max(TIME_LIMIT),
+            scratch: args.scratch.clone(),
+            service: args.service.clone(),
+            service_set: args.service_set.clone(),
+            install: args.install,
+            format: Format::Terminal,
+            output: None,
+            full: false,
+            color: Color::Auto,
+        },
+    )?;
+    show(&document, &beside(path))
+}
+
+/// After a comparison of commands: each is run a few times more under counters, with a page beside the run file.
+pub fn after_comparison(plan: &Plan, path: &Path) -> Result<(), Exit> {
+    let how = plan.commands().expect("a plan of commands");
+    let scratch = measuring::scratch(None)?;
+    let mut explainer = CommandExplainer::new(plan, how, scratch)
+        .map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    let tracer = tracer();
+    let there = |s: SubjectId| !plan.subjects[s].overhead && plan.subjects[s].control_of.is_none();
+    let document = reported(plan, Vec::new(), there, |subject, point| {
+        explainer.count(subject, point, tracer.as_deref())
+    })?;
+    show(&document, &beside(path))
+}
+
+/// `NAME-explain.lab`, of which the page takes its name.
+fn beside(path: &Path) -> PathBuf {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{name}-explain.lab"))
+}
+
+fn of_experiment(cli: &Cli, args: &ExplainArgs) -> Result<Document, Exit> {
     let project = project(cli)?;
     let (experiment, plan) = planned(&project, args)?;
     if plan.load().is_some() || plan.commands().is_some() {
         return Err(Exit::wrong(
-            "explain is for experiments whose subjects work in batches; on servers see `benchlab profile`",
+            "explain is for experiments whose subjects work in batches; for commands there is `benchlab compare --explain`",
         ));
     }
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
-    ensure_tracer(args.install)?;
+    ensure_tools(args.install)?;
     let Prepared { failures, .. } = prepare(&project, &experiment, &plan, args.install)?;
     let scratch = measuring::scratch(args.scratch.as_deref())?;
     let servers = services::start(&plan, &args.service, &scratch, &failures)?;
     let explainer = Explainer::new(&plan, project.folder(), scratch, servers)?;
     let tracer = tracer();
-    let (mut counted, mut failed) = (Vec::new(), Vec::new());
-    for failure in &failures {
+    let unready = failures.iter().map(|failure| {
         let name = plan.subject_label(failure.subject);
-        failed.push(format!("{name} cannot run: {}.", failure.message));
-    }
-    let unready = |subject| failures.iter().any(|f| f.subject == subject);
+        format!("{name} cannot run: {}.", failure.message)
+    });
+    let ready = |subject| failures.iter().all(|f| f.subject != subject);
+    reported(&plan, unready.collect(), ready, |subject, point| {
+        explainer.count(subject, point, args.operations, tracer.as_deref())
+    })
+}
+
+/// The document of what is counted of the subjects that are there.
+fn reported(
+    plan: &Plan,
+    mut failed: Vec<String>,
+    is_there: impl Fn(SubjectId) -> bool,
+    mut count: impl FnMut(SubjectId, PointId) -> Answer<Counted>,
+) -> Result<Document, Exit> {
+    let mut counted = Vec::new();
     for point in 0..plan.points.len() {
-        let there = |&s: &usize| plan.takes_part(s, point) && !unready(s);
+        let there = |&s: &usize| plan.takes_part(s, point) && is_there(s);
         for subject in (0..plan.subjects.len()).filter(there) {
             let (name, label) = (plan.subject_label(subject), plan.label(point));
-            eprintln!("benchlab: counting {name} at {label}");
-            match explainer.count(subject, point, args.operations, tracer.as_deref()) {
+            match label.is_empty() {
+                true => eprintln!("benchlab: counting {name}"),
+                false => eprintln!("benchlab: counting {name} at {label}"),
+            }
+            match count(subject, point) {
                 Ok(found) => counted.push(found),
                 Err(Fault::Interrupted) => return Err(Exit::new(exit::INTERRUPTED, "stopped")),
                 Err(Fault::ServerLost(why)) => return Err(Exit::new(exit::FAILED, why)),
@@ -57,19 +136,12 @@ pub fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode, Exit> {
         let why = format!("nothing could be counted\n{}", failed.join("\n"));
         return Err(Exit::new(exit::FAILED, why));
     }
-    let document = document(&ExplainReport {
-        plan: &plan,
+    Ok(document(&ExplainReport {
+        plan,
         counted: &counted,
         failed,
         made_unix_s: unix_seconds(),
-    });
-    let form = Terminal {
-        full: args.full || args.output.is_some(),
-        ..terminal(args.color)
-    };
-    let rendered = render(&document, args.format, form)?;
-    deliver(rendered, args.format, args.output.as_deref())?;
-    Ok(ExitCode::SUCCESS)
+    }))
 }
 
 /// The experiment, and what is to be counted of it.
@@ -117,7 +189,7 @@ fn nothing_said(seed: u64) -> Selection {
         set: Vec::new(),
         baseline: None,
         control: false,
-        few: true,
+        extent: Extent::Quick,
         seed,
         measure: Measure {
             turn_ns: 1_000_000,
@@ -150,17 +222,26 @@ fn of_run_file(run: &Run) -> Result<(String, Selection), Exit> {
     Ok((plan.experiment.clone(), selection))
 }
 
-fn ensure_tracer(install_missing: bool) -> Result<(), Exit> {
-    if tracer().is_some() || !install_missing {
+/// What counts besides the lab itself. Without them less is counted, which the report says.
+fn ensure_tools(install_missing: bool) -> Result<(), Exit> {
+    if !install_missing {
         return Ok(());
     }
-    let strace = Toolchain {
-        title: "strace".into(),
-        programs: vec!["strace".into()],
+    let missing = ["strace", "valgrind"].map(|name| Toolchain {
+        title: name.into(),
+        programs: vec![name.into()],
         probes: Vec::new(),
-        debian: vec!["strace".into()],
+        debian: vec![name.into()],
         advice: None,
         service: false,
-    };
-    install(&[&strace]).map_err(|e| Exit::new(exit::FAILED, e.to_string()))
+        units: Vec::new(),
+    });
+    let missing: Vec<&Toolchain> = missing
+        .iter()
+        .filter(|tool| in_path(&tool.programs[0]).is_none())
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    install(&missing).map_err(|e| Exit::new(exit::FAILED, e.to_string()))
 }

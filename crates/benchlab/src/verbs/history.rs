@@ -62,6 +62,7 @@ fn by_name(folder: &Path) -> BTreeMap<String, Vec<File>> {
             Ok(Heading {
                 experiment: Some(name),
                 started_unix_s,
+                ..
             }) => known.entry(name).or_default().push((started_unix_s, path)),
             Ok(_) => {}
             Err(e) => left_out(&e),

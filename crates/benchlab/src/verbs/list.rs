@@ -3,9 +3,10 @@
 
 use crate::cli::{Cli, ListArgs};
 use crate::exit::Exit;
-use crate::output::say;
+use crate::output::{say, widest};
 use crate::verbs::{project, run_files};
 use lab_bench::build::present;
+use lab_model::audit::State;
 use lab_plan::{Experiment, Project, Subject, Toolchains};
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,30 +18,43 @@ pub fn list(cli: &Cli, args: &ListArgs) -> Result<ExitCode, Exit> {
         return runs(&project.folder().join("runs"));
     }
     let toolchains = Toolchains::read(&project)?;
-    let names = match &args.experiment {
-        Some(name) => vec![name.clone()],
-        None => project.experiments(),
-    };
-    for name in names {
-        show(&project, &toolchains, &name)?;
+    match &args.experiment {
+        Some(name) => show(&project, &toolchains, name)?,
+        None => overview(&project)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The question of each experiment.
+fn overview(project: &Project) -> Result<(), Exit> {
+    let names = project.experiments();
+    let width = widest(names.iter().map(String::as_str));
+    for name in &names {
+        say!(
+            "{name:<width$}  {}",
+            Experiment::read(project, name)?.question
+        );
+    }
+    say!("\n`benchlab list NAME` shows the cases and subjects of one, and what is missing for it.");
+    Ok(())
 }
 
 fn show(project: &Project, toolchains: &Toolchains, name: &str) -> Result<(), Exit> {
     let experiment = Experiment::read(project, name)?;
     say!("{name}: {}", experiment.question);
     say!("\n  cases");
+    let width = widest(experiment.cases.iter().map(|case| &*case.name));
     for case in &experiment.cases {
-        say!("    {:<12} {}", case.name, case.work);
+        say!("    {:<width$}  {}", case.name, case.work);
         if let Some((parameter, values)) = &case.sweep {
-            say!("    {:<12} sweep {parameter} = {}", "", join(values));
+            say!("    {:<width$}  sweep {parameter} = {}", "", join(values));
         }
         for factor in &case.factors {
             let (name, values) = (&factor.name, join(&factor.values));
-            say!("    {:<12} factor {name} = {values}", "");
+            say!("    {:<width$}  factor {name} = {values}", "");
         }
     }
+    let width = widest(experiment.subjects.iter().map(|s| &*s.model.name));
     for target in 0..experiment.targets.len().max(1) {
         match experiment.targets.get(target) {
             Some(target) => say!("\n  subjects on {}", target.kind.title()),
@@ -48,12 +62,15 @@ fn show(project: &Project, toolchains: &Toolchains, name: &str) -> Result<(), Ex
         }
         let there = |s: &&Subject| s.model.target == target;
         for subject in experiment.subjects.iter().filter(there) {
-            show_subject(&experiment, toolchains, subject)?;
+            show_subject(&experiment, toolchains, subject, width)?;
         }
     }
-    say!("\n  selections of subjects");
-    for (selection, members) in &experiment.selections {
-        say!("    {selection:<12} = {}", members.join(", "));
+    if !experiment.selections.is_empty() {
+        say!("\n  selections of subjects");
+        let width = widest(experiment.selections.keys().map(String::as_str));
+        for (selection, members) in &experiment.selections {
+            say!("    {selection:<width$}  = {}", members.join(", "));
+        }
     }
     say!("\n  benchlab run {name} --quick\n");
     Ok(())
@@ -63,6 +80,7 @@ fn show_subject(
     experiment: &Experiment,
     toolchains: &Toolchains,
     subject: &Subject,
+    width: usize,
 ) -> Result<(), Exit> {
     let s = &subject.model;
     let role = match (s.limit, s.name == experiment.baseline, subject.default) {
@@ -71,13 +89,16 @@ fn show_subject(
         (_, _, false) => " (only when named)",
         _ => "",
     };
-    say!("    {:<12} {}, {}{role}", s.name, s.language, s.driver);
+    say!("    {:<width$}  {}, {}{role}", s.name, s.language, s.driver);
     let needs = subject.recipe.needs.iter().chain(&subject.recipe.services);
     let needs = needs.filter_map(|n| toolchains.get(n));
     for toolchain in needs.filter(|t| !present(t)) {
-        let how = toolchain.advice.clone();
-        let how = how.unwrap_or_else(|| toolchain.debian.join(" "));
-        say!("    {:<12} missing: {} ({how})", "", toolchain.title);
+        say!(
+            "    {:<width$}  missing: {} ({})",
+            "",
+            toolchain.title,
+            toolchain.how()
+        );
     }
     Ok(())
 }
@@ -100,7 +121,14 @@ fn runs(folder: &Path) -> Result<ExitCode, Exit> {
 }
 
 fn state(run: &lab_model::Run) -> String {
+    if let Some(audit) = &run.audit {
+        let (bad, advice) = (audit.count(State::Bad), audit.count(State::Advice));
+        return format!("audit of {}: {bad} bad, {advice} advice", audit.kind.name());
+    }
     let blocks = run.complete_blocks().count();
+    if let Some(watched) = &run.watched {
+        return format!("{} requests watched", watched.lines.entries);
+    }
     match (&run.plan, run.ending) {
         (None, _) => format!("{} imported benchmarks", run.imports.len()),
         (Some(_), Some(_)) => format!("{blocks} blocks"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One file per verb.
 
+pub mod audit;
 pub mod build;
 pub mod compare;
 pub mod doctor;
@@ -15,6 +16,8 @@ pub mod profile;
 pub mod report;
 pub mod resume;
 pub mod run;
+pub mod serve;
+pub mod watch;
 
 use crate::cli::Cli;
 use crate::exit::Exit;
@@ -24,7 +27,22 @@ use std::path::{Path, PathBuf};
 /// The project that a command is about.
 pub fn project(cli: &Cli) -> Result<Project, Exit> {
     let here = std::env::current_dir().map_err(|e| Exit::wrong(e.to_string()))?;
-    Ok(Project::find(cli.project.as_deref().unwrap_or(&here))?)
+    let found = Project::find(cli.project.as_deref().unwrap_or(&here)).map_err(Exit::from);
+    found.map_err(|exit| match packaged_experiments() {
+        Some(folder) => Exit::wrong(format!(
+            "{}; `cp -r {} .` makes one of the package's experiments",
+            exit.message,
+            folder.display()
+        )),
+        None => exit,
+    })
+}
+
+/// Where a package put the experiments, which are built in a copy.
+fn packaged_experiments() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let folder = program.parent()?.parent()?.join("share/benchlab");
+    folder.join("experiments").is_dir().then_some(folder)
 }
 
 /// Where run files are: the folder that was given, or the project's `runs/`, or outside of a project

@@ -4,6 +4,8 @@
 use crate::cli::{Color, ReportArgs};
 use crate::exit::{self, Exit};
 use crate::output::to_stdout;
+use lab_report::document::Section;
+use lab_report::format::terminal::section as terminal_section;
 use lab_report::format::xml;
 use lab_report::{Document, Format, Rendered, Report, Terminal, kind};
 use std::io::IsTerminal;
@@ -59,6 +61,11 @@ pub fn after_run(path: &Path) -> Result<(), Exit> {
     with_report(path, &[], |report| show(&kind::document(report), path))
 }
 
+/// What a run that was stopped says so far, on standard output.
+pub fn so_far(path: &Path) -> Result<(), Exit> {
+    with_report(path, &[], |report| answer(&kind::document(report)))
+}
+
 /// The same of a document that was made of a run file.
 pub fn show(document: &Document, path: &Path) -> Result<(), Exit> {
     let page = path.with_extension("html");
@@ -74,6 +81,11 @@ pub fn answer(document: &Document) -> Result<(), Exit> {
         Rendered::Text(text) => to_stdout(text.as_bytes()),
         _ => unreachable!("the terminal's form is one text"),
     }
+}
+
+/// A section on standard output.
+pub fn table(section: &Section) -> Result<(), Exit> {
+    to_stdout(terminal_section(section, terminal(Color::Auto)).as_bytes())
 }
 
 /// Loads and analyses a run once, for all that is made of it.

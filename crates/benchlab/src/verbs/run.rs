@@ -6,13 +6,13 @@ use crate::exit::{self, Exit};
 use crate::measuring;
 use crate::ready::ready;
 use crate::services;
-use crate::verbs::{forecast::forecast, project, report, runs_folder};
+use crate::verbs::{explain, forecast::forecast, project, report, runs_folder};
 use lab_bench::{
     BatchWorkload, Scratch, ServerWorkload, Servers, Workload, allowed_cores, generator_threads,
     interrupt, unix_seconds,
 };
-use lab_model::{Ending, Failure, Host, Kind, Measure, Plan, Subject};
-use lab_plan::{Experiment, Project, Selection};
+use lab_model::{Ending, Failure, Host, Kind, Measure, Plan, Serving, Subject};
+use lab_plan::{Experiment, Extent, Project, Selection};
 use lab_store::RunWriter;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -20,6 +20,9 @@ use std::time::Duration;
 /// Blocks of a quick run. Intervals of up to five take blocks to scatter normally, and decide more than those of six to
 /// ten, which take nothing for granted; those of three or four are several times as wide.
 const QUICK_BLOCKS: u32 = 5;
+
+/// The longest that a run measures of which nothing is said.
+const MOST_USUAL: Duration = Duration::from_secs(600);
 
 /// Measures an experiment.
 pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
@@ -34,7 +37,8 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
         Some(load) => {
             let cores = allowed_cores().map_or(1, |cores| cores.len());
             load.threads = generator_threads(cores) as u32;
-            plan.measure = measure_servers(args, load.stretch_ns);
+            let turn_ns = load.stretch_ns;
+            plan.measure = measure_servers(args, turn_ns, plan.serving());
         }
     }
     if args.plan.is_some() && plan.load().is_some() {
@@ -42,9 +46,14 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
             "--plan is for programs that work in batches: servers are compared by percentiles too",
         ));
     }
+    if args.explain && plan.load().is_some() {
+        return Err(Exit::wrong(
+            "--explain is for programs that work in batches, not for servers",
+        ));
+    }
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
     let Prepared { hashes, failures } = prepare(&project, &experiment, &plan, args.install)?;
-    let host = measuring::fit_host(args.measuring.strict)?;
+    let host = measuring::fit_host(args.measuring.strict, measuring::CORES)?;
     let scratch = measuring::scratch(args.scratch.as_deref())?;
     let servers = services::start(&plan, &args.service, &scratch, &failures)?;
     if let Some(blocks) = args.plan {
@@ -67,7 +76,11 @@ pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     failures
         .iter()
         .try_for_each(|failure| writer.failure(failure))?;
-    carry_out(&project, &plan, writer, scratch, servers)
+    let ended = carry_out(&project, &plan, writer, scratch, servers)?;
+    if args.explain {
+        explain::after_run(cli, &path, args)?;
+    }
+    Ok(ended)
 }
 
 /// Measures what is missing in a run file, and reports.
@@ -181,7 +194,11 @@ fn selection(args: &RunArgs) -> Result<Selection, Exit> {
         set: set_values(&args.set)?,
         baseline: args.baseline.clone(),
         control: !args.no_control,
-        few: args.quick,
+        extent: match (args.quick, args.thorough) {
+            (true, _) => Extent::Quick,
+            (_, true) => Extent::Thorough,
+            _ => Extent::Usual,
+        },
         seed: measuring::seed(args.measuring.seed),
         measure: measure(args),
     })
@@ -189,7 +206,12 @@ fn selection(args: &RunArgs) -> Result<Selection, Exit> {
 
 /// The time that was asked for; else what is usual for so many targets, unless the blocks are counted.
 fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
-    let usual = Duration::from_secs(300) * targets.max(1) as u32;
+    let every = Duration::from_secs(300) * targets.max(1) as u32;
+    let usual = if args.thorough {
+        every
+    } else {
+        every.min(MOST_USUAL)
+    };
     let budget = match (args.budget, args.blocks) {
         (Some(budget), _) => budget.0,
         (None, None) if !args.quick => Some(usual),
@@ -208,15 +230,23 @@ fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
 
 /// Servers take turns of a visit each, in one mirrored pair of passes, for as many blocks as intervals need
 /// that hold for all of them together.
-fn measure_servers(args: &RunArgs, turn_ns: u64) -> Measure {
-    let blocks = args.blocks.unwrap_or(if args.quick { 3 } else { 12 });
+fn measure_servers(args: &RunArgs, turn_ns: u64, serving: Option<&Serving>) -> Measure {
+    let blocks = args
+        .blocks
+        .unwrap_or(if args.quick { QUICK_BLOCKS } else { 12 });
+    let usual = serving.and_then(|s| s.budget_s);
+    let usual = usual.filter(|_| args.blocks.is_none() && !args.quick && !args.thorough);
+    let usual = usual.map(|s| Duration::from_secs(s.into()));
+    let budget = args.budget.map_or(usual, |budget| budget.0);
+    let warm_up_s = serving.and_then(|s| s.warm_up_s).unwrap_or(32);
     Measure {
         pairs: args.pairs.unwrap_or(1),
         turn_ns,
         max_blocks: blocks,
-        budget_ns: args.budget.and_then(|b| b.0).map(|b| b.as_nanos() as u64),
+        budget_ns: budget.map(|b| b.as_nanos() as u64),
         looks: Vec::new(),
-        max_warmup: if args.quick { 20 } else { 160 },
+        // A round takes 0.2 s.
+        max_warmup: if args.quick { 20 } else { 5 * warm_up_s },
         ..measure(args)
     }
 }

@@ -57,6 +57,53 @@ fn known_calls_and_round_trips_are_counted_per_operation() {
 }
 
 #[test]
+fn allocations_are_counted_per_operation() {
+    let project = project(&[subject("lavish", &["chatty.py", "1", "allocate"])]);
+    let words = ["explain", "t", "--operations", "50", "--format", "json"];
+    let ended = project.call(&words);
+    let document: Value = serde_json::from_str(&ended.expect(0).stdout).expect("JSON");
+    let more = |metric| middle(&document, "lavish", metric) - middle(&document, "terse", metric);
+    assert!(
+        (100_000.0..100_200.0).contains(&more("allocated_bytes")),
+        "{}",
+        more("allocated_bytes")
+    );
+    assert!(
+        (1.0..3.5).contains(&more("allocations")),
+        "{}",
+        more("allocations")
+    );
+}
+
+#[test]
+fn commands_are_explained_after_they_were_compared() {
+    let project = project(&[]);
+    let runs = project.join("compared");
+    let runs = runs.to_str().expect("a path");
+    let words = [
+        "compare",
+        "--explain",
+        "--blocks",
+        "2",
+        "--runs",
+        runs,
+        "/bin/true",
+        "/bin/ls /usr/bin",
+    ];
+    let ended = project.call(&words);
+    let said: Vec<&str> = ended.expect(0).stdout.split_whitespace().collect();
+    let said = said.join(" ");
+    assert!(said.contains("system calls per run, A:"), "{said}");
+    let files = std::fs::read_dir(runs).expect("runs").flatten();
+    let pages = files.filter(|file| {
+        file.file_name()
+            .to_string_lossy()
+            .ends_with("-explain.html")
+    });
+    assert_eq!(pages.count(), 1);
+}
+
+#[test]
 fn without_a_tracer_the_document_says_what_is_not_available() {
     let project = project(&[]);
     let mut command = project.command(&["explain", "t", "--operations", "2", "--full"]);

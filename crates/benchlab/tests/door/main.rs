@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests of the built program from outside: commands in, exit codes, messages and run files out.
 
+mod audit;
 mod bad_input;
 mod builds;
 mod calls;
@@ -18,8 +19,11 @@ mod progress;
 mod project;
 mod run_files;
 mod same_work;
+mod serve;
 mod servers;
 mod servers_faults;
 mod stopping;
 mod two_runs;
+mod watch;
+mod web_paths;
 mod web_servers;

@@ -118,7 +118,14 @@ fn programs_are_run_churn_is_found_and_misses_are_explained() {
     let folder = TempDir::new().expect("a folder");
     let program = program(folder.path());
     let lines = [65536, 1024].map(|n| format!("{} {n}", program.display()));
-    let words = ["--no-measure", "--full", &lines[0], &lines[1]];
+    let words = [
+        "--no-measure",
+        "--full",
+        "--runs",
+        "kept",
+        &lines[0],
+        &lines[1],
+    ];
     let output = profile(folder.path(), &words);
     let said = text(&output.stdout)
         .split_whitespace()
@@ -139,6 +146,133 @@ fn programs_are_run_churn_is_found_and_misses_are_explained() {
     );
 }
 
+/// A repository with a program that allocates 64 KiB at a time, then 1 KiB.
+fn repository(folder: &Path) {
+    program(folder);
+    fs::write(folder.join(".gitignore"), "prog\n").expect("a file");
+    fs::write(
+        folder.join("Makefile"),
+        "prog: prog.c\n\tcc -g -O1 -o prog prog.c\n",
+    )
+    .expect("a file");
+    let git = |words: &[&str]| {
+        let mut git = Command::new("git");
+        git.args([
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@b",
+            "-c",
+            "init.defaultBranch=main",
+        ]);
+        let output = git.args(words).current_dir(folder).output().expect("git");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    };
+    let source = fs::read_to_string(folder.join("prog.c")).expect("a file");
+    let of = |size: &str| {
+        source
+            .replace("atoi(v[1])", size)
+            .replace("int c, char **v", "void")
+    };
+    git(&["init", "-q"]);
+    for size in ["65536", "1024"] {
+        fs::write(folder.join("prog.c"), of(size)).expect("a file");
+        git(&["add", "-A"]);
+        git(&["commit", "-q", "-m", size]);
+    }
+}
+
+#[test]
+fn revisions_are_profiled_with_their_sources_and_history_follows_them() {
+    let folder = TempDir::new().expect("a folder");
+    repository(folder.path());
+    let words = [
+        "--rev",
+        "HEAD~1",
+        "--rev",
+        ".",
+        "--setup",
+        "make",
+        "--no-measure",
+        "--as",
+        "saw",
+        "--runs",
+        "kept",
+    ];
+    let page = [
+        &words[..],
+        &["--format", "html", "--output", "page.html", "--", "./prog"],
+    ]
+    .concat();
+    let output = profile(folder.path(), &page);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let page = fs::read_to_string(folder.path().join("page.html")).expect("a page");
+    assert!(page.contains("200 × 1,024 = 204,800 write misses"));
+    assert!(
+        page.contains("volatile char *p = malloc(n);"),
+        "the source of what allocates"
+    );
+    assert!(
+        page.contains("for (size_t j = 0; j &lt; n; j++) p[j] = i;"),
+        "the source of what misses"
+    );
+    assert!(page.contains("data-flame") && page.contains("script-src 'sha256-"));
+    let svg = [
+        &words[..],
+        &["--format", "svg", "--output", "plots", "--", "./prog"],
+    ]
+    .concat();
+    assert!(profile(folder.path(), &svg).status.success());
+    let flame = fs::read_to_string(folder.path().join("plots/flame-head-1-allocated-bytes.svg"));
+    let flame = flame.expect("a flame graph");
+    assert!(
+        flame.contains("<title>main: 12.5 MiB, 100.0 %</title>") && flame.contains("<script>"),
+        "{flame}"
+    );
+
+    let mut history = Command::new(env!("CARGO_BIN_EXE_benchlab"));
+    history
+        .args(["history", "saw", "--runs", "kept"])
+        .current_dir(folder.path());
+    let told = text(&history.output().expect("benchlab").stdout);
+    assert!(
+        told.contains("History of saw: 2 runs") && told.contains("Profiles"),
+        "{told}"
+    );
+    assert!(
+        told.contains("12.5") && told.contains("No figure changed"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_crashes_and_forks_is_shown_as_far_as_it_is_known() {
+    let folder = TempDir::new().expect("a folder");
+    let source = "#include <stdlib.h>\n#include <unistd.h>\n#include <sys/wait.h>\nint main(void) {\n\
+                  volatile char *p = malloc(5000); p[0] = 1;\nif (fork() == 0) _exit(0);\nwait(0); abort(); }\n";
+    fs::write(folder.path().join("crash.c"), source).expect("a file");
+    let built = Command::new("cc")
+        .args(["-g", "-o", "crash", "crash.c"])
+        .current_dir(folder.path())
+        .status();
+    assert!(built.expect("cc").success());
+    let output = profile(
+        folder.path(),
+        &["--no-measure", "--full", "--runs", "kept", "--", "./crash"],
+    );
+    let said = text(&output.stdout)
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(
+        said.contains("ended by SIGABRT: its figures are until then"),
+        "{said} {}",
+        text(&output.stderr)
+    );
+    assert!(said.contains("1 more process"), "{said}");
+    assert!(said.contains("allocated 4.88 KiB"), "{said}");
+}
+
 #[test]
 fn what_takes_too_long_is_stopped_and_shown() {
     let folder = TempDir::new().expect("a folder");
@@ -147,6 +281,8 @@ fn what_takes_too_long_is_stopped_and_shown() {
         &[
             "--no-measure",
             "--full",
+            "--runs",
+            "kept",
             "--time-limit",
             "2s",
             "--",

@@ -436,6 +436,10 @@ fn assert_stopped(diary: &Diary, lab: Child) -> Vec<String> {
         "benchlab: stopped; go on with `benchlab resume {}`",
         file.display()
     )]);
+    assert!(
+        ended.stdout.contains("Does it hold?"),
+        "the answer so far: {ended:?}"
+    );
     diary.assert_nobody_left();
     assert_eq!(fs::read_dir(diary.0.scratch()).unwrap().count(), 0);
     assert_eq!(

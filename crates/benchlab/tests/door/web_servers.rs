@@ -378,9 +378,13 @@ fn a_turn_that_another_process_disturbs_is_taken_again() {
             sleep(Duration::from_millis(16));
         }
     });
-    let run = measured(&project, &["--cases", "json", "--set", "load=closed"]);
+    let words = blocks_of("1", "1");
+    let redone = &words[..words.len() - 2];
+    let ended = project.call(&[redone, &["--cases", "json", "--set", "load=closed"]].concat());
     over.store(true, Relaxed);
     disturber.join().unwrap();
+    ended.expect(0);
+    let run = project.load();
     let block = run.complete_blocks().next().expect("a block");
     let again =
         "SELECT 1 FROM slice JOIN block b ON b.id = block WHERE redone AND b.state = 'complete'";
@@ -442,6 +446,26 @@ fn what_only_servers_have_is_refused_elsewhere_and_the_other_way_round() {
     refused(
         swept("").replace("GET /api", "get api"),
         "`request` is a method and a path",
+    );
+    refused(
+        swept("factor.n = [\"1\", \"2\"]\n"),
+        "what stands in the first request's path as `{n}`",
+    );
+    refused(
+        swept("").replace("/api", "/api?n={n}"),
+        "no factor of this case stands in these braces",
+    );
+    refused(
+        swept("") + "headers = [\"Host: elsewhere\"]\n",
+        "a header is a name and a value",
+    );
+    refused(
+        HEAD.replace("workers = 3", "workers = 3\ntogether = 0") + case,
+        "`together` is from 1 to 1024",
+    );
+    refused(
+        HEAD.replace("workers = 3", "workers = 3\nmetrics = [\"answers\"]") + case,
+        "there is no [[metric]] `answers`",
     );
     refused(
         HEAD.replace("some.bin", "../some.bin") + case + "sweep.connections = [1]\n" + get,

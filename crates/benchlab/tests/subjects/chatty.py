@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A subject whose system calls are known: an operation exchanges so many messages over a socket pair, both
 ends of which it holds, and calls getppid(2) three times. With a third word `hang` it hangs once it is traced,
-and notes who it and its tracer are. Spoken by hand, so that nothing else is called.
+and notes who it and its tracer are; with `allocate` an operation allocates 100,000 bytes more. Spoken by hand, so that nothing else is called.
 """
 
 import os
@@ -13,6 +13,7 @@ from pathlib import Path
 
 EXCHANGES = int(sys.argv[1])
 HANGS = sys.argv[2:] == ["hang"]
+ALLOCATES = sys.argv[2:] == ["allocate"]
 
 
 def say(line: str) -> None:
@@ -32,6 +33,8 @@ def operate(near: socket.socket, far: socket.socket) -> None:
         near.recv(99)
     for _ in range(3):
         os.getppid()
+    if ALLOCATES:
+        bytearray(100_000)
 
 
 NEAR, FAR = socket.socketpair()

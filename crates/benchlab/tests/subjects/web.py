@@ -157,10 +157,11 @@ def main():
             threading.Thread(target=accept, args=(listener, files), daemon=True).start()
             host = "192.0.2.1" if VARIANT == "elsewhere" else "127.0.0.1"
             url = f"http://{host}:{listener.getsockname()[1]}"
-            print(f"@lab opened url={url} workers=0 loops=1", flush=True)
+            more = " processes=1" if VARIANT == "names-others" else ""
+            print(f"@lab opened url={url} workers=0 loops=1{more}", flush=True)
         elif verb == "close":
             listener.close()
-            print("@lab closed", flush=True)
+            print("@lab closed" if VARIANT == "tells-nothing" else f"@lab closed answers={answered}", flush=True)
         elif verb == "quit":
             return
         else:

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts what one operation of a subject costs in system calls, round trips, switches and faults, outside
-//! of all measuring. A batch and one of twice its length are set against each other, several times, so that
-//! the start, the opening and the protocol cost nothing.
+//! Counts what one operation of a subject costs in system calls, round trips, switches, faults, allocations,
+//! instructions and misses, outside of all measuring. A batch and one of twice its length are set against each
+//! other, so that the start, the opening and the protocol cost nothing.
 
+mod allocations;
+mod commands;
+mod simulated;
 mod trace;
 
+pub use commands::CommandExplainer;
 pub use trace::{TraceError, read_trace};
 
 use crate::batch_subject::Starting;
 use crate::batches::targets;
-use crate::process::{Answer, Fault, Process, gone};
+use crate::hardware::{self, COUNTED, Counters};
+use crate::process::{Answer, Fault, Process, Ran, gone};
 use crate::scratch::Scratch;
 use crate::server::Servers;
 use crate::session::BenchError;
@@ -22,7 +27,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use trace::Calls;
+use trace::{Calls, read_whole};
 
 /// Differences of which the median is taken. From the least to the greatest of six is an interval of the
 /// median at 1 - 2/2^6 = 96.9 %.
@@ -59,6 +64,8 @@ pub struct Explainer<'a> {
     targets: Vec<Target>,
     core: usize,
     scratch: Scratch,
+    /// The processor's counters can be had.
+    has_hardware: bool,
 }
 
 impl<'a> Explainer<'a> {
@@ -82,6 +89,7 @@ impl<'a> Explainer<'a> {
             targets,
             core,
             scratch,
+            has_hardware: hardware::unavailable().is_none(),
         })
     }
 
@@ -101,19 +109,21 @@ impl<'a> Explainer<'a> {
         };
         let batches = self.untraced(&mut counted, operations)?;
         counted.operations = batches.operations;
-        let Some(tracer) = tracer else {
-            counted.lacks_calls("strace is not installed; --install installs it".into());
-            return Ok(counted);
+        let calls = match tracer {
+            Some(tracer) => self.traced(&mut counted, batches, tracer),
+            None => Err(missing("strace is not installed; --install installs it")),
         };
-        match self.traced(subject, point, batches, tracer) {
-            Ok(traced) => counted.add(traced),
-            Err(Fault::Failed(_, why)) => counted.lacks_calls(why),
-            Err(fault) => return Err(fault),
+        counted.lacks("system calls and round trips", calls)?;
+        let allocated = self.allocations(&mut counted, batches);
+        counted.lacks("allocations", allocated)?;
+        if !self.has_hardware {
+            let simulated = self.simulated(&mut counted, batches);
+            counted.lacks("instructions and cache misses", simulated)?;
         }
         Ok(counted)
     }
 
-    /// CPU time, switches and faults, without a tracer: it would be most of them.
+    /// CPU time, switches, faults and the processor's counters, without a tracer: it would be most of them.
     fn untraced(&self, counted: &mut Counted, operations: Option<u64>) -> Answer<Batches> {
         let starting = self.starting(self.plan);
         let (mut process, _) = starting.process(counted.subject, self.core)?;
@@ -124,37 +134,68 @@ impl<'a> Explainer<'a> {
         visit.look(self.plan)?;
         let batches = self.sized(&mut process, &mut visit, operations)?;
         let usage = |process: &Process| procfs::usage(process.pid()).map_err(gone);
-        let mut rows: Vec<[f64; 5]> = Vec::new();
-        for _ in 0..REPEATS {
-            let mut costs = [[0.0; 5]; 2];
-            for (cost, times) in costs.iter_mut().zip([1, 2]) {
-                let before = usage(&process)?;
-                let ran = visit.run(&mut process, self.plan, times * batches.operations)?;
-                let after = usage(&process)?;
-                visit.look(self.plan)?;
-                *cost = used(ran.cpu_ns, &before, &after);
-            }
-            rows.push(std::array::from_fn(|i| {
-                (costs[1][i] - costs[0][i]) / batches.operations as f64
-            }));
-        }
+        let counters = self.has_hardware.then(|| Counters::of(process.pid()));
+        let counters = counters.transpose().map_err(gone)?;
+        let events = || match &counters {
+            Some(counters) => counters.read().map_err(gone),
+            None => Ok(Vec::new()),
+        };
+        let rows = self.differences(&mut process, &mut visit, batches, |process, run| {
+            let (before, events_before) = (usage(process)?, events()?);
+            let ran = run(process)?;
+            let (events_after, after) = (events()?, usage(process)?);
+            let mut cost = used(ran.cpu_ns, &before, &after).to_vec();
+            cost.extend(events_after.iter().zip(&events_before).map(|(a, b)| a - b));
+            Ok(cost)
+        })?;
         process.close()?;
         process.quit()?;
-        let metrics = [
-            Metric::MEAN_CPU,
-            Metric::VOLUNTARY_SWITCHES,
-            Metric::INVOLUNTARY_SWITCHES,
-            Metric::MINOR_FAULTS,
-            Metric::MAJOR_FAULTS,
-        ];
-        for (i, metric) in metrics.into_iter().enumerate() {
-            let differences = rows.iter().map(|row| row[i]).collect();
-            counted.figures.push(CountedFigure {
-                metric,
-                differences,
-            });
-        }
+        counted.figures(USED.iter().chain(&COUNTED), &rows);
         Ok(batches)
+    }
+
+    /// What an operation costs in several respects, by several pairs of batches in a warm process.
+    fn differences(
+        &self,
+        process: &mut Process,
+        visit: &mut Visit,
+        batches: Batches,
+        cost: impl Fn(&mut Process, &mut dyn FnMut(&mut Process) -> Answer<Ran>) -> Answer<Vec<f64>>,
+    ) -> Answer<Vec<Vec<f64>>> {
+        let mut rows = Vec::new();
+        for _ in 0..REPEATS {
+            let mut costs = [Vec::new(), Vec::new()];
+            for (costs, times) in costs.iter_mut().zip([1, 2]) {
+                let mut run = |process: &mut Process| {
+                    visit.run(process, self.plan, times * batches.operations)
+                };
+                *costs = cost(process, &mut run)?;
+                visit.look(self.plan)?;
+            }
+            let each = costs[1].iter().zip(&costs[0]);
+            let each = each.map(|(twice, once)| (twice - once) / batches.operations as f64);
+            rows.push(each.collect());
+        }
+        Ok(rows)
+    }
+
+    /// A subject at a point, warm, its program in front of which stand these words.
+    fn warm(
+        &self,
+        counted: &Counted,
+        batches: Batches,
+        before: &[String],
+    ) -> Answer<(Process, Visit)> {
+        let mut plan = self.plan.clone();
+        let program = &mut plan.subjects[counted.subject].program;
+        program.splice(0..0, before.iter().cloned());
+        let (mut process, _) = self.starting(&plan).process(counted.subject, self.core)?;
+        let (mut visit, _) = Visit::begin(&mut process, self.plan, counted.point, &self.targets)?;
+        for _ in 0..batches.warm_up {
+            visit.run(&mut process, self.plan, batches.operations)?;
+            visit.look(self.plan)?;
+        }
+        Ok((process, visit))
     }
 
     /// Finds the sizes of the batches, and warms up.
@@ -186,26 +227,16 @@ impl<'a> Explainer<'a> {
     }
 
     /// The same batches under strace, and one of a single operation: their calls.
-    fn traced(
-        &self,
-        subject: SubjectId,
-        point: PointId,
-        batches: Batches,
-        tracer: &Path,
-    ) -> Answer<(Batches, Vec<Calls>)> {
+    fn traced(&self, counted: &mut Counted, batches: Batches, tracer: &Path) -> Answer<()> {
         let file = self.scratch.folder().join("trace");
-        let mut plan = self.plan.clone();
-        let program = std::mem::take(&mut plan.subjects[subject].program);
-        plan.subjects[subject].program = under(tracer, &file, program);
-        let (mut process, _) = self.starting(&plan).process(subject, self.core)?;
-        let plan = self.plan;
-        let (mut visit, _) = Visit::begin(&mut process, plan, point, &self.targets)?;
+        // strace is the child of the subject and not its parent (`-D`): the lab has the subject itself for a child,
+        // with its process id, its group and its pipes, as always.
+        let before = tracing(tracer, &file, &["-D"]);
+        let (mut process, mut visit) = self.warm(counted, batches, &before)?;
         let n = batches.operations;
-        let sizes = std::iter::repeat_n(n, batches.warm_up as usize);
-        let sizes = sizes.chain([n, 2 * n].repeat(REPEATS)).chain([1]);
-        for operations in sizes {
-            visit.run(&mut process, plan, operations)?;
-            visit.look(plan)?;
+        for operations in [n, 2 * n].repeat(REPEATS).into_iter().chain([1]) {
+            visit.run(&mut process, self.plan, operations)?;
+            visit.look(self.plan)?;
         }
         process.close()?;
         process.quit()?;
@@ -215,7 +246,10 @@ impl<'a> Explainer<'a> {
             .map_err(|e| Fault::Failed("trace", e.to_string()))?;
         let wanted = batches.warm_up as usize + 2 * REPEATS + 1;
         match calls.len() == wanted {
-            true => Ok((batches, calls)),
+            true => {
+                counted.add(batches, calls);
+                Ok(())
+            }
             false => {
                 let found = calls.len();
                 let why = format!("the trace shows {found} batches of {wanted}");
@@ -232,11 +266,9 @@ impl<'a> Explainer<'a> {
     }
 }
 
-/// A program under strace, which is its child and not its parent (`-D`): the lab has the subject itself
-/// for a child, with its process id, its group and its pipes, as always.
-fn under(tracer: &Path, file: &Path, program: Vec<String>) -> Vec<String> {
+/// Words in front of a program that trace it.
+fn tracing(tracer: &Path, file: &Path, further: &[&str]) -> Vec<String> {
     let options = [
-        "-D",
         "-f",
         "-y",
         "-q",
@@ -248,12 +280,30 @@ fn under(tracer: &Path, file: &Path, program: Vec<String>) -> Vec<String> {
         "-o",
     ];
     let words = [tracer.display().to_string()].into_iter();
-    let words = words.chain(options.map(str::to_owned));
-    let words = words.chain([file.display().to_string(), "--".into()]);
-    words.chain(program).collect()
+    let further = further.iter().map(|option| (*option).to_owned());
+    let words = words.chain(further).chain(options.map(str::to_owned));
+    words
+        .chain([file.display().to_string(), "--".into()])
+        .collect()
 }
 
-/// CPU time, switches and faults between two looks, in the order of the metrics.
+/// The calls of a whole trace.
+fn whole_trace(file: &Path) -> Answer<Calls> {
+    let trace = File::open(file).map_err(TraceError::from);
+    let calls = trace.and_then(|trace| read_whole(BufReader::new(trace)));
+    calls.map_err(|e| Fault::Failed("trace", e.to_string()))
+}
+
+/// What the system says of a process.
+static USED: [Metric; 5] = [
+    Metric::MEAN_CPU,
+    Metric::VOLUNTARY_SWITCHES,
+    Metric::INVOLUNTARY_SWITCHES,
+    Metric::MINOR_FAULTS,
+    Metric::MAJOR_FAULTS,
+];
+
+/// CPU time, switches and faults between two looks, in the order of [`USED`].
 fn used(cpu_ns: u64, before: &Usage, after: &Usage) -> [f64; 5] {
     // A thread that ended takes its switches along.
     let grown = |of: fn(&Usage) -> u64| of(after).saturating_sub(of(before)) as f64;
@@ -268,27 +318,59 @@ fn used(cpu_ns: u64, before: &Usage, after: &Usage) -> [f64; 5] {
 
 /// What is added to what was counted.
 trait Adding {
-    fn lacks_calls(&mut self, why: String);
-    fn add(&mut self, traced: (Batches, Vec<Calls>));
+    /// What could not be counted is told; a reader's wish to stop goes on.
+    fn lacks(&mut self, what: &str, outcome: Answer<()>) -> Answer<()>;
+
+    /// A figure of each of the metrics that the rows have, one row for each pair of batches.
+    fn figures<'m>(&mut self, metrics: impl Iterator<Item = &'m Metric>, rows: &[Vec<f64>]);
+
+    /// The calls of all batches, the last of which is of a single operation.
+    fn add(&mut self, batches: Batches, calls: Vec<Calls>);
+
+    /// Figures of calls, each counted over so many operations.
+    fn calls(&mut self, counted: &[(Calls, f64)]);
+}
+
+/// Something cannot be counted.
+fn missing(why: &str) -> Fault {
+    Fault::Failed("missing", why.into())
 }
 
 impl Adding for Counted {
-    fn lacks_calls(&mut self, why: String) {
-        self.missing
-            .push(("system calls and round trips".into(), why));
+    fn lacks(&mut self, what: &str, outcome: Answer<()>) -> Answer<()> {
+        match outcome {
+            Err(Fault::Failed(_, why)) => self.missing.push((what.into(), why)),
+            outcome => return outcome,
+        }
+        Ok(())
     }
 
-    fn add(&mut self, (batches, mut calls): (Batches, Vec<Calls>)) {
+    fn figures<'m>(&mut self, metrics: impl Iterator<Item = &'m Metric>, rows: &[Vec<f64>]) {
+        let width = rows.first().map_or(0, Vec::len);
+        for (i, metric) in metrics.take(width).enumerate() {
+            self.figures.push(CountedFigure {
+                metric: metric.clone(),
+                differences: rows.iter().map(|row| row[i]).collect(),
+            });
+        }
+    }
+
+    fn add(&mut self, batches: Batches, mut calls: Vec<Calls>) {
         self.messages = calls.pop().map_or(Vec::new(), |single| single.messages);
-        let pairs: Vec<&[Calls]> = calls[batches.warm_up as usize..].chunks_exact(2).collect();
-        let mut figure = |metric: Metric, of: &dyn Fn(&Calls) -> u64| {
-            let difference = |pair: &&[Calls]| {
-                (of(&pair[1]) as f64 - of(&pair[0]) as f64) / batches.operations as f64
-            };
-            let differences = pairs.iter().map(difference).collect();
+        let pairs = calls[batches.warm_up as usize..].chunks_exact(2);
+        let more = pairs.map(|pair| (pair[1].more_than(&pair[0]), batches.operations as f64));
+        let more: Vec<(Calls, f64)> = more.collect();
+        self.calls(&more);
+    }
+
+    fn calls(&mut self, counted: &[(Calls, f64)]) {
+        let mut figure = |metric: Metric, of: &dyn Fn(&Calls) -> i64| {
+            let each = counted
+                .iter()
+                .map(|(calls, operations)| of(calls) as f64 / operations);
             self.figures.push(CountedFigure {
                 metric,
-                differences,
+                differences: each.collect(),
             });
         };
         figure(Metric::ROUND_TRIPS, &|c| c.round_trips);
@@ -296,7 +378,7 @@ impl Adding for Counted {
         figure(Metric::RECEIVED_BYTES, &|c| c.received_bytes);
         figure(Metric::FUTEX_WAITS, &|c| c.futex_waits);
         figure(Metric::SYSTEM_CALLS, &|c| c.kinds.values().sum());
-        let kinds: BTreeSet<&String> = pairs.iter().flat_map(|p| p[1].kinds.keys()).collect();
+        let kinds: BTreeSet<&String> = counted.iter().flat_map(|(c, _)| c.kinds.keys()).collect();
         for kind in kinds {
             figure(call(kind), &|c| c.kinds.get(kind).copied().unwrap_or(0));
         }

@@ -40,15 +40,15 @@ pub enum TraceError {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
     /// How often each system call was made.
-    pub kinds: BTreeMap<String, u64>,
+    pub kinds: BTreeMap<String, i64>,
     /// Sends that were followed by a receipt on the same socket.
-    pub round_trips: u64,
+    pub round_trips: i64,
     /// Bytes sent on sockets.
-    pub sent_bytes: u64,
+    pub sent_bytes: i64,
     /// Bytes received on sockets.
-    pub received_bytes: u64,
+    pub received_bytes: i64,
     /// Calls of futex(2) that wait.
-    pub futex_waits: u64,
+    pub futex_waits: i64,
     /// The first messages on sockets, in order.
     pub messages: Vec<Message>,
     asked: HashSet<u64>,
@@ -56,30 +56,24 @@ pub struct Calls {
 
 /// The calls of every batch in a trace, in order. A batch lasts from the receipt of the command `run` to
 /// the reply `ran`, neither included.
-pub fn read_trace(mut trace: impl BufRead) -> Result<Vec<Calls>, TraceError> {
+pub fn read_trace(trace: impl BufRead) -> Result<Vec<Calls>, TraceError> {
     let mut reader = Reader::default();
-    let mut line = Vec::new();
-    for number in 1.. {
-        line.clear();
-        let length = io::Read::take(&mut trace, MAX_LINE).read_until(b'\n', &mut line)?;
-        if length == 0 {
-            break;
-        }
-        let Some(whole) = line.strip_suffix(b"\n") else {
-            let too_long = length as u64 == MAX_LINE;
-            return Err(match too_long {
-                true => TraceError::Malformed(number, "it is too long"),
-                false => TraceError::Truncated,
-            });
-        };
-        let text = String::from_utf8_lossy(whole);
-        let read = reader.line(&text);
-        read.map_err(|why| TraceError::Malformed(number, why))?;
-    }
+    reader.read(trace)?;
     match reader.open {
         None => Ok(reader.batches),
         Some(_) => Err(TraceError::Truncated),
     }
+}
+
+/// The calls of a trace, from its beginning to its end.
+pub(super) fn read_whole(trace: impl BufRead) -> Result<Calls, TraceError> {
+    let mut reader = Reader {
+        open: Some(Calls::default()),
+        is_whole: true,
+        ..Reader::default()
+    };
+    reader.read(trace)?;
+    reader.open.ok_or(TraceError::Truncated)
 }
 
 /// What was read so far.
@@ -90,9 +84,33 @@ struct Reader {
     open: Option<Calls>,
     /// Of each thread, the beginning of a call that another thread's line interrupted.
     begun: BTreeMap<u32, String>,
+    /// Batches do not matter.
+    is_whole: bool,
 }
 
 impl Reader {
+    fn read(&mut self, mut trace: impl BufRead) -> Result<(), TraceError> {
+        let mut line = Vec::new();
+        for number in 1.. {
+            line.clear();
+            let length = io::Read::take(&mut trace, MAX_LINE).read_until(b'\n', &mut line)?;
+            if length == 0 {
+                break;
+            }
+            let Some(whole) = line.strip_suffix(b"\n") else {
+                let too_long = length as u64 == MAX_LINE;
+                return Err(match too_long {
+                    true => TraceError::Malformed(number, "it is too long"),
+                    false => TraceError::Truncated,
+                });
+            };
+            let text = String::from_utf8_lossy(whole);
+            let read = self.line(&text);
+            read.map_err(|why| TraceError::Malformed(number, why))?;
+        }
+        Ok(())
+    }
+
     fn line(&mut self, text: &str) -> Result<(), &'static str> {
         let (thread, rest) = text.split_once(' ').ok_or("it has no call")?;
         let thread: u32 = thread.parse().map_err(|_| "it has no thread")?;
@@ -122,12 +140,12 @@ impl Reader {
     /// A call is entered.
     fn began(&mut self, call: &str) -> Result<(), &'static str> {
         let (name, arguments) = split(call)?;
-        if SENDS.contains(&name) && string(arguments).starts_with("@lab ran ") {
+        if !self.is_whole && SENDS.contains(&name) && string(arguments).starts_with("@lab ran ") {
             self.batches.extend(self.open.take());
         }
         if let Some(batch) = &mut self.open {
             *batch.kinds.entry(name.to_owned()).or_default() += 1;
-            batch.futex_waits += u64::from(name == "futex" && arguments.contains(" FUTEX_WAIT"));
+            batch.futex_waits += i64::from(name == "futex" && arguments.contains(" FUTEX_WAIT"));
         }
         Ok(())
     }
@@ -140,7 +158,7 @@ impl Reader {
         // -1, `?` and addresses are no numbers of bytes.
         let bytes = digits.and_then(|d| d.parse::<u64>().ok()).unwrap_or(0);
         let is_command = RECEIVES.contains(&name) && bytes > 0 && arguments.starts_with('0');
-        if is_command && string(arguments).starts_with("run operations=") {
+        if !self.is_whole && is_command && string(arguments).starts_with("run operations=") {
             // The reply that would have ended the batch before was an error.
             self.open = Some(Calls::default());
             return Ok(());
@@ -153,6 +171,22 @@ impl Reader {
 }
 
 impl Calls {
+    /// What a batch has more than a smaller one, or less.
+    pub fn more_than(&self, smaller: &Calls) -> Calls {
+        let kinds = self.kinds.iter().map(|(kind, count)| {
+            let before = smaller.kinds.get(kind).copied().unwrap_or(0);
+            (kind.clone(), count - before)
+        });
+        Calls {
+            kinds: kinds.collect(),
+            round_trips: self.round_trips - smaller.round_trips,
+            sent_bytes: self.sent_bytes - smaller.sent_bytes,
+            received_bytes: self.received_bytes - smaller.received_bytes,
+            futex_waits: self.futex_waits - smaller.futex_waits,
+            ..Calls::default()
+        }
+    }
+
     fn transfer(&mut self, name: &str, socket: u64, bytes: u64, arguments: &str) {
         let sent = SENDS.contains(&name);
         // What is peeked at is received later.
@@ -162,10 +196,10 @@ impl Calls {
         }
         if sent {
             self.asked.insert(socket);
-            self.sent_bytes += bytes;
+            self.sent_bytes += bytes as i64;
         } else {
-            self.received_bytes += bytes;
-            self.round_trips += u64::from(self.asked.remove(&socket));
+            self.received_bytes += bytes as i64;
+            self.round_trips += i64::from(self.asked.remove(&socket));
         }
         if self.messages.len() < KEPT_MESSAGES {
             self.messages.push(Message {

@@ -20,7 +20,7 @@ use crate::sys;
 use crate::workload::{Done, Taken, Turn, Workload};
 use files::ServedFiles;
 use lab_load::Engine;
-use lab_model::{Pilot, Plan, PointId, Run, Serving, Setting, SubjectId};
+use lab_model::{Metric, Pilot, Plan, PointId, Reading, Run, Serving, Setting, SubjectId};
 use lab_stats::load::peaks::{Peak, Peaks, calibrating_blocks};
 use lab_store::{RunWriter, StoreError};
 use others::Others;
@@ -123,8 +123,8 @@ impl<'a> ServerWorkload<'a> {
                 .try_for_each(|setting| run.setting(setting))?;
         }
         self.proven.insert(subject, proven);
-        match shut_down(server, &run.writer, subject, None)? {
-            Ok(()) => Ok(()),
+        match shut_down(server, self.setup.serving, &run.writer, subject, None)? {
+            Ok(_) => Ok(()),
             Err(fault) => self.keep_failure(fault, subject, None, run, progress),
         }
     }
@@ -139,8 +139,9 @@ impl<'a> ServerWorkload<'a> {
     ) -> Answer<(Proven, Vec<Pilot>)> {
         let proven = self.setup.prove(server)?;
         let plan = self.setup.plan;
+        self.same_as_others(&proven)?;
         let mut pilots = Vec::new();
-        for (case, body) in proven.bodies.iter().enumerate() {
+        for case in 0..plan.cases.len() {
             let Some(point) = pilot::point(plan, case) else {
                 continue;
             };
@@ -154,11 +155,29 @@ impl<'a> ServerWorkload<'a> {
                 pilots.push(Pilot {
                     subject,
                     cold_ns: proven.first_ns,
-                    ..pilot::pilot(&self.setup, server, &split.server, point, body)?
+                    ..pilot::pilot(&self.setup, server, &split.server, point, &proven)?
                 });
             }
         }
         Ok((proven, pilots))
+    }
+
+    /// Where nothing is said of an answer, it is the same from all.
+    fn same_as_others(&self, proven: &Proven) -> Answer<()> {
+        let differs = |(&other, answered): (&SubjectId, &Proven)| {
+            proven.unlike(answered).map(|example| (other, example))
+        };
+        match self.proven.iter().find_map(differs) {
+            None => Ok(()),
+            Some((other, example)) => {
+                let other = &self.setup.plan.subjects[other].name;
+                let why = format!(
+                    "its answer to {} {} is not that of {other}",
+                    example.method, example.path
+                );
+                Err(Fault::Failed("proof", why))
+            }
+        }
     }
 
     fn keep_failure(
@@ -184,7 +203,8 @@ impl ServerWorkload<'_> {
         subject: SubjectId,
         server: &mut RunningServer,
     ) -> Answer<()> {
-        for (case, body) in self.proven[&subject].bodies.iter().enumerate() {
+        let proven = &self.proven[&subject];
+        for case in 0..self.setup.plan.cases.len() {
             let Some(pilot) = self.pilots.get(&(subject, case)) else {
                 continue;
             };
@@ -196,16 +216,16 @@ impl ServerWorkload<'_> {
                 of: self.setup.plan.points.len(),
             });
             let mut warming =
-                Warming::new(&self.setup, server, &self.split.server, pilot.point, body)?;
+                Warming::new(&self.setup, server, &self.split.server, pilot.point, proven)?;
             warming.go_on(server, pilot.warmup_batches as usize)?;
         }
-        server.process.keep_all_on(&self.split.server)?;
+        server.keep_on(&self.split.server)?;
         server.rest()
     }
 
     fn engine(&self, block: &BlockContext, subject: SubjectId, point: PointId) -> Answer<Engine> {
         let plan = self.setup.plan;
-        let body = &self.proven[&subject].bodies[plan.points[point].case];
+        let proven = &self.proven[&subject];
         let rate = match (
             plan.part_of_peak(point),
             self.peaks.at(plan, subject, point),
@@ -219,7 +239,7 @@ impl ServerWorkload<'_> {
         };
         let server = &self.running[&subject];
         self.setup
-            .generator(server, point, body, rate, block.block.number)
+            .generator(server, point, proven, rate, block.block.number)
     }
 
     fn running(&mut self, subject: SubjectId) -> &mut RunningServer {
@@ -231,6 +251,10 @@ impl ServerWorkload<'_> {
 impl Workload for ServerWorkload<'_> {
     fn cores(&self) -> &[usize] {
         &self.cores
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        self.setup.serving.metrics.clone()
     }
 
     fn prepare(
@@ -355,15 +379,21 @@ impl Workload for ServerWorkload<'_> {
     }
 
     fn quit(&mut self, block: &mut BlockContext, subject: SubjectId) -> Done<()> {
-        match self.running.remove(&subject) {
-            Some(server) => Ok(shut_down(
-                server,
-                block.run,
-                subject,
-                Some(block.block.number),
-            )??),
-            None => Ok(()),
-        }
+        let Some(server) = self.running.remove(&subject) else {
+            return Ok(());
+        };
+        let serving = self.setup.serving;
+        let number = Some(block.block.number);
+        let told = shut_down(server, serving, block.run, subject, number)??;
+        let told = serving.metrics.iter().zip(told);
+        let reading = |(metric, value): (&Metric, f64)| Reading {
+            point: 0,
+            subject,
+            pass: 0,
+            metric: metric.id.to_string(),
+            value,
+        };
+        Ok(block.keep(Record::Readings(told.map(reading).collect()))?)
     }
 
     /// A server on which no load can be put at a point has failed there; any other has failed everywhere.
@@ -386,16 +416,17 @@ impl Workload for ServerWorkload<'_> {
     }
 }
 
-/// Has a server end as it should, and keeps what it logged.
+/// Has a server end as it should, and keeps what it logged: what it told of the experiment's metrics.
 fn shut_down(
     mut server: RunningServer,
+    serving: &Serving,
     run: &RunWriter,
     subject: SubjectId,
     block: Option<u32>,
-) -> Result<Answer<()>, StoreError> {
-    let closed = server.close();
+) -> Result<Answer<Vec<f64>>, StoreError> {
+    let closed = server.close(&serving.metrics);
     keep_log(run, &mut server.process, subject, block)?;
-    Ok(closed.and_then(|()| server.quit()))
+    Ok(closed.and_then(|told| server.quit().map(|()| told)))
 }
 
 /// The generator's threads run where the thread does that starts them.
@@ -425,7 +456,7 @@ fn settings(
             .collect::<Vec<_>>()
     };
     let mut settings = said(&server.process.hello, &["protocol", "subject", "thread"]);
-    settings.extend(said(opened, &["url"]));
+    settings.extend(said(opened, &["url", "processes", "certificate"]));
     settings.push(own("server cores", split.server.len().to_string()));
     settings.push(own("generator cores", split.generator.len().to_string()));
     if split.server == split.generator {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The warm-up of a server, and its pilot: how long it takes until it is steady.
 
+use super::proof::Proven;
 use super::running_server::{RunningServer, ServerSetup};
 use crate::process::Answer;
 use lab_load::Engine;
@@ -69,9 +70,9 @@ impl<'a> Warming<'a> {
         server: &RunningServer,
         cores: &'a [usize],
         point: PointId,
-        body: &[u8],
+        proven: &Proven,
     ) -> Answer<Warming<'a>> {
-        server.process.free()?;
+        server.free()?;
         let plan = setup.plan;
         let case = plan.points[point].case;
         let of_case = |kept: bool| {
@@ -79,11 +80,11 @@ impl<'a> Warming<'a> {
             points.find(|&p| plan.points[p].case == case && plan.keeps_alive(p) == kept)
         };
         let alone = [true, false].into_iter().filter_map(of_case);
-        let alone = alone.map(|point| setup.lone_connection(server, point, body));
+        let alone = alone.map(|point| setup.lone_connection(server, point, proven));
         Ok(Warming {
             cores,
             alone: alone.collect::<Answer<_>>()?,
-            crowded: setup.generator(server, point, body, None, 0)?,
+            crowded: setup.generator(server, point, proven, None, 0)?,
             rounds: Vec::new(),
             busy: 0,
             most: (plan.measure.max_warmup as usize).max(FIRST_LOOK),
@@ -95,7 +96,7 @@ impl<'a> Warming<'a> {
         while self.rounds.len() < least || !(self.is_quiet() || self.is_over()) {
             self.round(server)?;
             if self.rounds.len() == self.busy + QUIET {
-                server.process.keep_all_on(self.cores)?;
+                server.keep_on(self.cores)?;
             }
         }
         Ok(())
@@ -144,9 +145,9 @@ pub fn pilot(
     server: &mut RunningServer,
     cores: &[usize],
     point: PointId,
-    body: &[u8],
+    proven: &Proven,
 ) -> Answer<Pilot> {
-    let mut warming = Warming::new(setup, server, cores, point, body)?;
+    let mut warming = Warming::new(setup, server, cores, point, proven)?;
     let mut look = FIRST_LOOK;
     let (steady_from, class) = loop {
         warming.go_on(server, look)?;

@@ -5,9 +5,13 @@
 use super::files::ServedFiles;
 use super::proof_connection::{Answer, ProofConnection};
 use super::sockets::established;
-use lab_model::{Content, Example, Serving};
+use flate2::read::GzDecoder;
+use lab_load::Tls;
+use lab_model::{Content, Example, Plan, Serving};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::io::Read;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -21,8 +25,8 @@ const CLOCK: Duration = Duration::from_secs(3);
 /// Within this time `Date` must have advanced.
 const SECOND: Duration = Duration::from_millis(2_500);
 
-/// Connections that are open at once, besides those of the proof itself.
-const TOGETHER: usize = 64;
+/// A body that was compressed is compared so far.
+const MOST_PLAIN: u64 = 64 << 20;
 
 /// Within this time connections that were closed are gone.
 const SETTLING: Duration = Duration::from_secs(2);
@@ -30,12 +34,41 @@ const SETTLING: Duration = Duration::from_secs(2);
 /// What a proof yields.
 #[derive(Debug, Default)]
 pub struct Proven {
-    /// By case: the bytes of the answer that load is put on for.
-    pub bodies: Vec<Vec<u8>>,
+    /// What load is put on with, and the bytes of the answer.
+    pub bodies: Vec<(Example, Vec<u8>)>,
     /// From connecting to the end of the very first answer.
     pub first_ns: u64,
     /// Answers that were as they must be.
     pub answers: u32,
+}
+
+impl Proven {
+    /// What was answered to a request that load is put on with; nothing, if it was not asked.
+    pub fn body(&self, example: &Example) -> &[u8] {
+        let mut bodies = self.bodies.iter();
+        let found = bodies.find(|(asked, _)| asked == example);
+        found.map_or(&[], |(_, body)| body)
+    }
+
+    /// A request whose answer nothing is said of, and that another server answered otherwise.
+    pub fn unlike<'a>(&'a self, other: &Proven) -> Option<&'a Example> {
+        let mut bodies = self.bodies.iter();
+        let differs = |(example, body): &&(Example, Vec<u8>)| {
+            example.answer == Content::Any && plain(other.body(example)) != plain(body)
+        };
+        bodies.find(differs).map(|(example, _)| example)
+    }
+}
+
+/// A body without the compression that a header asked for: that is each server's own.
+fn plain(body: &[u8]) -> Cow<'_, [u8]> {
+    const GZIP: [u8; 2] = [0x1F, 0x8B];
+    let mut text = Vec::new();
+    let read = |text: &mut Vec<u8>| GzDecoder::new(body).take(MOST_PLAIN).read_to_end(text);
+    match body.starts_with(&GZIP) && read(&mut text).is_ok() {
+        true => text.into(),
+        false => body.into(),
+    }
 }
 
 /// What is not as it must be, and what was said.
@@ -50,11 +83,16 @@ pub struct FailedProof {
 /// Asks a server everything.
 pub fn prove(
     address: SocketAddr,
+    tls: Option<&Tls>,
+    plan: &Plan,
     serving: &Serving,
     files: &ServedFiles,
 ) -> Result<Proven, Box<FailedProof>> {
     let mut prover = Prover {
         address,
+        tls,
+        loaded: plan.loaded_examples(),
+        all: plan.all_examples(),
         serving,
         files,
         proven: Proven::default(),
@@ -71,6 +109,10 @@ pub fn prove(
 
 struct Prover<'a> {
     address: SocketAddr,
+    tls: Option<&'a Tls>,
+    /// What load is put on with.
+    loaded: Vec<Example>,
+    all: Vec<Example>,
     serving: &'a Serving,
     files: &'a ServedFiles,
     proven: Proven,
@@ -96,7 +138,7 @@ impl Prover<'_> {
     /// The very first request, timed.
     fn first(&mut self) -> Result<SystemTime, String> {
         let began = Instant::now();
-        let example = self.loaded().next().ok_or("there is no case")?.clone();
+        let example = self.loaded.first().ok_or("there is no case")?.clone();
         let mut date = None;
         self.over_one_connection(|prover, connection| {
             let answer = prover.exchange(connection, &example)?;
@@ -111,7 +153,7 @@ impl Prover<'_> {
         &mut self,
         what: impl FnOnce(&mut Self, &mut ProofConnection) -> Checked,
     ) -> Checked {
-        let mut connection = ProofConnection::open(self.address)?;
+        let mut connection = ProofConnection::open(self.address, self.tls)?;
         let checked = what(self, &mut connection);
         if checked.is_err() {
             self.transcript = connection.transcript();
@@ -119,34 +161,21 @@ impl Prover<'_> {
         checked
     }
 
-    /// The examples that load is put on with: one of each case.
-    fn loaded(&self) -> impl Iterator<Item = &Example> {
-        self.serving.examples.iter().filter_map(|case| case.first())
-    }
-
     /// Every example of every case, one after the other over one connection.
     fn examples(&mut self, connection: &mut ProofConnection) -> Checked {
-        let mut bodies = Vec::new();
-        for case in &self.serving.examples {
-            let mut first = None;
-            for example in case {
-                let answer = self.exchange(connection, example)?;
-                first.get_or_insert(answer.body);
+        for example in self.all.clone() {
+            let answer = self.exchange(connection, &example)?;
+            if self.loaded.contains(&example) {
+                self.proven.bodies.push((example, answer.body));
             }
-            bodies.push(first.unwrap_or_default());
         }
-        self.proven.bodies = bodies;
         Ok(())
     }
 
     /// HEAD says what GET says, and sends no body: the next answer on the connection is whole.
     fn heads(&mut self, connection: &mut ProofConnection) -> Checked {
-        let gets: Vec<Example> = self
-            .loaded()
-            .filter(|e| e.method == "GET")
-            .cloned()
-            .collect();
-        for example in gets {
+        let gets = self.loaded.clone().into_iter();
+        for example in gets.filter(|e| e.method == "GET" && e.headers.is_empty()) {
             let got = self.exchange(connection, &example)?;
             connection.send(&rendered("HEAD", &example.path, None, false))?;
             let head = connection.answer(true)?;
@@ -177,7 +206,7 @@ impl Prover<'_> {
         let answer = connection.answer(false)?;
         expect_status(&answer, 404, &format!("GET {missing}"))?;
         self.anew_if_refused(connection, &answer)?;
-        let loaded: Vec<Example> = self.loaded().cloned().collect();
+        let loaded = self.loaded.clone();
         for example in loaded {
             let asked = format!("DELETE {}", example.path);
             connection.send(&rendered("DELETE", &example.path, None, false))?;
@@ -200,7 +229,7 @@ impl Prover<'_> {
 
     /// A request arrives in whatever pieces the network makes of it.
     fn split(&mut self, connection: &mut ProofConnection) -> Checked {
-        let loaded: Vec<Example> = self.loaded().cloned().collect();
+        let loaded = self.loaded.clone();
         for example in loaded {
             connection.send_split(&render(&example, false), BETWEEN_BYTES)?;
             let answer = connection.answer(false)?;
@@ -211,7 +240,7 @@ impl Prover<'_> {
 
     /// Several requests in one piece are answered in their order.
     fn pipelined(&mut self, connection: &mut ProofConnection) -> Checked {
-        let loaded: Vec<Example> = self.loaded().cloned().collect();
+        let loaded = self.loaded.clone();
         let twice = || loaded.iter().chain(&loaded);
         let all: Vec<u8> = twice().flat_map(|example| render(example, false)).collect();
         connection.send(&all)?;
@@ -224,7 +253,7 @@ impl Prover<'_> {
 
     /// Whoever asks for the end of the connection gets it, after the answer.
     fn closing(&mut self, connection: &mut ProofConnection) -> Checked {
-        let example = self.loaded().next().expect("there is a case").clone();
+        let example = self.loaded.first().expect("there is a case").clone();
         connection.send(&render(&example, true))?;
         let answer = connection.answer(false)?;
         self.fitting(&example, &answer, "with Connection: close")?;
@@ -237,10 +266,11 @@ impl Prover<'_> {
 
     /// Many connections at once, each of which the kernel says the server has, and which all are kept.
     fn together(&mut self) -> Checked {
-        let example = self.loaded().next().expect("there is a case").clone();
+        let example = self.loaded.first().expect("there is a case").clone();
+        let together = self.serving.together as usize;
         let mut connections = Vec::new();
-        for _ in 0..TOGETHER {
-            connections.push(ProofConnection::open(self.address)?);
+        for _ in 0..together {
+            connections.push(ProofConnection::open(self.address, self.tls)?);
         }
         for _ in 0..2 {
             for i in 0..connections.len() {
@@ -252,10 +282,10 @@ impl Prover<'_> {
         }
         // Those of before may still be about to end.
         let deadline = Instant::now() + SETTLING;
-        while let Some(seen) = established(self.address).filter(|&seen| seen != TOGETHER) {
+        while let Some(seen) = established(self.address).filter(|&seen| seen != together) {
             if Instant::now() > deadline {
                 return Err(format!(
-                    "of {TOGETHER} connections that are open and were used twice, the server has {seen}"
+                    "of {together} connections that are open and were used twice, the server has {seen}"
                 ));
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -265,7 +295,7 @@ impl Prover<'_> {
 
     /// `Date` is another one a second later.
     fn advancing(&mut self, began: Instant, first: SystemTime) -> Checked {
-        let example = self.loaded().next().expect("there is a case").clone();
+        let example = self.loaded.first().expect("there is a case").clone();
         self.over_one_connection(|prover, connection| {
             loop {
                 let answer = prover.exchange(connection, &example)?;
@@ -296,7 +326,7 @@ impl Prover<'_> {
     /// A server may close the connection with a refusal.
     fn anew_if_refused(&mut self, connection: &mut ProofConnection, answer: &Answer) -> Checked {
         if answer.status >= 400 && answer.closes() {
-            *connection = ProofConnection::open(self.address)?;
+            *connection = ProofConnection::open(self.address, self.tls)?;
         }
         Ok(())
     }
@@ -421,7 +451,11 @@ fn render(example: &Example, closing: bool) -> Vec<u8> {
     let Example {
         method, path, body, ..
     } = example;
-    rendered(method, path, body.as_deref(), closing)
+    let plain = rendered(method, path, body.as_deref(), closing);
+    // Further headers stand behind the first line.
+    let first = path.len() + method.len() + " HTTP/1.1 \r\n".len();
+    let further: String = example.headers.iter().map(|h| format!("{h}\r\n")).collect();
+    [&plain[..first], further.as_bytes(), &plain[first..]].concat()
 }
 
 fn rendered(method: &str, path: &str, body: Option<&str>, closing: bool) -> Vec<u8> {

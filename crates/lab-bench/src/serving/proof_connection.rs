@@ -2,6 +2,8 @@
 //! A connection on which requests are sent as bytes and answers are read with a transcript: a client that
 //! knows nothing of the load generator's.
 
+use lab_load::Tls;
+use rustls::{ClientConnection, StreamOwned};
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -23,10 +25,45 @@ const LINES: usize = 12;
 
 /// A connection and all that was said over it.
 pub struct ProofConnection {
-    stream: TcpStream,
+    stream: Stream,
     received: Vec<u8>,
     /// `> ` what was sent, `< ` what came: the last of it.
     transcript: VecDeque<String>,
+}
+
+/// Bytes as they are, or over TLS.
+enum Stream {
+    Plain(TcpStream),
+    Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Plain(stream) => stream.read(buffer),
+            Stream::Tls(stream) => match stream.read(buffer) {
+                // The connection ended without a farewell.
+                Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
+                read => read,
+            },
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Plain(stream) => stream.write(bytes),
+            Stream::Tls(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Stream::Plain(stream) => stream.flush(),
+            Stream::Tls(stream) => stream.flush(),
+        }
+    }
 }
 
 /// An answer.
@@ -66,14 +103,19 @@ impl Answer {
 
 impl ProofConnection {
     /// Connects.
-    pub fn open(address: SocketAddr) -> Result<ProofConnection, String> {
+    pub fn open(address: SocketAddr, tls: Option<&Tls>) -> Result<ProofConnection, String> {
         let stream = TcpStream::connect_timeout(&address, PATIENCE);
-        let open = || -> io::Result<TcpStream> {
+        let open = || -> io::Result<Stream> {
             let stream = stream?;
             stream.set_nodelay(true)?;
             stream.set_read_timeout(Some(PATIENCE))?;
             stream.set_write_timeout(Some(PATIENCE))?;
-            Ok(stream)
+            let Some(tls) = tls else {
+                return Ok(Stream::Plain(stream));
+            };
+            let session = ClientConnection::new(tls.config.clone(), tls.name.clone());
+            let session = session.map_err(io::Error::other)?;
+            Ok(Stream::Tls(Box::new(StreamOwned::new(session, stream))))
         };
         Ok(ProofConnection {
             stream: open().map_err(|e| format!("{address} cannot be connected to: {e}"))?,
@@ -90,7 +132,10 @@ impl ProofConnection {
     /// Sends bytes as one piece.
     pub fn send(&mut self, bytes: &[u8]) -> Result<(), String> {
         self.note("> ", bytes);
-        let sent = self.stream.write_all(bytes);
+        let sent = self
+            .stream
+            .write_all(bytes)
+            .and_then(|()| self.stream.flush());
         sent.map_err(|e| format!("a request cannot be sent: {e}"))
     }
 
@@ -98,7 +143,10 @@ impl ProofConnection {
     pub fn send_split(&mut self, bytes: &[u8], pause: Duration) -> Result<(), String> {
         self.note("> (a byte at a time) ", bytes);
         for byte in bytes {
-            let sent = self.stream.write_all(&[*byte]);
+            let sent = self
+                .stream
+                .write_all(&[*byte])
+                .and_then(|()| self.stream.flush());
             sent.map_err(|e| format!("a part of a request cannot be sent: {e}"))?;
             std::thread::sleep(pause);
         }

@@ -4,12 +4,16 @@
 use super::files::ServedFiles;
 use super::proof::{Proven, prove};
 use crate::interrupt;
-use crate::process::{Answer, Fault, Process};
+use crate::process::{Answer, Fault, Process, gone};
 use crate::protocol::Reply;
 use crate::server_usage::{Usage, Watch};
-use lab_load::{Engine, Expect, Job, Link, Record, Request, Requests, Statuses, method};
-use lab_model::{Arrivals, Example, Plan, PointId, Serving, Stage, SubjectId};
+use crate::sys;
+use lab_load::{
+    Engine, Expect, Job, Link, Record, Request, Requests, Statuses, Tls, Trust, method,
+};
+use lab_model::{Arrivals, Example, Metric, Plan, PointId, Protocol, Serving, Stage, SubjectId};
 use lab_services::procfs;
+use nix::unistd::Pid;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -41,7 +45,10 @@ pub struct RunningServer {
     /// Its process.
     pub process: Process,
     address: SocketAddr,
+    tls: Option<Tls>,
     watch: Watch,
+    /// The processes that serve, where the subject is not one of them.
+    served_by: Vec<Pid>,
 }
 
 impl ServerSetup<'_> {
@@ -52,9 +59,16 @@ impl ServerSetup<'_> {
         let opened = self
             .open(&mut process, cores)
             .map_err(|f| f.with_log(&process))?;
+        let served_by = served_by(&opened, process.pid())?;
+        let (address, tls) = place(&opened)?;
         let server = RunningServer {
-            address: address(&opened)?,
-            watch: Watch::new(process.pid().as_raw()),
+            address,
+            tls,
+            watch: match served_by.as_slice() {
+                [] => Watch::new(process.pid().as_raw()),
+                several => Watch::of(several),
+            },
+            served_by,
             process,
         };
         Ok((server, opened))
@@ -74,23 +88,29 @@ impl ServerSetup<'_> {
 
     /// Has a server prove that it does the work.
     pub fn prove(&self, server: &RunningServer) -> Answer<Proven> {
-        prove(server.address, self.serving, &self.files).map_err(|failed| {
+        prove(
+            server.address,
+            server.tls.as_ref(),
+            self.plan,
+            self.serving,
+            &self.files,
+        )
+        .map_err(|failed| {
             let transcript = failed.transcript.join("\n");
             Fault::Failed("proof", format!("{}\n{transcript}", failed.why))
         })
     }
 
-    /// A generator for a server at a point, its connections open. `body`: what the server was proven to
-    /// answer; `rate`: requests per second, in an open loop. Arrivals are those of the block.
+    /// A generator for a server at a point, its connections open. `proven`: what the server answers; `rate`: requests per second, in an open loop. Arrivals are those of the block.
     pub fn generator(
         &self,
         server: &RunningServer,
         point: PointId,
-        body: &[u8],
+        proven: &Proven,
         rate: Option<f64>,
         block: u32,
     ) -> Answer<Engine> {
-        begin(self.job(server, point, body, rate)?.of_block(block))
+        begin(self.job(server, point, proven, rate)?.of_block(block))
     }
 
     /// A generator like that of a point, over one connection as fast as it goes.
@@ -98,12 +118,12 @@ impl ServerSetup<'_> {
         &self,
         server: &RunningServer,
         point: PointId,
-        body: &[u8],
+        proven: &Proven,
     ) -> Answer<Engine> {
         begin(Job {
             connections: 1,
             threads: 1,
-            ..self.job(server, point, body, None)?
+            ..self.job(server, point, proven, None)?
         })
     }
 
@@ -111,25 +131,26 @@ impl ServerSetup<'_> {
         &self,
         server: &RunningServer,
         point: PointId,
-        body: &[u8],
+        proven: &Proven,
         rate: Option<f64>,
     ) -> Answer<Job> {
         let how = self.plan.load().expect("a plan with servers has a load");
         let failed = |why: String| Fault::Failed("load", why);
         let example = self.plan.example(point);
-        let example = example.ok_or_else(|| failed("the case has no request".into()))?;
+        let example = &example.ok_or_else(|| failed("the case has no request".into()))?;
         let (keep_alive, connections) =
             (self.plan.keeps_alive(point), self.plan.connections(point));
+        let body = proven.body(example).to_vec();
         let words = |e: lab_load::JobError| failed(e.to_string());
-        let request = request(server.address, example).map_err(words)?;
+        let request = request(server, example).map_err(words)?;
         let status = Statuses::parse(&example.status.to_string()).map_err(words)?;
         Ok(Job {
             address: server.address,
-            tls: None,
+            tls: server.tls.clone(),
             requests: Requests::new(&[request], keep_alive, self.plan.seed)
                 .map_err(words)?
                 .into(),
-            expect: Arc::new(Expect::new(status, Some(body.to_vec()), Vec::new())),
+            expect: Arc::new(Expect::new(status, Some(body), Vec::new())),
             connections,
             threads: (how.threads as usize).min(connections),
             protocol: how.protocol,
@@ -152,6 +173,24 @@ impl RunningServer {
         })
     }
 
+    /// Keeps its processes on some cores.
+    pub fn keep_on(&self, cores: &[usize]) -> Answer<()> {
+        self.process.keep_all_on(cores)?;
+        let others = self.served_by.iter();
+        for process in others.flat_map(|pid| procfs::with_descendants(*pid)) {
+            // One that has just ended needs no core.
+            let _ = sys::pin_all(process, cores);
+        }
+        Ok(())
+    }
+
+    /// Gives its processes all cores.
+    pub fn free(&self) -> Answer<()> {
+        self.process.free()?;
+        let cores = sys::allowed_cores().map_err(gone)?;
+        self.keep_on(&cores)
+    }
+
     /// Whether it computes, or waits for a core to do so, although nothing is asked: a collector or a compiler is
     /// at work. Looks for so long.
     pub fn is_busy(&mut self, length: Duration) -> Answer<bool> {
@@ -159,7 +198,8 @@ impl RunningServer {
         thread::sleep(length);
         let used_ns = self.read()?.cpu_ns.saturating_sub(before);
         let computed = used_ns as f64 > BUSY * length.as_nanos() as f64;
-        Ok(computed || procfs::is_runnable(self.process.pid()))
+        let mut all = std::iter::once(self.process.pid()).chain(self.served_by.iter().copied());
+        Ok(computed || all.any(procfs::is_runnable))
     }
 
     /// Ends its turn. A server that goes on computing is stopped, so that it does not do so in the turn of
@@ -189,10 +229,11 @@ impl RunningServer {
         }
     }
 
-    /// Has it close as it should: it finishes what is under way. What it logged is known then.
-    pub fn close(&mut self) -> Answer<()> {
+    /// Has it close as it should: it finishes what is under way. What it logged is known then. It tells some
+    /// metrics.
+    pub fn close(&mut self, metrics: &[Metric]) -> Answer<Vec<f64>> {
         self.process.wake()?;
-        let closed = self.process.close();
+        let closed = self.process.close_and_tell(metrics);
         closed.map_err(|fault| fault.with_log(&self.process))
     }
 
@@ -209,23 +250,61 @@ fn begin(job: Job) -> Answer<Engine> {
     Ok(engine)
 }
 
-fn address(opened: &Reply) -> Answer<SocketAddr> {
+/// Where it listens, and over TLS whom to believe: who has the certificate that it names, and nobody else.
+fn place(opened: &Reply) -> Answer<(SocketAddr, Option<Tls>)> {
     let nonsense = |why: String| Fault::Failed("nonsense", why);
     let url = opened.get("url").map_err(nonsense)?;
+    let secure = url.starts_with("https://");
     let place = url
-        .strip_prefix("http://")
+        .strip_prefix(if secure { "https://" } else { "http://" })
         .map(|place| place.trim_end_matches('/'));
     let address = place.and_then(|place| place.parse::<SocketAddr>().ok());
-    match address.filter(|address| address.ip().is_loopback()) {
-        Some(address) => Ok(address),
-        None => Err(nonsense(format!(
-            "`url={url}` is not http://127.0.0.1:PORT: a subject listens on this machine alone"
-        ))),
+    let Some(address) = address.filter(|address| address.ip().is_loopback()) else {
+        return Err(nonsense(format!(
+            "`url={url}` is not http://127.0.0.1:PORT, nor https://127.0.0.1:PORT: a subject listens on this machine alone"
+        )));
+    };
+    if !secure {
+        return Ok((address, None));
     }
+    let certificate = opened.get("certificate").map_err(nonsense)?;
+    let trust = Trust::File(certificate.into());
+    let origin = Link::parse(&format!("https://{address}/")).map(|link| link.origin);
+    let tls = origin.and_then(|origin| Tls::new(&origin, Protocol::Http1, &trust));
+    Ok((address, Some(tls.map_err(|e| nonsense(e.to_string()))?)))
 }
 
-fn request(address: SocketAddr, example: &Example) -> Result<Request, lab_load::JobError> {
-    let mut request = Request::new(Link::parse(&format!("http://{address}{}", example.path))?);
+/// The processes that a subject says it serves with: it must have started them.
+fn served_by(opened: &Reply, subject: Pid) -> Answer<Vec<Pid>> {
+    let Ok(named) = opened.get("processes") else {
+        return Ok(Vec::new());
+    };
+    let known = procfs::with_descendants(subject);
+    let started = |word: &str| {
+        let pid = Pid::from_raw(word.parse().ok()?);
+        known.contains(&pid).then_some(pid)
+    };
+    let found: Option<Vec<Pid>> = named.split(',').map(started).collect();
+    found.ok_or_else(|| {
+        let why = format!("`processes={named}` are not all processes that it has started");
+        Fault::Failed("nonsense", why)
+    })
+}
+
+fn request(server: &RunningServer, example: &Example) -> Result<Request, lab_load::JobError> {
+    let (scheme, address) = (
+        if server.tls.is_some() {
+            "https"
+        } else {
+            "http"
+        },
+        server.address,
+    );
+    let link = format!("{scheme}://{address}{}", example.path);
+    let mut request = Request::new(Link::parse(&link)?);
+    for header in &example.headers {
+        request.headers.push(lab_load::Header::parse(header)?);
+    }
     request.method = method(&example.method)?;
     if let Some(body) = &example.body {
         request.body = body.clone().into_bytes().into();

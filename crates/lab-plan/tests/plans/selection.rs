@@ -2,7 +2,7 @@
 //! Which points and subjects a selection gives.
 
 use lab_model::{Kind, Measure, Plan};
-use lab_plan::{Experiment, PlanError, Project, Selection};
+use lab_plan::{Experiment, Extent, PlanError, Project, Selection};
 use std::fs;
 
 const EXPERIMENT: &str = r#"
@@ -65,7 +65,7 @@ fn all() -> Selection {
         set: Vec::new(),
         baseline: None,
         control: false,
-        few: false,
+        extent: Extent::Usual,
         seed: 7,
         measure: Measure {
             pairs: 1,
@@ -207,7 +207,7 @@ fn a_sweep_takes_any_values_sorted_and_once() {
 #[test]
 fn few_points_are_the_ends_of_what_was_not_asked_for() {
     let few = Selection {
-        few: true,
+        extent: Extent::Quick,
         cases: words(&["swept", "written"]),
         ..all()
     };
@@ -226,38 +226,63 @@ fn few_points_are_the_ends_of_what_was_not_asked_for() {
     );
 }
 
-/// With a `[quick]` table of these lines.
-fn with_quick(lines: &str) -> String {
-    EXPERIMENT.replace("[selection]", &format!("[quick]\n{lines}\n\n[selection]"))
+/// With a table of this name and these lines.
+fn with_table(table: &str, lines: &str) -> String {
+    EXPERIMENT.replace("[selection]", &format!("[{table}]\n{lines}\n\n[selection]"))
 }
 
-fn few_of(experiment: &str, selection: Selection) -> Result<Vec<String>, PlanError> {
-    let few = Selection {
-        few: true,
+/// The points of a run of this extent.
+fn points_of(
+    experiment: &str,
+    extent: Extent,
+    selection: Selection,
+) -> Result<Vec<String>, PlanError> {
+    let selection = Selection {
+        extent,
         ..selection
     };
-    let plan = plan_of(experiment, &few)?;
+    let plan = plan_of(experiment, &selection)?;
     Ok((0..plan.points.len()).map(|p| plan.label(p)).collect())
 }
 
 #[test]
-fn an_experiment_names_its_few_points_and_the_reader_goes_before_it() {
-    let quick = with_quick("swept = { n = [10], how = [\"usual\", \"third\"] }\nplain = {}");
+fn an_experiment_names_its_points_and_the_reader_goes_before_it() {
+    let lines = "swept = { n = [10], how = [\"usual\", \"third\"] }\nplain = {}";
     let named = ["swept n=10 how=usual", "swept n=10 how=third", "plain"];
-    assert_eq!(few_of(&quick, all()).unwrap(), named);
-    let asked = Selection {
+    let asked = || Selection {
         cases: words(&["swept", "written"]),
         set: vec![set("how", &["other"])],
         ..all()
     };
+    let whole = points_of(EXPERIMENT, Extent::Thorough, all()).unwrap();
     let wanted = [
         "swept n=10 how=other",
         "written rows_tx=1",
         "written rows_tx=10",
     ];
-    assert_eq!(few_of(&quick, asked).unwrap(), wanted);
-    let all_points = plan_of(&quick, &all()).unwrap().points.len();
-    assert_eq!(all_points, plan(&all()).unwrap().points.len());
+    for extent in [Extent::Quick, Extent::Usual] {
+        let table = extent.table();
+        let experiment = with_table(table, lines);
+        assert_eq!(points_of(&experiment, extent, all()).unwrap(), named);
+        assert_eq!(points_of(&experiment, extent, asked()).unwrap(), wanted);
+        assert_eq!(
+            points_of(&experiment, Extent::Thorough, all()).unwrap(),
+            whole
+        );
+    }
+}
+
+#[test]
+fn a_selection_named_for_an_extent_has_its_subjects() {
+    let experiment =
+        EXPERIMENT.replace("[selection]", "[selection]\nquick = [\"a\", \"b\", \"c\"]");
+    let subjects = |extent| {
+        let selection = Selection { extent, ..all() };
+        let plan = plan_of(&experiment, &selection).unwrap();
+        plan.subjects.len()
+    };
+    assert_eq!(subjects(Extent::Quick), 3);
+    assert_eq!(subjects(Extent::Usual), 2);
 }
 
 #[test]
@@ -272,7 +297,9 @@ fn a_wrong_name_among_the_few_points_is_named_with_its_neighbour() {
         ),
         ("swept = { how = [] }", "`how` needs a value"),
     ] {
-        let error = few_of(&with_quick(lines), all()).unwrap_err().to_string();
+        let error = points_of(&with_table("quick", lines), Extent::Quick, all())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(wanted), "{error}");
         assert!(error.contains("experiment.toml:"), "{error}");
     }

@@ -6,6 +6,7 @@ mod bars;
 mod canvas;
 mod colour;
 mod distribution;
+mod flame;
 mod forest;
 mod frame;
 mod heat;
@@ -16,6 +17,7 @@ pub(crate) use bars::panels;
 pub use colour::style_sheet;
 pub(crate) use colour::tone_number;
 pub(crate) use distribution::lines as distribution_lines;
+pub use flame::SCRIPT as FLAME_SCRIPT;
 pub(crate) use heat::shares as heat_shares;
 pub(crate) use lines::stepped;
 pub(crate) use scale::{Span, drawable, reach};
@@ -36,6 +38,7 @@ pub fn svg(chart: &Chart) -> Result<String, Error> {
         Drawing::Forest(forest) => forest::draw(id, forest),
         Drawing::Heat(maps) => heat::draw(id, maps),
         Drawing::Distribution(of) => lines::draw(id, &distribution::lines(of)),
+        Drawing::Flame(flame) => flame::draw(id, flame),
     }?;
     let [title, caption] = [&chart.title, &chart.caption].map(|text| legal(text));
     let named = format!(
@@ -52,7 +55,11 @@ pub fn svg(chart: &Chart) -> Result<String, Error> {
 /// The chart as a file that stands alone. Errors as for [`svg`].
 pub fn standalone(chart: &Chart) -> Result<String, Error> {
     let style = format!("<style>{}</style>\n", style_sheet());
-    let drawing = after_first_tag(&svg(chart)?, &style);
+    let mut drawing = after_first_tag(&svg(chart)?, &style);
+    if let (Drawing::Flame(_), Some(end)) = (&chart.drawing, drawing.rfind("</svg>")) {
+        let script = format!("<script><![CDATA[{}]]></script>\n", flame::SCRIPT);
+        drawing.insert_str(end, &script);
+    }
     Ok(format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{drawing}"
     ))

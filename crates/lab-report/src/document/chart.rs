@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Charts as specifications: what is drawn, not how. Five of them serve every kind of run.
+//! Charts as specifications: what is drawn, not how. Six of them serve every kind of run.
 
 use super::{Quantity, Tone};
 use lab_model::Unit;
@@ -35,6 +35,8 @@ pub enum Drawing {
     Heat(HeatMaps),
     /// The part of all values that do not exceed a value.
     Distribution(Distribution),
+    /// What called what, and how much of a whole each has.
+    Flame(Flame),
 }
 
 /// An axis.
@@ -232,6 +234,16 @@ pub struct DistributionLine {
     pub colour: usize,
     /// Values in the axis's unit, ascending, and how many there are of each.
     pub counts: Vec<(f64, u64)>,
+}
+
+/// A flame graph.
+#[derive(Clone, Debug, Serialize)]
+pub struct Flame {
+    /// Of the costs.
+    #[serde(serialize_with = "crate::format::unit_name")]
+    pub unit: Unit,
+    /// Stacks, the outermost function first, each with what it costs by itself.
+    pub stacks: Vec<(Vec<String>, u64)>,
 }
 
 impl Axis {

@@ -7,8 +7,9 @@ mod row;
 mod table;
 
 pub use chart::{
-    Axis, Band, BarPart, BarRow, Bars, Chart, Distribution, DistributionLine, Drawing, Forest,
-    ForestGroup, ForestRow, HeatColumn, HeatMap, HeatMaps, Line, Lines, NEUTRAL, Scale, Stroke,
+    Axis, Band, BarPart, BarRow, Bars, Chart, Distribution, DistributionLine, Drawing, Flame,
+    Forest, ForestGroup, ForestRow, HeatColumn, HeatMap, HeatMaps, Line, Lines, NEUTRAL, Scale,
+    Stroke,
 };
 pub use quantity::{Precision, Quantity};
 pub use row::Row;

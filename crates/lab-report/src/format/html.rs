@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document as one page that a colleague can read without the tool: no network, no script, light and
+//! A document as one page that a colleague can read without the tool: no network, light and
 //! dark, on paper and on a phone. All text is escaped by the template.
 
 use super::grid::{Grid, GridCell, GridColumn};
@@ -7,8 +7,10 @@ use super::text::clean_lines;
 use super::warnings;
 use crate::Error;
 use crate::chart::{self, file_name};
-use crate::document::{Chart, Detail, Document, Finding, Item, Section, Table, Tone};
+use crate::document::{Chart, Detail, Document, Drawing, Finding, Item, Section, Table, Tone};
+use base64::prelude::{BASE64_STANDARD, Engine};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
 
 /// Titles that go on for longer are cut: command lines have no end.
 const TITLE: usize = 240;
@@ -19,35 +21,71 @@ const ROWS: usize = 40;
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
+/// The one script that a page may have, and only where it has a flame graph: it is allowed by its hash (Content
+/// Security Policy Level 3, 2.3.1).
+fn script(document: &Document) -> Option<&'static str> {
+    let is_flame = |chart: &&Chart| matches!(chart.drawing, Drawing::Flame(_));
+    document
+        .charts()
+        .iter()
+        .any(is_flame)
+        .then_some(chart::FLAME_SCRIPT)
+}
+
+fn policy(script: Option<&str>) -> String {
+    script.map_or(POLICY.into(), |script| {
+        let hash = BASE64_STANDARD.encode(Sha256::digest(script));
+        format!("{POLICY}; script-src 'sha256-{hash}'")
+    })
+}
+
 /// The page. Error: a chart could not be drawn.
 pub fn render(document: &Document) -> Result<String, Error> {
-    let sections: Vec<&Section> = document.sections.iter().filter(|s| !s.is_empty()).collect();
-    let ids = ids(&sections);
-    let style = format!("{}{}", include_str!("style.css"), chart::style_sheet());
+    let script = script(document);
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta http-equiv="Content-Security-Policy" content=(policy(script));
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content={ "benchlab " (document.lab_version) };
                 title { (short(&document.title)) " – benchlab" }
-                style { (PreEscaped(style)) }
+                style { (PreEscaped(style_sheet())) }
             }
             body {
-                (header(document))
-                (navigation(&sections, &ids))
-                main {
-                    (answer(document, &sections, &ids)?)
-                    @for (section, id) in sections.iter().zip(&ids) { (self::section(section, 2, id)?) }
-                }
-                (footer(document))
+                (content(document)?)
+                @if let Some(script) = script { script { (PreEscaped(script)) } }
             }
         }
     };
     Ok(clean_lines(&page.into_string()))
+}
+
+/// What is between the page's `body` tags, for a page that has more around it. It needs [`style_sheet`].
+/// Error: a chart could not be drawn.
+pub fn body(document: &Document) -> Result<String, Error> {
+    Ok(clean_lines(&content(document)?.into_string()))
+}
+
+/// How a page looks, its charts too.
+pub fn style_sheet() -> String {
+    include_str!("style.css").to_owned() + &chart::style_sheet()
+}
+
+fn content(document: &Document) -> Result<Markup, Error> {
+    let sections: Vec<&Section> = document.sections.iter().filter(|s| !s.is_empty()).collect();
+    let ids = ids(&sections);
+    Ok(html! {
+        (header(document))
+        (navigation(&sections, &ids))
+        main {
+            (answer(document, &sections, &ids)?)
+            @for (section, id) in sections.iter().zip(&ids) { (self::section(section, 2, id)?) }
+        }
+        (footer(document))
+    })
 }
 
 fn header(document: &Document) -> Markup {

@@ -38,15 +38,16 @@ impl Default for Terminal {
     }
 }
 
+/// A section as text, every line with its line feed.
+pub fn section(section: &Section, terminal: Terminal) -> String {
+    let mut page = Page::new(terminal);
+    page.section(section, 1);
+    page.lines.join("\n") + "\n"
+}
+
 /// The document as text, every line with its line feed: at most 38 lines, or all that there is.
 pub fn render(document: &Document, terminal: Terminal) -> String {
-    let mut page = Page {
-        lines: Vec::new(),
-        width: terminal.width.max(NARROWEST),
-        pen: Pen {
-            colour: terminal.colour,
-        },
-    };
+    let mut page = Page::new(terminal);
     if terminal.full {
         page.all(document);
     }
@@ -62,6 +63,16 @@ struct Page {
 }
 
 impl Page {
+    fn new(terminal: Terminal) -> Page {
+        Page {
+            lines: Vec::new(),
+            width: terminal.width.max(NARROWEST),
+            pen: Pen {
+                colour: terminal.colour,
+            },
+        }
+    }
+
     fn all(&mut self, document: &Document) {
         self.heading(&document.title, 0);
         for section in &document.sections {

@@ -3,13 +3,16 @@
 
 use crate::chart::tone_number;
 use crate::document::{
-    Axis, Band, BarRow, Bars, Cell, Chart, Column, Distribution, Drawing, Forest, ForestRow,
+    Axis, Band, BarRow, Bars, Cell, Chart, Column, Distribution, Drawing, Flame, Forest, ForestRow,
     HeatMaps, Line, Lines, Quantity, Scale, Stroke, Table,
 };
 use lab_model::Unit;
+use std::collections::BTreeMap;
 
 /// Lines with more points than these are thinned out.
 const POINTS: usize = 24;
+/// Functions of a flame graph that are named.
+const INNERMOST: usize = 12;
 
 /// The values of a chart; its title and caption are those of the chart.
 pub fn table(chart: &Chart) -> Table {
@@ -19,6 +22,7 @@ pub fn table(chart: &Chart) -> Table {
         Drawing::Forest(forest) => self::bars(&forest_bars(forest)),
         Drawing::Heat(maps) => self::lines(&quantile_lines(maps)),
         Drawing::Distribution(distribution) => self::distribution(distribution),
+        Drawing::Flame(flame) => self::bars(&flame_bars(flame)),
     };
     Table {
         title: chart.title.clone(),
@@ -101,6 +105,31 @@ pub fn forest_bars(forest: &Forest) -> Bars {
     });
     Bars {
         axis: forest.axis.clone(),
+        parts: Vec::new(),
+        rows: rows.collect(),
+    }
+}
+
+/// The innermost functions of stacks that cost most by themselves, with the rest as one.
+pub fn flame_bars(flame: &Flame) -> Bars {
+    let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+    for (stack, cost) in &flame.stacks {
+        let innermost = stack.last().map_or("", String::as_str);
+        let sum = sums.entry(innermost).or_default();
+        *sum = sum.saturating_add(*cost);
+    }
+    let mut sums: Vec<(&str, u64)> = sums.into_iter().collect();
+    sums.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    let rest = sums.iter().skip(INNERMOST).map(|(_, cost)| cost);
+    let rest = rest.fold(0, |sum: u64, cost| sum.saturating_add(*cost));
+    sums.truncate(INNERMOST);
+    sums.extend((rest > 0).then_some(("all others", rest)));
+    let exact = |cost: u64| Quantity::exact(cost as f64, flame.unit.clone());
+    let rows = sums
+        .iter()
+        .map(|(name, cost)| BarRow::new(name, 0, exact(*cost)));
+    Bars {
+        axis: Axis::new("by itself", flame.unit.clone(), Scale::Linear),
         parts: Vec::new(),
         rows: rows.collect(),
     }

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 static TIMES: [Metric; 3] = [Metric::WALL, Metric::MEAN_WALL, Metric::PAUSES];
 
 /// What one run used.
-static USES: [Metric; 7] = [
+static USES: [Metric; 11] = [
     Metric::USER_CPU,
     Metric::SYSTEM_CPU,
     Metric::PEAK_MEMORY,
@@ -24,6 +24,10 @@ static USES: [Metric; 7] = [
     Metric::MAJOR_FAULTS,
     Metric::VOLUNTARY_SWITCHES,
     Metric::INVOLUNTARY_SWITCHES,
+    Metric::INSTRUCTIONS,
+    Metric::CYCLES,
+    Metric::CACHE_MISSES,
+    Metric::BRANCH_MISSES,
 ];
 
 /// What there is to say of a run of commands.

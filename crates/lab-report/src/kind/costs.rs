@@ -8,6 +8,7 @@ use super::scope::{Group, Scope};
 use super::table;
 use crate::document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::{Cores, PointId, Unit};
+use lab_stats::analysis::Fit;
 use lab_stats::results::Effect;
 
 /// The section; empty without a sweep or factors.
@@ -29,11 +30,23 @@ fn fits(scope: &Scope, group: &Group) -> Table {
     let mine = scope.results.fits.iter().filter(|fit| {
         fit.case == group.case && fit.factors == group.factors && subjects.contains(&fit.subject)
     });
+    let mine: Vec<&Fit> = mine.collect();
     // Of whole commands the unit is a process: what is swept names it.
     let unit = match (&case.sweep, scope.plan.commands()) {
         (Some(sweep), Some(_)) => sweep,
         _ => &case.unit,
     };
+    let what = format!("time = fixed + marginal × {unit}");
+    let mut table = lines(scope, &scope.group_title(group, &what), unit, &mine);
+    table.caption = format!(
+        "What {} costs by itself, and what each further {unit} adds; a curved line must not be extended.",
+        scope.words.an_operation
+    );
+    table
+}
+
+/// Lines, one a row: what is fixed, and what each `unit` adds.
+pub fn lines(scope: &Scope, title: &str, unit: &str, fits: &[&Fit]) -> Table {
     let columns = [
         Column::from(scope.words.subject),
         Column::of("fixed", Unit::Nanoseconds),
@@ -41,9 +54,8 @@ fn fits(scope: &Scope, group: &Group) -> Table {
         Column::of("worst off the line", Unit::Share),
         "shape".into(),
     ];
-    let what = format!("time = fixed + marginal × {unit}");
-    let mut table = Table::new(scope.group_title(group, &what), columns);
-    for fit in mine {
+    let mut table = Table::new(title, columns);
+    for fit in fits {
         table.row(vec![
             scope.name(fit.subject).into(),
             Quantity::estimate(&fit.fixed_ns, Unit::Nanoseconds).into(),
@@ -55,10 +67,6 @@ fn fits(scope: &Scope, group: &Group) -> Table {
             },
         ]);
     }
-    table.caption = format!(
-        "What {} costs by itself, and what each further {unit} adds; a curved line must not be extended.",
-        scope.words.an_operation
-    );
     table
 }
 

@@ -3,7 +3,7 @@
 
 use super::say;
 use crate::document::{
-    Answer, Cell, Document, Finding, Item, Precision, Quantity, Row, Section, Table, Tone,
+    Answer, Cell, Column, Document, Finding, Item, Precision, Quantity, Row, Section, Table, Tone,
 };
 use lab_model::{Counted, CountedFigure, Message, Metric, Plan, PointId, SubjectId, Unit};
 use std::collections::BTreeMap;
@@ -11,9 +11,13 @@ use std::collections::BTreeMap;
 /// Differences of less than this many events an operation are not told.
 const LEAST: f64 = 0.05;
 
+/// Less than this part of the greater figure is no difference of a program's own.
+const LEAST_PART: f64 = 0.02;
+
 /// Respects in which differences are told, the one that tends to cost most first: a round trip waits for
-/// another process, a switch for the scheduler; a system call and a fault are a way into the kernel.
-const RANKS: [Metric; 8] = [
+/// another process, a switch for the scheduler; a system call and a fault are a way into the kernel. The
+/// program's own costs follow.
+const RANKS: [Metric; 17] = [
     Metric::ROUND_TRIPS,
     Metric::VOLUNTARY_SWITCHES,
     Metric::FUTEX_WAITS,
@@ -22,7 +26,19 @@ const RANKS: [Metric; 8] = [
     Metric::MAJOR_FAULTS,
     Metric::SENT_BYTES,
     Metric::RECEIVED_BYTES,
+    Metric::ALLOCATIONS,
+    Metric::ALLOCATED_BYTES,
+    Metric::CACHE_MISSES,
+    Metric::SIMULATED_LL_MISSES,
+    Metric::SIMULATED_D1_MISSES,
+    Metric::INSTRUCTIONS,
+    Metric::SIMULATED_INSTRUCTIONS,
+    Metric::BRANCH_MISSES,
+    Metric::CYCLES,
 ];
+
+/// So many of [`RANKS`] are asked of the system; the rest is the program's own.
+const OF_SYSTEM: usize = 8;
 
 /// What a report of counted events is made from.
 pub struct ExplainReport<'a> {
@@ -47,8 +63,16 @@ struct Difference {
 pub fn document(report: &ExplainReport) -> Document {
     let plan = report.plan;
     let mut document = Document {
-        title: format!("{}: what an operation costs", plan.title),
-        question: "Why is one subject faster than another?".into(),
+        title: format!(
+            "{}: what {} {} costs",
+            plan.title,
+            if plan.commands().is_some() { "a" } else { "an" },
+            one(plan)
+        ),
+        question: match plan.commands() {
+            Some(_) => "Why is one command faster than another?".into(),
+            None => "Why is one subject faster than another?".into(),
+        },
         made: format!("{} UTC", say::minute(report.made_unix_s)),
         lab_version: env!("CARGO_PKG_VERSION").into(),
         answer: answer(report),
@@ -131,10 +155,19 @@ fn warnings(report: &ExplainReport) -> Section {
     section
 }
 
+/// What is counted: an operation, or a run of a whole command.
+fn one(plan: &Plan) -> &'static str {
+    match plan.commands() {
+        Some(_) => "run",
+        None => "operation",
+    }
+}
+
 /// One point: the table, the differences, the messages.
 fn section(report: &ExplainReport, point: PointId) -> Section {
     let counted = at(report, point);
-    let mut section = Section::new(report.plan.label(point));
+    let label = report.plan.label(point);
+    let mut section = Section::new(if label.is_empty() { "Counted" } else { &label });
     let mut ranked: Vec<Difference> = differences(report, point);
     sort(&mut ranked, |difference| difference);
     let texts: Vec<String> = ranked.into_iter().map(|d| d.text).collect();
@@ -142,6 +175,7 @@ fn section(report: &ExplainReport, point: PointId) -> Section {
         section.push(Item::List(texts));
     }
     section.table(table(report.plan, &counted));
+    section.section(functions(report.plan, &counted));
     section.section(settings(report.plan, &counted));
     section.section(messages(report.plan, &counted));
     section
@@ -151,7 +185,7 @@ fn table(plan: &Plan, counted: &[&Counted]) -> Table {
     let subjects = counted
         .iter()
         .map(|c| plan.subjects[c.subject].name.clone());
-    let columns: Vec<String> = ["per operation".into()]
+    let columns: Vec<String> = [format!("per {}", one(plan))]
         .into_iter()
         .chain(subjects)
         .collect();
@@ -170,7 +204,7 @@ fn table(plan: &Plan, counted: &[&Counted]) -> Table {
         };
         table.row([Cell::from(title)].into_iter().chain(cells).collect());
     }
-    table.caption = "Medians of six differences; in brackets the least and the greatest.".into();
+    table.caption = "Medians; in brackets the least and the greatest.".into();
     table
 }
 
@@ -183,7 +217,14 @@ fn metrics(counted: &[&Counted]) -> Vec<Metric> {
     let mut totals = vec![Metric::MEAN_CPU];
     totals.extend(RANKS);
     totals.insert(3, Metric::INVOLUNTARY_SWITCHES);
-    let shown = [Metric::MEAN_CPU, Metric::ROUND_TRIPS, Metric::SYSTEM_CALLS];
+    let known = |m: &Metric| counted.iter().any(|c| figure(c, m).is_some());
+    totals.retain(|m| known(m) || *m == Metric::SYSTEM_CALLS);
+    let shown = [
+        Metric::MEAN_CPU,
+        Metric::ROUND_TRIPS,
+        Metric::SYSTEM_CALLS,
+        Metric::ALLOCATIONS,
+    ];
     totals.retain(|m| shown.contains(m) || most(m) >= LEAST);
     let all = counted.iter().flat_map(|c| &c.figures);
     let mut kinds: Vec<Metric> = Vec::new();
@@ -194,6 +235,25 @@ fn metrics(counted: &[&Counted]) -> Vec<Metric> {
     }
     kinds.sort_by(|a, b| most(b).total_cmp(&most(a)).then(a.id.cmp(&b.id)));
     totals.into_iter().chain(kinds).collect()
+}
+
+/// Where each program's own instructions go.
+fn functions(plan: &Plan, counted: &[&Counted]) -> Section {
+    let mut section = Section::folded("Functions with the most instructions of their own");
+    for counted in counted.iter().filter(|c| !c.functions.is_empty()) {
+        let unit = Metric::SIMULATED_INSTRUCTIONS.unit;
+        let columns = [
+            Column::from("function"),
+            Column::of(format!("instructions per {}", one(plan)), unit.clone()),
+        ];
+        let mut table = Table::new(plan.subjects[counted.subject].name.clone(), columns);
+        for (name, cost) in &counted.functions {
+            let cost = Quantity::exact(*cost, unit.clone());
+            table.row(vec![name.as_str().into(), cost.into()]);
+        }
+        section.table(table);
+    }
+    section
 }
 
 /// Settings in which the subjects differ.
@@ -230,7 +290,7 @@ fn settings(plan: &Plan, counted: &[&Counted]) -> Section {
 
 /// What each subject sends and receives in one operation.
 fn messages(plan: &Plan, counted: &[&Counted]) -> Section {
-    let mut section = Section::folded("Messages on sockets in one operation");
+    let mut section = Section::folded(format!("Messages on sockets in one {}", one(plan)));
     for counted in counted.iter().filter(|c| !c.messages.is_empty()) {
         section.text(format!("{}:", plan.subjects[counted.subject].name));
         section.push(Item::Log(counted.messages.iter().map(message).collect()));
@@ -266,16 +326,42 @@ fn between(plan: &Plan, other: &Counted, base: &Counted) -> Vec<Difference> {
             continue;
         };
         let size = (middle(mine) - middle(theirs)).abs();
-        if size >= LEAST {
-            found.push(Difference {
-                rank,
-                size,
-                text: sentence(plan, metric, (other.subject, mine), (base.subject, theirs)),
-            });
+        let part = size / middle(mine).abs().max(middle(theirs).abs());
+        if size >= LEAST && (rank < OF_SYSTEM || part >= LEAST_PART) {
+            let mut text = sentence(plan, metric, (other.subject, mine), (base.subject, theirs));
+            if *metric == Metric::SIMULATED_INSTRUCTIONS {
+                text.extend(most_apart(plan, other, base));
+            }
+            found.push(Difference { rank, size, text });
         }
     }
-    found.extend(within(plan, other, base).filter(|_| found.is_empty()));
+    let same = !found.iter().any(|difference| difference.rank < OF_SYSTEM);
+    found.extend(within(plan, other, base).filter(|_| same));
     found
+}
+
+/// The function in which one has most more of its own instructions than the other.
+fn most_apart(plan: &Plan, other: &Counted, base: &Counted) -> Option<String> {
+    let cost = |of: &Counted, name: &str| {
+        let mut functions = of.functions.iter();
+        functions
+            .find(|(known, _)| known == name)
+            .map_or(0.0, |(_, cost)| *cost)
+    };
+    let both = other.functions.iter().chain(&base.functions);
+    let apart = both.map(|(name, _)| (name, cost(other, name) - cost(base, name)));
+    let total = middle(figure(other, &Metric::SIMULATED_INSTRUCTIONS)?)
+        - middle(figure(base, &Metric::SIMULATED_INSTRUCTIONS)?);
+    let same_way = apart.filter(|(_, by)| by.signum() == total.signum());
+    let (name, _) = same_way.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
+    let subject = |of: &Counted| &plan.subjects[of.subject].name;
+    Some(format!(
+        " Most of that in {name}: {} {}, {} {}.",
+        subject(other),
+        number(cost(other, name)),
+        subject(base),
+        number(cost(base, name)),
+    ))
 }
 
 /// Where the system is asked for the same: the difference is in the programs' own work.
@@ -285,7 +371,7 @@ fn within(plan: &Plan, other: &Counted, base: &Counted) -> Option<Difference> {
     figure(other, &Metric::SYSTEM_CALLS)?;
     figure(base, &Metric::SYSTEM_CALLS)?;
     differ(mine, theirs).then(|| Difference {
-        rank: RANKS.len(),
+        rank: OF_SYSTEM,
         size: (middle(mine) - middle(theirs)).abs(),
         text: format!(
             "{}, which lies in their own instructions: the system is asked for the same.",
@@ -319,9 +405,10 @@ fn sentence(
         _ => metric.title.to_string(),
     };
     format!(
-        "{}: {} {what} per operation, {}: {}.",
+        "{}: {} {what} per {}, {}: {}.",
         name(other),
         amount(mine),
+        one(plan),
         name(base),
         amount(theirs)
     )
@@ -362,6 +449,7 @@ fn middle(figure: &CountedFigure) -> f64 {
 fn quantity(figure: &CountedFigure) -> Quantity {
     let (low, high) = range(figure);
     let (value, unit) = (middle(figure), figure.metric.unit.clone());
+    // What is simulated once is exact.
     let precision = match low == high {
         true => Precision::Exact,
         false => Precision::Within {
@@ -393,18 +481,33 @@ fn how(report: &ExplainReport) -> Section {
         (Some(least), Some(most)) => format!("n from {least} to {most}"),
         _ => "n".into(),
     };
-    section.push(Item::List(vec![
-        format!(
+    let first = match report.plan.commands() {
+        Some(_) => "Each figure is of one run of the command: six without a tracer (two of one that takes 2 s or more), two \
+                    under each tool, one under Callgrind."
+            .into(),
+        None => format!(
             "Each figure is of one operation: of a batch of n and one of 2n operations in the same warm process, \
              the difference divided by n ({sizes}). So the start, the opening and the protocol cost nothing. Six \
              such differences were taken."
         ),
+    };
+    section.push(Item::List(vec![
+        first,
         "CPU time, switches and page faults are of a process without a tracer; system calls, round trips and bytes \
          of another, under `strace -f`, which makes it slower: no time was taken there."
             .into(),
+        "Allocations are counted in a process of their own: where memory comes from the C library, by a library in front of \
+         it, which counts calls and the bytes asked for (of Python without its own allocator); of Go and Java, by the \
+         runtime's counters."
+            .into(),
+        "Instructions and misses are the processor's own, of code outside of the kernel; where the machine has no such \
+         counters, they are Callgrind's, of programs without a runtime: from one process with n operations and one with \
+         2n, on simulated caches of 48 KiB (D1) and 8 MiB."
+            .into(),
         "A round trip is a send that is followed by a receipt on the same socket.".into(),
         "A difference is told where the six of one subject are all above the six of the other. Differences are \
-         ranked by what tends to cost most: round trips, switches, waits for locks, system calls, faults, bytes."
+         ranked by what tends to cost most: round trips, switches, waits for locks, system calls, faults, bytes sent and \
+         received; then what is the program's own: allocations, misses, instructions."
             .into(),
     ]));
     section

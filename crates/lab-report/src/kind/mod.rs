@@ -2,6 +2,7 @@
 //! Documents: one builder for each kind of run, of parts that they share.
 
 mod asked;
+pub mod audit;
 mod batches;
 mod between;
 mod bias;
@@ -20,6 +21,7 @@ mod imports;
 mod load;
 mod measured;
 mod method;
+mod percentiles;
 pub mod profile;
 mod rows;
 mod say;
@@ -34,6 +36,7 @@ mod split;
 mod standings;
 mod table;
 mod trouble;
+pub mod watch;
 
 use crate::document::{Chart, Document, Finding, Section};
 use crate::{BetweenReport, Report};
@@ -55,6 +58,18 @@ struct Parts {
 
 /// What a run says, whatever it measured.
 pub fn document(report: &Report) -> Document {
+    if let Some(watched) = &report.run.watched {
+        return watch::document(report, watched, None);
+    }
+    if let Some(found) = &report.run.audit {
+        return audit::document(&audit::AuditReport {
+            audit: found,
+            run: &report.run.name,
+            made_unix_s: report.run.started_unix_s,
+            lab_version: &report.run.lab_version,
+            file: Some(report.file),
+        });
+    }
     let Some(plan) = &report.run.plan else {
         return imports::document(report);
     };
@@ -97,6 +112,25 @@ pub fn estimate(report: &Report) -> String {
     plan.map_or(String::new(), |plan| {
         estimate::line(&Measured::new(report, plan))
     })
+}
+
+/// The percentiles of a closed loop as `ab` prints them, point by point.
+pub fn percentiles(report: &Report) -> Section {
+    let mut section = Section::new("Percentiles");
+    let found = lab_stats::load::percentiles::percentiles(report.run);
+    if let Some(plan) = &report.run.plan {
+        let measured = Measured::new(report, plan);
+        for scope in Scope::all(&measured) {
+            for point in scope.points() {
+                let title = format!("{}: response times", scope.point(point));
+                section.table(percentiles::table(&scope, &found, point, &title));
+            }
+        }
+    }
+    if section.is_empty() {
+        section.text("There are none: `ab` loads in a closed loop, without --rate and --stages.");
+    }
+    section
 }
 
 /// What changed from one run to another.

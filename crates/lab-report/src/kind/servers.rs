@@ -5,7 +5,9 @@ use super::measured::Place;
 use super::say::{self, count};
 use super::scope::{Group, Scope};
 use super::standings::Standings;
-use super::{Parts, asked, cell, charts, costs, findings, load, scaling, shift, slices, table};
+use super::{
+    Parts, asked, cell, charts, costs, findings, load, percentiles, scaling, shift, slices, table,
+};
 use crate::chart::file_name;
 use crate::document::{Chart, Finding, Quantity, Section, Table};
 use lab_model::{Cores, Metric, PointId, Servers, SubjectId, Unit};
@@ -25,6 +27,9 @@ static RATES: [Metric; 5] = [
     Metric::ERRORS,
 ];
 
+/// What is told besides where there is no open loop.
+static BYTES: [Metric; 1] = [Metric::RECEIVED];
+
 /// What there is to say of a run of servers.
 pub fn parts(scope: &Scope, servers: &Servers) -> Parts {
     let view = View::new(*scope);
@@ -32,6 +37,7 @@ pub fn parts(scope: &Scope, servers: &Servers) -> Parts {
     let sections = vec![
         asked::section(scope, &servers.load, Some(&servers.serving)),
         costs(&view),
+        numbered(&view),
         rates(&view),
         response(&view),
         held(&view),
@@ -295,6 +301,29 @@ fn costs(view: &View) -> Section {
     section
 }
 
+/// What a request costs by itself, and for each of what a number in its path counts.
+fn numbered(view: &View) -> Section {
+    let scope = &view.scope;
+    let mut section = Section::new("Fixed and marginal cost");
+    let fits = say::grouped(scope.results.fits.iter().map(|fit| {
+        let held = fit
+            .factors
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"));
+        let words = [view.case_name(fit.case).to_string()]
+            .into_iter()
+            .chain(held);
+        let of = (words.collect::<Vec<_>>().join(" "), fit.metric.clone());
+        (of, fit)
+    }));
+    for ((place, metric), fits) in fits {
+        let over = fits.first().map_or("", |fit| fit.over.as_str());
+        let title = format!("{place}: {} = fixed + marginal × {over}", metric.title);
+        section.table(costs::lines(scope, &title, over, &fits));
+    }
+    section
+}
+
 fn rates(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("Requests per second");
@@ -361,7 +390,9 @@ fn held(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("The servers");
     let places: Vec<Place> = scope.compared().into_iter().map(|s| (s, None)).collect();
-    let table = table::figures(scope, "What they hold, and how they start", &places, &HELD);
+    let told = scope.plan.serving().into_iter().flat_map(|s| &s.metrics);
+    let shown: Vec<Metric> = HELD.iter().chain(told).cloned().collect();
+    let table = table::figures(scope, "What they hold, and how they start", &places, &shown);
     section.table(table.captioned("Memory is resident after the load over the most connections."));
     let metric = Metric::SERVER_MEMORY;
     let axis = charts::ratio_axis(scope, &metric);
@@ -373,6 +404,7 @@ fn held(view: &View) -> Section {
 fn cases(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::folded("Case by case");
+    let told = lab_stats::load::percentiles::percentiles(scope.run);
     for case in view.cases() {
         let mut part = Section::new(view.case_name(case));
         part.text(scope.plan.cases[case].work.as_str());
@@ -393,10 +425,21 @@ fn cases(view: &View) -> Section {
         let groups = scope.groups(Cores::All).into_iter();
         for group in groups.filter(|group| group.case == case) {
             of_group(&mut part, scope, &group);
+            // Where requests are due at times of their own, response times say more.
+            for &point in group.points.iter().filter(|_| is_closed(scope)) {
+                let title = format!("{}: response times", scope.point(point));
+                part.table(percentiles::table(scope, &told, point, &title));
+            }
         }
         section.section(part);
     }
     section
+}
+
+/// Whether requests are sent as fast as they are answered at every point.
+fn is_closed(scope: &Scope) -> bool {
+    let mut points = scope.points().into_iter();
+    points.all(|point| !scope.plan.is_open(point))
 }
 
 /// All figures of points that differ in the number of connections alone.
@@ -406,7 +449,9 @@ fn of_group(section: &mut Section, scope: &Scope, group: &Group) {
         scaling::add(section, scope, group);
     }
     let rates = if is_open { &RATES } else { &RATES[1..] };
-    let shown: Vec<Metric> = rates.iter().chain(&load::RESPONSE).cloned().collect();
+    let received: &[Metric] = if is_closed(scope) { &BYTES } else { &[] };
+    let shown = rates.iter().chain(received).chain(&load::RESPONSE);
+    let shown: Vec<Metric> = shown.cloned().collect();
     let places = scope.places(&scope.compared(), &group.points);
     let title = scope.group_title(group, "all figures");
     let table = table::figures(scope, &title, &places, &shown);

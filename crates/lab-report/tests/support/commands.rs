@@ -126,9 +126,12 @@ pub fn run(models: &[Model], sweep: &[f64], blocks: u32) -> Run {
         failures: Vec::new(),
         log: Vec::new(),
         lab_cost: Some((410_000_000, 12 << 20)),
+        audit: None,
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
+        figures: Vec::new(),
         blocks,
         plan: Some(plan),
     }

@@ -38,9 +38,12 @@ pub fn run(blocks: u32) -> Run {
         failures: Vec::new(),
         log: Vec::new(),
         lab_cost: None,
+        audit: None,
         imports: Vec::new(),
         services: Vec::new(),
+        figures: Vec::new(),
         metrics,
+        watched: None,
     }
 }
 

@@ -238,9 +238,12 @@ fn run(plan: Plan, blocks: u32, model: impl Fn(usize, u32, u32, &mut Noise) -> M
         failures: Vec::new(),
         log: Vec::new(),
         lab_cost: Some((4_310_000_000, 21 << 20)),
+        audit: None,
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
+        figures: Vec::new(),
         plan: Some(plan),
     }
 }

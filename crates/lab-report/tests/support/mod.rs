@@ -257,9 +257,12 @@ pub fn run(plan: Plan, blocks: u32) -> Run {
         failures: failures(),
         log: Vec::new(),
         lab_cost: Some((2_310_000_000, 21 << 20)),
+        audit: None,
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
+        figures: Vec::new(),
         plan: Some(plan),
     }
 }
@@ -471,9 +474,12 @@ pub fn imported() -> Run {
         failures: Vec::new(),
         log: Vec::new(),
         lab_cost: None,
+        audit: None,
         imports: vec![benchmark("Ada"), benchmark("Python")],
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
+        figures: Vec::new(),
     }
 }
 

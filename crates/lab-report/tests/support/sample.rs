@@ -509,6 +509,13 @@ fn rename(drawing: &mut Drawing, text: &str) {
             maps.maps.iter_mut().for_each(|map| map.name = text.into());
             &mut maps.axis
         }
+        Drawing::Flame(flame) => {
+            flame
+                .stacks
+                .iter_mut()
+                .for_each(|(stack, _)| stack.fill(text.into()));
+            return;
+        }
         Drawing::Distribution(distribution) => {
             let lines = distribution.lines.iter_mut();
             lines.for_each(|line| line.name = text.into());

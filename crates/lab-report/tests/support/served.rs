@@ -295,9 +295,12 @@ pub fn run(wanted: &Wanted) -> Run {
         failures: Vec::new(),
         log: Vec::new(),
         lab_cost: Some((61_000_000_000, 48 << 20)),
+        audit: None,
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
+        figures: Vec::new(),
         plan: Some(plan),
     }
 }
@@ -421,6 +424,9 @@ fn plan(wanted: &Wanted, servers: &[Server]) -> Plan {
                     bytes: 65_536,
                 }],
                 examples: cases.iter().map(example).collect(),
+                together: Serving::TOGETHER,
+                metrics: Vec::new(),
+                ..Serving::default()
             },
         }),
         ..Plan::default()

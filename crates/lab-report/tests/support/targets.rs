@@ -112,9 +112,12 @@ pub fn run(targets: &[Kind], blocks: u32) -> Run {
         }],
         log: Vec::new(),
         lab_cost: Some((4_310_000_000, 38 << 20)),
+        audit: None,
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: services(targets),
+        figures: Vec::new(),
         plan: Some(plan),
     }
 }

@@ -2,8 +2,10 @@
 //! What a load run's slices say: rates and costs, quantiles of all its requests, verdicts.
 
 pub(crate) mod idle;
+pub(crate) mod numbered;
 pub(crate) mod overload;
 pub mod peaks;
+pub mod percentiles;
 pub(crate) mod quantiles;
 pub mod threshold;
 pub(crate) mod visits;

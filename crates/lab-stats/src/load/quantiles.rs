@@ -17,12 +17,12 @@ pub const PARTS: [u32; 6] = [5000, 7500, 9000, 9900, 9990, 9999];
 
 /// Quantiles of a distribution of times, ns; the highest value of their bucket, so up to 0.1 % too high
 /// and never too low.
-#[derive(Clone, Debug, Default)]
-pub struct Quantiles {
+#[derive(Clone, Debug)]
+pub struct Quantiles<const N: usize> {
     /// How many values.
     pub count: u64,
-    /// Those of [`PARTS`]; `None` where there are too few requests for one.
-    pub parts: [Option<Interval>; PARTS.len()],
+    /// Those that were asked for; `None` where there are too few requests for one.
+    pub parts: [Option<Interval>; N],
     /// The greatest: a reading, which has no interval.
     pub max_ns: Option<u64>,
 }
@@ -50,12 +50,27 @@ pub fn quantiles(
     alpha: f64,
     blocks: &[&Visit],
     of: Distribution,
-) -> (Quantiles, [Option<Grouping>; PARTS.len()]) {
+) -> (Quantiles<{ PARTS.len() }>, [Option<Grouping>; PARTS.len()]) {
+    quantiles_at(alpha, blocks, of, PARTS)
+}
+
+/// The same of other quantiles, of 10,000.
+pub fn quantiles_at<const N: usize>(
+    alpha: f64,
+    blocks: &[&Visit],
+    of: Distribution,
+    parts: [u32; N],
+) -> (Quantiles<N>, [Option<Grouping>; N]) {
     let all = Tails::new(alpha, blocks, of);
     let Some(&max) = all.values.last() else {
-        return (Quantiles::default(), Default::default());
+        let nothing = Quantiles {
+            count: 0,
+            parts: [None; N],
+            max_ns: None,
+        };
+        return (nothing, [None; N]);
     };
-    let found = PARTS.map(|part| all.at(part));
+    let found = parts.map(|part| all.at(part));
     let quantiles = Quantiles {
         count: all.total() as u64,
         parts: found.each_ref().map(|at| at.as_ref()?.interval(alpha)),
@@ -143,6 +158,26 @@ impl Tails {
             row,
             grouping,
         })
+    }
+
+    /// How many columns there are: blocks, or neighbours together.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The quantile where each column counts so often; `None` of nothing.
+    pub fn value(&self, per_10_000: u32, counts: &[u32]) -> Option<f64> {
+        let weighted = |row: usize| -> f64 {
+            let here = &self.at_most[row * self.columns..(row + 1) * self.columns];
+            here.iter()
+                .zip(counts)
+                .map(|(n, c)| n * f64::from(*c))
+                .sum()
+        };
+        let total = weighted(self.values.len().checked_sub(1)?);
+        let rank = (total * f64::from(per_10_000) / 10_000.0).ceil().max(1.0);
+        let row = partition(self.values.len(), |row| weighted(row) < rank);
+        (total > 0.0).then(|| self.values[row] as f64)
     }
 
     fn above(&self, row: usize) -> impl Iterator<Item = f64> {

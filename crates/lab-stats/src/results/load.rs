@@ -10,12 +10,13 @@ use super::warnings::{self, Depending, Evidence};
 use super::{Results, Value, best, bias, footprints};
 use crate::dependence::Merged;
 use crate::load::idle::refusals;
+use crate::load::numbered::fits;
 use crate::load::overload::is_overloaded;
 use crate::load::quantiles::{Grouping, PARTS, quantiles};
 use crate::load::visits::{Distribution, Visit, Visits};
 use crate::load::{BUSY, scalings, unless_hidden};
 use crate::stopping;
-use lab_model::{ErrorKind, Metric, Plan, PointId, Run, SubjectId};
+use lab_model::{Block, ErrorKind, Metric, Plan, PointId, Run, SubjectId};
 use std::collections::BTreeMap;
 
 /// How many, six quantiles, and the greatest.
@@ -81,10 +82,12 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
     if plan.serving().is_some() {
         over_points(&mut family, &visits);
         results.effects = reconnects(&basis, &visits);
+        told(run, plan, &mut levels);
         let held = footprints::of_servers(&basis, &visits, &mut levels);
         footprints::ask(&mut family, &held);
     }
     results.scalings = scalings(run, plan, &visits, &limited);
+    results.fits = fits(run, plan, &visits);
     results.biases = bias::of_load(run, plan);
     best::of_load(&mut family, &visits);
     let mut compared = family.judged();
@@ -179,6 +182,21 @@ fn at(
         point,
         dependent: found().any(|(dependent, _)| dependent),
         unresolved: found().any(|(_, unresolved)| unresolved),
+    }
+}
+
+/// What servers told of a block's work when they were closed: medians over blocks.
+fn told(run: &Run, plan: &Plan, levels: &mut Levels) {
+    for metric in plan.serving().into_iter().flat_map(|s| &s.metrics) {
+        for subject in plan.compared() {
+            let of = |block: &Block| {
+                let mut all = block.readings.iter();
+                let mine = all.find(|r| (r.subject, &*r.metric) == (subject, &*metric.id))?;
+                Some(mine.value)
+            };
+            let blocks: Blocks = run.complete_blocks().map(of).collect();
+            levels.add(key(subject, None, metric), Summary::Median, &blocks);
+        }
     }
 }
 

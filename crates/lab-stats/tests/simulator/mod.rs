@@ -218,9 +218,12 @@ pub fn empty_run(subjects: Vec<Subject>, points: Vec<Point>, seed: u64, pairs: u
         failures: Vec::new(),
         log: Vec::new(),
         lab_cost: None,
+        audit: None,
         imports: Vec::new(),
         metrics: Vec::new(),
+        watched: None,
         services: Vec::new(),
+        figures: Vec::new(),
     }
 }
 

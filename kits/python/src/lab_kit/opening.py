@@ -27,13 +27,15 @@ class Opening:
     """One `open` command.
 
     `inputs` holds the first 4,096 values of the sequence that the command's seed begins; in
-    `settings` a case puts what it read back, for the reply.
+    `settings` a case puts what it read back, for the reply; in `metrics` a case that serves puts what it
+    tells when it is closed.
     """
 
     def __init__(self, arguments: Mapping[str, str]) -> None:
         self._arguments = arguments
         self.inputs = seeded_sequence(self.integer("seed", 0, _MASK))
         self.settings: dict[str, object] = {}
+        self.metrics: dict[str, float] = {}
 
     def text(self, key: str) -> str:
         """The argument `key`; raises UsageError if it is missing."""

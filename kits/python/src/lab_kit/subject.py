@@ -102,6 +102,7 @@ class _Session:
         self._case = case
         self._is_open = False
         self._perform: Perform | None = None
+        self._metrics: Mapping[str, float] = {}
 
     def open(self, arguments: Mapping[str, str]) -> bytes:
         if self._is_open:
@@ -112,6 +113,7 @@ class _Session:
         if case is None:
             raise UnsupportedError(f"there is no case {name}")
         self._perform = self._case.enter_context(case(opening))
+        self._metrics = opening.metrics
         self._is_open = True
         return lines.reply("opened", opening.settings)
 
@@ -142,7 +144,8 @@ class _Session:
         self._must_be_open()
         self._is_open = False
         self._case.close()
-        return lines.reply("closed", {})
+        told = {key: lines.decimal(value) for key, value in self._metrics.items()}
+        return lines.reply("closed", told)
 
     def _performer(self) -> Perform:
         """What performs the open case's operations."""

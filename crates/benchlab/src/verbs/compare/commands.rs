@@ -5,7 +5,7 @@ use super::{exports::exports, gate::gate};
 use crate::cli::{Cli, CompareArgs, Where};
 use crate::exit::{self, Exit};
 use crate::measuring;
-use crate::verbs::{forecast::forecast, report, runs_folder};
+use crate::verbs::{explain, forecast::forecast, report, runs_folder};
 use lab_bench::{CommandWorkload, fingerprint, interrupt, unix_seconds};
 use lab_model::{Commands, Cores, Ending, Measure, Plan};
 use lab_plan::{Comparison, Given, Words};
@@ -37,28 +37,25 @@ pub fn in_turns(cli: &Cli, args: &CompareArgs, commands: Vec<Given>) -> Result<E
         });
     }
     let writer = recorded(cli, args, &plan)?;
-    carry_out(&plan, writer, &exports)
-}
-
-/// Compares the commands that were given, without a report. Returns the run file.
-pub fn measured(cli: &Cli, args: &CompareArgs) -> Result<PathBuf, Exit> {
-    let plan = planned(args)?;
-    let writer = recorded(cli, args, &plan)?;
     let path = writer.path().to_path_buf();
-    measure(&plan, writer)?;
-    Ok(path)
+    let ended = carry_out(&plan, writer, &exports)?;
+    if args.explain {
+        explain::after_comparison(&plan, &path)?;
+    }
+    Ok(ended)
 }
 
-/// The plan that compares the commands that were given.
-pub fn planned(args: &CompareArgs) -> Result<Plan, Exit> {
-    Ok(comparison(args, given(args)?)?.plan()?)
+/// The plan that compares the commands that were given, or these.
+pub fn planned(args: &CompareArgs, commands: Option<Vec<Given>>) -> Result<Plan, Exit> {
+    let commands = commands.map_or_else(|| given(args), Ok)?;
+    Ok(comparison(args, commands)?.plan()?)
 }
 
 /// A new run file of a plan.
-fn recorded(cli: &Cli, args: &CompareArgs, plan: &Plan) -> Result<RunWriter, Exit> {
+pub fn recorded(cli: &Cli, args: &CompareArgs, plan: &Plan) -> Result<RunWriter, Exit> {
     let runs = runs_folder(cli, args.measuring.runs.as_deref())?;
     interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
-    let host = measuring::fit_host(args.measuring.strict)?;
+    let host = measuring::fit_host(args.measuring.strict, measuring::CORES)?;
     let path = measuring::new_file(&runs, &plan.experiment)?;
     let writer = RunWriter::create(&path, env!("CARGO_PKG_VERSION"), unix_seconds())?;
     writer.host(&measuring::with_commit(host, Path::new(".")))?;
@@ -89,7 +86,8 @@ pub fn carry_out(
     })
 }
 
-fn measure(plan: &Plan, writer: RunWriter) -> Result<Ending, Exit> {
+/// Measures what is missing in a run file of commands.
+pub fn measure(plan: &Plan, writer: RunWriter) -> Result<Ending, Exit> {
     let how = plan.commands().expect("a plan of commands");
     let run = writer.load()?;
     let workload = CommandWorkload::new(plan, how, &run, measuring::scratch(None)?)?;

@@ -8,8 +8,9 @@ mod revisions;
 mod runs;
 mod urls;
 
-pub use commands::{carry_out, measured, planned, sweep};
+pub use commands::{carry_out, measure, planned, recorded, sweep};
 pub use exports::exports;
+pub use revisions::checked_out;
 pub use urls::urls;
 
 use crate::cli::{Cli, CompareArgs};
@@ -82,6 +83,7 @@ fn of_commands(args: &CompareArgs) -> Given {
         ("--control", args.control),
         ("--plan", args.plan.is_some()),
         ("--builds", args.builds.is_some()),
+        ("--explain", args.explain),
     ]
 }
 

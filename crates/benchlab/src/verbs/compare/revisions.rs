@@ -12,6 +12,12 @@ use std::process::ExitCode;
 
 /// Compares revisions. Their worktrees are gone when this returns.
 pub fn revisions(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
+    let (_worktrees, commands) = checked_out(args)?;
+    in_turns(cli, args, commands)
+}
+
+/// The revisions that were given, with the command that each runs; they are there as long as the worktrees.
+pub fn checked_out(args: &CompareArgs) -> Result<(Worktrees, Vec<Given>), Exit> {
     let words = words(args)?;
     builds_make_sense(args)?;
     not_too_many_names(args, args.rev.len())?;
@@ -36,7 +42,8 @@ pub fn revisions(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
         builds: revision.builds.clone(),
     };
     let commands = worktrees.revisions().iter().enumerate().map(given);
-    in_turns(cli, args, commands.collect())
+    let commands = commands.collect();
+    Ok((worktrees, commands))
 }
 
 /// Errors: of what does not go with `--builds`.

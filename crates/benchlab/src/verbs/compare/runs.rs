@@ -4,7 +4,9 @@
 use super::exports::exports;
 use crate::exit::Exit;
 use crate::verbs::report::{answer, export};
-use lab_report::{BetweenReport, kind};
+use lab_model::Run;
+use lab_report::kind::audit::ChangedReport;
+use lab_report::{BetweenReport, Document, kind};
 use lab_stats::between::{Recorded, between};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,22 +17,65 @@ pub fn runs(first: &Path, second: &Path, files: &[PathBuf]) -> Result<ExitCode, 
     let exports = exports(files)?;
     let paths = [first, second];
     let [a, b] = [lab_store::load(first)?, lab_store::load(second)?];
+    if a.audit.is_some() || b.audit.is_some() {
+        let document = audits([&a, &b], paths)?;
+        export(&document, &exports)?;
+        answer(&document)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let names = paths.map(|path| path.display().to_string());
+    let files = [&*names[0], &*names[1]];
+    let document = match [&a.watched, &b.watched] {
+        [Some(before), Some(after)] => kind::watch::between([&a, &b], [before, after], files),
+        [None, None] => between_runs([&a, &b], paths, files)?,
+        _ => {
+            return Err(Exit::wrong(
+                "one of the runs is of `benchlab watch`, the other is not",
+            ));
+        }
+    };
+    export(&document, &exports)?;
+    answer(&document)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The document of two runs that measured.
+fn between_runs(runs: [&Run; 2], paths: [&Path; 2], files: [&str; 2]) -> Result<Document, Exit> {
+    let [first, second] = paths;
     let [a_hashes, b_hashes] = [
         lab_store::recorded_hashes(first)?,
         lab_store::recorded_hashes(second)?,
     ];
-    let (run, hashes) = (&a, &a_hashes);
+    let (run, hashes) = (runs[0], &a_hashes);
     let before = Recorded { run, hashes };
-    let (run, hashes) = (&b, &b_hashes);
+    let (run, hashes) = (runs[1], &b_hashes);
     let after = Recorded { run, hashes };
     let found = between(before, after).map_err(|e| Exit::wrong(e.to_string()))?;
-    let names = paths.map(|path| path.display().to_string());
-    let document = kind::between(&BetweenReport {
+    Ok(kind::between(&BetweenReport {
         between: &found,
-        runs: [&a, &b],
-        files: [&names[0], &names[1]],
-    });
-    export(&document, &exports)?;
-    answer(&document)?;
-    Ok(ExitCode::SUCCESS)
+        runs,
+        files,
+    }))
+}
+
+/// Two audits. Error: one is none, or they are of different kinds.
+fn audits(runs: [&Run; 2], paths: [&Path; 2]) -> Result<Document, Exit> {
+    let [Some(before), Some(after)] = runs.map(|run| run.audit.as_ref()) else {
+        return Err(Exit::wrong(
+            "one of them is an audit and the other is not: an audit is compared with an audit",
+        ));
+    };
+    if before.kind != after.kind {
+        return Err(Exit::wrong(format!(
+            "the first is an audit of {}, the second of {}: audits of one kind are compared",
+            before.kind.name(),
+            after.kind.name()
+        )));
+    }
+    let files = paths.map(|path| path.display().to_string());
+    Ok(kind::audit::changed(&ChangedReport {
+        runs,
+        audits: [before, after],
+        files: [&files[0], &files[1]],
+    }))
 }

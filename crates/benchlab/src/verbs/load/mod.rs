@@ -140,7 +140,8 @@ impl LoadCommand<'_> {
         let servers = self.servers.into_iter().map(|asked| asked.server);
         let servers = LoadedServers::new(&plan, servers.collect());
         check::check(&plan, &servers)?;
-        let host = with_trust(measuring::fit_host(self.strict)?, self.sending);
+        // The generator's own; the server has those of its machine.
+        let host = with_trust(measuring::fit_host(self.strict, 1)?, self.sending);
         let resumable = self.keeps_words && !is_one_changing_stretch(&plan);
         let writer = match &self.resumed {
             Some(resumed) => resumed.writer(&plan)?,
@@ -163,6 +164,9 @@ impl LoadCommand<'_> {
         report::with_report(&path, &[], |report| {
             let document = kind::document(report);
             report::show(&document, &path)?;
+            if self.sending.ab_table {
+                report::table(&kind::percentiles(report))?;
+            }
             report::export(&document, &self.exports)?;
             write_log(report, self.sending.hlog.as_deref())?;
             ended(report, ending, resumable.then_some(path.as_path()))?;

@@ -100,6 +100,7 @@ pub fn draw(chart: &Chart, width: usize, pen: Pen) -> Drawn {
         Drawing::Bars(bars) => self::bars(bars, width, pen),
         Drawing::Lines(lines) => self::lines(lines, width, pen),
         Drawing::Heat(maps) => self::lines(&values::quantile_lines(maps), width, pen),
+        Drawing::Flame(flame) => self::bars(&values::flame_bars(flame), width, pen),
         Drawing::Distribution(_) => Drawn {
             head: Vec::new(),
             groups: vec![Group {

@@ -6,7 +6,7 @@ use super::sheet::{Page, Value, muted, sheet_name, value, with_unit};
 use crate::chart::{distribution_lines, drawable, heat_shares, panels, reach, stepped};
 use crate::document::*;
 use crate::format::text::cut;
-use crate::format::values::{forest_bars, thinned};
+use crate::format::values::{flame_bars, forest_bars, thinned};
 use lab_model::Unit;
 use rust_xlsxwriter::{
     ChartErrorBars, ChartErrorBarsType, ChartPoint, ChartRange, ChartType,
@@ -68,6 +68,10 @@ impl Data {
             }
             Drawing::Heat(maps) => self.heat(page, chart, maps)?,
             Drawing::Distribution(of) => self.lines(page, chart, &rarer(distribution_lines(of)))?,
+            Drawing::Flame(flame) => {
+                let bars = flame_bars(flame);
+                self.bar_panel(page, chart, &bars, &bars.rows, None)?;
+            }
         }
         page.prose(&chart.caption, 0, &muted())
     }

@@ -3,6 +3,7 @@
 //! to day.
 
 mod changed;
+mod figures;
 mod past;
 mod record;
 mod tables;
@@ -35,15 +36,19 @@ pub fn document(name: &str, runs: &[Past], subjects: &[String]) -> Document {
     let mut records = records(runs, subjects);
     let changes = Changes::new(&records);
     let letters: Vec<&str> = records.iter().map(|r| changes.letter(r)).collect();
-    let (answer, note) = (answer(&records, &changes), changes.note());
+    let (mut answer, note) = (answer(&records, &changes), changes.note());
+    let found = figures::findings(runs, subjects);
+    answer.findings.splice(0..0, found);
+    answer.findings.truncate(findings::MOST);
+    if runs.iter().any(|run| !run.figures.is_empty()) {
+        answer.undecided = None;
+    }
     let changed = changes.table();
     for (record, letter) in records.iter_mut().zip(letters) {
         record.remarks.insert_str(0, letter);
     }
-    let mut names: Vec<&str> = records.iter().map(|r| &*r.past.run).collect();
-    names.dedup();
     let mut document = Document {
-        title: format!("History of {name}: {}", count(names.len(), "run")),
+        title: format!("History of {name}: {}", count(runs.len(), "run")),
         question: "How did the ratios come out from run to run?".into(),
         made: made(&records),
         lab_version: env!("CARGO_PKG_VERSION").into(),
@@ -64,7 +69,9 @@ pub fn document(name: &str, runs: &[Past], subjects: &[String]) -> Document {
         section.text(note);
     }
     document.section(section);
+    document.section(figures::section(runs, subjects));
     document.rows = records.iter().flat_map(rows).collect();
+    document.rows.extend(figures::rows(runs, subjects));
     document
 }
 

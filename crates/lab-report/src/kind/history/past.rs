@@ -7,7 +7,7 @@ use super::super::servers::View;
 use super::super::standings::standing;
 use super::super::{say, table};
 use crate::Report;
-use lab_model::{Host, Kind, Metric, PointId, Run, Subject, SubjectId};
+use lab_model::{Figure, Host, Kind, Metric, PointId, Run, Subject, SubjectId};
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::results::{Over, WarningKind};
 use std::collections::HashMap;
@@ -22,6 +22,8 @@ pub struct Past {
     pub(super) commit: Option<String>,
     /// The facts of the host that decide how fast it is.
     pub(super) host: Vec<(String, String)>,
+    /// Figures without noise: whose, of which metric.
+    pub(super) figures: Vec<(String, Metric, f64)>,
     /// How each subject came out on each target; of servers that the lab started, in each case.
     pub(super) standings: Vec<Standing>,
 }
@@ -86,8 +88,18 @@ impl Past {
         let facts = run.host.facts.iter();
         let decisive = |(name, _): &&(String, String)| ["cpu", "kernel"].contains(&name.as_str());
         let commit = run.host.facts.iter().find(|(name, _)| name == Host::COMMIT);
+        let figure = |figure: &Figure| {
+            let subject = report.run.plan.as_ref()?.subjects.get(figure.subject)?;
+            let metric = run
+                .metrics
+                .iter()
+                .find(|metric| metric.id == figure.metric)?;
+            Some((subject.name.clone(), metric.clone(), figure.value))
+        };
+        let figures: Vec<_> = run.figures.iter().filter_map(figure).collect();
+        let is_measured = figures.is_empty() || run.complete_blocks().next().is_some();
         let mut standings = Vec::new();
-        for scope in Scope::all(&measured) {
+        for scope in Scope::all(&measured).into_iter().filter(|_| is_measured) {
             let mut shown = scope.others();
             if shown.is_empty() {
                 shown.push(scope.base());
@@ -103,14 +115,16 @@ impl Past {
             ended: run.ending.is_some(),
             commit: commit.map(|(_, commit)| commit.clone()),
             host: facts.filter(decisive).cloned().collect(),
+            figures,
             standings,
         })
     }
 
     /// The names of the subjects that have a row, each once.
     pub fn subjects(&self) -> impl Iterator<Item = &str> {
-        let standings = self.standings.iter();
-        let mut names: Vec<&str> = standings.map(|s| s.subject.name.as_str()).collect();
+        let standings = self.standings.iter().map(|s| s.subject.name.as_str());
+        let figures = self.figures.iter().map(|(name, ..)| name.as_str());
+        let mut names: Vec<&str> = standings.chain(figures).collect();
         names.sort();
         names.dedup();
         names.into_iter()

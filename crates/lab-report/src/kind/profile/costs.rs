@@ -285,13 +285,20 @@ pub fn without_symbols(pair: &Pair) -> Vec<Finding> {
         let unnamed = costs.functions().filter(|f| !has_symbol(f.name));
         let unnamed: u64 = unnamed.map(|f| f.costs[0]).fold(0, u64::saturating_add);
         let part = unnamed as f64 / total;
+        let objects = profile
+            .callgrind
+            .as_ref()
+            .map_or_else(Vec::new, CostProfile::unnamed);
         (part >= UNKNOWN).then(|| Finding {
             label: "no symbols".into(),
             text: format!(
                 "{name}: {} of its {} have no symbol: build it with -g and without stripping, and install the \
-                 -dbgsym packages of its libraries.",
+                 -dbgsym packages of its libraries.{}",
                 say::percent(part),
                 costs.events[0],
+                objects.first().map_or(String::new(), |(object, _)| format!(
+                    " Most of it is in {object}: `dpkg -S {object}` names its package."
+                )),
             ),
             tone: Tone::Alarm,
         })

@@ -3,11 +3,11 @@
 
 use super::{Pair, ranked, unit};
 use crate::document::{
-    Axis, Band, Chart, Drawing, Item, Line, Lines, Quantity, Scale, Section, Stroke, Table,
+    Axis, Band, Chart, Content, Drawing, Item, Line, Lines, Quantity, Scale, Section, Stroke, Table,
 };
 use crate::kind::say;
 use lab_model::Unit;
-use lab_profile::{Churn, Massif, Profile, TimeUnit, churn, explain};
+use lab_profile::{Churn, Dhat, Massif, Point, Profile, TimeUnit, churn, explain};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows of a table.
@@ -15,9 +15,32 @@ const MOST: usize = 15;
 
 /// The heap over time of all profiles whose times have the unit of the first; of programs without a heap there is none.
 pub fn chart(pair: &Pair) -> Option<Chart> {
+    chart_of(pair, "heap", |profile| profile.massif.as_ref())
+}
+
+/// The same over the other units of time.
+fn further_charts(pair: &Pair) -> Vec<Chart> {
+    let by = |(id, unit): (&str, TimeUnit)| {
+        chart_of(pair, id, move |profile| {
+            profile.heaps.iter().find(|massif| massif.time_unit == unit)
+        })
+    };
+    let units = [
+        ("heap-instructions", TimeUnit::Instructions),
+        ("heap-bytes", TimeUnit::Bytes),
+        ("heap-time", TimeUnit::Milliseconds),
+    ];
+    units.into_iter().filter_map(by).collect()
+}
+
+fn chart_of<'p>(
+    pair: &Pair<'p>,
+    id: &str,
+    heap: impl Fn(&'p Profile) -> Option<&'p Massif>,
+) -> Option<Chart> {
     let all = pair
         .each()
-        .filter_map(|(name, profile)| Some((name, profile.massif.as_ref()?)));
+        .filter_map(|(name, profile)| Some((name, heap(profile)?)));
     let all: Vec<(&str, &Massif)> = all.collect();
     let unit = all.first()?.1.time_unit;
     let has_heap = |profile: &Profile| profile.figure("peak").is_some_and(|bytes| bytes > 0);
@@ -42,11 +65,14 @@ pub fn chart(pair: &Pair) -> Option<Chart> {
     let (title, unit) = match unit {
         TimeUnit::Instructions => ("instructions", Unit::Count("instructions".into())),
         TimeUnit::Milliseconds => ("time", Unit::Nanoseconds),
-        TimeUnit::Bytes => ("allocated and freed", Unit::Bytes),
+        TimeUnit::Bytes => ("bytes allocated and freed", Unit::Bytes),
     };
     Some(Chart {
-        id: "heap".into(),
-        title: "Heap over time".into(),
+        id: id.into(),
+        title: match id {
+            "heap" => "Heap over time".into(),
+            _ => format!("Heap over {title}"),
+        },
         caption: "Bytes on the heap with their administration, at the snapshots that Massif took."
             .into(),
         drawing: Drawing::Lines(Lines {
@@ -92,12 +118,19 @@ pub fn section(pair: &Pair) -> Section {
         section.push(Item::List(sentences));
     }
     section.table(totals(pair));
+    for chart in further_charts(pair) {
+        section.push(chart);
+    }
     for (name, profile) in pair.each() {
         section.table(churning(name, profile));
     }
-    section.table(sites(pair, "Allocated", |p| p.bytes));
-    section.table(sites(pair, "At the peak", |p| p.peak_bytes));
-    section.table(sites(pair, "Never freed", |p| p.end_bytes));
+    section.table(sites(pair, "Allocated", |_, p| p.bytes));
+    section.table(sites(pair, "At the peak", |_, p| p.peak_bytes));
+    section.table(sites(pair, "Never freed", |_, p| p.end_bytes));
+    section.table(sites(pair, "Written and never read", |_, p| {
+        p.unread_bytes()
+    }));
+    section.table(sites(pair, "Short-lived", Dhat::short_lived_bytes));
     section.table(at_peak(pair));
     section
 }
@@ -125,8 +158,9 @@ fn totals(pair: &Pair) -> Table {
 }
 
 /// Figures of DHAT by the place that allocates.
-fn sites(pair: &Pair, title: &str, figure: impl Fn(&lab_profile::Point) -> u64) -> Table {
+fn sites(pair: &Pair, title: &str, figure: impl Fn(&Dhat, &Point) -> u64) -> Table {
     let mut by_place: BTreeMap<String, [u64; 2]> = BTreeMap::new();
+    let mut sources: BTreeMap<String, String> = BTreeMap::new();
     for (i, (_, profile)) in pair.each().enumerate() {
         let Some(dhat) = &profile.dhat else { continue };
         for point in &dhat.points {
@@ -139,21 +173,33 @@ fn sites(pair: &Pair, title: &str, figure: impl Fn(&lab_profile::Point) -> u64) 
                     frame.place()
                 ),
             });
+            if let Some(text) = frame.and_then(|frame| pair.source(&frame.file, frame.line)) {
+                sources.insert(place.clone(), text.trim().to_owned());
+            }
             let sums = by_place.entry(place).or_default();
-            sums[i] = sums[i].saturating_add(figure(point));
+            sums[i] = sums[i].saturating_add(figure(dhat, point));
         }
     }
-    let whole = pair.before.dhat.as_ref().map(|dhat| dhat.sum(&figure));
+    let whole = pair.before.dhat.as_ref();
+    let whole = whole.map(|dhat| dhat.sum(|point| figure(dhat, point)));
     let figures = by_place
         .into_iter()
         .map(|(place, [before, after])| (place, Some(before), Some(after)));
-    ranked(
+    let mut table = ranked(
         pair,
         (title, "place", &Unit::Bytes),
         MOST,
         figures.collect(),
         whole,
-    )
+    );
+    for row in &mut table.rows {
+        if let Content::Words(place) = &row[0].content
+            && let Some(text) = sources.get(place)
+        {
+            row[0].note = text.clone();
+        }
+    }
+    table
 }
 
 /// The places that held the heap at Massif's peak, where there is nothing of DHAT.
@@ -272,9 +318,32 @@ pub fn explanations(pair: &Pair) -> Vec<String> {
     all.collect()
 }
 
+/// `before: 30 blocks with 21.3 KiB were never freed, most of them (20 KiB) from init (main.c:7).`
+fn never_freed(name: &str, profile: &Profile) -> Option<String> {
+    let dhat = profile.dhat.as_ref()?;
+    let (blocks, held) = (dhat.sum(|p| p.end_blocks), dhat.sum(|p| p.end_bytes));
+    let most = dhat.points.iter().max_by_key(|point| point.end_bytes)?;
+    let site = dhat.site(most)?;
+    let size = |bytes: u64| say::reading(bytes as f64, &Unit::Bytes);
+    (held > 0).then(|| {
+        format!(
+            "{name}: {} with {} were never freed, most of that ({}) from {} ({}).",
+            say::count(blocks as usize, "block"),
+            size(held),
+            size(most.end_bytes),
+            lab_profile::clean(&site.function),
+            site.place(),
+        )
+    })
+}
+
 /// Explanations and churn of all profiles.
 fn sentences(pair: &Pair) -> Vec<String> {
     let mut all = explanations(pair);
+    all.extend(
+        pair.each()
+            .filter_map(|(name, profile)| never_freed(name, profile)),
+    );
     for (name, profile) in pair.each() {
         let churns = profile.dhat.as_ref().map_or_else(Vec::new, churn);
         all.extend(

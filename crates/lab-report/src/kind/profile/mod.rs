@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What Valgrind's files say of one program, or of a program before and after a change.
 
+mod annotated;
 mod costs;
+mod flames;
 mod heap;
 
 use super::findings::{self, plain};
@@ -10,7 +12,7 @@ use crate::document::{
     Answer, Cell, Column, Document, Finding, Quantity, Row, Section, Table, Tone,
 };
 use lab_model::{Direction, Metric, Unit};
-use lab_profile::Profile;
+use lab_profile::{Profile, Sources};
 
 /// What a report of profiles is made from.
 #[derive(Clone, Debug)]
@@ -19,6 +21,8 @@ pub struct ProfileReport<'a> {
     pub profiles: Vec<(String, &'a Profile)>,
     /// How the files came about.
     pub facts: Vec<(String, String)>,
+    /// The source lines of each.
+    pub sources: Vec<Sources>,
     /// What a reader must know: runs that failed, work that was not the same.
     pub warnings: Vec<Finding>,
     /// What the lab's own comparison of the same commands found.
@@ -57,8 +61,10 @@ pub fn document(report: &ProfileReport) -> Document {
     }
     document.section(warnings);
     document.section(heap::section(&pair));
-    costs::sections(&pair)
-        .into_iter()
+    let of_costs = costs::sections(&pair).into_iter();
+    let flames = [annotated::section(&pair), flames::section(&pair)];
+    of_costs
+        .chain(flames)
         .for_each(|section| document.section(section));
     if let Some(measured) = &report.measured {
         let mut section = Section::new("What the clock says");
@@ -88,6 +94,7 @@ struct Pair<'a> {
     before: &'a Profile,
     after: Option<&'a Profile>,
     names: [&'a str; 2],
+    sources: &'a [Sources],
 }
 
 impl<'a> Pair<'a> {
@@ -98,6 +105,7 @@ impl<'a> Pair<'a> {
             before,
             after: after.map(|(_, profile)| *profile),
             names: [name, after.map_or("", |(name, _)| name)],
+            sources: &report.sources,
         }
     }
 
@@ -112,6 +120,12 @@ impl<'a> Pair<'a> {
     fn each(&self) -> impl Iterator<Item = (&'a str, &'a Profile)> {
         let after = self.after.map(|after| (self.names[1], after));
         [(self.names[0], self.before)].into_iter().chain(after)
+    }
+
+    /// The text of a source line, as the later program that has it.
+    fn source(&self, file: &str, line: u32) -> Option<&'a str> {
+        let mut sources = self.sources.iter().rev();
+        sources.find_map(|sources| sources.line(file, line))
     }
 
     /// A figure of both.
@@ -290,46 +304,54 @@ fn facts(pair: &Pair, report: &ProfileReport) -> Vec<(String, String)> {
     facts
 }
 
+/// The metric of a figure.
+fn metric(figure: &str) -> Metric {
+    Metric {
+        id: figure.to_owned().into(),
+        title: meaning(figure).to_owned().into(),
+        unit: match figure {
+            "peak" | "total" => Unit::Bytes,
+            figure => unit(figure),
+        },
+        better: Direction::Less,
+    }
+}
+
+/// The figures of a whole program.
+pub fn totals(profile: &Profile) -> Vec<(Metric, f64)> {
+    let heap = ["peak", "total", "allocations"].into_iter();
+    let events = profile.costs().map_or(&[][..], |costs| &costs.events);
+    let figures = heap.chain(events.iter().map(String::as_str));
+    let value = |figure| Some((metric(figure), profile.figure(figure)? as f64));
+    figures.filter_map(value).collect()
+}
+
 /// The totals of both, and the functions that matter.
 fn rows(pair: &Pair) -> Vec<Row> {
     let mut rows = Vec::new();
     for (role, (name, profile)) in ["baseline", ""].into_iter().zip(pair.each()) {
-        let mut row = |case: &str, figure: &str, value: u64| {
-            let unit = match figure {
-                "peak" | "total" => Unit::Bytes,
-                figure => unit(figure),
-            };
-            let metric = Metric {
-                id: figure.to_owned().into(),
-                title: meaning(figure).to_owned().into(),
-                unit: unit.clone(),
-                better: Direction::Less,
-            };
+        let mut row = |case: &str, metric: Metric, value: f64| {
+            let value = Quantity::exact(value, metric.unit.clone());
             rows.push(Row {
                 role: role.into(),
                 case: case.into(),
-                value: Some(Quantity::exact(value as f64, unit)),
+                value: Some(value),
                 ..Row::new("profile", name, metric)
             });
         };
-        for figure in ["peak", "total", "allocations"] {
-            if let Some(value) = profile.figure(figure) {
-                row("program", figure, value);
-            }
+        for (metric, value) in totals(profile) {
+            row("program", metric, value);
         }
         let Some(costs) = profile.costs() else {
             continue;
         };
-        for (event, total) in costs.events.iter().zip(&costs.totals) {
-            row("program", event, *total);
-        }
         for function in costs
             .functions()
             .filter(|f| costs::matters(f.costs, &costs.totals))
         {
             let case = format!("{}:{}", function.file, function.name);
             for (event, cost) in costs.events.iter().zip(function.costs) {
-                row(&case, event, *cost);
+                row(&case, metric(event), *cost as f64);
             }
         }
     }

@@ -2,8 +2,11 @@
 // The subject's side of the protocol: one reply to every command, and the case that is open.
 package benchlab.kit;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import java.math.BigDecimal;
 import java.sql.SQLException;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.stream.Collectors;
@@ -91,9 +94,12 @@ final class Session implements AutoCloseable {
     private Message run(Arguments arguments) throws Exception {
         Case open = opened();
         long operations = operations(arguments);
+        boolean counts = arguments.has("count") && arguments.text("count").equals("allocations");
+        long before = counts ? allocatedBytes() : 0;
         long start = System.nanoTime();
         Result result = open.perform(operations);
         long end = System.nanoTime();
+        long after = counts ? allocatedBytes() : 0;
         Result.Times times = result.times();
         var reply =
                 new Message("ran")
@@ -103,10 +109,20 @@ final class Session implements AutoCloseable {
                         .with("units", result.units())
                         .with("check", result.check());
         result.metrics().forEach((metric, value) -> reply.with(metric, decimal(value)));
+        if (counts) {
+            reply.with("allocated_bytes", Math.max(0, after - before));
+        }
         if (times != null && times.latencies() != null) {
             reply.with("latencies", times.latencies().format());
         }
         return withFailed(reply, result);
+    }
+
+    /** What the threads that are there have allocated; the JVM counts bytes, not objects. */
+    private static long allocatedBytes() {
+        var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long[] bytes = threads.getThreadAllocatedBytes(threads.getAllThreadIds());
+        return Arrays.stream(bytes).filter(b -> b > 0).sum(); // -1: the thread has ended.
     }
 
     /** Of a case that tells which operations failed, these too; there may be too many for a line. */

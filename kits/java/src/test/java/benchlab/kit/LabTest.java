@@ -63,6 +63,14 @@ class LabTest {
     }
 
     @Test
+    void tellsWhatARunAllocatesIfAsked() throws Exception {
+        List<String> replies =
+                Conversation.with(
+                        probe, "open case=noop seed=7", "run operations=5 count=allocations");
+        assertTrue(replies.get(1).matches(".* allocated_bytes=[0-9]+"), replies.get(1));
+    }
+
+    @Test
     void answersWithSettingsAndUnsignedResults() throws Exception {
         assertEquals(
                 List.of(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `[quick]` of an experiment: the cases, and of each the values, that decide a difference of 20 % soon.
+//! `[quick]` and `[usual]` of an experiment: the cases, and of each the values, that are measured unless more is asked for.
 
 use crate::PlanError;
-use crate::case::Case;
+use crate::case::{Case, Values};
 use crate::file::Value;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,32 +10,29 @@ use toml::Spanned;
 
 type Named<T> = BTreeMap<Spanned<String>, T>;
 
-/// Notes at each case what a quick run measures of it. An experiment that says nothing measures all cases.
+/// What such a table says of each case, in their order; `None`: it leaves the case out. Without a table all are
+/// measured.
 pub fn understand(
-    quick: &Named<Named<Vec<Value>>>,
-    cases: &mut [Case],
+    table: &Named<Named<Vec<Value>>>,
+    cases: &[Case],
     at: &dyn Fn(Range<usize>, String) -> PlanError,
-) -> Result<(), PlanError> {
-    if quick.is_empty() {
-        return Ok(());
+) -> Result<Vec<Option<Values>>, PlanError> {
+    if table.is_empty() {
+        return Ok(vec![Some(Values::new()); cases.len()]);
     }
-    cases.iter_mut().for_each(|case| case.quick = None);
-    for (name, values) in quick {
-        let known: Vec<String> = cases.iter().map(|case| case.name.clone()).collect();
-        let found = cases.iter_mut().find(|case| case.name == **name.get_ref());
-        let case = found.ok_or_else(|| {
-            at(
-                name.span(),
-                format!("there is no case `{}`", name.get_ref()),
-            )
-            .known(name.get_ref(), known.iter().map(String::as_str))
-        })?;
+    let mut said = vec![None; cases.len()];
+    for (name, values) in table {
+        let Some(index) = cases.iter().position(|case| case.name == **name.get_ref()) else {
+            let known = cases.iter().map(|case| case.name.as_str());
+            let why = format!("there is no case `{}`", name.get_ref());
+            return Err(at(name.span(), why).known(name.get_ref(), known));
+        };
         let chosen = values
             .iter()
-            .map(|(key, values)| one(case, key, values, at));
-        case.quick = Some(chosen.collect::<Result<_, _>>()?);
+            .map(|(key, values)| one(&cases[index], key, values, at));
+        said[index] = Some(chosen.collect::<Result<_, _>>()?);
     }
-    Ok(())
+    Ok(said)
 }
 
 fn one(

@@ -1,0 +1,61 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Names of constant number for what a server is asked: routes for paths, statements without their
+--  values.
+
+pragma Ada_2022;
+
+with Interfaces;
+
+package Appserver.Folded_Names with Preelaborate is
+
+   Longest : constant := 128;
+   --  Bytes of a page's name; a longer one is cut
+
+   type Page_Name is limited private;
+
+   procedure Set (Self : out Page_Name; Name : String);
+
+   procedure Set_Route (Self : out Page_Name; Method, Path : String);
+   --  As in "GET /users/{id}". A segment of the path is a variable if it has a digit, and has
+   --  digits, dots and dashes alone, or 8 and more hexadecimal digits and dashes, or 16 and more
+   --  characters.
+
+   function Is_Empty (Self : Page_Name) return Boolean;
+   function Text (Self : Page_Name) return String;
+   function Hash (Self : Page_Name) return Interfaces.Unsigned_64;
+
+   procedure Clear (Self : out Page_Name)
+     with Post => Is_Empty (Self);
+
+   Longest_Query : constant := 500;
+
+   function Query (Text : String) return String
+     with Post => Query'Result'Length <= Longest_Query;
+   --  Each literal and parameter as "?", lists of them as "?, ...", blanks and comments as one
+   --  space; what is longer is cut
+
+   function Hash (Text : String) return Interfaces.Unsigned_64;
+   --  That of a Page_Name with the same text
+
+private
+
+   Room : constant := Longest + 8;
+   --  Whole words, for the hash
+
+   type Page_Name is limited record
+      Length : Natural range 0 .. Longest;
+      Text   : String (1 .. Room);
+   end record
+     with Alignment => 8;
+
+   for Page_Name use record
+      Length at 0 range 0 .. 63;
+      Text   at 8 range 0 .. Room * 8 - 1;
+   end record;
+
+   function Is_Empty (Self : Page_Name) return Boolean is (Self.Length = 0);
+   function Text (Self : Page_Name) return String is (Self.Text (1 .. Self.Length));
+
+end Appserver.Folded_Names;

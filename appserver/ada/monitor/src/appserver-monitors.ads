@@ -1,0 +1,315 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  What each page of a server costs, and the queries within it: how many, how long, how much CPU
+--  time, how many failed, which took longest. What is counted is never lost, and no task waits.
+--
+--     Watched : aliased Monitors.Monitor;
+--     …
+--     declare
+--        Now : Monitors.Timed_Request (Watched'Access);
+--     begin
+--        Monitors.Start (Now, Method => "GET", Path => "/users/7");
+--        …
+--        Monitors.Finish (Now, Status => 200);
+--     end;
+--
+--  Appserver.HTTP.Monitoring does this for each request of a server, Appserver.SQL.Monitored for
+--  each query. Monitors.JSON, .Prometheus and .HTML write the figures.
+
+pragma Ada_2022;
+
+with Appserver.Folded_Names;
+with Appserver.Histograms;
+with Interfaces;
+
+private with Ada.Finalization;
+private with Appserver.Atomic_Words;
+private with Appserver.Name_Tables;
+
+package Appserver.Monitors is
+
+   pragma Assertion_Policy (Pre => Check);
+
+   subtype Nanoseconds is Interfaces.Unsigned_64;
+
+   function Clock return Nanoseconds with Inline;
+   --  CLOCK_MONOTONIC
+
+   subtype Stripe_Count is Positive range 1 .. 64
+     with Static_Predicate => Stripe_Count in 1 | 2 | 4 | 8 | 16 | 32 | 64;
+
+   type Monitor
+     (Most_Pages   : Positive     := 256;
+      Most_Queries : Positive     := 1_024;
+      Hours        : Positive     := 840;
+      Stripes      : Stripe_Count := 4) is tagged limited private;
+   --  Most_Pages, Most_Queries: that have names; all further ones are "(other)". A query counts
+   --  once for each page that has it. Hours: that each page keeps, 5 weeks unless told. Tasks write
+   --  to different stripes as far as there are; as many as cores are enough. A page takes about 10
+   --  KB for each stripe and 40 KB for its hours and the rest, a query 10 KB.
+
+   type Monitor_Reference is access all Monitor;
+
+   Other : constant String := "(other)";
+
+   No_Request : constant String := "(no request)";
+   --  The page of queries that no request makes: each of them counts as one request
+
+   --------------
+   -- Requests --
+   --------------
+
+   type Timed_Request (Monitor : not null access Monitors.Monitor) is limited private;
+   --  A request that the calling task serves. It belongs to one task.
+
+   procedure Start (Self : aliased in out Timed_Request; Method, Path : String);
+   --  Queries of this task are those of this request, until it is finished or another one starts
+
+   procedure Finish (Self : in out Timed_Request; Status : Natural; Path : String := "");
+   --  It is counted for the page that Set_Page named, or else for that of Method and Path, as
+   --  Folded_Names has it. A new name is taken only with a status below 400 or of 500 and more, so
+   --  that nobody fills the monitor with names of pages that do not exist. Path is shown if this is
+   --  one of the slowest: the first 120 bytes.
+
+   procedure Pause (Self : in out Timed_Request);
+   procedure Resume (Self : aliased in out Timed_Request);
+   --  Between them it takes no time. Another task may resume it.
+
+   procedure Set_Page (Name : String);
+   --  The page of the request that the calling task serves, if it serves one: for names that its
+   --  path does not tell, as in "GET /articles/{slug}"
+
+   -------------
+   -- Queries --
+   -------------
+
+   type Query is private;
+
+   function Query_Of (Self : in out Monitor; Text : String) return Query;
+   --  Of an SQL statement, without its literals
+
+   procedure Record_Query
+     (Self : in out Monitor; Item : Query; Elapsed : Nanoseconds; Is_Failed : Boolean := False);
+   --  An execution, by the request that the calling task serves
+
+   -------------
+   -- Figures --
+   -------------
+
+   type Figures is record
+      Count         : Nanoseconds := 0;
+      Errors        : Nanoseconds := 0;
+      --  Of 500 and more; queries that failed
+      Client_Errors : Nanoseconds := 0;
+      --  Of 400 to 499
+      Total         : Nanoseconds := 0;
+      Longest       : Nanoseconds := 0;
+      CPU           : Nanoseconds := 0;
+      --  Estimated: a thread reads its CPU time for a request each millisecond at most, and that
+      --  one stands for those of the page before it
+      Times         : Histograms.Histogram := [others => 0];
+   end record;
+   --  Read without stopping anybody: Count is that of Times
+
+   function Page_Figures (Self : Monitor; Page : String) return Figures;
+   --  All zero if there is no such page
+
+   function Query_Figures (Self : Monitor; Page, Query : String) return Figures;
+   --  Query as Folded_Names has it
+
+   procedure Add (To : in out Figures; Other : Figures);
+
+private
+
+   use Atomic_Words;
+   use Name_Tables;
+   use type Interfaces.Unsigned_64;
+
+   -------------
+   -- Figures --
+   -------------
+
+   type Counted is limited record
+      Count, Errors, Client_Errors : aliased Word := 0;
+      Total, Longest, CPU          : aliased Word := 0;
+      Counted_For_CPU              : aliased Word := 0;
+      --  What Count was when CPU was added to
+      Times                        : Histograms.Histogram := [others => 0];
+   end record
+     with Alignment => 128;
+
+   type Counted_Access is access Counted;
+   type Counted_List is array (Positive range <>) of aliased Counted;
+
+   type Query_List is array (Natural range <>) of Counted_Access with Atomic_Components;
+
+   -----------
+   -- Hours --
+   -----------
+
+   --  What the page's figures were when the hour began; the hour's own are the difference to those
+   --  of the next one
+
+   type Hour_Start is record
+      Hour                 : Word := 0;
+      --  Since 1970
+      Count, Errors, Total : Word := 0;
+   end record;
+
+   type Hour_List is array (Positive range <>) of Hour_Start;
+
+   --------------
+   -- Examples --
+   --------------
+
+   Most_Parts       : constant := 8;
+   Longest_Path     : constant := 120;
+   Examples         : constant := 10;
+   Keep_Example_For : constant Word := 24 * 3_600;
+   --  Seconds
+
+   subtype Query_Number is Natural;
+   --  0: other
+
+   type Part_Sum is record
+      Number : Query_Number := 0;
+      Count  : Word := 0;
+      Total  : Word := 0;
+   end record;
+   --  Of one query in a request
+
+   type Part_Sums is array (Positive range <>) of Part_Sum;
+
+   No_CPU : constant Word := Word'Last;
+
+   type Example is record
+      Elapsed, Started_Ms, CPU : Word    := 0;
+      Status                   : Natural := 0;
+      Path_Length              : Natural := 0;
+      Path                     : String (1 .. Longest_Path) := [others => ' '];
+      Part_Count               : Natural := 0;
+      Parts                    : Part_Sums (1 .. Most_Parts + 1);
+      --  The last is that of all other queries
+   end record;
+
+   type Example_Slot is limited record
+      Is_Claimed : aliased Word := 0;
+      Elapsed    : aliased Word := 0;
+      At_Second  : aliased Word := 0;
+      Item       : Example;
+   end record;
+   --  Who reads or writes Item claims it before; a writer does not wait for a slot
+
+   type Example_Slots is array (1 .. Examples) of Example_Slot;
+
+   -----------
+   -- Pages --
+   -----------
+
+   type Page (Hour_Count, Most_Queries, Stripes : Natural) is limited record
+      Next_Look   : aliased Word := 0;
+      --  On Clock: when to see whether the hour is over
+      Threshold   : aliased Word := 0;
+      --  Slower requests are examples
+      Is_Turning  : aliased Word := 0;
+      Hour_Number : Natural := 0;
+      --  Hours so far
+      Hours       : Hour_List (1 .. Hour_Count);
+      Figures     : Counted_List (1 .. Stripes);
+      Queries     : Query_List (0 .. Most_Queries) := [others => null];
+      Slowest     : Example_Slots;
+   end record;
+
+   type Page_Access is access Page;
+   type Page_List is array (Natural range <>) of Page_Access with Atomic_Components;
+
+   -----------
+   -- Names --
+   -----------
+
+   --  New names, one at a time
+
+   protected type Registrar is
+      procedure Add_Page
+        (Into : in out Monitor'Class; Text : String; Hash : Word; Number : out Natural);
+      procedure Add_Query
+        (Into : in out Monitor'Class; Text : String; Hash : Word; Number : out Query_Number);
+      procedure Add_Pair
+        (Into : in out Monitor'Class; On : in out Page; Number : in out Query_Number);
+      --  0 if there is no room
+   end Registrar;
+
+   type Monitor
+     (Most_Pages   : Positive     := 256;
+      Most_Queries : Positive     := 1_024;
+      Hours        : Positive     := 840;
+      Stripes      : Stripe_Count := 4) is
+     limited new Ada.Finalization.Limited_Controlled with record
+      Page_Names  : Name_Table (Most_Pages);
+      Query_Names : Name_Table (Most_Queries);
+      Pages       : Page_List (0 .. Most_Pages) := [others => null];
+      --  0: other
+      Alone       : Page_Access;
+      --  No request
+      Pairs       : aliased Word := 0;
+      --  Queries of pages, so far
+      Register    : Registrar;
+      Started_Ms  : Word := 0;
+   end record;
+
+   overriding procedure Initialize (Self : in out Monitor);
+   overriding procedure Finalize (Self : in out Monitor);
+
+   type Query is record
+      Number : Query_Number := 0;
+   end record;
+
+   --------------
+   -- Requests --
+   --------------
+
+   type Part is record
+      Number    : Query_Number;
+      Is_Failed : Boolean;
+      Elapsed   : Word;
+   end record;
+
+   type Part_List is array (1 .. 64) of Part;
+
+   type Timed_Request (Monitor : not null access Monitors.Monitor) is limited record
+      Started     : Word := 0;
+      Before      : Word := 0;
+      --  What it took until it was resumed
+      CPU_Started : Word := No_CPU;
+      Part_Count  : Natural := 0;
+      Sum_Count   : Natural := 0;
+      Name        : Folded_Names.Page_Name;
+      Parts       : Part_List;
+      Sums        : Part_Sums (1 .. Most_Parts + 1);
+   end record;
+
+   --  For those who write figures
+
+   function Unix_Milliseconds return Word;
+
+   function Merged (Item : Page) return Figures;
+   function Merged (Item : Counted) return Figures;
+
+   function Hours_Of (Item : in out Page) return Hour_List;
+   --  Those that it keeps, with their own figures, the oldest first
+
+   type Example_List is array (Positive range <>) of Example;
+
+   function Examples_Of (Item : in out Page) return Example_List;
+   --  The slowest first
+
+   procedure Visit_Pages
+     (Self  : in out Monitor'Class;
+      Visit : not null access procedure (Item : in out Page; Name : String));
+   --  Those with a request
+
+   function Name_Of (Self : Monitor; Number : Query_Number) return String;
+   --  Of a query
+
+end Appserver.Monitors;

@@ -1,0 +1,71 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Names and their numbers, found without a lock: a hash table that only grows.
+
+pragma Ada_2022;
+
+with Appserver.Atomic_Words;
+with Interfaces;
+
+private with Ada.Finalization;
+
+package Appserver.Name_Tables is
+
+   pragma Assertion_Policy (Pre => Check);
+
+   type Name_Table (Most : Positive) is limited private;
+   --  Of so many names at most. Any task may look for one, and one at a time may add one.
+
+   function Found (Self : Name_Table; Text : String; Hash : Atomic_Words.Word) return Natural
+     with Inline;
+   --  Its number, from 1 on; 0 if it is not there
+
+   function Is_Full (Self : Name_Table) return Boolean;
+
+   procedure Add (Self : in out Name_Table; Text : String; Hash : Atomic_Words.Word)
+     with Pre => not Is_Full (Self);
+   --  One that is not there; it gets the next number
+
+   function Used (Self : Name_Table) return Natural;
+   --  The last number
+
+   function Text (Self : Name_Table; Number : Positive) return String
+     with Pre => Number <= Used (Self);
+
+private
+
+   use Atomic_Words;
+   use type Interfaces.Unsigned_64;
+
+   type Name (Length : Natural) is record
+      Hash   : Word;
+      Number : Positive;
+      Text   : String (1 .. Length);
+   end record;
+
+   type Name_Access is access Name;
+   type Name_List is array (Natural range <>) of Name_Access with Atomic_Components;
+
+   type Slot_List (Mask : Natural) is limited record
+      Items : Name_List (0 .. Mask) := [others => null];
+   end record;
+
+   type Slots_Access is access Slot_List;
+
+   type Name_Table (Most : Positive) is limited new Ada.Finalization.Limited_Controlled with record
+      Slots   : Slots_Access;
+      --  A power of two of them, and two or more for each name
+      Used    : aliased Word := 0;
+      Numbers : Name_List (1 .. Most) := [others => null];
+   end record;
+
+   overriding procedure Initialize (Self : in out Name_Table);
+   overriding procedure Finalize (Self : in out Name_Table);
+
+   function Is_Full (Self : Name_Table) return Boolean is (Load (Self.Used) = Word (Self.Most));
+   function Used (Self : Name_Table) return Natural is (Natural (Load (Self.Used)));
+   function Text (Self : Name_Table; Number : Positive) return String is
+     (Self.Numbers (Number).Text);
+
+end Appserver.Name_Tables;

@@ -1,0 +1,86 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Connections and statements whose executions a monitor counts, for whatever database:
+--
+--     Watched : aliased Monitors.Monitor;
+--
+--     package Databases is new Appserver.SQL.Monitored
+--       (Watched'Access, SQLite.Connection, SQLite.Statement, SQLite.Prepare, SQLite.Use_Text);
+--
+--     package Shops is new Appserver.SQL.Pools
+--       (Databases.Connection, Databases.Statement, Open_Shop, Databases.Prepare_Counted);
+--
+--  An execution has the time that the program waits for the database: of a result that is read row
+--  by row, the time of all steps. A commit and a rollback of a transaction count as the queries
+--  COMMIT and ROLLBACK.
+
+pragma Ada_2022;
+
+with Appserver.Monitors;
+
+generic
+   Monitor : not null Monitors.Monitor_Reference;
+
+   type Database_Connection is limited new SQL.Connection with private;
+   type Database_Statement is limited new SQL.Statement with private;
+
+   with procedure Prepare_Statement
+     (Self : in out Database_Statement;
+      On   : in out Database_Connection'Class;
+      Text : UTF_8_String);
+   with procedure Use_Statement_Text
+     (Self : in out Database_Statement;
+      On   : in out Database_Connection'Class;
+      Text : UTF_8_String);
+   --  Those of the database
+
+package Appserver.SQL.Monitored is
+
+   type Connection is limited new Database_Connection with private;
+   type Statement is limited new Database_Statement with private;
+
+   overriding function Prepare
+     (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
+   overriding function Use_Text
+     (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
+   overriding procedure Execute (Self : in out Connection; Text : UTF_8_String);
+
+   procedure Prepare_Counted
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
+   procedure Use_Text_Counted
+     (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
+   --  The database's own Prepare and Use_Text are there too: of statements prepared by them the
+   --  monitor has no name
+
+   overriding function Step (Self : in out Statement) return Boolean;
+   overriding procedure Execute (Self : in out Statement);
+   overriding procedure Reset (Self : in out Statement);
+   overriding procedure Unbind (Self : in out Statement);
+   overriding procedure Close (Self : in out Statement);
+
+private
+
+   type Connection is limited new Database_Connection with record
+      Is_Counting : Boolean := False;
+      --  A command that is run by another one is a part of that
+   end record;
+
+   overriding procedure Commit (Self : in out Connection);
+   overriding procedure Roll_Back (Self : in out Connection);
+
+   type Statement is limited new Database_Statement with record
+      Query      : Monitors.Query;
+      Spent      : Monitors.Nanoseconds := 0;
+      Is_Running : Boolean := False;
+      --  It has steps that were not counted yet
+      Executions : Natural := 0;
+   end record;
+
+   overriding procedure Run_Each
+     (Self    : in out Statement;
+      Bind    : not null access procedure (To : in out SQL.Statement'Class; Element : Positive);
+      Counts  : out Count_List;
+      Current : not null access Integer_64);
+
+end Appserver.SQL.Monitored;

@@ -1,0 +1,489 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+with Ada.Command_Line;
+with Ada.Strings.Fixed;
+with Ada.Text_IO;
+with Appserver.Folded_Names;
+with Appserver.Histograms;
+with Appserver.HTTP.Trials;
+with Appserver.IP_Addresses;
+with Appserver.Monitors.JSON;
+with Appserver.Monitors.Prometheus;
+with Appserver.SQL;
+with Appserver.Text_Sinks;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Counted_Memory;
+with Interfaces;
+with Parallel;
+with Shop_Parts;
+with Stress_Time;
+
+package body Monitor_Tests is
+
+   use Appserver;
+   use AUnit.Assertions;
+   use Interfaces;
+   use type Histograms.Histogram;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
+
+   -----------
+   -- Names --
+   -----------
+
+   procedure Routes (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Check (Path, Route : String) is
+         Name : Folded_Names.Page_Name;
+      begin
+         Folded_Names.Set_Route (Name, "GET", Path);
+         Assert
+           (Folded_Names.Text (Name) = "GET " & Route, Path & ": " & Folded_Names.Text (Name));
+         Assert
+           (Folded_Names.Hash (Name) = Folded_Names.Hash ("GET " & Route), "one hash: " & Route);
+      end Check;
+
+   begin
+      Check ("/", "/");
+      Check ("/users/123", "/users/{id}");
+      Check ("/users/123/orders/7-8", "/users/{id}/orders/{id}");
+      Check ("/api/v2/page1", "/api/v2/page1");
+      Check ("/f81d4fae-7dec-11d0-a765-00a0c91e6bf6/x", "/{id}/x");
+      Check ("/decade/deadbeef", "/decade/deadbeef");
+      Check ("/a/deadbee5", "/a/{id}");
+      Check ("/2026-05-01", "/{id}");
+      Check ("//x//", "//x//");
+      Check ("/token/Zm9vYmFyMTIzNDU2Nzg5", "/token/{id}");
+      Check ("/" & [1 .. 200 => 'x'], "/" & [1 .. 123 => 'x']);
+   end Routes;
+
+   procedure Queries (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Check (Text, Name : String) is
+      begin
+         Assert (Folded_Names.Query (Text) = Name, Text & ": " & Folded_Names.Query (Text));
+      end Check;
+
+   begin
+      Check ("SELECT a1 FROM t2 WHERE id = 7", "SELECT a1 FROM t2 WHERE id = ?");
+      Check ("SELECT 'it''s', ""a'b"", 1.5e3", "SELECT ?, ""a'b"", ?");
+      Check ("WHERE id IN (1,2,  3)", "WHERE id IN (?, ...)");
+      Check ("WHERE id IN (?, ?)", "WHERE id IN (?, ...)");
+      Check ("WHERE id = $1 AND n = :name AND x::text = 'y'",
+             "WHERE id = ? AND n = ? AND x::text = ?");
+      Check ("  SELECT" & ASCII.LF & " 1 -- one" & ASCII.LF & "/* two */ ;", "SELECT ?");
+      Check ("SELECT 'open", "SELECT ?");
+      Check ("SELECT /* open", "SELECT");
+      Check ("", "");
+      Assert (Folded_Names.Query ([1 .. 5_000 => 'x'])'Length = 500, "it is cut");
+   end Queries;
+
+   ----------------
+   -- Histograms --
+   ----------------
+
+   procedure Buckets (T : in out Fixture) is
+      pragma Unreferenced (T);
+      use Histograms;
+      Below : Unsigned_64 := 0;
+   begin
+      for Item in Bucket loop
+         Assert (Bucket_Of (Below) = Item, "the first value of" & Item'Image);
+         Assert (Bucket_Of (Upper_Bound (Item)) = Item, "the last value of" & Item'Image);
+         Assert (Item < 32 or else (Upper_Bound (Item) + 1 - Below) * 32 <= Below, "its width");
+         Below := Upper_Bound (Item) + 1;
+      end loop;
+      Assert (Bucket_Of (Unsigned_64'Last) = Bucket'Last, "what is too long");
+   end Buckets;
+
+   --  Lines of percentiles.txt are a number of values, a shift, a percentage, and HdrHistogram's
+   --  percentile of the values that the same generator makes
+
+   procedure Percentiles (T : in out Fixture) is
+      pragma Unreferenced (T);
+      use Ada.Text_IO;
+
+      package Numbers is new Ada.Text_IO.Integer_IO (Long_Long_Integer);
+      package Reals is new Ada.Text_IO.Float_IO (Long_Float);
+
+      procedure Fill
+        (Into : in out Histograms.Histogram; Count : Long_Long_Integer; Shift : Natural)
+      is
+         State : Unsigned_64 := 1;
+      begin
+         for K in 1 .. Count loop
+            State := State * 6_364_136_223_846_793_005 + 1_442_695_040_888_963_407;
+            Histograms.Record_Value
+              (Into, Shift_Right (State, Shift + Natural (Shift_Right (State, 8) mod 8)));
+         end loop;
+      end Fill;
+
+      File                    : File_Type;
+      Count, Shift, Reference : Long_Long_Integer;
+      Percent                 : Long_Float;
+      Compared                : Natural := 0;
+   begin
+      Open (File, In_File, Ada.Command_Line.Argument (1));
+      while not End_Of_File (File) loop
+         Numbers.Get (File, Count);
+         Numbers.Get (File, Shift);
+         Reals.Get (File, Percent);
+         Numbers.Get (File, Reference);
+         Skip_Line (File);
+         declare
+            Values : Histograms.Histogram := [others => 0];
+            Own    : Long_Long_Integer;
+         begin
+            Fill (Values, Count, Natural (Shift));
+            Own := Long_Long_Integer (Histograms.Percentile (Values, Percent));
+            Assert
+              (abs (Own - Reference) <= Reference / 30 + 1,
+               Percent'Image & " of" & Count'Image & ":" & Own'Image & Reference'Image);
+         end;
+         Compared := Compared + 1;
+      end loop;
+      Close (File);
+      Assert (Compared >= 20, "there are lines");
+   end Percentiles;
+
+   procedure Merging (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Left, Right, All_Values : Histograms.Histogram := [others => 0];
+   begin
+      for K in Unsigned_64 range 1 .. 1_000 loop
+         if K mod 3 = 0 then
+            Histograms.Record_Value (Left, K * K);
+         else
+            Histograms.Record_Value (Right, K * K);
+         end if;
+         Histograms.Record_Value (All_Values, K * K);
+      end loop;
+      Histograms.Add (Left, Right);
+      Assert (Left = All_Values, "the sum of two is that of all values");
+   end Merging;
+
+   ------------
+   -- Filter --
+   ------------
+
+   LF : constant String := [ASCII.CR, ASCII.LF];
+
+   Home : constant IP_Addresses.Address := IP_Addresses.Value ("127.0.0.1");
+   Away : constant IP_Addresses.Address := IP_Addresses.Value ("192.0.2.1");
+
+   function Asked
+     (Path   : String;
+      Client : IP_Addresses.Address := Home;
+      Fields : String := "";
+      Method : String := "GET";
+      Text   : String := "") return String is
+     (HTTP.Trials.Answers
+        (Shop_Parts.Counted'Access,
+         Method & " " & Path & " HTTP/1.1" & LF & "Host: x" & LF & Fields
+         & (if Text = "" then "" else "Content-Length:" & Text'Length'Image & LF) & LF & Text,
+         Client));
+
+   function Has (Text, Part : String) return Boolean is
+     (Ada.Strings.Fixed.Index (Text, Part) > 0);
+
+   procedure Ask (Path : String; Method : String := "GET"; Text : String := "") is
+      Ignored : constant String := Asked (Path, Method => Method, Text => Text);
+   begin
+      null;
+   end Ask;
+
+   function Page (Name : String) return Monitors.Figures is
+     (Shop_Parts.Monitor.Page_Figures (Name));
+
+   procedure Filtered (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Select_Union : constant String := "SELECT ?, ... UNION SELECT ?, ...";
+   begin
+      Ask ("/users/1");
+      Ask ("/users/2?password=secret");
+      Ask ("/missing/1");
+      Ask ("/broken");
+      Ask ("/broken");
+      Ask ("/queries?count=3");
+      Ask ("/queries?count=200");
+      Ask ("/named/anything");
+      Assert (Page ("GET /users/{id}").Count = 2, "two requests of a page");
+      Assert (Page ("GET /users/{id}").Errors = 0, "no errors");
+      Assert (Page ("GET /missing/{id}").Count = 0, "404 makes no name");
+      Assert (Page ("(other)").Count = 1, "and is among the others");
+      Assert (Page ("(other)").Client_Errors = 1, "as the client's error");
+      Assert (Page ("GET /broken").Errors = 2, "an exception is an error");
+      Assert (Page ("GET /named/{name}").Count = 1, "a page with a name of its own");
+      Assert
+        (Shop_Parts.Monitor.Query_Figures ("GET /queries", Select_Union).Count = 203,
+         "queries of a page, also more than a request has room for");
+      Ask ("/upload", Method => "PUT", Text => "seven b");
+      Assert (Page ("PUT /upload").Count = 1, "a receiver");
+      Assert
+        (Shop_Parts.Monitor.Query_Figures ("PUT /upload", Select_Union).Count = 1,
+         "and its query");
+      Ask ("/refused", Method => "POST", Text => "x");
+      Assert (Page ("(other)").Client_Errors = 2, "refused before its content");
+      Ask ("/one-too-many");
+      Ask ("/two-too-many");
+      Assert (Page ("GET /two-too-many").Count = 0, "there are six names at most");
+      Assert (Page ("(other)").Count = 3, "all others are together");
+   end Filtered;
+
+   procedure Seen (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      Ask ("/users/7");
+      Assert (Has (Asked ("/monitor"), "application/json"), "JSON");
+      Assert (Has (Asked ("/monitor"), """GET /users/{id}"""), "with the page");
+      Assert (not Has (Asked ("/monitor"), "secret"), "without what was asked");
+      Assert
+        (Has (Asked ("/monitor", Fields => "Accept: text/html, */*" & LF), "<!doctype html>"),
+         "a browser");
+      Assert
+        (Has (Asked ("/monitor", Fields => "Accept: text/plain;version=0.0.4" & LF),
+              "appserver_monitor_page_seconds_count{page=""GET /users/{id}""}"),
+         "Prometheus");
+      Assert (Has (Asked ("/monitor/metrics"), "# TYPE"), "by its path");
+      Assert (Has (Asked ("/monitor/page"), "Content-Security-Policy"), "the page by its path");
+      Assert (Has (Asked ("/monitor", Away), " 403 "), "not for others");
+      Assert
+        (Has (Asked ("/monitor", Fields => "X-Forwarded-For: 192.0.2.1" & LF), " 403 "),
+         "nor by a proxy");
+      Assert (Has (Asked ("/monitor", Method => "POST"), " 405 "), "only to read");
+      Assert (Page ("GET /monitor").Count = 0, "not counted");
+      Assert (not Has (Asked ("/monitors"), "application/json"), "another path");
+   end Seen;
+
+   -------------
+   -- Queries --
+   -------------
+
+   procedure Databases (T : in out Fixture) is
+      pragma Unreferenced (T);
+      use Shop_Parts.Databases;
+
+      DB : aliased Connection;
+
+      function Alone (Query : String) return Monitors.Figures is
+        (Shop_Parts.Monitor.Query_Figures (Monitors.No_Request, Query));
+
+      Before : constant Unsigned_64 := Page (Monitors.No_Request).Count;
+   begin
+      DB.Open (":memory:");
+      DB.Execute ("CREATE TABLE item (id integer UNIQUE)");
+      declare
+         Work   : SQL.Transaction (DB'Access);
+         Insert : SQL.Statement'Class := DB.Prepare ("INSERT INTO item VALUES (?)");
+      begin
+         Insert.Bind (1, SQL.Integer_64'(1));
+         Insert.Execute;
+         begin
+            Insert.Execute;
+            Assert (False, "it is unique");
+         exception
+            when SQL.SQL_Error => null;
+         end;
+         Work.Commit;
+      end;
+      Assert (Alone ("CREATE TABLE item (id integer UNIQUE)").Count = 1, "a text");
+      Assert (Alone ("INSERT INTO item VALUES (?)").Count = 2, "two executions");
+      Assert (Alone ("INSERT INTO item VALUES (?)").Errors = 1, "one failed");
+      Assert (Alone ("COMMIT").Count = 1, "a commit");
+      Assert (Page (Monitors.No_Request).Count = Before + 4, "each counts as a request");
+   end Databases;
+
+   ------------
+   -- Counts --
+   ------------
+
+   --  Requests of many tasks, while others read all figures
+
+   procedure Nothing_Is_Lost (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Watched : aliased Monitors.Monitor
+        (Most_Pages => 8, Most_Queries => 4, Hours => 2, Stripes => 2);
+      Query   : constant Monitors.Query := Watched.Query_Of ("SELECT 1");
+      Tasks   : constant := 5;
+      Turns   : constant := 5_000;
+      Rounds  : Unsigned_64 := 0;
+
+      procedure Work (Number : Positive) is
+         Text : Text_Sinks.Text_Buffer (100_000);
+      begin
+         if Number = Tasks then
+            for Turn in 1 .. 5 loop
+               Text.Clear;
+               Monitors.Prometheus.Write (Watched, Text);
+            end loop;
+            return;
+         end if;
+         for Turn in 1 .. Turns loop
+            declare
+               Now : aliased Monitors.Timed_Request (Watched'Access);
+            begin
+               Monitors.Start (Now, "GET", "/page" & Character'Val (97 + Turn mod 12));
+               for K in 1 .. Turn mod 4 loop
+                  Watched.Record_Query (Query, Unsigned_64 (K), Is_Failed => K = 3);
+               end loop;
+               Monitors.Finish (Now, (if Turn mod 10 = 0 then 500 else 200));
+            end;
+         end loop;
+      end Work;
+
+      procedure Round is
+         Sum, Sum_Of_Queries : Monitors.Figures;
+
+         procedure Add (Page : String) is
+         begin
+            Monitors.Add (Sum, Watched.Page_Figures (Page));
+            Monitors.Add (Sum_Of_Queries, Watched.Query_Figures (Page, "SELECT ?"));
+            Monitors.Add (Sum_Of_Queries, Watched.Query_Figures (Page, "(other)"));
+         end Add;
+
+      begin
+         Parallel.Run (Tasks, Work'Access);
+         Rounds := Rounds + 1;
+         for C in Character range 'a' .. 'l' loop
+            Add ("GET /page" & C);
+         end loop;
+         Add ("(other)");
+         Assert (Sum.Count = Rounds * (Tasks - 1) * Turns, "requests:" & Sum.Count'Image);
+         Assert (Sum.Errors = Rounds * (Tasks - 1) * Turns / 10, "errors:" & Sum.Errors'Image);
+         Assert
+           (Sum_Of_Queries.Count = Rounds * (Tasks - 1) * Turns / 4 * 6,
+            "queries:" & Sum_Of_Queries.Count'Image);
+         Assert
+           (Sum_Of_Queries.Errors = Rounds * (Tasks - 1) * Turns / 4,
+            "failed queries:" & Sum_Of_Queries.Errors'Image);
+      end Round;
+
+   begin
+      Stress_Time.Repeat (Round'Access);
+   end Nothing_Is_Lost;
+
+   procedure No_Memory (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Watched : aliased Monitors.Monitor;
+      Query   : constant Monitors.Query := Watched.Query_Of ("SELECT 1");
+      Before  : Natural;
+
+      procedure Serve is
+         Now : aliased Monitors.Timed_Request (Watched'Access);
+      begin
+         Monitors.Start (Now, "GET", "/users/7");
+         Watched.Record_Query (Query, 1_000);
+         Monitors.Finish (Now, 200, "/users/7");
+      end Serve;
+
+   begin
+      Serve;
+      Before := Counted_Memory.Calls;
+      for K in 1 .. 10_000 loop
+         Serve;
+      end loop;
+      Assert (Counted_Memory.Calls = Before, "no call for memory");
+      Assert (Watched.Page_Figures ("GET /users/{id}").Count = 10_001, "all are counted");
+   end No_Memory;
+
+   --  CPU time is that of the thread: a request that only waits has little
+
+   procedure CPU_Time (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Watched : aliased Monitors.Monitor;
+
+      procedure Serve (Path : String; Works : Boolean) is
+         Now  : aliased Monitors.Timed_Request (Watched'Access);
+         Last : constant Unsigned_64 := Monitors.Clock + 20_000_000;
+      begin
+         Monitors.Start (Now, "GET", Path);
+         if Works then
+            while Monitors.Clock < Last loop
+               null;
+            end loop;
+         else
+            delay 0.02;
+         end if;
+         Monitors.Finish (Now, 200, Path);
+      end Serve;
+
+   begin
+      for K in 1 .. 3 loop
+         Serve ("/works", True);
+         Serve ("/waits", False);
+      end loop;
+      Assert (Watched.Page_Figures ("GET /works").CPU > 0, "it was read");
+      Assert
+        (Watched.Page_Figures ("GET /works").CPU > Watched.Page_Figures ("GET /waits").CPU,
+         "more than of who waits");
+      Assert (Watched.Page_Figures ("GET /waits").Total >= 60_000_000, "who waits takes time");
+   end CPU_Time;
+
+   procedure Written (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Watched : aliased Monitors.Monitor;
+      Query   : constant Monitors.Query := Watched.Query_Of ("SELECT name FROM t WHERE id = 7");
+      Text    : aliased Text_Sinks.Text_Buffer (100_000);
+
+      procedure Serve (Id : String; Wait : Duration) is
+         Now : aliased Monitors.Timed_Request (Watched'Access);
+      begin
+         Monitors.Start (Now, "GET", "/t/" & Id);
+         delay Wait;
+         for K in 1 .. 2 loop
+            Watched.Record_Query (Query, 1_000);
+         end loop;
+         Monitors.Finish (Now, 200, "/t/" & Id);
+      end Serve;
+
+   begin
+      Serve ("1", 0.0);
+      Serve ("2", 0.03);
+      Monitors.JSON.Write (Watched, Text'Access, "a ""shop""");
+      Assert (Has (Text.Content, """application"":""a \""shop\"""""), "its name");
+      Assert
+        (Has (Text.Content,
+              "{""name"":""SELECT name FROM t WHERE id = ?"",""count"":4,""errors"":0,"
+              & """total_ns"":4000,""max_ns"":1000,""times"":[[1007,4]]}"),
+         "the query: " & Text.Content);
+      Assert
+        (Ada.Strings.Fixed.Index (Text.Content, """/t/2""")
+         < Ada.Strings.Fixed.Index (Text.Content, """/t/1"""),
+         "the slowest is first");
+   end Written;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+
+      procedure Add (Text : String; Test : Caller.Test_Method) is
+      begin
+         Result.Add_Test (Caller.Create (Text, Test));
+      end Add;
+   begin
+      Add ("names: routes", Routes'Access);
+      Add ("names: queries", Queries'Access);
+      Add ("histograms: buckets", Buckets'Access);
+      Add ("histograms: percentiles", Percentiles'Access);
+      Add ("histograms: merging", Merging'Access);
+      Add ("monitor: the filter", Filtered'Access);
+      Add ("monitor: who sees what", Seen'Access);
+      Add ("monitor: databases", Databases'Access);
+      Add ("monitor: nothing is lost", Nothing_Is_Lost'Access);
+      Add ("monitor: no memory", No_Memory'Access);
+      Add ("monitor: CPU time", CPU_Time'Access);
+      Add ("monitor: JSON", Written'Access);
+      return Result;
+   end Suite;
+
+end Monitor_Tests;

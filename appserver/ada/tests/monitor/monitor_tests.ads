@@ -1,0 +1,12 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  The monitor, its filter, its wrapper for databases, and what it writes.
+
+with AUnit.Test_Suites;
+
+package Monitor_Tests is
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+end Monitor_Tests;

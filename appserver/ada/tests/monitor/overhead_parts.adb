@@ -1,0 +1,14 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+package body Overhead_Parts is
+
+   Hello : aliased constant String := "Hello!";
+
+   function Answer (Request : HTTP.Request) return HTTP.Response is
+      pragma Unreferenced (Request);
+   begin
+      return HTTP.Fixed (HTTP.Plain_Text'Access, Hello'Access);
+   end Answer;
+
+end Overhead_Parts;

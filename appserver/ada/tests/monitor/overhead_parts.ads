@@ -1,0 +1,20 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  The same short answer to every request, with a monitor and without.
+
+with Appserver.HTTP.Filters;
+with Appserver.HTTP.Monitoring;
+with Appserver.Monitors;
+
+package Overhead_Parts is
+
+   use Appserver;
+
+   function Answer (Request : HTTP.Request) return HTTP.Response;
+
+   Monitor : aliased Monitors.Monitor;
+   Handler : aliased HTTP.Filters.Function_Service (Answer'Access);
+   Counted : aliased HTTP.Monitoring.Monitor_Filter (Handler'Access, Monitor'Access);
+
+end Overhead_Parts;

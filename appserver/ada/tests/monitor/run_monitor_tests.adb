@@ -1,0 +1,16 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  The tests of the monitor. Its arguments are the table of percentiles, and how many seconds each
+--  stress test runs.
+
+with Monitor_Tests;
+with Run_Suite;
+
+procedure Run_Monitor_Tests is
+
+   procedure Run is new Run_Suite (Monitor_Tests.Suite);
+
+begin
+   Run;
+end Run_Monitor_Tests;

@@ -1,0 +1,45 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  A small shop whose requests and queries are counted.
+
+with Appserver.HTTP.Monitoring;
+with Appserver.HTTP.Services;
+with Appserver.Monitors;
+with Appserver.SQL.Monitored;
+with Appserver.SQL.SQLite;
+
+package Shop_Parts is
+
+   use Appserver;
+
+   Monitor : aliased Monitors.Monitor
+     (Most_Pages => 6, Most_Queries => 8, Hours => 3, Stripes => 2);
+
+   package Databases is new SQL.Monitored
+     (Monitor'Access, SQL.SQLite.Connection, SQL.SQLite.Statement, SQL.SQLite.Prepare,
+      SQL.SQLite.Use_Text);
+
+   function Answer (Request : HTTP.Request) return HTTP.Response;
+   --  /queries?count=N makes N queries, /broken raises, /named sets its page
+
+   type Count_Bytes is limited new HTTP.Services.Content_Receiver with record
+      Count : Natural := 0;
+   end record;
+
+   overriding procedure Take
+     (Self : in out Count_Bytes; Bytes : String; Wants_More : in out Boolean);
+   overriding function Answer
+     (Self : in out Count_Bytes; Request : HTTP.Request) return HTTP.Response;
+
+   type Shop_Service is limited new HTTP.Services.Content_Service with null record;
+
+   overriding function Plan
+     (Self : in out Shop_Service; Request : HTTP.Request) return HTTP.Services.Content_Plan;
+   overriding function Answer
+     (Self : in out Shop_Service; Request : HTTP.Request) return HTTP.Response;
+
+   Service : aliased Shop_Service;
+   Counted : aliased HTTP.Monitoring.Monitor_Filter (Service'Access, Monitor'Access);
+
+end Shop_Parts;

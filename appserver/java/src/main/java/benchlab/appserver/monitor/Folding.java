@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of constant number for what a server is asked.
+package benchlab.appserver.monitor;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/** Routes for paths, statements without their values. The rules are those of the Ada library. */
+final class Folding {
+
+    /** Characters of a page's name; a longer one is cut. */
+    static final int LONGEST_PAGE = 128;
+
+    private static final int LONGEST_QUERY = 500;
+
+    private static final int DIGIT = 1;
+    private static final int HEXADECIMAL = 2;
+    private static final int DASH = 4;
+    private static final int DOT = 8;
+    private static final int OTHER = 16;
+
+    private static final byte[] CLASSES = new byte[128];
+
+    static {
+        Arrays.fill(CLASSES, (byte) OTHER);
+        Arrays.fill(CLASSES, '0', '9' + 1, (byte) DIGIT);
+        Arrays.fill(CLASSES, 'a', 'f' + 1, (byte) HEXADECIMAL);
+        Arrays.fill(CLASSES, 'A', 'F' + 1, (byte) HEXADECIMAL);
+        CLASSES['-'] = DASH;
+        CLASSES['.'] = DOT;
+    }
+
+    private Folding() {}
+
+    /** A name that is written again and again, in place. */
+    static final class PageName {
+        final char[] text = new char[LONGEST_PAGE];
+        int length;
+
+        void set(String name) {
+            length = 0;
+            append(name, 0, name.length());
+        }
+
+        /**
+         * As in "GET /users/{id}". A segment of the path is a variable if it has a digit, and has
+         * digits, dots and dashes alone, or 8 and more hexadecimal digits and dashes, or 16 and
+         * more characters. A path ends at a ";".
+         */
+        void setRoute(String method, String path) {
+            set(method);
+            append(" ", 0, 1);
+            int end = path.indexOf(';');
+            end = end < 0 ? path.length() : end;
+            for (int first = 0; first < end; ) {
+                int has = 0;
+                int last = first + 1;
+                for (; last < end && path.charAt(last) != '/'; last++) {
+                    char c = path.charAt(last);
+                    has |= c < 128 ? CLASSES[c] : OTHER;
+                }
+                if (isVariable(has, last - first - 1)) {
+                    append("/{id}", 0, 5);
+                } else {
+                    append(path, first, last);
+                }
+                first = last;
+            }
+        }
+
+        int hash() {
+            int hash = length;
+            for (int k = 0; k < length; k++) {
+                hash = 31 * hash + text[k];
+            }
+            return hash ^ hash >>> 15;
+        }
+
+        boolean is(char[] other) {
+            return Arrays.equals(text, 0, length, other, 0, other.length);
+        }
+
+        private void append(String part, int from, int to) {
+            int end = from + Math.min(to - from, LONGEST_PAGE - length);
+            part.getChars(from, end, text, length);
+            length += end - from;
+        }
+
+        private static boolean isVariable(int has, int length) {
+            return (has & DIGIT) != 0
+                    && (length >= 16
+                            || (has & (HEXADECIMAL | OTHER)) == 0
+                            || length >= 8 && (has & (OTHER | DOT)) == 0);
+        }
+    }
+
+    /**
+     * A statement with each literal and parameter as "?", lists of them as "?, ...", blanks and
+     * comments as one space; what is longer than 500 bytes is cut.
+     */
+    static String query(String text) {
+        return new QueryFolding(text.substring(0, Math.min(text.length(), 8 * LONGEST_QUERY)))
+                .result();
+    }
+
+    /** The text is read from left to right: each step takes a token and appends what stands for it. */
+    private static final class QueryFolding {
+        private final String text;
+        private final StringBuilder result = new StringBuilder();
+        private int next;
+
+        QueryFolding(String text) {
+            this.text = text;
+        }
+
+        String result() {
+            while (next < text.length() && result.length() < LONGEST_QUERY) {
+                skipToken();
+            }
+            result.setLength(Math.min(result.length(), LONGEST_QUERY));
+            while (result.length() > 0 && " ;".indexOf(result.charAt(result.length() - 1)) >= 0) {
+                result.setLength(result.length() - 1);
+            }
+            return cut(result.toString());
+        }
+
+        private static String cut(String name) {
+            int length = name.length();
+            while (name.substring(0, length).getBytes(StandardCharsets.UTF_8).length
+                    > LONGEST_QUERY) {
+                length--;
+            }
+            return name.substring(0, length);
+        }
+
+        private char at(int ahead) {
+            return next + ahead < text.length() ? text.charAt(next + ahead) : 0;
+        }
+
+        private void skipToken() {
+            char c = at(0);
+            if (" \t\n\r\f".indexOf(c) >= 0) {
+                putSpace();
+                next++;
+            } else if (c == '-' && at(1) == '-') {
+                putSpace();
+                skipBehind("\n");
+            } else if (c == '/' && at(1) == '*') {
+                putSpace();
+                skipBehind("*/");
+            } else if (c == '\'') {
+                putValue();
+                skipQuotation(false);
+            } else if (c == '"' || c == '`') {
+                skipQuotation(true);
+            } else if (c >= '0' && c <= '9') {
+                putValue();
+                skipWord(false);
+            } else if (c == '?' || isNamedParameter(c)) {
+                putValue();
+                next++;
+                skipWord(false);
+            } else if (isWord(c)) {
+                skipWord(true);
+            } else {
+                result.append(c < ' ' ? ' ' : c);
+                next++;
+            }
+        }
+
+        private boolean isNamedParameter(char c) {
+            return "$:@".indexOf(c) >= 0
+                    && isWord(at(1))
+                    && (c == '$' || next == 0 || text.charAt(next - 1) != c);
+        }
+
+        private static boolean isWord(char c) {
+            return c >= 'a' && c <= 'z'
+                    || c >= 'A' && c <= 'Z'
+                    || c >= '0' && c <= '9'
+                    || c == '_'
+                    || c >= 128;
+        }
+
+        private void putSpace() {
+            if (result.length() > 0 && !endsWith(" ")) {
+                result.append(' ');
+            }
+        }
+
+        private void putValue() {
+            if (endsWith("?, ...,") || endsWith("?, ..., ")) {
+                result.setLength(result.length() - (endsWith(", ") ? 2 : 1));
+            } else if (endsWith("?,") || endsWith("?, ")) {
+                result.append(endsWith(" ") ? "..." : " ...");
+            } else {
+                result.append('?');
+            }
+        }
+
+        private boolean endsWith(String part) {
+            int first = result.length() - part.length();
+            return first >= 0 && result.indexOf(part, first) == first;
+        }
+
+        private void skipBehind(String end) {
+            int found = text.indexOf(end, next + 2);
+            next = found < 0 ? text.length() : found + end.length();
+        }
+
+        /** Behind the mark that ends it; one that is doubled is a part of it. */
+        private void skipQuotation(boolean keeps) {
+            int first = next;
+            char mark = at(0);
+            do {
+                next++;
+                while (next < text.length() && at(0) != mark) {
+                    next++;
+                }
+                next = Math.min(next + 1, text.length());
+            } while (at(0) == mark);
+            if (keeps) {
+                result.append(text, first, next);
+            }
+        }
+
+        private void skipWord(boolean keeps) {
+            int first = next;
+            while (isWord(at(0)) || !keeps && at(0) == '.') {
+                next++;
+            }
+            if (keeps) {
+                result.append(text, first, next);
+            }
+        }
+    }
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts requests, and the queries within them.
+package benchlab.appserver.monitor;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * What each page of a server costs, and the queries within it: how many, how long, how much CPU
+ * time, how many failed, which took longest. What is counted is never lost, no thread waits for
+ * another one, and a request whose page is known takes no memory of the heap, unless it is one of
+ * the slowest.
+ *
+ * <p>{@link MonitorFilter} does this for servlets, {@link MonitoredDataSource} for JDBC. Others call
+ * {@link #begin} and {@link #end}, on one thread:
+ *
+ * <pre>
+ * monitor.begin("GET", "/users/7");
+ * …
+ * monitor.end(200, "/users/7");
+ * </pre>
+ */
+public final class Monitor {
+
+    /** The page, and the query, of those that have no names of their own. */
+    public static final String OTHER = "(other)";
+
+    /**
+     * The page of queries that no request makes: each of them counts as one request.
+     */
+    public static final String NO_REQUEST = "(no request)";
+
+    private static final ThreadLocal<TimedRequest> CURRENT =
+            ThreadLocal.withInitial(TimedRequest::new);
+
+    private static final ThreadMXBean THREADS =
+            ManagementFactory.getThreadMXBean();
+
+    private static final Monitor SHARED = new Monitor();
+
+    private final int mostPages;
+    private final int mostQueries;
+    private final int hours;
+    private final int stripes;
+    private final long startedMillis = System.currentTimeMillis();
+
+    /** A hash table that only grows, with two places and more for each page. */
+    private final AtomicReferenceArray<Page> table;
+
+    private final List<Page> pages = new CopyOnWriteArrayList<>();
+    private final Page other;
+    private final Page noRequest;
+    private final Map<String, Query> queries = new ConcurrentHashMap<>();
+    private final List<String> queryNames = new CopyOnWriteArrayList<>();
+    private volatile int pairs;
+    private volatile boolean isFull;
+
+    /** 256 pages, 1,024 queries, 5 weeks. */
+    public Monitor() {
+        this(256, 1_024, 840);
+    }
+
+    /**
+     * A page takes about 10 KB for each stripe, of which there are as many as processors, 8 at most,
+     * and 40 KB for the rest; a query 10 KB.
+     *
+     * @param mostPages that have names; all further ones are {@link #OTHER}
+     * @param mostQueries the same for queries; one counts once for each page that has it
+     * @param hours that each page keeps
+     */
+    public Monitor(int mostPages, int mostQueries, int hours) {
+        if (mostPages < 1 || mostQueries < 1 || hours < 1) {
+            throw new IllegalArgumentException("at least one page, one query and one hour");
+        }
+        this.mostPages = mostPages;
+        this.mostQueries = mostQueries;
+        this.hours = hours;
+        int processors = Math.min(8, Runtime.getRuntime().availableProcessors());
+        stripes = Integer.highestOneBit(2 * processors - 1);
+        table = new AtomicReferenceArray<>(Integer.highestOneBit(4 * mostPages - 1));
+        other = newPage(OTHER);
+        noRequest = newPage(NO_REQUEST);
+    }
+
+    /** That of programs whose container makes the filter, by its name alone. */
+    public static Monitor shared() {
+        return SHARED;
+    }
+
+    // Requests
+
+    /**
+     * This thread serves a request from now on. Queries of the thread are its queries, until it
+     * ends or another one begins.
+     */
+    public void begin(String method, String path) {
+        CURRENT.get().begin(this, method, path);
+    }
+
+    /**
+     * The request of this thread ends. It is counted for the page that {@link #page} named, or else
+     * for that of its method and path, whose segments become "{id}" if they look like keys. A new
+     * name is taken only with a status below 400 or of 500 and more, so that nobody fills the
+     * monitor with names of pages that do not exist.
+     *
+     * @param path shown if this is one of the slowest: the first 120 characters
+     * @throws IllegalStateException if this thread serves none
+     */
+    public void end(int status, String path) {
+        TimedRequest request = CURRENT.get();
+        if (request.monitor != this) {
+            throw new IllegalStateException("this thread serves no request of this monitor");
+        }
+        long now = System.nanoTime();
+        long cpu = request.cpuStarted < 0 ? -1 : threadCpuNanos() - request.cpuStarted;
+        request.monitor = null;
+        count(request, now, cpu, status, path);
+    }
+
+    /**
+     * Names the page of the request that this thread serves, if it serves one: for names that a
+     * path does not tell, such as "GET /articles/{slug}".
+     */
+    public static void page(String name) {
+        TimedRequest request = CURRENT.get();
+        if (request.monitor != null) {
+            request.name.set(name);
+        }
+    }
+
+    /** This thread serves it no more; another one ends it. */
+    TimedRequest detach() {
+        TimedRequest request = CURRENT.get();
+        TimedRequest copy = request.detached();
+        request.monitor = null;
+        return copy;
+    }
+
+    void end(TimedRequest detached, int status, String path) {
+        count(detached, System.nanoTime(), -1, status, path);
+    }
+
+    private void count(TimedRequest request, long now, long cpu, int status, String path) {
+        long nanos = now - request.started;
+        Page page = pageOf(request, status < 400 || status >= 500);
+        Counted mine = page.stripe(request.stripe(stripes));
+        page.lookAtClock(now);
+        mine.record(nanos, status >= 500, status >= 400 && status < 500);
+        if (cpu >= 0) {
+            mine.recordCpu(cpu);
+        }
+        if (page.isSlow(nanos)) {
+            request.sumUp();
+            page.keep(example(request, nanos, cpu, status, path));
+        }
+        countParts(request, page);
+    }
+
+    private static Example example(
+            TimedRequest request, long nanos, long cpu, int status, String path) {
+        return new Example(
+                nanos,
+                System.currentTimeMillis() - nanos / 1_000_000,
+                cpu,
+                status,
+                path.substring(0, Math.min(path.length(), Example.LONGEST_PATH)),
+                request.sums());
+    }
+
+    private void countParts(TimedRequest request, Page page) {
+        for (int part = 0; part < request.parts; part++) {
+            queryOf(page, request.queries[part])
+                    .record(request.nanos[part], request.failed[part], false);
+        }
+        request.parts = 0;
+    }
+
+    // Queries
+
+    /** A statement without its literals. */
+    public Query query(String text) {
+        String name = Folding.query(Objects.requireNonNull(text, "text"));
+        Query found = queries.get(name);
+        return found != null ? found : newQuery(name);
+    }
+
+    private synchronized Query newQuery(String name) {
+        Query found = queries.get(name);
+        if (found != null || queries.size() == mostQueries) {
+            return found != null ? found : Query.OTHER;
+        }
+        queryNames.add(name);
+        var query = new Query(queryNames.size(), name);
+        queries.put(name, query);
+        return query;
+    }
+
+    /** Counts an execution, by the request that this thread serves. */
+    public void record(Query query, long nanos, boolean failed) {
+        TimedRequest request = CURRENT.get();
+        if (request.monitor != this) {
+            recordAlone(query, nanos, failed, request);
+            return;
+        }
+        if (request.parts == TimedRequest.PARTS) {
+            request.sumUp();
+            countParts(request, pageOf(request, true));
+        }
+        request.queries[request.parts] = query.number;
+        request.nanos[request.parts] = nanos;
+        request.failed[request.parts] = failed;
+        request.parts++;
+    }
+
+    private void recordAlone(Query query, long nanos, boolean failed, TimedRequest thread) {
+        noRequest.lookAtClock(System.nanoTime());
+        noRequest.stripe(thread.stripe(stripes)).record(nanos, failed, false);
+        queryOf(noRequest, query.number).record(nanos, failed, false);
+    }
+
+    private Counted queryOf(Page page, int number) {
+        Counted found = page.query(number);
+        if (found == null && isFull) {
+            found = page.query(0);
+        }
+        return found != null ? found : newPair(page, number);
+    }
+
+    private synchronized Counted newPair(Page page, int number) {
+        int place = page.query(number) == null && pairs == mostQueries ? 0 : number;
+        if (page.query(place) == null) {
+            if (place > 0) {
+                pairs++;
+                isFull = pairs == mostQueries;
+            }
+            page.addQuery(place);
+        }
+        return page.query(place);
+    }
+
+    // Pages
+
+    private Page pageOf(TimedRequest request, boolean mayAdd) {
+        Folding.PageName name = request.name;
+        int mask = table.length() - 1;
+        for (int place = name.hash() & mask; ; place = place + 1 & mask) {
+            Page page = table.get(place);
+            if (page == null) {
+                return mayAdd && pages.size() < mostPages ? added(name) : other;
+            } else if (name.is(page.characters)) {
+                return page;
+            }
+        }
+    }
+
+    private synchronized Page added(Folding.PageName name) {
+        int mask = table.length() - 1;
+        int place = name.hash() & mask;
+        for (; table.get(place) != null; place = place + 1 & mask) {
+            if (name.is(table.get(place).characters)) {
+                return table.get(place);
+            }
+        }
+        if (pages.size() == mostPages) {
+            return other;
+        }
+        Page page = newPage(new String(name.text, 0, name.length));
+        pages.add(page);
+        table.set(place, page);
+        return page;
+    }
+
+    private Page newPage(String name) {
+        return new Page(name, stripes, mostQueries, hours);
+    }
+
+    // Figures
+
+    /** Those of a page, such as "GET /users/{id}"; all zero if there is none. */
+    public Figures figures(String page) {
+        return pages().stream()
+                .filter(each -> each.name.equals(page))
+                .findFirst()
+                .map(Page::figures)
+                .orElseGet(Figures::new);
+    }
+
+    /** Those of a query of a page, by its name without literals; all zero if there is none. */
+    public Figures figures(String page, String query) {
+        var sum = new Figures();
+        Query found = query.equals(OTHER) ? Query.OTHER : queries.get(query);
+        for (Page each : pages()) {
+            if (found != null && each.name.equals(page) && each.query(found.number) != null) {
+                each.query(found.number).addTo(sum);
+            }
+        }
+        return sum;
+    }
+
+    /** Those with a request. */
+    List<Page> pages() {
+        List<Page> list = new ArrayList<>(pages);
+        list.add(other);
+        list.add(noRequest);
+        list.removeIf(page -> !page.hasRequests());
+        return list;
+    }
+
+    String queryName(int number) {
+        return number == 0 ? OTHER : queryNames.get(number - 1);
+    }
+
+    long startedMillis() {
+        return startedMillis;
+    }
+
+    static long threadCpuNanos() {
+        return THREADS.isCurrentThreadCpuTimeSupported() ? THREADS.getCurrentThreadCpuTime() : -1;
+    }
+}

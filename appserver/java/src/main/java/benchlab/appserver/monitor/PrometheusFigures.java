@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figures of a monitor as Prometheus reads them.
+package benchlab.appserver.monitor;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+
+/** Writes one page of metrics. */
+final class PrometheusFigures {
+
+    private static final String PREFIX = "appserver_monitor_";
+
+    /** Of powers of two, in ns. */
+    private static final int FIRST_BOUND = 14;
+
+    private static final int LAST_BOUND = 36;
+
+    private final Monitor monitor;
+    private final List<Page> pages;
+    private final StringBuilder text = new StringBuilder();
+
+    PrometheusFigures(Monitor monitor) {
+        this.monitor = monitor;
+        pages = monitor.pages();
+    }
+
+    String write() {
+        putHead("page_seconds", "histogram", "Response times.");
+        pages.forEach(this::putHistogram);
+        putPages("page_errors_total", "Answers of 500 and more.", each -> each.errors);
+        putPages("page_client_errors_total", "Answers of 400 to 499.", each -> each.clientErrors);
+        putPages("page_cpu_seconds_total", "CPU time, estimated.", each -> seconds(each.cpu));
+        putQueries("queries_total", "Executions of queries.", Figures::count);
+        putQueries("query_errors_total", "Executions that failed.", each -> each.errors);
+        putQueries("query_seconds_total", "Time of queries.", each -> seconds(each.total));
+        return text.toString();
+    }
+
+    private void putHead(String metric, String kind, String help) {
+        text.append("# HELP ").append(PREFIX).append(metric).append(' ').append(help).append('\n');
+        text.append("# TYPE ").append(PREFIX).append(metric).append(' ').append(kind).append('\n');
+    }
+
+    private void putHistogram(Page page) {
+        Figures figures = page.figures();
+        String label = label("page", page.name);
+        long below = 0;
+        int next = 0;
+        for (int power = FIRST_BOUND; power <= LAST_BOUND; power++) {
+            long bound = (1L << power) - 1;
+            for (; Histogram.upperBound(next) <= bound; next++) {
+                below += figures.times.countIn(next);
+            }
+            put("page_seconds_bucket", label + ",le=\"" + seconds(bound) + '"', below);
+        }
+        put("page_seconds_bucket", label + ",le=\"+Inf\"", figures.count());
+        put("page_seconds_sum", label, seconds(figures.total));
+        put("page_seconds_count", label, figures.count());
+    }
+
+    private void putPages(String metric, String help, Function<Figures, Object> value) {
+        putHead(metric, "counter", help);
+        for (Page page : pages) {
+            put(metric, label("page", page.name), value.apply(page.figures()));
+        }
+    }
+
+    private void putQueries(String metric, String help, Function<Figures, Object> value) {
+        putHead(metric, "counter", help);
+        for (Page page : pages) {
+            for (int number = 0; number < page.queryNumbers(); number++) {
+                if (page.query(number) != null) {
+                    var figures = new Figures();
+                    page.query(number).addTo(figures);
+                    String query = label("query", monitor.queryName(number));
+                    put(metric, label("page", page.name) + ',' + query, value.apply(figures));
+                }
+            }
+        }
+    }
+
+    private void put(String metric, String labels, Object value) {
+        text.append(PREFIX).append(metric).append('{').append(labels).append("} ");
+        text.append(value).append('\n');
+    }
+
+    private static String label(String name, String value) {
+        return name
+                + "=\""
+                + value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n")
+                + '"';
+    }
+
+    /** Exact: nine decimals. */
+    private static String seconds(long nanos) {
+        return String.format(
+                Locale.ROOT, "%d.%09d", nanos / 1_000_000_000, nanos % 1_000_000_000);
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The request that a thread serves.
+package benchlab.appserver.monitor;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Each thread has one for all of its requests, so that counting takes no memory. */
+final class TimedRequest {
+
+    /** Queries that wait for the end of the request, since its page is known only then. */
+    static final int PARTS = 64;
+
+    private static final int SUMS = 8;
+
+    final Folding.PageName name = new Folding.PageName();
+    final int[] queries = new int[PARTS];
+    final long[] nanos = new long[PARTS];
+    final boolean[] failed = new boolean[PARTS];
+
+    /** Null while no request is served. */
+    Monitor monitor;
+
+    long started;
+
+    /** Of the thread; negative if it is not read for this request. */
+    long cpuStarted = -1;
+
+    int parts;
+
+    private final int[] sumQueries = new int[SUMS + 1];
+    private final long[] sumCounts = new long[SUMS + 1];
+    private final long[] sumNanos = new long[SUMS + 1];
+    private int sums;
+
+    private final long thread = Thread.currentThread().getId();
+    private long nextCpu = Long.MIN_VALUE;
+    private long random = thread * 0x9E3779B97F4A7C15L + 1;
+
+    void begin(Monitor monitor, String method, String path) {
+        this.monitor = monitor;
+        parts = 0;
+        sums = 0;
+        name.setRoute(method, path);
+        cpuStarted = -1;
+        started = System.nanoTime();
+        if (started - nextCpu >= 0 || nextCpu == Long.MIN_VALUE) {
+            readCpu();
+        }
+    }
+
+    /**
+     * After 1 to 2 ms, at random, so that no request that comes every so often is left out. A read
+     * costs as much as a system call. Marsaglia, Xorshift RNGs (2003).
+     */
+    private void readCpu() {
+        random ^= random << 13;
+        random ^= random >>> 7;
+        random ^= random << 17;
+        nextCpu = started + (1 << 20) + (random & (1 << 20) - 1);
+        cpuStarted = Monitor.threadCpuNanos();
+        started = System.nanoTime();
+    }
+
+    int stripe(int stripes) {
+        return (int) thread & stripes - 1;
+    }
+
+    /** Its parts are empty then. */
+    void sumUp() {
+        for (int part = 0; part < parts; part++) {
+            int place = 0;
+            while (place < Math.min(sums, SUMS) && sumQueries[place] != queries[part]) {
+                place++;
+            }
+            if (place == sums) {
+                sums++;
+                sumQueries[place] = place == SUMS ? 0 : queries[part];
+                sumCounts[place] = 0;
+                sumNanos[place] = 0;
+            }
+            sumCounts[place]++;
+            sumNanos[place] += nanos[part];
+        }
+    }
+
+    List<Example.Part> sums() {
+        List<Example.Part> list = new ArrayList<>();
+        for (int k = 0; k < sums; k++) {
+            list.add(new Example.Part(sumQueries[k], sumCounts[k], sumNanos[k]));
+        }
+        return list;
+    }
+
+    /** A copy that another thread may end. */
+    TimedRequest detached() {
+        var copy = new TimedRequest();
+        copy.monitor = monitor;
+        copy.name.set(new String(name.text, 0, name.length));
+        copy.started = started;
+        copy.parts = parts;
+        System.arraycopy(queries, 0, copy.queries, 0, parts);
+        System.arraycopy(nanos, 0, copy.nanos, 0, parts);
+        System.arraycopy(failed, 0, copy.failed, 0, parts);
+        copy.sums = sums;
+        System.arraycopy(sumQueries, 0, copy.sumQueries, 0, sums);
+        System.arraycopy(sumCounts, 0, copy.sumCounts, 0, sums);
+        System.arraycopy(sumNanos, 0, copy.sumNanos, 0, sums);
+        return copy;
+    }
+
+    @Override
+    public String toString() {
+        return new String(Arrays.copyOf(name.text, name.length));
+    }
+}

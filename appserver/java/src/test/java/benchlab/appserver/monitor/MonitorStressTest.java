@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protects against lost records: threads count at once, for the time that Stress gives.
+package benchlab.appserver.monitor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import benchlab.appserver.Stress;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Test;
+
+class MonitorStressTest {
+
+    private static final int THREADS = 4;
+    private static final int PAGES = 12;
+
+    /** With more pages and queries than have names, while another thread reads all figures. */
+    @Test
+    void losesNothing() throws Exception {
+        var monitor = new Monitor(8, 4, 2);
+        var deadline = new Stress.Deadline(Stress.part(1));
+        Callable<Long> writer =
+                () -> {
+                    long done = 0;
+                    for (; done % 100 != 0 || !deadline.passed(); done++) {
+                        monitor.begin("GET", "/page" + (char) ('a' + done % PAGES));
+                        for (int k = 0; k < done % 4; k++) {
+                            monitor.record(monitor.query("SELECT 1"), k, k == 2);
+                        }
+                        monitor.end(done % 10 == 0 ? 500 : 200, "/");
+                    }
+                    return done;
+                };
+        Callable<Long> reader =
+                () -> {
+                    while (!deadline.passed()) {
+                        assertTrue(MonitorTexts.json(monitor, "").endsWith("]}"));
+                        assertTrue(MonitorTexts.prometheus(monitor).endsWith("\n"));
+                        Thread.sleep(10);
+                    }
+                    return 0L;
+                };
+        List<Callable<Long>> tasks = new ArrayList<>(Collections.nCopies(THREADS, writer));
+        tasks.add(reader);
+        long done = Stress.together(tasks).stream().mapToLong(n -> n).sum();
+
+        long count = 0;
+        long errors = 0;
+        long queries = 0;
+        long failed = 0;
+        for (Page page : monitor.pages()) {
+            count += page.figures().count();
+            errors += page.figures().errors();
+            for (String query : List.of("SELECT ?", Monitor.OTHER)) {
+                queries += monitor.figures(page.name, query).count();
+                failed += monitor.figures(page.name, query).errors();
+            }
+            assertEquals(
+                    page.figures().count(),
+                    page.hours().stream().mapToLong(Page.Hour::count).sum(),
+                    "the hours of " + page.name);
+        }
+        assertEquals(done, count);
+        assertEquals(done / 10, errors);
+        assertEquals(done / 4 * 6, queries);
+        assertEquals(done / 4, failed);
+    }
+}

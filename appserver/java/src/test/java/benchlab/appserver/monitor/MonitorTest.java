@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protects names, counts and figures.
+package benchlab.appserver.monitor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.sql.SQLException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.sqlite.SQLiteDataSource;
+
+class MonitorTest {
+
+    @ParameterizedTest
+    @CsvSource({
+        "/, /",
+        "/users/123, /users/{id}",
+        "/users/123/orders/7-8, /users/{id}/orders/{id}",
+        "/api/v2/page1, /api/v2/page1",
+        "/f81d4fae-7dec-11d0-a765-00a0c91e6bf6/x, /{id}/x",
+        "/decade/deadbeef, /decade/deadbeef",
+        "/a/deadbee5, /a/{id}",
+        "/2026-05-01, /{id}",
+        "//x//, //x//",
+        "/token/Zm9vYmFyMTIzNDU2Nzg5, /token/{id}",
+        "/cart;jsessionid=12, /cart"
+    })
+    void foldsPaths(String path, String route) {
+        var name = new Folding.PageName();
+        name.setRoute("GET", path);
+        assertEquals("GET " + route, new String(name.text, 0, name.length));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '^',
+            value = {
+                "SELECT a1 FROM t2 WHERE id = 7 | SELECT a1 FROM t2 WHERE id = ?",
+                "SELECT 'it''s', \"a'b\", 1.5e3 | SELECT ?, \"a'b\", ?",
+                "WHERE id IN (1,2,  3) | WHERE id IN (?, ...)",
+                "WHERE id IN (?, ?) | WHERE id IN (?, ...)",
+                "WHERE id = $1 AND n = :name AND x::text = 'y' | WHERE id = ? AND n = ? AND x::text = ?",
+                "SELECT 'open | SELECT ?",
+                "SELECT /* open | SELECT"
+            })
+    void foldsQueries(String text, String name) {
+        assertEquals(name, Folding.query(text));
+        assertEquals(name, Folding.query(name), "a name is its own");
+    }
+
+    @Test
+    void leavesOutComments() {
+        assertEquals("SELECT ?", Folding.query("SELECT\n 1 -- one\n/* two */ ;"));
+        assertEquals(500, Folding.query("x".repeat(5_000)).length());
+    }
+
+    @Test
+    void countsPagesAndTheirQueries() {
+        var monitor = new Monitor(3, 2, 5);
+        for (int k = 1; k <= 3; k++) {
+            monitor.begin("GET", "/users/" + k);
+            for (int n = 0; n < 100; n++) {
+                monitor.record(monitor.query("SELECT " + n), 1_000, n == 7);
+            }
+            monitor.end(k == 3 ? 503 : 200, "/users/" + k);
+        }
+        monitor.begin("GET", "/missing");
+        monitor.end(404, "/missing");
+        Figures users = monitor.figures("GET /users/{id}");
+        assertEquals(3, users.count());
+        assertEquals(1, users.errors());
+        Figures query = monitor.figures("GET /users/{id}", "SELECT ?");
+        assertEquals(300, query.count());
+        assertEquals(3, query.errors());
+        assertEquals(300_000, query.totalNanos());
+        assertEquals(0, monitor.figures("GET /missing").count());
+        assertEquals(1, monitor.figures(Monitor.OTHER).clientErrors());
+    }
+
+    @Test
+    void hasSoManyNamesAndNoMore() {
+        var monitor = new Monitor(2, 2, 1);
+        for (String page : "a b c d".split(" ")) {
+            monitor.begin("GET", "/" + page);
+            for (String table : "x y z".split(" ")) {
+                monitor.record(monitor.query("SELECT * FROM " + table), 1, false);
+            }
+            monitor.end(200, "/" + page);
+        }
+        assertEquals(1, monitor.figures("GET /b").count());
+        assertEquals(2, monitor.figures(Monitor.OTHER).count());
+        assertEquals(1, monitor.figures("GET /a", "SELECT * FROM y").count());
+        assertEquals(3, monitor.figures("GET /b", Monitor.OTHER).count());
+        assertEquals(6, monitor.figures(Monitor.OTHER, Monitor.OTHER).count());
+    }
+
+    @Test
+    void namesAPageByItself() {
+        var monitor = new Monitor();
+        monitor.begin("GET", "/articles/wheel");
+        Monitor.page("GET /articles/{slug}");
+        monitor.end(200, "/articles/wheel");
+        assertEquals(1, monitor.figures("GET /articles/{slug}").count());
+        assertThrows(IllegalStateException.class, () -> monitor.end(200, "/"));
+    }
+
+    /** CPU time is that of the thread: a request that only waits has little. */
+    @Test
+    void tellsWorkFromWaiting() throws Exception {
+        var monitor = new Monitor();
+        for (int k = 0; k < 3; k++) {
+            monitor.begin("GET", "/works");
+            long end = System.nanoTime() + 20_000_000;
+            while (System.nanoTime() < end) {
+                Thread.onSpinWait();
+            }
+            monitor.end(200, "/works");
+            monitor.begin("GET", "/waits");
+            Thread.sleep(20);
+            monitor.end(200, "/waits");
+        }
+        long works = monitor.figures("GET /works").cpuNanos();
+        assertTrue(works > monitor.figures("GET /waits").cpuNanos());
+        assertTrue(monitor.figures("GET /waits").totalNanos() >= 60_000_000);
+    }
+
+    @Test
+    void takesNoMemory() {
+        var monitor = new Monitor();
+        Query query = monitor.query("SELECT 1");
+        var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long thread = Thread.currentThread().getId();
+        long least = Long.MAX_VALUE;
+        // The first rounds compile, and find the slowest requests.
+        for (int round = 0; round < 20; round++) {
+            long before = threads.getThreadAllocatedBytes(thread);
+            for (int k = 0; k < 10_000; k++) {
+                monitor.begin("GET", "/users/7");
+                monitor.record(query, 1_000, false);
+                monitor.end(200, "/users/7");
+            }
+            least = Math.min(least, threads.getThreadAllocatedBytes(thread) - before);
+        }
+        // The call that tells it takes some itself.
+        assertTrue(least < 1_000, "bytes for 10,000 requests: " + least);
+        assertEquals(200_000, monitor.figures("GET /users/{id}").count());
+    }
+
+    @Test
+    void countsStatementsOfConnections() throws Exception {
+        var inner = new SQLiteDataSource();
+        inner.setUrl("jdbc:sqlite::memory:");
+        var monitor = new Monitor();
+        var database = new MonitoredDataSource(inner, monitor);
+        try (var connection = database.getConnection()) {
+            connection.setAutoCommit(false);
+            try (var statement = connection.createStatement()) {
+                statement.execute("CREATE TABLE item (id integer UNIQUE)");
+                statement.addBatch("INSERT INTO item VALUES (2)");
+                statement.addBatch("INSERT INTO item VALUES (3)");
+                statement.executeBatch();
+                assertEquals(connection, statement.getConnection());
+            }
+            try (var insert = connection.prepareStatement("INSERT INTO item VALUES (?)")) {
+                insert.setInt(1, 1);
+                insert.executeUpdate();
+                assertThrows(SQLException.class, insert::executeUpdate);
+            }
+            connection.commit();
+            assertTrue(connection.isWrapperFor(org.sqlite.SQLiteConnection.class));
+            assertTrue(connection.unwrap(org.sqlite.SQLiteConnection.class).isValid(1));
+        }
+        String insert = "INSERT INTO item VALUES (?)";
+        assertEquals(3, monitor.figures(Monitor.NO_REQUEST, insert).count());
+        assertEquals(1, monitor.figures(Monitor.NO_REQUEST, insert).errors());
+        assertEquals(1, monitor.figures(Monitor.NO_REQUEST, "COMMIT").count());
+        assertEquals(5, monitor.figures(Monitor.NO_REQUEST).count());
+    }
+
+    @Test
+    void escapesNames() {
+        var monitor = new Monitor();
+        monitor.begin("GET", "/");
+        Monitor.page("</script>\"\\\n\u2603");
+        monitor.end(200, "/");
+        String json = MonitorTexts.json(monitor, "a \"shop\"");
+        assertTrue(json.contains("\"name\":\"</script>\\\"\\\\\\u000a\u2603\""), json);
+        assertTrue(json.contains("\"application\":\"a \\\"shop\\\"\""), json);
+        assertTrue(MonitorTexts.html(monitor, "").contains("\"\\u003c/script>"));
+        assertTrue(
+                MonitorTexts.prometheus(monitor)
+                        .contains("_count{page=\"</script>\\\"\\\\\\n\u2603\"} 1\n"));
+    }
+}

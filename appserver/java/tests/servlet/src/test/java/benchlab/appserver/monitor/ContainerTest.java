@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Protects that each container's requests are counted, whichever way they end.
+package benchlab.appserver.monitor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import jakarta.servlet.Filter;
+import jakarta.servlet.Servlet;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.sqlite.SQLiteDataSource;
+
+abstract class ContainerTest {
+
+    private final HttpClient client = HttpClient.newHttpClient();
+    private int port;
+
+    /** Starts it on a free port of this machine, with the filter in front of all servlets. */
+    abstract int start(Filter filter, Map<String, Servlet> servlets) throws Exception;
+
+    abstract void stop() throws Exception;
+
+    @BeforeEach
+    void serve() throws Exception {
+        var pool = new SQLiteDataSource();
+        pool.setUrl("jdbc:sqlite:file:" + getClass().getSimpleName() + "?mode=memory&cache=shared");
+        var kept = pool.getConnection();
+        try (var statement = kept.createStatement()) {
+            statement.execute("DROP TABLE IF EXISTS article");
+            statement.execute("CREATE TABLE article (id integer, name text)");
+            statement.execute("INSERT INTO article VALUES (1, 'gear wheel'), (2, 'lever')");
+        }
+        this.kept = kept;
+        var shop = new WatchedExample(pool);
+        port =
+                start(
+                        shop.filter,
+                        Map.of(
+                                "/articles/*", shop.new Articles(),
+                                "/broken", new Broken(),
+                                "/named/*", new Named(),
+                                "/later", new Later()));
+    }
+
+    private java.sql.Connection kept;
+
+    @AfterEach
+    void end() throws Exception {
+        stop();
+        kept.close();
+    }
+
+    @Test
+    void countsRequestsAndQueries() throws Exception {
+        for (int k = 0; k < 3; k++) {
+            assertEquals("gear wheel", ask("/articles/1").body());
+        }
+        assertEquals("lever", ask("/articles/2?secret=1").body());
+        assertEquals(404, ask("/articles/3").statusCode());
+        assertEquals(404, ask("/nothing/here").statusCode());
+        assertEquals(500, ask("/broken").statusCode());
+        assertEquals(200, ask("/named/anything").statusCode());
+        assertEquals("later", ask("/later").body());
+
+        JsonNode figures = figures();
+        assertEquals("shop", figures.get("application").asText());
+        JsonNode articles = page(figures, "GET /articles/{id}");
+        assertEquals(5, articles.get("count").asLong());
+        assertEquals(1, articles.get("client_errors").asLong());
+        assertEquals(0, articles.get("errors").asLong());
+        assertEquals(5, articles.get("hours").get(0).get(1).asLong());
+        JsonNode query = articles.get("queries").get(0);
+        assertEquals("SELECT name FROM article WHERE id = ?", query.get("name").asText());
+        assertEquals(5, query.get("count").asLong());
+        assertTrue(articles.get("total_ns").asLong() >= query.get("total_ns").asLong());
+        JsonNode slowest = articles.get("slowest").get(0);
+        assertEquals(slowest.get("ns"), articles.get("max_ns"));
+        assertTrue(slowest.get("path").asText().startsWith("/articles/"));
+        assertEquals(1, slowest.get("queries").get(0).get("count").asLong());
+        assertEquals(1, page(figures, "GET /broken").get("errors").asLong());
+        assertEquals(1, page(figures, "GET /named/{name}").get("count").asLong());
+        assertEquals(1, page(figures, "(other)").get("client_errors").asLong());
+        assertFalse(figures.toString().contains("secret"));
+    }
+
+    /** An asynchronous request takes until its end, not until its servlet returns. */
+    @Test
+    void countsAsynchronousRequestsWhenTheyEnd() throws Exception {
+        assertEquals("later", ask("/later").body());
+        assertTrue(page(figures(), "GET /later").get("total_ns").asLong() >= Later.NANOS);
+    }
+
+    @Test
+    void showsTheFiguresInEachForm() throws Exception {
+        ask("/articles/1");
+        assertTrue(ask("/monitor", "Accept", "text/html").body().startsWith("<!doctype html>"));
+        assertTrue(ask("/monitor/page").headers().firstValue("Content-Security-Policy").isPresent());
+        String line = "appserver_monitor_page_seconds_count{page=\"GET /articles/{id}\"} 1\n";
+        assertTrue(ask("/monitor/metrics").body().contains(line));
+        assertTrue(ask("/monitor", "Accept", "text/plain;version=0.0.4").body().contains(line));
+        assertEquals(403, ask("/monitor", "X-Forwarded-For", "192.0.2.1").statusCode());
+        assertEquals(404, ask("/monitors").statusCode());
+    }
+
+    private JsonNode figures() throws Exception {
+        // An answer can be here before the container has ended the request.
+        JsonNode last;
+        JsonNode next = new ObjectMapper().readTree(ask("/monitor").body());
+        do {
+            Thread.sleep(50);
+            last = next;
+            next = new ObjectMapper().readTree(ask("/monitor").body());
+        } while (!last.get("pages").equals(next.get("pages")));
+        return next;
+    }
+
+    private static JsonNode page(JsonNode figures, String name) {
+        for (JsonNode page : figures.get("pages")) {
+            if (page.get("name").asText().equals(name)) {
+                return page;
+            }
+        }
+        throw new AssertionError(name + " is not in " + figures);
+    }
+
+    private HttpResponse<String> ask(String path, String... headers) throws Exception {
+        var request =
+                HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                        .timeout(Duration.ofSeconds(60));
+        if (headers.length > 0) {
+            request.headers(headers);
+        }
+        return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    private static final class Broken extends HttpServlet {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected void doGet(HttpServletRequest request, HttpServletResponse response) {
+            throw new IllegalStateException("as asked");
+        }
+    }
+
+    private static final class Named extends HttpServlet {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected void doGet(HttpServletRequest request, HttpServletResponse response) {
+            Monitor.page("GET /named/{name}");
+        }
+    }
+
+    private static final class Later extends HttpServlet {
+        private static final long serialVersionUID = 1;
+        static final long NANOS = 200_000_000;
+
+        @Override
+        protected void doGet(HttpServletRequest request, HttpServletResponse response) {
+            var work = request.startAsync();
+            new Thread(
+                            () -> {
+                                try {
+                                    Thread.sleep(NANOS / 1_000_000);
+                                    response.getWriter().print("later");
+                                } catch (Exception e) {
+                                    throw new IllegalStateException(e);
+                                } finally {
+                                    work.complete();
+                                }
+                            })
+                    .start();
+        }
+    }
+}

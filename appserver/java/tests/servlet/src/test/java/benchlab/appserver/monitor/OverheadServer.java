@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server whose requests a monitor counts, or does not, to compare both.
+package benchlab.appserver.monitor;
+
+import jakarta.servlet.Filter;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.Map;
+
+/** A program, not a test: its argument is {@code with} or {@code without}; its input ends it. */
+final class OverheadServer {
+
+    private OverheadServer() {}
+
+    public static void main(String[] arguments) throws Exception {
+        var jetty = new JettyTest();
+        Filter filter =
+                arguments[0].equals("with")
+                        ? new MonitorFilter(new Monitor())
+                        : (request, response, chain) -> chain.doFilter(request, response);
+        System.out.println("http://127.0.0.1:" + jetty.start(filter, Map.of("/*", new Hello())));
+        System.in.read();
+        jetty.stop();
+    }
+
+    private static final class Hello extends HttpServlet {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected void doGet(HttpServletRequest request, HttpServletResponse response)
+                throws IOException {
+            response.getWriter().print("Hello!");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The words of `benchlab audit`.
+
+use crate::cli::{Color, formats};
+use clap::{Args, Subcommand, ValueEnum};
+use lab_model::audit::State;
+use lab_report::Format;
+use std::path::PathBuf;
+
+/// `benchlab audit`
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  benchlab audit host\n  benchlab audit host --fail-on bad --format json\n  \
+                        benchlab compare runs/BEFORE.lab runs/AFTER.lab\n\nNothing is changed. Each audit is kept as a run \
+                        in runs/<time>-audit-<what>.lab, with an HTML report beside it.\nExit codes: 3 a finding is as --fail-on says."
+)]
+pub struct AuditArgs {
+    /// What is audited
+    #[command(subcommand)]
+    pub of: AuditOf,
+}
+
+/// What is audited.
+#[derive(Subcommand)]
+pub enum AuditOf {
+    /// Say whether this machine is set up well: disks, memory, processor, clock, network, limits
+    Host(HostArgs),
+    /// Say what a site's cookies cost on the wire, who set them, and how they should be set
+    Cookies(CookiesArgs),
+    /// Look at a page, the files that it loads and the server behind it; with GET and HEAD only
+    Site(SiteArgs),
+    /// Compare IPv4 with IPv6 on the way to a server, in mirrored turns
+    Net(NetArgs),
+}
+
+/// What all audits have.
+#[derive(Args)]
+pub struct Auditing {
+    /// End with exit code 3 if a finding is in this state, or in a worse one
+    #[arg(long, value_name = "STATE")]
+    pub fail_on: Option<FailOn>,
+    /// The rules in this folder too, a TOML file each
+    #[arg(long, value_name = "DIR")]
+    pub rules: Option<PathBuf>,
+    /// The form of the report
+    #[arg(long, default_value = "terminal", value_name = "FORMAT", value_parser = formats(&Format::ALL))]
+    pub format: Format,
+    /// Write the report to this file; for svg, to this folder
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// In the terminal: all findings, not the answer alone
+    #[arg(long)]
+    pub full: bool,
+    /// Whether to use colours
+    #[arg(long, default_value = "auto", value_name = "WHEN")]
+    pub color: Color,
+    /// Where the run file goes [default: the project's runs/, or outside of a project
+    /// ~/.local/share/benchlab/runs]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_run")]
+    pub runs: Option<PathBuf>,
+    /// Keep no run file
+    #[arg(long)]
+    pub no_run: bool,
+}
+
+/// Which findings are failures.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum FailOn {
+    /// Bad ones
+    Bad,
+    /// Bad ones and advice
+    Advice,
+    /// Those that could not be seen, too
+    Unknown,
+}
+
+impl FailOn {
+    /// The least bad state that is a failure.
+    pub fn state(self) -> State {
+        match self {
+            FailOn::Bad => State::Bad,
+            FailOn::Advice => State::Advice,
+            FailOn::Unknown => State::Unknown,
+        }
+    }
+}
+
+/// `benchlab audit host`
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  benchlab audit host\n  benchlab audit host --full\n  \
+                        benchlab audit host --root copied/   # of another machine: its proc/, sys/ and etc/, and df.txt"
+)]
+pub struct HostArgs {
+    /// Audit a copy of another machine's files: a folder with proc/, sys/ and etc/
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    #[command(flatten)]
+    pub auditing: Auditing,
+}
+
+/// `benchlab audit cookies`
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  benchlab audit cookies page.har --rate 50\n  benchlab audit cookies https://www.example.org/\n  \
+                        pbpaste | benchlab audit cookies -   # a table of cookies or a `Cookie:` line, copied from a browser\n\n\
+                        Values are not kept: their length, and a hash whose salt is thrown away. Save a HAR with sensitive data: \
+                        else the browser leaves cookies out."
+)]
+pub struct CookiesArgs {
+    /// URLs, whose pages and files are asked for; or files: HAR, a jar of curl, what a browser's tools copy;
+    /// `-`: standard input
+    #[arg(required = true, value_name = "URL|FILE")]
+    pub from: Vec<String>,
+    /// Requests per second, for what a day costs
+    #[arg(long, default_value = "10", value_name = "N", value_parser = crate::cli::rate)]
+    pub rate: f64,
+    #[command(flatten)]
+    pub asking: Asking,
+    #[command(flatten)]
+    pub auditing: Auditing,
+}
+
+/// How a site is asked.
+#[derive(Args)]
+pub struct Asking {
+    /// Files of the page that are asked for, at most
+    #[arg(long, default_value = "50", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=500))]
+    pub resources: u32,
+    /// Requests per second to the site, at most
+    #[arg(long, default_value = "5", value_name = "N", value_parser = crate::cli::rate)]
+    pub ask_rate: f64,
+    /// The port of AJP, which must not answer
+    #[arg(long, default_value = "8009", value_name = "PORT")]
+    pub ajp_port: u16,
+}
+
+/// `benchlab audit site`
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  benchlab audit site https://www.example.org/\n  benchlab audit site http://127.0.0.1:8080/ --fail-on bad\n\n\
+                        Only the host of the URL is asked, with GET and HEAD, five times a second at most."
+)]
+pub struct SiteArgs {
+    /// The page, or a HAR file that a browser saved
+    #[arg(value_name = "URL|FILE.har")]
+    pub of: String,
+    #[command(flatten)]
+    pub asking: Asking,
+    #[command(flatten)]
+    pub auditing: Auditing,
+}
+
+/// `benchlab audit net`
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  benchlab audit net www.example.org\n  benchlab audit net --local   # what the protocols cost \
+                        on this machine alone\n\nEach address gets two connections a round, with a HEAD request."
+)]
+pub struct NetArgs {
+    /// Names of servers
+    #[arg(value_name = "HOST", required_unless_present = "local")]
+    pub hosts: Vec<String>,
+    /// The port
+    #[arg(long, default_value = "443", value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub port: u16,
+    /// Without TLS
+    #[arg(long)]
+    pub plain: bool,
+    /// Rounds of two turns of each family
+    #[arg(long, default_value = "20", value_name = "N", value_parser = clap::value_parser!(u32).range(20..=1000))]
+    pub rounds: u32,
+    /// Compare 127.0.0.1 with ::1 too: the control
+    #[arg(long)]
+    pub local: bool,
+    #[command(flatten)]
+    pub auditing: Auditing,
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab audit`: findings about a machine, a network, a site. Nothing is changed.
+
+pub mod args;
+mod cookies;
+mod host;
+mod net;
+mod site;
+
+use crate::cli::Cli;
+use crate::exit::{self, Exit};
+use crate::measuring::new_file;
+use crate::verbs::report::{deliver, render, terminal, write};
+use crate::verbs::runs_folder;
+use args::{AuditArgs, AuditOf, Auditing};
+use lab_audit::cookies::input::LONGEST;
+use lab_audit::{Class, Rule, rule};
+use lab_bench::unix_seconds;
+use lab_model::Audit;
+use lab_report::kind::audit::{AuditReport, document};
+use lab_report::{Format, Terminal};
+use lab_store::RunWriter;
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Audits, keeps, reports, judges.
+pub fn audit(cli: &Cli, args: &AuditArgs) -> Result<ExitCode, Exit> {
+    match &args.of {
+        AuditOf::Host(args) => host::host(cli, args),
+        AuditOf::Cookies(args) => cookies::cookies(cli, args),
+        AuditOf::Site(args) => site::site(cli, args),
+        AuditOf::Net(args) => net::net(cli, args),
+    }
+}
+
+/// The rules of an audit, and those in the reader's folder.
+fn rules(
+    built_in: Result<Vec<Rule>, lab_audit::RuleError>,
+    classes: &[Class],
+    args: &Auditing,
+) -> Result<Vec<Rule>, Exit> {
+    let wrong = |e: lab_audit::RuleError| Exit::wrong(e.to_string());
+    let mut rules = built_in.map_err(wrong)?;
+    if let Some(folder) = &args.rules {
+        rules.extend(rule::in_folder(folder, classes).map_err(wrong)?);
+    }
+    Ok(rules)
+}
+
+/// Keeps an audit that began then, shows it, and says how it came out.
+fn finished(
+    cli: &Cli,
+    args: &Auditing,
+    audit: &Audit,
+    began_unix_s: f64,
+) -> Result<ExitCode, Exit> {
+    let path = match args.no_run {
+        true => None,
+        false => Some(new_file(
+            &runs_folder(cli, args.runs.as_deref())?,
+            &audit.name(),
+        )?),
+    };
+    if let Some(path) = &path {
+        keep(path, audit, began_unix_s)?;
+    }
+    let file = path.as_ref().map(|path| path.display().to_string());
+    let name = path
+        .as_ref()
+        .and_then(|path| path.file_name())
+        .unwrap_or_default();
+    let document = document(&AuditReport {
+        audit,
+        run: &name.to_string_lossy(),
+        made_unix_s: began_unix_s,
+        lab_version: env!("CARGO_PKG_VERSION"),
+        file: file.as_deref(),
+    });
+    let form = Terminal {
+        full: args.full || args.output.is_some(),
+        ..terminal(args.color)
+    };
+    deliver(
+        render(&document, args.format, form)?,
+        args.format,
+        args.output.as_deref(),
+    )?;
+    if let Some(path) = path {
+        let page = path.with_extension("html");
+        write(render(&document, Format::Html, form)?, &page)?;
+        eprintln!("benchlab: the report is in {}", page.display());
+    }
+    Ok(judged(args, audit))
+}
+
+fn keep(path: &Path, audit: &Audit, began_unix_s: f64) -> Result<(), Exit> {
+    let writer = RunWriter::create(path, env!("CARGO_PKG_VERSION"), began_unix_s)?;
+    writer.audit(audit)?;
+    Ok(writer.finish(None, None)?)
+}
+
+fn judged(args: &Auditing, audit: &Audit) -> ExitCode {
+    let Some(least) = args.fail_on.map(|on| on.state()) else {
+        return ExitCode::SUCCESS;
+    };
+    let failed: Vec<_> = audit.findings.iter().filter(|f| f.state <= least).collect();
+    for finding in &failed {
+        let (rule, place, state) = (&finding.rule, &finding.place, finding.state.name());
+        let text = format!(
+            "--fail-on is so: {rule} is {state} ({place}): {}",
+            finding.seen
+        );
+        eprintln!("benchlab: {}", lab_report::clean(&text));
+    }
+    match failed.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(exit::REGRESSION),
+    }
+}
+
+/// When an audit begins.
+fn now() -> f64 {
+    unix_seconds()
+}
+
+/// A file, or standard input, as text.
+fn text(from: &str) -> Result<String, Exit> {
+    let wrong = |e: std::io::Error| Exit::wrong(format!("{from}: {e}"));
+    let input: Box<dyn Read> = match from {
+        "-" => Box::new(std::io::stdin()),
+        path => Box::new(std::fs::File::open(path).map_err(wrong)?),
+    };
+    let mut bytes = Vec::new();
+    input
+        .take(LONGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(wrong)?;
+    if bytes.len() as u64 > LONGEST {
+        let most = LONGEST >> 20;
+        return Err(Exit::wrong(format!("{from}: it is longer than {most} MiB")));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab audit net`: IPv4 against IPv6.
+
+use super::args::NetArgs;
+use super::site::progress;
+use super::{finished, now, rules};
+use crate::cli::Cli;
+use crate::exit::{self, Exit};
+use lab_audit::net::{self, Asked};
+use std::process::ExitCode;
+
+/// Audits the ways to servers.
+pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
+    let began = now();
+    let rules = rules(net::rules(), &net::CLASSES, &args.auditing)?;
+    let bar = progress();
+    let mut looked = Vec::new();
+    for name in &args.hosts {
+        let asked = Asked {
+            name: name.clone(),
+            port: args.port,
+            tls: !args.plain,
+        };
+        let shown = lab_report::clean(name);
+        looked.push(net::look(&asked, args.rounds, &mut |done| {
+            bar.set_message(format!("{shown}: {done} of {} rounds", args.rounds));
+            bar.tick();
+        }));
+    }
+    if args.local {
+        let local = net::local(args.rounds, &mut |_| bar.tick());
+        looked.push(local.map_err(|why| Exit::new(exit::FAILED, format!("--local: {why}")))?);
+    }
+    bar.finish_and_clear();
+    finished(cli, &args.auditing, &net::audit(&looked, &rules), began)
+}

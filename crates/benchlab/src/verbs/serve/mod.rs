@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab serve`: all runs as local pages.
+
+mod args;
+
+pub use args::ServeArgs;
+
+use crate::cli::Cli;
+use crate::exit::{self, Exit};
+use crate::verbs::runs_folder;
+use lab_web::{Address, Options};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// The port where none is asked for.
+const PORT: u16 = 8640;
+
+/// Serves until Ctrl-C.
+pub fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode, Exit> {
+    let folder = runs_folder(cli, args.runs.as_deref())?;
+    if args.runs.is_some() && !folder.is_dir() {
+        let folder = folder.display();
+        return Err(Exit::wrong(format!("{folder}: there is no such folder")));
+    }
+    let options = Options {
+        folder: folder.clone(),
+        address: args.address,
+        port: args.port.unwrap_or(PORT),
+        or_any_port: args.port.is_none(),
+        names: args.name.clone(),
+    };
+    let place = format!("{} port {}", options.address, options.port);
+    let begun = |address: &Address| {
+        let mut text = format!(
+            "benchlab: the runs in {} are at\n  {}\nWithout the token they are read only. Ctrl-C ends it.\n",
+            folder.display(),
+            address.url_with_token()
+        );
+        if !args.address.is_loopback() {
+            text += &format!(
+                "benchlab: whoever reaches {} can read the runs, and what is sent is not encrypted\n",
+                address.socket
+            );
+        }
+        // Who reads it may go away; the pages stay.
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    };
+    lab_web::serve(options, begun).map_err(|e| {
+        Exit::new(
+            exit::FAILED,
+            format!("{place}: {e}; --port 0 takes any that is free"),
+        )
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The JSON of a monitor, over plain HTTP: one request, with limits.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+/// Without an answer for so long it is none.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// The most bytes of an answer.
+const MOST: u64 = 65 << 20;
+
+/// The body at a URL. Errors: it is not `http://`, nobody answers in time, or the status is not 200.
+pub fn fetch(url: &str) -> io::Result<Vec<u8>> {
+    let wrong = |why: String| io::Error::other(why);
+    let rest = url.strip_prefix("http://").ok_or_else(|| {
+        wrong("a monitor is read over http://; fetch it with curl and give it as -".into())
+    })?;
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let path = if path.is_empty() { "/" } else { path };
+    if path.contains(|c: char| c.is_whitespace() || c.is_control()) || authority.contains('@') {
+        return Err(wrong(
+            "the URL has blanks, control characters or a password in it".into(),
+        ));
+    }
+    let has_port = authority
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let place = if has_port {
+        authority.to_string()
+    } else {
+        format!("{authority}:80")
+    };
+    let mut addresses = place.to_socket_addrs()?;
+    let address = addresses
+        .next()
+        .ok_or_else(|| wrong(format!("{authority} has no address")))?;
+    let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
+    // To a request of HTTP/1.0 no answer comes in chunks (RFC 9112, 6.1).
+    write!(
+        stream,
+        "GET {path} HTTP/1.0\r\nHost: {authority}\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
+    )?;
+    let mut answer = Vec::new();
+    stream.take(MOST).read_to_end(&mut answer)?;
+    let end = answer
+        .windows(4)
+        .position(|w| w == b"\r\n\r\n")
+        .ok_or_else(|| wrong("the answer is not HTTP".into()))?;
+    let head = String::from_utf8_lossy(&answer[..end]);
+    let status = head.split_whitespace().nth(1).unwrap_or("");
+    match status {
+        "200" => Ok(answer.split_off(end + 4)),
+        other => Err(wrong(format!(
+            "the answer has status {}, not 200",
+            other.escape_default()
+        ))),
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Follows logs that grow: what is there first, then what is written to them. A file that is rotated is read to its end and
+//! then its successor; one that is truncated is read from its beginning.
+
+use super::sources::Source;
+use super::{Watch, show};
+use crate::exit::{self, Exit};
+use lab_bench::interrupt;
+use lab_watch::{Log, ReadError};
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Between two looks at the files.
+const LOOK: Duration = Duration::from_millis(250);
+/// Between two screens, and between two lines where there is no terminal.
+const SCREEN: Duration = Duration::from_secs(1);
+const LINE: Duration = Duration::from_secs(10);
+/// Bytes that are read at once.
+const CHUNK: usize = 256 << 10;
+
+/// A file that is followed.
+struct Followed {
+    path: PathBuf,
+    /// `None`: it is away, as between two files of a rotation.
+    file: Option<File>,
+    inode: u64,
+    /// Where the next byte is.
+    at: u64,
+    log: Log,
+}
+
+/// Reads until Ctrl-C. Errors: a log is no plain file, or its format is not known.
+pub fn follow(watch: &mut Watch, sources: &[Source]) -> Result<(), Exit> {
+    let mut files = Vec::new();
+    for source in sources {
+        let path = source
+            .file()
+            .ok_or_else(|| Exit::wrong(format!("--follow: {} is no file", source.name)))?;
+        if has_compression(path) {
+            watch.read_all(&[Source {
+                name: source.name.clone(),
+            }])?;
+        } else {
+            files.push(Followed::new(path, watch)?);
+        }
+    }
+    let is_live = io::stdout().is_terminal() && watch.args.output.is_none() && !watch.args.nagios;
+    let before = (watch.sources.clone(), watch.lines, watch.advice.clone());
+    let mut shown = Instant::now();
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let mut read = 0;
+        for file in &mut files {
+            read += file.read(watch, &mut buffer)?;
+        }
+        if interrupt::requested() {
+            break;
+        }
+        let wanted = if is_live { SCREEN } else { LINE };
+        if shown.elapsed() >= wanted {
+            shown = Instant::now();
+            (watch.sources, watch.lines, watch.advice) = before.clone();
+            files.iter().for_each(|file| watch.add(&file.log));
+            if is_live {
+                screen(watch)?;
+            } else {
+                eprintln!(
+                    "benchlab: {} requests, {} lines",
+                    watch.tally.entries(),
+                    watch.lines.all
+                );
+            }
+        }
+        if read == 0 {
+            std::thread::sleep(LOOK);
+        }
+    }
+    (watch.sources, watch.lines, watch.advice) = before;
+    for mut file in files {
+        let has_any = file.log.source.bytes > 0;
+        if has_any {
+            file.log.end(&mut watch.tally).map_err(|e| file.wrong(e))?;
+        }
+        watch.add(&file.log);
+    }
+    Ok(())
+}
+
+fn has_compression(path: &Path) -> bool {
+    let end = path.extension().and_then(|e| e.to_str());
+    matches!(end, Some("gz" | "zst" | "zstd"))
+}
+
+/// The answer so far, on a screen that is cleared.
+fn screen(watch: &Watch) -> Result<(), Exit> {
+    let run = watch.run_without_host(watch.watched());
+    let document = watch.document(&run, "(not kept yet)")?;
+    let failed = |e: io::Error| Exit::new(exit::FAILED, e.to_string());
+    // Cursor to the top, and clear (ECMA-48, CUP and ED).
+    io::stdout().write_all(b"\x1b[H\x1b[2J").map_err(failed)?;
+    show(watch.args, &document)?;
+    let at = jiff::Zoned::now().strftime("%H:%M:%S").to_string();
+    println!("{at}  Ctrl-C ends it and keeps the run.");
+    io::stdout().flush().map_err(failed)
+}
+
+impl Followed {
+    fn new(path: &Path, watch: &Watch) -> Result<Followed, Exit> {
+        let name = path.display().to_string();
+        let file = File::open(path).map_err(|e| Exit::wrong(format!("{name}: {e}")))?;
+        let inode = file.metadata().map_or(0, |m| m.ino());
+        Ok(Followed {
+            path: path.into(),
+            file: Some(file),
+            inode,
+            at: 0,
+            log: Log::new(&name, &watch.hints),
+        })
+    }
+
+    /// Reads what is new, at most a few chunks; and how many bytes that were.
+    fn read(&mut self, watch: &mut Watch, buffer: &mut [u8]) -> Result<usize, Exit> {
+        let mut all = 0;
+        for _ in 0..64 {
+            let n = match &mut self.file {
+                Some(file) => file.read(buffer).unwrap_or(0),
+                None => 0,
+            };
+            if n == 0 {
+                break;
+            }
+            self.at += n as u64;
+            all += n;
+            let pushed = self.log.push(&buffer[..n], &mut watch.tally);
+            pushed.map_err(|e| self.wrong(e))?;
+        }
+        if all == 0 {
+            self.look();
+            // A short log's format is found out at once, so that it is seen.
+            self.log
+                .begin_if_whole(&mut watch.tally)
+                .map_err(|e| self.wrong(e))?;
+        }
+        Ok(all)
+    }
+
+    /// Whether the file was rotated or truncated.
+    fn look(&mut self) {
+        let Ok(now) = std::fs::metadata(&self.path) else {
+            return;
+        };
+        if now.ino() != self.inode || self.file.is_none() {
+            if let Ok(file) = File::open(&self.path) {
+                self.file = Some(file);
+                self.inode = now.ino();
+                self.at = 0;
+            }
+        } else if now.len() < self.at
+            && let Some(file) = &mut self.file
+        {
+            // What was written and truncated between two looks cannot be had.
+            let _ = file.seek(SeekFrom::Start(0));
+            self.at = 0;
+        }
+    }
+
+    fn wrong(&self, e: ReadError) -> Exit {
+        Exit::wrong(format!("{}: {e}", self.path.display()))
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `--fail-if` and `--warn-if`: exit codes, and the line that Nagios reads.
+
+use crate::cli::WatchArgs;
+use crate::exit::{self, Exit};
+use lab_model::Watched;
+use lab_watch::analysis::gate::{Gate, Judged};
+use std::process::ExitCode;
+
+fn judged(gates: &[Gate], watched: &Watched) -> Vec<Judged> {
+    gates.iter().map(|gate| gate.judge(watched)).collect()
+}
+
+/// How it ends with gates. Errors: one is crossed, or cannot be judged.
+pub fn ended(args: &WatchArgs, watched: Option<&Watched>) -> Result<ExitCode, Exit> {
+    let judged = watched.map_or(Vec::new(), |watched| judged(&args.fail_if, watched));
+    let words = |of: &dyn Fn(&Judged) -> bool| -> Vec<String> {
+        let some = judged.iter().filter(|j| of(j));
+        some.map(|j| format!("{}: {}", lab_report::clean(&j.gate), j.words))
+            .collect()
+    };
+    let (crossed, unknown) = (words(&|j| j.is_crossed), words(&|j| j.value.is_none()));
+    if !crossed.is_empty() {
+        Err(Exit::new(exit::REGRESSION, crossed.join("\n")))
+    } else if !unknown.is_empty() {
+        Err(Exit::new(exit::UNDECIDED, unknown.join("\n")))
+    } else {
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The line for Nagios on standard output, with its exit code: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
+///
+/// Source: Monitoring Plugins Development Guidelines, *plugin output*, *return codes*.
+pub fn nagios(args: &WatchArgs, watched: &Watched) -> ExitCode {
+    let (fail, warn) = (
+        judged(&args.fail_if, watched),
+        judged(&args.warn_if, watched),
+    );
+    let is_crossed = |all: &[Judged]| all.iter().any(|j| j.is_crossed);
+    let is_unknown = fail.iter().chain(&warn).any(|j| j.value.is_none());
+    let (word, code) = if is_crossed(&fail) {
+        ("CRITICAL", 2)
+    } else if is_crossed(&warn) {
+        ("WARNING", 1)
+    } else if is_unknown {
+        ("UNKNOWN", 3)
+    } else {
+        ("OK", 0)
+    };
+    let told: Vec<&Judged> = match code {
+        2 => fail.iter().filter(|j| j.is_crossed).collect(),
+        1 => warn.iter().filter(|j| j.is_crossed).collect(),
+        _ => fail.iter().chain(&warn).collect(),
+    };
+    let words: Vec<String> = told
+        .iter()
+        .map(|j| format!("{}: {}", j.gate, j.words))
+        .collect();
+    let mut line = format!("WATCH {word} - {} requests", watched.lines.entries);
+    for text in words {
+        line.push_str("; ");
+        line.push_str(&text);
+    }
+    // `|` begins the figures for machines.
+    let line = lab_report::clean(&line).replace('|', "/");
+    let figures = fail.iter().chain(&warn).filter_map(|j| {
+        let label = lab_report::clean(&j.gate).replace(['\'', '=', '|'], "");
+        let label = label
+            .split(['<', '>'])
+            .next()
+            .unwrap_or("")
+            .trim()
+            .to_string();
+        Some(format!("'{label}'={};;{}", j.value?, j.bound))
+    });
+    let figures: Vec<String> = figures.collect();
+    // A pipe that is closed early has its exit code all the same.
+    let _ = crate::output::to_stdout(
+        format!(
+            "{line} | requests={} {}\n",
+            watched.lines.entries,
+            figures.join(" ")
+        )
+        .as_bytes(),
+    );
+    ExitCode::from(code)
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab watch`: logs as pages and queries with what they cost.
+
+pub mod args;
+mod fetch;
+mod follow;
+mod gates;
+mod sources;
+
+use crate::cli::{Cli, WatchArgs};
+use crate::exit::{self, Exit};
+use crate::measuring;
+use crate::verbs::report::{deliver, render, terminal, write};
+use crate::verbs::runs_folder;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use jiff::tz::TimeZone;
+use lab_bench::{host, interrupt, unix_seconds};
+use lab_model::{Host, LineCounts, Run, Watched, WatchedSource};
+use lab_report::kind::watch::{Capacity, document};
+use lab_report::{Document, Format, Report, Terminal};
+use lab_stats::results::results;
+use lab_store::RunWriter;
+use lab_watch::analysis::capacity::room;
+use lab_watch::{Hints, Log, ReadError, Rules, Tally, Zone, read};
+use sources::Source;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What is being watched.
+struct Watch<'a> {
+    args: &'a WatchArgs,
+    hints: Hints,
+    tally: Tally,
+    releases: Vec<(i64, String)>,
+    sources: Vec<WatchedSource>,
+    lines: LineCounts,
+    /// ns, of the coarsest log.
+    step_ns: Option<u64>,
+    advice: Vec<String>,
+    began_unix_s: f64,
+}
+
+/// Reads the logs, keeps what was found, and reports it.
+pub fn watch(cli: &Cli, args: &WatchArgs) -> Result<ExitCode, Exit> {
+    let mut watch = Watch::new(args)?;
+    let sources = sources::sources(&args.logs, args.rotated)?;
+    interrupt::watch().map_err(|e| Exit::new(exit::FAILED, e.to_string()))?;
+    if args.follow {
+        follow::follow(&mut watch, &sources)?;
+    } else {
+        watch.read_all(&sources)?;
+    }
+    let watched = watch.watched();
+    if args.nagios {
+        return Ok(gates::nagios(args, &watched));
+    }
+    let run = watch.run(watched);
+    let file = match args.no_keep {
+        true => None,
+        false => Some(keep(cli, args, &run)?),
+    };
+    let name = file
+        .as_ref()
+        .map_or("(not kept)".into(), |path| path.display().to_string());
+    let document = watch.document(&run, &name)?;
+    if let Some(path) = &file {
+        let page = path.with_extension("html");
+        write(render(&document, Format::Html, Terminal::default())?, &page)?;
+    }
+    show(args, &document)?;
+    if let Some(path) = &file {
+        eprintln!(
+            "benchlab: the report is in {}",
+            path.with_extension("html").display()
+        );
+    }
+    gates::ended(args, run.watched.as_ref())
+}
+
+/// The document in the form that was asked for.
+fn show(args: &WatchArgs, document: &Document) -> Result<(), Exit> {
+    let form = Terminal {
+        full: args.full || args.output.is_some(),
+        ..terminal(args.color)
+    };
+    deliver(
+        render(document, args.format, form)?,
+        args.format,
+        args.output.as_deref(),
+    )
+}
+
+/// Writes the run file.
+fn keep(cli: &Cli, args: &WatchArgs, run: &Run) -> Result<std::path::PathBuf, Exit> {
+    let path = measuring::new_file(&runs_folder(cli, args.runs.as_deref())?, "watch")?;
+    let writer = RunWriter::create(&path, &run.lab_version, run.started_unix_s)?;
+    writer.host(&run.host)?;
+    if let Some(watched) = &run.watched {
+        writer.watched(watched)?;
+    }
+    writer.finish(None, None)?;
+    Ok(path)
+}
+
+impl<'a> Watch<'a> {
+    /// Nothing read yet. Errors: rules, a zone or a release cannot be understood.
+    fn new(args: &'a WatchArgs) -> Result<Watch<'a>, Exit> {
+        let rules = match &args.rules {
+            Some(path) => {
+                let wrong = |why: String| Exit::wrong(format!("{}: {why}", path.display()));
+                let text = std::fs::read_to_string(path).map_err(|e| wrong(e.to_string()))?;
+                Rules::new(&text).map_err(wrong)?
+            }
+            None => Rules::default(),
+        };
+        let zone = match &args.zone {
+            Some(name) => Zone::named(name).map_err(Exit::wrong)?,
+            None => Zone::default(),
+        };
+        let mut releases = args
+            .release
+            .iter()
+            .map(|text| release(text, args.zone.as_deref()))
+            .collect::<Result<Vec<_>, _>>()?;
+        releases.sort();
+        Ok(Watch {
+            args,
+            hints: Hints {
+                format: args.log_format.clone(),
+                unit: args.duration_unit,
+                zone,
+            },
+            tally: Tally::new(rules),
+            releases,
+            sources: Vec::new(),
+            lines: LineCounts::default(),
+            step_ns: None,
+            advice: Vec::new(),
+            began_unix_s: unix_seconds(),
+        })
+    }
+
+    /// Reads all logs. A log that cannot be read to its end is told, and the others are read. Error: none could be, or it
+    /// was stopped.
+    fn read_all(&mut self, sources: &[Source]) -> Result<(), Exit> {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
+        let style = ProgressStyle::with_template(
+            "{spinner} {binary_bytes} in {elapsed}, {binary_bytes_per_sec}  {wide_msg}",
+        );
+        bar.set_style(style.expect("the template is sound"));
+        let mut failed = Vec::new();
+        for source in sources {
+            bar.set_message(lab_report::clean(&source.name));
+            let mut log = Log::new(&source.name, &self.hints);
+            let before: u64 = self.sources.iter().map(|s| s.bytes).sum();
+            let mut progress = |bytes: u64| {
+                bar.set_position(before + bytes);
+                !interrupt::requested()
+            };
+            let outcome = match source.open() {
+                Ok(input) => read::read(input, &mut log, &mut self.tally, &mut progress),
+                Err(e) => Err(e.into()),
+            };
+            let is_stopped = matches!(outcome, Err(ReadError::Stopped)) || interrupt::requested();
+            if let Err(why) = outcome
+                && !is_stopped
+            {
+                failed.push(format!("{}: {why}", source.name));
+            }
+            self.add(&log);
+            if is_stopped {
+                bar.finish_and_clear();
+                return Err(Exit::new(exit::INTERRUPTED, "stopped; nothing was kept"));
+            }
+        }
+        bar.finish_and_clear();
+        if self.lines.entries == 0 && !failed.is_empty() {
+            return Err(Exit::wrong(failed.join("\n")));
+        }
+        for why in failed {
+            eprintln!("benchlab: {}", lab_report::clean(&why));
+            self.advice.push(format!("Not read to its end: {why}."));
+        }
+        Ok(())
+    }
+
+    /// Takes over what a log told of itself.
+    fn add(&mut self, log: &Log) {
+        self.sources.push(WatchedSource {
+            lines: log.lines.all,
+            ..log.source.clone()
+        });
+        self.count(&log.lines);
+        if let Some(reader) = log.reader() {
+            self.step_ns = self.step_ns.max(reader.step_ns);
+            let zone = "The log's times have no zone and are taken as UTC: name it with --zone.";
+            let guessed = reader.guesses_zone.then(|| zone.to_string());
+            for advice in reader.advice().into_iter().chain(guessed) {
+                if !self.advice.contains(&advice) {
+                    self.advice.push(advice);
+                }
+            }
+        }
+    }
+
+    fn count(&mut self, lines: &LineCounts) {
+        let all = &mut self.lines;
+        all.all += lines.all;
+        all.entries += lines.entries;
+        all.other += lines.other;
+        all.malformed += lines.malformed;
+        all.too_long += lines.too_long;
+        all.cut_off += lines.cut_off;
+    }
+
+    /// What was found so far.
+    fn watched(&self) -> Watched {
+        Watched {
+            resolution_ns: self.step_ns,
+            releases: self.releases.clone(),
+            advice: self.advice.clone(),
+            ..self.tally.watched(self.sources.clone(), self.lines)
+        }
+    }
+
+    /// The run that holds it.
+    fn run(&self, watched: Watched) -> Run {
+        Run {
+            host: host::inspect(1),
+            ..self.run_without_host(watched)
+        }
+    }
+
+    /// The same, for a screen that is drawn again and again.
+    fn run_without_host(&self, watched: Watched) -> Run {
+        Run {
+            name: "watch".into(),
+            lab_version: env!("CARGO_PKG_VERSION").into(),
+            started_unix_s: self.began_unix_s,
+            plan: None,
+            host: Host::default(),
+            pilots: Vec::new(),
+            blocks: Vec::new(),
+            looks: Vec::new(),
+            ending: None,
+            settings: Vec::new(),
+            failures: Vec::new(),
+            log: Vec::new(),
+            lab_cost: None,
+            imports: Vec::new(),
+            services: Vec::new(),
+            metrics: Vec::new(),
+            watched: Some(watched),
+            audit: None,
+            figures: Vec::new(),
+        }
+    }
+
+    /// What there is to say of it.
+    fn document(&self, run: &Run, file: &str) -> Result<Document, Exit> {
+        let capacity = self.args.capacity.as_deref();
+        let watched = run.watched.as_ref();
+        let capacity = capacity
+            .zip(watched)
+            .map(|(path, watched)| self.capacity(path, watched))
+            .transpose()?;
+        let report = Report::new(run, file);
+        Ok(watched.map_or_else(Document::default, |w| {
+            document(&report, w, capacity.as_ref())
+        }))
+    }
+
+    fn capacity(&self, path: &Path, watched: &Watched) -> Result<Capacity, Exit> {
+        let wrong = |why: String| Exit::wrong(format!("--capacity {}: {why}", path.display()));
+        let load = lab_store::load(path)?;
+        if load.plan.as_ref().and_then(|plan| plan.load()).is_none() {
+            return Err(wrong("it is no run of `benchlab load`".into()));
+        }
+        let limit_ns = self.args.p99_limit.as_nanos() as f64;
+        Ok(Capacity {
+            room: room(watched, &results(&load), limit_ns).map_err(wrong)?,
+            file: path.display().to_string(),
+            limit_ns,
+        })
+    }
+}
+
+/// `2026-05-01=v12`: when, and what. Error: it is neither a date nor a time, or has no name.
+fn release(text: &str, zone: Option<&str>) -> Result<(i64, String), Exit> {
+    let wrong = || {
+        let shown = text.escape_default();
+        Exit::wrong(format!(
+            "--release {shown}: TIME=NAME is wanted, such as 2026-05-01=v12 or 2026-05-01T14:30=v12"
+        ))
+    };
+    let (time, name) = text
+        .split_once('=')
+        .filter(|(_, name)| !name.is_empty())
+        .ok_or_else(wrong)?;
+    if let Ok(time) = time.parse::<jiff::Timestamp>() {
+        return Ok((time.as_second(), name.into()));
+    }
+    let date = time.parse::<jiff::civil::DateTime>();
+    let date = date.or_else(|_| time.parse::<jiff::civil::Date>().map(|d| d.at(0, 0, 0, 0)));
+    let zone = zone
+        .map_or(Ok(TimeZone::UTC), TimeZone::get)
+        .map_err(|e| Exit::wrong(e.to_string()))?;
+    let at = date
+        .and_then(|date| date.to_zoned(zone))
+        .map_err(|_| wrong())?;
+    Ok((at.timestamp().as_second(), name.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_times_with_names() {
+        let read = |text: &str, zone| release(text, zone).map_err(|e| e.message);
+        assert_eq!(
+            read("2026-05-01=v12", None),
+            Ok((1_777_593_600, "v12".into()))
+        );
+        assert_eq!(
+            read("2026-05-01T14:30=a=b", Some("Europe/Berlin")),
+            Ok((1_777_638_600, "a=b".into()))
+        );
+        assert_eq!(
+            read("2026-05-01T14:30:00Z=x", None),
+            Ok((1_777_645_800, "x".into()))
+        );
+        for bad in ["", "v12", "2026-13-01=x", "2026-05-01="] {
+            assert!(read(bad, None).is_err(), "{bad}");
+        }
+    }
+}

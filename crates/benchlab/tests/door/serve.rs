@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab serve`: its pages say what the other verbs say, and nobody else's site can read or use them.
+
+use crate::project::Project;
+use rusqlite::Connection;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// A server, which ends with its value.
+struct Served {
+    process: Child,
+    /// `127.0.0.1:PORT`.
+    host: String,
+    token: String,
+}
+
+/// What came back.
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Served {
+    fn start(project: &Project) -> Served {
+        let mut command = project.command(&["serve", "--port", "0"]);
+        let mut process = command.stderr(Stdio::piped()).spawn().expect("it starts");
+        let lines = BufReader::new(process.stderr.take().expect("its errors")).lines();
+        let url = lines
+            .map_while(Result::ok)
+            .find_map(|line| Some(line.trim().strip_prefix("http://")?.to_owned()));
+        let url = url.expect("it says where it is");
+        let (host, token) = url.split_once("/?token=").expect("with a token");
+        Served {
+            process,
+            host: host.to_owned(),
+            token: token.to_owned(),
+        }
+    }
+
+    /// Sends a request's head and body as they are.
+    fn send(&self, request: &str) -> Answer {
+        let mut stream = TcpStream::connect(&self.host).expect("it listens");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let (head, body) = text.split_once("\r\n\r\n").expect("an answer");
+        let status = head.split(' ').nth(1).and_then(|s| s.parse().ok());
+        Answer {
+            status: status.expect("a status"),
+            head: head.to_lowercase(),
+            body: body.to_owned(),
+        }
+    }
+
+    fn get_with(&self, path: &str, fields: &str) -> Answer {
+        let host = &self.host;
+        self.send(&format!(
+            "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{fields}\r\n"
+        ))
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.get_with(path, "")
+    }
+
+    /// The page at a path, which there is.
+    fn page(&self, path: &str) -> String {
+        let answer = self.get(path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        answer.body
+    }
+
+    /// What a browser sends that has opened the address with the token.
+    fn cookie(&self) -> String {
+        let answer = self.get(&format!("/?token={}", self.token));
+        assert_eq!(answer.status, 303);
+        let line = answer
+            .head
+            .lines()
+            .find_map(|l| l.strip_prefix("set-cookie: "));
+        let line = line.expect("a cookie");
+        assert!(
+            line.contains("httponly") && line.contains("samesite=strict"),
+            "{line}"
+        );
+        let pair = line.split(';').next().expect("a pair");
+        format!("Cookie: {pair}\r\n")
+    }
+
+    fn delete(&self, form: &str, fields: &str) -> Answer {
+        let (host, length) = (&self.host, form.len());
+        self.send(&format!(
+            "POST /delete HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: {length}\r\n\
+             Content-Type: application/x-www-form-urlencoded\r\n{fields}\r\n{form}"
+        ))
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A project with two runs of six blocks, and their names, the earlier first.
+fn measured() -> (Project, [String; 2]) {
+    let project = Project::noop(&[]);
+    for seed in ["7", "8"] {
+        let words = [
+            "run",
+            "t",
+            "--quick",
+            "--no-control",
+            "--blocks",
+            "6",
+            "--pairs",
+            "1",
+        ];
+        project
+            .call(&[&words[..], &["--seed", seed]].concat())
+            .expect(0);
+    }
+    let mut names: Vec<String> = project.files().iter().map(|path| name(path)).collect();
+    names.sort_by_key(|name| name.trim_end_matches(".lab").replace('.', "-"));
+    (project, names.try_into().expect("two runs"))
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem().unwrap().to_str().unwrap().to_owned()
+}
+
+fn file(project: &Project, name: &str) -> PathBuf {
+    project.join("runs").join(format!("{name}.lab"))
+}
+
+/// The text of a page: what stands between tags, with single spaces.
+fn text(page: &str) -> String {
+    let parts = page
+        .split('<')
+        .map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+    let text = parts.collect::<Vec<_>>().join(" ");
+    let text = text
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&amp;", "&")
+        .replace("&quot;", "\"");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn pages_say_what_the_other_verbs_say() {
+    let (project, [a, b]) = measured();
+    let served = Served::start(&project);
+    let list = served.page("/");
+    for part in [
+        "2 runs",
+        "Tried out",
+        "honest, second",
+        &format!("/runs/{}", a.replace('-', "%2D")),
+    ] {
+        assert!(list.contains(part), "{part} is not in {list}");
+    }
+    // The answer of the list is that of the report and of the terminal.
+    let report = served.page(&format!("/runs/{a}"));
+    let answer = list.split("class=\"finding").nth(2).expect("two answers");
+    let answer = text(
+        &answer[answer.find('>').unwrap()..answer.find("<span").or(answer.find("</p")).unwrap()],
+    );
+    let answer = answer.trim_start_matches('>').trim();
+    assert!(
+        answer.len() > 10 && text(&report).contains(answer),
+        "{answer}"
+    );
+
+    // The report is the page that `report` writes, but for what is around it.
+    let path = file(&project, &a);
+    let alone = project
+        .call(&["report", path.to_str().unwrap(), "--format", "html"])
+        .stdout;
+    let main =
+        |page: &str| page[page.find("<main").unwrap()..page.find("</main").unwrap()].to_owned();
+    let own = main(&alone).replace(path.to_str().unwrap(), "FILE");
+    assert_eq!(main(&report).replace(&format!("{a}.lab"), "FILE"), own);
+    let csv = project
+        .call(&["report", path.to_str().unwrap(), "--format", "csv"])
+        .stdout;
+    assert_eq!(served.page(&format!("/runs/{a}/export/csv")), csv);
+    assert!(
+        served
+            .get(&format!("/runs/{a}/export/xlsx"))
+            .body
+            .starts_with("PK")
+    );
+    assert_eq!(served.get(&format!("/runs/{a}/export/svg")).status, 404);
+
+    let both = [
+        "compare",
+        path.to_str().unwrap(),
+        file(&project, &b).to_str().unwrap(),
+    ]
+    .map(str::to_owned);
+    let both = project.call(&both.each_ref().map(String::as_str));
+    let pair = text(&served.page(&format!("/compare?run={b}&run={a}")));
+    let told = both
+        .stdout
+        .lines()
+        .filter(|l| l.starts_with("  ") && l.ends_with('.'))
+        .count();
+    assert!(told > 0 || !pair.is_empty());
+    let title = both.stdout.lines().next().expect("a heading").trim();
+    assert!(pair.contains(title), "{title} is not in {pair}");
+    assert_eq!(served.get(&format!("/compare?run={a}")).status, 400);
+
+    assert!(served.page("/history").contains("/history/t"));
+    let history = text(&served.page("/history/t?subject=second"));
+    assert!(
+        history.contains("second's ratio to honest") && history.contains("latest of 2 runs"),
+        "{history}"
+    );
+    assert_eq!(served.get("/history/nothing").status, 404);
+
+    for (words, found) in [
+        ("does HOLD", 2),
+        ("second", 2),
+        ("absent", 0),
+        (&a[..15], 1),
+    ] {
+        let page = served.page(&format!("/?q={}", words.replace(' ', "+")));
+        assert_eq!(
+            page.matches("<li>").count(),
+            if a[..15] == b[..15] && found == 1 {
+                2
+            } else {
+                found
+            },
+            "{words}"
+        );
+    }
+}
+
+#[test]
+fn other_sites_are_kept_out() {
+    let (project, [a, _]) = measured();
+    let served = Served::start(&project);
+    for path in [
+        "/",
+        "/nothing",
+        "/style.css",
+        &format!("/runs/{a}"),
+        &format!("/runs/{a}/file"),
+    ] {
+        let answer = served.get_with(path, "Origin: http://evil.example\r\n");
+        for part in [
+            "content-security-policy: default-src 'none'; style-src 'self'; script-src 'self';",
+            "x-content-type-options: nosniff",
+            "cross-origin-resource-policy: same-origin",
+            "cache-control: no-store",
+        ] {
+            assert!(
+                answer.head.contains(part),
+                "{path} has no {part}: {}",
+                answer.head
+            );
+        }
+        assert!(!answer.head.contains("access-control"), "{}", answer.head);
+    }
+    let hosts = [
+        "Host: evil.example\r\n",
+        "Host: evil.example:80\r\n",
+        "Host: localhost.evil.example\r\n",
+    ];
+    for host in hosts {
+        let request = format!("GET / HTTP/1.1\r\n{host}Connection: close\r\n\r\n");
+        let answer = served.send(&request);
+        assert_eq!(answer.status, 421, "{host}");
+        assert!(!answer.body.contains(&a));
+    }
+    let two = format!(
+        "GET / HTTP/1.1\r\nHost: {}\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
+        served.host
+    );
+    assert_eq!(served.send(&two).status, 400);
+    assert_eq!(served.send("GET / HTTP/1.0\r\n\r\n").status, 400);
+    let put = format!(
+        "PUT / HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+        served.host
+    );
+    assert_eq!(served.send(&put).status, 405);
+}
+
+#[test]
+fn no_name_leads_out_of_the_folder() {
+    let (project, [a, _]) = measured();
+    fs::copy(file(&project, &a), project.join("outside.lab")).unwrap();
+    let served = Served::start(&project);
+    for name in [
+        "..%2Foutside",
+        "%2e%2e%2foutside",
+        "..%5Coutside",
+        "..",
+        "%2e%2e",
+        "%00",
+        "outside",
+        "..%2F..%2F..%2F..%2Fetc%2Fpasswd",
+        &format!(".%2F{a}"),
+        &format!("{a}.lab"),
+        &format!("{a}%00"),
+    ] {
+        for below in ["", "/file", "/export/csv", "/summary", "/live"] {
+            let status = served.get(&format!("/runs/{name}{below}")).status;
+            let known = below == "/summary" && status == 200;
+            assert!(
+                matches!(status, 400 | 404) || known,
+                "{name}{below}: {status}"
+            );
+        }
+    }
+    let cookie = served.cookie();
+    let form = format!("token={}&run=..%2Foutside", served.token);
+    assert_eq!(served.delete(&form, &cookie).status, 404);
+    assert!(project.join("outside.lab").exists());
+}
+
+#[test]
+fn only_who_has_the_token_deletes() {
+    let (project, [a, b]) = measured();
+    let served = Served::start(&project);
+    let (cookie, token) = (served.cookie(), served.token.clone());
+    let form = format!("token={token}&run={a}");
+    let right = |cookie: &str, more: &str| format!("{cookie}{more}");
+    for (form, fields, why) in [
+        (form.clone(), String::new(), "no cookie"),
+        (
+            format!("run={a}"),
+            right(&cookie, ""),
+            "no token in the form",
+        ),
+        (
+            form.clone(),
+            right("Cookie: benchlab_1=x\r\n", ""),
+            "another cookie",
+        ),
+        (
+            form.clone(),
+            right(&cookie, "Origin: http://evil.example\r\n"),
+            "another site",
+        ),
+        (form.clone(), right(&cookie, "Origin: null\r\n"), "no site"),
+        (
+            form.clone(),
+            right(&cookie, "Sec-Fetch-Site: cross-site\r\n"),
+            "another site's page",
+        ),
+    ] {
+        assert_eq!(served.delete(&form, &fields).status, 403, "{why}");
+        assert!(file(&project, &a).exists(), "{why}");
+    }
+    assert_eq!(served.get("/?token=wrong").status, 403);
+    assert_eq!(served.get(&format!("/delete?run={a}")).status, 403);
+    assert!(!served.page("/").contains(&token), "the token is on a page");
+
+    let asked = served.get_with(&format!("/delete?run={a}"), &cookie);
+    assert!(
+        asked.status == 200 && asked.body.contains("Delete 1 run?"),
+        "{}",
+        asked.body
+    );
+    let own = format!(
+        "{cookie}Origin: http://{}\r\nSec-Fetch-Site: same-origin\r\n",
+        served.host
+    );
+    assert_eq!(served.delete(&form, &own).status, 303);
+    let left = project.files();
+    assert_eq!(left.iter().map(|path| name(path)).collect::<Vec<_>>(), [b]);
+    assert!(
+        !project.join("runs").join(format!("{a}.html")).exists(),
+        "its page is there"
+    );
+}
+
+#[test]
+fn what_somebody_sent_is_borne() {
+    let (project, [a, b]) = measured();
+    let evil = "<script>alert(1)</script><img src=x onerror=alert(2)>\u{202e}\u{1b}[31m";
+    let db = Connection::open(file(&project, &a)).unwrap();
+    let plan: String = db
+        .query_row("SELECT value FROM meta WHERE key = 'plan'", [], |r| {
+            r.get(0)
+        })
+        .unwrap();
+    let mut plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    for key in ["title", "question", "experiment"] {
+        plan[key] = evil.into();
+    }
+    plan["subjects"][0]["name"] = evil.into();
+    plan["cases"][0]["name"] = evil.into();
+    db.execute(
+        "UPDATE meta SET value = ? WHERE key = 'plan'",
+        [plan.to_string()],
+    )
+    .unwrap();
+    drop(db);
+    let evil_name = "runs/a\"><b onclick=alert(3)>.lab";
+    fs::rename(file(&project, &a), project.join(evil_name)).unwrap();
+    let broken = |name: &str, sql: &str| {
+        let to = project.join("runs").join(format!("{name}.lab"));
+        fs::copy(file(&project, &b), &to).unwrap();
+        Connection::open(to).unwrap().execute_batch(sql).unwrap();
+    };
+    broken(
+        "blob",
+        "UPDATE meta SET value = x'ff00ff' WHERE key = 'plan'",
+    );
+    broken("nowhere", "UPDATE sample SET subject = 99");
+    broken(
+        "endless",
+        "ALTER TABLE sample RENAME TO kept;
+         CREATE VIEW sample AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n",
+    );
+    broken(
+        "computed",
+        "ALTER TABLE look ADD COLUMN more GENERATED ALWAYS AS (zeroblob(1000000000))",
+    );
+    fs::write(project.join("runs/text.lab"), "no run").unwrap();
+    fs::create_dir(project.join("runs/folder.lab")).unwrap();
+    let pipe = project.join("runs/pipe.lab");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+
+    let served = Served::start(&project);
+    let list = served.page("/");
+    for name in [
+        "blob", "nowhere", "endless", "computed", "text", "folder", "pipe",
+    ] {
+        let answer = served.get(&format!("/runs/{name}"));
+        assert_eq!(answer.status, 422, "{name}: {}", answer.body);
+        assert!(
+            list.contains(&format!("/runs/{name}\"")),
+            "{name} is not listed"
+        );
+    }
+    let links = list.match_indices("href=\"/runs/a%22");
+    let link = links
+        .map(|(at, _)| list[at + 6..].split('"').next().unwrap().to_owned())
+        .next();
+    let link = link.expect("the evil name is listed");
+    let shown = [list, served.page(&link), served.page("/history")];
+    for page in &shown {
+        let active = page.match_indices("<script").count();
+        assert_eq!(active, 1, "its own script alone");
+        for part in ["<img", "<b onclick", "\u{202e}", "\u{1b}"] {
+            assert!(!page.contains(part), "{part:?}");
+        }
+        assert!(page.contains("&lt;script&gt;alert(1)"));
+    }
+    let head = served.get(&format!("{link}/export/csv")).head;
+    assert!(
+        head.contains("content-disposition: attachment; filename=\"a-"),
+        "{head}"
+    );
+    // The sound run is there all the same.
+    served.page(&format!("/runs/{b}"));
+}
+
+#[test]
+fn a_run_is_followed_until_its_end() {
+    let project = Project::noop(&[]);
+    fs::create_dir(project.join("runs")).unwrap();
+    let served = Served::start(&project);
+    let words = [
+        "run",
+        "t",
+        "--quick",
+        "--no-control",
+        "--blocks",
+        "200",
+        "--pairs",
+        "4",
+        "--seed",
+        "7",
+    ];
+    let mut running = project.start(&words);
+    let name = loop {
+        if let Some(path) = project.files().first() {
+            break name(path);
+        }
+        std::thread::yield_now();
+    };
+    let mut stream = TcpStream::connect(&served.host).unwrap();
+    let request = format!(
+        "GET /runs/{name}/live HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+        served.host
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut events = Vec::new();
+    let mut stopped = false;
+    for line in BufReader::new(stream).lines().map_while(Result::ok) {
+        if let Some(event) = line.strip_prefix("event: ") {
+            events.push(event.to_owned());
+        }
+        // The first events of a run that has only begun may have nothing to show yet.
+        if !stopped && events.iter().any(|e| e == "report") && events.len() >= 3 {
+            let form = format!("token={}&run={name}", served.token);
+            assert_eq!(
+                served.delete(&form, &served.cookie()).status,
+                409,
+                "it is being measured"
+            );
+            assert_eq!(served.get(&format!("/runs/{name}/file")).status, 409);
+            assert!(served.page("/").contains("measuring now"));
+            let pid = running.id().to_string();
+            assert!(
+                Command::new("kill")
+                    .args(["-INT", &pid])
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+            stopped = true;
+        }
+    }
+    assert_eq!(running.wait().unwrap().code(), Some(130));
+    assert!(events.iter().any(|e| e == "progress"), "{events:?}");
+    assert_eq!(
+        events.last().map(String::as_str),
+        Some("ended"),
+        "{events:?}"
+    );
+    let list = served.page("/");
+    assert!(!list.contains("measuring now"));
+}

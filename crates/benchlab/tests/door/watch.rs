@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab watch`: logs in, an answer, a run file, and exit codes out.
+
+use crate::project::{Ended, Project, ended, wait_until};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// An nginx log with $request_time at the end: of 40 pages two take most of the time. Its minutes from 10:00 on.
+fn log(minutes: u32, slower: u32) -> String {
+    let mut text = String::new();
+    for minute in 0..minutes {
+        for second in 0..60 {
+            let page = (minute * 60 + second) % 40;
+            let (path, ms) = match page {
+                0..=2 => ("/search?q=x".to_string(), 400 * slower),
+                3 => ("/report".to_string(), 500),
+                n => (
+                    format!("/p{}/{second}", char::from(b'a' + (n % 26) as u8)),
+                    3,
+                ),
+            };
+            let (hour, minute) = (10 + minute / 60, minute % 60);
+            let _ = writeln!(
+                text,
+                "10.0.0.1 - - [01/May/2026:{hour:02}:{minute:02}:{second:02} +0200] \"GET {path} HTTP/1.1\" 200 9 \"-\" \"Mozilla/5.0\" {}.{:03}",
+                ms / 1000,
+                ms % 1000
+            );
+        }
+    }
+    text
+}
+
+struct Place(Project);
+
+impl Place {
+    fn new() -> Place {
+        Place(Project::noop(&[]))
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    fn watch(&self, words: &[&str]) -> Ended {
+        self.0.call(&[&["watch"], words].concat())
+    }
+}
+
+#[test]
+fn the_few_pages_that_matter_are_named_in_every_form() {
+    let place = Place::new();
+    let file = place.file("access.log", &log(30, 1));
+    let shown = place.watch(&[&file]);
+    shown.expect(0).says(&[
+        "2 of 28 pages make 80 % of the time: /search",
+        "/report",
+        "Not enough weeks",
+    ]);
+    assert!(shown.stdout.lines().count() <= 40, "{}", shown.stdout);
+    assert!(
+        shown.stdout.lines().all(|line| line.chars().count() <= 80),
+        "{}",
+        shown.stdout
+    );
+    let run = place.0.load();
+    let watched = run.watched.as_ref().unwrap();
+    assert_eq!((watched.lines.all, watched.lines.entries), (1800, 1800));
+    assert!(
+        watched.sources[0].format.contains("$request_time"),
+        "{}",
+        watched.sources[0].format
+    );
+    assert_eq!(watched.hours[0].offset_s, 7200);
+    assert!(watched.pages.iter().any(|p| p.name.ends_with("/{id}")));
+    let path = place.0.file().display().to_string();
+    assert!(place.0.file().with_extension("html").exists());
+    for form in ["terminal", "markdown", "csv", "json", "xml", "html"] {
+        let shown = place.0.call(&["report", &path, "--format", form]);
+        shown.expect(0).says(&["/search"]);
+    }
+    for (form, name) in [("xlsx", "a.xlsx"), ("svg", "plots")] {
+        let output = place.0.join(name).display().to_string();
+        place
+            .0
+            .call(&["report", &path, "--format", form, "--output", &output])
+            .expect(0);
+        assert!(Path::new(&output).exists());
+    }
+    let full = place.0.call(&["report", &path, "--full"]);
+    full.expect(0).says(&[
+        "Most used, slowest, most time",
+        "Hour by hour",
+        "How it was read",
+    ]);
+}
+
+#[test]
+fn compressed_rotated_and_piped_logs_are_read() {
+    let place = Place::new();
+    let file = place.file("access.log", &log(2, 1));
+    place.file("access.log.1", &log(1, 1));
+    let gzip = Command::new("gzip")
+        .arg("-k")
+        .arg(place.0.join("access.log.1"))
+        .status()
+        .unwrap();
+    assert!(gzip.success());
+    std::fs::rename(
+        place.0.join("access.log.1.gz"),
+        place.0.join("access.log.2.gz"),
+    )
+    .unwrap();
+    place
+        .watch(&["--rotated", "--no-keep", "--full", &file])
+        .expect(0)
+        .says(&["access.log and 2 others", "240"]);
+    let mut command = place.0.command(&["watch", "--no-keep", "--full", "-"]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(log(3, 1).as_bytes())
+        .unwrap();
+    ended(child.wait_with_output().unwrap())
+        .expect(0)
+        .says(&["standard input", "180"]);
+}
+
+#[test]
+fn gates_end_with_their_exit_codes() {
+    let place = Place::new();
+    let file = place.file("access.log", &log(2, 1));
+    let watch = |words: &[&str]| place.watch(&[&["--no-keep", &file], words].concat());
+    watch(&["--fail-if", "p99(/search)>500ms"]).expect(0);
+    watch(&["--fail-if", "p99(/search)>300ms"])
+        .expect(3)
+        .says(&["p99(/search)>300ms: 40"]);
+    watch(&["--fail-if", "p99(/nothing)>300ms"])
+        .expect(4)
+        .says(&["there is no page /nothing"]);
+    watch(&["--fail-if", "p99>3"])
+        .expect(2)
+        .says(&["is no gate"]);
+    watch(&["--nagios", "--fail-if", "errors>1%"])
+        .expect(0)
+        .says(&["WATCH OK - 120 requests", "| requests=120 'errors'=0;;0.01"]);
+    watch(&["--nagios", "--warn-if", "mean>1ms"])
+        .expect(1)
+        .says(&["WATCH WARNING"]);
+    watch(&["--nagios", "--fail-if", "mean>1ms"])
+        .expect(2)
+        .says(&["WATCH CRITICAL", "mean>1ms"]);
+    watch(&["--nagios", "--fail-if", "mean(/x)>1ms"])
+        .expect(3)
+        .says(&["WATCH UNKNOWN"]);
+}
+
+#[test]
+fn what_cannot_be_read_says_what_to_do() {
+    let place = Place::new();
+    let nonsense = place.file("nonsense.log", "hello\nworld\n");
+    place
+        .watch(&[&nonsense])
+        .expect(2)
+        .says(&["no known format", "hello", "--log-format"]);
+    place
+        .watch(&["missing.log"])
+        .expect(2)
+        .says(&["missing.log: there is no such file"]);
+    let rules = place.file("rules", "users\n");
+    let file = place.file("access.log", &log(1, 1));
+    place
+        .watch(&["--rules", &rules, &file])
+        .expect(2)
+        .says(&["line 1"]);
+    place
+        .watch(&["--zone", "Europe/Atlantis", &file])
+        .expect(2)
+        .says(&["Europe/Berlin"]);
+    place
+        .watch(&["--release", "x", &file])
+        .expect(2)
+        .says(&["2026-05-01=v12"]);
+    place
+        .watch(&["--log-format", "%h %t", &file])
+        .expect(2)
+        .says(&["no request"]);
+    let bare = place.file(
+        "bare.log",
+        &log(20, 1)
+            .replace(".400\n", "\n")
+            .replace(" 0.003", "")
+            .replace(" 0.500", "")
+            .replace(" 0\n", "\n"),
+    );
+    place
+        .watch(&["--no-keep", &bare])
+        .expect(0)
+        .says(&["no durations", "%D"]);
+    // A log that cannot be read beside one that can.
+    place
+        .watch(&["--no-keep", &nonsense, &file])
+        .expect(0)
+        .says(&["nonsense.log", "60"]);
+}
+
+#[test]
+fn two_months_are_compared() {
+    let place = Place::new();
+    for slower in [1, 2] {
+        let mut text = String::new();
+        for day in 1..=12 {
+            text.push_str(&log(20, slower).replace("01/May", &format!("{day:02}/May")));
+        }
+        let file = place.file(&format!("{slower}.log"), &text);
+        place.watch(&[&file]).expect(0);
+    }
+    let mut files = place.0.files();
+    files.sort_by(|a, b| {
+        let began = |file: &Path| lab_store::load(file).unwrap().started_unix_s;
+        began(a).total_cmp(&began(b))
+    });
+    let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+    let [first, second] = &files[..] else {
+        panic!("{files:?}")
+    };
+    place
+        .0
+        .call(&["compare", first, second])
+        .expect(0)
+        .says(&["/search takes 2"]);
+    place
+        .0
+        .call(&["list", "--runs"])
+        .expect(0)
+        .says(&["14400 requests watched"]);
+}
+
+#[test]
+fn a_log_that_is_rotated_and_truncated_is_followed() {
+    let place = Place::new();
+    let file = place.file("access.log", &log(1, 1));
+    let out = place.0.join("followed.json");
+    let child = place.0.start(&[
+        "watch",
+        "--follow",
+        "--format",
+        "json",
+        "--output",
+        out.to_str().unwrap(),
+        &file,
+    ]);
+    let append = |text: &str| {
+        let mut log = std::fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&file)
+            .unwrap();
+        log.write_all(text.as_bytes()).unwrap();
+    };
+    let pause = || std::thread::sleep(std::time::Duration::from_millis(1500));
+    pause();
+    let second = log(1, 1);
+    let (head, tail) = second.split_at(100);
+    append(head);
+    pause();
+    append(tail);
+    pause();
+    std::fs::rename(&file, place.0.join("access.log.1")).unwrap();
+    append(&log(1, 1));
+    pause();
+    std::fs::write(&file, log(1, 1).lines().next().unwrap().to_owned() + "\n").unwrap();
+    pause();
+    nix::sys::signal::kill(
+        nix::unistd::Pid::from_raw(child.id() as i32),
+        nix::sys::signal::Signal::SIGINT,
+    )
+    .unwrap();
+    ended(child.wait_with_output().unwrap()).expect(0);
+    let watched = place.0.load().watched.unwrap();
+    assert_eq!((watched.lines.entries, watched.lines.malformed), (181, 0));
+    assert!(std::fs::read_to_string(out).unwrap().contains("/search"));
+}
+
+/// nginx in a folder of its own, with a log that has durations.
+struct Nginx {
+    child: std::process::Child,
+    folder: tempfile::TempDir,
+    port: u16,
+}
+
+impl Nginx {
+    /// `None`: it is not installed.
+    fn start() -> Option<Nginx> {
+        let program = ["/usr/sbin/nginx", "/usr/bin/nginx"]
+            .into_iter()
+            .find(|p| Path::new(p).exists())?;
+        let folder = tempfile::tempdir().unwrap();
+        let port = std::net::TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        std::fs::create_dir(at("www")).unwrap();
+        std::fs::write(at("www/a.txt"), "a".repeat(100)).unwrap();
+        std::fs::write(at("www/b.txt"), "b".repeat(5000)).unwrap();
+        let config = format!(
+            "daemon off; pid {pid}; error_log {error}; worker_processes 1; events {{}}\nhttp {{\n\
+             log_format timed '$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent \"$http_referer\" \"$http_user_agent\" $request_time';\n\
+             access_log {access} timed; root {www}; keepalive_requests 1000000;\n\
+             client_body_temp_path {tmp}; proxy_temp_path {tmp}; fastcgi_temp_path {tmp}; uwsgi_temp_path {tmp}; scgi_temp_path {tmp};\n\
+             server {{ listen 127.0.0.1:{port}; }}\n}}\n",
+            pid = at("pid"),
+            error = at("error.log"),
+            access = at("access.log"),
+            www = at("www"),
+            tmp = at("tmp"),
+        );
+        std::fs::write(at("nginx.conf"), config).unwrap();
+        // Its master runs as root, its worker must reach the folder.
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(folder.path(), open).unwrap();
+        let child = Command::new(program)
+            .args(["-c", &at("nginx.conf"), "-p", &at("")])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let nginx = Nginx {
+            child,
+            folder,
+            port,
+        };
+        wait_until("nginx answers", || {
+            std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        Some(nginx)
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// Ends it, so that its log is whole.
+    fn log(mut self) -> (PathBuf, tempfile::TempDir) {
+        let pid = nix::unistd::Pid::from_raw(self.child.id() as i32);
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGQUIT).unwrap();
+        self.child.wait().unwrap();
+        (self.folder.path().join("access.log"), self.folder)
+    }
+}
+
+#[test]
+fn figures_of_a_real_log_are_those_of_the_load_that_made_it() {
+    let Some(nginx) = Nginx::start() else {
+        return;
+    };
+    let place = Place::new();
+    let urls = [nginx.url("/a.txt"), nginx.url("/b.txt")];
+    place
+        .0
+        .call(&[
+            "load",
+            &urls[0],
+            &urls[1],
+            "--weights",
+            "3,1",
+            "--for",
+            "1s",
+            "--connections",
+            "4",
+            "--redo",
+            "0",
+            "--seed",
+            "7",
+        ])
+        .expect(0);
+    let load = place.0.load();
+    let slices = || {
+        load.blocks
+            .iter()
+            .flat_map(|b| b.slices.iter().chain(&b.redone_slices))
+    };
+    let served: u64 = slices().map(|s| s.served).sum();
+    let (log, _folder) = nginx.log();
+    let text = std::fs::read_to_string(&log).unwrap();
+    place.watch(&[&log.display().to_string()]).expect(0);
+    let files = place.0.files();
+    let file = files
+        .iter()
+        .find(|f| f.to_string_lossy().contains("-watch"))
+        .unwrap();
+    let watched = lab_store::load(file).unwrap().watched.unwrap();
+    let page = |name: &str| watched.pages.iter().find(|p| p.name == name).unwrap();
+    let (a, b) = (page("/a.txt"), page("/b.txt"));
+    // The log has the warm-up and the requests that were under way at an end, too.
+    assert_eq!(a.requests + b.requests, text.lines().count() as u64);
+    assert!(
+        a.requests + b.requests >= served,
+        "{} {served}",
+        a.requests + b.requests
+    );
+    assert_eq!((a.bytes, b.bytes), (100 * a.requests, 5000 * b.requests));
+    assert_eq!(a.errors + b.errors, 0);
+    let part = a.requests as f64 / (a.requests + b.requests) as f64;
+    assert!((part - 0.75).abs() < 0.05, "{part}");
+}

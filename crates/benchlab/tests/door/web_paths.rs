@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Servers that are asked for paths with a factor in them, and tell metrics when they are closed.
+
+use crate::project::{Project, subject};
+use lab_model::{Metric, Run};
+use lab_stats::results::results;
+
+const EXPERIMENT: &str = r#"
+[experiment]
+title = "Tried out"
+question = "What does each number cost?"
+baseline = "honest"
+
+[server]
+workers = 3
+together = 4
+missing = "/nothing"
+metrics = ["answers"]
+
+[[metric]]
+name = "answers"
+title = "answers"
+unit = "answers"
+better = "neither"
+
+[[case]]
+name = "page"
+work = "built for each request"
+unit = "request"
+sweep.connections = [1, 4]
+factor.number = ["1", "20", "300"]
+[[case.request]]
+request = "GET /api/built?number={number}"
+headers = ["X-Further: yes"]
+"#;
+
+fn measured(variants: &[&str]) -> (Project, Run) {
+    let subjects = variants.iter().map(|v| subject(v, &["web.py", v]));
+    let project = Project::with_text(&(EXPERIMENT.to_owned() + &subjects.collect::<String>()));
+    project.run_blocks("3", "1", &[]).expect(0);
+    let run = project.load();
+    (project, run)
+}
+
+#[test]
+fn each_value_has_a_path_of_its_own_and_costs_are_fitted_over_numbers() {
+    let (project, run) = measured(&["honest", "second"]);
+    assert!(run.failures.is_empty(), "{:#?}", run.failures);
+    let plan = run.plan.as_ref().unwrap();
+    assert_eq!(plan.points.len(), 6);
+    let paths = plan.loaded_examples().into_iter().map(|e| e.path);
+    let wanted = ["1", "20", "300"].map(|n| format!("/api/built?number={n}"));
+    assert_eq!(paths.collect::<Vec<_>>(), wanted);
+    for slice in run.complete_blocks().flat_map(|block| &block.slices) {
+        assert!(slice.served > 0 && slice.errors.is_empty(), "{slice:?}");
+    }
+    let found = results(&run);
+    for metric in [Metric::TIME_PER_REQUEST, Metric::SERVER_CPU] {
+        let fits = found.fits.iter().filter(|fit| fit.metric == metric);
+        let fits: Vec<_> = fits.collect();
+        // Two servers over two numbers of connections.
+        assert_eq!(fits.len(), 4, "{:?}", metric.id);
+        assert!(fits.iter().all(|fit| fit.over == "number"));
+    }
+    let report = std::fs::read_to_string(project.file().with_extension("html")).unwrap();
+    assert!(report.contains("CPU time = fixed + marginal × number"));
+}
+
+#[test]
+fn what_servers_tell_when_they_are_closed_is_kept_of_each_block() {
+    let (_, run) = measured(&["honest", "tells-nothing"]);
+    let [failure] = &run.failures[..] else {
+        panic!("{:#?}", run.failures)
+    };
+    assert!(failure.message.contains("answers"), "{failure:#?}");
+    assert_eq!((failure.subject, &*failure.kind), (1, "nonsense"));
+    let told = run.complete_blocks().flat_map(|block| &block.readings);
+    let mine: Vec<_> = told.filter(|r| r.subject == 0).collect();
+    assert_eq!(mine.len(), 3, "one for each block");
+    assert!(
+        mine.iter()
+            .all(|r| r.metric == "answers" && r.value > 100.0)
+    );
+}
+
+#[test]
+fn another_answer_and_other_peoples_processes_are_failures() {
+    let (_, run) = measured(&["honest", "prepared", "names-others"]);
+    let why = |subject: usize| {
+        let mut all = run.failures.iter();
+        all.find(|f| f.subject == subject)
+            .expect("it failed")
+            .message
+            .clone()
+    };
+    assert!(
+        why(1).contains("its answer to GET /api/built?number=1 is not that of honest"),
+        "{}",
+        why(1)
+    );
+    assert!(
+        why(2).contains("`processes=1` are not all processes that it has started"),
+        "{}",
+        why(2)
+    );
+}

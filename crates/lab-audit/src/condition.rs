@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Conditions of rules: `read_ahead > 1 MiB`, `scheduler in none mq-deadline`, `somaxconn < {backlog}`.
+
+use crate::value::{Thing, Value};
+
+/// A comparison of one of a thing's values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The value's name.
+    pub name: String,
+    op: Op,
+    right: Right,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Op {
+    Is,
+    IsNot,
+    Below,
+    AtMost,
+    Above,
+    AtLeast,
+    In,
+    NotIn,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Right {
+    Number(f64),
+    Words(Vec<String>),
+    Other(String),
+}
+
+/// Whether a condition holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Holds {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+    /// A value could not be seen, for this reason.
+    Unknown(String),
+    /// The thing has no such value.
+    NotApplicable,
+}
+
+impl Condition {
+    /// Reads one. Error: what is wrong with it.
+    pub fn parse(text: &str) -> Result<Condition, String> {
+        let wrong =
+            || format!("`{text}` is no condition; write it as `name = word` or `name > 5 MiB`");
+        let mut words = text.split_whitespace();
+        let (name, op) = words.next().zip(words.next()).ok_or_else(wrong)?;
+        let op = match op {
+            "=" => Op::Is,
+            "!=" => Op::IsNot,
+            "<" => Op::Below,
+            "<=" => Op::AtMost,
+            ">" => Op::Above,
+            ">=" => Op::AtLeast,
+            "in" => Op::In,
+            "not-in" => Op::NotIn,
+            _ => return Err(wrong()),
+        };
+        let rest: Vec<&str> = words.collect();
+        let right = match (&rest[..], op) {
+            ([], _) => return Err(wrong()),
+            (words, Op::In | Op::NotIn) => {
+                Right::Words(words.iter().map(|w| w.to_string()).collect())
+            }
+            ([other], _) if other.starts_with('{') && other.ends_with('}') => {
+                Right::Other(other[1..other.len() - 1].to_owned())
+            }
+            (words, op) => match (number(words), op) {
+                (Some(number), _) => Right::Number(number),
+                (None, Op::Is | Op::IsNot) => Right::Words(vec![words.join(" ")]),
+                (None, _) => return Err(wrong()),
+            },
+        };
+        Ok(Condition {
+            name: name.to_owned(),
+            op,
+            right,
+        })
+    }
+
+    /// The names of the values that it looks at.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let other = match &self.right {
+            Right::Other(name) => Some(name.as_str()),
+            _ => None,
+        };
+        std::iter::once(self.name.as_str()).chain(other)
+    }
+
+    /// Whether it holds of a thing.
+    pub fn holds(&self, thing: &Thing) -> Holds {
+        let Some(left) = thing.values.get(self.name.as_str()) else {
+            return Holds::NotApplicable;
+        };
+        if let Value::Unknown(why) = left {
+            return Holds::Unknown(why.clone());
+        }
+        let yes = match &self.right {
+            Right::Words(words) => {
+                let there = words.contains(&left.text());
+                there == matches!(self.op, Op::Is | Op::In)
+            }
+            Right::Number(right) => match left {
+                Value::Number(left, _) => self.compares(*left, *right),
+                _ => self.op == Op::IsNot,
+            },
+            Right::Other(name) => match (left, thing.values.get(name.as_str())) {
+                (_, None) => return Holds::NotApplicable,
+                (_, Some(Value::Unknown(why))) => return Holds::Unknown(why.clone()),
+                (Value::Number(left, _), Some(Value::Number(right, _))) => {
+                    self.compares(*left, *right)
+                }
+                (left, Some(right)) => (left.text() == right.text()) == (self.op == Op::Is),
+            },
+        };
+        if yes { Holds::Yes } else { Holds::No }
+    }
+
+    fn compares(&self, left: f64, right: f64) -> bool {
+        match self.op {
+            Op::Is | Op::In => left == right,
+            Op::IsNot | Op::NotIn => left != right,
+            Op::Below => left < right,
+            Op::AtMost => left <= right,
+            Op::Above => left > right,
+            Op::AtLeast => left >= right,
+        }
+    }
+}
+
+/// Whether all of several hold. What is refuted by one is refuted, whatever could not be seen of others.
+pub fn all(conditions: &[Condition], thing: &Thing) -> Holds {
+    let held: Vec<Holds> = conditions.iter().map(|c| c.holds(thing)).collect();
+    let first = |wanted: fn(&Holds) -> bool| held.iter().find(|h| wanted(h)).cloned();
+    first(|h| *h == Holds::NotApplicable)
+        .or_else(|| first(|h| *h == Holds::No))
+        .or_else(|| first(|h| matches!(h, Holds::Unknown(_))))
+        .unwrap_or(Holds::Yes)
+}
+
+/// `5`, `5 %`, `4 KiB`, `10 ms`, in the base unit.
+fn number(words: &[&str]) -> Option<f64> {
+    let number: f64 = words
+        .first()?
+        .parse()
+        .ok()
+        .filter(|n: &f64| n.is_finite())?;
+    let scale = match words.get(1).copied() {
+        None | Some("B" | "ns") => 1.0,
+        Some("%") => 0.01,
+        Some("KiB") => 1024.0,
+        Some("MiB") => 1_048_576.0,
+        Some("GiB") => 1_073_741_824.0,
+        Some("µs") => 1e3,
+        Some("ms") => 1e6,
+        Some("s") => 1e9,
+        Some("days") => 86_400e9,
+        Some(_) => return None,
+    };
+    (words.len() <= 2).then_some(number * scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thing() -> Thing {
+        let mut thing = Thing::new("disk", "sda");
+        thing.set("size", Value::bytes(4096));
+        thing.set("room", Value::bytes(8192));
+        thing.set("scheduler", Value::word("bfq"));
+        thing.set("flash", Value::Flag(true));
+        thing.set("wear", Value::Unknown("smartctl is not installed".into()));
+        thing
+    }
+
+    #[test]
+    fn comparisons_have_four_outcomes() {
+        let holds = |text: &str| Condition::parse(text).expect("a condition").holds(&thing());
+        for yes in [
+            "size = 4 KiB",
+            "size < 5 KiB",
+            "size < {room}",
+            "scheduler not-in none mq-deadline",
+            "scheduler = bfq",
+            "flash = yes",
+        ] {
+            assert_eq!(holds(yes), Holds::Yes, "{yes}");
+        }
+        for no in [
+            "size != 4096",
+            "size > {room}",
+            "scheduler in none",
+            "flash = no",
+        ] {
+            assert_eq!(holds(no), Holds::No, "{no}");
+        }
+        assert_eq!(
+            holds("wear > 80 %"),
+            Holds::Unknown("smartctl is not installed".into())
+        );
+        assert_eq!(holds("model = x"), Holds::NotApplicable);
+    }
+
+    #[test]
+    fn what_is_refuted_by_one_is_refuted() {
+        let parse = |text: &&str| Condition::parse(text).expect("a condition");
+        let conditions: Vec<Condition> = ["wear > 80 %", "flash = no"].iter().map(parse).collect();
+        assert_eq!(all(&conditions, &thing()), Holds::No);
+    }
+
+    #[test]
+    fn what_is_no_condition_is_refused() {
+        for text in [
+            "",
+            "size",
+            "size >",
+            "size ~ 3",
+            "size > big",
+            "size > 5 bushels",
+        ] {
+            assert!(Condition::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Cookies and the requests that carry them. A value is held while its file is read, and no longer.
+
+use super::owner::within;
+use sha2::{Digest, Sha256};
+use std::io::Read;
+
+/// A cookie without its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cookie {
+    /// Its name.
+    pub name: String,
+    /// The host or domain that it is sent to, without a dot before it; empty: not known.
+    pub domain: String,
+    /// The path that it is sent below.
+    pub path: String,
+    /// Bytes of its value.
+    pub value_bytes: usize,
+    /// Equal for equal values of one audit; nothing can be told from it.
+    pub hash: String,
+    /// What was said when it was set; `None`: that was not seen.
+    pub attributes: Option<Attributes>,
+}
+
+/// What a `Set-Cookie` says besides name and value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Attributes {
+    /// It is sent to that host alone, not to those below it.
+    pub host_only: bool,
+    /// Only over TLS.
+    pub secure: bool,
+    /// Scripts do not see it.
+    pub http_only: bool,
+    /// `Strict`, `Lax` or `None`; empty: not said.
+    pub same_site: String,
+    /// For how many seconds it lives; `None`: until the browser is closed.
+    pub lifetime_s: Option<f64>,
+}
+
+/// A request and the cookies that it carried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The host that it went to.
+    pub host: String,
+    /// Its path.
+    pub path: String,
+    /// What was asked for.
+    pub kind: Kind,
+    /// Index of each cookie, in the order in which they were sent.
+    pub cookies: Vec<usize>,
+    /// Bytes of the whole head; `None`: not known.
+    pub head_bytes: Option<usize>,
+    /// Bytes of the cookies in HTTP/2: the first time, and on the same connection again.
+    pub hpack: [usize; 2],
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A page.
+    Page,
+    /// A call of a script.
+    Api,
+    /// An image, a script, a style, a font.
+    Static,
+    /// Anything else, or it is not known.
+    Other,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 4] = [Kind::Page, Kind::Api, Kind::Static, Kind::Other];
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Page => "page",
+            Kind::Api => "API call",
+            Kind::Static => "static file",
+            Kind::Other => "other",
+        }
+    }
+
+    /// By the word of a browser, the type of the answer, or the path's ending.
+    pub fn of(browser: &str, media: &str, path: &str) -> Kind {
+        let media = media.split(';').next().unwrap_or("").trim();
+        let ending = path
+            .rsplit('/')
+            .next()
+            .and_then(|name| name.rsplit_once('.'));
+        let ending = ending.map_or("", |(_, ending)| ending).to_ascii_lowercase();
+        const FILES: [&str; 16] = [
+            "css", "js", "mjs", "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "woff",
+            "woff2", "ttf", "mp4", "map",
+        ];
+        match (browser, media) {
+            ("document", _) => Kind::Page,
+            ("xhr" | "fetch", _) => Kind::Api,
+            ("script" | "stylesheet" | "image" | "font" | "media", _) => Kind::Static,
+            (_, "text/html" | "application/xhtml+xml") => Kind::Page,
+            (_, "application/json" | "application/xml") => Kind::Api,
+            (_, "text/css" | "text/javascript" | "application/javascript") => Kind::Static,
+            (_, m)
+                if ["image/", "font/", "video/", "audio/"]
+                    .iter()
+                    .any(|b| m.starts_with(b)) =>
+            {
+                Kind::Static
+            }
+            _ if FILES.contains(&ending.as_str()) => Kind::Static,
+            _ => Kind::Other,
+        }
+    }
+}
+
+impl Cookie {
+    /// Bytes of `name=value`.
+    pub fn bytes(&self) -> usize {
+        self.name.len() + 1 + self.value_bytes
+    }
+
+    /// Whether a request to a host and path carries it (RFC 6265, 5.4).
+    pub fn is_sent_to(&self, host: &str, path: &str) -> bool {
+        let host_only = self.attributes.as_ref().is_some_and(|a| a.host_only);
+        let there = match host_only {
+            true => host.eq_ignore_ascii_case(&self.domain),
+            false => within(host, &self.domain),
+        };
+        let below = path.strip_prefix(self.path.trim_end_matches('/'));
+        there && below.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
+    }
+}
+
+/// Makes hashes that hold for one audit: its salt is kept nowhere.
+pub struct Hasher {
+    salt: [u8; 16],
+}
+
+impl Hasher {
+    /// With a salt of its own.
+    pub fn new() -> std::io::Result<Hasher> {
+        let mut salt = [0; 16];
+        std::fs::File::open("/dev/urandom")?.read_exact(&mut salt)?;
+        Ok(Hasher { salt })
+    }
+
+    /// Of a value, 16 hexadecimal digits.
+    pub fn hash(&self, value: &str) -> String {
+        let digest = Sha256::new()
+            .chain_update(self.salt)
+            .chain_update(value)
+            .finalize();
+        digest
+            .iter()
+            .take(8)
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+}
+
+/// Names and values of a `Cookie` field, as a server takes them apart (RFC 6265, 5.4 and 4.2.1).
+pub fn pairs(field: &str) -> Vec<(&str, &str)> {
+    let parts = field.split(';').map(|part| part.trim_matches([' ', '\t']));
+    let parts = parts.filter(|part| !part.is_empty());
+    parts
+        .map(|part| part.split_once('=').unwrap_or(("", part)))
+        .collect()
+}
+
+/// A `Set-Cookie` field of an answer from a host, for a path: the cookie and its value (RFC 6265, 5.2).
+/// `None`: it has neither name nor value.
+pub fn set_cookie(
+    field: &str,
+    host: &str,
+    path: &str,
+    hasher: &Hasher,
+) -> Option<(Cookie, String)> {
+    let mut parts = field.split(';').map(|part| part.trim_matches([' ', '\t']));
+    let first = parts.next()?;
+    let (name, value) = first.split_once('=').unwrap_or(("", first));
+    if name.is_empty() && value.is_empty() {
+        return None;
+    }
+    let mut attributes = Attributes {
+        host_only: true,
+        ..Attributes::default()
+    };
+    let mut cookie = Cookie {
+        name: name.trim_end().to_owned(),
+        domain: host.to_ascii_lowercase(),
+        path: default_path(path),
+        value_bytes: value.len(),
+        hash: hasher.hash(value),
+        attributes: None,
+    };
+    for part in parts {
+        let (name, value) = part.split_once('=').unwrap_or((part, ""));
+        match name.trim().to_ascii_lowercase().as_str() {
+            "domain" if !value.trim_start_matches('.').is_empty() => {
+                cookie.domain = value.trim_start_matches('.').to_ascii_lowercase();
+                attributes.host_only = false;
+            }
+            "path" if value.starts_with('/') => cookie.path = value.to_owned(),
+            "secure" => attributes.secure = true,
+            "httponly" => attributes.http_only = true,
+            "samesite" => attributes.same_site = value.to_owned(),
+            // Max-Age goes before Expires, wherever they stand.
+            "max-age" => attributes.lifetime_s = value.parse().ok().or(attributes.lifetime_s),
+            "expires" if attributes.lifetime_s.is_none() => attributes.lifetime_s = lifetime(value),
+            _ => {}
+        }
+    }
+    cookie.attributes = Some(attributes);
+    Some((cookie, value.to_owned()))
+}
+
+/// RFC 6265, 5.1.4.
+fn default_path(path: &str) -> String {
+    match path.rfind('/') {
+        None | Some(0) => "/".into(),
+        Some(at) => path[..at].into(),
+    }
+}
+
+/// Seconds until a date such as `Wed, 21 Oct 2026 07:28:00 GMT`.
+fn lifetime(date: &str) -> Option<f64> {
+    let then = crate::date::unix_seconds(&date.replace('-', " "))?;
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .ok()?;
+    Some(then - now.as_secs_f64())
+}

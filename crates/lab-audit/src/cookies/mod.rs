@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `audit cookies`: what cookies cost on the wire, who set them, and how they are set.
+
+pub mod cookie;
+pub mod input;
+pub mod owner;
+pub mod wire;
+
+use crate::judge::judge;
+use crate::rule::{self, Rule, RuleError};
+use crate::value::{Class, Thing, Value};
+use cookie::{Cookie, Kind, Request};
+use input::Seen;
+use lab_model::Unit;
+use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
+use owner::{Owner, owner};
+use std::collections::HashMap;
+
+/// What a request may have so that it fits one packet: 1,500 bytes of Ethernet less the headers of IPv6 and TCP
+/// with timestamps (40 + 32).
+pub const PACKET: usize = 1428;
+
+/// The classes of things that cookies have.
+pub const CLASSES: [Class; 3] = [COOKIE, HOST, SITE];
+
+const COOKIE: Class = Class {
+    name: "cookie",
+    none: "There is no cookie.",
+    values: &[
+        ("owner", "who sets it"),
+        ("tracker", "whether that is a tracker of the list"),
+        ("bytes", "bytes of name, equals sign and value"),
+        ("domain", "the domain that it is sent to"),
+        ("path", "the path that it is sent below"),
+        ("wide", "whether it is sent to hosts below its domain too"),
+        ("secure", "whether it is sent over TLS only"),
+        ("http_only", "whether scripts do not see it"),
+        ("same_site", "Strict, Lax, None, or not said"),
+        ("lifetime", "how long it lives"),
+        (
+            "login",
+            "whether its name says that it is a session or a token",
+        ),
+        (
+            "passing",
+            "whether its name says that it is wanted during a login only",
+        ),
+        (
+            "prefix_kept",
+            "whether it keeps what the prefix of its name promises",
+        ),
+        (
+            "static_requests",
+            "static files that were asked for with it",
+        ),
+        ("static_bytes", "its bytes in those requests"),
+        (
+            "copies",
+            "cookies of the same name in one request, itself included",
+        ),
+        ("set_line", "the line that sets it as the rules want it"),
+    ],
+};
+
+const HOST: Class = Class {
+    name: "host",
+    none: "No request is known.",
+    values: &[
+        ("cookies", "cookies of the largest request"),
+        (
+            "cookie_bytes",
+            "bytes of the Cookie field of the largest request, in HTTP/1.1",
+        ),
+        (
+            "head_bytes",
+            "bytes of the head of the largest request, in HTTP/1.1",
+        ),
+        ("share", "part of that head that is cookies"),
+        ("packet", "bytes that fit one packet"),
+    ],
+};
+
+const SITE: Class = Class {
+    name: "site",
+    none: "There is no cookie.",
+    values: &[
+        ("total", "bytes of all cookies"),
+        (
+            "tracker_share",
+            "part of the largest page's cookies that belongs to trackers",
+        ),
+        ("tracker_bytes", "the same in bytes"),
+        ("page_bytes", "bytes of cookies in all requests"),
+    ],
+};
+
+/// The rules that are built in. Error: one is wrong, which a test rules out.
+pub fn rules() -> Result<Vec<Rule>, RuleError> {
+    rule::built_in("cookies", &CLASSES)
+}
+
+/// Bytes of a `Cookie` field with its name and the end of its line; 0 without cookies.
+fn field_bytes(cookies: &[Cookie], sent: &[usize]) -> usize {
+    match sent.len() {
+        0 => 0,
+        n => {
+            wire::FIELD
+                + sent.iter().map(|&at| cookies[at].bytes()).sum::<usize>()
+                + wire::SEPARATOR * (n - 1)
+        }
+    }
+}
+
+/// The audit of what was seen. `rate`: requests per second, for what a day costs.
+pub fn audit(targets: Vec<String>, seen: &Seen, rules: &[Rule], rate: f64) -> Audit {
+    let largest = largest(seen);
+    let owners: Vec<Owner> = seen
+        .cookies
+        .iter()
+        .map(|c| owner(&c.name, &c.domain, seen.site.as_deref()))
+        .collect();
+    let carried = carried(seen);
+    let mut things: Vec<Thing> = (0..seen.cookies.len())
+        .map(|at| cookie_thing(&seen.cookies[at], &owners[at], &carried[at]))
+        .collect();
+    things.extend(hosts(seen));
+    things.extend(site(seen, &owners, largest));
+    let split = largest
+        .map(|request| split(seen, &owners, request))
+        .unwrap_or_default();
+    Audit {
+        kind: AuditKind::Cookies,
+        targets,
+        facts: facts(seen, rate),
+        findings: judge(rules, &things, &CLASSES),
+        tables: vec![
+            owner_table(seen, &split, largest),
+            cookie_table(seen, &owners, &carried),
+            wire_table(seen, rate),
+        ],
+        chart: (!split.is_empty()).then(|| chart(&split)),
+    }
+}
+
+/// The page whose `Cookie` field is longest, or else the request.
+fn largest(seen: &Seen) -> Option<&Request> {
+    let bytes = |r: &&Request| (r.kind == Kind::Page, field_bytes(&seen.cookies, &r.cookies));
+    let with = seen.requests.iter().filter(|r| !r.cookies.is_empty());
+    with.max_by_key(bytes)
+}
+
+/// How requests carry a cookie.
+#[derive(Clone, Copy, Default)]
+struct Carried {
+    /// How many of each kind do.
+    requests: [usize; Kind::ALL.len()],
+    /// The most cookies of its name in one of them, itself included.
+    copies: usize,
+}
+
+/// Of each cookie.
+fn carried(seen: &Seen) -> Vec<Carried> {
+    let mut carried = vec![Carried::default(); seen.cookies.len()];
+    for request in &seen.requests {
+        let mut names: HashMap<&str, usize> = HashMap::new();
+        let mut sent = request.cookies.clone();
+        sent.iter()
+            .for_each(|&at| *names.entry(&seen.cookies[at].name).or_default() += 1);
+        sent.sort_unstable();
+        sent.dedup();
+        for at in sent {
+            let copies = names[seen.cookies[at].name.as_str()];
+            carried[at].requests[request.kind as usize] += 1;
+            carried[at].copies = carried[at].copies.max(copies);
+        }
+    }
+    carried
+}
+
+fn cookie_thing(cookie: &Cookie, owner: &Owner, carried: &Carried) -> Thing {
+    let mut thing = Thing::new("cookie", &cookie.name);
+    thing.set("owner", Value::word(owner.name()));
+    thing.set("tracker", Value::Flag(matches!(owner, Owner::Tracker(_))));
+    thing.set("bytes", Value::bytes(cookie.bytes() as u64));
+    thing.set("domain", Value::word(&cookie.domain));
+    thing.set("path", Value::word(&cookie.path));
+    let lower = cookie.name.to_ascii_lowercase();
+    let named = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let login = !matches!(owner, Owner::Tracker(_))
+        && named(&["sess", "sid", "auth", "token", "jwt", "login"]);
+    thing.set("login", Value::Flag(login));
+    let passing = named(&[
+        "oauth_state",
+        "nonce",
+        "pkce",
+        "redirect",
+        "return_to",
+        "returnurl",
+        "login_hint",
+    ]);
+    thing.set("passing", Value::Flag(passing));
+    attributes(cookie, &mut thing);
+    let stat = carried.requests[Kind::Static as usize];
+    thing.set("static_requests", Value::count(stat as u64, "requests"));
+    thing.set(
+        "static_bytes",
+        Value::bytes((stat * (cookie.bytes() + wire::SEPARATOR)) as u64),
+    );
+    thing.set(
+        "copies",
+        Value::count(carried.copies.max(1) as u64, "cookies"),
+    );
+    thing.set("set_line", Value::Word(set_line(cookie, login)));
+    thing
+}
+
+fn attributes(cookie: &Cookie, thing: &mut Thing) {
+    let Some(said) = &cookie.attributes else {
+        let why = "It was seen in a request only: how it was set is not known.";
+        for name in [
+            "wide",
+            "secure",
+            "http_only",
+            "same_site",
+            "lifetime",
+            "prefix_kept",
+        ] {
+            thing.set(name, Value::Unknown(why.into()));
+        }
+        return;
+    };
+    thing.set("wide", Value::Flag(!said.host_only));
+    thing.set("secure", Value::Flag(said.secure));
+    thing.set("http_only", Value::Flag(said.http_only));
+    let same_site = match said.same_site.to_ascii_lowercase().as_str() {
+        "strict" => "Strict",
+        "lax" => "Lax",
+        "none" => "None",
+        _ => "not said",
+    };
+    thing.set("same_site", Value::word(same_site));
+    thing.set_some("lifetime", said.lifetime_s.map(|s| Value::ns(s * 1e9)));
+    let host = !cookie.name.starts_with("__Host-")
+        || (said.secure && said.host_only && cookie.path == "/");
+    let secure = !cookie.name.starts_with("__Secure-") || said.secure;
+    thing.set("prefix_kept", Value::Flag(host && secure));
+}
+
+/// `Set-Cookie: sid=…; Path=/; Secure; HttpOnly; SameSite=Lax`
+fn set_line(cookie: &Cookie, login: bool) -> String {
+    let http_only = cookie.attributes.as_ref().is_none_or(|a| a.http_only) || login;
+    let http_only = if http_only { "; HttpOnly" } else { "" };
+    format!(
+        "Set-Cookie: {}=…; Path={}; Secure{http_only}; SameSite=Lax",
+        cookie.name, cookie.path
+    )
+}
+
+/// The largest request of each host.
+fn hosts(seen: &Seen) -> Vec<Thing> {
+    let mut hosts: Vec<&str> = seen.requests.iter().map(|r| r.host.as_str()).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    let thing = |host: &str| {
+        let of = seen.requests.iter().filter(|r| r.host == host);
+        let request = of.max_by_key(|r| field_bytes(&seen.cookies, &r.cookies))?;
+        let bytes = field_bytes(&seen.cookies, &request.cookies);
+        let mut thing = Thing::new("host", if host.is_empty() { "the request" } else { host });
+        thing.set(
+            "cookies",
+            Value::count(request.cookies.len() as u64, "cookies"),
+        );
+        thing.set("cookie_bytes", Value::bytes(bytes as u64));
+        thing.set("packet", Value::bytes(PACKET as u64));
+        match request.head_bytes {
+            Some(head) => {
+                thing.set("head_bytes", Value::bytes(head as u64));
+                thing.set("share", Value::share(bytes as f64 / head.max(1) as f64));
+            }
+            // The cookies alone are a bound from below.
+            None if bytes > PACKET => thing.set("head_bytes", Value::bytes(bytes as u64)),
+            None => {
+                let why = Value::Unknown("The rest of the request is not known.".into());
+                thing.set("head_bytes", why.clone());
+                thing.set("share", why);
+            }
+        }
+        Some(thing)
+    };
+    hosts.into_iter().filter_map(thing).collect()
+}
+
+fn site(seen: &Seen, owners: &[Owner], largest: Option<&Request>) -> Option<Thing> {
+    let request = largest?;
+    let mut thing = Thing::new(
+        "site",
+        seen.site.clone().unwrap_or_else(|| "the request".into()),
+    );
+    let bytes = |cookies: &mut dyn Iterator<Item = usize>| {
+        cookies.map(|at| seen.cookies[at].bytes()).sum::<usize>()
+    };
+    let total = bytes(&mut request.cookies.iter().copied());
+    let tracker = |at: &usize| matches!(owners[*at], Owner::Tracker(_));
+    let of_trackers = bytes(&mut request.cookies.iter().copied().filter(tracker));
+    let all: usize = seen
+        .requests
+        .iter()
+        .map(|r| field_bytes(&seen.cookies, &r.cookies))
+        .sum();
+    thing.set("total", Value::bytes(total as u64));
+    thing.set("tracker_bytes", Value::bytes(of_trackers as u64));
+    thing.set(
+        "tracker_share",
+        Value::share(of_trackers as f64 / total.max(1) as f64),
+    );
+    thing.set("page_bytes", Value::bytes(all as u64));
+    Some(thing)
+}
+
+/// A part of a `Cookie` field: whose it is, cookies, bytes.
+struct Share {
+    of: String,
+    cookies: usize,
+    bytes: usize,
+}
+
+/// The owners' bytes, those with most first, and the rest of the field.
+fn split(seen: &Seen, owners: &[Owner], request: &Request) -> Vec<Share> {
+    let mut shares: Vec<Share> = Vec::new();
+    for &at in &request.cookies {
+        let (of, bytes) = (owners[at].name(), seen.cookies[at].bytes());
+        match shares.iter_mut().find(|share| share.of == of) {
+            Some(share) => {
+                share.cookies += 1;
+                share.bytes += bytes;
+            }
+            None => shares.push(Share {
+                of: of.to_owned(),
+                cookies: 1,
+                bytes,
+            }),
+        }
+    }
+    shares.sort_by_key(|share| std::cmp::Reverse(share.bytes));
+    let separators = wire::SEPARATOR * (request.cookies.len() - 1);
+    shares.push(Share {
+        of: "separators".into(),
+        cookies: 0,
+        bytes: separators,
+    });
+    shares.push(Share {
+        of: "name and line end".into(),
+        cookies: 0,
+        bytes: wire::FIELD,
+    });
+    shares
+}
+
+fn word(text: impl Into<String>) -> EvidenceValue {
+    EvidenceValue::Word(text.into())
+}
+
+fn bytes(n: usize) -> EvidenceValue {
+    EvidenceValue::Number(n as f64, Unit::Count("bytes".into()))
+}
+
+fn count(n: usize, of: &'static str) -> EvidenceValue {
+    EvidenceValue::Number(n as f64, Unit::Count(of.into()))
+}
+
+fn owner_table(seen: &Seen, split: &[Share], largest: Option<&Request>) -> EvidenceTable {
+    let total: usize = split.iter().map(|share| share.bytes).sum();
+    let row = |share: &Share| {
+        let part = share.bytes as f64 / total.max(1) as f64;
+        let cookies = match share.cookies {
+            0 => EvidenceValue::Nothing,
+            n => count(n, "cookies"),
+        };
+        vec![
+            word(&share.of),
+            cookies,
+            bytes(share.bytes),
+            EvidenceValue::Number(part, Unit::Share),
+        ]
+    };
+    let mut rows: Vec<Vec<EvidenceValue>> = split.iter().map(row).collect();
+    if let Some(request) = largest {
+        let all = EvidenceValue::Number(1.0, Unit::Share);
+        rows.push(vec![
+            word("all"),
+            count(request.cookies.len(), "cookies"),
+            bytes(total),
+            all,
+        ]);
+    }
+    let of = largest.map_or(String::new(), |r| format!("{}{}", r.host, r.path));
+    let head = largest.and_then(|r| r.head_bytes);
+    let head = head.map_or(String::new(), |head| {
+        format!(" The whole head has {head} bytes.")
+    });
+    EvidenceTable {
+        title: "Whose bytes a request carries".into(),
+        caption: format!(
+            "The Cookie field of the largest {} ({of}) in HTTP/1.1; what lies between two cookies belongs to nobody.{head}",
+            largest.map_or("request", |r| r.kind.name())
+        ),
+        columns: ["owner", "cookies", "bytes", "share"]
+            .map(String::from)
+            .into(),
+        rows: if seen.cookies.is_empty() {
+            Vec::new()
+        } else {
+            rows
+        },
+    }
+}
+
+fn cookie_table(seen: &Seen, owners: &[Owner], carried: &[Carried]) -> EvidenceTable {
+    const SHOWN: usize = 200;
+    let row = |(at, cookie): (usize, &Cookie)| {
+        let on = |kind: Kind| count(carried[at].requests[kind as usize], "requests");
+        let domain = match &cookie.attributes {
+            Some(a) if !a.host_only => format!(".{}", cookie.domain),
+            _ => cookie.domain.clone(),
+        };
+        vec![
+            word(&cookie.name),
+            word(owners[at].name()),
+            word(domain + &cookie.path),
+            bytes(cookie.bytes()),
+            word(said(cookie)),
+            on(Kind::Page),
+            on(Kind::Api),
+            on(Kind::Static),
+        ]
+    };
+    let mut by_size: Vec<(usize, &Cookie)> = seen.cookies.iter().enumerate().collect();
+    by_size.sort_by_key(|(_, cookie)| std::cmp::Reverse(cookie.bytes()));
+    let more = by_size.len().saturating_sub(SHOWN);
+    let more = if more > 0 {
+        format!(" {more} smaller ones are left out.")
+    } else {
+        String::new()
+    };
+    EvidenceTable {
+        title: "Cookies".into(),
+        caption: format!(
+            "Bytes are those of name, equals sign and value; values are not kept.{more}"
+        ),
+        columns: [
+            "name",
+            "owner",
+            "sent to",
+            "bytes",
+            "attributes",
+            "pages",
+            "API calls",
+            "static files",
+        ]
+        .map(String::from)
+        .into(),
+        rows: by_size.into_iter().take(SHOWN).map(row).collect(),
+    }
+}
+
+/// `Secure HttpOnly SameSite=Lax, 30 days`
+fn said(cookie: &Cookie) -> String {
+    let Some(said) = &cookie.attributes else {
+        return "not seen".into();
+    };
+    let flags = [(said.secure, "Secure"), (said.http_only, "HttpOnly")];
+    let mut words: Vec<String> = flags
+        .iter()
+        .filter(|(on, _)| *on)
+        .map(|(_, word)| word.to_string())
+        .collect();
+    if !said.same_site.is_empty() {
+        words.push(said.same_site.clone());
+    }
+    words.push(match said.lifetime_s {
+        Some(s) => format!("{:.0} days", s / 86_400.0),
+        None => "session".into(),
+    });
+    words.join(" ")
+}
+
+/// What each kind of request carries.
+fn wire_table(seen: &Seen, rate: f64) -> EvidenceTable {
+    let mut rows = Vec::new();
+    for kind in Kind::ALL {
+        let of: Vec<&Request> = seen.requests.iter().filter(|r| r.kind == kind).collect();
+        if of.is_empty() {
+            continue;
+        }
+        let n = of.len() as f64;
+        let mean =
+            |each: &dyn Fn(&Request) -> usize| of.iter().map(|r| each(r)).sum::<usize>() as f64 / n;
+        let mean_bytes = |each: &dyn Fn(&Request) -> usize| {
+            EvidenceValue::Number(mean(each), Unit::Count("bytes".into()))
+        };
+        let http1 = |r: &Request| field_bytes(&seen.cookies, &r.cookies);
+        rows.push(vec![
+            word(kind.name()),
+            count(of.len(), "requests"),
+            count(
+                of.iter().filter(|r| !r.cookies.is_empty()).count(),
+                "requests",
+            ),
+            mean_bytes(&http1),
+            mean_bytes(&|r| r.hpack[0]),
+            mean_bytes(&|r| r.hpack[1]),
+            EvidenceValue::Number(mean(&http1) * rate * 86_400.0, Unit::Bytes),
+        ]);
+    }
+    EvidenceTable {
+        title: "Which requests carry them".into(),
+        caption: format!(
+            "Bytes are means of a request. HTTP/2: the first time on a connection, and again. A day has {rate} requests per \
+             second of this kind, in HTTP/1.1."
+        ),
+        columns: [
+            "request",
+            "seen",
+            "with cookies",
+            "HTTP/1.1",
+            "HTTP/2 first",
+            "HTTP/2 again",
+            "a day",
+        ]
+        .map(String::from)
+        .into(),
+        rows,
+    }
+}
+
+fn facts(seen: &Seen, rate: f64) -> Vec<(String, String)> {
+    let mut facts = vec![
+        ("cookies".to_owned(), seen.cookies.len().to_string()),
+        ("requests".into(), seen.requests.len().to_string()),
+        ("rate for a day".into(), format!("{rate} requests/s")),
+        (
+            "list of trackers".into(),
+            format!("{}, of {}", owner::LIST, owner::LIST_DATE),
+        ),
+        (
+            "values".into(),
+            "not kept: their length, and a hash whose salt is thrown away".into(),
+        ),
+    ];
+    let all: usize = seen
+        .requests
+        .iter()
+        .map(|r| field_bytes(&seen.cookies, &r.cookies))
+        .sum();
+    facts.push((
+        "cookies of all requests".into(),
+        format!("{:.1} kB in HTTP/1.1", all as f64 / 1000.0),
+    ));
+    if seen.skipped > 0 {
+        facts.push((
+            "could not be read".into(),
+            format!("{} entries", seen.skipped),
+        ));
+    }
+    facts.extend(
+        seen.notes
+            .iter()
+            .map(|note| ("note".to_owned(), note.clone())),
+    );
+    facts
+}
+
+fn chart(split: &[Share]) -> EvidenceBars {
+    const SHOWN: usize = 10;
+    let rest: usize = split.iter().skip(SHOWN).map(|share| share.bytes).sum();
+    let mut rows: Vec<(String, f64)> = split
+        .iter()
+        .take(SHOWN)
+        .map(|s| (s.of.clone(), s.bytes as f64))
+        .collect();
+    if rest > 0 {
+        rows.push(("others".into(), rest as f64));
+    }
+    let total: usize = split.iter().map(|share| share.bytes).sum();
+    EvidenceBars {
+        title: "Bytes of cookies in one request, by owner".into(),
+        caption: format!("{total} bytes in HTTP/1.1."),
+        axis: "bytes".into(),
+        unit: Unit::Count("bytes".into()),
+        rows,
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Who sets a cookie: a list of trackers by name and domain (`data/README.md` says whose it is).
+
+use std::sync::LazyLock;
+
+/// When the list was made.
+pub const LIST_DATE: &str = "2026-01-21";
+/// Whose it is, and its licence.
+pub const LIST: &str = "Open Cookie Database, Apache-2.0";
+
+static TRACKERS: LazyLock<Vec<Tracker>> = LazyLock::new(|| {
+    let files = [
+        include_str!("../../data/trackers.csv"),
+        include_str!("../../data/trackers-more.csv"),
+    ];
+    files.iter().flat_map(|text| read(text)).collect()
+});
+
+struct Tracker {
+    name: String,
+    prefix: bool,
+    domain: String,
+    owner: String,
+}
+
+/// Who a cookie belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// A tracker of the list.
+    Tracker(String),
+    /// The site itself.
+    FirstParty,
+    /// Another site that the list does not know, or the site is not known.
+    Unknown,
+}
+
+impl Owner {
+    /// In words.
+    pub fn name(&self) -> &str {
+        match self {
+            Owner::Tracker(name) => name,
+            Owner::FirstParty => "first party",
+            Owner::Unknown => "unknown",
+        }
+    }
+}
+
+/// The owner of a cookie. `site`: the host of the page on which it was seen, if that is known.
+pub fn owner(name: &str, domain: &str, site: Option<&str>) -> Owner {
+    let of_tracker = TRACKERS.iter().find(|tracker| tracker.sets(name, domain));
+    match (of_tracker, site) {
+        (Some(tracker), _) => Owner::Tracker(tracker.owner.clone()),
+        (None, Some(site)) if within(site, domain) || within(domain, site) => Owner::FirstParty,
+        (None, _) => Owner::Unknown,
+    }
+}
+
+/// Whether a host is a domain or below it (RFC 6265, 5.1.3).
+pub fn within(host: &str, domain: &str) -> bool {
+    let (host, domain) = (
+        host.to_ascii_lowercase(),
+        domain.trim_start_matches('.').to_ascii_lowercase(),
+    );
+    let below = host
+        .strip_suffix(&domain)
+        .is_some_and(|rest| rest.ends_with('.'));
+    !domain.is_empty() && (host == domain || below)
+}
+
+impl Tracker {
+    fn sets(&self, name: &str, domain: &str) -> bool {
+        let named = match self.prefix {
+            true => name.starts_with(&self.name),
+            false => name == self.name,
+        };
+        if !named {
+            return false;
+        }
+        // A name such as `id` says nothing without its domain; `__utmv` does.
+        let telling = self.name.starts_with('_') && self.name.len() >= 3;
+        let there = match self.domain.is_empty() {
+            true => telling || self.name.len() >= 6,
+            false => within(domain, &self.domain),
+        };
+        there || telling
+    }
+}
+
+fn read(text: &str) -> Vec<Tracker> {
+    let mut rows = csv::Reader::from_reader(text.as_bytes());
+    let records = rows.records().filter_map(Result::ok);
+    let tracker = |row: csv::StringRecord| {
+        let field = |at: usize| row.get(at).unwrap_or_default().to_owned();
+        Tracker {
+            name: field(0),
+            prefix: field(1) == "1",
+            domain: field(2),
+            owner: field(3),
+        }
+    };
+    records.map(tracker).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owners_come_from_names_and_domains() {
+        let site = Some("shop.example");
+        let tracker = |name: &str| Owner::Tracker(name.into());
+        assert_eq!(
+            owner("__utmv", "shop.example", site),
+            tracker("Google Analytics")
+        );
+        assert_eq!(
+            owner("_ga_ABC123", "shop.example", site),
+            tracker("Google Analytics")
+        );
+        assert_eq!(owner("__qseg", "shop.example", site), tracker("Quantcast"));
+        assert_eq!(owner("mc", ".quantserve.com", site), tracker("Quantcast"));
+        assert_eq!(owner("mc", "shop.example", site), Owner::FirstParty);
+        assert_eq!(owner("mc", "ads.example", site), Owner::Unknown);
+        assert_eq!(
+            owner("sid", ".shop.example", Some("www.shop.example")),
+            Owner::FirstParty
+        );
+        assert!(!within("evilshop.example", "shop.example"));
+    }
+}

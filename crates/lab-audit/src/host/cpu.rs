@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Cores, clocks and NUMA nodes.
+
+use super::{Machine, Probe};
+use crate::root::Root;
+use crate::value::{Thing, Value};
+
+pub struct Cpu;
+
+const CPU: &str = "sys/devices/system/cpu";
+const CLOCK: &str = "sys/devices/system/clocksource/clocksource0";
+
+impl Probe for Cpu {
+    fn look(&self, machine: &Machine) -> Vec<Thing> {
+        let (root, watched) = (&machine.root, &machine.watched);
+        let mut host = machine.host();
+        host.set(
+            "cores",
+            machine.watched(watched.cores.map(|n| Value::count(n, "cores"))),
+        );
+        host.set("steal", machine.watched(watched.steal.map(Value::share)));
+        host.set(
+            "foreign",
+            machine.watched(watched.foreign.map(Value::share)),
+        );
+        host.set(
+            "clock_read",
+            machine.watched(watched.clock_read_ns.map(Value::ns)),
+        );
+        host.set(
+            "synchronised",
+            machine.watched(watched.synchronised.map(Value::Flag)),
+        );
+        host.set_some("time_error", watched.time_error_ns.map(Value::ns));
+        host.set_some("governor", governor(root));
+        host.set_some("turbo", turbo(root).map(Value::Flag));
+        host.set_some("smt", flag(root, &format!("{CPU}/smt/active")));
+        host.set("virtual_machine", Value::Flag(virtual_machine(root)));
+        host.set_some("throttled", throttled(root));
+        host.set_some(
+            "clock_source",
+            root.line(&format!("{CLOCK}/current_clocksource"))
+                .map(Value::Word),
+        );
+        host.set_some(
+            "clock_sources",
+            root.line(&format!("{CLOCK}/available_clocksource"))
+                .map(Value::Word),
+        );
+        host.set_some("numa_nodes", nodes(root));
+        host.set_some(
+            "numa_balancing",
+            flag(root, "proc/sys/kernel/numa_balancing"),
+        );
+        host.set_some(
+            "zone_reclaim",
+            root.number("proc/sys/vm/zone_reclaim_mode")
+                .map(|n| Value::count(n, "")),
+        );
+        vec![host]
+    }
+}
+
+/// `0` or `1`.
+fn flag(root: &Root, path: &str) -> Option<Value> {
+    root.number(path).map(|n| Value::Flag(n != 0))
+}
+
+/// The cores' governors, each once.
+fn governor(root: &Root) -> Option<Value> {
+    let mut governors: Vec<String> = cores(root)
+        .iter()
+        .filter_map(|core| root.line(&format!("{CPU}/{core}/cpufreq/scaling_governor")))
+        .collect();
+    governors.sort();
+    governors.dedup();
+    (!governors.is_empty()).then(|| Value::Word(governors.join(", ")))
+}
+
+fn turbo(root: &Root) -> Option<bool> {
+    let boost = root
+        .number(&format!("{CPU}/cpufreq/boost"))
+        .map(|on| on != 0);
+    boost.or_else(|| {
+        root.number(&format!("{CPU}/intel_pstate/no_turbo"))
+            .map(|off| off == 0)
+    })
+}
+
+fn virtual_machine(root: &Root) -> bool {
+    let text = root.text("proc/cpuinfo").unwrap_or_default();
+    let flags = text.lines().find(|line| line.starts_with("flags"));
+    flags.is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"))
+        || root.line("sys/hypervisor/type").is_some()
+}
+
+fn throttled(root: &Root) -> Option<Value> {
+    let counts = cores(root).into_iter().filter_map(|core| {
+        root.number(&format!(
+            "{CPU}/{core}/thermal_throttle/core_throttle_count"
+        ))
+    });
+    counts
+        .reduce(|a, b| a + b)
+        .map(|n| Value::count(n, "times"))
+}
+
+fn cores(root: &Root) -> Vec<String> {
+    let is_core = |name: &String| {
+        let number = name.strip_prefix("cpu");
+        number.is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
+    };
+    root.names(CPU).into_iter().filter(is_core).collect()
+}
+
+fn nodes(root: &Root) -> Option<Value> {
+    let names = root.names("sys/devices/system/node");
+    let nodes = names.iter().filter(|name| {
+        let number = name.strip_prefix("node");
+        number.is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
+    });
+    let nodes = nodes.count() as u64;
+    (nodes > 0).then(|| Value::count(nodes, "nodes"))
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Disks and their partitions.
+
+use super::{Machine, Probe, chosen};
+use crate::root::Root;
+use crate::value::{Class, Thing, Value};
+use lab_model::audit::EvidenceTable;
+use serde_json::Value as Json;
+
+pub struct Disks;
+
+pub const DISK: Class = Class {
+    name: "disk",
+    none: "No disk is seen in /sys/block.",
+    values: &[
+        ("model", "what the maker calls it"),
+        ("medium", "nvme, flash, spinning or virtual"),
+        ("size", "its size"),
+        (
+            "rotational",
+            "whether the kernel takes it for one that spins",
+        ),
+        ("scheduler", "I/O scheduler in use"),
+        ("schedulers", "I/O schedulers that there are"),
+        ("queue", "requests that the kernel queues"),
+        ("device_queue", "requests that the disk takes at a time"),
+        ("read_ahead", "how far ahead the kernel reads"),
+        ("write_cache", "write back or write through"),
+        ("discard", "whether it can be told what is free"),
+        ("physical_block", "bytes that it writes at once"),
+        ("worn", "part of its endurance that is used"),
+        ("spare", "part of its spare blocks that is left"),
+        ("failing", "whether it says of itself that it fails"),
+        (
+            "bad_sectors",
+            "sectors that it took out of use or cannot read",
+        ),
+    ],
+};
+
+pub const PARTITION: Class = Class {
+    name: "partition",
+    none: "No disk has partitions.",
+    values: &[
+        ("start", "where it begins"),
+        ("size", "its size"),
+        (
+            "misalignment",
+            "bytes between its begin and the block boundary before it",
+        ),
+        ("block", "the blocks that it should begin with one of"),
+        ("at_mib", "whether it begins at a whole MiB"),
+        ("parted_number", "its number"),
+        ("disk", "the disk that it is on"),
+    ],
+};
+
+/// Bytes of the unit in which /sys tells sizes and starts, whatever the disk's blocks are.
+const SECTOR: u64 = 512;
+
+impl Probe for Disks {
+    fn look(&self, machine: &Machine) -> Vec<Thing> {
+        let root = &machine.root;
+        let names = root.names("sys/block");
+        let disks = names.iter().filter(|name| is_disk(root, name));
+        disks.flat_map(|name| disk(root, name)).collect()
+    }
+}
+
+/// Neither a part of memory nor made of other disks.
+fn is_disk(root: &Root, name: &str) -> bool {
+    let made = ["loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"];
+    let size = root.number(&format!("sys/block/{name}/size")).unwrap_or(0);
+    size > 0 && !made.iter().any(|begin| name.starts_with(begin))
+}
+
+fn disk(root: &Root, name: &str) -> Vec<Thing> {
+    let text = |file: &str| root.line(&format!("sys/block/{name}/{file}"));
+    let number = |file: &str| root.number(&format!("sys/block/{name}/{file}"));
+    let mut disk = Thing::new("disk", name);
+    disk.set(
+        "model",
+        Value::Word(text("device/model").unwrap_or_else(|| "not told".into())),
+    );
+    let rotational = number("queue/rotational").map(|n| n != 0);
+    disk.set_some("rotational", rotational.map(Value::Flag));
+    disk.set("medium", Value::word(medium(name, rotational)));
+    disk.set_some("size", number("size").map(|n| Value::bytes(n * SECTOR)));
+    let schedulers = text("queue/scheduler");
+    disk.set_some(
+        "scheduler",
+        schedulers.as_deref().and_then(chosen).map(Value::Word),
+    );
+    let all = schedulers.map(|all| all.replace(['[', ']'], ""));
+    disk.set_some("schedulers", all.map(Value::Word));
+    disk.set_some(
+        "queue",
+        number("queue/nr_requests").map(|n| Value::count(n, "requests")),
+    );
+    let device_queue = number("device/queue_depth");
+    disk.set_some(
+        "device_queue",
+        device_queue.map(|n| Value::count(n, "requests")),
+    );
+    let read_ahead = number("queue/read_ahead_kb");
+    disk.set_some("read_ahead", read_ahead.map(|kib| Value::bytes(kib * 1024)));
+    disk.set_some("write_cache", text("queue/write_cache").map(Value::Word));
+    let discard = number("queue/discard_max_bytes");
+    disk.set_some("discard", discard.map(|most| Value::Flag(most > 0)));
+    let physical = number("queue/physical_block_size");
+    disk.set_some("physical_block", physical.map(Value::bytes));
+    if disk.values.get("medium") != Some(&Value::word("virtual")) {
+        health(root, name, &mut disk);
+    }
+    let block = physical.unwrap_or(4096).max(4096);
+    let partitions = root.names(&format!("sys/block/{name}"));
+    let mut things = vec![disk];
+    things.extend(
+        partitions
+            .iter()
+            .filter_map(|p| partition(root, name, p, block)),
+    );
+    things
+}
+
+fn medium(name: &str, rotational: Option<bool>) -> &'static str {
+    match rotational {
+        _ if name.starts_with("nvme") => "nvme",
+        _ if name.starts_with("vd") || name.starts_with("xvd") => "virtual",
+        Some(true) => "spinning",
+        _ => "flash",
+    }
+}
+
+fn partition(root: &Root, disk: &str, name: &str, block: u64) -> Option<Thing> {
+    let number = |file: &str| root.number(&format!("sys/block/{disk}/{name}/{file}"));
+    let which = number("partition")?;
+    let start = number("start")? * SECTOR;
+    let mut partition = Thing::new("partition", name);
+    partition.set("disk", Value::word(disk));
+    partition.set("parted_number", Value::count(which, ""));
+    partition.set("start", Value::bytes(start));
+    partition.set_some("size", number("size").map(|n| Value::bytes(n * SECTOR)));
+    partition.set("block", Value::bytes(block));
+    partition.set("misalignment", Value::bytes(start % block));
+    partition.set("at_mib", Value::Flag(start.is_multiple_of(1 << 20)));
+    Some(partition)
+}
+
+/// What the disk says of itself (smartctl(8), its JSON).
+fn health(root: &Root, name: &str, disk: &mut Thing) {
+    const NAMES: [&str; 4] = ["worn", "spare", "failing", "bad_sectors"];
+    let device = format!("/dev/{name}");
+    let words = ["smartctl", "--json", "--health", "--attributes", &device];
+    let said = root.output(&format!("smartctl-{name}.json"), &words);
+    let read = said.and_then(|text| {
+        serde_json::from_str::<Json>(&text)
+            .map_err(|_| "smartctl did not answer in JSON".to_owned())
+    });
+    let json = match read {
+        Ok(json) if json.get("smart_status").is_some() => json,
+        Ok(_) => return unknown(disk, &NAMES, "smartctl shows nothing of it; it needs root"),
+        Err(why) => return unknown(disk, &NAMES, &why),
+    };
+    let passed = json["smart_status"]["passed"].as_bool();
+    disk.set_some("failing", passed.map(|passed| Value::Flag(!passed)));
+    let nvme = &json["nvme_smart_health_information_log"];
+    let percent = |value: &Json| value.as_f64().map(|percent| Value::share(percent / 100.0));
+    let worn = percent(&nvme["percentage_used"]);
+    // Attributes 233 and 177 of SATA disks count down from 100 (Intel, Samsung).
+    let left = attribute(&json, 233).or_else(|| attribute(&json, 177));
+    let left = left.and_then(|a| a["value"].as_f64());
+    disk.set_some(
+        "worn",
+        worn.or(left.map(|left| Value::share((100.0 - left) / 100.0))),
+    );
+    disk.set_some("spare", percent(&nvme["available_spare"]));
+    let raw = |id| attribute(&json, id).and_then(|a| a["raw"]["value"].as_u64());
+    let bad = [5, 197, 198]
+        .into_iter()
+        .filter_map(raw)
+        .reduce(|a, b| a.saturating_add(b));
+    let bad = bad.or_else(|| nvme["media_errors"].as_u64());
+    disk.set_some("bad_sectors", bad.map(|n| Value::count(n, "sectors")));
+}
+
+fn attribute(json: &Json, id: u64) -> Option<&Json> {
+    let table = json["ata_smart_attributes"]["table"].as_array()?;
+    table
+        .iter()
+        .find(|attribute| attribute["id"].as_u64() == Some(id))
+}
+
+fn unknown(disk: &mut Thing, names: &[&'static str], why: &str) {
+    for name in names {
+        disk.set(name, Value::Unknown(format!("{why}.")));
+    }
+}
+
+/// The disks side by side.
+pub fn table(things: &[Thing]) -> EvidenceTable {
+    let columns = [
+        ("", "disk"),
+        ("model", "model"),
+        ("medium", "medium"),
+        ("size", "size"),
+        ("scheduler", "scheduler"),
+        ("queue", "queue"),
+        ("read_ahead", "read ahead"),
+        ("write_cache", "write cache"),
+        ("worn", "endurance used"),
+    ];
+    super::table(things, "disk", "Disks", &columns)
+}

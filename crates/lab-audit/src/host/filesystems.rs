@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Mounted filesystems that are on disks or in memory.
+
+use super::{Machine, Probe};
+use crate::root::Root;
+use crate::value::{Class, Thing, Value};
+use lab_model::audit::EvidenceTable;
+
+pub struct Filesystems;
+
+pub const FILESYSTEM: Class = Class {
+    name: "filesystem",
+    none: "No filesystem is on a disk.",
+    values: &[
+        ("device", "what it is on"),
+        ("type", "such as ext4"),
+        ("options", "the mount options"),
+        (
+            "times",
+            "when reading writes the time of reading: noatime, relatime or strictatime",
+        ),
+        (
+            "discard",
+            "whether each deletion is told to the disk at once",
+        ),
+        ("disk_discards", "whether the disk can be told what is free"),
+        ("trim_timer", "whether fstrim runs by a timer"),
+        (
+            "barriers",
+            "whether writes are kept in order through the disk's cache",
+        ),
+        ("synchronous", "whether each write waits for the disk"),
+        ("size", "its size"),
+        ("free", "what is left of it"),
+        ("used_share", "part of it that is used"),
+        ("files_share", "part of its files that is used"),
+    ],
+};
+
+impl Probe for Filesystems {
+    fn look(&self, machine: &Machine) -> Vec<Thing> {
+        let root = &machine.root;
+        let mounts = root.text("proc/mounts").unwrap_or_default();
+        let space = root.output(
+            "df.txt",
+            &[
+                "df",
+                "--local",
+                "--block-size=1",
+                "--output=target,size,avail,itotal,iavail",
+            ],
+        );
+        let trim_timer = trim_timer(machine);
+        let mut things: Vec<Thing> = Vec::new();
+        for line in mounts.lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            let [device, folder, kind, options, ..] = words[..] else {
+                continue;
+            };
+            let name = unescaped(folder);
+            // The last one mounted on a folder is the one that is seen there.
+            things.retain(|thing| thing.name != name);
+            if device.starts_with("/dev/") || kind == "zfs" || kind == "btrfs" {
+                let mut thing = filesystem(root, &name, [device, kind, options]);
+                thing.set_some("trim_timer", trim_timer.clone());
+                spaces(&space, &mut thing);
+                things.push(thing);
+            }
+        }
+        once(things)
+    }
+}
+
+/// A device that is mounted in several places is told once, at its shortest name.
+fn once(mut things: Vec<Thing>) -> Vec<Thing> {
+    things.sort_by_key(|thing| thing.name.len());
+    let mut devices = Vec::new();
+    things.retain(|thing| {
+        let device = thing.values.get("device").cloned();
+        let new = !devices.contains(&device);
+        devices.push(device);
+        new
+    });
+    things.sort_by(|a, b| a.name.cmp(&b.name));
+    things
+}
+
+fn trim_timer(machine: &Machine) -> Option<Value> {
+    let system = super::system::System.look(machine);
+    system.first()?.values.get("trim_timer").cloned()
+}
+
+fn filesystem(root: &Root, name: &str, [device, kind, options]: [&str; 3]) -> Thing {
+    let mut thing = Thing::new("filesystem", name);
+    let options: Vec<&str> = options.split(',').collect();
+    let has = |option: &str| options.contains(&option);
+    thing.set("device", Value::word(device));
+    thing.set("type", Value::word(kind));
+    thing.set("options", Value::Word(options.join(",")));
+    if !has("ro") {
+        let times = ["noatime", "relatime"]
+            .into_iter()
+            .find(|option| has(option));
+        thing.set("times", Value::word(times.unwrap_or("strictatime")));
+        let barriers = !(has("nobarrier") || has("barrier=0"));
+        thing.set("barriers", Value::Flag(barriers));
+        thing.set("synchronous", Value::Flag(has("sync")));
+        let discard = options
+            .iter()
+            .any(|o| *o == "discard" || o.starts_with("discard="));
+        thing.set("discard", Value::Flag(discard));
+        thing.set_some("disk_discards", discards(root, device).map(Value::Flag));
+    }
+    thing
+}
+
+/// Whether the disk below a device such as `/dev/sda1` can be told what is free.
+fn discards(root: &Root, device: &str) -> Option<bool> {
+    let name = device.strip_prefix("/dev/")?;
+    let disks = root.names("sys/block");
+    let disk = disks
+        .iter()
+        .filter(|disk| name.starts_with(disk.as_str()))
+        .max_by_key(|d| d.len())?;
+    let most = root.number(&format!("sys/block/{disk}/queue/discard_max_bytes"))?;
+    Some(most > 0)
+}
+
+fn spaces(space: &Result<String, String>, thing: &mut Thing) {
+    const NAMES: [&str; 4] = ["size", "free", "used_share", "files_share"];
+    let text = match space {
+        Ok(text) => text,
+        Err(why) => {
+            NAMES
+                .iter()
+                .for_each(|name| thing.set(name, Value::Unknown(why.clone())));
+            return;
+        }
+    };
+    let row = text.lines().find_map(|line| {
+        let rest = line.strip_prefix(&thing.name)?.strip_prefix(' ')?;
+        let numbers: Vec<&str> = rest.split_whitespace().collect();
+        (numbers.len() == 4).then(|| {
+            numbers
+                .iter()
+                .map(|n| n.parse::<u64>().ok())
+                .collect::<Vec<_>>()
+        })
+    });
+    let Some(numbers) = row else {
+        let why = "df does not tell of it".to_owned();
+        NAMES
+            .iter()
+            .for_each(|name| thing.set(name, Value::Unknown(why.clone())));
+        return;
+    };
+    let used = |size: u64, free: u64| Value::share(1.0 - free as f64 / size as f64);
+    if let (Some(size @ 1..), Some(free)) = (numbers[0], numbers[1]) {
+        thing.set("size", Value::bytes(size));
+        thing.set("free", Value::bytes(free));
+        thing.set("used_share", used(size, free));
+    }
+    if let (Some(files @ 1..), Some(free)) = (numbers[2], numbers[3]) {
+        thing.set("files_share", used(files, free));
+    }
+}
+
+/// `/proc/mounts` writes white space and backslashes as octal numbers (getmntent(3)).
+fn unescaped(text: &str) -> String {
+    let mut plain = Vec::new();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let octal = bytes.get(at + 1..at + 4).filter(|_| bytes[at] == b'\\');
+        let octal = octal.and_then(|digits| std::str::from_utf8(digits).ok());
+        match octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(byte) => {
+                plain.push(byte);
+                at += 4;
+            }
+            None => {
+                plain.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+/// The filesystems side by side.
+pub fn table(things: &[Thing]) -> EvidenceTable {
+    let columns = [
+        ("", "filesystem"),
+        ("device", "device"),
+        ("type", "type"),
+        ("options", "options"),
+        ("size", "size"),
+        ("used_share", "used"),
+        ("free", "free"),
+    ];
+    super::table(things, "filesystem", "Filesystems", &columns)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_with_spaces_are_read() {
+        assert_eq!(super::unescaped(r"/mnt/my\040disk\"), r"/mnt/my disk\");
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Memory, swap and huge pages.
+
+use super::{Machine, Probe, chosen, field};
+use crate::root::Root;
+use crate::value::{Thing, Value};
+
+pub struct Memory;
+
+const HUGE: &str = "sys/kernel/mm/transparent_hugepage";
+/// `/proc/vmstat` counts pages of this many bytes.
+const PAGE: u64 = 4096;
+
+impl Probe for Memory {
+    fn look(&self, machine: &Machine) -> Vec<Thing> {
+        let root = &machine.root;
+        let mut host = machine.host();
+        match root.text("proc/meminfo") {
+            Ok(text) => meminfo(&text, &mut host),
+            Err(why) => {
+                for name in [
+                    "memory",
+                    "available",
+                    "available_share",
+                    "swap",
+                    "swap_used_share",
+                ] {
+                    host.set(name, Value::Unknown(why.clone()));
+                }
+            }
+        }
+        host.set_some("swap_on_disk", swap_on_disk(root));
+        host.set_some(
+            "swappiness",
+            root.number("proc/sys/vm/swappiness")
+                .map(|n| Value::count(n, "")),
+        );
+        let vmstat = root.text("proc/vmstat").unwrap_or_default();
+        host.set_some(
+            "swapped_in",
+            field(&vmstat, "pswpin").map(|pages| Value::bytes(pages * PAGE)),
+        );
+        host.set_some(
+            "oom_kills",
+            field(&vmstat, "oom_kill").map(|n| Value::count(n, "programs")),
+        );
+        let mode = |name: &str| {
+            root.line(&format!("{HUGE}/{name}"))
+                .and_then(|line| chosen(&line))
+        };
+        host.set_some("huge_pages", mode("enabled").map(Value::Word));
+        host.set_some("huge_defrag", mode("defrag").map(Value::Word));
+        host.set_some("dirty_most", dirty_most(root, &host));
+        vec![host]
+    }
+}
+
+fn meminfo(text: &str, host: &mut Thing) {
+    let bytes = |name: &str| field(text, name).map(|kib| kib * 1024);
+    let part = |part: u64, whole: u64| Value::share(part as f64 / whole.max(1) as f64);
+    let all = bytes("MemTotal");
+    host.set_some("memory", all.map(Value::bytes));
+    host.set_some("available", bytes("MemAvailable").map(Value::bytes));
+    let both = bytes("MemAvailable").zip(all);
+    host.set_some(
+        "available_share",
+        both.map(|(available, all)| part(available, all)),
+    );
+    let swap = bytes("SwapTotal");
+    host.set_some("swap", swap.map(Value::bytes));
+    let both = bytes("SwapFree").zip(swap).filter(|(_, swap)| *swap > 0);
+    host.set_some(
+        "swap_used_share",
+        both.map(|(free, swap)| part(swap.saturating_sub(free), swap)),
+    );
+    let pages = field(text, "HugePages_Total");
+    host.set_some("huge_reserved", pages.map(|n| Value::count(n, "pages")));
+    let idle = field(text, "HugePages_Free").zip(bytes("Hugepagesize"));
+    let idle = idle.map(|(pages, size)| pages * size);
+    host.set_some("huge_idle", idle.map(Value::bytes));
+    host.set_some(
+        "huge_idle_share",
+        idle.zip(all).map(|(idle, all)| part(idle, all)),
+    );
+}
+
+/// Whether any swap is not compressed memory (zram).
+fn swap_on_disk(root: &Root) -> Option<Value> {
+    let text = root.text("proc/swaps").ok()?;
+    let mut devices = text
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_whitespace().next());
+    Some(Value::Flag(
+        devices.any(|device| !device.starts_with("/dev/zram")),
+    ))
+}
+
+/// `vm.dirty_bytes`, or `vm.dirty_ratio` of the available memory.
+fn dirty_most(root: &Root, host: &Thing) -> Option<Value> {
+    match root.number("proc/sys/vm/dirty_bytes")? {
+        0 => {
+            let ratio = root.number("proc/sys/vm/dirty_ratio")? as f64 / 100.0;
+            match host.values.get("available") {
+                Some(Value::Number(available, _)) => Some(Value::bytes((available * ratio) as u64)),
+                _ => None,
+            }
+        }
+        bytes => Some(Value::bytes(bytes)),
+    }
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `audit host`: what a machine is, from `/proc`, `/sys` and `/etc`.
+
+mod cpu;
+mod disks;
+mod filesystems;
+mod memory;
+mod network;
+mod system;
+
+use crate::judge::judge;
+use crate::root::Root;
+use crate::rule::{self, Rule, RuleError};
+use crate::value::{Class, Thing, Value};
+use lab_model::audit::{Audit, AuditKind, EvidenceTable, EvidenceValue};
+use serde::Deserialize;
+
+/// Looks at one part of a machine.
+pub trait Probe {
+    /// Things of one class, or of several. The same thing may be told by several probes.
+    fn look(&self, machine: &Machine) -> Vec<Thing>;
+}
+
+/// All that probes look at.
+#[derive(Debug)]
+pub struct Machine {
+    /// Files.
+    pub root: Root,
+    /// What no file tells.
+    pub watched: Watched,
+}
+
+/// What is seen of a machine only while something runs on it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Watched {
+    /// The part of the cores' time that the hypervisor gave to others, 0 to 1.
+    pub steal: Option<f64>,
+    /// The part of the cores' time that other programs took, 0 to 1.
+    pub foreign: Option<f64>,
+    /// Cores that the lab may use.
+    pub cores: Option<u64>,
+    /// What one reading of CLOCK_MONOTONIC takes, in ns.
+    pub clock_read_ns: Option<f64>,
+    /// Whether the kernel takes its clock for synchronised (adjtimex(2), STA_UNSYNC).
+    pub synchronised: Option<bool>,
+    /// How far off the kernel takes its clock to be at most, in ns.
+    pub time_error_ns: Option<f64>,
+}
+
+const PROBES: [&dyn Probe; 6] = [
+    &cpu::Cpu,
+    &disks::Disks,
+    &filesystems::Filesystems,
+    &memory::Memory,
+    &network::Network,
+    &system::System,
+];
+
+/// The classes of things that a machine has.
+pub const CLASSES: [Class; 4] = [HOST, disks::DISK, disks::PARTITION, filesystems::FILESYSTEM];
+
+const HOST: Class = Class {
+    name: "host",
+    none: "There is no host.",
+    values: &[
+        ("cores", "cores that the lab may use"),
+        ("governor", "frequency governor of the cores"),
+        ("turbo", "whether clocks above the nominal are on"),
+        ("smt", "whether several threads share a core"),
+        ("virtual_machine", "whether it runs under a hypervisor"),
+        (
+            "throttled",
+            "times that a core was throttled for its heat since the start",
+        ),
+        (
+            "steal",
+            "part of the cores' time that the hypervisor gave to others",
+        ),
+        (
+            "foreign",
+            "part of the cores' time that other programs took",
+        ),
+        ("numa_nodes", "NUMA nodes"),
+        (
+            "numa_balancing",
+            "whether the kernel moves pages between nodes",
+        ),
+        ("zone_reclaim", "vm.zone_reclaim_mode"),
+        ("clock_source", "clock source in use"),
+        ("clock_sources", "clock sources that there are"),
+        ("clock_read", "time of one reading of the clock"),
+        ("synchronised", "whether the clock is synchronised"),
+        (
+            "time_error",
+            "how far off the clock is at most, as the kernel takes it",
+        ),
+        ("memory", "memory"),
+        ("available", "memory that programs could still get"),
+        ("available_share", "the same as a part of all memory"),
+        ("swap", "size of swap"),
+        ("swap_used_share", "part of swap that is in use"),
+        (
+            "swap_on_disk",
+            "whether swap is on a disk, not in compressed memory",
+        ),
+        ("swappiness", "vm.swappiness"),
+        ("swapped_in", "bytes read from swap since the start"),
+        (
+            "huge_pages",
+            "transparent huge pages: always, madvise or never",
+        ),
+        (
+            "huge_defrag",
+            "when a program waits for huge pages to be made",
+        ),
+        ("huge_reserved", "huge pages that are reserved"),
+        ("huge_idle", "bytes of reserved huge pages that nobody uses"),
+        ("huge_idle_share", "the same as a part of all memory"),
+        (
+            "dirty_most",
+            "bytes that may be unwritten before writers wait",
+        ),
+        (
+            "oom_kills",
+            "programs killed for lack of memory since the start",
+        ),
+        ("ports", "local ports of outgoing connections"),
+        (
+            "ports_per_second",
+            "connections per second to one server at which the ports run out",
+        ),
+        ("time_wait", "how long a connection is in TIME_WAIT"),
+        ("rest", "how long a port rests after a connection"),
+        ("time_wait_now", "connections in TIME_WAIT now"),
+        ("time_wait_most", "connections that may be in TIME_WAIT"),
+        (
+            "time_wait_overflows",
+            "connections that were ended without TIME_WAIT, for there were too many",
+        ),
+        ("tw_reuse", "net.ipv4.tcp_tw_reuse"),
+        ("tw_recycle", "where net.ipv4.tcp_tw_recycle is set"),
+        (
+            "somaxconn",
+            "most connections that wait for a server to accept them",
+        ),
+        ("syn_backlog", "most connections that are being opened"),
+        (
+            "listen_overflows",
+            "connections refused since the start, for a server did not accept in time",
+        ),
+        (
+            "listen_drops",
+            "the same and others that were dropped on opening",
+        ),
+        ("syncookies", "net.ipv4.tcp_syncookies"),
+        (
+            "conntrack_share",
+            "part of the connection table of the firewall that is in use",
+        ),
+        (
+            "retransmitted",
+            "part of sent segments that were sent again",
+        ),
+        (
+            "slow_start_after_idle",
+            "net.ipv4.tcp_slow_start_after_idle",
+        ),
+        ("congestion", "congestion control"),
+        ("open_files", "most open files of a program, soft limit"),
+        (
+            "open_files_hard",
+            "most open files of a program, hard limit",
+        ),
+        (
+            "files_share",
+            "part of the machine's open files that are in use",
+        ),
+        (
+            "pids_share",
+            "part of the machine's processes and threads that are in use",
+        ),
+        ("entropy", "bits of entropy in the pool"),
+        ("kernel", "the kernel's version"),
+        (
+            "kernel_5_18",
+            "whether random numbers never wait once the machine is up",
+        ),
+        ("trim_timer", "whether fstrim runs by a timer"),
+        ("randomised", "address randomisation: 0, 1 or 2"),
+        (
+            "preloaded",
+            "what LD_PRELOAD or /etc/ld.so.preload puts into each program",
+        ),
+    ],
+};
+
+/// Everything that the probes see, each thing once.
+pub fn look(machine: &Machine) -> Vec<Thing> {
+    let mut things: Vec<Thing> = Vec::new();
+    for thing in PROBES.iter().flat_map(|probe| probe.look(machine)) {
+        let same = |known: &&mut Thing| known.class == thing.class && known.name == thing.name;
+        match things.iter_mut().find(same) {
+            Some(known) => known.values.extend(thing.values),
+            None => things.push(thing),
+        }
+    }
+    things
+}
+
+/// The machine's name.
+pub fn name(root: &Root) -> String {
+    let name = root
+        .line("proc/sys/kernel/hostname")
+        .or_else(|| root.line("etc/hostname"));
+    name.unwrap_or_else(|| "this host".into())
+}
+
+impl Machine {
+    /// A copy in a folder, with what its `watched.toml` says besides.
+    ///
+    /// # Errors
+    /// That file is there and is wrong.
+    pub fn copy(root: Root) -> Result<Machine, String> {
+        let watched = match root.text("watched.toml") {
+            Ok(text) => toml::from_str(&text).map_err(|e| format!("watched.toml: {e}"))?,
+            Err(_) => Watched::default(),
+        };
+        Ok(Machine { root, watched })
+    }
+
+    /// The one thing of the class `host`.
+    fn host(&self) -> Thing {
+        Thing::new("host", name(&self.root))
+    }
+
+    /// A value that is not in files.
+    fn watched(&self, value: Option<Value>) -> Value {
+        value.unwrap_or_else(|| {
+            Value::Unknown("A copy of files does not show what a machine does.".into())
+        })
+    }
+}
+
+/// What the system's calls say, which takes about a millisecond.
+pub fn called() -> Watched {
+    let (synchronised, time_error_ns) = kernel_clock();
+    Watched {
+        clock_read_ns: Some(clock_read_ns()),
+        synchronised,
+        time_error_ns,
+        ..Watched::default()
+    }
+}
+
+/// The least of several means, so that an interruption does not count.
+fn clock_read_ns() -> f64 {
+    const READS: u32 = 1000;
+    let mean = |_| {
+        let began = std::time::Instant::now();
+        for _ in 0..READS {
+            std::hint::black_box(std::time::Instant::now());
+        }
+        began.elapsed().as_nanos() as f64 / f64::from(READS)
+    };
+    (0..5).map(mean).fold(f64::INFINITY, f64::min)
+}
+
+fn kernel_clock() -> (Option<bool>, Option<f64>) {
+    // SAFETY: all zeros is a valid timex, and modes = 0 only reads (adjtimex(2)).
+    let (state, clock) = unsafe {
+        let mut clock: libc::timex = std::mem::zeroed();
+        (libc::adjtimex(&mut clock), clock)
+    };
+    match state {
+        -1 => (None, None),
+        _ => {
+            let synchronised = clock.status & libc::STA_UNSYNC == 0;
+            (Some(synchronised), Some(clock.maxerror as f64 * 1000.0))
+        }
+    }
+}
+
+/// The number behind a name at a line's begin, as in `/proc/meminfo` and `/proc/vmstat`.
+fn field(text: &str, name: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| {
+        let rest = line.strip_prefix(name)?;
+        rest.strip_prefix(':').or_else(|| rest.strip_prefix(' '))
+    })?;
+    value.split_whitespace().next()?.parse().ok()
+}
+
+/// The word in brackets of `always [madvise] never`.
+fn chosen(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once('[')?;
+    Some(rest.split_once(']')?.0.to_owned())
+}
+
+/// The audit of a machine by these rules.
+pub fn audit(machine: &Machine, rules: &[Rule]) -> Audit {
+    let things = look(machine);
+    Audit {
+        kind: AuditKind::Host,
+        targets: vec![name(&machine.root)],
+        facts: facts(machine, &things),
+        findings: judge(rules, &things, &CLASSES),
+        tables: vec![disks::table(&things), filesystems::table(&things)],
+        chart: None,
+    }
+}
+
+/// The rules that are built in.
+///
+/// # Errors
+/// One is wrong, which a test rules out.
+pub fn rules() -> Result<Vec<Rule>, RuleError> {
+    rule::built_in("host", &CLASSES)
+}
+
+fn facts(machine: &Machine, things: &[Thing]) -> Vec<(String, String)> {
+    let root = &machine.root;
+    let cpuinfo = root.text("proc/cpuinfo").unwrap_or_default();
+    let model = cpuinfo
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"));
+    let model = model.map(|rest| rest.trim_start_matches([' ', '\t', ':']).to_owned());
+    let release = root.text("etc/os-release").unwrap_or_default();
+    let system = release
+        .lines()
+        .find_map(|line| line.strip_prefix("PRETTY_NAME="));
+    let host = things.iter().find(|thing| thing.class == "host");
+    let value = |name: &str| host.and_then(|host| host.values.get(name)).map(Value::text);
+    let facts = [
+        ("processor", model),
+        ("cores", value("cores")),
+        ("memory", value("memory")),
+        (
+            "system",
+            system.map(|name| name.trim_matches('"').to_owned()),
+        ),
+        (
+            "kernel",
+            value("kernel").map(|kernel| format!("Linux {kernel}")),
+        ),
+        (
+            "looked at",
+            Some(match root.is_live() {
+                true => "this machine".into(),
+                false => "a copy of its /proc, /sys and /etc".into(),
+            }),
+        ),
+    ];
+    let known = |(name, value): (&str, Option<String>)| Some((name.to_owned(), value?));
+    facts.into_iter().filter_map(known).collect()
+}
+
+/// Values of all things of a class, a row for each.
+fn table(things: &[Thing], class: &str, title: &str, columns: &[(&str, &str)]) -> EvidenceTable {
+    let headings = columns.iter().map(|(_, heading)| (*heading).to_owned());
+    let of = things.iter().filter(|thing| thing.class == class);
+    let row = |thing: &Thing| {
+        let name = EvidenceValue::Word(thing.name.clone());
+        let values = columns.iter().skip(1).map(|(name, _)| {
+            thing
+                .values
+                .get(name)
+                .map_or(EvidenceValue::Nothing, Value::evidence)
+        });
+        std::iter::once(name).chain(values).collect()
+    };
+    EvidenceTable {
+        title: title.into(),
+        caption: String::new(),
+        columns: headings.collect(),
+        rows: of.map(row).collect(),
+    }
+}

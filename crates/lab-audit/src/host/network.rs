@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Ports, queues and what the kernel counted of connections.
+
+use super::{Machine, Probe};
+use crate::root::Root;
+use crate::value::{Thing, Value};
+use lab_model::Unit;
+
+pub struct Network;
+
+/// How long a port rests, in s: TCP_TIMEWAIT_LEN of include/net/tcp.h, which no setting changes.
+const TIME_WAIT_S: f64 = 60.0;
+/// With `tcp_tw_reuse` a port rests for so long, in s, if both ends use timestamps (ip-sysctl.rst).
+const REUSED_AFTER_S: f64 = 1.0;
+const IPV4: &str = "proc/sys/net/ipv4";
+
+impl Probe for Network {
+    fn look(&self, machine: &Machine) -> Vec<Thing> {
+        let root = &machine.root;
+        let mut host = machine.host();
+        let count = |n: u64| Value::count(n, "connections");
+        let setting = |name: &str| root.number(&format!("{IPV4}/{name}"));
+        let reuse = setting("tcp_tw_reuse");
+        host.set("time_wait", Value::ns(TIME_WAIT_S * 1e9));
+        host.set_some("tw_reuse", reuse.map(|n| Value::count(n, "")));
+        if let Some(ports) = ports(root) {
+            let rest = if reuse == Some(1) {
+                REUSED_AFTER_S
+            } else {
+                TIME_WAIT_S
+            };
+            let rate = ports as f64 / rest;
+            host.set("rest", Value::ns(rest * 1e9));
+            host.set("ports", Value::count(ports, "ports"));
+            host.set(
+                "ports_per_second",
+                Value::Number(rate.floor(), Unit::PerSecond("connections".into())),
+            );
+        }
+        host.set_some("time_wait_most", setting("tcp_max_tw_buckets").map(count));
+        host.set_some("tw_recycle", Some(recycle(root)));
+        host.set_some(
+            "somaxconn",
+            root.number("proc/sys/net/core/somaxconn").map(count),
+        );
+        host.set_some("syn_backlog", setting("tcp_max_syn_backlog").map(count));
+        host.set_some(
+            "syncookies",
+            setting("tcp_syncookies").map(|n| Value::count(n, "")),
+        );
+        host.set_some(
+            "slow_start_after_idle",
+            setting("tcp_slow_start_after_idle").map(|n| Value::count(n, "")),
+        );
+        host.set_some(
+            "congestion",
+            root.line(&format!("{IPV4}/tcp_congestion_control"))
+                .map(Value::Word),
+        );
+        counters(root, &mut host);
+        host.set_some("conntrack_share", conntrack(root));
+        vec![host]
+    }
+}
+
+/// Local ports that outgoing connections may have, less those that are reserved.
+fn ports(root: &Root) -> Option<u64> {
+    let range = root.line(&format!("{IPV4}/ip_local_port_range"))?;
+    let mut ends = range.split_whitespace().map(str::parse::<u64>);
+    let (low, high) = (ends.next()?.ok()?, ends.next()?.ok()?);
+    let reserved = root
+        .line(&format!("{IPV4}/ip_local_reserved_ports"))
+        .unwrap_or_default();
+    let within = |range: &str| {
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        let (from, to) = (
+            from.trim().parse::<u64>().ok()?,
+            to.trim().parse::<u64>().ok()?,
+        );
+        let (from, to) = (from.max(low), to.min(high));
+        Some((to + 1).saturating_sub(from))
+    };
+    let reserved: u64 = reserved.split(',').filter_map(within).sum();
+    Some((high + 1).checked_sub(low)?.saturating_sub(reserved))
+}
+
+/// Where `tcp_tw_recycle` is set: Linux 4.12 took it away.
+fn recycle(root: &Root) -> Value {
+    let mut files = vec!["etc/sysctl.conf".to_owned()];
+    for folder in ["etc/sysctl.d", "run/sysctl.d", "usr/lib/sysctl.d"] {
+        let names = root.names(folder);
+        files.extend(names.iter().map(|name| format!("{folder}/{name}")));
+    }
+    let sets = |file: &&String| {
+        let text = root.text(file).unwrap_or_default();
+        let mut lines = text.lines().map(str::trim);
+        lines.any(|line| !line.starts_with(['#', ';']) && line.contains("tcp_tw_recycle"))
+    };
+    let found: Vec<String> = files
+        .iter()
+        .filter(sets)
+        .map(|file| format!("/{file}"))
+        .collect();
+    match (
+        found.is_empty(),
+        root.has(&format!("{IPV4}/tcp_tw_recycle")),
+    ) {
+        (false, _) => Value::Word(found.join(", ")),
+        (true, true) => Value::word("the kernel has it"),
+        (true, false) => Value::word("nowhere"),
+    }
+}
+
+fn counters(root: &Root, host: &mut Thing) {
+    let netstat = root.text("proc/net/netstat");
+    let names = [
+        ("listen_overflows", "ListenOverflows"),
+        ("listen_drops", "ListenDrops"),
+        ("time_wait_overflows", "TCPTimeWaitOverflow"),
+    ];
+    for (name, counter) in names {
+        match &netstat {
+            Ok(text) => {
+                let count = two_lines(text, "TcpExt:", counter);
+                host.set_some(name, count.map(|n| Value::count(n, "connections")));
+            }
+            Err(why) => host.set(name, Value::Unknown(why.clone())),
+        }
+    }
+    let snmp = root.text("proc/net/snmp").unwrap_or_default();
+    let sent = two_lines(&snmp, "Tcp:", "OutSegs").zip(two_lines(&snmp, "Tcp:", "RetransSegs"));
+    let share = sent.filter(|(all, _)| *all >= 1000);
+    host.set_some(
+        "retransmitted",
+        share.map(|(all, again)| Value::share(again as f64 / all as f64)),
+    );
+    let sockstat = root.text("proc/net/sockstat").unwrap_or_default();
+    let tcp = sockstat.lines().find_map(|line| line.strip_prefix("TCP:"));
+    let mut words = tcp.unwrap_or_default().split_whitespace();
+    let waiting = words.find(|word| *word == "tw").and_then(|_| words.next());
+    let waiting = waiting.and_then(|n| n.parse().ok());
+    host.set_some(
+        "time_wait_now",
+        waiting.map(|n| Value::count(n, "connections")),
+    );
+}
+
+/// A line of names and a line of numbers, both behind the same word.
+fn two_lines(text: &str, word: &str, name: &str) -> Option<u64> {
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix(word));
+    let at = lines.next()?.split_whitespace().position(|n| n == name)?;
+    lines.next()?.split_whitespace().nth(at)?.parse().ok()
+}
+
+fn conntrack(root: &Root) -> Option<Value> {
+    let count = root.number("proc/sys/net/netfilter/nf_conntrack_count")?;
+    let most = root
+        .number("proc/sys/net/netfilter/nf_conntrack_max")
+        .filter(|n| *n > 0)?;
+    Some(Value::share(count as f64 / most as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::field;
+
+    #[test]
+    fn counters_are_found_by_the_line_of_names() {
+        let text = "TcpExt: A ListenOverflows B\nTcpExt: 1 22 3\nIpExt: X\nIpExt: 9\n";
+        assert_eq!(two_lines(text, "TcpExt:", "ListenOverflows"), Some(22));
+        assert_eq!(two_lines(text, "TcpExt:", "ListenDrops"), None);
+        assert_eq!(field("a: 1\npswpin 7\n", "pswpin"), Some(7));
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Audits: probes see things, rules judge them, findings say what costs what and what to do. Nothing is changed.
+//!
+//! A probe says what a thing is, as values by name. A rule is a TOML file that says which values are good. A
+//! new rule over values that a probe gives needs no code.
+
+pub mod condition;
+pub mod cookies;
+mod date;
+pub mod host;
+pub mod judge;
+pub mod net;
+pub mod root;
+pub mod rule;
+pub mod site;
+pub mod value;
+
+pub use judge::judge;
+pub use root::Root;
+pub use rule::{Measuring, Rule, RuleError};
+pub use value::{Class, Thing, Value};

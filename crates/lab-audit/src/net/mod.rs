@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `audit net`: IPv4 against IPv6 to the same name, on pinned addresses, in mirrored turns; and on this machine alone.
+
+mod turns;
+
+use crate::judge::judge;
+use crate::rule::{self, Rule, RuleError};
+use crate::value::{Class, Thing, Value};
+use lab_model::Unit;
+use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
+use lab_stats::order::median;
+use lab_stats::signed_rank::centre;
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::time::Instant;
+pub use turns::{Family, Round, Step};
+use turns::{Side, take_turns};
+
+/// How long Happy Eyeballs waits before it tries the second address, ms (RFC 8305, section 5).
+const ATTEMPT_DELAY_MS: f64 = 250.0;
+
+/// The classes of things that a network has.
+pub const CLASSES: [Class; 3] = [NAME, ADDRESS, PAIR];
+
+const NAME: Class = Class {
+    name: "name",
+    none: "No name was given.",
+    values: &[
+        ("lookup", "how long the lookup of the name took"),
+        ("found", "whether the name has an address"),
+        ("ipv4", "whether it has an IPv4 address"),
+        ("ipv6", "whether it has an IPv6 address"),
+    ],
+};
+
+const ADDRESS: Class = Class {
+    name: "address",
+    none: "No address was tried.",
+    values: &[
+        ("family", "IPv4 or IPv6"),
+        ("connect", "median time of a connection"),
+        ("failed_share", "part of the connections that failed"),
+        ("mtu", "the path's MTU, as this machine knows it"),
+        (
+            "large_answered",
+            "whether a request of more than one packet is answered",
+        ),
+    ],
+};
+
+const PAIR: Class = Class {
+    name: "pair",
+    none: "No name has addresses of both families that answer.",
+    values: &[
+        ("ratio", "IPv6's time of a connection divided by IPv4's"),
+        ("ratio_low", "lower bound of its interval"),
+        ("ratio_high", "upper bound of its interval"),
+        ("connect4", "median time of a connection over IPv4"),
+        ("connect6", "median time of a connection over IPv6"),
+        ("first", "the family that this system tries first"),
+        ("taken", "the family that Happy Eyeballs takes"),
+        (
+            "first_fails",
+            "whether the family that is tried first fails",
+        ),
+    ],
+};
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// A name or an address, as it was given.
+    pub name: String,
+    /// Its port.
+    pub port: u16,
+    /// With TLS.
+    pub tls: bool,
+}
+
+/// What was seen of a name.
+pub struct Looked {
+    asked: Asked,
+    lookup_ns: f64,
+    /// Of each family the first address, that which the system sorts first (RFC 6724) first; or why there is none.
+    sides: Result<Vec<Side>, String>,
+    rounds: Vec<Round>,
+    tls: bool,
+}
+
+/// The rules that are built in. Error: one is wrong, which a test rules out.
+pub fn rules() -> Result<Vec<Rule>, RuleError> {
+    rule::built_in("net", &CLASSES)
+}
+
+/// Looks a name up and takes turns on its addresses. `step` is told how many rounds are done.
+pub fn look(asked: &Asked, rounds: u32, step: &mut dyn FnMut(u32)) -> Looked {
+    let began = Instant::now();
+    let found = (asked.name.as_str(), asked.port).to_socket_addrs();
+    let lookup_ns = began.elapsed().as_nanos() as f64;
+    let sides = found
+        .map_err(|e| e.to_string())
+        .map(|all| pinned(&all.collect::<Vec<_>>()));
+    let mut looked = Looked {
+        asked: asked.clone(),
+        lookup_ns,
+        tls: asked.tls,
+        rounds: Vec::new(),
+        sides,
+    };
+    if let Ok(sides) = &mut looked.sides {
+        looked.rounds = take_turns(sides, &asked.name, asked.tls, rounds, step);
+    }
+    looked
+}
+
+/// This machine alone: 127.0.0.1 against ::1, to listeners that answer at once.
+///
+/// # Errors
+/// One of both has no address here.
+pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> Result<Looked, String> {
+    let listener = |address: &str| {
+        let listener = TcpListener::bind(address).map_err(|e| format!("{address}: {e}"))?;
+        let there = listener.local_addr().map_err(|e| e.to_string())?;
+        std::thread::spawn(move || turns::answer(&listener));
+        Ok::<SocketAddr, String>(there)
+    };
+    let addresses = [listener("127.0.0.1:0")?, listener("[::1]:0")?];
+    let mut sides = pinned(&addresses);
+    let rounds = take_turns(&mut sides, "localhost", false, rounds, step);
+    Ok(Looked {
+        asked: Asked {
+            name: "127.0.0.1 and ::1".into(),
+            port: 0,
+            tls: false,
+        },
+        lookup_ns: 0.0,
+        sides: Ok(sides),
+        rounds,
+        tls: false,
+    })
+}
+
+/// The first address of each family.
+fn pinned(addresses: &[SocketAddr]) -> Vec<Side> {
+    let mut sides: Vec<Side> = Vec::new();
+    for address in addresses {
+        let family = Family::of(address);
+        if sides.iter().all(|side| side.family != family) {
+            sides.push(Side::new(*address));
+        }
+    }
+    sides
+}
+
+/// The audit of what was seen.
+pub fn audit(all: &[Looked], rules: &[Rule]) -> Audit {
+    let things: Vec<Thing> = all.iter().flat_map(things).collect();
+    Audit {
+        kind: AuditKind::Net,
+        targets: all.iter().map(|looked| looked.asked.name.clone()).collect(),
+        facts: facts(all),
+        findings: judge(rules, &things, &CLASSES),
+        tables: vec![steps_table(all), ratio_table(all)],
+        chart: chart(all),
+    }
+}
+
+fn things(looked: &Looked) -> Vec<Thing> {
+    let mut name = Thing::new("name", &looked.asked.name);
+    name.set("lookup", Value::ns(looked.lookup_ns));
+    let sides = match &looked.sides {
+        Ok(sides) => sides,
+        Err(why) => {
+            // A name that is wrong and a network that is away look the same from here.
+            let why = format!("The name was not found: {why}.");
+            for value in ["found", "ipv4", "ipv6"] {
+                name.set(value, Value::Unknown(why.clone()));
+            }
+            return vec![name];
+        }
+    };
+    let has = |family: Family| sides.iter().any(|side| side.family == family);
+    name.set("found", Value::Flag(!sides.is_empty()));
+    name.set("ipv4", Value::Flag(has(Family::V4)));
+    name.set("ipv6", Value::Flag(has(Family::V6)));
+    let mut things = vec![name];
+    things.extend(sides.iter().map(|side| address(looked, side)));
+    things.extend(pair(looked, sides));
+    things
+}
+
+fn address(looked: &Looked, side: &Side) -> Thing {
+    let mut thing = Thing::new(
+        "address",
+        format!("{} ({})", looked.asked.name, side.address.ip()),
+    );
+    thing.set("family", Value::word(side.family.name()));
+    let connects = times(looked, side.family, Step::Connect);
+    let tried = looked
+        .rounds
+        .iter()
+        .filter(|round| round.family == side.family)
+        .count();
+    let unreachable = side
+        .failure
+        .as_ref()
+        .filter(|_| connects.is_empty() && side.no_route);
+    match unreachable {
+        Some(why) => {
+            let why = Value::Unknown(format!("This machine has no way there: {why}."));
+            thing.set("failed_share", why.clone());
+            thing.set("large_answered", why);
+        }
+        None => {
+            let failed = tried - connects.len();
+            thing.set(
+                "failed_share",
+                Value::share(failed as f64 / tried.max(1) as f64),
+            );
+            thing.set_some("large_answered", side.large_answered.map(Value::Flag));
+        }
+    }
+    thing.set_some("connect", median(&connects).map(Value::ns));
+    thing.set_some("mtu", side.mtu.map(|mtu| Value::bytes(mtu.into())));
+    thing
+}
+
+/// Both families, where both were tried.
+fn pair(looked: &Looked, sides: &[Side]) -> Option<Thing> {
+    let [first, second] = sides else { return None };
+    let mut thing = Thing::new("pair", &looked.asked.name);
+    thing.set("first", Value::word(first.family.name()));
+    let first_times = times(looked, first.family, Step::Connect);
+    let second_times = times(looked, second.family, Step::Connect);
+    let first_fails = first_times.is_empty() && !second_times.is_empty();
+    thing.set("first_fails", Value::Flag(first_fails));
+    let in_time = median(&first_times).is_some_and(|ns| ns < ATTEMPT_DELAY_MS * 1e6);
+    let later = median(&second_times).map_or(f64::INFINITY, |ns| ns + ATTEMPT_DELAY_MS * 1e6);
+    let first_wins = in_time || median(&first_times).is_some_and(|ns| ns < later);
+    let taken = if first_wins {
+        first.family
+    } else {
+        second.family
+    };
+    thing.set("taken", Value::word(taken.name()));
+    let both = [Family::V4, Family::V6].map(|family| median(&times(looked, family, Step::Connect)));
+    thing.set_some("connect4", both[0].map(Value::ns));
+    thing.set_some("connect6", both[1].map(Value::ns));
+    if let Some(ratio) = ratio(looked, Step::Connect) {
+        thing.set("ratio", Value::Number(ratio[0], Unit::Ratio));
+        thing.set("ratio_low", Value::Number(ratio[1], Unit::Ratio));
+        thing.set("ratio_high", Value::Number(ratio[2], Unit::Ratio));
+    }
+    Some(thing)
+}
+
+fn times(looked: &Looked, family: Family, step: Step) -> Vec<f64> {
+    let of = looked.rounds.iter().filter(|round| round.family == family);
+    of.filter_map(|round| round.time(step)).collect()
+}
+
+/// IPv6's time divided by IPv4's: estimate, bounds at 95 %, over mirrored pairs of turns.
+fn ratio(looked: &Looked, step: Step) -> Option<[f64; 3]> {
+    let logs: Vec<f64> = looked
+        .rounds
+        .chunks(4)
+        .filter_map(|turns| mirrored(turns, step))
+        .collect();
+    let centre = centre(&logs, 0.05).filter(|_| logs.len() >= 6)?;
+    let interval = centre.interval;
+    Some([
+        interval.estimate.exp(),
+        interval.low.exp(),
+        interval.high.exp(),
+    ])
+}
+
+/// The mean log ratio of a turn of each and a turn of each the other way round.
+fn mirrored(turns: &[Round], step: Step) -> Option<f64> {
+    let mean = |family: Family| {
+        let of = turns.iter().filter(|turn| turn.family == family);
+        let logs: Option<Vec<f64>> = of.map(|turn| turn.time(step).map(f64::ln)).collect();
+        let logs = logs.filter(|logs| logs.len() == 2)?;
+        Some((logs[0] + logs[1]) / 2.0)
+    };
+    Some(mean(Family::V6)? - mean(Family::V4)?)
+}
+
+const STEPS: [Step; 3] = [Step::Connect, Step::Tls, Step::FirstByte];
+
+fn steps_table(all: &[Looked]) -> EvidenceTable {
+    let mut rows = Vec::new();
+    for looked in all {
+        for side in looked.sides.iter().flatten() {
+            for step in STEPS
+                .into_iter()
+                .filter(|step| looked.tls || *step != Step::Tls)
+            {
+                let mut found = times(looked, side.family, step);
+                found.sort_by(f64::total_cmp);
+                let at = |part: f64| match found.is_empty() {
+                    true => EvidenceValue::Nothing,
+                    false => EvidenceValue::Number(
+                        found[((found.len() - 1) as f64 * part).round() as usize],
+                        Unit::Nanoseconds,
+                    ),
+                };
+                let word = |text: &str| EvidenceValue::Word(text.to_owned());
+                rows.push(vec![
+                    word(&looked.asked.name),
+                    word(&side.address.ip().to_string()),
+                    word(step.name()),
+                    EvidenceValue::Number(found.len() as f64, Unit::Count("times".into())),
+                    at(0.0),
+                    at(0.25),
+                    at(0.5),
+                    at(0.75),
+                    at(0.95),
+                    at(1.0),
+                ]);
+            }
+        }
+    }
+    EvidenceTable {
+        title: "Times".into(),
+        caption: "Each step alone, in turns that are mirrored: one family, the other, the other, the one.".into(),
+        columns: ["name", "address", "step", "taken", "least", "25 %", "median", "75 %", "95 %", "most"].map(String::from).into(),
+        rows,
+    }
+}
+
+fn ratio_table(all: &[Looked]) -> EvidenceTable {
+    let mut rows = Vec::new();
+    for looked in all {
+        for step in STEPS {
+            if let Some(ratio) = ratio(looked, step) {
+                let mut row = vec![
+                    EvidenceValue::Word(looked.asked.name.clone()),
+                    EvidenceValue::Word(step.name().into()),
+                ];
+                row.extend(ratio.map(|value| EvidenceValue::Number(value, Unit::Ratio)));
+                rows.push(row);
+            }
+        }
+    }
+    EvidenceTable {
+        title: "IPv6 / IPv4".into(),
+        caption: "Hodges-Lehmann estimates over the mirrored turns, with intervals at 95 % each. Below 1, IPv6 is faster. Whether \
+                  both addresses are one machine is not known: the ratio is of the ways and of what stands at their ends."
+            .into(),
+        columns: ["name", "step", "ratio", "low", "high"].map(String::from).into(),
+        rows,
+    }
+}
+
+fn facts(all: &[Looked]) -> Vec<(String, String)> {
+    let rounds = all
+        .iter()
+        .map(|looked| looked.rounds.len() / 2)
+        .max()
+        .unwrap_or(0);
+    let mut facts = vec![
+        ("turns of each family".to_owned(), rounds.to_string()),
+        (
+            "round trip".into(),
+            "by TCP's connection, not by ICMP".into(),
+        ),
+    ];
+    for looked in all {
+        let lookup = Value::ns(looked.lookup_ns).text();
+        facts.push((format!("lookup of {}", looked.asked.name), lookup));
+        for side in looked.sides.iter().flatten() {
+            if let Some(why) = &side.failure {
+                facts.push((format!("last failure of {}", side.address), why.clone()));
+            }
+        }
+    }
+    facts
+}
+
+fn chart(all: &[Looked]) -> Option<EvidenceBars> {
+    let bars = all.iter().flat_map(|looked| {
+        let sides = looked.sides.iter().flatten();
+        sides.filter_map(move |side| {
+            let middle = median(&times(looked, side.family, Step::Connect))?;
+            Some((
+                format!("{} {}", looked.asked.name, side.family.name()),
+                middle,
+            ))
+        })
+    });
+    let rows: Vec<(String, f64)> = bars.take(12).collect();
+    (!rows.is_empty()).then(|| EvidenceBars {
+        title: "Time of a connection".into(),
+        caption: "Medians.".into(),
+        axis: "time".into(),
+        unit: Unit::Nanoseconds,
+        rows,
+    })
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Turns on pinned addresses: connect, TLS, first byte.
+
+use crate::site::tls::TlsClient;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+/// A step that takes longer has failed.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Between two turns, so that nobody takes it for an attack.
+const PAUSE: Duration = Duration::from_millis(20);
+/// Failures of one address in a row after which it is asked no more.
+const ENOUGH: u32 = 3;
+
+/// A family of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// IPv4.
+    V4,
+    /// IPv6.
+    V6,
+}
+
+/// What takes time in a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The connection.
+    Connect,
+    /// The handshake of TLS.
+    Tls,
+    /// From the request to the first byte of the answer.
+    FirstByte,
+}
+
+/// A turn on an address. Times in ns; `None`: it failed, or was not made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Round {
+    /// Whose.
+    pub family: Family,
+    connect: Option<f64>,
+    tls: Option<f64>,
+    first_byte: Option<f64>,
+}
+
+/// One of a name's addresses.
+pub struct Side {
+    pub family: Family,
+    pub address: SocketAddr,
+    /// The path's MTU in bytes, as the kernel knows it after a connection.
+    pub mtu: Option<u32>,
+    /// Whether a request of more than one packet was answered; `None`: not tried.
+    pub large_answered: Option<bool>,
+    /// The last failure.
+    pub failure: Option<String>,
+    /// It was that this machine has no way there.
+    pub no_route: bool,
+    in_a_row: u32,
+}
+
+impl Family {
+    /// Of an address.
+    pub fn of(address: &SocketAddr) -> Family {
+        if address.is_ipv4() {
+            Family::V4
+        } else {
+            Family::V6
+        }
+    }
+
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::V4 => "IPv4",
+            Family::V6 => "IPv6",
+        }
+    }
+}
+
+impl Step {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Step::Connect => "connect",
+            Step::Tls => "TLS",
+            Step::FirstByte => "first byte",
+        }
+    }
+}
+
+impl Round {
+    /// The time of a step, in ns.
+    pub fn time(&self, step: Step) -> Option<f64> {
+        match step {
+            Step::Connect => self.connect,
+            Step::Tls => self.tls,
+            Step::FirstByte => self.first_byte,
+        }
+    }
+}
+
+impl Side {
+    /// Before its first turn.
+    pub fn new(address: SocketAddr) -> Side {
+        Side {
+            family: Family::of(&address),
+            address,
+            mtu: None,
+            large_answered: None,
+            failure: None,
+            no_route: false,
+            in_a_row: 0,
+        }
+    }
+
+    fn failed(&mut self, why: &io::Error) {
+        self.in_a_row += 1;
+        self.no_route = matches!(
+            why.kind(),
+            io::ErrorKind::NetworkUnreachable
+                | io::ErrorKind::HostUnreachable
+                | io::ErrorKind::AddrNotAvailable
+        );
+        self.failure = Some(why.to_string());
+    }
+}
+
+/// Rounds of four turns where there are two sides: one, the other, the other, the one.
+pub fn take_turns(
+    sides: &mut [Side],
+    name: &str,
+    tls: bool,
+    rounds: u32,
+    step: &mut dyn FnMut(u32),
+) -> Vec<Round> {
+    let client = tls.then(TlsClient::new).and_then(Result::ok);
+    let mut turns = Vec::new();
+    for round in 0..rounds {
+        step(round);
+        let there: Vec<usize> = (0..sides.len()).collect();
+        let mut order = there.clone();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        let back: Vec<usize> = order.iter().rev().copied().collect();
+        for at in order.into_iter().chain(back) {
+            let side = &mut sides[at];
+            if side.in_a_row >= ENOUGH {
+                continue;
+            }
+            turns.push(turn(side, name, client.as_ref()));
+            if !side.address.ip().is_loopback() {
+                std::thread::sleep(PAUSE);
+            }
+        }
+    }
+    for side in sides
+        .iter_mut()
+        .filter(|side| side.in_a_row == 0 && side.mtu.is_some())
+    {
+        side.large_answered = Some(answers_large(side, name, client.as_ref()));
+    }
+    turns
+}
+
+fn turn(side: &mut Side, name: &str, client: Option<&TlsClient>) -> Round {
+    let mut round = Round {
+        family: side.family,
+        connect: None,
+        tls: None,
+        first_byte: None,
+    };
+    if let Err(why) = steps(side, name, client, "", &mut round) {
+        side.failed(&why);
+    } else {
+        side.in_a_row = 0;
+    }
+    round
+}
+
+/// Whether a head of 4,000 bytes comes through: three packets, the large ones of which a path may swallow.
+fn answers_large(side: &mut Side, name: &str, client: Option<&TlsClient>) -> bool {
+    let large = format!("X-Large: {}\r\n", "x".repeat(4000));
+    let mut round = Round {
+        family: side.family,
+        connect: None,
+        tls: None,
+        first_byte: None,
+    };
+    steps(side, name, client, &large, &mut round).is_ok() && round.first_byte.is_some()
+}
+
+fn steps(
+    side: &mut Side,
+    name: &str,
+    client: Option<&TlsClient>,
+    more: &str,
+    round: &mut Round,
+) -> io::Result<()> {
+    let began = Instant::now();
+    let tcp = TcpStream::connect_timeout(&side.address, PATIENCE)?;
+    round.connect = Some(began.elapsed().as_nanos() as f64);
+    tcp.set_read_timeout(Some(PATIENCE))?;
+    tcp.set_write_timeout(Some(PATIENCE))?;
+    tcp.set_nodelay(true)?;
+    side.mtu = path_mtu(&tcp, side.family);
+    let request = format!("HEAD / HTTP/1.1\r\nHost: {name}\r\n{more}Connection: close\r\n\r\n");
+    match client {
+        None => round.first_byte = Some(first_byte(&mut &tcp, &request)?),
+        Some(client) => {
+            let mut stream = client.begin(name, tcp).map_err(io::Error::other)?;
+            let began = Instant::now();
+            stream.handshake()?;
+            round.tls = Some(began.elapsed().as_nanos() as f64);
+            round.first_byte = Some(first_byte(&mut stream, &request)?);
+        }
+    }
+    Ok(())
+}
+
+fn first_byte(stream: &mut (impl Read + Write), request: &str) -> io::Result<f64> {
+    let began = Instant::now();
+    stream.write_all(request.as_bytes())?;
+    stream.flush()?;
+    stream.read_exact(&mut [0])?;
+    Ok(began.elapsed().as_nanos() as f64)
+}
+
+/// IP_MTU and IPV6_MTU of a connected socket (ip(7), ipv6(7)).
+fn path_mtu(stream: &TcpStream, family: Family) -> Option<u32> {
+    let (level, name) = match family {
+        Family::V4 => (libc::IPPROTO_IP, libc::IP_MTU),
+        Family::V6 => (libc::IPPROTO_IPV6, libc::IPV6_MTU),
+    };
+    let mut mtu: libc::c_int = 0;
+    let mut size = std::mem::size_of_val(&mtu) as libc::socklen_t;
+    // SAFETY: the descriptor is open, and `mtu` has the size that is told.
+    let done = unsafe {
+        libc::getsockopt(
+            stream.as_raw_fd(),
+            level,
+            name,
+            (&raw mut mtu).cast(),
+            &mut size,
+        )
+    };
+    u32::try_from(mtu).ok().filter(|mtu| done == 0 && *mtu > 0)
+}
+
+/// Answers every request with one line, until the process ends.
+pub fn answer(listener: &TcpListener) {
+    for mut stream in listener.incoming().flatten() {
+        let (mut request, mut room) = (Vec::new(), [0; 8192]);
+        while !request.ends_with(b"\r\n\r\n") {
+            match stream.read(&mut room) {
+                Ok(n @ 1..) => request.extend_from_slice(&room[..n]),
+                _ => break,
+            }
+        }
+        let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n");
+    }
+}

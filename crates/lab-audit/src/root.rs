@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Where probes read: this machine, or a folder that holds a copy of another one's `/proc`, `/sys` and `/etc`.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A file of more is not read further: those that probes read are small.
+const MOST: u64 = 1 << 20;
+/// A program that takes longer is ended: a disk may not answer.
+const PATIENCE: Duration = Duration::from_millis(1500);
+
+/// The machine.
+#[derive(Clone, Debug)]
+pub struct Root {
+    folder: PathBuf,
+    live: bool,
+}
+
+impl Root {
+    /// This machine.
+    pub fn live() -> Root {
+        Root {
+            folder: "/".into(),
+            live: true,
+        }
+    }
+
+    /// A copy in a folder.
+    pub fn copy(folder: &Path) -> Root {
+        Root {
+            folder: folder.to_path_buf(),
+            live: false,
+        }
+    }
+
+    /// Whether it is this machine.
+    pub fn is_live(&self) -> bool {
+        self.live
+    }
+
+    /// A file's text. Error: why it cannot be read, in words.
+    pub fn text(&self, path: &str) -> Result<String, String> {
+        let mut bytes = Vec::new();
+        let file = fs::File::open(self.path(path));
+        let read = file.and_then(|file| file.take(MOST).read_to_end(&mut bytes));
+        match read {
+            Ok(_) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+            Err(e) => Err(format!("/{path}: {}", reason(&e))),
+        }
+    }
+
+    /// A file's first line, without white space around it; `None`: there is no such file, or it is empty.
+    pub fn line(&self, path: &str) -> Option<String> {
+        let text = self.text(path).ok()?;
+        let line = text.lines().next()?.trim();
+        (!line.is_empty()).then(|| line.to_owned())
+    }
+
+    /// A file that holds a whole number.
+    pub fn number(&self, path: &str) -> Option<u64> {
+        self.line(path)?.parse().ok()
+    }
+
+    /// The names in a folder, sorted; none if there is no such folder.
+    pub fn names(&self, path: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(path))
+            .into_iter()
+            .flatten()
+            .flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
+    /// Whether there is such a file or folder.
+    pub fn has(&self, path: &str) -> bool {
+        self.path(path).exists()
+    }
+
+    /// What a program prints; of a copy, what the file of that name at its top holds.
+    ///
+    /// # Errors
+    /// There is no such program or file, it failed, or it took too long.
+    pub fn output(&self, file: &str, words: &[&str]) -> Result<String, String> {
+        if self.live {
+            run(words)
+        } else {
+            self.text(file)
+        }
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.folder.join(path)
+    }
+}
+
+fn reason(e: &std::io::Error) -> String {
+    match e.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".into(),
+        std::io::ErrorKind::PermissionDenied => "it may not be read; try as root".into(),
+        _ => e.to_string(),
+    }
+}
+
+fn run(words: &[&str]) -> Result<String, String> {
+    let program = words[0];
+    let child = Command::new(program)
+        .args(&words[1..])
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut child = child.map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => format!("`{program}` is not installed"),
+        _ => format!("`{program}`: {e}"),
+    })?;
+    let stdout = child.stdout.take().ok_or("no pipe")?;
+    let reader = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = stdout.take(MOST).read_to_end(&mut bytes);
+        bytes
+    });
+    let began = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(_)) => break,
+            Ok(None) if began.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            _ => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("`{program}` did not end within {PATIENCE:?}"));
+            }
+        }
+    }
+    let bytes = reader.join().map_err(|_| "the reader ended")?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

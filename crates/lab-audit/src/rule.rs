@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Rules: a TOML file each, built in or in a folder of the reader's own.
+
+use crate::condition::Condition;
+use crate::value::{Class, Value};
+use include_dir::{Dir, include_dir};
+use lab_model::audit::{Fix, State};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+static RULES: Dir = include_dir!("$CARGO_MANIFEST_DIR/rules");
+
+/// What is wanted of a kind of thing.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// Unique, such as `disk-scheduler`: the file's name.
+    pub id: String,
+    /// The class of things that it is about.
+    pub of: String,
+    /// The area that it is shown under.
+    pub area: String,
+    /// What it wants, in a sentence.
+    pub title: String,
+    /// Why.
+    pub why: String,
+    /// Where it comes from.
+    pub source: String,
+    /// How to see it by hand; may be empty.
+    pub see: String,
+    /// What is said of a thing, with `{names}` of values.
+    pub seen: String,
+    /// Things of which one of these does not hold are none of its business.
+    pub applies: Vec<Condition>,
+    /// The first case that holds decides; if none does, it is good.
+    pub cases: Vec<Case>,
+    /// Whether one finding speaks of all things in the same state.
+    pub together: bool,
+    /// What a thing that it calls bad does to a measurement.
+    pub measuring: Measuring,
+}
+
+/// A state and when it is so.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The state.
+    pub state: State,
+    /// All must hold.
+    pub when: Vec<Condition>,
+    /// In place of the rule's.
+    pub seen: Option<String>,
+    /// What it costs; may be empty.
+    pub cost: String,
+    /// What to do.
+    pub fixes: Vec<Fix>,
+    /// How much it matters, 1 to 9.
+    pub weight: u8,
+}
+
+/// What a thing that a rule calls bad does to a measurement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Measuring {
+    /// Nothing, as far as is known.
+    #[default]
+    Nothing,
+    /// It is told with the figures.
+    Note,
+    /// The figures are not to be trusted.
+    Unfit,
+}
+
+/// A rule that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the rule {file}: {why}")]
+pub struct RuleError {
+    /// Its file.
+    pub file: String,
+    /// What is wrong, with the place.
+    pub why: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    of: String,
+    area: String,
+    title: String,
+    why: String,
+    source: String,
+    #[serde(default)]
+    see: String,
+    seen: String,
+    #[serde(default)]
+    applies: Vec<String>,
+    #[serde(default)]
+    together: bool,
+    #[serde(default)]
+    measuring: Measuring,
+    /// Of cases that have none of their own.
+    #[serde(default)]
+    fix: Vec<Fix>,
+    case: Vec<WrittenCase>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenCase {
+    state: State,
+    when: Vec<String>,
+    seen: Option<String>,
+    #[serde(default)]
+    cost: String,
+    fix: Option<Vec<Fix>>,
+    #[serde(default = "usual_weight")]
+    weight: u8,
+}
+
+fn usual_weight() -> u8 {
+    3
+}
+
+/// The rules that are built in, of one audit such as `host`, by their names.
+///
+/// # Errors
+/// One of them is wrong, which a test rules out.
+pub fn built_in(audit: &str, classes: &[Class]) -> Result<Vec<Rule>, RuleError> {
+    let files = RULES.get_dir(audit).into_iter().flat_map(Dir::files);
+    let mut files: Vec<_> = files.collect();
+    files.sort_by_key(|file| file.path());
+    let rules = files.into_iter().map(|file| {
+        let text = file.contents_utf8().unwrap_or_default();
+        parse(file.path(), text, classes)
+    });
+    rules.collect()
+}
+
+/// The rules in a folder of the reader's own.
+///
+/// # Errors
+/// The folder cannot be read, or a rule in it is wrong.
+pub fn in_folder(folder: &Path, classes: &[Class]) -> Result<Vec<Rule>, RuleError> {
+    let unreadable = |path: &Path, e: std::io::Error| RuleError {
+        file: path.display().to_string(),
+        why: e.to_string(),
+    };
+    let entries = std::fs::read_dir(folder).map_err(|e| unreadable(folder, e))?;
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|e| e == "toml"));
+    paths.sort();
+    let rule = |path: &std::path::PathBuf| {
+        let text = std::fs::read_to_string(path).map_err(|e| unreadable(path, e))?;
+        parse(path, &text, classes)
+    };
+    paths.iter().map(rule).collect()
+}
+
+/// Reads a rule.
+///
+/// # Errors
+/// It is not TOML, has other fields than a rule, or names values that its class has not.
+pub fn parse(path: &Path, text: &str, classes: &[Class]) -> Result<Rule, RuleError> {
+    let error = |why: String| RuleError {
+        file: path.display().to_string(),
+        why,
+    };
+    let written: Written = toml::from_str(text).map_err(|e| error(e.to_string()))?;
+    let rule = built(path, written).map_err(error)?;
+    match classes.iter().find(|class| class.name == rule.of) {
+        None => {
+            let known: Vec<&str> = classes.iter().map(|class| class.name).collect();
+            let known = known.join(", ");
+            Err(error(format!("`of = \"{}\"` is none of {known}", rule.of)))
+        }
+        Some(class) => match rule.unknown_name(class) {
+            None => Ok(rule),
+            Some(name) => {
+                let known: Vec<&str> = class.values.iter().map(|(name, _)| *name).collect();
+                let (class, known) = (class.name, known.join(", "));
+                Err(error(format!("a {class} has no `{name}`; it has {known}")))
+            }
+        },
+    }
+}
+
+fn built(path: &Path, written: Written) -> Result<Rule, String> {
+    let id = path
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let conditions = |texts: &[String]| -> Result<Vec<Condition>, String> {
+        texts.iter().map(|t| Condition::parse(t)).collect()
+    };
+    let case = |case: WrittenCase| -> Result<Case, String> {
+        Ok(Case {
+            state: case.state,
+            when: conditions(&case.when)?,
+            seen: case.seen,
+            cost: case.cost,
+            fixes: case.fix.unwrap_or_else(|| written.fix.clone()),
+            weight: case.weight,
+        })
+    };
+    Ok(Rule {
+        id,
+        applies: conditions(&written.applies)?,
+        cases: written
+            .case
+            .into_iter()
+            .map(case)
+            .collect::<Result<_, _>>()?,
+        of: written.of,
+        area: written.area,
+        title: written.title,
+        why: written.why,
+        source: written.source,
+        see: written.see,
+        seen: written.seen,
+        together: written.together,
+        measuring: written.measuring,
+    })
+}
+
+impl Rule {
+    /// The names of the values that its conditions look at.
+    pub fn names(&self) -> BTreeSet<&str> {
+        let cases = self.cases.iter().flat_map(|case| &case.when);
+        let conditions = self.applies.iter().chain(cases);
+        conditions.flat_map(Condition::names).collect()
+    }
+
+    fn unknown_name(&self, class: &Class) -> Option<String> {
+        let cases = self.cases.iter();
+        let texts = cases.flat_map(|case| {
+            let fixes = case.fixes.iter().flat_map(|fix| &fix.lines);
+            case.seen.iter().chain([&case.cost]).chain(fixes)
+        });
+        let texts = texts.chain([&self.seen, &self.see, &self.why, &self.title]);
+        let shown = texts.flat_map(|text| placeholders(text));
+        let named = self.names().into_iter().map(str::to_owned);
+        let known = |name: &String| name == "name" || class.values.iter().any(|(n, _)| n == name);
+        named.chain(shown).find(|name| !known(name))
+    }
+}
+
+/// The names in braces: small letters, digits and `_`.
+fn placeholders(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    fill(text, |name| {
+        names.push(name.to_owned());
+        String::new()
+    });
+    names
+}
+
+/// The text with each `{name}` replaced.
+pub fn fill(text: &str, mut value: impl FnMut(&str) -> String) -> String {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        filled += before;
+        let name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        match after.split_once('}') {
+            Some((inner, after)) if !inner.is_empty() && inner.chars().all(name) => {
+                filled += &value(inner);
+                rest = after;
+            }
+            _ => {
+                filled.push('{');
+                rest = after;
+            }
+        }
+    }
+    filled + rest
+}
+
+/// A value in a rule's text; what there is none of is a dash.
+pub fn shown(value: Option<&Value>) -> String {
+    value.map_or("–".into(), Value::text)
+}

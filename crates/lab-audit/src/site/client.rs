@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+//! GET and HEAD over HTTP/1.1, one connection each, at a polite rate, to the hosts that were named and no other.
+
+use super::tls::{Seen, TlsClient};
+use lab_load::response::{MOST_HEAD, Reader};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::{Duration, Instant};
+use url::Url;
+
+/// A connection that takes longer is given up.
+const CONNECT: Duration = Duration::from_secs(5);
+/// An exchange that takes longer is given up.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes of a body that are read.
+pub const MOST_BODY: usize = 4 << 20;
+
+/// The methods that an audit uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// With the body.
+    Get,
+    /// Without it.
+    Head,
+}
+
+/// Asks servers.
+pub struct Client {
+    hosts: Vec<String>,
+    pause: Duration,
+    last: Option<Instant>,
+    tls: TlsClient,
+    /// Requests that were made.
+    pub asked: usize,
+}
+
+/// A request's answer.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// Its status code.
+    pub status: u16,
+    /// Names in small letters and values, in their order.
+    pub fields: Vec<(String, String)>,
+    /// Bytes of the head.
+    pub head_bytes: usize,
+    /// What was read of the body, as it came.
+    pub body: Vec<u8>,
+    /// It is longer than what is read, or did not end in time.
+    pub cut: bool,
+    /// What was seen of TLS.
+    pub tls: Option<Seen>,
+}
+
+impl Answer {
+    /// A field's value; of several, the first.
+    pub fn field(&self, name: &str) -> Option<&str> {
+        let found = self.fields.iter().find(|(n, _)| n == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The values of all fields of that name.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.fields
+            .iter()
+            .filter(move |(n, _)| n == name)
+            .map(|(_, value)| value.as_str())
+    }
+}
+
+impl Client {
+    /// Of these hosts, with so many requests per second at most.
+    ///
+    /// # Errors
+    /// TLS cannot be set up.
+    pub fn new(hosts: Vec<String>, rate: f64) -> Result<Client, String> {
+        Ok(Client {
+            hosts,
+            pause: Duration::from_secs_f64(1.0 / rate.clamp(0.1, 1000.0)),
+            last: None,
+            tls: TlsClient::new()?,
+            asked: 0,
+        })
+    }
+
+    /// Whether a URL's host was named.
+    pub fn may_ask(&self, url: &Url) -> bool {
+        let named = |host: &str| self.hosts.iter().any(|h| h.eq_ignore_ascii_case(host));
+        matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(named)
+    }
+
+    /// Asks once. `fields`: more of the head, each with its CRLF.
+    ///
+    /// # Errors
+    /// Why there is no answer, in words.
+    pub fn ask(&mut self, method: Method, url: &Url, fields: &str) -> Result<Answer, String> {
+        if !self.may_ask(url) {
+            return Err("the host was not named".into());
+        }
+        if let Some(last) = self.last {
+            std::thread::sleep(self.pause.saturating_sub(last.elapsed()));
+        }
+        self.last = Some(Instant::now());
+        self.asked += 1;
+        let word = match method {
+            Method::Get => "GET",
+            Method::Head => "HEAD",
+        };
+        let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
+        let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
+        let request = format!(
+            "{word} {path} HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: benchlab-audit/{}\r\nAccept: */*\r\n\
+             Accept-Encoding: gzip, br, zstd\r\n{fields}Connection: close\r\n\r\n",
+            env!("CARGO_PKG_VERSION")
+        );
+        let deadline = Instant::now() + PATIENCE;
+        let tcp = connect(url, deadline).map_err(|e| format!("no connection: {e}"))?;
+        if url.scheme() == "https" {
+            let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+            let mut stream = self.tls.begin(host, tcp)?;
+            let answer = exchange(&mut stream, &request, method, deadline);
+            let tls = stream.seen();
+            answer.map(|answer| Answer { tls, ..answer })
+        } else {
+            exchange(&mut &tcp, &request, method, deadline)
+        }
+    }
+}
+
+/// The addresses of a URL's host.
+pub fn addresses(url: &Url) -> io::Result<Vec<SocketAddr>> {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let port = url.port_or_known_default().unwrap_or(80);
+    Ok((host, port).to_socket_addrs()?.collect())
+}
+
+fn connect(url: &Url, deadline: Instant) -> io::Result<TcpStream> {
+    let mut why = io::Error::other("the host has no address");
+    for address in addresses(url)? {
+        match TcpStream::connect_timeout(&address, CONNECT) {
+            Ok(stream) => {
+                stream.set_write_timeout(Some(CONNECT))?;
+                // Short, so that the deadline of the whole exchange is kept.
+                stream.set_read_timeout(Some(Duration::from_millis(500)))?;
+                return Ok(stream);
+            }
+            Err(e) => why = e,
+        }
+        if Instant::now() > deadline {
+            break;
+        }
+    }
+    Err(why)
+}
+
+fn exchange(
+    stream: &mut (impl Read + Write),
+    request: &str,
+    method: Method,
+    deadline: Instant,
+) -> Result<Answer, String> {
+    let sent = stream
+        .write_all(request.as_bytes())
+        .and_then(|()| stream.flush());
+    sent.map_err(|e| format!("the request could not be sent: {e}"))?;
+    let (mut reader, mut answer, mut head) = (Reader::new(), Answer::default(), Vec::new());
+    let mut room = vec![0; 16 * 1024];
+    loop {
+        if Instant::now() > deadline {
+            return ended_early(head, answer, "it did not end within 10 s");
+        }
+        let n = match stream.read(&mut room) {
+            Ok(n) => n,
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    io::ErrorKind::WouldBlock
+                        | io::ErrorKind::TimedOut
+                        | io::ErrorKind::Interrupted
+                ) =>
+            {
+                continue;
+            }
+            // Some servers end TLS without saying so.
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => 0,
+            Err(e) => return ended_early(head, answer, &e.to_string()),
+        };
+        if n == 0 {
+            return match reader.end() {
+                Some(_) => finished(head, answer),
+                None => ended_early(head, answer, "the connection ended before the answer did"),
+            };
+        }
+        if head.len() < 2 * MOST_HEAD && answer.body.is_empty() {
+            head.extend_from_slice(&room[..n]);
+        }
+        let body = &mut answer.body;
+        let read = reader.read(&room[..n], method == Method::Head, |piece| {
+            let left = MOST_BODY.saturating_sub(body.len());
+            body.extend_from_slice(&piece[..piece.len().min(left)]);
+        });
+        match read {
+            Err(e) => return Err(format!("the answer is not HTTP/1.1: {e}")),
+            Ok((_, Some(_))) => return finished(head, answer),
+            Ok(_) if answer.body.len() >= MOST_BODY => {
+                answer.cut = true;
+                return finished(head, answer);
+            }
+            Ok(_) => {}
+        }
+    }
+}
+
+/// What came of an answer that did not end: its head, if that was there.
+fn ended_early(head: Vec<u8>, mut answer: Answer, why: &str) -> Result<Answer, String> {
+    answer.cut = true;
+    finished(head, answer).map_err(|_| why.to_owned())
+}
+
+fn finished(head: Vec<u8>, mut answer: Answer) -> Result<Answer, String> {
+    let mut at = 0;
+    loop {
+        let mut fields = vec![httparse::EMPTY_HEADER; 1000];
+        let mut parsed = httparse::Response::new(&mut fields);
+        let used = match parsed.parse(&head[at..]) {
+            Ok(httparse::Status::Complete(used)) => used,
+            Ok(httparse::Status::Partial) => {
+                return Err("the head of the answer is not complete".into());
+            }
+            Err(e) => return Err(format!("the answer is not HTTP/1.1: {e}")),
+        };
+        answer.status = parsed.code.unwrap_or(0);
+        if answer.status < 200 {
+            at += used;
+            continue;
+        }
+        answer.head_bytes = used;
+        let field = |field: &httparse::Header| {
+            let value = String::from_utf8_lossy(field.value).into_owned();
+            (field.name.to_ascii_lowercase(), value)
+        };
+        answer.fields = parsed.headers.iter().map(field).collect();
+        return Ok(answer);
+    }
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A page or one of the files that it loads.
+
+use super::client::Answer;
+use crate::date::unix_seconds;
+use crate::value::{Class, Thing, Value};
+use flate2::Compression;
+use flate2::read::{GzDecoder, GzEncoder};
+use std::io::Read;
+use url::Url;
+
+pub const RESOURCE: Class = Class {
+    name: "resource",
+    none: "There is no resource.",
+    values: &[
+        ("status", "status code"),
+        ("ok", "whether it was there"),
+        (
+            "page",
+            "whether it is the page itself or another HTML document",
+        ),
+        ("type", "media type"),
+        ("typed", "whether it has a media type"),
+        ("charset", "whether text says its encoding"),
+        ("encoding", "content coding"),
+        ("compressible", "whether compression is worth trying"),
+        ("bytes", "bytes of the body as sent"),
+        ("saved", "bytes that gzip would save"),
+        (
+            "varies",
+            "whether a compressed answer says Vary: Accept-Encoding",
+        ),
+        ("cache", "Cache-Control"),
+        ("lifetime", "for how long caches may keep it"),
+        ("no_store", "whether nothing may keep it"),
+        ("cacheable", "whether its freshness is said at all"),
+        ("validator", "whether it has an ETag or a Last-Modified"),
+        (
+            "revalidation",
+            "status of a request that says what the browser has",
+        ),
+        ("versioned", "whether its name changes with its content"),
+        ("sets_cookies", "cookies that it sets"),
+    ],
+};
+
+/// A page or file as it was answered.
+pub struct Resource {
+    pub url: Url,
+    pub status: u16,
+    pub media: String,
+    pub encoding: String,
+    pub bytes: usize,
+    /// By gzip, of what was sent without compression; `None`: it was compressed, or is no text.
+    pub saved: Option<usize>,
+    pub cache: String,
+    /// Status of a conditional request.
+    pub revalidated: Option<u16>,
+    pub set_cookies: Vec<String>,
+    charset: bool,
+    varies: bool,
+    lifetime_s: Option<f64>,
+    validator: bool,
+}
+
+impl Resource {
+    /// Of an answer.
+    pub fn new(url: &Url, answer: &Answer) -> Resource {
+        let content_type = answer.field("content-type").unwrap_or_default();
+        let media = content_type
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase();
+        let encoding = answer
+            .field("content-encoding")
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase();
+        let saved = (encoding.is_empty() && compressible(&media)).then(|| saved(&answer.body));
+        let vary = answer
+            .all("vary")
+            .any(|v| v == "*" || v.to_ascii_lowercase().contains("accept-encoding"));
+        Resource {
+            url: url.clone(),
+            status: answer.status,
+            charset: content_type.to_ascii_lowercase().contains("charset="),
+            media,
+            encoding,
+            bytes: answer.body.len(),
+            saved,
+            cache: answer.all("cache-control").collect::<Vec<_>>().join(", "),
+            revalidated: None,
+            set_cookies: answer.all("set-cookie").map(str::to_owned).collect(),
+            varies: vary,
+            lifetime_s: lifetime(answer),
+            validator: answer
+                .field("etag")
+                .or(answer.field("last-modified"))
+                .is_some(),
+        }
+    }
+
+    /// Path and query, cut if they are long.
+    pub fn name(&self) -> String {
+        let name = &self.url[url::Position::BeforePath..url::Position::AfterQuery];
+        match name.char_indices().nth(60) {
+            Some((at, _)) => format!("{}…", &name[..at]),
+            None => name.to_owned(),
+        }
+    }
+
+    /// For rules.
+    pub fn thing(&self) -> Thing {
+        let mut thing = Thing::new("resource", self.name());
+        let has = |word: &str| self.cache.to_ascii_lowercase().contains(word);
+        let ok = (200..300).contains(&self.status);
+        thing.set("status", Value::count(self.status.into(), ""));
+        thing.set("ok", Value::Flag(ok));
+        thing.set("typed", Value::Flag(!self.media.is_empty()));
+        thing.set("type", Value::word(&self.media));
+        thing.set("bytes", Value::bytes(self.bytes as u64));
+        if !ok {
+            return thing;
+        }
+        thing.set("page", Value::Flag(self.media.contains("html")));
+        if self.media.starts_with("text/") {
+            thing.set("charset", Value::Flag(self.charset));
+        }
+        let coding = if self.encoding.is_empty() {
+            "none"
+        } else {
+            &self.encoding
+        };
+        thing.set("encoding", Value::word(coding));
+        thing.set("compressible", Value::Flag(compressible(&self.media)));
+        thing.set_some("saved", self.saved.map(|n| Value::bytes(n as u64)));
+        if !self.encoding.is_empty() {
+            thing.set("varies", Value::Flag(self.varies));
+        }
+        thing.set(
+            "cache",
+            Value::word(if self.cache.is_empty() {
+                "not said"
+            } else {
+                &self.cache
+            }),
+        );
+        thing.set("no_store", Value::Flag(has("no-store")));
+        thing.set(
+            "cacheable",
+            Value::Flag(self.lifetime_s.is_some() || has("no-cache") || has("no-store")),
+        );
+        thing.set("lifetime", Value::ns(self.lifetime_s.unwrap_or(0.0) * 1e9));
+        thing.set("validator", Value::Flag(self.validator));
+        thing.set_some(
+            "revalidation",
+            self.revalidated.map(|s| Value::count(s.into(), "")),
+        );
+        thing.set("versioned", Value::Flag(versioned(&self.url)));
+        thing.set(
+            "sets_cookies",
+            Value::count(self.set_cookies.len() as u64, "cookies"),
+        );
+        thing
+    }
+}
+
+/// The text of an answer's body, decoded where it is gzip.
+pub fn text(answer: &Answer) -> String {
+    let body = match answer.field("content-encoding").map(str::trim) {
+        Some("gzip") => {
+            let mut plain = Vec::new();
+            let most = super::client::MOST_BODY as u64;
+            // A cut body gives what is there of it.
+            let _ = GzDecoder::new(&answer.body[..])
+                .take(most)
+                .read_to_end(&mut plain);
+            plain
+        }
+        _ => answer.body.clone(),
+    };
+    String::from_utf8_lossy(&body).into_owned()
+}
+
+fn compressible(media: &str) -> bool {
+    const WORTH: [&str; 9] = [
+        "application/javascript",
+        "application/json",
+        "application/xml",
+        "application/wasm",
+        "application/manifest+json",
+        "image/svg+xml",
+        "font/ttf",
+        "application/xhtml+xml",
+        "application/ld+json",
+    ];
+    media.starts_with("text/") || WORTH.contains(&media)
+}
+
+/// Bytes less at gzip's usual level.
+fn saved(body: &[u8]) -> usize {
+    let mut packed = Vec::new();
+    let done = GzEncoder::new(body, Compression::default()).read_to_end(&mut packed);
+    done.map_or(0, |_| body.len().saturating_sub(packed.len()))
+}
+
+/// Seconds for which a cache may keep it (RFC 9111, 4.2.1); `None`: not said.
+fn lifetime(answer: &Answer) -> Option<f64> {
+    let directives = answer
+        .all("cache-control")
+        .flat_map(|value| value.split(','));
+    let age = |directive: &str| {
+        directive
+            .trim()
+            .to_ascii_lowercase()
+            .strip_prefix("max-age=")?
+            .trim_matches('"')
+            .parse()
+            .ok()
+    };
+    let max_age = directives.filter_map(age).next();
+    max_age.or_else(|| {
+        let expires = unix_seconds(answer.field("expires")?).unwrap_or(0.0);
+        let date = answer.field("date").and_then(unix_seconds)?;
+        Some((expires - date).max(0.0))
+    })
+}
+
+/// A number of eight digits and letters or more in its name, or `?v=`.
+fn versioned(url: &Url) -> bool {
+    let name = url.path().rsplit('/').next().unwrap_or_default();
+    let hashed = name.split(['.', '-', '_']).any(|part| {
+        part.len() >= 8
+            && part.chars().all(|c| c.is_ascii_hexdigit())
+            && part.chars().any(|c| c.is_ascii_digit())
+    });
+    hashed
+        || url
+            .query()
+            .is_some_and(|query| query.starts_with("v=") || query.contains("&v="))
+}

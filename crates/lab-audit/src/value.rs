@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a probe says of a thing: values by name, or why one could not be seen.
+
+use lab_model::Unit;
+use lab_model::audit::EvidenceValue;
+use std::collections::BTreeMap;
+
+/// A value that a probe saw.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A number in its unit.
+    Number(f64, Unit),
+    /// A word or a sentence.
+    Word(String),
+    /// Whether something is so.
+    Flag(bool),
+    /// It could not be seen, for this reason.
+    Unknown(String),
+}
+
+/// Something that rules are about, such as one disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Thing {
+    /// What it is: the name of a [`Class`].
+    pub class: &'static str,
+    /// Which one, such as `sda`.
+    pub name: String,
+    /// What is known of it. A name of the class that is not here does not apply to this thing.
+    pub values: BTreeMap<&'static str, Value>,
+}
+
+/// A kind of thing, and the names of the values that a probe may give it.
+#[derive(Clone, Copy, Debug)]
+pub struct Class {
+    /// Its name in rules.
+    pub name: &'static str,
+    /// What is said where a host or site has none.
+    pub none: &'static str,
+    /// The values' names, each with what it is.
+    pub values: &'static [(&'static str, &'static str)],
+}
+
+impl Value {
+    /// Bytes.
+    pub fn bytes(n: u64) -> Value {
+        Value::Number(n as f64, Unit::Bytes)
+    }
+
+    /// So many of something, named in the plural.
+    pub fn count(n: u64, of: &'static str) -> Value {
+        Value::Number(n as f64, Unit::Count(of.into()))
+    }
+
+    /// A part of a whole, 0 to 1.
+    pub fn share(part: f64) -> Value {
+        Value::Number(part, Unit::Share)
+    }
+
+    /// Nanoseconds.
+    pub fn ns(ns: f64) -> Value {
+        Value::Number(ns, Unit::Nanoseconds)
+    }
+
+    /// A word.
+    pub fn word(text: impl Into<String>) -> Value {
+        Value::Word(text.into())
+    }
+
+    /// What a rule's text shows.
+    pub fn text(&self) -> String {
+        match self {
+            Value::Number(number, unit) => number_text(*number, unit),
+            Value::Word(word) => word.clone(),
+            Value::Flag(true) => "yes".into(),
+            Value::Flag(false) => "no".into(),
+            Value::Unknown(_) => "unknown".into(),
+        }
+    }
+
+    /// As evidence of a finding.
+    pub fn evidence(&self) -> EvidenceValue {
+        match self {
+            Value::Number(number, _) if !number.is_finite() => EvidenceValue::Nothing,
+            Value::Number(number, unit) => EvidenceValue::Number(*number, unit.clone()),
+            other => EvidenceValue::Word(other.text()),
+        }
+    }
+}
+
+impl Thing {
+    /// A thing of which nothing is known yet.
+    pub fn new(class: &'static str, name: impl Into<String>) -> Thing {
+        Thing {
+            class,
+            name: name.into(),
+            values: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a value.
+    pub fn set(&mut self, name: &'static str, value: Value) {
+        self.values.insert(name, value);
+    }
+
+    /// Adds a value, if there is one.
+    pub fn set_some(&mut self, name: &'static str, value: Option<Value>) {
+        if let Some(value) = value {
+            self.set(name, value);
+        }
+    }
+}
+
+/// A number to three digits with its unit: `512 MiB`, `25 ns`, `3.2 %`.
+fn number_text(number: f64, unit: &Unit) -> String {
+    const SIZES: [(&str, f64); 5] = [
+        ("TiB", 1099511627776.0),
+        ("GiB", 1073741824.0),
+        ("MiB", 1048576.0),
+        ("KiB", 1024.0),
+        ("B", 1.0),
+    ];
+    const TIMES: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)];
+    let scaled = |scales: &[(&str, f64)]| {
+        let fits = scales.iter().find(|(_, size)| number.abs() >= *size);
+        let (name, size) = fits.unwrap_or(&scales[scales.len() - 1]);
+        format!("{} {name}", digits(number / size))
+    };
+    match unit {
+        Unit::Bytes => scaled(&SIZES),
+        Unit::Nanoseconds => scaled(&TIMES),
+        Unit::Share => format!("{} %", digits(number * 100.0)),
+        Unit::PerSecond(of) => format!("{} {of}/s", digits(number)),
+        Unit::Count(_) | Unit::Ratio => digits(number),
+    }
+}
+
+/// Whole numbers whole, others to three digits.
+fn digits(number: f64) -> String {
+    let decimals = match number.abs() {
+        n if n.fract() == 0.0 || n >= 100.0 => 0,
+        n if n >= 10.0 => 1,
+        n if n >= 1.0 => 2,
+        _ => 3,
+    };
+    let text = format!("{number:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_and_their_unit() {
+        let texts = [
+            (Value::bytes(536_870_912), "512 MiB"),
+            (Value::bytes(1_500), "1.46 KiB"),
+            (Value::ns(25.04), "25 ns"),
+            (Value::share(0.0317), "3.17 %"),
+            (Value::count(28_232, "ports"), "28232"),
+            (Value::Flag(true), "yes"),
+        ];
+        for (value, text) in texts {
+            assert_eq!(value.text(), text);
+        }
+    }
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Cookies from files: bytes and owners, each rule in a good and a bad case, and files of bad will.
+
+use lab_audit::cookies::input::{Collector, Seen};
+use lab_audit::cookies::{audit, rules};
+use lab_model::audit::{Audit, EvidenceValue, Finding, State};
+use proptest::prelude::*;
+use serde_json::json;
+use std::collections::BTreeSet;
+
+fn seen(text: &str) -> Seen {
+    let mut collector = Collector::new().expect("random numbers");
+    collector.text(text).expect("cookies");
+    collector.done()
+}
+
+fn audited(seen: &Seen) -> Audit {
+    audit(vec!["test".into()], seen, &rules().expect("rules"), 10.0)
+}
+
+/// A HAR of requests: URL, resource type, Cookie field, Set-Cookie fields.
+fn har(entries: &[(&str, &str, &str, &[&str])]) -> String {
+    let entry = |(url, kind, cookie, set): &(&str, &str, &str, &[&str])| {
+        let set: Vec<_> = set
+            .iter()
+            .map(|s| json!({"name": "Set-Cookie", "value": s}))
+            .collect();
+        json!({
+            "_resourceType": kind,
+            "request": {"method": "GET", "url": url, "headers": [
+                {"name": "User-Agent", "value": "x".repeat(100)}, {"name": "Cookie", "value": cookie}]},
+            "response": {"headers": set, "content": {"mimeType": ""}},
+        })
+    };
+    let entries: Vec<_> = entries.iter().map(entry).collect();
+    json!({"log": {"entries": entries}}).to_string()
+}
+
+fn cell(audit: &Audit, table: usize, row: &str, column: usize) -> f64 {
+    let named = |r: &&Vec<EvidenceValue>| r[0] == EvidenceValue::Word(row.into());
+    let row = audit.tables[table]
+        .rows
+        .iter()
+        .find(named)
+        .unwrap_or_else(|| panic!("{row}"));
+    match &row[column] {
+        EvidenceValue::Number(number, _) => *number,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A page whose Cookie field of 583 bytes was said to hold 448 of Google Analytics.
+#[test]
+fn separators_and_quantcast_are_not_google_analytics() {
+    let said_to_be_google: [(&str, usize); 11] = [
+        ("__utma", 61),
+        ("__utmb", 33),
+        ("__utmc", 18),
+        ("__utmz", 88),
+        ("__utmv", 31),
+        ("__utmt", 9),
+        ("__utmx", 41),
+        ("__utmxx", 40),
+        ("_ga", 30),
+        ("__qca", 42),
+        ("__qseg", 35),
+    ];
+    let own: [(&str, usize); 2] = [("user", 70), ("prefs", 61)];
+    let cookie =
+        |(name, bytes): &(&str, usize)| format!("{name}={}", "v".repeat(bytes - name.len() - 1));
+    let cookies: Vec<String> = own.iter().chain(&said_to_be_google).map(cookie).collect();
+    let field = cookies.join("; ");
+    assert_eq!(field.len(), 583);
+    let seen = seen(&har(&[("http://forum.example/", "document", &field, &[])]));
+    let audit = audited(&seen);
+    let bytes = |owner: &str| cell(&audit, 0, owner, 2);
+    let (google, quantcast) = (bytes("Google Analytics"), bytes("Quantcast"));
+    assert_eq!(google + quantcast, 428.0);
+    assert_eq!(quantcast, 77.0);
+    // 11 cookies behind one another have 10 separators: what made 428 into 448.
+    assert_eq!(google + quantcast + 2.0 * 10.0, 448.0);
+    assert_eq!(bytes("separators"), 2.0 * 12.0);
+    assert_eq!(
+        google + quantcast + bytes("separators") + bytes("first party"),
+        583.0
+    );
+    let all = bytes("all");
+    assert_eq!(all, 583.0 + "Cookie: \r\n".len() as f64);
+    let trackers = audit
+        .findings
+        .iter()
+        .find(|f| f.rule == "site-trackers")
+        .expect("a finding");
+    assert_eq!(trackers.state, State::Bad);
+}
+
+#[test]
+fn no_value_is_kept_anywhere() {
+    let secret = "s3cr3tvalue";
+    let text = har(&[(
+        "http://a.example/",
+        "document",
+        &format!("sid={secret}"),
+        &[&format!("t={secret}; Path=/")],
+    )]);
+    let seen = seen(&text);
+    let audit = audited(&seen);
+    let kept = format!("{seen:?}{}", serde_json::to_string(&audit).expect("JSON"));
+    assert!(!kept.contains(secret));
+    assert_eq!(
+        seen.cookies[0].hash, seen.cookies[1].hash,
+        "equal values have equal hashes"
+    );
+}
+
+#[test]
+fn jars_tables_and_lines_are_read() {
+    let jar = seen(
+        "# Netscape HTTP Cookie File\n#HttpOnly_.a.example\tTRUE\t/\tTRUE\t4102444800\tsid\tabc\na.example\tFALSE\t/x\tFALSE\t0\tk\tv\n",
+    );
+    let [sid, k] = &jar.cookies[..] else {
+        panic!("{jar:?}")
+    };
+    let said = sid.attributes.as_ref().expect("attributes");
+    assert!(
+        said.http_only
+            && said.secure
+            && !said.host_only
+            && said.lifetime_s.is_some_and(|s| s > 1e8)
+    );
+    assert!(
+        k.path == "/x"
+            && k.attributes
+                .as_ref()
+                .is_some_and(|a| a.host_only && a.lifetime_s.is_none())
+    );
+    assert_eq!(jar.requests[0].cookies, [0], "the second is for /x");
+    let table = seen(
+        "Name\tValue\tDomain\tPath\tExpires / Max-Age\tSize\tHttpOnly\tSecure\tSameSite\nsid\tabc\t.a.example\t/\tSession\t6\t✓\t\tLax\n",
+    );
+    let said = table.cookies[0].attributes.as_ref().expect("attributes");
+    assert!(said.http_only && !said.secure && said.same_site == "Lax" && said.lifetime_s.is_none());
+    let lines = seen("Set-Cookie: a=1; Path=/; Secure; Max-Age=60\nCookie: a=1; b=22\n");
+    let bytes: Vec<usize> = lines.cookies.iter().map(|c| c.bytes()).collect();
+    assert_eq!(bytes, [3, 4]);
+}
+
+/// Rule, and a HAR in which it finds the state. In the first one every rule is good.
+fn cases() -> Vec<(&'static str, State, String)> {
+    let page = "https://a.example/";
+    let set = |line: &str| {
+        har(&[
+            (page, "document", "", &[line]),
+            (
+                page,
+                "document",
+                &line[..line.find(';').unwrap_or(line.len())],
+                &[],
+            ),
+        ])
+    };
+    let long = |n: usize| format!("k={}", "v".repeat(n));
+    let many: String = (0..60).map(|i| format!("c{i}=1; ")).collect();
+    let image = "https://a.example/i.png";
+    vec![
+        (
+            "cookie-static",
+            State::Bad,
+            har(&[(image, "image", &long(2000), &[])]),
+        ),
+        (
+            "cookie-static",
+            State::Advice,
+            har(&[(image, "image", "k=1", &[])]),
+        ),
+        (
+            "cookie-wide",
+            State::Advice,
+            set("sid=1; Domain=a.example; Secure; HttpOnly; SameSite=Lax"),
+        ),
+        (
+            "cookie-size",
+            State::Bad,
+            har(&[(page, "document", &long(5000), &[])]),
+        ),
+        (
+            "cookie-size",
+            State::Advice,
+            har(&[(page, "document", &long(500), &[])]),
+        ),
+        (
+            "cookie-secure",
+            State::Bad,
+            set("sid=1; HttpOnly; SameSite=Lax"),
+        ),
+        ("cookie-secure", State::Advice, set("theme=1; SameSite=Lax")),
+        (
+            "cookie-http-only",
+            State::Bad,
+            set("sid=1; Secure; SameSite=Lax"),
+        ),
+        ("cookie-same-site", State::Bad, set("k=1; SameSite=None")),
+        ("cookie-same-site", State::Advice, set("k=1; Secure")),
+        (
+            "cookie-lifetime",
+            State::Advice,
+            set("k=1; Secure; SameSite=Lax; Max-Age=99999999"),
+        ),
+        (
+            "cookie-passing",
+            State::Advice,
+            set("oauth_state=1; Secure; SameSite=Lax"),
+        ),
+        (
+            "cookie-copies",
+            State::Bad,
+            har(&[
+                (
+                    page,
+                    "document",
+                    "",
+                    &["k=1; Path=/", "k=2; Path=/; Domain=a.example"],
+                ),
+                ("https://a.example/", "document", "k=1; k=2", &[]),
+            ]),
+        ),
+        (
+            "cookie-prefix",
+            State::Bad,
+            set("__Host-k=1; Secure; Path=/; Domain=a.example"),
+        ),
+        (
+            "request-packet",
+            State::Bad,
+            har(&[(page, "document", &long(1400), &[])]),
+        ),
+        (
+            "request-share",
+            State::Advice,
+            har(&[(page, "document", &long(900), &[])]),
+        ),
+        (
+            "host-count",
+            State::Bad,
+            har(&[(page, "document", &many, &[])]),
+        ),
+        (
+            "site-trackers",
+            State::Bad,
+            har(&[(page, "document", "_ga=GA1.1.1.1; k=1", &[])]),
+        ),
+        (
+            "site-trackers",
+            State::Advice,
+            har(&[(page, "document", "_ga=123; own=12345678901234567", &[])]),
+        ),
+    ]
+}
+
+#[test]
+fn every_rule_has_a_good_and_a_bad_site() {
+    let good = har(&[
+        (
+            "https://a.example/",
+            "document",
+            "",
+            &["__Host-sid=123456; Path=/; Secure; HttpOnly; SameSite=Lax"],
+        ),
+        ("https://a.example/", "document", "__Host-sid=123456", &[]),
+        ("https://static.example/i.png", "image", "", &[]),
+    ]);
+    let good = audited(&seen(&good));
+    let is_good = |f: &Finding| matches!(f.state, State::Good | State::NotApplicable);
+    let not_good: Vec<_> = good.findings.iter().filter(|f| !is_good(f)).collect();
+    assert!(not_good.is_empty(), "{not_good:#?}");
+    let cases = cases();
+    for (rule, state, text) in &cases {
+        let audit = audited(&seen(text));
+        let states: Vec<State> = audit
+            .findings
+            .iter()
+            .filter(|f| f.rule == *rule)
+            .map(|f| f.state)
+            .collect();
+        assert!(states.contains(state), "{rule}: {states:?}");
+    }
+    let tested: BTreeSet<&str> = cases.iter().map(|(rule, ..)| *rule).collect();
+    let rules = rules().expect("rules");
+    let untested: Vec<&str> = rules
+        .iter()
+        .map(|r| r.id.as_str())
+        .filter(|id| !tested.contains(id))
+        .collect();
+    assert!(untested.is_empty(), "{untested:?}");
+}
+
+#[test]
+fn ten_thousand_cookies_are_told_in_a_few_findings() {
+    let field: String = (0..10_000)
+        .map(|i| format!("c{i}=\u{1b}[31m{i}; "))
+        .collect();
+    let audit = audited(&seen(&har(&[(
+        "https://a.example/",
+        "document",
+        &field,
+        &[],
+    )])));
+    assert!(audit.findings.len() < 60, "{}", audit.findings.len());
+    assert!(audit.tables.iter().all(|table| table.rows.len() <= 200));
+    let count = audit
+        .findings
+        .iter()
+        .find(|f| f.rule == "host-count")
+        .expect("a finding");
+    assert_eq!(count.state, State::Bad);
+}
+
+#[test]
+fn what_holds_no_cookies_is_refused_in_words() {
+    let refused = |text: &str| {
+        let mut collector = Collector::new().expect("random numbers");
+        collector.text(text).expect_err("an error").0
+    };
+    assert!(refused("{\"log\": 1}").contains("no HAR"));
+    assert!(refused("{\"log\": ").contains("not JSON"));
+    assert!(refused("hello").contains("neither HAR"));
+    assert!(refused("").contains("neither HAR"));
+    let without = seen(&har(&[("https://a.example/", "document", "", &[])]));
+    assert!(without.notes[0].contains("Chrome leaves them out"));
+    let odd = seen(
+        r#"{"log":{"entries":[{},1,null,{"request":{"url":"nonsense"}},{"request":{"url":"http://a/","headers":7}}]}}"#,
+    );
+    assert_eq!(odd.skipped, 4);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "[ -~\t\n\u{1b}é]{0,300}") {
+        let mut collector = Collector::new().expect("random numbers");
+        if collector.text(&text).is_ok() {
+            audited(&collector.done());
+        }
+    }
+
+    #[test]
+    fn any_fields_in_a_har_are_read(cookie in "\\PC{0,80}", set in "\\PC{0,80}", url in "https?://[a-z.:/?#\\[\\]@]{0,20}") {
+        let text = har(&[(&url, "document", &cookie, &[&set]), (&url, "image", &cookie, &[])]);
+        audited(&seen(&text));
+    }
+}

@@ -1,0 +1,766 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Every rule about a machine on trees of files: a machine that is set up well, and the same with one thing
+//! changed for each case of each rule.
+
+use lab_audit::Root;
+use lab_audit::host::{self, CLASSES, Machine};
+use lab_model::audit::{Audit, Finding, State};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Paths and contents of a machine that is set up well: an NVMe disk and one that spins, two NUMA nodes.
+const GOOD: &[(&str, &str)] = &[
+    ("proc/sys/kernel/hostname", "db1\n"),
+    ("proc/sys/kernel/osrelease", "5.10.0-28-amd64\n"),
+    ("proc/sys/kernel/randomize_va_space", "2\n"),
+    ("proc/sys/kernel/pid_max", "4194304\n"),
+    ("proc/sys/kernel/numa_balancing", "0\n"),
+    ("proc/sys/kernel/random/entropy_avail", "3000\n"),
+    (
+        "proc/cpuinfo",
+        "processor : 0\nmodel name\t: AMD EPYC\nflags\t: fpu sse2\n",
+    ),
+    ("proc/loadavg", "0.1 0.1 0.1 1/300 4711\n"),
+    (
+        "proc/meminfo",
+        "MemTotal: 65536000 kB\nMemAvailable: 16000000 kB\nSwapTotal: 2000000 kB\nSwapFree: 2000000 kB\n\
+         HugePages_Total: 100\nHugePages_Free: 0\nHugepagesize: 2048 kB\n",
+    ),
+    (
+        "proc/swaps",
+        "Filename Type Size Used Priority\n/dev/sda2 partition 2000000 0 -2\n",
+    ),
+    ("proc/vmstat", "pswpin 0\npswpout 0\noom_kill 0\n"),
+    ("proc/sys/vm/swappiness", "10\n"),
+    ("proc/sys/vm/zone_reclaim_mode", "0\n"),
+    ("proc/sys/vm/dirty_bytes", "1073741824\n"),
+    ("proc/sys/vm/dirty_ratio", "0\n"),
+    ("proc/sys/fs/file-nr", "1000 0 1000000\n"),
+    (
+        "proc/self/limits",
+        "Limit Soft Hard Units\nMax open files            8192                 524288               files\n",
+    ),
+    ("proc/sys/net/core/somaxconn", "4096\n"),
+    ("proc/sys/net/ipv4/ip_local_port_range", "1024\t65535\n"),
+    (
+        "proc/sys/net/ipv4/ip_local_reserved_ports",
+        "8080-8089,9000\n",
+    ),
+    ("proc/sys/net/ipv4/tcp_tw_reuse", "1\n"),
+    ("proc/sys/net/ipv4/tcp_max_tw_buckets", "262144\n"),
+    ("proc/sys/net/ipv4/tcp_max_syn_backlog", "4096\n"),
+    ("proc/sys/net/ipv4/tcp_syncookies", "1\n"),
+    ("proc/sys/net/ipv4/tcp_slow_start_after_idle", "0\n"),
+    ("proc/sys/net/ipv4/tcp_congestion_control", "cubic\n"),
+    ("proc/sys/net/netfilter/nf_conntrack_count", "100\n"),
+    ("proc/sys/net/netfilter/nf_conntrack_max", "262144\n"),
+    (
+        "proc/net/netstat",
+        "TcpExt: TW ListenOverflows ListenDrops TCPTimeWaitOverflow\nTcpExt: 5 0 0 0\nIpExt: InNoRoutes\nIpExt: 0\n",
+    ),
+    (
+        "proc/net/snmp",
+        "Tcp: OutSegs RetransSegs\nTcp: 1000000 1000\n",
+    ),
+    (
+        "proc/net/sockstat",
+        "TCP: inuse 5 orphan 0 tw 12 alloc 9 mem 1\n",
+    ),
+    (
+        "proc/mounts",
+        "/dev/nvme0n1p1 / ext4 rw,relatime 0 0\n/dev/sda1 /data xfs rw,noatime 0 0\nproc /proc proc rw 0 0\n",
+    ),
+    (
+        "df.txt",
+        "Mounted on 1B-blocks Avail Inodes IFree\n/ 1000000000 500000000 1000 900\n/data 8000000000 4000000000 1000 900\n",
+    ),
+    (
+        "etc/sysctl.conf",
+        "# net.ipv4.tcp_tw_recycle = 1\nvm.swappiness = 10\n",
+    ),
+    ("etc/os-release", "PRETTY_NAME=\"Debian GNU/Linux 12\"\n"),
+    ("etc/systemd/system/timers.target.wants/fstrim.timer", ""),
+    ("sys/devices/system/node/node0/meminfo", ""),
+    ("sys/devices/system/node/node1/meminfo", ""),
+    (
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+        "performance\n",
+    ),
+    (
+        "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count",
+        "0\n",
+    ),
+    ("sys/devices/system/cpu/cpufreq/boost", "0\n"),
+    ("sys/devices/system/cpu/smt/active", "0\n"),
+    (
+        "sys/devices/system/clocksource/clocksource0/current_clocksource",
+        "tsc\n",
+    ),
+    (
+        "sys/devices/system/clocksource/clocksource0/available_clocksource",
+        "tsc hpet acpi_pm\n",
+    ),
+    (
+        "sys/kernel/mm/transparent_hugepage/enabled",
+        "always [madvise] never\n",
+    ),
+    (
+        "sys/kernel/mm/transparent_hugepage/defrag",
+        "always defer defer+madvise [madvise] never\n",
+    ),
+    ("sys/block/nvme0n1/size", "1953525168\n"),
+    ("sys/block/nvme0n1/device/model", "Fast 1TB\n"),
+    ("sys/block/nvme0n1/queue/rotational", "0\n"),
+    ("sys/block/nvme0n1/queue/scheduler", "[none] mq-deadline\n"),
+    ("sys/block/nvme0n1/queue/nr_requests", "1023\n"),
+    ("sys/block/nvme0n1/queue/read_ahead_kb", "128\n"),
+    ("sys/block/nvme0n1/queue/write_cache", "write back\n"),
+    (
+        "sys/block/nvme0n1/queue/discard_max_bytes",
+        "2199023255040\n",
+    ),
+    ("sys/block/nvme0n1/queue/physical_block_size", "4096\n"),
+    ("sys/block/nvme0n1/nvme0n1p1/partition", "1\n"),
+    ("sys/block/nvme0n1/nvme0n1p1/start", "2048\n"),
+    ("sys/block/nvme0n1/nvme0n1p1/size", "1953523120\n"),
+    (
+        "smartctl-nvme0n1.json",
+        r#"{"smart_status":{"passed":true},"nvme_smart_health_information_log":{"percentage_used":3,"available_spare":100,"media_errors":0}}"#,
+    ),
+    ("sys/block/sda/size", "15628053168\n"),
+    ("sys/block/sda/device/model", "Big 8TB\n"),
+    ("sys/block/sda/device/queue_depth", "32\n"),
+    ("sys/block/sda/queue/rotational", "1\n"),
+    ("sys/block/sda/queue/scheduler", "none [mq-deadline] bfq\n"),
+    ("sys/block/sda/queue/nr_requests", "64\n"),
+    ("sys/block/sda/queue/read_ahead_kb", "1024\n"),
+    ("sys/block/sda/queue/write_cache", "write back\n"),
+    ("sys/block/sda/queue/discard_max_bytes", "0\n"),
+    ("sys/block/sda/queue/physical_block_size", "4096\n"),
+    ("sys/block/sda/sda1/partition", "1\n"),
+    ("sys/block/sda/sda1/start", "2048\n"),
+    ("sys/block/sda/sda1/size", "15628051120\n"),
+    (
+        "smartctl-sda.json",
+        r#"{"smart_status":{"passed":true},"ata_smart_attributes":{"table":[{"id":5,"value":100,"raw":{"value":0}},{"id":197,"value":100,"raw":{"value":0}}]}}"#,
+    ),
+    ("sys/block/loop0/size", "8\n"),
+    ("sys/block/vda/size", "1000000\n"),
+    ("sys/block/vda/queue/rotational", "0\n"),
+    ("sys/block/vda/queue/scheduler", "[none] mq-deadline\n"),
+    ("sys/block/vda/queue/read_ahead_kb", "128\n"),
+    (
+        "watched.toml",
+        "steal = 0.0\nforeign = 0.01\ncores = 16\nclock_read_ns = 22.0\nsynchronised = true\ntime_error_ns = 50000000.0\n",
+    ),
+];
+
+/// Rule, thing, the state that it has to find, and the file that makes it so.
+const CHANGED: &[(&str, &str, State, &str, &str)] = &[
+    (
+        "disk-scheduler",
+        "sda",
+        State::Bad,
+        "sys/block/sda/queue/scheduler",
+        "[none] mq-deadline bfq\n",
+    ),
+    (
+        "disk-scheduler",
+        "nvme0n1",
+        State::Advice,
+        "sys/block/nvme0n1/queue/scheduler",
+        "none [mq-deadline]\n",
+    ),
+    (
+        "disk-scheduler",
+        "vda",
+        State::Advice,
+        "sys/block/vda/queue/scheduler",
+        "none [bfq]\n",
+    ),
+    (
+        "disk-rotational",
+        "vda",
+        State::Advice,
+        "sys/block/vda/queue/rotational",
+        "1\n",
+    ),
+    (
+        "disk-read-ahead",
+        "sda",
+        State::Bad,
+        "sys/block/sda/queue/read_ahead_kb",
+        "16\n",
+    ),
+    (
+        "disk-read-ahead",
+        "nvme0n1",
+        State::Advice,
+        "sys/block/nvme0n1/queue/read_ahead_kb",
+        "4096\n",
+    ),
+    (
+        "disk-queue",
+        "sda",
+        State::Bad,
+        "sys/block/sda/device/queue_depth",
+        "1\n",
+    ),
+    (
+        "disk-write-cache",
+        "sda",
+        State::Advice,
+        "sys/block/sda/queue/write_cache",
+        "write through\n",
+    ),
+    (
+        "disk-endurance",
+        "nvme0n1",
+        State::Bad,
+        "smartctl-nvme0n1.json",
+        r#"{"smart_status":{"passed":true},"nvme_smart_health_information_log":{"percentage_used":97,"media_errors":0}}"#,
+    ),
+    (
+        "disk-endurance",
+        "nvme0n1",
+        State::Advice,
+        "smartctl-nvme0n1.json",
+        r#"{"smart_status":{"passed":true},"nvme_smart_health_information_log":{"percentage_used":75,"media_errors":0}}"#,
+    ),
+    (
+        "disk-endurance",
+        "nvme0n1",
+        State::Unknown,
+        "smartctl-nvme0n1.json",
+        "no JSON",
+    ),
+    (
+        "disk-health",
+        "sda",
+        State::Bad,
+        "smartctl-sda.json",
+        r#"{"smart_status":{"passed":true},"ata_smart_attributes":{"table":[{"id":197,"raw":{"value":8}}]}}"#,
+    ),
+    (
+        "disk-health",
+        "sda",
+        State::Bad,
+        "smartctl-sda.json",
+        r#"{"smart_status":{"passed":false}}"#,
+    ),
+    (
+        "partition-alignment",
+        "sda1",
+        State::Bad,
+        "sys/block/sda/sda1/start",
+        "63\n",
+    ),
+    (
+        "partition-alignment",
+        "sda1",
+        State::Advice,
+        "sys/block/sda/sda1/start",
+        "64\n",
+    ),
+    (
+        "filesystem-times",
+        "/data",
+        State::Bad,
+        "proc/mounts",
+        "/dev/sda1 /data xfs rw 0 0\n",
+    ),
+    (
+        "filesystem-trim",
+        "/",
+        State::Advice,
+        "proc/mounts",
+        "/dev/nvme0n1p1 / ext4 rw,relatime,discard 0 0\n",
+    ),
+    (
+        "filesystem-barriers",
+        "/data",
+        State::Bad,
+        "proc/mounts",
+        "/dev/sda1 /data ext4 rw,noatime,nobarrier 0 0\n",
+    ),
+    (
+        "filesystem-synchronous",
+        "/data",
+        State::Bad,
+        "proc/mounts",
+        "/dev/sda1 /data ext4 rw,noatime,sync 0 0\n",
+    ),
+    (
+        "filesystem-space",
+        "/data",
+        State::Bad,
+        "df.txt",
+        "/data 8000000000 40000000 1000 900\n",
+    ),
+    (
+        "filesystem-space",
+        "/data",
+        State::Advice,
+        "df.txt",
+        "/data 8000000000 800000000 1000 900\n",
+    ),
+    (
+        "filesystem-space",
+        "/data",
+        State::Unknown,
+        "df.txt",
+        "nothing\n",
+    ),
+    (
+        "filesystem-files",
+        "/data",
+        State::Bad,
+        "df.txt",
+        "/data 8000000000 4000000000 1000 10\n",
+    ),
+    (
+        "filesystem-files",
+        "/data",
+        State::Advice,
+        "df.txt",
+        "/data 8000000000 4000000000 1000 100\n",
+    ),
+    (
+        "memory-available",
+        "db1",
+        State::Bad,
+        "proc/meminfo",
+        "MemTotal: 65536000 kB\nMemAvailable: 500000 kB\n",
+    ),
+    (
+        "memory-swap",
+        "db1",
+        State::Bad,
+        "proc/meminfo",
+        "MemTotal: 65536000 kB\nMemAvailable: 2000000 kB\nSwapTotal: 2000000 kB\nSwapFree: 500000 kB\n",
+    ),
+    (
+        "memory-no-swap",
+        "db1",
+        State::Advice,
+        "proc/meminfo",
+        "MemTotal: 65536000 kB\nSwapTotal: 0 kB\n",
+    ),
+    (
+        "memory-swappiness",
+        "db1",
+        State::Bad,
+        "proc/sys/vm/swappiness",
+        "100\n",
+    ),
+    (
+        "memory-swappiness",
+        "db1",
+        State::Advice,
+        "proc/sys/vm/swappiness",
+        "0\n",
+    ),
+    (
+        "memory-oom",
+        "db1",
+        State::Bad,
+        "proc/vmstat",
+        "oom_kill 2\n",
+    ),
+    (
+        "memory-dirty",
+        "db1",
+        State::Advice,
+        "proc/sys/vm/dirty_bytes",
+        "8589934592\n",
+    ),
+    (
+        "huge-pages",
+        "db1",
+        State::Advice,
+        "sys/kernel/mm/transparent_hugepage/enabled",
+        "[always] madvise never\n",
+    ),
+    (
+        "huge-pages-wait",
+        "db1",
+        State::Bad,
+        "sys/kernel/mm/transparent_hugepage/defrag",
+        "[always] madvise never\n",
+    ),
+    (
+        "huge-pages-idle",
+        "db1",
+        State::Bad,
+        "proc/meminfo",
+        "MemTotal: 65536000 kB\nHugePages_Total: 9000\nHugePages_Free: 9000\nHugepagesize: 2048 kB\n",
+    ),
+    (
+        "numa-reclaim",
+        "db1",
+        State::Bad,
+        "proc/sys/vm/zone_reclaim_mode",
+        "1\n",
+    ),
+    (
+        "numa-balancing",
+        "db1",
+        State::Advice,
+        "proc/sys/kernel/numa_balancing",
+        "1\n",
+    ),
+    (
+        "cpu-cores",
+        "db1",
+        State::Advice,
+        "watched.toml",
+        "cores = 1\n",
+    ),
+    (
+        "cpu-foreign",
+        "db1",
+        State::Advice,
+        "watched.toml",
+        "foreign = 0.5\n",
+    ),
+    (
+        "cpu-steal",
+        "db1",
+        State::Bad,
+        "watched.toml",
+        "steal = 0.07\n",
+    ),
+    ("cpu-steal", "db1", State::Unknown, "watched.toml", ""),
+    (
+        "cpu-throttled",
+        "db1",
+        State::Bad,
+        "sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count",
+        "9\n",
+    ),
+    (
+        "cpu-governor",
+        "db1",
+        State::Advice,
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+        "powersave\n",
+    ),
+    (
+        "cpu-turbo",
+        "db1",
+        State::Advice,
+        "sys/devices/system/cpu/cpufreq/boost",
+        "1\n",
+    ),
+    (
+        "cpu-smt",
+        "db1",
+        State::Advice,
+        "sys/devices/system/cpu/smt/active",
+        "1\n",
+    ),
+    (
+        "cpu-virtual",
+        "db1",
+        State::Advice,
+        "proc/cpuinfo",
+        "flags\t: fpu hypervisor sse2\n",
+    ),
+    (
+        "clock-source",
+        "db1",
+        State::Bad,
+        "sys/devices/system/clocksource/clocksource0/current_clocksource",
+        "hpet\n",
+    ),
+    (
+        "clock-synchronised",
+        "db1",
+        State::Bad,
+        "watched.toml",
+        "synchronised = false\n",
+    ),
+    (
+        "net-ports",
+        "db1",
+        State::Bad,
+        "proc/sys/net/ipv4/ip_local_port_range",
+        "60000 60100\n",
+    ),
+    (
+        "net-ports",
+        "db1",
+        State::Advice,
+        "proc/sys/net/ipv4/ip_local_port_range",
+        "60000 60500\n",
+    ),
+    (
+        "net-tw-recycle",
+        "db1",
+        State::Bad,
+        "etc/sysctl.d/90-tuning.conf",
+        "net.ipv4.tcp_tw_recycle=1\n",
+    ),
+    (
+        "net-tw-recycle",
+        "db1",
+        State::Bad,
+        "proc/sys/net/ipv4/tcp_tw_recycle",
+        "0\n",
+    ),
+    (
+        "net-time-wait",
+        "db1",
+        State::Bad,
+        "proc/net/netstat",
+        "TcpExt: ListenOverflows TCPTimeWaitOverflow\nTcpExt: 0 17\n",
+    ),
+    (
+        "net-somaxconn",
+        "db1",
+        State::Bad,
+        "proc/sys/net/core/somaxconn",
+        "128\n",
+    ),
+    (
+        "net-syn-backlog",
+        "db1",
+        State::Advice,
+        "proc/sys/net/ipv4/tcp_max_syn_backlog",
+        "128\n",
+    ),
+    (
+        "net-syncookies",
+        "db1",
+        State::Bad,
+        "proc/sys/net/ipv4/tcp_syncookies",
+        "0\n",
+    ),
+    (
+        "net-listen-overflows",
+        "db1",
+        State::Bad,
+        "proc/net/netstat",
+        "TcpExt: ListenOverflows TCPTimeWaitOverflow\nTcpExt: 321 0\n",
+    ),
+    (
+        "net-conntrack",
+        "db1",
+        State::Bad,
+        "proc/sys/net/netfilter/nf_conntrack_count",
+        "250000\n",
+    ),
+    (
+        "net-retransmissions",
+        "db1",
+        State::Bad,
+        "proc/net/snmp",
+        "Tcp: OutSegs RetransSegs\nTcp: 1000 100\n",
+    ),
+    (
+        "net-retransmissions",
+        "db1",
+        State::Advice,
+        "proc/net/snmp",
+        "Tcp: OutSegs RetransSegs\nTcp: 1000 20\n",
+    ),
+    (
+        "net-idle-restart",
+        "db1",
+        State::Advice,
+        "proc/sys/net/ipv4/tcp_slow_start_after_idle",
+        "1\n",
+    ),
+    (
+        "limit-open-files",
+        "db1",
+        State::Bad,
+        "proc/self/limits",
+        "Max open files  1024  2048  files\n",
+    ),
+    (
+        "limit-open-files",
+        "db1",
+        State::Advice,
+        "proc/self/limits",
+        "Max open files  1024  524288  files\n",
+    ),
+    (
+        "limit-files",
+        "db1",
+        State::Bad,
+        "proc/sys/fs/file-nr",
+        "900000 0 1000000\n",
+    ),
+    (
+        "limit-processes",
+        "db1",
+        State::Bad,
+        "proc/sys/kernel/pid_max",
+        "310\n",
+    ),
+    (
+        "system-entropy",
+        "db1",
+        State::Bad,
+        "proc/sys/kernel/random/entropy_avail",
+        "60\n",
+    ),
+    (
+        "system-randomised",
+        "db1",
+        State::Bad,
+        "proc/sys/kernel/randomize_va_space",
+        "0\n",
+    ),
+    (
+        "system-preload",
+        "db1",
+        State::Advice,
+        "etc/ld.so.preload",
+        "/usr/lib/libjemalloc.so\n",
+    ),
+];
+
+fn write(folder: &Path, path: &str, text: &str) {
+    let path = folder.join(path);
+    fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    fs::write(path, text).expect("a file");
+}
+
+fn good() -> TempDir {
+    let folder = TempDir::new().expect("a folder");
+    GOOD.iter()
+        .for_each(|(path, text)| write(folder.path(), path, text));
+    folder
+}
+
+fn audit(folder: &Path) -> Audit {
+    let machine = Machine::copy(Root::copy(folder)).expect("a machine");
+    host::audit(&machine, &host::rules().expect("rules"))
+}
+
+fn of<'a>(audit: &'a Audit, rule: &str, place: &str) -> &'a Finding {
+    let of = |f: &&Finding| f.rule == rule && f.place == place;
+    audit
+        .findings
+        .iter()
+        .find(of)
+        .unwrap_or_else(|| panic!("{rule} of {place}"))
+}
+
+#[test]
+fn a_machine_that_is_set_up_well_has_nothing_bad() {
+    let audit = audit(good().path());
+    let not_good: Vec<_> = audit
+        .findings
+        .iter()
+        .filter(|f| !matches!(f.state, State::Good | State::NotApplicable))
+        .map(|f| (&f.rule, &f.place, f.state, &f.seen))
+        .collect();
+    assert!(not_good.is_empty(), "{not_good:#?}");
+}
+
+#[test]
+fn every_rule_is_good_here_and_finds_what_was_changed() {
+    let good_audit = audit(good().path());
+    let folder = good();
+    for (rule, place, state, path, text) in CHANGED {
+        assert_eq!(
+            of(&good_audit, rule, place).state,
+            State::Good,
+            "{rule} of {place}"
+        );
+        write(folder.path(), path, text);
+        let audit = audit(folder.path());
+        let found = of(&audit, rule, place);
+        assert_eq!(found.state, *state, "{rule} of {place}: {}", found.seen);
+        let told = !found.seen.contains('{') && !found.seen.is_empty();
+        assert!(told && !found.seen.contains("–"), "{rule}: {}", found.seen);
+        if matches!(state, State::Bad | State::Advice) {
+            assert!(!found.fixes.is_empty(), "{rule} says what to do");
+        }
+        match GOOD.iter().find(|(known, _)| known == path) {
+            Some((_, text)) => write(folder.path(), path, text),
+            None => fs::remove_file(folder.path().join(path)).expect("a file"),
+        }
+    }
+    // Without a timer the same disk is told nothing.
+    fs::remove_file(
+        folder
+            .path()
+            .join("etc/systemd/system/timers.target.wants/fstrim.timer"),
+    )
+    .expect("a timer");
+    assert_eq!(
+        of(&audit(folder.path()), "filesystem-trim", "/").state,
+        State::Bad
+    );
+}
+
+#[test]
+fn every_case_of_every_rule_is_tested() {
+    let rules = host::rules().expect("rules");
+    let mut untested = BTreeSet::new();
+    for rule in &rules {
+        let states: BTreeSet<State> = rule.cases.iter().map(|case| case.state).collect();
+        for state in states {
+            let tested = CHANGED
+                .iter()
+                .any(|(id, _, found, ..)| *id == rule.id && *found == state);
+            if !tested && (rule.id.as_str(), state) != ("filesystem-trim", State::Bad) {
+                untested.insert((rule.id.clone(), state));
+            }
+        }
+    }
+    assert!(untested.is_empty(), "{untested:?}");
+}
+
+#[test]
+fn nothing_is_measured_where_there_is_nothing() {
+    let folder = TempDir::new().expect("a folder");
+    fs::create_dir(folder.path().join("proc")).expect("a folder");
+    let audit = audit(folder.path());
+    let wrong: Vec<_> = audit
+        .findings
+        .iter()
+        .filter(|f| matches!(f.state, State::Bad | State::Good))
+        .collect();
+    // What is set nowhere and preloaded nowhere is seen even so.
+    let rules: Vec<&str> = wrong.iter().map(|f| f.rule.as_str()).collect();
+    assert_eq!(rules, ["cpu-virtual", "net-tw-recycle", "system-preload"]);
+}
+
+#[test]
+fn rules_in_a_folder_are_read_and_their_errors_say_where() {
+    let folder = TempDir::new().expect("a folder");
+    let rule = |when: &str| {
+        format!(
+            "of = 'host'\narea = 'own'\ntitle = 'T'\nwhy = 'W'\nsource = 'https://example.org'\nseen = '{{cores}}'\n\
+             [[case]]\nstate = 'bad'\nwhen = ['{when}']\n"
+        )
+    };
+    let read = |text: &str| {
+        write(folder.path(), "own.toml", text);
+        lab_audit::rule::in_folder(folder.path(), &CLASSES).map_err(|e| e.to_string())
+    };
+    assert_eq!(read(&rule("cores < 4")).expect("a rule")[0].id, "own");
+    for (text, why) in [
+        (rule("corse < 4"), "has no `corse`; it has cores"),
+        (rule("cores ~ 4"), "is no condition"),
+        (
+            rule("cores < 4").replace("'host'", "'hots'"),
+            "is none of host, disk",
+        ),
+        (
+            rule("cores < 4").replace("'bad'", "'worse'"),
+            "unknown variant `worse`",
+        ),
+        ("of = ".into(), "own.toml"),
+    ] {
+        let error = read(&text).expect_err("an error");
+        assert!(error.contains(why) && error.contains("own.toml"), "{error}");
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The audit of a network on this machine's own addresses: each rule in a good and a bad case.
+
+use lab_audit::net::{self, Asked};
+use lab_audit::{Thing, Value, judge};
+use lab_model::Unit;
+use lab_model::audit::{Audit, State};
+use std::collections::BTreeSet;
+use std::net::TcpListener;
+
+fn audit(name: &str, port: u16) -> Audit {
+    let asked = Asked {
+        name: name.into(),
+        port,
+        tls: false,
+    };
+    let looked = net::look(&asked, 20, &mut |_| {});
+    net::audit(&[looked], &net::rules().expect("rules"))
+}
+
+fn state(audit: &Audit, rule: &str) -> State {
+    audit
+        .findings
+        .iter()
+        .find(|f| f.rule == rule)
+        .expect("a finding")
+        .state
+}
+
+#[test]
+fn both_loopbacks_answer_and_are_compared() {
+    let looked = net::local(20, &mut |_| {}).expect("both families");
+    let audit = net::audit(&[looked], &net::rules().expect("rules"));
+    for rule in [
+        "net-name",
+        "net-answers",
+        "net-large",
+        "net-mtu",
+        "net-happy-eyeballs",
+    ] {
+        assert_eq!(state(&audit, rule), State::Good, "{rule}");
+    }
+    // Of each step a ratio with its bounds, and every turn is there.
+    assert_eq!(
+        (audit.tables[0].rows.len(), audit.tables[1].rows.len()),
+        (4, 2)
+    );
+    assert!(
+        audit
+            .facts
+            .contains(&("turns of each family".into(), "40".into()))
+    );
+}
+
+#[test]
+fn what_does_not_answer_is_bad_and_what_is_not_found_is_unknown() {
+    let port = TcpListener::bind("127.0.0.1:0")
+        .expect("a port")
+        .local_addr()
+        .expect("an address")
+        .port();
+    let closed = audit("127.0.0.1", port);
+    assert_eq!(state(&closed, "net-answers"), State::Bad);
+    assert_eq!(state(&closed, "net-name"), State::Advice);
+    let nobody = audit("nobody.invalid", 80);
+    assert_eq!(state(&nobody, "net-name"), State::Unknown);
+    assert_eq!(nobody.count(State::Bad), 0, "no network is never bad");
+}
+
+#[test]
+fn a_server_that_reads_no_large_request_is_found() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    std::thread::spawn(move || {
+        use std::io::{Read, Write};
+        for mut stream in listener.incoming().flatten() {
+            let mut room = [0; 512];
+            let n = stream.read(&mut room).unwrap_or(0);
+            if n > 0 && n < 512 {
+                let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n");
+            }
+        }
+    });
+    assert_eq!(state(&audit("127.0.0.1", port), "net-large"), State::Bad);
+}
+
+#[test]
+fn every_rule_finds_what_is_not_good() {
+    let ratio = |value| Value::Number(value, Unit::Ratio);
+    type Case<'a> = (&'a str, &'static str, Vec<(&'static str, Value)>, State);
+    let cases: Vec<Case> = vec![
+        (
+            "net-name",
+            "name",
+            vec![("found", Value::Flag(false))],
+            State::Bad,
+        ),
+        (
+            "net-name",
+            "name",
+            vec![("ipv6", Value::Flag(false)), ("found", Value::Flag(true))],
+            State::Advice,
+        ),
+        (
+            "net-answers",
+            "address",
+            vec![("failed_share", Value::share(1.0))],
+            State::Bad,
+        ),
+        (
+            "net-answers",
+            "address",
+            vec![("failed_share", Value::share(0.1))],
+            State::Advice,
+        ),
+        (
+            "net-large",
+            "address",
+            vec![("large_answered", Value::Flag(false))],
+            State::Bad,
+        ),
+        (
+            "net-mtu",
+            "address",
+            vec![("mtu", Value::bytes(1280))],
+            State::Advice,
+        ),
+        (
+            "net-families",
+            "pair",
+            vec![("ratio_low", ratio(1.1)), ("ratio_high", ratio(1.2))],
+            State::Advice,
+        ),
+        (
+            "net-families",
+            "pair",
+            vec![("ratio_low", ratio(0.8)), ("ratio_high", ratio(0.9))],
+            State::Advice,
+        ),
+        (
+            "net-happy-eyeballs",
+            "pair",
+            vec![("first_fails", Value::Flag(true))],
+            State::Bad,
+        ),
+    ];
+    let rules = net::rules().expect("rules");
+    for (rule, class, values, wanted) in &cases {
+        let mut thing = Thing::new(class, "a");
+        values
+            .iter()
+            .for_each(|(name, value)| thing.set(name, value.clone()));
+        let found = judge(&rules, &[thing], &net::CLASSES);
+        let of = found.iter().find(|f| f.rule == *rule).expect("a finding");
+        assert_eq!(of.state, *wanted, "{rule}");
+    }
+    let tested: BTreeSet<&str> = cases.iter().map(|(rule, ..)| *rule).collect();
+    assert!(rules.iter().all(|rule| tested.contains(rule.id.as_str())));
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What an operation allocates: of programs whose memory comes from the C library, by a library that is loaded in front
+//! of it (`allocations.c`); of runtimes with heaps of their own, by their own counters.
+
+use super::{Adding, Batches, Explainer, missing};
+use crate::process::{Allocated, Answer, gone};
+use lab_model::{Counted, Metric};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// The library, built from `allocations.c`.
+const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/allocations.so"));
+
+/// Languages whose runtimes have heaps of their own; their kits tell what they count (docs/protocol.md).
+const OWN_HEAPS: [&str; 3] = ["Go", "Java", "Node.js"];
+
+/// Blocks and bytes, eight bytes each, in the machine's order.
+const COUNTS: usize = 16;
+
+impl Explainer<'_> {
+    /// In a process of its own: counting slows it down. Fault: it cannot be counted.
+    pub(super) fn allocations(&self, counted: &mut Counted, batches: Batches) -> Answer<()> {
+        let library = Library::new(self.scratch.folder())?;
+        let has_own_heap = has_own_heap(&self.plan.subjects[counted.subject].language);
+        let before = match has_own_heap {
+            true => Vec::new(),
+            false => library.before(),
+        };
+        let (mut process, mut visit) = self.warm(counted, batches, &before)?;
+        process.counts_allocations = has_own_heap;
+        if !has_own_heap && library.read()?[0] == 0.0 {
+            return Err(missing(
+                "it does not take its memory from a shared C library",
+            ));
+        }
+        let rows = self.differences(&mut process, &mut visit, batches, |process, run| {
+            let before = library.read()?;
+            let ran = run(process)?;
+            let after = library.read()?;
+            match has_own_heap {
+                true => told(ran.allocated),
+                false => Ok(after.iter().zip(before).map(|(a, b)| a - b).collect()),
+            }
+        })?;
+        process.close()?;
+        process.quit()?;
+        match rows.first().map_or(0, Vec::len) {
+            2 => counted.figures([Metric::ALLOCATED_BYTES, Metric::ALLOCATIONS].iter(), &rows),
+            _ => {
+                counted.figures([Metric::ALLOCATED_BYTES].iter(), &rows);
+                let why = "its runtime counts bytes alone";
+                return Err(missing(why));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bytes, and blocks where they are counted.
+fn told(allocated: Allocated) -> Answer<Vec<f64>> {
+    let bytes = allocated.bytes;
+    let bytes =
+        bytes.ok_or_else(|| missing("its runtime has a heap of its own, and does not tell"))?;
+    let figures = [Some(bytes), allocated.blocks].into_iter().flatten();
+    Ok(figures.map(|figure| figure as f64).collect())
+}
+
+/// Whether a language's runtime takes little of its memory from the C library.
+pub(super) fn has_own_heap(language: &str) -> bool {
+    OWN_HEAPS.contains(&language)
+}
+
+/// The library, ready to be loaded, and the file that it counts in.
+pub(super) struct Library {
+    library: PathBuf,
+    path: PathBuf,
+    counts: File,
+}
+
+impl Library {
+    /// In a folder; the counts begin at 0.
+    pub(super) fn new(folder: &Path) -> Answer<Library> {
+        let [library, path] = ["allocations.so", "allocations"].map(|name| folder.join(name));
+        let made = std::fs::write(&library, LIBRARY)
+            .and_then(|()| std::fs::write(&path, [0; COUNTS]))
+            .and_then(|()| File::open(&path));
+        Ok(Library {
+            counts: made.map_err(gone)?,
+            library,
+            path,
+        })
+    }
+
+    /// Words in front of a program that load it. Python's own allocator, which takes memory in large pieces, is left
+    /// out.
+    pub(super) fn before(&self) -> Vec<String> {
+        vec![
+            "env".into(),
+            format!("LD_PRELOAD={}", self.library.display()),
+            format!("BENCHLAB_ALLOCATIONS={}", self.path.display()),
+            "PYTHONMALLOC=malloc".into(),
+        ]
+    }
+
+    /// Bytes and blocks so far.
+    pub(super) fn read(&self) -> Answer<Vec<f64>> {
+        let mut bytes = [0; COUNTS];
+        self.counts.read_exact_at(&mut bytes, 0).map_err(gone)?;
+        let number = |at: usize| {
+            let bytes = bytes[at..at + 8].try_into().expect("eight bytes");
+            u64::from_ne_bytes(bytes) as f64
+        };
+        Ok(vec![number(8), number(0)])
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What one run of a whole command costs in events that are counted: a few runs without a tracer, and some under each
+//! tool.
+
+use super::allocations::{Library, has_own_heap};
+use super::simulated::{FIGURES, by_function, most_of, under_callgrind};
+use super::{Adding, REPEATS, USED, missing, tracing, whole_trace};
+use crate::build::in_path;
+use crate::commands::order;
+use crate::hardware::{COUNTED, Counters};
+use crate::process::{Answer, Fault, gone};
+use crate::scratch::Scratch;
+use crate::starter::{Ended, Order, Starter};
+use crate::sys;
+use lab_model::{Commands, Counted, Metric, Plan, PointId, SubjectId};
+use lab_profile::read_callgrind;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::time::Duration;
+
+/// Runs under a tool that makes them slower.
+const UNDER_TOOLS: usize = 2;
+
+/// Commands that take longer are run less often without a tracer, too.
+const LONG: Duration = Duration::from_secs(2);
+
+/// Counts commands of a plan.
+pub struct CommandExplainer<'a> {
+    plan: &'a Plan,
+    how: &'a Commands,
+    starter: Starter,
+    cores: Vec<usize>,
+    counters: Option<Counters>,
+    scratch: Scratch,
+}
+
+impl<'a> CommandExplainer<'a> {
+    /// For a plan of commands.
+    pub fn new(
+        plan: &'a Plan,
+        how: &'a Commands,
+        scratch: Scratch,
+    ) -> std::io::Result<CommandExplainer<'a>> {
+        let starter = Starter::new()?;
+        Ok(CommandExplainer {
+            counters: Counters::of(starter.pid()).ok(),
+            starter,
+            cores: sys::allowed_cores()?,
+            plan,
+            how,
+            scratch,
+        })
+    }
+
+    /// Counts one command at one point. `tracer`: strace; `None`: there is none. Fault: it cannot be run at all.
+    pub fn count(
+        &mut self,
+        subject: SubjectId,
+        point: PointId,
+        tracer: Option<&Path>,
+    ) -> Answer<Counted> {
+        let mut counted = Counted {
+            subject,
+            point,
+            operations: 1,
+            ..Counted::default()
+        };
+        self.untraced(&mut counted)?;
+        let calls = match tracer {
+            Some(tracer) => self.traced(&mut counted, tracer),
+            None => Err(missing("strace is not installed; --install installs it")),
+        };
+        counted.lacks("system calls and round trips", calls)?;
+        let allocated = self.allocations(&mut counted);
+        counted.lacks("allocations", allocated)?;
+        if self.counters.is_none() {
+            let simulated = self.simulated(&mut counted);
+            counted.lacks("instructions and cache misses", simulated)?;
+        }
+        Ok(counted)
+    }
+
+    /// A run with words in front of the command.
+    fn run(&mut self, counted: &Counted, before: &[String]) -> Answer<Ended> {
+        let mut order = self.order(counted);
+        order.program.splice(0..0, before.iter().cloned());
+        let ended = self.starter.run(&order)?;
+        match ended.timed_out {
+            true => Err(missing("it takes longer than --time-limit")),
+            false => Ok(ended),
+        }
+    }
+
+    fn order(&self, counted: &Counted) -> Order {
+        let at = (counted.subject, counted.point);
+        let program = &self.plan.subjects[counted.subject].program;
+        order((self.plan, self.how), at, program, 0, &self.cores)
+    }
+
+    fn untraced(&mut self, counted: &mut Counted) -> Answer<()> {
+        let events = |counters: &Option<Counters>| match counters {
+            Some(counters) => counters.read().map_err(gone),
+            None => Ok(Vec::new()),
+        };
+        // Warm files.
+        let first = self.run(counted, &[])?;
+        let repeats = if Duration::from_nanos(first.wall_ns) > LONG {
+            UNDER_TOOLS
+        } else {
+            REPEATS
+        };
+        let mut rows = Vec::new();
+        for _ in 0..repeats {
+            let before = events(&self.counters)?;
+            let ended = self.run(counted, &[])?;
+            let after = events(&self.counters)?;
+            let mut row = vec![
+                (ended.user_ns + ended.sys_ns) as f64,
+                ended.voluntary_switches as f64,
+                ended.involuntary_switches as f64,
+                ended.minor_faults as f64,
+                ended.major_faults as f64,
+            ];
+            row.extend(
+                after
+                    .iter()
+                    .zip(&before)
+                    .map(|(after, before)| after - before),
+            );
+            rows.push(row);
+        }
+        counted.figures(USED.iter().chain(&COUNTED), &rows);
+        Ok(())
+    }
+
+    fn traced(&mut self, counted: &mut Counted, tracer: &Path) -> Answer<()> {
+        let file = self.scratch.folder().join("trace");
+        let mut all = Vec::new();
+        for _ in 0..UNDER_TOOLS {
+            self.run(counted, &tracing(tracer, &file, &[]))?;
+            all.push(whole_trace(&file)?);
+        }
+        let rows: Vec<_> = all.iter().map(|calls| (calls.clone(), 1.0)).collect();
+        counted.messages = all.pop().map_or(Vec::new(), |calls| calls.messages);
+        counted.calls(&rows);
+        Ok(())
+    }
+
+    fn allocations(&mut self, counted: &mut Counted) -> Answer<()> {
+        let language = &self.plan.subjects[counted.subject].language;
+        let mut rows = Vec::new();
+        for _ in 0..UNDER_TOOLS {
+            let library = Library::new(self.scratch.folder())?;
+            self.run(counted, &library.before())?;
+            rows.push(library.read()?);
+        }
+        if has_own_heap(language) || rows.iter().any(|row| row[1] == 0.0) {
+            return Err(missing(
+                "it does not take its memory from a shared C library",
+            ));
+        }
+        counted.figures([Metric::ALLOCATED_BYTES, Metric::ALLOCATIONS].iter(), &rows);
+        Ok(())
+    }
+
+    fn simulated(&mut self, counted: &mut Counted) -> Answer<()> {
+        if in_path("valgrind").is_none() {
+            return Err(missing("valgrind is not installed; --install installs it"));
+        }
+        if self.plan.subjects[counted.subject]
+            .command
+            .as_ref()
+            .is_some_and(|c| c.shell)
+        {
+            return Err(missing(
+                "Callgrind would profile the shell of a command with shell syntax",
+            ));
+        }
+        let file = self.scratch.folder().join("callgrind");
+        self.run(counted, &under_callgrind(&file))?;
+        let wrong = |why: String| Fault::Failed("callgrind", why);
+        let opened = File::open(&file).map_err(|e| wrong(e.to_string()))?;
+        let profile = read_callgrind(BufReader::new(opened)).map_err(|e| wrong(e.to_string()))?;
+        let figures = FIGURES.iter();
+        let figures =
+            figures.filter_map(|(metric, event)| Some((metric, profile.total_of(event)? as f64)));
+        let (metrics, row): (Vec<&Metric>, Vec<f64>) = figures.unzip();
+        counted.figures(metrics.into_iter(), &[row]);
+        let functions = by_function(&profile).into_iter();
+        counted.functions = most_of(functions.map(|(name, cost)| (name, cost as f64)));
+        Ok(())
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Counters of the processor (perf_event_open(2)): what a process's own code, without the kernel, costs in instructions,
+//! cycles and misses.
+
+use lab_model::Metric;
+use nix::unistd::Pid;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::FromRawFd;
+
+/// What is counted, in the order of the values.
+pub static COUNTED: [Metric; 4] = [
+    Metric::INSTRUCTIONS,
+    Metric::CYCLES,
+    Metric::CACHE_MISSES,
+    Metric::BRANCH_MISSES,
+];
+
+/// As linux/perf_event.h numbers them: PERF_COUNT_HW_INSTRUCTIONS, CPU_CYCLES, CACHE_MISSES, BRANCH_MISSES.
+const EVENTS: [(u32, u64); 4] = [(0, 1), (0, 0), (0, 3), (0, 5)];
+
+/// PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING: counters take turns where there are too few.
+const TIMES: u64 = 1 | 2;
+
+/// PERF_FLAG_FD_CLOEXEC.
+const FD_CLOEXEC: libc::c_ulong = 1 << 3;
+
+/// Bits of the flags: inherit, exclude_kernel, exclude_hv.
+const FLAGS: u64 = 1 << 1 | 1 << 5 | 1 << 6;
+
+/// `struct perf_event_attr` in its first version (PERF_ATTR_SIZE_VER0).
+#[repr(C)]
+#[derive(Default)]
+struct Attributes {
+    kind: u32,
+    size: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup: u32,
+    breakpoint: u32,
+    config1: u64,
+}
+
+/// Counters of the threads that a process has, of those that they start, and of their child processes.
+pub struct Counters {
+    /// Of each thread, a file for each event.
+    threads: Vec<Vec<File>>,
+}
+
+impl Counters {
+    /// From now on. Error: the machine has no such counters, or does not let this user have them.
+    pub fn of(process: Pid) -> io::Result<Counters> {
+        Counters::of_events(process, &EVENTS)
+    }
+
+    fn of_events(process: Pid, events: &[(u32, u64)]) -> io::Result<Counters> {
+        let mut threads = Vec::new();
+        for entry in std::fs::read_dir(format!("/proc/{process}/task"))? {
+            let Some(thread) = entry?.file_name().to_str().and_then(|id| id.parse().ok()) else {
+                continue;
+            };
+            let files = events.iter().map(|event| open(thread, *event));
+            match files.collect::<io::Result<Vec<File>>>() {
+                Ok(files) => threads.push(files),
+                // It ended meanwhile.
+                Err(e) if e.raw_os_error() == Some(libc::ESRCH) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(Counters { threads })
+    }
+
+    /// What was counted so far, in the order of [`COUNTED`]; scaled up where counters took turns.
+    pub fn read(&self) -> io::Result<Vec<f64>> {
+        let width = self.threads.first().map_or(0, Vec::len);
+        let mut sums = vec![0.0; width];
+        for files in &self.threads {
+            for (sum, mut file) in sums.iter_mut().zip(files) {
+                let mut bytes = [0; 24];
+                file.read_exact(&mut bytes)?;
+                let number = |at: usize| {
+                    let bytes = bytes[at..at + 8].try_into();
+                    u64::from_ne_bytes(bytes.expect("eight bytes")) as f64
+                };
+                let (value, enabled, running) = (number(0), number(8), number(16));
+                *sum += if running > 0.0 {
+                    value * enabled / running
+                } else {
+                    value
+                };
+            }
+        }
+        Ok(sums)
+    }
+}
+
+/// Why there are no hardware counters, in a sentence; `None`: there are.
+pub fn unavailable() -> Option<String> {
+    let error = Counters::of(Pid::this()).err()?;
+    Some(match error.raw_os_error() {
+        Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => {
+            "the processor has no such counters, or the virtual machine hides them".into()
+        }
+        Some(libc::EACCES | libc::EPERM) => {
+            "the system does not allow them: see kernel.perf_event_paranoid (2 or less allows them)"
+                .into()
+        }
+        Some(libc::ENOSYS) => "the kernel has no perf_event_open".into(),
+        _ => error.to_string(),
+    })
+}
+
+fn open(thread: i32, (kind, config): (u32, u64)) -> io::Result<File> {
+    let attributes = Attributes {
+        kind,
+        size: size_of::<Attributes>() as u32,
+        config,
+        read_format: TIMES,
+        flags: FLAGS,
+        ..Attributes::default()
+    };
+    // SAFETY: the structure lives for the call, and its size is in it; any core, no group.
+    let file = unsafe {
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            &raw const attributes,
+            thread,
+            -1,
+            -1,
+            FD_CLOEXEC,
+        )
+    };
+    match file {
+        0.. => {
+            // SAFETY: the kernel has just made it for this process.
+            Ok(unsafe { File::from_raw_fd(file as i32) })
+        }
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS: every machine has it, so that the way of counting is tested where
+    /// hardware counters are not.
+    const FAULTS: (u32, u64) = (1, 2);
+
+    #[test]
+    fn a_child_that_ended_is_counted() {
+        let counters = match Counters::of_events(Pid::this(), &[FAULTS]) {
+            Ok(counters) => counters,
+            // Containers may forbid the call.
+            Err(e)
+                if matches!(
+                    e.raw_os_error(),
+                    Some(libc::EACCES | libc::EPERM | libc::ENOSYS)
+                ) =>
+            {
+                return;
+            }
+            Err(e) => panic!("{e}"),
+        };
+        let before = counters.read().expect("a count")[0];
+        let status = Command::new("true").status();
+        assert!(status.expect("a process").success());
+        let after = counters.read().expect("a count")[0];
+        assert!(
+            after - before > 20.0,
+            "{before} to {after}: a program faults its pages in"
+        );
+    }
+
+    #[test]
+    fn the_structure_has_the_size_of_its_first_version() {
+        assert_eq!(size_of::<Attributes>(), 64);
+    }
+}

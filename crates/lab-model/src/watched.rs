@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What logs say of pages and queries: counts, times and when they were.
+
+use crate::Counts;
+use serde::{Deserialize, Serialize};
+
+/// What was read from logs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Watched {
+    /// What it was read from, in order.
+    pub sources: Vec<WatchedSource>,
+    /// What became of the lines.
+    pub lines: LineCounts,
+    /// How fine the log's durations are, ns; `None`: it has none.
+    pub resolution_ns: Option<u64>,
+    /// The most that a percentile is off, as a part of its value.
+    pub error: f64,
+    /// How long a [`WatchedCell`] is, s.
+    pub cell_s: i64,
+    /// The most requests within one second, and when it began, in seconds since 1970.
+    pub peak: Option<(i64, u64)>,
+    /// The most requests within one minute, and when it began.
+    pub peak_minute: Option<(i64, u64)>,
+    /// Times before the one of the line before, by more than a minute.
+    pub clock_jumps: u64,
+    /// When what was released, in seconds since 1970, ascending.
+    pub releases: Vec<(i64, String)>,
+    /// Names whose pages were put together in one, since there were too many.
+    pub merged_pages: u64,
+    /// How a reader can make the next log tell more, a sentence each.
+    pub advice: Vec<String>,
+    /// All that was asked for, in any order.
+    pub pages: Vec<WatchedPage>,
+    /// All requests of people, hour by hour; ascending.
+    pub hours: Vec<WatchedHour>,
+}
+
+/// A log.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WatchedSource {
+    /// Its file's name; `-`: standard input.
+    pub name: String,
+    /// Its format, in words.
+    pub format: String,
+    /// Lines in it.
+    pub lines: u64,
+    /// Bytes in it, after decompression.
+    pub bytes: u64,
+}
+
+/// What became of lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineCounts {
+    /// All of them.
+    pub all: u64,
+    /// Requests or statements that they told of.
+    pub entries: u64,
+    /// Lines that are known to tell of no request, such as comments and continuations.
+    pub other: u64,
+    /// Lines that could not be understood.
+    pub malformed: u64,
+    /// Lines that are longer than any log's.
+    pub too_long: u64,
+    /// A last line without an end that could not be understood.
+    pub cut_off: u64,
+}
+
+/// What a page or a query is.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum PageKind {
+    /// A page that people or programs asked for.
+    #[default]
+    Page,
+    /// A statement that a database executed.
+    Query,
+    /// All that a crawler asked for.
+    Bot,
+    /// What a load balancer or a monitor asked for to see whether the server is there.
+    Health,
+}
+
+impl PageKind {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [PageKind; 4] = [
+        PageKind::Page,
+        PageKind::Query,
+        PageKind::Bot,
+        PageKind::Health,
+    ];
+
+    /// Whether it is what users wait for.
+    pub fn is_use(self) -> bool {
+        matches!(self, PageKind::Page | PageKind::Query)
+    }
+}
+
+/// A page or a query.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WatchedPage {
+    /// What it is.
+    pub kind: PageKind,
+    /// Method and route, the method only if it is not GET; or the statement.
+    pub name: String,
+    /// How often it was asked for.
+    pub requests: u64,
+    /// Answers with a status of 500 and more; statements that failed.
+    pub errors: u64,
+    /// Answers with a status of 400 to 499.
+    pub client_errors: u64,
+    /// Requests whose durations are known.
+    pub timed: u64,
+    /// The sum of the durations, ns.
+    pub total_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+    /// Bytes sent.
+    pub bytes: u64,
+    /// Their distribution; empty where only sums are known.
+    pub times: Counts,
+    /// Cell by cell, ascending; empty where the page was too small to keep them.
+    pub cells: Vec<WatchedCell>,
+}
+
+/// A page in a stretch of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WatchedCell {
+    /// When it began, in seconds since 1970.
+    pub start_s: i64,
+    /// Requests.
+    pub requests: u64,
+    /// Those that failed.
+    pub errors: u64,
+    /// Those whose durations are known.
+    pub timed: u64,
+    /// The sum of the durations, ns.
+    pub total_ns: u64,
+    /// The sum of the natural logarithms of the durations in ns.
+    pub sum_ln: f64,
+}
+
+/// All pages in an hour.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WatchedHour {
+    /// When it began, in seconds since 1970.
+    pub start_s: i64,
+    /// What the log's clock was ahead of UTC, s.
+    pub offset_s: i32,
+    /// Requests.
+    pub requests: u64,
+    /// Those that failed.
+    pub errors: u64,
+    /// The sum of the durations, ns.
+    pub total_ns: u64,
+    /// The durations.
+    pub times: Counts,
+}
+
+impl WatchedPage {
+    /// The mean duration, ns.
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.timed > 0).then(|| self.total_ns as f64 / self.timed as f64)
+    }
+}
+
+impl WatchedCell {
+    /// The geometric mean of the durations in ns, as a logarithm.
+    pub fn mean_ln(&self) -> Option<f64> {
+        (self.timed > 0).then(|| self.sum_ln / self.timed as f64)
+    }
+}
+
+impl Counts {
+    /// The least value that this part of them, 0 to 1, does not exceed.
+    pub fn quantile(&self, part: f64) -> Option<u64> {
+        let rank = ((self.total() as f64 * part).ceil() as u64).max(1);
+        let mut passed = 0_u64;
+        let found = self.0.iter().find(|(_, count)| {
+            passed = passed.saturating_add(*count);
+            passed >= rank
+        });
+        found.map(|(value, _)| *value)
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Costs by stack, for flame graphs: of DHAT as they were seen, of Callgrind as its calls let conclude.
+
+use crate::costs::CostProfile;
+use crate::dhat::{Dhat, Point};
+use crate::names::clean;
+use std::collections::HashMap;
+
+/// A stack, the outermost function first, and what it costs by itself.
+pub type Stack = (Vec<String>, u64);
+
+/// Parts of a whole that are less than this are left out with all that they call.
+const LEAST: f64 = 0.0005;
+
+/// The longest stack.
+const DEEPEST: usize = 60;
+
+impl Dhat {
+    /// Stacks that allocated, by a figure of their blocks. Those that are the same by their functions' names are one.
+    pub fn stacks(&self, figure: impl Fn(&Point) -> u64) -> Vec<Stack> {
+        let mut sums: HashMap<Vec<String>, u64> = HashMap::new();
+        for point in &self.points {
+            let frames = point.stack.iter().rev();
+            let frames = frames.filter_map(|frame| self.frames.get(*frame as usize));
+            let outside =
+                frames.filter(|frame| !frame.is_allocator() && frame.function != "[root]");
+            let stack = outside.map(|frame| clean(&frame.function).to_owned());
+            let sum = sums.entry(stack.collect()).or_default();
+            *sum = sum.saturating_add(figure(point));
+        }
+        let mut stacks: Vec<Stack> = sums.into_iter().filter(|(_, cost)| *cost > 0).collect();
+        stacks.sort();
+        stacks
+    }
+}
+
+/// A function with what it costs by itself, with all that it calls, and its calls.
+#[derive(Default)]
+struct Node {
+    own: f64,
+    called: f64,
+    calls: Vec<(usize, f64)>,
+}
+
+impl Node {
+    fn inclusive(&self) -> f64 {
+        self.own + self.calls.iter().map(|(_, cost)| cost).sum::<f64>()
+    }
+}
+
+impl CostProfile {
+    /// Stacks by an event or a sum of events. Callgrind knows who called whom, not whole stacks: what a function calls
+    /// is shared among its callers in proportion to what their calls of it cost (Graham, Kessler, McKusick, *gprof: a
+    /// Call Graph Execution Profiler*, 1982). A call of a function that is already on the stack is no new one.
+    pub fn stacks(&self, event: &str) -> Vec<Stack> {
+        let mut graph = Graph::default();
+        for function in self.functions() {
+            let own = self.value(event, function.costs).unwrap_or(0) as f64;
+            let node = graph.node(function.name);
+            graph.nodes[node].own += own;
+        }
+        for call in self.calls() {
+            let (caller, callee) = (graph.node(call.caller.1), graph.node(call.callee.1));
+            let cost = self.value(event, call.costs).unwrap_or(0) as f64;
+            if caller != callee && cost > 0.0 {
+                graph.nodes[caller].calls.push((callee, cost));
+                graph.nodes[callee].called += cost;
+            }
+        }
+        graph.stacks(self.total_of(event).unwrap_or(0) as f64)
+    }
+}
+
+#[derive(Default)]
+struct Graph<'p> {
+    numbers: HashMap<&'p str, usize>,
+    names: Vec<&'p str>,
+    nodes: Vec<Node>,
+}
+
+impl<'p> Graph<'p> {
+    /// Callgrind tells the calls of a recursion apart (`walk'2`): so does the graph, where a cycle would count twice.
+    fn node(&mut self, name: &'p str) -> usize {
+        *self.numbers.entry(name).or_insert_with(|| {
+            self.names.push(name);
+            self.nodes.push(Node::default());
+            self.nodes.len() - 1
+        })
+    }
+
+    /// From the functions that cost more than what they are called for.
+    fn stacks(&self, total: f64) -> Vec<Stack> {
+        let mut stacks = Vec::new();
+        let least = total * LEAST;
+        for root in 0..self.nodes.len() {
+            let node = &self.nodes[root];
+            let beyond = node.inclusive() - node.called;
+            if beyond > least {
+                let mut path = vec![root];
+                self.descend(&mut path, beyond / node.inclusive(), least, &mut stacks);
+            }
+        }
+        stacks.sort();
+        stacks
+    }
+
+    /// `part`: of all that the last function of the path costs, what belongs to the path.
+    fn descend(&self, path: &mut Vec<usize>, part: f64, least: f64, stacks: &mut Vec<Stack>) {
+        let Some(node) = path.last().map(|last| &self.nodes[*last]) else {
+            return;
+        };
+        let mut own = node.own * part;
+        for &(callee, cost) in &node.calls {
+            let cost = cost * part;
+            let below = &self.nodes[callee];
+            if cost < least || path.len() >= DEEPEST || path.contains(&callee) {
+                own += cost;
+                continue;
+            }
+            path.push(callee);
+            self.descend(path, (cost / below.inclusive()).min(1.0), least, stacks);
+            path.pop();
+        }
+        if own >= 1.0 {
+            let names = path
+                .iter()
+                .map(|function| clean(self.names[*function]).to_owned());
+            stacks.push((names.collect(), own.round() as u64));
+        }
+    }
+}

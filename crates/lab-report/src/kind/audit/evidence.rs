@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//! An audit's figures as rows, tables and charts.
+
+use crate::document::{Axis, BarRow, Bars, Cell, Chart, Drawing, Quantity, Row, Scale, Table};
+use lab_model::audit::{Audit, EvidenceBars, EvidenceTable, EvidenceValue, Finding};
+use lab_model::{Direction, Metric};
+
+/// A row for each finding's state, and one for each number that it looked at.
+pub fn rows(audit: &Audit, run: &str) -> Vec<Row> {
+    let of = |finding: &Finding| {
+        let state = super::row(audit, run, finding);
+        let numbers = finding.evidence.iter().filter_map(|evidence| {
+            let EvidenceValue::Number(value, unit) = &evidence.value else {
+                return None;
+            };
+            let metric = Metric {
+                id: evidence.name.clone().into(),
+                title: evidence.name.replace('_', " ").into(),
+                unit: unit.clone(),
+                better: Direction::Neither,
+            };
+            Some(Row {
+                metric,
+                value: Some(Quantity::exact(*value, unit.clone())),
+                note: String::new(),
+                ..state.clone()
+            })
+        });
+        let numbers: Vec<Row> = numbers.collect();
+        std::iter::once(state).chain(numbers)
+    };
+    audit.findings.iter().flat_map(of).collect()
+}
+
+/// A table of figures.
+pub fn table(evidence: &EvidenceTable) -> Table {
+    let mut table = Table::new("", evidence.columns.iter().cloned());
+    table.caption = evidence.caption.clone();
+    for row in &evidence.rows {
+        table.row(row.iter().map(cell).collect());
+    }
+    table
+}
+
+/// A value in a cell.
+pub fn cell(value: &EvidenceValue) -> Cell {
+    match value {
+        EvidenceValue::Number(number, unit) => Quantity::exact(*number, unit.clone()).into(),
+        EvidenceValue::Word(word) => word.as_str().into(),
+        EvidenceValue::Nothing => "–".into(),
+    }
+}
+
+/// Bars, each of one colour.
+pub fn chart(bars: &EvidenceBars) -> Chart {
+    let row = |(name, length): &(String, f64)| {
+        BarRow::new(name, 0, Quantity::exact(*length, bars.unit.clone()))
+    };
+    Chart {
+        id: "audit".into(),
+        title: bars.title.clone(),
+        caption: bars.caption.clone(),
+        drawing: Drawing::Bars(Bars {
+            axis: Axis::new(bars.axis.clone(), bars.unit.clone(), Scale::Linear),
+            parts: Vec::new(),
+            rows: bars.rows.iter().map(row).collect(),
+        }),
+    }
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What an audit found, whatever it audited; and what changed from one audit to another.
+
+mod changed;
+mod evidence;
+
+pub use changed::{ChangedReport, document as changed};
+
+use super::say;
+use crate::document::{
+    Answer, Axis, BarPart, BarRow, Bars, Chart, Document, Drawing, Finding as Sentence, Item,
+    NEUTRAL, Quantity, Row, Scale, Section, Table, Tone,
+};
+use lab_model::Unit;
+use lab_model::audit::{Audit, AuditKind, Finding, Fix, State};
+
+/// What a report on an audit is made from.
+pub struct AuditReport<'a> {
+    /// What was found.
+    pub audit: &'a Audit,
+    /// The run's name; may be empty.
+    pub run: &'a str,
+    /// When it began, in seconds since 1970.
+    pub made_unix_s: f64,
+    /// The version of the lab that made it.
+    pub lab_version: &'a str,
+    /// Where it is kept; `None`: nowhere.
+    pub file: Option<&'a str>,
+}
+
+/// The document of an audit.
+pub fn document(report: &AuditReport) -> Document {
+    let audit = report.audit;
+    let kept = |file| format!("{file} holds it. `benchlab compare` shows what a change did.");
+    let mut document = Document {
+        title: title(audit),
+        question: question(audit.kind).into(),
+        made: format!("{} UTC", say::minute(report.made_unix_s)),
+        lab_version: report.lab_version.into(),
+        answer: answer(audit),
+        source: report.file.map_or("It was not kept.".into(), kept),
+        rows: evidence::rows(audit, report.run),
+        ..Document::default()
+    };
+    document.section(findings("What is bad", audit, State::Bad));
+    document.section(findings("Advice", audit, State::Advice));
+    document.section(not_seen(audit));
+    for table in &audit.tables {
+        let mut section = Section::new(&table.title);
+        section.table(evidence::table(table));
+        document.section(section);
+    }
+    document.section(others("What is good", audit, State::Good, "seen"));
+    document.section(others("Not applicable", audit, State::NotApplicable, "why"));
+    let mut about = Section::folded("What was audited");
+    if !audit.facts.is_empty() {
+        about.push(Item::Facts(audit.facts.clone()));
+    }
+    document.section(about);
+    document
+}
+
+fn title(audit: &Audit) -> String {
+    let of = match audit.kind {
+        AuditKind::Host => "host",
+        AuditKind::Cookies => "cookies",
+        AuditKind::Site => "site",
+        AuditKind::Net => "network",
+    };
+    format!("Audit of {of}: {}", audit.targets.join(", "))
+}
+
+fn question(kind: AuditKind) -> &'static str {
+    match kind {
+        AuditKind::Host => "Is this host set up well?",
+        AuditKind::Cookies => "What do the cookies cost, and who set them?",
+        AuditKind::Site => "Is this site set up well?",
+        AuditKind::Net => "Which address family is faster, and does either fail?",
+    }
+}
+
+/// How many findings of each state there are, and the worst of them.
+fn answer(audit: &Audit) -> Answer {
+    let counted = |state: State, of: &str| format!("{} {of}", audit.count(state));
+    let summary = [
+        counted(State::Bad, "bad"),
+        counted(State::Advice, "advice"),
+        counted(State::Unknown, "unknown"),
+        counted(State::Good, "good"),
+    ];
+    let mut findings = vec![Sentence {
+        label: "Findings".into(),
+        text: format!("{}.", summary.join(", ")),
+        tone: Tone::Plain,
+    }];
+    findings.extend(worst(audit).into_iter().take(2).map(sentence));
+    if audit.chart.is_some() && audit.count(State::Bad) + audit.count(State::Advice) == 0 {
+        findings.push(plain("Nothing is bad."));
+    }
+    Answer {
+        chart: Some(chart(audit)),
+        findings,
+        undecided: unknown(audit),
+    }
+}
+
+fn plain(text: &str) -> Sentence {
+    Sentence {
+        text: text.into(),
+        ..Sentence::default()
+    }
+}
+
+/// Bad ones, then advice; those that matter most first.
+fn worst(audit: &Audit) -> Vec<&Finding> {
+    let told = |f: &&Finding| matches!(f.state, State::Bad | State::Advice);
+    let mut worst: Vec<&Finding> = audit.findings.iter().filter(told).collect();
+    worst.sort_by(|a, b| a.state.cmp(&b.state).then(b.weight.cmp(&a.weight)));
+    worst
+}
+
+/// `ports: 28232 ports, … From 470 connections/s on, … Do: …`
+fn sentence(finding: &Finding) -> Sentence {
+    let lines = finding.fixes.iter().flat_map(|fix| &fix.lines);
+    let fix = lines
+        .map(|line| line.trim())
+        .find(|line| !line.starts_with('#'));
+    let fix = fix.map_or(String::new(), |line| format!(" Do: {line}"));
+    Sentence {
+        label: finding.rule.clone(),
+        text: format!("{} {}{fix}", finding.seen, finding.cost).replace("  ", " "),
+        tone: tone(finding.state),
+    }
+}
+
+fn tone(state: State) -> Tone {
+    match state {
+        State::Bad => Tone::Worse,
+        State::Good => Tone::Better,
+        State::Unknown => Tone::Undecided,
+        State::Advice | State::NotApplicable => Tone::Plain,
+    }
+}
+
+fn unknown(audit: &Audit) -> Option<String> {
+    let of = audit.findings.iter().filter(|f| f.state == State::Unknown);
+    let whys = say::grouped(of.map(|f| (f.seen.as_str(), f.rule.as_str())));
+    let said = whys.iter().map(|(why, rules)| {
+        let mut rules = rules.clone();
+        rules.dedup();
+        format!("{}: {why}", say::list(&rules))
+    });
+    let said: Vec<String> = said.collect();
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// The audit's own chart, or how the rules came out in each area.
+fn chart(audit: &Audit) -> Chart {
+    match &audit.chart {
+        Some(bars) => evidence::chart(bars),
+        None => areas(audit),
+    }
+}
+
+const PARTS: [(State, usize); 4] = [
+    (State::Bad, 3),
+    (State::Advice, 1),
+    (State::Unknown, NEUTRAL),
+    (State::Good, 2),
+];
+
+fn areas(audit: &Audit) -> Chart {
+    let grouped = say::grouped(audit.findings.iter().map(|f| (f.area.as_str(), f.state)));
+    let unit = || Unit::Count("rules".into());
+    let counts = |states: &[State], state: State| {
+        let count = states.iter().filter(|s| **s == state).count();
+        Quantity::exact(count as f64, unit())
+    };
+    let rows = grouped.iter().filter_map(|(area, states)| {
+        let parts = PARTS.iter().enumerate().map(|(part, (state, _))| BarPart {
+            part,
+            value: counts(states, *state),
+        });
+        let parts: Vec<BarPart> = parts.collect();
+        let total: f64 = parts.iter().map(|part| part.value.value).sum();
+        let row = BarRow::new(area, 0, Quantity::exact(total, unit()));
+        (total > 0.0).then_some(BarRow { parts, ..row })
+    });
+    Chart {
+        id: "areas".into(),
+        title: "Findings by area".into(),
+        caption: "Each rule counts once for each thing that it is about.".into(),
+        drawing: Drawing::Bars(Bars {
+            axis: Axis::new("findings", unit(), Scale::Linear),
+            parts: PARTS
+                .iter()
+                .map(|(state, colour)| (state.name().into(), *colour))
+                .collect(),
+            rows: rows.collect(),
+        }),
+    }
+}
+
+/// All findings of a state, with what they cost and what to do.
+fn findings(title: &str, audit: &Audit, state: State) -> Section {
+    let mut section = Section::new(title);
+    let ranked = worst(audit).into_iter().filter(|f| f.state == state);
+    // One rule that says the same of several things is told once, with the fixes of all.
+    for (_, same) in say::grouped(ranked.map(|f| (f.rule.as_str(), f))) {
+        section.section(told(&same));
+    }
+    section
+}
+
+fn told(same: &[&Finding]) -> Section {
+    let first = same[0];
+    let mut section = Section::new(first.title.clone());
+    for finding in same {
+        section.push(Sentence {
+            label: finding.place.clone(),
+            text: format!("{} {}", finding.seen, finding.cost)
+                .trim()
+                .to_owned(),
+            tone: tone(finding.state),
+        });
+    }
+    section.text(format!("Why: {}", first.why));
+    let fixes = say::grouped(
+        same.iter()
+            .flat_map(|f| &f.fixes)
+            .map(|fix| (fix.of.as_str(), fix)),
+    );
+    for (of, fixes) in fixes {
+        if !of.is_empty() {
+            section.text(format!("For {of}:"));
+        }
+        section.push(Item::Log(lines(&fixes)));
+    }
+    let mut facts = vec![("rule".to_owned(), first.rule.clone())];
+    let see = Some(&first.see).filter(|see| !see.is_empty());
+    facts.extend(see.map(|see| ("to see it".to_owned(), see.clone())));
+    facts.push(("source".to_owned(), first.source.clone()));
+    section.push(Item::Facts(facts));
+    section
+}
+
+/// The lines of several fixes, each once.
+fn lines(fixes: &[&Fix]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for line in fixes.iter().flat_map(|fix| &fix.lines) {
+        if !lines.contains(line) {
+            lines.push(line.clone());
+        }
+    }
+    lines
+}
+
+fn not_seen(audit: &Audit) -> Section {
+    let mut section = Section::new("What could not be seen");
+    section.table(listed(audit, State::Unknown, "why"));
+    section
+}
+
+fn others(title: &str, audit: &Audit, state: State, last: &str) -> Section {
+    let mut section = Section::folded(title);
+    section.table(listed(audit, state, last));
+    section
+}
+
+fn listed(audit: &Audit, state: State, last: &str) -> Table {
+    let mut table = Table::new("", ["rule", "of", last]);
+    for finding in audit.findings.iter().filter(|f| f.state == state) {
+        let place = match finding.place.is_empty() {
+            true => "–".into(),
+            false => finding.place.clone(),
+        };
+        let cells = [finding.title.clone(), place, finding.seen.clone()];
+        table.row(cells.into_iter().map(Into::into).collect());
+    }
+    table
+}
+
+/// A row of data about a finding.
+fn row(audit: &Audit, run: &str, finding: &Finding) -> Row {
+    let metric = lab_model::Metric::new(
+        "state",
+        "state",
+        Unit::Count("findings".into()),
+        lab_model::Direction::Neither,
+    );
+    Row {
+        target: audit.kind.name().into(),
+        case: finding.rule.clone(),
+        verdict: finding.state.name().replace(' ', "-"),
+        note: format!("{} {}", finding.seen, finding.cost)
+            .trim()
+            .to_owned(),
+        ..Row::new(run, &finding.place, metric)
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Figures from run to run that have next to no noise, such as those of a profile.
+
+use super::past::Past;
+use super::say;
+use crate::document::{Cell, Column, Finding, Quantity, Row, Section, Table, Tone};
+use lab_model::{Metric, Unit};
+
+/// Figures that have columns, if they are known; all are in the rows.
+const COLUMNS: [&str; 8] = [
+    "peak",
+    "total",
+    "allocations",
+    "Ir",
+    "Dr",
+    "Dw",
+    "D1mr",
+    "D1mw",
+];
+
+/// Smaller changes are what another path or environment makes, as a part of the figure before.
+const LEAST: f64 = 0.001;
+
+/// The subjects that have figures in some run, in the order in which they came.
+fn subjects<'p>(runs: &'p [Past], wanted: &[String]) -> Vec<&'p str> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, ..) in runs.iter().flat_map(|run| &run.figures) {
+        let is_wanted = wanted.is_empty() || wanted.contains(name);
+        if is_wanted && !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+fn figure<'p>(run: &'p Past, subject: &str, id: &str) -> Option<&'p (String, Metric, f64)> {
+    let mut figures = run.figures.iter();
+    figures.find(|(name, metric, _)| name == subject && metric.id == id)
+}
+
+/// A table for each subject, a row for each run.
+pub fn section(runs: &[Past], wanted: &[String]) -> Section {
+    let mut section = Section::new("Profiles");
+    for subject in subjects(runs, wanted) {
+        let known = |id: &&&str| runs.iter().any(|run| figure(run, subject, id).is_some());
+        let ids: Vec<&str> = COLUMNS.iter().filter(known).copied().collect();
+        let column = |id: &&str| {
+            let unit = runs.iter().find_map(|run| figure(run, subject, id));
+            let unit = unit.map_or(Unit::Count("".into()), |(_, metric, _)| metric.unit.clone());
+            Column::of(*id, unit)
+        };
+        let columns = [Column::from("began (UTC)"), "commit".into()];
+        let columns = columns.into_iter().chain(ids.iter().map(column));
+        let mut table = Table::new(subject, columns);
+        let mut before: Option<&Past> = None;
+        for run in runs {
+            if !run.figures.iter().any(|(name, ..)| name == subject) {
+                continue;
+            }
+            let commit: String = run.commit.iter().flat_map(|c| c.chars()).take(7).collect();
+            let mut cells = vec![Cell::from(say::minute(run.started_unix_s)), commit.into()];
+            cells.extend(ids.iter().map(|id| cell(run, before, subject, id)));
+            table.row(cells);
+            before = Some(run);
+        }
+        section.table(table.without_empty_columns());
+    }
+    section
+}
+
+fn cell(run: &Past, before: Option<&Past>, subject: &str, id: &str) -> Cell {
+    let Some((_, metric, value)) = figure(run, subject, id) else {
+        return Cell::default();
+    };
+    let old = before.and_then(|before| figure(before, subject, id));
+    let tone = match old.map(|(.., old)| value / old - 1.0) {
+        Some(change) if change >= LEAST => Tone::Worse,
+        Some(change) if change <= -LEAST => Tone::Better,
+        _ => Tone::Plain,
+    };
+    Cell::from(Quantity::exact(*value, metric.unit.clone())).toned(tone)
+}
+
+/// What changed from the run before to the latest, the greatest change first.
+pub fn findings(runs: &[Past], wanted: &[String]) -> Vec<Finding> {
+    let mut changes: Vec<(f64, Finding)> = Vec::new();
+    for subject in subjects(runs, wanted) {
+        let mut with = runs.iter().rev();
+        let mut next = || with.find(|run| run.figures.iter().any(|(name, ..)| name == subject));
+        let (Some(latest), Some(before)) = (next(), next()) else {
+            continue;
+        };
+        for id in COLUMNS {
+            let both = figure(before, subject, id).zip(figure(latest, subject, id));
+            let Some(((_, metric, old), (.., new))) = both.filter(|((.., a), (.., b))| a != b)
+            else {
+                continue;
+            };
+            let change = new / old - 1.0;
+            if change.abs() < LEAST {
+                continue;
+            }
+            let text = format!(
+                "{} of {subject} changed with the run of {} UTC: {} after {} before ({:+.1} %).",
+                say::capital(id),
+                say::minute(latest.started_unix_s),
+                say::reading(*new, &metric.unit),
+                say::reading(*old, &metric.unit),
+                100.0 * change,
+            );
+            let tone = if new > old { Tone::Worse } else { Tone::Better };
+            changes.push((
+                change.abs(),
+                Finding {
+                    label: String::new(),
+                    text,
+                    tone,
+                },
+            ));
+        }
+    }
+    let with_figures = runs.iter().filter(|run| !run.figures.is_empty()).count();
+    if changes.is_empty() && with_figures > 0 {
+        let text = match with_figures {
+            1 => "One run has figures of a profile; a second one shows what changes.",
+            _ => "No figure changed by 0.1 % or more from the run before to the latest.",
+        };
+        return vec![super::findings::plain(text.into())];
+    }
+    changes.sort_by(|a, b| b.0.total_cmp(&a.0));
+    changes.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// Every figure of every run.
+pub fn rows(runs: &[Past], wanted: &[String]) -> Vec<Row> {
+    let row = |run: &Past, (name, metric, value): &(String, Metric, f64)| Row {
+        case: "program".into(),
+        value: Some(Quantity::exact(*value, metric.unit.clone())),
+        note: say::minute(run.started_unix_s),
+        ..Row::new(&run.run, name, metric.clone())
+    };
+    let all = runs
+        .iter()
+        .flat_map(|run| run.figures.iter().map(move |figure| (run, figure)));
+    let shown = all.filter(|(_, (name, ..))| wanted.is_empty() || wanted.contains(name));
+    shown.map(|(run, figure)| row(run, figure)).collect()
+}

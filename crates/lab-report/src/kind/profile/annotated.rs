@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Of a profile: the source around the lines that cost most.
+
+use super::{Pair, meaning, unit};
+use crate::document::{Cell, Column, Quantity, Section, Table, Tone};
+use lab_profile::{CostProfile, HOTTEST, Sources, base_name};
+use std::collections::BTreeMap;
+
+/// Lines that are shown before and after a costly one.
+const AROUND: u32 = 2;
+/// Events that have a column, if they happened.
+const EVENTS: [&str; 5] = ["Ir", "D1mr", "D1mw", "LL", "mispredicts"];
+
+/// The costly lines of each program, with what is around them.
+pub fn section(pair: &Pair) -> Section {
+    let mut section = Section::new("Source of the costliest lines");
+    for ((name, profile), sources) in pair.each().zip(pair.sources) {
+        let Some(costs) = profile.costs() else {
+            continue;
+        };
+        for (file, lines) in by_file(costs, sources) {
+            let title = format!("{name}: {}", base_name(file));
+            section.table(table(costs, sources, (&title, file), &lines));
+        }
+    }
+    if !section.items.is_empty() {
+        let event = pair.before.costs().map_or("", |costs| costs.chosen_event());
+        let text = format!(
+            "The {HOTTEST} lines with the most {} and what is around them.",
+            meaning(event)
+        );
+        section
+            .items
+            .insert(0, crate::document::Item::Paragraph(text));
+    }
+    section
+}
+
+/// The costly lines whose text is known, by file.
+fn by_file<'c>(
+    costs: &'c CostProfile,
+    sources: &Sources,
+) -> BTreeMap<&'c str, BTreeMap<u32, Vec<u64>>> {
+    let mut files: BTreeMap<&str, BTreeMap<u32, Vec<u64>>> = BTreeMap::new();
+    for line in costs.hottest(costs.chosen_event(), HOTTEST) {
+        if sources.line(line.file, line.number).is_some() {
+            let lines = files.entry(line.file).or_default();
+            lines.insert(line.number, line.costs);
+        }
+    }
+    files
+}
+
+fn table(
+    costs: &CostProfile,
+    sources: &Sources,
+    (title, file): (&str, &str),
+    hot: &BTreeMap<u32, Vec<u64>>,
+) -> Table {
+    let events = EVENTS
+        .iter()
+        .filter(|event| costs.total_of(event).is_some_and(|n| n > 0));
+    let events: Vec<&str> = events.copied().collect();
+    let columns = [Column::from("line"), Column::from("source")].into_iter();
+    let columns = columns.chain(events.iter().map(|event| Column::of(*event, unit(event))));
+    let mut table = Table::new(title, columns);
+    let all = costs.lines().filter(|line| line.file == file);
+    let mut known: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    for line in all {
+        let sum = known
+            .entry(line.number)
+            .or_insert_with(|| vec![0; costs.events.len()]);
+        sum.iter_mut()
+            .zip(line.costs)
+            .for_each(|(sum, cost)| *sum = sum.saturating_add(*cost));
+    }
+    let mut last = 0;
+    for &line in hot.keys() {
+        let first = line.saturating_sub(AROUND).max(last + 1);
+        for number in first..=line.saturating_add(AROUND) {
+            let Some(text) = sources.line(file, number) else {
+                break;
+            };
+            last = number;
+            let mut cells = vec![Cell::from(number.to_string()), Cell::from(indented(text))];
+            cells.extend(events.iter().map(|event| {
+                let cost = known
+                    .get(&number)
+                    .and_then(|costs_of| costs.value(event, costs_of));
+                let cost = cost.filter(|cost| *cost > 0);
+                Cell::from(cost.map(|cost| Quantity::exact(cost as f64, unit(event))))
+            }));
+            if hot.contains_key(&number) {
+                cells[1].tone = Tone::Worse;
+            }
+            table.row(cells);
+        }
+    }
+    table
+}
+
+/// With blanks at its beginning that formats keep.
+fn indented(text: &str) -> String {
+    let bare = text.trim_start();
+    let blanks = text[..text.len() - bare.len()].chars();
+    let width: usize = blanks.map(|c| if c == '\t' { 4 } else { 1 }).sum();
+    "\u{a0}".repeat(width) + bare
+}

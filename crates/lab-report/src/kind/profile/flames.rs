@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Of a profile: flame graphs of what is allocated and of what misses.
+
+use super::{Pair, meaning, unit};
+use crate::chart::file_name;
+use crate::document::{Chart, Drawing, Flame, Section};
+use crate::kind::say;
+use lab_model::Unit;
+use lab_profile::{Profile, Stack};
+
+/// The flame graphs of each program.
+pub fn section(pair: &Pair) -> Section {
+    let mut section = Section::new("Flame graphs");
+    for (name, profile) in pair.each() {
+        section.chart(allocations(name, profile));
+        section.chart(misses(name, profile));
+    }
+    section
+}
+
+fn allocations(name: &str, profile: &Profile) -> Option<Chart> {
+    let stacks = profile.dhat.as_ref()?.stacks(|point| point.bytes);
+    chart(
+        (name, "allocated bytes"),
+        "What was allocated, altogether, by the functions on the stack.",
+        (Unit::Bytes, stacks),
+    )
+}
+
+fn misses(name: &str, profile: &Profile) -> Option<Chart> {
+    let costs = profile.callgrind.as_ref()?;
+    let event = costs.chosen_event();
+    chart(
+        (name, meaning(event)),
+        "Callgrind knows who called whom, not whole stacks: a function's costs are shared among its callers in \
+         proportion to what their calls cost.",
+        (unit(event), costs.stacks(event)),
+    )
+}
+
+fn chart(
+    (name, what): (&str, &str),
+    caption: &str,
+    (unit, stacks): (Unit, Vec<Stack>),
+) -> Option<Chart> {
+    (!stacks.is_empty()).then(|| Chart {
+        id: format!("flame-{}", file_name(&format!("{name} {what}"))),
+        title: say::capital(&format!("{what} of {name}")),
+        caption: caption.into(),
+        drawing: Drawing::Flame(Flame { unit, stacks }),
+    })
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Two runs that watched: what each page took, and how that changed.
+
+use super::kind_name;
+use crate::document::{
+    Answer, Axis, Cell, Chart, Column, Document, Drawing, Finding, Forest, ForestGroup, ForestRow,
+    Quantity, Row, Scale, Section, Table, Tone,
+};
+use crate::kind::{findings, method, say};
+use lab_model::{Metric, Run, Unit, Watched, WatchedPage};
+use lab_stats::analysis::Interval;
+use lab_watch::analysis::between::{BetweenLogs, Both, FEWEST, between};
+
+/// Pages in the chart.
+const CHARTED: usize = 12;
+/// Rows of a table.
+const ROWS: usize = 40;
+
+/// The document of two runs that watched, in these files.
+pub fn document(runs: [&Run; 2], watched: [&Watched; 2], files: [&str; 2]) -> Document {
+    let found = between(watched[0], watched[1]);
+    let known: Vec<(&Both, &Interval)> = found
+        .both
+        .iter()
+        .filter_map(|b| Some((b, b.ratio.as_ref()?)))
+        .collect();
+    let mut document = Document {
+        title: "Two logs".into(),
+        question: "What takes more or less time in the second log than in the first?".into(),
+        made: format!("{} and {}", method::made(runs[0]), method::made(runs[1])),
+        lab_version: runs[1].lab_version.clone(),
+        answer: answer(&known),
+        source: format!("{} hold every count.", say::list(&files)),
+        rows: rows(&runs[1].name, &known),
+        ..Document::default()
+    };
+    let mut pages = Section::new("Page by page");
+    pages.table(table(&found));
+    document.section(pages);
+    let mut alone = Section::new("In one log alone");
+    for (which, pages) in ["first", "second"].into_iter().zip(&found.alone) {
+        alone.table(of_one(which, pages));
+    }
+    document.section(alone);
+    let mut how = Section::folded("How it was computed");
+    how.text(format!(
+        "A day's value is the geometric mean of a page's durations on a day with at least 20 requests; a change is the \
+         Hodges-Lehmann estimate over the days of both logs. All intervals hold together at 95 %. They need {FEWEST} days of each \
+         log. Neither the machine nor the data need be the same: the change is of all that differs."
+    ));
+    document.section(how);
+    document
+}
+
+fn tone(ratio: &Interval) -> Tone {
+    match ratio {
+        r if r.level <= 0.0 => Tone::Undecided,
+        r if r.low > 1.0 => Tone::Worse,
+        r if r.high < 1.0 => Tone::Better,
+        _ => Tone::Undecided,
+    }
+}
+
+fn answer(known: &[(&Both, &Interval)]) -> Answer {
+    let row = |(both, ratio): &(&Both, &Interval)| ForestRow {
+        name: both.pages[0].name.clone(),
+        value: Quantity::ratio(ratio),
+        tone: tone(ratio),
+        label: String::new(),
+    };
+    let rows: Vec<ForestRow> = known.iter().take(CHARTED).map(row).collect();
+    let chart = (!rows.is_empty()).then(|| Chart {
+        id: "changes".into(),
+        title: "Typical duration, second / first".into(),
+        caption: "The pages that take most; left of 1 is faster.".into(),
+        drawing: Drawing::Forest(Forest {
+            axis: Axis::new("second / first", Unit::Ratio, Scale::Log),
+            reference: 1.0,
+            margin: None,
+            groups: vec![ForestGroup {
+                title: String::new(),
+                rows,
+            }],
+        }),
+    });
+    let mut certain: Vec<&(&Both, &Interval)> = known
+        .iter()
+        .filter(|(_, r)| tone(r) != Tone::Undecided)
+        .collect();
+    let gain = |both: &Both, ratio: &Interval| {
+        both.shares[0].max(both.shares[1]) * ratio.estimate.ln().abs()
+    };
+    certain.sort_by(|a, b| gain(b.0, b.1).total_cmp(&gain(a.0, a.1)));
+    let sentence = |(both, ratio): &&(&Both, &Interval)| Finding {
+        tone: tone(ratio),
+        ..findings::plain(format!(
+            "{} takes {} of the first log, and {} of all time where it took {}.",
+            both.pages[0].name,
+            say::times(ratio, "the time", ratio.level),
+            say::percent(both.shares[1]),
+            say::percent(both.shares[0]),
+        ))
+    };
+    let mut findings: Vec<Finding> = certain.iter().take(3).map(sentence).collect();
+    if findings.is_empty() && !known.is_empty() {
+        findings.push(findings::plain(format!(
+            "None of {} is shown to have changed.",
+            say::count(known.len(), "page")
+        )));
+    }
+    Answer {
+        chart,
+        findings,
+        undecided: known.is_empty().then(|| format!("No page has {FEWEST} days with 20 requests in both logs: nothing can be said of changes.")),
+    }
+}
+
+fn time(ns: Option<f64>) -> Cell {
+    ns.map(|ns| Quantity::exact(ns, Unit::Nanoseconds)).into()
+}
+
+fn table(found: &BetweenLogs) -> Table {
+    let columns = [
+        Column::from("page"),
+        Column::of("mean, first", Unit::Nanoseconds),
+        Column::of("mean, second", Unit::Nanoseconds),
+        Column::of("second / first", Unit::Ratio),
+        Column::of("share, first", Unit::Share),
+        Column::of("share, second", Unit::Share),
+    ];
+    let mut table = Table::new("", columns);
+    table.caption =
+        "Means are of all requests; second / first is of the typical duration of a day.".into();
+    for both in found.both.iter().take(ROWS) {
+        let ratio = both
+            .ratio
+            .as_ref()
+            .map(|r| Cell::from(Quantity::ratio(r)).toned(tone(r)));
+        table.row(vec![
+            both.pages[0].name.as_str().into(),
+            time(both.pages[0].mean_ns()),
+            time(both.pages[1].mean_ns()),
+            ratio.unwrap_or_default(),
+            Quantity::exact(both.shares[0], Unit::Share).into(),
+            Quantity::exact(both.shares[1], Unit::Share).into(),
+        ]);
+    }
+    table.without_empty_columns()
+}
+
+fn of_one(which: &str, pages: &[&WatchedPage]) -> Table {
+    let columns = [
+        Column::from("page"),
+        "kind".into(),
+        Column::of("requests", Unit::Count("requests".into())),
+        Column::of("mean", Unit::Nanoseconds),
+    ];
+    let mut table = Table::new(format!("In the {which} log alone"), columns);
+    for page in pages.iter().take(ROWS / 2) {
+        table.row(vec![
+            page.name.as_str().into(),
+            kind_name(page.kind).into(),
+            Quantity::exact(page.requests as f64, Unit::Count("requests".into())).into(),
+            time(page.mean_ns()),
+        ]);
+    }
+    table
+}
+
+fn rows(run: &str, known: &[(&Both, &Interval)]) -> Vec<Row> {
+    let row = |(both, ratio): &(&Both, &Interval)| Row {
+        case: kind_name(both.pages[0].kind).into(),
+        ratio: Some(Quantity::ratio(ratio)),
+        ..Row::new(run, &both.pages[0].name, Metric::P50)
+    };
+    known.iter().map(row).collect()
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What changed: days from which on a page is slower or faster, releases, trends.
+
+use super::Said;
+use crate::document::{Cell, Column, Finding, Quantity, Section, Table, Tone};
+use crate::kind::{findings, say};
+use lab_model::Unit;
+use lab_stats::analysis::Interval;
+use lab_watch::analysis::changes::{Changed, FEWEST};
+
+/// Rows of a table.
+const ROWS: usize = 20;
+
+fn tone(ratio: &Interval) -> Tone {
+    match ratio {
+        r if r.low > 1.0 => Tone::Worse,
+        r if r.high < 1.0 => Tone::Better,
+        _ => Tone::Plain,
+    }
+}
+
+fn took(changed: &Changed) -> String {
+    let since = match &changed.release {
+        Some(release) => format!("since {release}"),
+        None => format!(
+            "from {} on",
+            &say::minute(changed.at_s as f64 + 43_200.0)[..10]
+        ),
+    };
+    let times = say::times(&changed.ratio, "the time of before", changed.ratio.level);
+    format!("{} takes {times} {since}.", changed.page.name)
+}
+
+/// The greatest change.
+pub fn finding(said: &Said) -> Option<Finding> {
+    let released = said.changes.releases.iter().flat_map(|r| &r.pages);
+    let certain = released
+        .filter(|c| c.is_certain())
+        .chain(&said.changes.points);
+    let greatest = certain.max_by(|a, b| {
+        a.ratio
+            .estimate
+            .ln()
+            .abs()
+            .total_cmp(&b.ratio.estimate.ln().abs())
+    })?;
+    Some(Finding {
+        tone: tone(&greatest.ratio),
+        ..findings::plain(took(greatest))
+    })
+}
+
+/// Everything about changes.
+pub fn section(said: &Said) -> Section {
+    let mut section = Section::new("What changed");
+    let changes = &said.changes;
+    for released in &changes.releases {
+        let title = format!(
+            "Release {} of {}",
+            released.name,
+            say::minute(released.at_s as f64)
+        );
+        let mut table = table(&title, &released.pages);
+        if released.too_few > 0 {
+            table.notes.push(format!(
+                "{} with fewer than 3 days of 20 requests on one side are left out.",
+                say::count(released.too_few, "page")
+            ));
+        }
+        if released.pages.is_empty() {
+            section.text(format!(
+                "{title}: no page has 3 days of 20 requests before and after it."
+            ));
+        }
+        section.table(table);
+    }
+    section.table(table("Change points", &changes.points));
+    let mut trends = Table::new(
+        "Trends",
+        ["page".into(), Column::of("per week", Unit::Ratio)],
+    );
+    trends.caption = "Durations of a week as a multiple of those of the week before, of pages without a change point.".into();
+    for trend in changes.trends.iter().take(ROWS) {
+        let cell = Cell::from(Quantity::ratio(&trend.per_week)).toned(tone(&trend.per_week));
+        trends.row(vec![trend.page.name.as_str().into(), cell]);
+    }
+    section.table(trends);
+    section.text(
+        match (
+            changes.tested,
+            changes.points.is_empty() && changes.trends.is_empty(),
+        ) {
+            (0, _) if changes.days > 0 => format!(
+                "The log has {}: change points need {FEWEST} days of 20 requests of a page.",
+                say::count(changes.days, "such day")
+            ),
+            (0, _) => String::new(),
+            (n, true) => format!(
+                "None of {} with {FEWEST} days changed.",
+                say::count(n, "page")
+            ),
+            _ => String::new(),
+        },
+    );
+    section
+}
+
+fn table(title: &str, all: &[Changed]) -> Table {
+    let columns = [
+        "page".into(),
+        "first day".into(),
+        Column::of("after / before", Unit::Ratio),
+        "days".into(),
+        "release".into(),
+    ];
+    let mut table = Table::new(title, columns);
+    table.caption =
+        "Geometric means of the durations of a day; intervals hold together over all pages.".into();
+    for changed in all.iter().take(ROWS) {
+        let ratio = Cell::from(Quantity::ratio(&changed.ratio));
+        table.row(vec![
+            changed.page.name.as_str().into(),
+            say::minute(changed.at_s as f64 + 43_200.0)[..10].into(),
+            ratio.toned(tone(&changed.ratio)),
+            format!("{} and {}", changed.days.0, changed.days.1).into(),
+            changed.release.clone().unwrap_or_default().into(),
+        ]);
+    }
+    if all.len() > ROWS {
+        table.notes.push(format!(
+            "{} that changed less are left out.",
+            say::count(all.len() - ROWS, "page")
+        ));
+    }
+    table.without_empty_columns()
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What logs say: which few pages and queries cost most, when, what changed, and how much room is left.
+
+mod between;
+mod changed;
+mod pages;
+mod week;
+
+pub use between::document as between;
+
+use super::{findings, method, say};
+use crate::Report;
+use crate::document::{Answer, Document, Finding, Item, Quantity, Row, Section, Tone};
+use lab_model::{Direction, Metric, PageKind, Unit, Watched, WatchedPage};
+use lab_watch::analysis::capacity::Room;
+use lab_watch::analysis::changes::{Changes, changes};
+use lab_watch::analysis::pareto::{Ranking, ranking};
+use lab_watch::analysis::week::{Spikes, spikes};
+use lab_watch::analysis::{self, gate};
+
+/// How much room is left, and in which load run that was found out.
+#[derive(Clone, Debug)]
+pub struct Capacity {
+    /// The room.
+    pub room: Room,
+    /// The load run's file.
+    pub file: String,
+    /// The bound of the 99th percentile, ns.
+    pub limit_ns: f64,
+}
+
+/// All that is said of a log.
+struct Said<'w> {
+    watched: &'w Watched,
+    pages: Option<Ranking<'w>>,
+    queries: Option<Ranking<'w>>,
+    spikes: Spikes,
+    changes: Changes<'w>,
+    capacity: Option<&'w Capacity>,
+}
+
+/// The document of a run that watched.
+pub fn document(report: &Report, watched: &Watched, capacity: Option<&Capacity>) -> Document {
+    let said = Said {
+        watched,
+        pages: ranking(watched, PageKind::Page),
+        queries: ranking(watched, PageKind::Query),
+        spikes: spikes(watched),
+        changes: changes(watched),
+        capacity,
+    };
+    let mut document = Document {
+        title: format!("Watched: {}", sources(watched)),
+        question: "Which few pages and queries cost the most, when, and how much room is left?"
+            .into(),
+        made: method::made(report.run),
+        lab_version: report.run.lab_version.clone(),
+        answer: answer(&said),
+        source: format!("{} holds every count.", report.file),
+        rows: rows(report, watched),
+        ..Document::default()
+    };
+    let sections = [
+        warnings(watched),
+        pages::section(said.pages.as_ref(), "Pages"),
+        pages::section(said.queries.as_ref(), "Queries"),
+        week::section(&said),
+        changed::section(&said),
+        room(&said),
+        pages::others(watched),
+        read(report, &said),
+    ];
+    sections
+        .into_iter()
+        .for_each(|section| document.section(section));
+    document
+}
+
+/// The names of the logs: `access.log and 6 others`.
+fn sources(watched: &Watched) -> String {
+    let name = |name: &str| name.rsplit('/').next().unwrap_or(name).to_string();
+    match watched.sources.as_slice() {
+        [] => "nothing".into(),
+        [only] if only.name == "-" => "standard input".into(),
+        [only] => name(&only.name),
+        [first, rest @ ..] => format!(
+            "{} and {}",
+            name(&first.name),
+            say::count(rest.len(), "other")
+        ),
+    }
+}
+
+fn answer(said: &Said) -> Answer {
+    let first = said.pages.as_ref().or(said.queries.as_ref());
+    let Some(ranking) = first else {
+        return Answer {
+            undecided: Some("The log tells of no request.".into()),
+            ..Answer::default()
+        };
+    };
+    let mut found: Vec<Finding> = vec![pages::few(ranking)];
+    found.extend(
+        said.pages
+            .is_some()
+            .then(|| said.queries.as_ref().map(pages::few))
+            .flatten(),
+    );
+    found.extend(room_finding(said));
+    found.extend(changed::finding(said));
+    found.extend(week::finding(said));
+    found.extend(pages::different(ranking));
+    found.truncate(findings::MOST);
+    let mut undecided: Vec<String> = said.watched.advice.clone();
+    undecided.extend(ranking.interval.is_none().then(|| {
+        "The log is too short for intervals: eight minutes with requests are needed.".to_string()
+    }));
+    undecided.extend(week::undecided(said));
+    Answer {
+        chart: pages::chart(ranking),
+        findings: found,
+        undecided: (!undecided.is_empty()).then(|| undecided.join(" ")),
+    }
+}
+
+fn warnings(watched: &Watched) -> Section {
+    let mut section = Section::new("Warnings");
+    let mut warn = |label: &str, text: String| {
+        section.push(Finding {
+            label: label.into(),
+            text,
+            tone: Tone::Alarm,
+        });
+    };
+    let lines = watched.lines;
+    let of = |n: u64, what: &str| {
+        let part = say::percent(n as f64 / lines.all.max(1) as f64);
+        format!(
+            "{} of {} ({part}) {what}",
+            say::count(n as usize, "line"),
+            lines.all
+        )
+    };
+    if lines.malformed > 0 {
+        warn(
+            "malformed",
+            of(
+                lines.malformed,
+                "could not be understood and are not in the figures.",
+            ),
+        );
+    }
+    if lines.too_long > 0 {
+        warn(
+            "too long",
+            of(
+                lines.too_long,
+                "are longer than 64 KiB and are not in the figures.",
+            ),
+        );
+    }
+    if lines.cut_off > 0 {
+        warn(
+            "cut off",
+            "The last line of a log is cut off and not in the figures.".into(),
+        );
+    }
+    if watched.clock_jumps > 0 {
+        let times = say::count(watched.clock_jumps as usize, "time");
+        warn(
+            "clock",
+            format!("The log's clock goes back by more than a minute {times}."),
+        );
+    }
+    if watched
+        .resolution_ns
+        .is_some_and(|step| step >= 1_000_000_000)
+    {
+        let text = "Durations are whole seconds, cut off: most are 0, so means and shares are too low, and percentiles below some \
+                    seconds say nothing. Apache: %D in place of %T.";
+        warn("whole seconds", text.into());
+    }
+    for advice in &watched.advice {
+        warn("log", advice.clone());
+    }
+    section
+}
+
+fn room_finding(said: &Said) -> Option<Finding> {
+    let Capacity { room, limit_ns, .. } = said.capacity?;
+    let used = say::figure(&room.used, &Unit::Share, room.used.level);
+    let times = say::figure(&room.times, &Unit::Ratio, room.times.level);
+    let at_least = if room.is_known { "" } else { "at least " };
+    Some(findings::plain(format!(
+        "The fullest minute takes {used} of the capacity: {at_least}{times} times as many users fit before p99 passes {}.",
+        say::time(*limit_ns as u64),
+    )))
+}
+
+fn room(said: &Said) -> Section {
+    let mut section = Section::new("Room");
+    let Some(capacity) = said.capacity else {
+        return section;
+    };
+    let room = &capacity.room;
+    section.extend_finding(room_finding(said));
+    let rate = Unit::PerSecond("requests".into());
+    section.push(Item::Facts(vec![
+        ("fullest minute".into(), say::reading(room.peaks[0], &rate)),
+        ("fullest second".into(), say::reading(room.peaks[1], &rate)),
+        (
+            "capacity".into(),
+            say::figure(&room.capacity, &rate, room.capacity.level),
+        ),
+        ("p99 at the capacity".into(), say::time(room.p99_ns as u64)),
+        ("load run".into(), capacity.file.clone()),
+    ]));
+    section.push(Item::List(vec![
+        "The load run's requests cost what the log's cost: the same mix of pages on the same data."
+            .into(),
+        "The server and its machine are those of the load run, and nothing else runs there.".into(),
+        "Twice as many users make twice as many requests in the fullest minute.".into(),
+        match room.is_known {
+            true => "The load run passed the bound at a higher load.".into(),
+            false => "The load run never passed the bound: the capacity can be higher.".into(),
+        },
+    ]));
+    section
+}
+
+/// How it was read.
+fn read(report: &Report, said: &Said) -> Section {
+    let watched = said.watched;
+    let mut section = Section::folded("How it was read");
+    let mut facts: Vec<(String, String)> = Vec::new();
+    for source in &watched.sources {
+        let lines = say::count(source.lines as usize, "line");
+        facts.push((source.name.clone(), format!("{}, {lines}", source.format)));
+    }
+    if let Some((first, last)) = analysis::span(watched) {
+        facts.push(("from".into(), format!("{} UTC", say::minute(first as f64))));
+        facts.push(("to".into(), format!("{} UTC", say::minute(last as f64))));
+    }
+    let count = |n: u64| say::reading(n as f64, &Unit::Count("".into()));
+    facts.push((
+        "requests and statements".into(),
+        count(watched.lines.entries),
+    ));
+    facts.push(("other lines".into(), count(watched.lines.other)));
+    facts.push(("malformed lines".into(), count(watched.lines.malformed)));
+    if watched.merged_pages > 0 {
+        facts.push(("pages put together".into(), count(watched.merged_pages)));
+    }
+    section.push(Item::Facts(facts));
+    section.text(format!(
+        "Counts and sums are exact. Percentiles come from buckets and are off by at most {} of their value. Paths are \
+         folded by the looks of their segments, and where ever new values come; a file of rules corrects it. Addresses and user \
+         names are not read. Durations are the server's.",
+        say::percent(watched.error)
+    ));
+    if let Some(ranking) = said.pages.as_ref().or(said.queries.as_ref()) {
+        section.text(pages::how(ranking));
+    }
+    section.sections.push(method::host(report.run));
+    section
+}
+
+/// The figures of a page.
+static FIGURES: [Metric; 9] = [
+    Metric::REQUESTS,
+    Metric::ERRORS,
+    TOTAL,
+    SHARE,
+    MEAN,
+    Metric::P50,
+    P95,
+    Metric::P99,
+    Metric::MAX,
+];
+const TOTAL: Metric = Metric::new("total", "total time", Unit::Nanoseconds, Direction::Neither);
+const SHARE: Metric = Metric::new(
+    "share",
+    "share of the time",
+    Unit::Share,
+    Direction::Neither,
+);
+const MEAN: Metric = Metric::new("mean", "mean", Unit::Nanoseconds, Direction::Less);
+const P95: Metric = Metric::new("p95", "p95", Unit::Nanoseconds, Direction::Less);
+
+/// A figure of a page; `None`: it is not known.
+fn figure(page: &WatchedPage, metric: &Metric, error: f64, all_ns: u64) -> Option<Quantity> {
+    let exact = |value: f64| Some(Quantity::exact(value, metric.unit.clone()));
+    // A bucket's middle, with the ends of the bucket.
+    let quantile = |part: f64| {
+        let value = page.times.quantile(part)? as f64;
+        let (low, high) = (value * (1.0 - error), value * (1.0 + error));
+        let precision = crate::document::Precision::Within {
+            low,
+            high,
+            level: 1.0,
+        };
+        Some(Quantity {
+            value,
+            unit: Unit::Nanoseconds,
+            precision,
+        })
+    };
+    match metric.id.as_ref() {
+        "requests" => exact(page.requests as f64),
+        "errors" => exact(page.errors as f64),
+        _ if page.timed == 0 => None,
+        "total" => exact(page.total_ns as f64),
+        "share" => exact(page.total_ns as f64 / all_ns.max(1) as f64),
+        "mean" => exact(page.mean_ns()?),
+        "p50" => quantile(0.5),
+        "p95" => quantile(0.95),
+        "p99" => quantile(0.99),
+        "max" => exact(page.max_ns as f64),
+        _ => None,
+    }
+}
+
+fn kind_name(kind: PageKind) -> &'static str {
+    match kind {
+        PageKind::Page => "page",
+        PageKind::Query => "query",
+        PageKind::Bot => "bot",
+        PageKind::Health => "health check",
+    }
+}
+
+fn rows(report: &Report, watched: &Watched) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let all = |kind: PageKind| -> u64 {
+        watched
+            .pages
+            .iter()
+            .filter(|p| p.kind == kind)
+            .map(|p| p.total_ns)
+            .sum()
+    };
+    let totals = PageKind::ALL.map(|kind| (kind, all(kind)));
+    let together = WatchedPage {
+        name: "(all)".into(),
+        ..gate::together(watched)
+    };
+    for page in std::iter::once(&together).chain(&watched.pages) {
+        let total = totals
+            .iter()
+            .find(|(kind, _)| *kind == page.kind)
+            .map_or(0, |(_, ns)| *ns);
+        for metric in &FIGURES {
+            if let Some(value) = figure(page, metric, watched.error, total) {
+                rows.push(Row {
+                    case: kind_name(page.kind).into(),
+                    value: Some(value),
+                    ..Row::new(&report.run.name, &page.name, metric.clone())
+                });
+            }
+        }
+    }
+    rows
+}
+
+impl Section {
+    fn extend_finding(&mut self, finding: Option<Finding>) {
+        self.items.extend(finding.map(Item::from));
+    }
+}

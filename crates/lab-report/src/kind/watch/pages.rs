@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Pages and queries in the order of what they take: the Pareto chart, the few that matter, tables.
+
+use super::{FIGURES, figure, kind_name};
+use crate::document::{
+    Axis, BarPart, BarRow, Bars, Cell, Chart, Column, Drawing, Finding, NEUTRAL, Quantity, Scale,
+    Section, Table,
+};
+use crate::kind::{findings, say};
+use lab_model::{PageKind, Unit, Watched};
+use lab_watch::analysis::pareto::{By, MOST, Ranked, Ranking};
+
+/// Bars of the chart.
+const BARS: usize = 12;
+/// Rows of a table.
+const ROWS: usize = 40;
+/// Names in a sentence.
+const NAMED: usize = 3;
+
+fn words(ranking: &Ranking) -> (&'static str, &'static str) {
+    let kind = ranking
+        .pages
+        .first()
+        .map_or(PageKind::Page, |r| r.page.kind);
+    let of = match ranking.by {
+        By::Time => "time",
+        By::Requests => "requests",
+    };
+    match kind {
+        PageKind::Query => ("quer", of),
+        _ => ("page", of),
+    }
+}
+
+fn counted(n: usize, word: &str) -> String {
+    match (word, n) {
+        ("quer", 1) => "1 query".into(),
+        ("quer", n) => format!(
+            "{} queries",
+            say::reading(n as f64, &Unit::Count("".into()))
+        ),
+        (word, n) => say::count(n, word),
+    }
+}
+
+/// Each page on top of those before it.
+pub fn chart(ranking: &Ranking) -> Option<Chart> {
+    let (word, of) = words(ranking);
+    let mut before = 0.0;
+    let shown = ranking.pages.len().min(BARS);
+    let rows = ranking.pages[..shown].iter().map(|ranked| {
+        let own = ranked.cumulative - before;
+        let parts = vec![
+            BarPart {
+                part: 0,
+                value: share(before),
+            },
+            BarPart {
+                part: 1,
+                value: share(own),
+            },
+        ];
+        before = ranked.cumulative;
+        BarRow {
+            parts,
+            ..BarRow::new(&ranked.page.name, 0, share(ranked.cumulative))
+        }
+    });
+    let rows: Vec<BarRow> = rows.collect();
+    (!rows.is_empty()).then(|| Chart {
+        id: if word == "page" {
+            "pages".into()
+        } else {
+            "queries".into()
+        },
+        title: format!("Share of the {of}, cumulative"),
+        caption: format!(
+            "The {} that take most, each on top of those before it.",
+            counted(shown, word)
+        ),
+        drawing: Drawing::Bars(Bars {
+            axis: Axis::new(format!("share of the {of}"), Unit::Share, Scale::Linear),
+            parts: vec![("those before".into(), NEUTRAL), ("this one".into(), 0)],
+            rows,
+        }),
+    })
+}
+
+fn share(value: f64) -> Quantity {
+    Quantity::exact(value, Unit::Share)
+}
+
+/// The smallest set that makes most of the time.
+pub fn few(ranking: &Ranking) -> Finding {
+    let (word, of) = words(ranking);
+    let range = match &ranking.interval {
+        Some(i) if i.low == i.high => String::new(),
+        Some(i) => format!(" ({} to {})", i.low, i.high),
+        None => String::new(),
+    };
+    let make = if ranking.smallest == 1 {
+        "makes"
+    } else {
+        "make"
+    };
+    let named = ranking.pages.iter().take(ranking.smallest.min(NAMED));
+    let named: Vec<String> = named
+        .map(|r| {
+            format!(
+                "{} {}",
+                shortened(&r.page.name),
+                say::percent((r.share * 100.0).round() / 100.0)
+            )
+        })
+        .collect();
+    let more = if ranking.smallest > NAMED {
+        ", …"
+    } else {
+        ""
+    };
+    findings::plain(format!(
+        "{}{range} of {} {make} {} of the {of}: {}{more}.",
+        ranking.smallest,
+        counted(ranking.pages.len(), word),
+        say::percent(MOST),
+        named.join(", "),
+    ))
+}
+
+fn shortened(name: &str) -> String {
+    const LONGEST: usize = 40;
+    match name.chars().count() > LONGEST {
+        true => format!("{}…", name.chars().take(LONGEST).collect::<String>()),
+        false => name.into(),
+    }
+}
+
+/// Most used, slowest and most total time are different pages; and what the first one would save.
+pub fn different(ranking: &Ranking) -> Option<Finding> {
+    if ranking.by == By::Requests {
+        return None;
+    }
+    let first = ranking.pages.first()?;
+    let used = ranking.pages.iter().find(|r| r.by_requests == 1)?;
+    let slowest = ranking.pages.iter().find(|r| r.by_mean == Some(1))?;
+    let saving = ranking
+        .pages
+        .iter()
+        .max_by(|a, b| a.saving.total_cmp(&b.saving))?;
+    let mean = slowest.page.mean_ns().unwrap_or(0.0);
+    let saved = match saving.saving >= 0.01 {
+        true => format!(
+            " Were {} as fast as the median of the others, {} of the time would be saved.",
+            shortened(&saving.page.name),
+            say::percent((saving.saving * 100.0).round() / 100.0)
+        ),
+        false => String::new(),
+    };
+    Some(findings::plain(format!(
+        "Most used is {}, slowest {} (mean {}); most time takes {}.{saved}",
+        shortened(&used.page.name),
+        shortened(&slowest.page.name),
+        say::time(mean as u64),
+        shortened(&first.page.name),
+    )))
+}
+
+/// All that is said of pages, or of queries.
+pub fn section(ranking: Option<&Ranking>, title: &str) -> Section {
+    let mut section = Section::new(title);
+    let Some(ranking) = ranking else {
+        return section;
+    };
+    section.chart(chart(ranking).map(|chart| Chart {
+        id: format!("all-{}", chart.id),
+        ..chart
+    }));
+    section.table(table(ranking));
+    section.table(orders(ranking));
+    section
+}
+
+fn table(ranking: &Ranking) -> Table {
+    let (word, of) = words(ranking);
+    let requests = Unit::Count("requests".into());
+    let time = |title: &str| Column::of(title, Unit::Nanoseconds);
+    let first = if word == "page" { "page" } else { "query" };
+    let columns = vec![
+        first.into(),
+        Column::of("requests", requests),
+        time("mean"),
+        time("p50"),
+        time("p95"),
+        time("p99"),
+        time("total"),
+        Column::of("share", Unit::Share),
+        Column::of("cumulative", Unit::Share),
+        Column::of("would save", Unit::Share),
+        Column::of("errors", Unit::Count("requests".into())),
+    ];
+    let mut table = Table::new(format!("Most {of} first"), columns);
+    table.caption =
+        "Would save: the part of all time, were the mean the median of the others' means.".into();
+    for ranked in ranking.pages.iter().take(ROWS) {
+        table.row(row(ranked));
+    }
+    if ranking.pages.len() > ROWS {
+        let left = ranking.pages[ROWS - 1].cumulative;
+        table.notes.push(format!(
+            "{} with less, {} of all together, are left out; CSV and JSON have them.",
+            counted(ranking.pages.len() - ROWS, word),
+            say::percent(1.0 - left),
+        ));
+    }
+    table.without_empty_columns()
+}
+
+fn row(ranked: &Ranked) -> Vec<Cell> {
+    let page = ranked.page;
+    let time = |ns: Option<f64>| Cell::from(ns.map(|ns| Quantity::exact(ns, Unit::Nanoseconds)));
+    let quantile = |part: f64| time(page.times.quantile(part).map(|ns| ns as f64));
+    let count = |n: u64| Cell::from(Quantity::exact(n as f64, Unit::Count("requests".into())));
+    let own = match &ranked.share_interval {
+        Some(interval) => Quantity::estimate(interval, Unit::Share),
+        None => share(ranked.share),
+    };
+    vec![
+        page.name.as_str().into(),
+        count(page.requests),
+        time(page.mean_ns()),
+        quantile(0.5),
+        quantile(0.95),
+        quantile(0.99),
+        time((page.timed > 0).then_some(page.total_ns as f64)),
+        own.into(),
+        share(ranked.cumulative).into(),
+        if ranked.saving > 0.0 {
+            share(ranked.saving).into()
+        } else {
+            Cell::default()
+        },
+        if page.errors > 0 {
+            count(page.errors)
+        } else {
+            Cell::default()
+        },
+    ]
+}
+
+/// Most used, slowest and most total time beside each other.
+fn orders(ranking: &Ranking) -> Table {
+    let mut table = Table::new(
+        "Most used, slowest, most time",
+        ["place", "most used", "slowest by mean", "most time"],
+    );
+    if ranking.by == By::Requests {
+        return table;
+    }
+    let name =
+        |found: Option<&Ranked>| found.map_or(Cell::default(), |r| r.page.name.as_str().into());
+    for place in 1..=ranking.pages.len().min(10) {
+        table.row(vec![
+            place.to_string().as_str().into(),
+            name(ranking.pages.iter().find(|r| r.by_requests == place)),
+            name(ranking.pages.iter().find(|r| r.by_mean == Some(place))),
+            name(ranking.pages.get(place - 1)),
+        ]);
+    }
+    table
+}
+
+/// Crawlers and health checks, which are in none of the other figures.
+pub fn others(watched: &Watched) -> Section {
+    let mut section = Section::new("Bots and health checks");
+    let columns = ["who", "kind"].map(Column::from).into_iter();
+    let figures = FIGURES.iter().filter(|m| m.id != "share");
+    let figures: Vec<_> = figures.collect();
+    let of = figures
+        .iter()
+        .map(|m| Column::of(m.title.to_string(), m.unit.clone()));
+    let mut table = Table::new("", columns.chain(of));
+    table.caption = "They are in none of the figures above.".into();
+    let mut all: Vec<_> = watched.pages.iter().filter(|p| !p.kind.is_use()).collect();
+    all.sort_by_key(|p| std::cmp::Reverse((p.total_ns, p.requests)));
+    for page in all.into_iter().take(ROWS) {
+        let mut cells = vec![page.name.as_str().into(), kind_name(page.kind).into()];
+        cells.extend(
+            figures
+                .iter()
+                .map(|m| Cell::from(figure(page, m, watched.error, 0))),
+        );
+        table.row(cells);
+    }
+    section.table(table.without_empty_columns());
+    section
+}
+
+/// How the set and its interval come about.
+pub fn how(ranking: &Ranking) -> String {
+    let (length, blocks) = ranking.blocks;
+    if ranking.interval.is_none() {
+        return String::new();
+    }
+    let stretch = match length {
+        60 => "minutes",
+        3600 => "hours",
+        86_400 => "days",
+        _ => "weeks",
+    };
+    format!(
+        "The smallest set and the shares have intervals at 95 % each: {blocks} {stretch} drawn again with replacement. They \
+         take the {stretch} to be alike and independent."
+    )
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+//! When: the hours of the week, and the hours that stand out.
+
+use super::Said;
+use crate::document::{
+    Axis, Cell, Chart, Column, Drawing, Finding, HeatColumn, HeatMap, HeatMaps, Quantity, Scale,
+    Section, Table,
+};
+use crate::kind::{findings, say};
+use lab_model::Unit;
+use lab_watch::analysis::week::{Slot, WEEKS, slots};
+
+/// Hours in a table.
+const ROWS: usize = 20;
+const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+const LONG: [&str; 7] = [
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+];
+
+/// The greatest spike.
+pub fn finding(said: &Said) -> Option<Finding> {
+    let spikes = &said.spikes;
+    if let Some(weekly) = spikes
+        .weekly
+        .iter()
+        .max_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate))
+    {
+        let more = spikes.weekly.len() - 1;
+        let more = if more > 0 {
+            format!(", and {} more", say::count(more, "hour"))
+        } else {
+            String::new()
+        };
+        return Some(findings::plain(format!(
+            "Every {} at {}:00 has {} of other days{more}.",
+            LONG[weekly.weekday],
+            weekly.hour,
+            say::times(&weekly.ratio, "the requests", weekly.ratio.level),
+        )));
+    }
+    let single = spikes.single.first()?;
+    Some(findings::plain(format!(
+        "{} stand out; the greatest began at {} with {} that are usual.",
+        say::capital(&say::count(spikes.single.len(), "hour")),
+        say::minute(single.local_s as f64),
+        say::times(&single.ratio, "the requests", single.ratio.level),
+    )))
+}
+
+/// What more weeks would tell.
+pub fn undecided(said: &Said) -> Option<String> {
+    let has_hours = !said.watched.hours.is_empty();
+    (has_hours && said.spikes.tested == 0).then(|| {
+        format!(
+            "Not enough weeks to tell spikes: the log has {}, {WEEKS} are needed.",
+            say::count(said.spikes.weeks, "whole week")
+        )
+    })
+}
+
+/// Everything about time.
+pub fn section(said: &Said) -> Section {
+    let mut section = Section::new("When");
+    if said.watched.hours.is_empty() {
+        return section;
+    }
+    let slots = slots(said.watched);
+    section.chart(heat(&slots));
+    section.table(weekly(said));
+    section.table(single(said));
+    section.text(
+        match (
+            undecided(said),
+            said.spikes.weekly.is_empty() && said.spikes.single.is_empty(),
+        ) {
+            (Some(why), _) => why,
+            (None, true) => format!("None of {} hours stands out.", said.spikes.tested),
+            (None, false) => String::new(),
+        },
+    );
+    let mut all = Section::folded("Hour by hour");
+    let rate = Unit::PerSecond("requests".into());
+    all.table(by_hour("Requests", &slots, &rate, |slot| Some(slot.rate())));
+    all.table(by_hour(
+        "p95 of the duration",
+        &slots,
+        &Unit::Nanoseconds,
+        |slot| slot.p95().map(|ns| ns as f64),
+    ));
+    let has_errors = slots.iter().flatten().any(|slot| slot.errors > 0);
+    let errors = |slot: &Slot| has_errors.then(|| slot.errors as f64 / slot.requests.max(1) as f64);
+    all.table(by_hour("Errors", &slots, &Unit::Share, errors));
+    section.section(all);
+    section
+}
+
+/// Weekdays from left to right, hours from below: the darker, the more of the day's requests; the same of the time.
+fn heat(slots: &[Vec<Slot>]) -> Option<Chart> {
+    let map = |name: &str, colour, value: &dyn Fn(&Slot) -> u64| HeatMap {
+        name: name.into(),
+        colour,
+        columns: slots
+            .iter()
+            .zip(DAYS)
+            .map(|(hours, day)| HeatColumn {
+                label: day.into(),
+                counts: hours
+                    .iter()
+                    .enumerate()
+                    .map(|(hour, slot)| (hour as f64, value(slot)))
+                    .filter(|(_, n)| *n > 0)
+                    .collect(),
+            })
+            .collect(),
+    };
+    let per_hour = |slot: &Slot| slot.requests.div_ceil(slot.hours.max(1) as u64);
+    let mut maps = vec![map("requests", 0, &per_hour)];
+    if slots.iter().flatten().any(|slot| slot.p95().is_some()) {
+        maps.push(map("p95 of the duration", 1, &|slot| {
+            slot.p95().unwrap_or(0)
+        }));
+    }
+    if slots.iter().flatten().any(|slot| slot.errors > 0) {
+        maps.push(map("errors", 2, &|slot| slot.errors));
+    }
+    slots.iter().flatten().any(|slot| slot.requests > 0).then(|| Chart {
+        id: "week".into(),
+        title: "The hours of the week".into(),
+        caption: "Weekdays from left to right and hours from below, in the log's time: the darker, the more of its day.".into(),
+        drawing: Drawing::Heat(HeatMaps {
+            axis: Axis::new("hour", Unit::Count("".into()), Scale::Linear),
+            columns: "weekday".into(),
+            maps,
+        }),
+    })
+}
+
+fn by_hour(
+    title: &str,
+    slots: &[Vec<Slot>],
+    unit: &Unit,
+    value: impl Fn(&Slot) -> Option<f64>,
+) -> Table {
+    let days = DAYS.map(|day| Column::of(day, unit.clone()));
+    let mut table = Table::new(title, std::iter::once("hour".into()).chain(days));
+    for hour in 0..24 {
+        if slots.iter().all(|day| day[hour].requests == 0) {
+            continue;
+        }
+        let cell = |day: &Vec<Slot>| {
+            let slot = &day[hour];
+            let value = value(slot).filter(|_| slot.requests > 0);
+            Cell::from(value.map(|v| Quantity::exact(v, unit.clone())))
+        };
+        let name = Cell::from(format!("{hour:02}:00"));
+        table.row(
+            std::iter::once(name)
+                .chain(slots.iter().map(cell))
+                .collect(),
+        );
+    }
+    table.without_empty_columns()
+}
+
+fn weekly(said: &Said) -> Table {
+    let columns = [
+        Column::from("hour of the week"),
+        Column::of("requests", Unit::PerSecond("requests".into())),
+        Column::of("of other days'", Unit::Ratio),
+    ];
+    let mut table = Table::new("Hours that stand out every week", columns);
+    table.caption = "Requests as a multiple of those at the same hour of other days.".into();
+    for weekly in &said.spikes.weekly {
+        table.row(vec![
+            format!("{} {:02}:00", LONG[weekly.weekday], weekly.hour).into(),
+            Quantity::exact(weekly.rate, Unit::PerSecond("requests".into())).into(),
+            Quantity::ratio(&weekly.ratio).into(),
+        ]);
+    }
+    table
+}
+
+fn single(said: &Said) -> Table {
+    let columns = [
+        Column::from("hour"),
+        Column::of("requests", Unit::Count("requests".into())),
+        Column::of("of what is usual", Unit::Ratio),
+    ];
+    let mut table = Table::new("Single hours that stand out", columns);
+    table.caption = format!(
+        "Requests as a multiple of those at the same hour of the same weekday in other weeks; the intervals hold together over {} hours.",
+        said.spikes.tested
+    );
+    let all = &said.spikes.single;
+    for single in all.iter().take(ROWS) {
+        table.row(vec![
+            format!(
+                "{} {}",
+                LONG[((single.local_s.div_euclid(86_400) + 3).rem_euclid(7)) as usize],
+                say::minute(single.local_s as f64)
+            )
+            .into(),
+            Quantity::exact(single.requests as f64, Unit::Count("requests".into())).into(),
+            Quantity::ratio(&single.ratio).into(),
+        ]);
+    }
+    if all.len() > ROWS {
+        table.notes.push(format!(
+            "{} less are left out.",
+            say::count(all.len() - ROWS, "hour")
+        ));
+    }
+    table
+}

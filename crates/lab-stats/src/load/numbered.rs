@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a request costs by itself, and for each of what a number in its path counts, such as included files.
+
+use super::visits::{Visit, Visits};
+use crate::analysis::Fit;
+use crate::sweeps::{self, OneSubject, Sweep};
+use lab_model::point_load::{KEEP_ALIVE, LOAD};
+use lab_model::{Metric, Plan, PointId, Run};
+
+/// What is fitted: time for each request, and what it costs the server.
+static FITTED: [Metric; 2] = [Metric::TIME_PER_REQUEST, Metric::SERVER_CPU];
+
+/// Lines through what servers that the lab starts took for requests in a closed loop, by case, then what is held,
+/// then server, then metric.
+pub(crate) fn fits(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Fit> {
+    if plan.serving().is_none() {
+        return Vec::new();
+    }
+    let mut fits = Vec::new();
+    for (over, sweep) in numbered(plan) {
+        for subject in plan.compared() {
+            for metric in &FITTED {
+                let value = |visit: Option<&Visit>| visit.and_then(|v| v.value(metric));
+                let measured = OneSubject::new(run, plan, &sweep, subject, |point| {
+                    visits.of(subject, point).map(value).collect()
+                });
+                let what = || (metric.clone(), over.clone());
+                let fit = measured.and_then(|m| sweeps::line(plan, &sweep, subject, m, what()));
+                fits.extend(fit);
+            }
+        }
+    }
+    fits
+}
+
+/// Points of a closed loop that differ in one factor alone, all of whose values are numbers, with its name.
+fn numbered(plan: &Plan) -> Vec<(String, Sweep)> {
+    let mut found: Vec<(String, Sweep)> = Vec::new();
+    for point in (0..plan.points.len()).filter(|&point| !plan.is_open(point)) {
+        let case = plan.points[point].case;
+        let sweep = plan.cases[case].sweep.as_ref();
+        let others = |name: &String| ![KEEP_ALIVE, LOAD].contains(&&**name) && Some(name) != sweep;
+        for (over, word) in plan.points[point].params.iter().filter(|(n, _)| others(n)) {
+            let Some(x) = number(plan, case, over, word) else {
+                continue;
+            };
+            let held = plan.points[point].params.iter().filter(|(n, _)| n != over);
+            let factors: Vec<_> = held.cloned().collect();
+            let same = |(name, sweep): &&mut (String, Sweep)| {
+                sweep.case == case && sweep.factors == factors && name == over
+            };
+            match found.iter_mut().find(same) {
+                Some((_, sweep)) => sweep.points.push((point, x)),
+                None => {
+                    let points: Vec<(PointId, f64)> = vec![(point, x)];
+                    let sweep = Sweep {
+                        case,
+                        factors,
+                        points,
+                    };
+                    found.push((over.clone(), sweep));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The value as a number, if all of the factor's are.
+fn number(plan: &Plan, case: usize, factor: &str, word: &str) -> Option<f64> {
+    let of_case = plan.points.iter().filter(|point| point.case == case);
+    let mut words = of_case.flat_map(|p| p.params.iter().filter(|(name, _)| name == factor));
+    let all = words.all(|(_, word)| word.parse::<u32>().is_ok());
+    word.parse().ok().filter(|_| all)
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The response times of a closed loop as `ab` of Apache prints them, with intervals, and against the
+//! baseline's. They describe: in a closed loop percentiles have no verdict.
+
+use super::quantiles::{self, Tails};
+use super::visits::{Visit, Visits};
+use crate::analysis::Interval;
+use crate::bootstrap;
+use lab_model::{Plan, PointId, Run, SubjectId};
+
+/// The percentiles of `ab` below the longest time, of 10,000.
+pub const PARTS: [u32; 8] = [5000, 6600, 7500, 8000, 9000, 9500, 9800, 9900];
+
+/// The percentiles of which the greater / the lesser is the spread, of 10,000: half of all requests lie between.
+pub const SPREAD: [u32; 2] = [2500, 7500];
+
+/// The response times of a server at a point.
+#[derive(Clone, Debug)]
+pub struct Percentiles {
+    /// Who.
+    pub subject: SubjectId,
+    /// Where.
+    pub point: PointId,
+    /// Those of [`PARTS`], in ns; `None`: there are too few requests for one. A level of 0: too few blocks for an
+    /// interval.
+    pub parts: [Option<Interval>; PARTS.len()],
+    /// The longest: a reading.
+    pub longest_ns: u64,
+    /// The time of [`SPREAD`]'s second / that of its first.
+    pub spread: Option<Interval>,
+    /// [`Percentiles::parts`] / the baseline's; of the baseline none.
+    pub ratios: [Option<Interval>; PARTS.len()],
+    /// The spread / the baseline's.
+    pub spread_ratio: Option<Interval>,
+}
+
+/// Of every server at every point of a closed loop, by point; each interval by itself, at the plan's level.
+pub fn percentiles(run: &Run) -> Vec<Percentiles> {
+    let Some(plan) = run.plan.as_ref().filter(|plan| plan.load().is_some()) else {
+        return Vec::new();
+    };
+    let visits = Visits::new(run, plan);
+    let closed = (0..plan.points.len()).filter(|&point| !plan.is_open(point));
+    let places = closed.flat_map(|point| plan.compared().map(move |subject| (subject, point)));
+    places
+        .filter_map(|place| of(plan, &visits, place))
+        .collect()
+}
+
+fn of(plan: &Plan, visits: &Visits, (subject, point): (SubjectId, PointId)) -> Option<Percentiles> {
+    let blocks: Vec<&Visit> = visits.of(subject, point).flatten().collect();
+    let alpha = plan.measure.alpha;
+    let (all, _) = quantiles::quantiles_at(alpha, &blocks, |s| &s.response, PARTS);
+    let both = both(visits, [plan.baseline, subject], point).filter(|_| subject != plan.baseline);
+    let tails = both.as_ref().map(|both| {
+        both.each_ref()
+            .map(|blocks| Tails::new(alpha, blocks, |s| &s.response))
+    });
+    let ratio = |part| Some(quantiles::ratio(tails.as_ref()?, part, alpha)?.interval);
+    let spread = |of: &[&[&Visit]]| {
+        let n = of[0].len();
+        let each: Vec<Tails> = of
+            .iter()
+            .map(|b| Tails::new(alpha, b, |s| &s.response))
+            .collect();
+        let value = |counts: &[u32]| {
+            let one = |tails: &Tails| {
+                Some(tails.value(SPREAD[1], counts)? / tails.value(SPREAD[0], counts)?)
+            };
+            let values: Option<Vec<f64>> = each.iter().map(one).collect();
+            match *values?.as_slice() {
+                [one] => Some([one]),
+                [base, own] => Some([own / base]),
+                _ => None,
+            }
+        };
+        let columns = each.iter().map(Tails::columns).min().unwrap_or(0);
+        (columns == n).then(|| bootstrap::intervals(n, plan.seed, alpha, value))?
+    };
+    Some(Percentiles {
+        subject,
+        point,
+        parts: all.parts,
+        longest_ns: all.max_ns?,
+        spread: spread(&[&blocks]).map(|[one]| one),
+        ratios: PARTS.map(ratio),
+        spread_ratio: both
+            .as_ref()
+            .and_then(|[base, own]| spread(&[base, own]))
+            .map(|[one]| one),
+    })
+}
+
+/// The blocks that two servers both have.
+fn both<'v, 'r>(
+    visits: &'v Visits<'r>,
+    [base, own]: [SubjectId; 2],
+    point: PointId,
+) -> Option<[Vec<&'v Visit<'r>>; 2]> {
+    let pairs = visits.of(base, point).zip(visits.of(own, point));
+    let (base, own): (Vec<_>, Vec<_>) = pairs.filter_map(|(a, b)| Some((a?, b?))).unzip();
+    (!base.is_empty()).then_some([base, own])
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Two logs: what each page took, and how that changed.
+
+use super::{ALPHA, daily};
+use lab_model::{Watched, WatchedPage};
+use lab_stats::analysis::Interval;
+use lab_stats::change::change;
+use lab_stats::ratio::Level;
+
+/// Days of each log without which there is no interval.
+pub const FEWEST: usize = 3;
+
+/// A page in both logs.
+#[derive(Clone, Debug)]
+pub struct Both<'w> {
+    /// First and second.
+    pub pages: [&'w WatchedPage; 2],
+    /// Its part of all time in each.
+    pub shares: [f64; 2],
+    /// Typical durations of the second as a multiple of the first's; `None`: there are too few days.
+    pub ratio: Option<Interval>,
+}
+
+/// Both logs.
+#[derive(Clone, Debug, Default)]
+pub struct BetweenLogs<'w> {
+    /// Pages of both, those that take most in either first.
+    pub both: Vec<Both<'w>>,
+    /// Names of pages of the first alone, and of the second alone, those that take most first.
+    pub alone: [Vec<&'w WatchedPage>; 2],
+}
+
+/// Puts the pages of two logs side by side.
+pub fn between<'w>(first: &'w Watched, second: &'w Watched) -> BetweenLogs<'w> {
+    let logs = [first, second];
+    let used = |log: &'w Watched| log.pages.iter().filter(|p| p.kind.is_use());
+    let find = |log: &'w Watched, page: &WatchedPage| {
+        used(log).find(|p| p.kind == page.kind && p.name == page.name)
+    };
+    let totals = logs.map(|log| {
+        let of = |kind| {
+            used(log)
+                .filter(|p| p.kind == kind)
+                .map(|p| p.total_ns as f64)
+                .sum::<f64>()
+        };
+        move |kind| f64::max(of(kind), 1.0)
+    });
+    let pairs: Vec<[&WatchedPage; 2]> = used(first)
+        .filter_map(|page| Some([page, find(second, page)?]))
+        .collect();
+    let level = Level {
+        alpha: ALPHA,
+        family: pairs.len().max(1),
+    };
+    let one = |pages: [&'w WatchedPage; 2]| {
+        let days: Vec<Vec<f64>> = (0..2)
+            .map(|i| {
+                daily(logs[i], pages[i])
+                    .into_iter()
+                    .map(|(_, v)| v)
+                    .collect()
+            })
+            .collect();
+        let enough = days.iter().all(|d: &Vec<f64>| d.len() >= FEWEST);
+        let ratio = enough.then(|| change(&days[0], &days[1], level)).flatten();
+        Both {
+            pages,
+            shares: [0, 1].map(|i| pages[i].total_ns as f64 / totals[i](pages[i].kind)),
+            ratio: ratio.map(|r| r.interval),
+        }
+    };
+    let mut both: Vec<Both> = pairs.into_iter().map(one).collect();
+    both.sort_by(|a, b| {
+        let most = |b: &Both| b.shares[0].max(b.shares[1]);
+        most(b).total_cmp(&most(a))
+    });
+    let alone = [(first, second), (second, first)].map(|(mine, other)| {
+        let mut alone: Vec<&WatchedPage> =
+            used(mine).filter(|p| find(other, p).is_none()).collect();
+        alone.sort_by_key(|p| std::cmp::Reverse((p.total_ns, p.requests)));
+        alone
+    });
+    BetweenLogs { both, alone }
+}

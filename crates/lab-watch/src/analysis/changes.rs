@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What changed: pages that became slower or faster on a day, or with a release, or little by little.
+//!
+//! A day's value is the geometric mean of a page's durations. Change points are those of PELT on the days' logarithms; one
+//! is told only if the days before and behind it differ by a two-sample interval that holds together over all pages and
+//! all days on which it could have been. Releases are compared in the same way over the days between them.
+
+use super::{ALPHA, DAY, daily, offset_s};
+use lab_model::{Watched, WatchedPage};
+use lab_stats::analysis::Interval;
+use lab_stats::change::change;
+use lab_stats::ratio::Level;
+use lab_stats::warmup::change_points;
+use lab_stats::{normal, order};
+
+/// Days without which nothing is said of changes.
+pub const FEWEST: usize = 10;
+/// Days on each side of a change.
+const LEAST: usize = 3;
+/// What a change point costs, × ln(days), in units of the noise's variance.
+const PENALTY: f64 = 8.0;
+/// The least scale of noise of logarithms.
+const LEAST_NOISE: f64 = 0.002;
+/// Days before a release and after it that are compared.
+const AROUND: i64 = 28;
+/// A change by less is none that anybody has to know.
+const MATTERS: f64 = 0.05;
+
+/// A page that changed.
+#[derive(Clone, Debug)]
+pub struct Changed<'w> {
+    /// The page.
+    pub page: &'w WatchedPage,
+    /// The first day of the new level: its beginning in seconds since 1970, log's time.
+    pub at_s: i64,
+    /// Durations after it as a multiple of those before.
+    pub ratio: Interval,
+    /// Days before and after that were compared.
+    pub days: (usize, usize),
+    /// The release of that day or of the day before, if there was one.
+    pub release: Option<String>,
+}
+
+/// A page that changes little by little.
+#[derive(Clone, Debug)]
+pub struct Trend<'w> {
+    /// The page.
+    pub page: &'w WatchedPage,
+    /// Durations of a week as a multiple of those of the week before.
+    pub per_week: Interval,
+}
+
+/// Before and after a release.
+#[derive(Clone, Debug)]
+pub struct Released<'w> {
+    /// Its name.
+    pub name: String,
+    /// When it was, in seconds since 1970.
+    pub at_s: i64,
+    /// Pages with enough days on both sides; those that changed most first.
+    pub pages: Vec<Changed<'w>>,
+    /// Pages that have not.
+    pub too_few: usize,
+}
+
+/// All that changed.
+#[derive(Clone, Debug, Default)]
+pub struct Changes<'w> {
+    /// Pages with enough days.
+    pub tested: usize,
+    /// Days of the page that has most.
+    pub days: usize,
+    /// Change points, those of the greatest change first.
+    pub points: Vec<Changed<'w>>,
+    /// Trends of pages without change points.
+    pub trends: Vec<Trend<'w>>,
+    /// Release by release.
+    pub releases: Vec<Released<'w>>,
+}
+
+type Series<'w> = (&'w WatchedPage, Vec<(i64, f64)>);
+
+/// Finds what changed.
+pub fn changes(watched: &Watched) -> Changes<'_> {
+    let used = watched.pages.iter().filter(|p| p.kind.is_use());
+    let series: Vec<Series> = used.map(|page| (page, daily(watched, page))).collect();
+    let long: Vec<&Series> = series
+        .iter()
+        .filter(|(_, days)| days.len() >= FEWEST)
+        .collect();
+    let days = series.iter().map(|(_, days)| days.len()).max().unwrap_or(0);
+    let mut found = Changes {
+        tested: long.len(),
+        days,
+        releases: released(watched, &series),
+        ..Changes::default()
+    };
+    let level = Level {
+        alpha: ALPHA,
+        family: (long.len() * days).max(1),
+    };
+    for (page, days) in long {
+        let points = points(watched, page, days, level);
+        if points.is_empty() {
+            found.trends.extend(trend(page, days, found.tested));
+        }
+        found.points.extend(points);
+    }
+    found
+        .points
+        .sort_by(|a, b| size(&b.ratio).total_cmp(&size(&a.ratio)));
+    found
+}
+
+fn size(ratio: &Interval) -> f64 {
+    ratio.estimate.ln().abs()
+}
+
+fn excludes_1(ratio: &Interval) -> bool {
+    ratio.level > 0.0 && (ratio.low > 1.0 || ratio.high < 1.0) && size(ratio) >= MATTERS
+}
+
+fn points<'w>(
+    watched: &Watched,
+    page: &'w WatchedPage,
+    days: &[(i64, f64)],
+    level: Level,
+) -> Vec<Changed<'w>> {
+    let values: Vec<f64> = days.iter().map(|(_, v)| *v).collect();
+    let noise = noise(&values);
+    let found = change_points(&values, PENALTY * noise * noise, LEAST);
+    let mut edges = vec![0];
+    edges.extend(&found);
+    edges.push(values.len());
+    let mut points = Vec::new();
+    for three in edges.windows(3) {
+        let (before, after) = (&values[three[0]..three[1]], &values[three[1]..three[2]]);
+        let Some(ratio) = change(before, after, level) else {
+            continue;
+        };
+        if ratio.supports_verdict() && excludes_1(&ratio.interval) {
+            let at_s = days[three[1]].0 * DAY - offset_s(watched);
+            points.push(Changed {
+                page,
+                at_s,
+                ratio: ratio.interval,
+                days: (before.len(), after.len()),
+                release: release_at(watched, at_s),
+            });
+        }
+    }
+    points
+}
+
+/// The release that can be behind a change from that day on: it was on that day or on the day before.
+fn release_at(watched: &Watched, at_s: i64) -> Option<String> {
+    let near = |(time, _): &&(i64, String)| (at_s - DAY..at_s + DAY).contains(time);
+    watched
+        .releases
+        .iter()
+        .rev()
+        .find(near)
+        .map(|(_, name)| name.clone())
+}
+
+/// The scale of the days' scatter: that of the differences of neighbours, by their median.
+fn noise(values: &[f64]) -> f64 {
+    let steps: Vec<f64> = values
+        .windows(2)
+        .map(|two| (two[1] - two[0]).abs())
+        .collect();
+    let scale = order::median(&steps).unwrap_or(0.0) / (0.6745 * std::f64::consts::SQRT_2);
+    scale.max(LEAST_NOISE)
+}
+
+/// A line through the days' logarithms by least squares, if its slope is certain and matters.
+fn trend<'w>(page: &'w WatchedPage, days: &[(i64, f64)], family: usize) -> Option<Trend<'w>> {
+    let n = days.len() as f64;
+    let (x, y): (Vec<f64>, Vec<f64>) = days
+        .iter()
+        .map(|(day, v)| ((*day - days[0].0) as f64, *v))
+        .unzip();
+    let mean = |v: &[f64]| v.iter().sum::<f64>() / n;
+    let (mx, my) = (mean(&x), mean(&y));
+    let sxx: f64 = x.iter().map(|x| (x - mx).powi(2)).sum();
+    let sxy: f64 = x.iter().zip(&y).map(|(x, y)| (x - mx) * (y - my)).sum();
+    let slope = sxy / sxx;
+    let off: Vec<f64> = x
+        .iter()
+        .zip(&y)
+        .map(|(x, y)| y - my - slope * (x - mx))
+        .collect();
+    let squares: f64 = off.iter().map(|o| o * o).sum();
+    // Days that depend on their neighbours count as fewer (Bayley & Hammersley 1946, first order).
+    let lag =
+        off.windows(2).map(|two| two[0] * two[1]).sum::<f64>() / squares.max(f64::MIN_POSITIVE);
+    let inflation = ((1.0 + lag) / (1.0 - lag).max(0.05)).max(1.0);
+    let error = (squares / (n - 2.0) / sxx * inflation).sqrt();
+    let freedom = ((n - 2.0) / inflation).max(1.0) as u32;
+    let t = normal::student_upper_quantile(freedom, ALPHA / 2.0 / family.max(1) as f64);
+    let week = |slope: f64| (7.0 * slope).exp();
+    let per_week = Interval {
+        estimate: week(slope),
+        low: week(slope - t * error),
+        high: week(slope + t * error),
+        level: 1.0 - ALPHA,
+    };
+    let over_all = (slope * (x[x.len() - 1] - x[0])).abs();
+    let is_certain = per_week.low > 1.0 || per_week.high < 1.0;
+    (is_certain && over_all >= MATTERS).then_some(Trend { page, per_week })
+}
+
+/// Days before each release and after it, up to the next ones.
+fn released<'w>(watched: &Watched, series: &[Series<'w>]) -> Vec<Released<'w>> {
+    let offset = offset_s(watched);
+    let level = Level {
+        alpha: ALPHA,
+        family: (series.len() * watched.releases.len()).max(1),
+    };
+    let all = watched.releases.iter().enumerate();
+    let one = |(i, (at_s, name)): (usize, &(i64, String))| {
+        let day = |time: i64| (time + offset).div_euclid(DAY);
+        let here = day(*at_s);
+        let earliest = i
+            .checked_sub(1)
+            .map_or(i64::MIN, |i| day(watched.releases[i].0) + 1)
+            .max(here - AROUND);
+        let latest = watched
+            .releases
+            .get(i + 1)
+            .map_or(i64::MAX, |next| day(next.0))
+            .min(here + AROUND + 1);
+        // A release at midnight has its whole day behind it; any other day is of both.
+        let first = if (at_s + offset).rem_euclid(DAY) == 0 {
+            here
+        } else {
+            here + 1
+        };
+        let mut released = Released {
+            name: name.clone(),
+            at_s: *at_s,
+            pages: Vec::new(),
+            too_few: 0,
+        };
+        for (page, days) in series {
+            let of = |from: i64, to: i64| -> Vec<f64> {
+                let here = days.iter().filter(|(day, _)| (from..to).contains(day));
+                here.map(|(_, v)| *v).collect()
+            };
+            let (before, after) = (of(earliest, here), of(first, latest));
+            if before.len() < LEAST || after.len() < LEAST {
+                released.too_few += 1;
+                continue;
+            }
+            if let Some(ratio) = change(&before, &after, level) {
+                released.pages.push(Changed {
+                    page,
+                    at_s: *at_s,
+                    ratio: ratio.interval,
+                    days: (before.len(), after.len()),
+                    release: Some(name.clone()),
+                });
+            }
+        }
+        released.pages.sort_by(|a, b| {
+            let rank = |c: &Changed| (excludes_1(&c.ratio), size(&c.ratio));
+            let (a, b) = (rank(a), rank(b));
+            b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
+        });
+        released
+    };
+    all.map(one).collect()
+}
+
+impl Changed<'_> {
+    /// Whether the interval says that it changed, by enough to matter.
+    pub fn is_certain(&self) -> bool {
+        excludes_1(&self.ratio)
+    }
+}

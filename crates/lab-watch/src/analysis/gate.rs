@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Gates: what `--fail-if 'p99(/search)>300ms'` says, and whether it is so.
+
+use lab_model::{PageKind, Watched, WatchedPage};
+use std::str::FromStr;
+
+/// A figure of a page, and the bound beyond which it is bad.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gate {
+    text: String,
+    figure: Figure,
+    /// `None`: all pages together.
+    page: Option<String>,
+    above: bool,
+    bound: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Figure {
+    Quantile(f64),
+    Mean,
+    Max,
+    /// A part of the requests.
+    Errors,
+    /// A part of all time.
+    Share,
+    Requests,
+    /// Requests per second of the fullest minute.
+    Rate,
+}
+
+/// What a gate found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// The gate, as it was written.
+    pub gate: String,
+    /// What was found, in the unit of the bound: ns, a part of 1, a number; `None`: there is no such page, or nothing is known of it.
+    pub value: Option<f64>,
+    /// What was found in words, or why nothing was.
+    pub words: String,
+    /// It is beyond the bound.
+    pub is_crossed: bool,
+    /// The bound.
+    pub bound: f64,
+}
+
+impl FromStr for Gate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Gate, String> {
+        let text = text.trim();
+        let wrong = |why: &str| {
+            let shown = text.escape_default();
+            format!("`{shown}` is no gate: {why}; an example is `p99(/search)>300ms`")
+        };
+        // A page's name can hold `<` and `>`.
+        let close = text.rfind(')').map_or(0, |at| at + 1);
+        let at = close
+            + text[close..]
+                .find(['<', '>'])
+                .ok_or_else(|| wrong("it needs > or < and a bound"))?;
+        let above = text[at..].starts_with('>');
+        let bound = text[at + 1..]
+            .strip_prefix('=')
+            .unwrap_or(&text[at + 1..])
+            .trim();
+        let (name, page) = match text[..at].trim().split_once('(') {
+            Some((name, page)) => {
+                let page = page
+                    .strip_suffix(')')
+                    .ok_or_else(|| wrong("a ) is missing"))?;
+                (name.trim(), Some(page.trim().to_string()))
+            }
+            None => (text[..at].trim(), None),
+        };
+        let figure = match name {
+            "mean" => Figure::Mean,
+            "max" => Figure::Max,
+            "errors" => Figure::Errors,
+            "share" if page.is_some() => Figure::Share,
+            "requests" => Figure::Requests,
+            "rate" if page.is_none() => Figure::Rate,
+            name => {
+                let percent = name.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
+                let percent = percent.filter(|p| *p > 0.0 && *p < 100.0);
+                Figure::Quantile(percent.ok_or_else(|| {
+                    wrong("p50, p99 or another percentile, mean, max, errors, requests, share(PAGE) or rate is wanted")
+                })? / 100.0)
+            }
+        };
+        Ok(Gate {
+            text: text.into(),
+            page,
+            above,
+            bound: figure
+                .bound(bound)
+                .ok_or_else(|| wrong("the bound needs a unit that fits, such as 300ms or 1%"))?,
+            figure,
+        })
+    }
+}
+
+impl Figure {
+    fn bound(self, text: &str) -> Option<f64> {
+        let end = text
+            .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+            .unwrap_or(text.len());
+        let (number, unit) = text.split_at(end);
+        let number: f64 = number.parse().ok()?;
+        let times = [
+            ("ns", 1.0),
+            ("us", 1e3),
+            ("µs", 1e3),
+            ("ms", 1e6),
+            ("s", 1e9),
+            ("min", 6e10),
+        ];
+        let scale = |units: &[(&str, f64)]| {
+            units
+                .iter()
+                .find(|(name, _)| *name == unit.trim())
+                .map(|(_, scale)| *scale)
+        };
+        Some(
+            number
+                * match self {
+                    Figure::Quantile(_) | Figure::Mean | Figure::Max => scale(&times)?,
+                    Figure::Errors | Figure::Share => scale(&[("%", 0.01), ("", 1.0)])?,
+                    Figure::Requests => scale(&[("", 1.0)])?,
+                    Figure::Rate => scale(&[("", 1.0), ("/s", 1.0)])?,
+                },
+        )
+    }
+
+    fn words(self, value: f64) -> String {
+        match self {
+            Figure::Quantile(_) | Figure::Mean | Figure::Max => match value {
+                ns if ns >= 1e9 => format!("{:.2} s", ns / 1e9),
+                ns if ns >= 1e6 => format!("{:.1} ms", ns / 1e6),
+                ns => format!("{:.1} µs", ns / 1e3),
+            },
+            Figure::Errors | Figure::Share => format!("{:.2} %", value * 100.0),
+            Figure::Requests => format!("{value:.0}"),
+            Figure::Rate => format!("{value:.1}/s"),
+        }
+    }
+}
+
+impl Gate {
+    /// Looks at what was watched.
+    pub fn judge(&self, watched: &Watched) -> Judged {
+        let found = self.value(watched);
+        let is_crossed = found.as_ref().is_ok_and(|v| {
+            if self.above {
+                *v > self.bound
+            } else {
+                *v < self.bound
+            }
+        });
+        Judged {
+            gate: self.text.clone(),
+            words: match &found {
+                Ok(value) => self.figure.words(*value),
+                Err(why) => why.clone(),
+            },
+            value: found.ok(),
+            is_crossed,
+            bound: self.bound,
+        }
+    }
+
+    fn value(&self, watched: &Watched) -> Result<f64, String> {
+        if self.figure == Figure::Rate {
+            let peak = watched.peak_minute.ok_or("the log has no times")?;
+            return Ok(peak.1 as f64 / 60.0);
+        }
+        let page = match &self.page {
+            Some(name) => {
+                let name = name.strip_prefix("GET ").unwrap_or(name);
+                let mut used = watched.pages.iter().filter(|p| p.kind.is_use());
+                used.find(|p| p.name == name)
+                    .cloned()
+                    .ok_or_else(|| format!("there is no page {name}"))?
+            }
+            None => together(watched),
+        };
+        let unknown = || "no durations are known".to_string();
+        let value = match self.figure {
+            Figure::Quantile(part) => page.times.quantile(part).ok_or_else(unknown)? as f64,
+            Figure::Mean => page.mean_ns().ok_or_else(unknown)?,
+            Figure::Max if page.timed > 0 => page.max_ns as f64,
+            Figure::Max => return Err(unknown()),
+            Figure::Errors => page.errors as f64 / page.requests.max(1) as f64,
+            Figure::Requests => page.requests as f64,
+            Figure::Share => {
+                let same = watched.pages.iter().filter(|p| p.kind == page.kind);
+                page.total_ns as f64 / same.map(|p| p.total_ns).sum::<u64>().max(1) as f64
+            }
+            Figure::Rate => 0.0,
+        };
+        Ok(value)
+    }
+}
+
+/// All pages that people use; where there are none, all queries.
+pub fn together(watched: &Watched) -> WatchedPage {
+    let has_pages = watched.pages.iter().any(|p| p.kind == PageKind::Page);
+    let kind = if has_pages {
+        PageKind::Page
+    } else {
+        PageKind::Query
+    };
+    let mut all = WatchedPage {
+        kind,
+        ..WatchedPage::default()
+    };
+    let mut times = std::collections::BTreeMap::new();
+    for page in watched.pages.iter().filter(|p| p.kind == kind) {
+        all.requests += page.requests;
+        all.errors += page.errors;
+        all.client_errors += page.client_errors;
+        all.timed += page.timed;
+        all.total_ns = all.total_ns.saturating_add(page.total_ns);
+        all.max_ns = all.max_ns.max(page.max_ns);
+        for (value, count) in &page.times.0 {
+            *times.entry(*value).or_insert(0) += count;
+        }
+    }
+    all.times = lab_model::Counts(times.into_iter().collect());
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gates_are_read_and_judged() {
+        let page = WatchedPage {
+            name: "/search".into(),
+            requests: 100,
+            errors: 2,
+            timed: 100,
+            total_ns: 1_000_000_000,
+            max_ns: 400_000_000,
+            times: lab_model::Counts(vec![(5_000_000, 98), (400_000_000, 2)]),
+            ..WatchedPage::default()
+        };
+        let watched = Watched {
+            pages: vec![page],
+            ..Watched::default()
+        };
+        let crossed = |gate: &str| gate.parse::<Gate>().expect(gate).judge(&watched).is_crossed;
+        assert!(crossed("p99(/search)>300ms") && crossed("p99(GET /search) >= 0.3s"));
+        assert!(
+            !crossed("p50(/search)>300ms")
+                && crossed("errors>1%")
+                && !crossed("errors(/search)>2%")
+        );
+        assert!(crossed("mean<11ms") && crossed("share(/search)>50%") && !crossed("requests>100"));
+        let unknown = "p99(/x)>1s"
+            .parse::<Gate>()
+            .expect("a gate")
+            .judge(&watched);
+        assert_eq!((unknown.is_crossed, unknown.value), (false, None));
+        for bad in [
+            "",
+            "p99",
+            "p99>",
+            "p99>3",
+            "p0>1s",
+            "share>1%",
+            "p99(/a>1s",
+            "rate(/a)>1",
+            "errors>1s",
+            "x>1",
+        ] {
+            assert!(bad.parse::<Gate>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which few pages make most of the time: shares, the smallest set that makes 80 % with its interval, and what optimizing
+//! each would save.
+
+use super::{ALPHA, DAY};
+use lab_model::{PageKind, Watched, WatchedPage};
+use lab_stats::analysis::Interval;
+use lab_stats::bootstrap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The part of the time that the smallest set makes.
+pub const MOST: f64 = 0.8;
+/// Stretches of time that an interval needs.
+const FEWEST: usize = 8;
+/// Pages that draws tell apart.
+const TOLD_APART: usize = 300;
+/// Pages whose shares have intervals.
+pub const WITH_INTERVALS: usize = 15;
+/// Where the draws come from.
+const SEED: u64 = 0x7761_7463;
+
+/// What pages are ordered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The sum of their durations.
+    Time,
+    /// Their requests: no durations are known.
+    Requests,
+}
+
+/// The pages of a kind, those that make most first.
+#[derive(Clone, Debug)]
+pub struct Ranking<'w> {
+    /// What they are ordered by.
+    pub by: By,
+    /// In order.
+    pub pages: Vec<Ranked<'w>>,
+    /// The smallest set that makes [`MOST`] of all; its first pages are those of [`Ranking::pages`].
+    pub smallest: usize,
+    /// Its size with an interval; `None`: there are too few stretches of time.
+    pub interval: Option<Interval>,
+    /// How long the stretches are that were drawn again, s, and how many there are.
+    pub blocks: (i64, usize),
+}
+
+/// A page with its place.
+#[derive(Clone, Debug)]
+pub struct Ranked<'w> {
+    /// The page.
+    pub page: &'w WatchedPage,
+    /// Its part of all, with an interval for the first ones if there can be one.
+    pub share: f64,
+    /// The interval of the share.
+    pub share_interval: Option<Interval>,
+    /// The part of this one and those before it.
+    pub cumulative: f64,
+    /// The part of all time that would be saved, were its mean the median of the other pages' means.
+    pub saving: f64,
+    /// Its place by requests, and by the mean duration, from 1.
+    pub by_requests: usize,
+    /// `None` without durations.
+    pub by_mean: Option<usize>,
+}
+
+/// Ranks the pages of a kind; `None`: there are none.
+pub fn ranking(watched: &Watched, kind: PageKind) -> Option<Ranking<'_>> {
+    let mut pages = super::pages(watched, kind);
+    let has_time = pages.iter().any(|p| p.total_ns > 0);
+    let by = if has_time { By::Time } else { By::Requests };
+    let amount = |p: &WatchedPage| if has_time { p.total_ns } else { p.requests };
+    pages.retain(|p| p.requests > 0);
+    pages.sort_by(|a, b| amount(b).cmp(&amount(a)).then_with(|| a.name.cmp(&b.name)));
+    let all: f64 = pages.iter().map(|p| amount(p) as f64).sum();
+    if pages.is_empty() || all <= 0.0 {
+        return None;
+    }
+    let requests = places(&pages, |p| p.requests as f64);
+    let means = places(&pages, |p| p.mean_ns().unwrap_or(0.0));
+    let middle = median_mean(&pages);
+    let mut cumulative = 0.0;
+    let mut ranked: Vec<Ranked> = Vec::new();
+    for (i, page) in pages.iter().enumerate() {
+        cumulative += amount(page) as f64;
+        let above = page
+            .mean_ns()
+            .map_or(0.0, |mean| (mean - middle(i)).max(0.0));
+        ranked.push(Ranked {
+            page,
+            share: amount(page) as f64 / all,
+            share_interval: None,
+            cumulative: cumulative / all,
+            saving: if has_time {
+                above * page.timed as f64 / all
+            } else {
+                0.0
+            },
+            by_requests: requests[i],
+            by_mean: page.mean_ns().map(|_| means[i]),
+        });
+    }
+    let smallest = ranked
+        .iter()
+        .position(|r| r.cumulative >= MOST - 1e-12)
+        .map_or(pages.len(), |at| at + 1);
+    let matrix = Matrix::new(watched, &pages, has_time);
+    let intervals = matrix.intervals();
+    if let Some(found) = &intervals {
+        for (ranked, interval) in ranked.iter_mut().zip(&found[1..]) {
+            ranked.share_interval = Some(*interval);
+        }
+    }
+    Some(Ranking {
+        by,
+        pages: ranked,
+        smallest,
+        interval: intervals.map(|found| found[0]),
+        blocks: (matrix.length, matrix.blocks),
+    })
+}
+
+/// The place of each page by a value, from 1.
+fn places(pages: &[&WatchedPage], value: impl Fn(&WatchedPage) -> f64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..pages.len()).collect();
+    order.sort_by(|a, b| value(pages[*b]).total_cmp(&value(pages[*a])));
+    let mut places = vec![0; pages.len()];
+    for (place, page) in order.into_iter().enumerate() {
+        places[page] = place + 1;
+    }
+    places
+}
+
+/// The median of the means of all pages but one.
+fn median_mean(pages: &[&WatchedPage]) -> impl Fn(usize) -> f64 {
+    let mean = |p: &&WatchedPage| p.mean_ns().unwrap_or(0.0);
+    let mut sorted: Vec<f64> = pages.iter().map(mean).collect();
+    let own = sorted.clone();
+    sorted.sort_by(f64::total_cmp);
+    move |page| {
+        let n = sorted.len() - 1;
+        if n == 0 {
+            return own[page];
+        }
+        // Where the page itself stands, which is left out.
+        let at = sorted.partition_point(|m| *m < own[page]);
+        let other = |i: usize| sorted[if i < at { i } else { i + 1 }];
+        (other((n - 1) / 2) + other(n / 2)) / 2.0
+    }
+}
+
+/// What each page had in each stretch of time.
+struct Matrix {
+    length: i64,
+    blocks: usize,
+    /// Page by page.
+    amounts: Vec<Vec<f64>>,
+    /// Of the pages that are not told apart.
+    rest: Vec<f64>,
+}
+
+impl Matrix {
+    fn new(watched: &Watched, pages: &[&WatchedPage], has_time: bool) -> Matrix {
+        let lengths = [7 * DAY, DAY, 3600, 60];
+        let starts = |length: i64| -> BTreeSet<i64> {
+            let cells = pages.iter().flat_map(|p| &p.cells);
+            cells.map(|c| c.start_s.div_euclid(length)).collect()
+        };
+        // Days before weeks: they are what repeats.
+        let order = [lengths[1], lengths[2], lengths[3], lengths[0]];
+        let fits = order.into_iter().filter(|length| *length >= watched.cell_s);
+        let found = fits
+            .map(|length| (length, starts(length)))
+            .find(|(_, s)| s.len() >= FEWEST);
+        let (length, starts) = found.unwrap_or_default();
+        let index: BTreeMap<i64, usize> = starts
+            .into_iter()
+            .enumerate()
+            .map(|(i, s)| (s, i))
+            .collect();
+        let row = |page: &&WatchedPage| {
+            let mut row = vec![0.0; index.len()];
+            for cell in &page.cells {
+                let amount = if has_time {
+                    cell.total_ns
+                } else {
+                    cell.requests
+                };
+                if let Some(&at) = index.get(&cell.start_s.div_euclid(length.max(1))) {
+                    row[at] += amount as f64;
+                }
+            }
+            row
+        };
+        let told = pages.len().min(TOLD_APART);
+        let mut rest = vec![0.0; index.len()];
+        for page in &pages[told..] {
+            rest.iter_mut()
+                .zip(row(page))
+                .for_each(|(sum, amount)| *sum += amount);
+        }
+        Matrix {
+            length,
+            blocks: index.len(),
+            amounts: pages[..told].iter().map(row).collect(),
+            rest,
+        }
+    }
+
+    /// Of the size of the smallest set, and of the first shares.
+    fn intervals(&self) -> Option<[Interval; WITH_INTERVALS + 1]> {
+        if self.blocks < FEWEST {
+            return None;
+        }
+        let mut found = bootstrap::intervals(self.blocks, SEED, ALPHA, |counts| self.draw(counts))?;
+        // A set has a whole number of pages.
+        found[0].low = found[0].low.floor();
+        found[0].high = found[0].high.ceil();
+        Some(found)
+    }
+
+    fn draw(&self, counts: &[u32]) -> Option<[f64; WITH_INTERVALS + 1]> {
+        let sum = |row: &Vec<f64>| -> f64 {
+            row.iter().zip(counts).map(|(a, n)| a * f64::from(*n)).sum()
+        };
+        let mut sums: Vec<f64> = self.amounts.iter().map(sum).collect();
+        let all: f64 = sums.iter().sum::<f64>() + sum(&self.rest);
+        if all <= 0.0 {
+            return None;
+        }
+        let mut values = [0.0; WITH_INTERVALS + 1];
+        for (value, sum) in values[1..].iter_mut().zip(&sums) {
+            *value = sum / all;
+        }
+        sums.sort_by(|a, b| b.total_cmp(a));
+        let mut passed = 0.0;
+        let enough = sums.iter().position(|sum| {
+            passed += sum;
+            passed >= MOST * all
+        });
+        values[0] = enough.map_or(sums.len(), |at| at + 1) as f64;
+        Some(values)
+    }
+}

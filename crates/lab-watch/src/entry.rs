@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a line of a log tells of.
+
+/// A request, or a statement that a database executed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Entry<'a> {
+    /// When it was, in seconds since 1970; `None`: the log does not say.
+    pub time_s: Option<i64>,
+    /// What the log's clock was ahead of UTC, s.
+    pub offset_s: i32,
+    /// How long it took, ns.
+    pub duration_ns: Option<u64>,
+    /// Such as `GET`; empty: not known.
+    pub method: &'a [u8],
+    /// The path with its query, or a statement.
+    pub target: &'a [u8],
+    /// It is a statement.
+    pub is_query: bool,
+    /// 0: not known. A statement that failed has 500.
+    pub status: u16,
+    /// Bytes sent.
+    pub bytes: u64,
+    /// What the client says of itself.
+    pub agent: &'a [u8],
+}
+
+/// What a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// It told of a request, or will with the next lines.
+    Entry,
+    /// It tells of no request: a comment, or a part of an entry.
+    Other,
+    /// It cannot be understood.
+    Malformed,
+}

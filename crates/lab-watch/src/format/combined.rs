@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The common and the combined log format, as Apache, nginx, Tomcat and many others write them, with or without a host
+//! before and fields behind.
+//!
+//! `127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 2326 "referer" "agent" 1234`
+//!
+//! Source: Apache HTTP Server 2.4, mod_log_config; nginx, ngx_http_log_module.
+
+use crate::entry::Entry;
+use crate::time::{clf, number, offset, scaled};
+use memchr::{memchr, memchr2};
+
+/// Where the duration stands behind the other fields.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Duration {
+    /// What stands before it in its field, such as `rt=`.
+    pub key: Vec<u8>,
+    /// Which of the fields that begin with the key, from 0.
+    pub place: usize,
+    /// ns in its unit.
+    pub scale: u64,
+    /// Finest step of it, ns.
+    pub step: u64,
+}
+
+/// A reader of such lines.
+#[derive(Clone, Debug)]
+pub struct Combined {
+    /// Where durations are; `None`: nowhere.
+    pub duration: Option<Duration>,
+    /// The text of the last time and what it means: most lines have the same.
+    last: [u8; 26],
+    last_s: i64,
+    last_offset: i32,
+}
+
+impl Combined {
+    /// With durations there.
+    pub fn new(duration: Option<Duration>) -> Combined {
+        Combined {
+            duration,
+            last: [0; 26],
+            last_s: 0,
+            last_offset: 0,
+        }
+    }
+
+    /// What a line tells of; `None`: it is malformed.
+    #[inline]
+    pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
+        let fields = Fields::of(line)?;
+        self.time(fields.time)?;
+        let (method, target) = asked(fields.request);
+        let duration_ns = match &self.duration {
+            Some(duration) => duration.of(fields.rest),
+            None => None,
+        };
+        Some(Entry {
+            time_s: Some(self.last_s),
+            offset_s: self.last_offset,
+            duration_ns,
+            method,
+            target,
+            is_query: false,
+            status: fields.status,
+            bytes: fields.bytes,
+            agent: fields.agent,
+        })
+    }
+
+    #[inline]
+    fn time(&mut self, text: &[u8; 26]) -> Option<()> {
+        if *text != self.last {
+            let offset = offset(&text[21..])?;
+            self.last_s = clf(text)? - i64::from(offset);
+            self.last_offset = offset;
+            self.last = *text;
+        }
+        Some(())
+    }
+}
+
+/// Method and target of a request line; of something else the whole of it as a target.
+#[inline]
+pub fn asked(request: &[u8]) -> (&[u8], &[u8]) {
+    let Some(space) = memchr(b' ', request) else {
+        return (b"", request);
+    };
+    let (method, rest) = (&request[..space], &request[space + 1..]);
+    if method.len() > 16 || !method.iter().all(u8::is_ascii_uppercase) {
+        return (b"", request);
+    }
+    // ` HTTP/1.1`, or ` HTTP/2` and ` HTTP/3.0`.
+    let n = rest.len();
+    let target = match n.checked_sub(9) {
+        Some(at) if rest[at..].starts_with(b" HTTP/") => &rest[..at],
+        _ => match n.checked_sub(7) {
+            Some(at) if rest[at..].starts_with(b" HTTP/") => &rest[..at],
+            _ => rest,
+        },
+    };
+    (method, target)
+}
+
+/// The fields of a line.
+struct Fields<'a> {
+    time: &'a [u8; 26],
+    request: &'a [u8],
+    status: u16,
+    bytes: u64,
+    agent: &'a [u8],
+    /// What stands behind.
+    rest: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    #[inline]
+    fn of(line: &'a [u8]) -> Option<Fields<'a>> {
+        let open = memchr(b'[', line)?;
+        let time: &[u8; 26] = line.get(open + 1..open + 27)?.try_into().ok()?;
+        let rest = line.get(open + 27..)?.strip_prefix(b"] \"")?;
+        let end = closing(rest)?;
+        let (request, rest) = (&rest[..end], &rest[end + 1..]);
+        let &[b' ', a, b, c, ref rest @ ..] = rest else {
+            return None;
+        };
+        if ![a, b, c].iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        let digit = |d: u8| u16::from(d - b'0');
+        let status = digit(a) * 100 + digit(b) * 10 + digit(c);
+        let rest = rest.strip_prefix(b" ")?;
+        let end = rest.iter().position(|b| *b == b' ').unwrap_or(rest.len());
+        let bytes = match &rest[..end] {
+            b"-" => 0,
+            digits => number(digits)?,
+        };
+        let rest = &rest[end..];
+        let (mut agent, mut behind): (&[u8], &[u8]) = (b"", rest);
+        if let Some(referer) = rest.strip_prefix(b" \"")
+            && let Some(end) = closing(referer)
+            && let Some(words) = referer[end + 1..].strip_prefix(b" \"")
+            && let Some(end) = closing(words)
+        {
+            (agent, behind) = (&words[..end], &words[end + 1..]);
+        }
+        Some(Fields {
+            time,
+            request,
+            status,
+            bytes,
+            agent,
+            rest: behind,
+        })
+    }
+}
+
+/// Where the quotation ends that a text is in: at a `"` without a `\` before it.
+#[inline]
+fn closing(text: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let at = from + memchr(b'"', &text[from..])?;
+        let escapes = text[..at].iter().rev().take_while(|b| **b == b'\\').count();
+        if escapes % 2 == 0 {
+            return Some(at);
+        }
+        from = at + 1;
+    }
+}
+
+impl Duration {
+    #[inline]
+    fn of(&self, rest: &[u8]) -> Option<u64> {
+        let mut left = self.place;
+        for field in fields(rest) {
+            if let Some(value) = field.strip_prefix(&self.key[..]) {
+                if left == 0 {
+                    return value_of(value, self.scale);
+                }
+                left -= 1;
+            }
+        }
+        None
+    }
+}
+
+#[inline]
+fn value_of(value: &[u8], scale: u64) -> Option<u64> {
+    match number(value) {
+        Some(whole) => whole.checked_mul(scale),
+        None => {
+            let end = value.iter().position(|b| !b.is_ascii_digit() && *b != b'.');
+            scaled(&value[..end.unwrap_or(value.len())], scale)
+        }
+    }
+}
+
+/// Fields with blanks between them, without quotes.
+fn fields(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        while let [b' ' | b'\t', after @ ..] = rest {
+            rest = after;
+        }
+        if rest.is_empty() {
+            return None;
+        }
+        let (field, after) = match rest {
+            [b'"', inner @ ..] => {
+                let end = closing(inner).unwrap_or(inner.len());
+                (&inner[..end], inner.get(end + 1..).unwrap_or_default())
+            }
+            _ => {
+                let end = memchr2(b' ', b'\t', rest).unwrap_or(rest.len());
+                (&rest[..end], &rest[end..])
+            }
+        };
+        rest = after;
+        Some(field)
+    })
+}
+
+/// Names of durations as people write them before the value.
+const KEYS: [&str; 12] = [
+    "rt=",
+    "request_time=",
+    "urt=",
+    "uct=",
+    "duration=",
+    "dur=",
+    "took=",
+    "elapsed=",
+    "time=",
+    "D=",
+    "t=",
+    "upstream_response_time=",
+];
+
+/// Where the durations are in lines of this format; and what was found, in words.
+pub fn find(lines: &[&[u8]]) -> Option<(Option<Duration>, &'static str)> {
+    let parsed: Vec<Fields> = lines.iter().filter_map(|line| Fields::of(line)).collect();
+    if parsed.is_empty() || parsed.len() * 2 < lines.len() {
+        return None;
+    }
+    let of_key = KEYS
+        .iter()
+        .find_map(|key| found(&parsed, key.as_bytes(), 0));
+    if of_key.is_some() {
+        return Some((of_key, "a duration by name"));
+    }
+    let most = parsed
+        .iter()
+        .map(|f| fields(f.rest).count())
+        .max()
+        .unwrap_or(0);
+    let numbers: Vec<Duration> = (0..most.min(16))
+        .filter_map(|place| found(&parsed, b"", place))
+        .collect();
+    let seconds = numbers.iter().find(|d| d.scale == 1_000_000_000);
+    Some(match (seconds, numbers.as_slice()) {
+        (Some(seconds), _) => (Some(seconds.clone()), "$request_time, in s"),
+        (None, [only]) => (Some(only.clone()), "%D, taken as µs"),
+        // Two whole numbers may be bytes in and out (`combinedio`).
+        _ => (None, ""),
+    })
+}
+
+/// A duration at that place, in nine of ten lines.
+fn found(lines: &[Fields], key: &[u8], place: usize) -> Option<Duration> {
+    let mut units: Vec<(u64, u64)> = Vec::new();
+    for line in lines {
+        let mut matching = fields(line.rest).filter_map(|f| f.strip_prefix(key));
+        units.extend(matching.nth(place).and_then(unit));
+    }
+    if units.len() * 10 < lines.len() * 9 {
+        return None;
+    }
+    let (scale, step) = *units.iter().min_by_key(|(_, step)| *step)?;
+    // A bare 0 of a field in seconds has no point.
+    let scale = units
+        .iter()
+        .map(|u| u.0)
+        .max()
+        .filter(|s| *s == 1_000_000_000)
+        .unwrap_or(scale);
+    Some(Duration {
+        key: key.into(),
+        place,
+        scale,
+        step,
+    })
+}
+
+/// The unit and the finest step of a duration, by its looks.
+fn unit(value: &[u8]) -> Option<(u64, u64)> {
+    let end = value.iter().position(|b| !b.is_ascii_digit() && *b != b'.');
+    let (digits, suffix) = value.split_at(end.unwrap_or(value.len()));
+    scaled(digits, 1)?;
+    let fraction = memchr(b'.', digits).map(|dot| (digits.len() - dot - 1) as u32);
+    let scale = match (suffix, fraction) {
+        (b"ns", _) => 1,
+        (b"us" | b"\xc2\xb5s", _) => 1_000,
+        (b"ms", _) => 1_000_000,
+        (b"s", _) | (b"", Some(_)) => 1_000_000_000,
+        (b"", None) => 1_000,
+        _ => return None,
+    };
+    Some((
+        scale,
+        (scale / 10_u64.pow(fraction.unwrap_or(0).min(9))).max(1),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = r#"h:80 127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a?b=c HTTP/1.0" 200 2326 "http://x/\"y" "A \"B\" C" 1234"#;
+
+    fn parsed(line: &str) -> Option<Entry<'_>> {
+        let (duration, _) = find(&[line.as_bytes()])?;
+        Combined::new(duration).parse(line.as_bytes())
+    }
+
+    #[test]
+    fn a_line_is_read() {
+        let entry = parsed(LINE).expect("an entry");
+        assert_eq!(entry.time_s, Some(971_211_336));
+        assert_eq!((entry.method, entry.target), (&b"GET"[..], &b"/a?b=c"[..]));
+        assert_eq!((entry.status, entry.bytes), (200, 2326));
+        assert_eq!(entry.agent, br#"A \"B\" C"#);
+        assert_eq!(entry.duration_ns, Some(1_234_000));
+    }
+
+    #[test]
+    fn durations_are_found_by_their_looks() {
+        let with = |tail: &str| {
+            let line = LINE.replace(" 1234", tail);
+            parsed(&line).expect("an entry").duration_ns
+        };
+        assert_eq!(with(" 0.123"), Some(123_000_000));
+        assert_eq!(with(" 512 0.250 0.240 ."), Some(250_000_000));
+        assert_eq!(with(" rt=0.005 uct=\"0.000\""), Some(5_000_000));
+        assert_eq!(with(" \"0.007\""), Some(7_000_000));
+        assert_eq!(with(" 17ms"), Some(17_000_000));
+        assert_eq!(with(" 512 1024"), None);
+        assert_eq!(with(""), None);
+        assert_eq!(with(" -"), None);
+    }
+
+    #[test]
+    fn other_requests_than_http_are_read() {
+        let line = LINE.replace("GET /a?b=c HTTP/1.0", r"\x16\x03\x01");
+        let entry = parsed(&line).expect("an entry");
+        assert_eq!(
+            (entry.method, entry.target),
+            (&b""[..], &br"\x16\x03\x01"[..])
+        );
+        assert_eq!(asked(b"GET / HTTP/2"), (&b"GET"[..], &b"/"[..]));
+        assert_eq!(asked(b"GET /a b HTTP/1.1"), (&b"GET"[..], &b"/a b"[..]));
+        assert!(
+            parsed("127.0.0.1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.0\" 2x0 1").is_none()
+        );
+    }
+}

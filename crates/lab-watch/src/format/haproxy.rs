@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//! HAProxy's HTTP log.
+//!
+//! `… haproxy[14389]: 10.0.1.2:33317 [06/Feb/2009:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 - - ---- … "GET / HTTP/1.1"`
+//!
+//! Source: HAProxy configuration manual 2.8, 8.2.3.
+
+use super::combined::asked;
+use crate::entry::Entry;
+use crate::time::{Zone, clf, number};
+use memchr::{memchr, memrchr};
+
+/// A reader of such lines. Times are those of the server's clock, without an offset.
+#[derive(Clone, Debug, Default)]
+pub struct HaProxy {
+    /// Where the server is.
+    pub zone: Zone,
+}
+
+impl HaProxy {
+    /// What a line tells of; `None`: it is malformed.
+    pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
+        // The process's number is in brackets too.
+        let client = memchr::memmem::find(line, b"]: ").map_or(line, |at| &line[at + 3..]);
+        let open = memchr(b'[', client)?;
+        let rest = &client[open + 1..];
+        let local = clf(rest)?;
+        let close = memchr(b']', rest)?;
+        let end = memrchr(b'"', rest)?;
+        let begin = memrchr(b'"', &rest[..end])?;
+        let mut words = rest
+            .get(close + 1..begin)?
+            .split(|b| *b == b' ')
+            .filter(|w| !w.is_empty());
+        let timers = words.nth(2)?;
+        if timers.iter().filter(|b| **b == b'/').count() != 4 {
+            return None;
+        }
+        let total = timers.rsplit(|b| *b == b'/').next()?;
+        let total = total.strip_prefix(b"+").unwrap_or(total);
+        let status = words.next()?;
+        let bytes = words.next()?;
+        let bytes = bytes.strip_prefix(b"+").unwrap_or(bytes);
+        let (method, target) = asked(&rest[begin + 1..end]);
+        let offset_s = self.zone.offset_of_local(local);
+        Some(Entry {
+            time_s: Some(local - i64::from(offset_s)),
+            offset_s,
+            duration_ns: number(total).and_then(|ms| ms.checked_mul(1_000_000)),
+            method,
+            target,
+            status: number(status).filter(|s| *s < 1000).unwrap_or(0) as u16,
+            bytes: number(bytes).unwrap_or(0),
+            ..Entry::default()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manuals_example_is_read() {
+        let line = br#"Feb  6 12:14:14 localhost haproxy[14389]: 10.0.1.2:33317 [06/Feb/2009:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 {1wt.eu} {} "GET /index.html HTTP/1.1""#;
+        let entry = HaProxy::default().parse(line).expect("an entry");
+        assert_eq!(entry.time_s, Some(1_233_922_454));
+        assert_eq!(entry.duration_ns, Some(109_000_000));
+        assert_eq!(
+            (entry.status, entry.bytes, entry.target),
+            (200, 2750, &b"/index.html"[..])
+        );
+        assert_eq!(
+            HaProxy::default().parse(b"x [06/Feb/2009:12:14:14.655] \"\""),
+            None
+        );
+    }
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Formats of logs: which one it is, and readers of their lines.
+
+mod combined;
+mod database;
+mod haproxy;
+mod json;
+mod pattern;
+mod w3c;
+
+use crate::entry::{Entry, Line};
+use crate::time::Zone;
+use combined::Combined;
+use database::{Postgresql, SlowLog};
+use haproxy::HaProxy;
+use json::Json;
+use pattern::Pattern;
+use w3c::W3c;
+
+/// Lines that a format is found out from.
+const LOOKED_AT: usize = 200;
+
+/// What is known of a log before it is read.
+#[derive(Clone, Debug, Default)]
+pub struct Hints {
+    /// The format, as the server's configuration has it, or `combined`, `common`.
+    pub format: Option<String>,
+    /// ns of the unit of durations, where the format does not tell it.
+    pub unit: Option<u64>,
+    /// Where the server is, for times without an offset.
+    pub zone: Zone,
+}
+
+/// A reader of lines.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    kind: Kind,
+    /// In words, such as `combined log format, with $request_time, in s`.
+    pub words: String,
+    /// How fine durations are, ns; `None`: there are none.
+    pub step_ns: Option<u64>,
+    /// Times have no offset, and the zone was not given.
+    pub guesses_zone: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Combined(Combined),
+    Pattern(Box<Pattern>),
+    HaProxy(HaProxy),
+    Json(Box<Json>),
+    W3c(W3c),
+    Postgresql(Box<Postgresql>),
+    SlowLog(Box<SlowLog>),
+}
+
+/// What a log is that is not read line by line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whole {
+    /// Statements with their totals, as CSV: `pg_stat_statements`, or MariaDB's performance schema.
+    Statements,
+    /// The JSON of a monitor inside an application.
+    Monitor,
+}
+
+/// What a log is.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// It is read line by line.
+    Lines(Box<Reader>),
+    /// It is read as a whole.
+    Whole(Whole),
+}
+
+/// Finds the format out from the beginning of a log. Error, in words: it is none that is known, and what to do.
+pub fn find(begin: &[u8], hints: &Hints) -> Result<Found, String> {
+    if let Some(format) = &hints.format {
+        return given(format, begin, hints).map(|reader| Found::Lines(Box::new(reader)));
+    }
+    let lines: Vec<&[u8]> = begin
+        .split(|b| *b == b'\n')
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+        .filter(|line| !line.is_empty())
+        .take(LOOKED_AT)
+        .collect();
+    if let Some(whole) = whole(&lines) {
+        return Ok(Found::Whole(whole));
+    }
+    let tried = [w3c, slow_log, json, haproxy, combined, postgresql];
+    let reader = tried.iter().find_map(|format| format(&lines, hints));
+    reader.map(|reader| Found::Lines(Box::new(reader))).ok_or_else(|| {
+        let first = lines.first().copied().unwrap_or_default();
+        let first = crate::route::cut(crate::route::printable(&first[..first.len().min(120)]));
+        let what = if lines.is_empty() { "it is empty".into() } else { format!("its first line is\n  {first}") };
+        format!(
+            "no known format: {what}\nGive the one of the server's configuration, such as\n  \
+             --log-format '%h %l %u %t \"%r\" %>s %b %D'\n  --log-format '$remote_addr [$time_local] \"$request\" $status $request_time'"
+        )
+    })
+}
+
+fn whole(lines: &[&[u8]]) -> Option<Whole> {
+    let first = lines.first()?.to_ascii_lowercase();
+    let heads: Vec<&[u8]> = first
+        .split(|b| matches!(b, b',' | b'\t'))
+        .map(|head| head.trim_ascii())
+        .collect();
+    let has = |head: &str| {
+        heads
+            .iter()
+            .any(|h| *h == head.as_bytes() || *h == format!("\"{head}\"").as_bytes())
+    };
+    if (has("query") && has("calls")) || (has("digest_text") && has("count_star")) {
+        return Some(Whole::Statements);
+    }
+    let is_object = first.first() == Some(&b'{');
+    let begin: Vec<u8> = lines
+        .iter()
+        .take(10)
+        .flat_map(|l| l.iter().copied())
+        .collect();
+    let names_it = memchr::memmem::find(&begin, b"\"monitor\":").is_some()
+        && memchr::memmem::find(&begin, b"\"pages\":").is_some();
+    (is_object && names_it).then_some(Whole::Monitor)
+}
+
+/// The format that the reader of the report named.
+fn given(format: &str, begin: &[u8], hints: &Hints) -> Result<Reader, String> {
+    match format {
+        "combined" | "common" => {
+            let lines: Vec<&[u8]> = begin.split(|b| *b == b'\n').take(LOOKED_AT).collect();
+            Ok(combined(&lines, hints).unwrap_or_else(|| with_durations(None, "", hints)))
+        }
+        _ => {
+            let pattern = Pattern::new(format, hints.zone.clone())?;
+            Ok(Reader {
+                step_ns: pattern.step(),
+                words: "the format that was given".into(),
+                guesses_zone: false,
+                kind: Kind::Pattern(Box::new(pattern)),
+            })
+        }
+    }
+}
+
+fn combined(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
+    let (duration, what) = combined::find(lines)?;
+    Some(with_durations(duration, what, hints))
+}
+
+fn with_durations(mut duration: Option<combined::Duration>, what: &str, hints: &Hints) -> Reader {
+    let mut words = match &duration {
+        Some(d) if !d.key.is_empty() => format!(
+            "common or combined log format, with {}",
+            String::from_utf8_lossy(&d.key).trim_end_matches('=')
+        ),
+        Some(_) => format!("common or combined log format, with {what}"),
+        None => "common or combined log format".to_string(),
+    };
+    if let (Some(d), Some(unit)) = (&mut duration, hints.unit) {
+        d.step = d.step.saturating_mul(unit) / d.scale;
+        d.scale = unit;
+        words = "common or combined log format, with a duration in the unit that was given".into();
+    }
+    Reader {
+        step_ns: duration.as_ref().map(|d| d.step.max(1)),
+        words,
+        guesses_zone: false,
+        kind: Kind::Combined(Combined::new(duration)),
+    }
+}
+
+/// More than half of the lines are of a format.
+fn most(lines: &[&[u8]], mut reads: impl FnMut(&[u8]) -> bool) -> bool {
+    let n = lines.iter().filter(|line| reads(line)).count();
+    n > 0 && n * 2 > lines.len()
+}
+
+fn haproxy(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
+    let mut haproxy = HaProxy {
+        zone: hints.zone.clone(),
+    };
+    most(lines, |line| haproxy.parse(line).is_some()).then(|| Reader {
+        words: "HAProxy's HTTP log, with its total time in ms".into(),
+        step_ns: Some(1_000_000),
+        guesses_zone: !hints.zone.is_given,
+        kind: Kind::HaProxy(haproxy),
+    })
+}
+
+fn json(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
+    let mut json = Json::new(hints.zone.clone(), hints.unit);
+    let (mut words, mut step_ns) = (None, None);
+    let is_json = most(lines, |line| {
+        let is_entry = line.first() == Some(&b'{') && json.parse(line).is_some();
+        if is_entry && words.is_none() {
+            (words, step_ns) = (json.duration(), json.step());
+        }
+        is_entry
+    });
+    is_json.then(|| Reader {
+        words: match words {
+            Some(duration) => format!("JSON lines, with {duration}"),
+            None => "JSON lines".into(),
+        },
+        step_ns,
+        guesses_zone: false,
+        kind: Kind::Json(Box::new(json)),
+    })
+}
+
+fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
+    let fields = lines.iter().find(|line| line.starts_with(b"#Fields:"))?;
+    let mut w3c = W3c::new(hints.zone.clone());
+    w3c.line(fields, &mut |_| {});
+    Some(Reader {
+        words: "extended log format (W3C), times in UTC".into(),
+        step_ns: w3c.has_durations().then_some(1_000_000),
+        guesses_zone: !hints.zone.is_given,
+        kind: Kind::W3c(w3c),
+    })
+}
+
+fn slow_log(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
+    let is_header = |line: &&[u8]| {
+        line.starts_with(b"# Time: ")
+            || line.starts_with(b"# User@Host: ")
+            || line.starts_with(b"# Query_time: ")
+    };
+    lines.iter().any(is_header).then(|| Reader {
+        words: "slow query log of MariaDB or MySQL".into(),
+        step_ns: Some(1_000),
+        guesses_zone: !hints.zone.is_given,
+        kind: Kind::SlowLog(Box::new(SlowLog::new(hints.zone.clone()))),
+    })
+}
+
+fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
+    let marks = [
+        &b"LOG:  "[..],
+        b"STATEMENT:  ",
+        b"ERROR:  ",
+        b"FATAL:  ",
+        b"DETAIL:  ",
+    ];
+    let is_log = |line: &&[u8]| {
+        marks
+            .iter()
+            .any(|mark| memchr::memmem::find(line, mark).is_some())
+    };
+    let begins = |line: &&&[u8]| {
+        line.get(..19)
+            .is_some_and(|t| crate::time::iso(t).is_some())
+    };
+    lines.iter().filter(begins).any(is_log).then(|| Reader {
+        words: "PostgreSQL's log".into(),
+        step_ns: Some(1_000),
+        guesses_zone: false,
+        kind: Kind::Postgresql(Box::new(Postgresql::new(hints.zone.clone()))),
+    })
+}
+
+impl Reader {
+    /// Reads a line without its end; entries that are complete are given to `sink`.
+    #[inline]
+    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> Line {
+        let entry = match &mut self.kind {
+            Kind::Combined(combined) => combined.parse(line),
+            Kind::Pattern(pattern) => pattern.parse(line),
+            Kind::HaProxy(haproxy) => haproxy.parse(line),
+            Kind::Json(json) => json.parse(line),
+            Kind::W3c(w3c) => return w3c.line(line, sink),
+            Kind::Postgresql(log) => return log.line(line, sink),
+            Kind::SlowLog(log) => return log.line(line, sink),
+        };
+        match entry {
+            Some(entry) => {
+                sink(&entry);
+                Line::Entry
+            }
+            None if line.is_empty() => Line::Other,
+            None => Line::Malformed,
+        }
+    }
+
+    /// Gives away what waited for more lines.
+    pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) {
+        match &mut self.kind {
+            Kind::Postgresql(log) => log.end(sink),
+            Kind::SlowLog(log) => log.end(sink),
+            _ => {}
+        }
+    }
+
+    /// What to change in the server's configuration, where the log has no durations.
+    pub fn advice(&self) -> Option<String> {
+        let advice = match &self.kind {
+            Kind::Combined(_) => {
+                "The log has no durations. Apache and Tomcat: add %D to the LogFormat or pattern. nginx: add $request_time to \
+                 log_format."
+            }
+            Kind::Pattern(_) => "The format has no durations: add %D, or $request_time in nginx.",
+            Kind::Json(_) => "The log has no durations: add a field request_time or duration_ms.",
+            Kind::W3c(_) => "The log has no durations: choose the field time-taken.",
+            _ => return None,
+        };
+        self.step_ns.is_none().then(|| advice.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_found_out_and_said() {
+        let said = |log: &str| match find(log.as_bytes(), &Hints::default()) {
+            Ok(Found::Lines(reader)) => reader.words,
+            Ok(Found::Whole(whole)) => format!("{whole:?}"),
+            Err(why) => why,
+        };
+        let line = r#"::1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 5"#;
+        assert_eq!(said(line), "common or combined log format");
+        assert!(said(&format!("{line} \"-\" \"x\" 0.020")).ends_with("$request_time, in s"));
+        assert!(said("{\"uri\":\"/\",\"duration_ms\":5}").ends_with("duration_ms, in ms"));
+        assert_eq!(
+            said("query,calls,total_exec_time\nSELECT 1,2,3"),
+            "Statements"
+        );
+        assert_eq!(said("{\"monitor\":1,\n\"pages\":[]}"), "Monitor");
+        assert!(said("# Time: 260501 10:00:00").starts_with("slow query log"));
+        assert!(said("2026-05-01 10:00:00 UTC [1] LOG:  duration: 1 ms").starts_with("PostgreSQL"));
+        assert!(said("hello\x1b[31m").contains("its first line is\n  hello\u{fffd}"));
+        assert!(said("").contains("it is empty"));
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The extended log format of the W3C, as IIS and CloudFront write it: a line `#Fields:` says what the others hold.
+//! Times are UTC.
+//!
+//! Source: W3C WD-logfile-960323; IIS 10, *W3C logging*; CloudFront, *standard logging*.
+
+use crate::entry::{Entry, Line};
+use crate::time::{Zone, iso, number, scaled};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Skip,
+    Date,
+    Time,
+    Method,
+    Stem,
+    Status,
+    Bytes,
+    Agent,
+    Taken,
+}
+
+/// A reader of such lines.
+#[derive(Clone, Debug, Default)]
+pub struct W3c {
+    /// For the hours of the day.
+    pub zone: Zone,
+    fields: Vec<Field>,
+}
+
+impl W3c {
+    /// One whose fields are still to come.
+    pub fn new(zone: Zone) -> W3c {
+        W3c {
+            zone,
+            fields: Vec::new(),
+        }
+    }
+
+    /// Whether its fields hold a duration.
+    pub fn has_durations(&self) -> bool {
+        self.fields.contains(&Field::Taken)
+    }
+
+    /// Reads a line; an entry is given to `sink`.
+    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> Line {
+        if line.first() == Some(&b'#') {
+            if let Some(names) = line.strip_prefix(b"#Fields:") {
+                self.fields = words(names).map(field).collect();
+            }
+            return Line::Other;
+        }
+        match self.parse(line) {
+            Some(entry) => {
+                sink(&entry);
+                Line::Entry
+            }
+            None => Line::Malformed,
+        }
+    }
+
+    fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
+        let mut entry = Entry::default();
+        let (mut date, mut time): (&[u8], &[u8]) = (b"", b"");
+        let mut seen = 0;
+        for (field, word) in self.fields.iter().zip(words(line)) {
+            seen += 1;
+            match field {
+                Field::Skip => {}
+                Field::Date => date = word,
+                Field::Time => time = word,
+                Field::Method => entry.method = word,
+                Field::Stem => entry.target = word,
+                Field::Status => {
+                    entry.status = number(word).filter(|s| *s < 1000).unwrap_or(0) as u16
+                }
+                Field::Bytes => entry.bytes = number(word).unwrap_or(0),
+                Field::Agent => entry.agent = word,
+                // IIS writes ms, CloudFront s with a fraction.
+                Field::Taken => {
+                    let scale = if word.contains(&b'.') {
+                        1_000_000_000
+                    } else {
+                        1_000_000
+                    };
+                    entry.duration_ns = scaled(word, scale);
+                }
+            }
+        }
+        if seen < self.fields.len() || entry.target.is_empty() {
+            return None;
+        }
+        if !date.is_empty() {
+            let mut text = [b' '; 19];
+            text[..10].copy_from_slice(date.get(..10)?);
+            text[11..].copy_from_slice(time.get(..8)?);
+            let utc = iso(&text)?.0;
+            entry.time_s = Some(utc);
+            entry.offset_s = self.zone.offset_at(utc);
+        }
+        Some(entry)
+    }
+}
+
+fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|b| matches!(b, b' ' | b'\t'))
+        .filter(|word| !word.is_empty())
+}
+
+fn field(name: &[u8]) -> Field {
+    match name {
+        b"date" => Field::Date,
+        b"time" => Field::Time,
+        b"cs-method" => Field::Method,
+        b"cs-uri-stem" | b"cs-uri" => Field::Stem,
+        b"sc-status" => Field::Status,
+        b"sc-bytes" => Field::Bytes,
+        b"cs(User-Agent)" => Field::Agent,
+        b"time-taken" => Field::Taken,
+        _ => Field::Skip,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_those_that_are_named() {
+        let mut w3c = W3c::default();
+        let mut found = Vec::new();
+        let mut sink =
+            |e: &Entry| found.push((e.time_s, e.duration_ns, e.status, e.target.to_vec()));
+        assert_eq!(
+            w3c.line(
+                b"#Software: Microsoft Internet Information Services 10.0",
+                &mut sink
+            ),
+            Line::Other
+        );
+        w3c.line(b"#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken", &mut sink);
+        let line = b"2026-05-01 10:00:00 10.0.0.1 GET /default.htm - 80 - 10.0.0.2 Mozilla/5.0+(X) - 200 0 0 78";
+        assert_eq!(w3c.line(line, &mut sink), Line::Entry);
+        assert_eq!(
+            w3c.line(b"2026-05-01 10:00:00 10.0.0.1 GET", &mut sink),
+            Line::Malformed
+        );
+        assert!(w3c.has_durations());
+        assert_eq!(
+            found,
+            [(
+                Some(1_777_629_600),
+                Some(78_000_000),
+                200,
+                b"/default.htm".to_vec()
+            )]
+        );
+    }
+}

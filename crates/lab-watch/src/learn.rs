@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which segments of routes are variables, learned from all routes of a log: where ever new values come, or where there
+//! are more of them than an application has pages.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Values below which a segment is never taken as a variable.
+const FEWEST: usize = 50;
+/// Values from which on it always is.
+const MANY: usize = 500;
+/// The part of the values that came once: an estimate of the chance that the next request brings a new one, if it is
+/// divided by the requests instead (Good, *Biometrika* 40, 1953).
+const ONCE: f64 = 0.2;
+/// A value that has this part of the requests keeps its name.
+const FREQUENT: f64 = 0.05;
+
+/// The name of a variable segment that was learned.
+pub const NAME: &str = "{name}";
+
+/// A route with its requests.
+pub type Counted<'r> = (&'r str, u64);
+
+/// Where segments are variables: behind which segments, and which values keep their names there.
+#[derive(Clone, Debug, Default)]
+pub struct Variables(HashMap<String, HashSet<String>>);
+
+/// Learns from all routes, which begin with `/`.
+pub fn learn(routes: &[Counted]) -> Variables {
+    let split: Vec<Vec<&str>> = routes
+        .iter()
+        .map(|(route, _)| route.split('/').skip(1).collect())
+        .collect();
+    let deepest = split.iter().map(Vec::len).max().unwrap_or(0);
+    let mut variables = Variables::default();
+    // What stands before each route's segment, in its new name.
+    let mut before = vec![String::new(); routes.len()];
+    for depth in 0..deepest {
+        let mut parents: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (i, _) in split.iter().enumerate().filter(|(_, s)| s.len() > depth) {
+            parents.entry(&before[i]).or_default().push(i);
+        }
+        for (parent, children) in parents.into_iter().filter(|(_, c)| c.len() >= FEWEST) {
+            let mut values: HashMap<&str, u64> = HashMap::new();
+            for i in children {
+                *values.entry(split[i][depth]).or_default() += routes[i].1;
+            }
+            values.retain(|value, _| !is_named(value));
+            if is_variable(&values) {
+                let all: u64 = values.values().sum();
+                let frequent = values
+                    .iter()
+                    .filter(|(_, n)| **n as f64 >= FREQUENT * all as f64);
+                let kept = frequent.map(|(value, _)| value.to_string()).collect();
+                variables.0.insert(parent.into(), kept);
+            }
+        }
+        for (before, segments) in before.iter_mut().zip(&split) {
+            if let Some(segment) = segments.get(depth) {
+                variables.push(before, segment);
+            }
+        }
+    }
+    variables
+}
+
+impl Variables {
+    /// The route with its variable segments named.
+    pub fn rename(&self, route: &str) -> String {
+        let mut name = String::with_capacity(route.len());
+        let segments = route.split('/').skip(1);
+        segments.for_each(|segment| self.push(&mut name, segment));
+        name
+    }
+
+    /// Whether nothing is renamed.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn push(&self, before: &mut String, segment: &str) {
+        let kept = self.0.get(before.as_str());
+        let is_variable = kept.is_some_and(|kept| !is_named(segment) && !kept.contains(segment));
+        before.push('/');
+        before.push_str(if is_variable { NAME } else { segment });
+    }
+}
+
+/// Whether it has a name already, or none.
+fn is_named(segment: &str) -> bool {
+    segment.is_empty() || segment.contains('{') || segment == "…"
+}
+
+/// Whether these values with their requests are those of a variable.
+fn is_variable(values: &HashMap<&str, u64>) -> bool {
+    let once = values.values().filter(|n| **n == 1).count();
+    let n = values.len();
+    n >= MANY || (n >= FEWEST && once as f64 >= ONCE * n as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ever_new_values_are_a_variable() {
+        let slugs: Vec<(String, u64)> = (0..300)
+            .map(|i| {
+                (
+                    format!("/blog/post-of-{}", letters(i)),
+                    1 + u64::from(i % 3 == 0),
+                )
+            })
+            .collect();
+        let mut routes: Vec<Counted> = slugs.iter().map(|(r, n)| (r.as_str(), *n)).collect();
+        routes.push(("/blog/archive", 900));
+        routes.push(("/about", 1));
+        let learned = learn(&routes);
+        assert_eq!(learned.rename("/blog/post-of-aa"), "/blog/{name}");
+        assert_eq!(learned.rename("/blog/post-of-never-seen"), "/blog/{name}");
+        assert_eq!(learned.rename("/blog/archive"), "/blog/archive");
+        assert_eq!(learned.rename("/about"), "/about");
+    }
+
+    #[test]
+    fn the_pages_of_an_application_keep_their_names() {
+        let pages: Vec<String> = (0..200).map(|i| format!("/page-{}", letters(i))).collect();
+        let routes: Vec<Counted> = pages
+            .iter()
+            .enumerate()
+            .map(|(i, r)| (r.as_str(), 3 + 5000 / (i as u64 + 1)))
+            .collect();
+        assert!(learn(&routes).is_empty());
+    }
+
+    #[test]
+    fn a_variable_in_the_middle_is_one() {
+        let slugs: Vec<String> = (0..600)
+            .map(|i| format!("/shop/{}/reviews", letters(i)))
+            .collect();
+        let routes: Vec<Counted> = slugs.iter().map(|r| (r.as_str(), 40)).collect();
+        assert_eq!(
+            learn(&routes).rename("/shop/aa/reviews"),
+            "/shop/{name}/reviews"
+        );
+    }
+
+    fn letters(i: usize) -> String {
+        let letter = |i: usize| char::from(b'a' + (i % 26) as u8);
+        match i / 676 {
+            0 => [letter(i / 26), letter(i)].iter().collect(),
+            n => [letter(n), letter(i / 26), letter(i)].iter().collect(),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Logs -> what pages and queries cost: formats, routes, counts and times in constant memory; and what follows from
+//! them: which few matter, when, and how much room is left.
+//!
+//! [`read`] reads a log into a [`Tally`]; [`Tally::watched`] is what a run file keeps; [`analysis`] says what it means,
+//! with intervals.
+
+mod agent;
+pub mod analysis;
+mod entry;
+pub mod format;
+mod learn;
+mod page;
+mod peak;
+pub mod query;
+pub mod read;
+pub mod route;
+mod rules;
+mod sketch;
+mod tally;
+mod time;
+mod whole;
+
+pub use entry::{Entry, Line};
+pub use format::{Hints, Reader};
+pub use read::{Log, ReadError};
+pub use rules::Rules;
+pub use tally::{NOT_FOUND, OTHERS, Tally};
+pub use time::Zone;

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A page while it is counted, and its cells in time.
+
+use crate::sketch::Sketch;
+use lab_model::{PageKind, WatchedCell, WatchedPage};
+
+/// How long cells are: the longer the log, the longer they.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Width(usize);
+
+/// Lengths of cells, and for how long a log, s.
+const WIDTHS: [(i64, i64); 4] = [
+    (60, 6 * 3600),
+    (3600, 62 * 86_400),
+    (86_400, 1_500 * 86_400),
+    (7 * 86_400, i64::MAX),
+];
+
+impl Width {
+    /// The first.
+    pub const MINUTE: Width = Width(0);
+
+    /// In s.
+    pub fn seconds(self) -> i64 {
+        WIDTHS[self.0].0
+    }
+
+    /// The next longer one.
+    pub fn next(self) -> Width {
+        Width((self.0 + 1).min(WIDTHS.len() - 1))
+    }
+
+    /// Whether a log of so many s needs longer ones.
+    pub fn is_short_for(self, span: i64) -> bool {
+        self.0 + 1 < WIDTHS.len() && span > WIDTHS[self.0].1
+    }
+
+    /// The number of the cell of a time.
+    #[inline]
+    pub fn cell(self, time: i64) -> i32 {
+        // The compiler divides by constants faster.
+        let cell = match self.0 {
+            0 => time.div_euclid(60),
+            1 => time.div_euclid(3600),
+            2 => time.div_euclid(86_400),
+            _ => time.div_euclid(7 * 86_400),
+        };
+        cell.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
+    }
+}
+
+/// Cells of a page; one that has more, of times without order, loses them.
+const MOST_CELLS: usize = 4_000;
+
+/// A stretch of time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cell {
+    /// Its number since 1970.
+    start: i32,
+    requests: u32,
+    errors: u32,
+    timed: u32,
+    total_ns: u64,
+    sum_ln: f64,
+}
+
+/// A page while it is counted.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    pub kind: PageKind,
+    pub name: String,
+    pub requests: u64,
+    pub errors: u64,
+    pub client_errors: u64,
+    pub not_found: u64,
+    pub timed: u64,
+    pub total_ns: u64,
+    pub max_ns: u64,
+    pub bytes: u64,
+    pub times: Sketch,
+    pub cells: Vec<Cell>,
+    /// The cell that was counted in last.
+    pub last: u32,
+    pub has_cells: bool,
+}
+
+impl Page {
+    /// Nothing yet.
+    pub fn new(kind: PageKind, name: String) -> Page {
+        Page {
+            kind,
+            name,
+            has_cells: true,
+            ..Page::default()
+        }
+    }
+
+    /// What it takes: time, and where none is known requests.
+    pub fn cost(&self) -> (u64, u64) {
+        (self.total_ns, self.requests)
+    }
+
+    /// All that was asked for did not exist.
+    pub fn is_missing(&self) -> bool {
+        self.kind == PageKind::Page && self.requests > 0 && self.not_found == self.requests
+    }
+
+    /// Bytes that it takes, and its name in a map.
+    pub fn memory(&self) -> usize {
+        size_of::<Page>()
+            + 2 * self.name.capacity()
+            + 48
+            + self.times.memory()
+            + self.cells.capacity() * size_of::<Cell>()
+    }
+
+    /// Counts a request in a cell, its duration with its logarithm; whether the cell is a new one.
+    #[inline]
+    pub fn add_to_cell(
+        &mut self,
+        start: i32,
+        is_error: bool,
+        duration: Option<(u64, f64)>,
+    ) -> bool {
+        let mut is_new = false;
+        if self
+            .cells
+            .get(self.last as usize)
+            .is_none_or(|c| c.start != start)
+        {
+            if self.cells.len() >= MOST_CELLS {
+                self.has_cells = false;
+                self.cells = Vec::new();
+                return false;
+            }
+            is_new = self.find(start);
+        }
+        let cell = &mut self.cells[self.last as usize];
+        cell.requests = cell.requests.saturating_add(1);
+        cell.errors = cell.errors.saturating_add(u32::from(is_error));
+        if let Some((ns, ln)) = duration {
+            cell.timed = cell.timed.saturating_add(1);
+            cell.total_ns = cell.total_ns.saturating_add(ns);
+            cell.sum_ln += ln;
+        }
+        is_new
+    }
+
+    #[cold]
+    fn find(&mut self, start: i32) -> bool {
+        let found = self.cells.binary_search_by_key(&start, |c| c.start);
+        let (Ok(at) | Err(at)) = found;
+        if found.is_err() {
+            if self.cells.len() == self.cells.capacity() {
+                self.cells.reserve_exact(1 + self.cells.len() / 2);
+            }
+            self.cells.insert(
+                at,
+                Cell {
+                    start,
+                    ..Cell::default()
+                },
+            );
+        }
+        self.last = at as u32;
+        found.is_err()
+    }
+
+    /// Puts cells together in longer ones.
+    pub fn widen(&mut self, width: Width) {
+        let shorter = WIDTHS[width.0.saturating_sub(1)].0;
+        let cells = std::mem::take(&mut self.cells);
+        for cell in cells {
+            let start = width.cell(i64::from(cell.start) * shorter);
+            self.merge_cell(Cell { start, ..cell });
+        }
+        self.last = 0;
+    }
+
+    fn merge_cell(&mut self, other: Cell) {
+        self.find(other.start);
+        let cell = &mut self.cells[self.last as usize];
+        cell.requests = cell.requests.saturating_add(other.requests);
+        cell.errors = cell.errors.saturating_add(other.errors);
+        cell.timed = cell.timed.saturating_add(other.timed);
+        cell.total_ns = cell.total_ns.saturating_add(other.total_ns);
+        cell.sum_ln += other.sum_ln;
+    }
+
+    /// Adds all of another one.
+    pub fn merge(&mut self, other: Page) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.errors = self.errors.saturating_add(other.errors);
+        self.client_errors = self.client_errors.saturating_add(other.client_errors);
+        self.not_found = self.not_found.saturating_add(other.not_found);
+        self.timed = self.timed.saturating_add(other.timed);
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.times.merge(&other.times);
+        if self.has_cells && other.has_cells {
+            other
+                .cells
+                .into_iter()
+                .for_each(|cell| self.merge_cell(cell));
+        } else {
+            self.has_cells = false;
+            self.cells = Vec::new();
+        }
+    }
+
+    /// Adds totals, with a distribution where there is one.
+    pub fn add_all(&mut self, other: &WatchedPage) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.errors = self.errors.saturating_add(other.errors);
+        self.client_errors = self.client_errors.saturating_add(other.client_errors);
+        self.timed = self.timed.saturating_add(other.timed);
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        for (ns, count) in &other.times.0 {
+            self.times.add_many(crate::sketch::bucket(*ns), *count);
+        }
+    }
+
+    /// As it is kept.
+    pub fn watched(self, width: Width) -> WatchedPage {
+        let cell = |c: Cell| WatchedCell {
+            start_s: i64::from(c.start) * width.seconds(),
+            requests: c.requests.into(),
+            errors: c.errors.into(),
+            timed: c.timed.into(),
+            total_ns: stored(c.total_ns),
+            sum_ln: c.sum_ln,
+        };
+        WatchedPage {
+            kind: self.kind,
+            name: self.name,
+            requests: stored(self.requests),
+            errors: stored(self.errors),
+            client_errors: stored(self.client_errors),
+            timed: stored(self.timed),
+            total_ns: stored(self.total_ns),
+            max_ns: stored(self.max_ns),
+            bytes: stored(self.bytes),
+            times: self.times.counts(),
+            cells: self.cells.into_iter().map(cell).collect(),
+        }
+    }
+}
+
+/// A number as SQLite can keep it.
+fn stored(n: u64) -> u64 {
+    n.min(i64::MAX as u64)
+}

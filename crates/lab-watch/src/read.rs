@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Bytes -> lines -> entries, whatever the bytes are: compressed, cut off, binary, without an end.
+
+use crate::entry::{Entry, Line};
+use crate::format::{Found, Hints, Reader, Whole, find};
+use crate::tally::Tally;
+use crate::whole;
+use flate2::read::MultiGzDecoder;
+use lab_model::{LineCounts, WatchedSource};
+use memchr::memchr;
+use std::io::{self, BufReader, Read};
+
+/// Bytes that are read at once.
+const CHUNK: usize = 256 << 10;
+/// Longer lines are no log's.
+pub const LONGEST_LINE: usize = 64 << 10;
+/// Bytes from which the format is found out.
+const LOOKED_AT: usize = 64 << 10;
+/// Between two calls of `progress`, bytes.
+const PROGRESS: u64 = 32 << 20;
+
+/// Why a log could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It could not be read on; what was read is counted.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// Its format is not known.
+    #[error("{0}")]
+    Format(String),
+    /// It was stopped.
+    #[error("stopped")]
+    Stopped,
+}
+
+/// A log that is read piece by piece.
+pub struct Log {
+    /// What is known of it.
+    pub source: WatchedSource,
+    /// What became of its lines.
+    pub lines: LineCounts,
+    hints: Hints,
+    reader: Option<Reader>,
+    /// The beginning of a line, or all until the format is known.
+    part: Vec<u8>,
+    /// Within a line that is too long.
+    skips: bool,
+}
+
+impl Log {
+    /// One of that name.
+    pub fn new(name: &str, hints: &Hints) -> Log {
+        Log {
+            source: WatchedSource {
+                name: name.into(),
+                ..WatchedSource::default()
+            },
+            lines: LineCounts::default(),
+            hints: hints.clone(),
+            reader: None,
+            part: Vec::new(),
+            skips: false,
+        }
+    }
+
+    /// The reader of its lines, once the format is known.
+    pub fn reader(&self) -> Option<&Reader> {
+        self.reader.as_ref()
+    }
+
+    /// Reads what comes next. Error: the format is not known.
+    pub fn push(&mut self, bytes: &[u8], tally: &mut Tally) -> Result<(), ReadError> {
+        self.source.bytes += bytes.len() as u64;
+        if self.reader.is_none() {
+            self.part.extend(bytes);
+            return match self.part.len() >= LOOKED_AT {
+                true => self.begin(tally),
+                false => Ok(()),
+            };
+        }
+        self.lines_of(bytes, tally);
+        Ok(())
+    }
+
+    /// Finds the format out of what is there. Error: it is not known.
+    fn begin(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
+        if self.reader.is_some() {
+            return Ok(());
+        }
+        // A last line may be cut off.
+        let end = memchr::memrchr(b'\n', &self.part).unwrap_or(self.part.len());
+        let reader = match find(&self.part[..end], &self.hints).map_err(ReadError::Format)? {
+            Found::Lines(reader) => *reader,
+            Found::Whole(_) => {
+                return Err(ReadError::Format(
+                    "it is read as a whole, not line by line".into(),
+                ));
+            }
+        };
+        self.source.format = reader.words.clone();
+        self.reader = Some(reader);
+        let bytes = std::mem::take(&mut self.part);
+        self.lines_of(&bytes, tally);
+        Ok(())
+    }
+
+    /// Finds the format out if a whole line is there: of a log that grows slowly. Error: it is not known.
+    pub fn begin_if_whole(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
+        match self.part.contains(&b'\n') {
+            true => self.begin(tally),
+            false => Ok(()),
+        }
+    }
+
+    fn lines_of(&mut self, mut bytes: &[u8], tally: &mut Tally) {
+        if self.skips {
+            let Some(end) = memchr(b'\n', bytes) else {
+                return;
+            };
+            bytes = &bytes[end + 1..];
+            self.skips = false;
+        }
+        if !self.part.is_empty() {
+            let Some(end) = memchr(b'\n', bytes) else {
+                return self.keep(bytes);
+            };
+            self.part.extend(&bytes[..end]);
+            bytes = &bytes[end + 1..];
+            let part = std::mem::take(&mut self.part);
+            self.line(&part, tally);
+            self.part = part;
+            self.part.clear();
+        }
+        let rest = self.whole_lines(bytes, tally);
+        self.keep(rest);
+    }
+
+    /// Reads lines that are whole, and gives back what is behind them.
+    #[inline]
+    fn whole_lines<'b>(&mut self, mut bytes: &'b [u8], tally: &mut Tally) -> &'b [u8] {
+        while let Some(end) = memchr(b'\n', bytes) {
+            self.line(&bytes[..end], tally);
+            bytes = &bytes[end + 1..];
+        }
+        bytes
+    }
+
+    /// Keeps the beginning of a line.
+    fn keep(&mut self, bytes: &[u8]) {
+        if self.part.len() + bytes.len() > LONGEST_LINE {
+            self.lines.all += 1;
+            self.lines.too_long += 1;
+            self.skips = true;
+            self.part = Vec::new();
+        } else {
+            self.part.extend(bytes);
+        }
+    }
+
+    #[inline]
+    fn line(&mut self, line: &[u8], tally: &mut Tally) {
+        let line = match line {
+            [line @ .., b'\r'] => line,
+            line => line,
+        };
+        self.lines.all += 1;
+        if line.len() > LONGEST_LINE {
+            self.lines.too_long += 1;
+            return;
+        }
+        let Some(reader) = &mut self.reader else {
+            return;
+        };
+        match reader.line(line, &mut |entry: &Entry| tally.add(entry)) {
+            Line::Entry => self.lines.entries += 1,
+            Line::Other => self.lines.other += 1,
+            Line::Malformed => self.lines.malformed += 1,
+        }
+    }
+
+    /// Reads what has no line end, and what waited for more lines. Error: the format is not known.
+    pub fn end(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
+        if self.source.bytes == 0 {
+            self.source.format = "empty".into();
+            return Ok(());
+        }
+        self.begin(tally)?;
+        self.skips = false;
+        if !self.part.is_empty() {
+            let part = std::mem::take(&mut self.part);
+            let malformed = self.lines.malformed;
+            self.line(&part, tally);
+            self.lines.cut_off = self.lines.malformed - malformed;
+            self.lines.malformed = malformed;
+        }
+        if let Some(reader) = &mut self.reader {
+            reader.end(&mut |entry: &Entry| tally.add(entry));
+        }
+        self.source.lines = self.lines.all;
+        Ok(())
+    }
+}
+
+/// Takes the compression off, if there is one: gzip or zstd, found by their first bytes.
+pub fn decompressed<'r>(input: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
+    let mut input = BufReader::with_capacity(CHUNK, input);
+    // A pipe may give fewer bytes than asked for.
+    let mut magic = [0; 4];
+    let mut n = 0;
+    while n < magic.len() {
+        match input.read(&mut magic[n..])? {
+            0 => break,
+            more => n += more,
+        }
+    }
+    let input = io::Cursor::new(magic[..n].to_vec()).chain(input);
+    Ok(match magic {
+        [0x1f, 0x8b, ..] if n == 4 => Box::new(MultiGzDecoder::new(input)),
+        [0x28, 0xb5, 0x2f, 0xfd] => Box::new(zstd::Decoder::with_buffer(BufReader::new(input))?),
+        _ => Box::new(input),
+    })
+}
+
+/// Reads a log to its end. `progress` is told the bytes now and then, and says whether to go on. What was read before an
+/// error is counted. Errors: it cannot be read, or its format is not known.
+pub fn read(
+    input: impl Read,
+    log: &mut Log,
+    tally: &mut Tally,
+    progress: &mut dyn FnMut(u64) -> bool,
+) -> Result<(), ReadError> {
+    let mut input = decompressed(input)?;
+    let mut buffer = vec![0; CHUNK];
+    let mut told = 0;
+    let n = fill(&mut input, &mut buffer)?;
+    if let Some(whole) = as_a_whole(&buffer[..n], &log.hints) {
+        let begin = buffer[..n].to_vec();
+        return whole::read(whole, io::Cursor::new(begin).chain(input), log, tally);
+    }
+    log.push(&buffer[..n], tally)?;
+    let failed = loop {
+        match input.read(&mut buffer) {
+            Ok(0) => break None,
+            Ok(n) => log.push(&buffer[..n], tally)?,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => break Some(e),
+        }
+        if log.source.bytes >= told + PROGRESS {
+            told = log.source.bytes;
+            if !progress(told) {
+                log.end(tally)?;
+                return Err(ReadError::Stopped);
+            }
+        }
+    };
+    log.end(tally)?;
+    failed.map_or(Ok(()), |e| Err(e.into()))
+}
+
+/// Fills a buffer as far as the input goes; an error after some bytes comes again with the next read.
+fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut n = 0;
+    while n < buffer.len() {
+        match input.read(&mut buffer[n..]) {
+            Ok(0) => break,
+            Ok(more) => n += more,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) if n > 0 => break,
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(n)
+}
+
+fn as_a_whole(begin: &[u8], hints: &Hints) -> Option<Whole> {
+    match find(begin, hints) {
+        Ok(Found::Whole(whole)) => Some(whole),
+        _ => None,
+    }
+}
+
+/// At most so many bytes of an input; error: there are more.
+pub(crate) fn limited(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    BufReader::new(input)
+        .take(most + 1)
+        .read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > most {
+        true => Err(io::Error::other(format!(
+            "it has more than {} MiB",
+            most >> 20
+        ))),
+        false => Ok(bytes),
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Rules of the reader of a report, which go before what is learned: routes, bots, health checks.
+//!
+//! One a line, the first that fits counts: `/users/{id}`, `/files/{path...}`, `/a/{x} -> /b`, `health /up`, `bot acme-sync`.
+
+use lab_model::PageKind;
+
+/// What a file of rules says.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    routes: Vec<Route>,
+    checks: Vec<Route>,
+    bots: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Route {
+    segments: Vec<Segment>,
+    name: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Segment {
+    Fixed(String),
+    Any,
+    /// All that is left.
+    Rest,
+}
+
+impl Rules {
+    /// Reads the text of such a file. Error, in words: which line is none.
+    pub fn new(text: &str) -> Result<Rules, String> {
+        let mut rules = Rules::default();
+        for (number, line) in text.lines().enumerate() {
+            let line = line.split(" #").next().unwrap_or("").trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let wrong = |why: &str| format!("line {}: {line:?}: {why}", number + 1);
+            if let Some(word) = line.strip_prefix("bot ") {
+                rules.bots.push(word.trim().to_ascii_lowercase());
+            } else if let Some(path) = line.strip_prefix("health ") {
+                rules.checks.push(Route::new(path.trim()).map_err(wrong)?);
+            } else {
+                rules.routes.push(Route::new(line).map_err(wrong)?);
+            }
+        }
+        Ok(rules)
+    }
+
+    /// The route of a path.
+    pub fn route(&self, path: &[u8]) -> Option<&str> {
+        self.routes
+            .iter()
+            .find(|r| r.fits(path))
+            .map(|r| r.name.as_str())
+    }
+
+    /// Whether it is asked for by health checks alone.
+    pub fn is_check(&self, path: &[u8]) -> bool {
+        self.checks.iter().any(|r| r.fits(path))
+    }
+
+    /// What a client is.
+    pub fn agent(&self, agent: &[u8]) -> Option<(PageKind, String)> {
+        if self.bots.is_empty() {
+            return None;
+        }
+        let text = String::from_utf8_lossy(agent).to_ascii_lowercase();
+        let word = self.bots.iter().find(|word| text.contains(word.as_str()))?;
+        Some((PageKind::Bot, word.clone()))
+    }
+
+    /// Whether a name was given by a rule.
+    pub fn names(&self, route: &str) -> bool {
+        self.routes.iter().any(|r| r.name == route)
+    }
+}
+
+impl Route {
+    fn new(line: &str) -> Result<Route, &'static str> {
+        let (pattern, name) = line.split_once(" -> ").unwrap_or((line, line));
+        let path = pattern
+            .trim()
+            .strip_prefix('/')
+            .ok_or("a path is wanted, such as /users/{id}")?;
+        let segment = |text: &str| match text.strip_prefix('{').and_then(|t| t.strip_suffix('}')) {
+            Some(name) if name.ends_with("...") => Segment::Rest,
+            Some(_) => Segment::Any,
+            None => Segment::Fixed(text.into()),
+        };
+        let segments: Vec<Segment> = path.split('/').map(segment).collect();
+        if segments.iter().rev().skip(1).any(|s| *s == Segment::Rest) {
+            return Err("what has ... must be the last segment");
+        }
+        Ok(Route {
+            segments,
+            name: crate::route::cut(crate::route::printable(name.trim().as_bytes())),
+        })
+    }
+
+    fn fits(&self, path: &[u8]) -> bool {
+        let Some(path) = path.strip_prefix(b"/") else {
+            return false;
+        };
+        let mut words = path.split(|b| *b == b'/');
+        for segment in &self.segments {
+            match (segment, words.next()) {
+                (Segment::Rest, _) => return true,
+                (Segment::Any, Some(word)) if !word.is_empty() => {}
+                (Segment::Fixed(text), Some(word)) if text.as_bytes() == word => {}
+                _ => return false,
+            }
+        }
+        words.next().is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_rule_that_fits_counts() {
+        let text = "# mine\n/users/me\n/users/{name}\n/files/{path...} -> /files\nhealth /up # x\nbot Acme\n";
+        let rules = Rules::new(text).expect("rules");
+        assert_eq!(rules.route(b"/users/me"), Some("/users/me"));
+        assert_eq!(rules.route(b"/users/ann"), Some("/users/{name}"));
+        assert_eq!(rules.route(b"/users/ann/x"), None);
+        assert_eq!(rules.route(b"/files/a/b/c"), Some("/files"));
+        assert!(rules.is_check(b"/up") && !rules.is_check(b"/upper"));
+        assert_eq!(
+            rules.agent(b"acme-sync/2"),
+            Some((PageKind::Bot, "acme".into()))
+        );
+        let wrong = Rules::new("\nusers").expect_err("no path");
+        assert!(wrong.starts_with("line 2:"), "{wrong}");
+        assert!(Rules::new("/{a...}/b").is_err());
+    }
+}

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Entries -> counts and times of pages, in memory that does not grow with the log.
+
+use crate::agent;
+use crate::entry::Entry;
+use crate::learn::{Variables, learn};
+use crate::page::{Page, Width};
+use crate::peak::Peak;
+use crate::query;
+use crate::route::{self, printable};
+use crate::rules::Rules;
+use crate::sketch::{self, Sketch, bucket};
+use foldhash::fast::RandomState;
+use lab_model::{LineCounts, PageKind, Watched, WatchedHour, WatchedPage, WatchedSource};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher};
+
+/// Pages that are told apart.
+const MOST_PAGES: usize = 100_000;
+/// Pages that a report keeps one by one.
+const KEPT: usize = 2_000;
+/// Memory of pages from which on new ones are no longer told apart, bytes.
+const MEMORY: usize = 160 << 20;
+/// Cells of all pages together; beyond it the pages that take least lose theirs.
+const MOST_CELLS: usize = 2_000_000;
+/// Hours that are told apart: 22 years.
+const MOST_HOURS: usize = 200_000;
+/// Entries of the cache of paths, at first and at most, as powers of two.
+const CACHE: (u32, u32) = (12, 18);
+/// Entries of the cache of clients.
+const AGENTS: usize = 1 << 12;
+/// A time that is so much before the last one is a jump of the clock, s.
+const JUMP: i64 = 60;
+
+/// The name of all pages that were answered with 404 alone.
+pub const NOT_FOUND: &str = "(no such page)";
+/// The name of pages that there was no room for.
+pub const OTHERS: &str = "(other pages)";
+
+/// A path that was seen, by its hash; two paths with one hash are taken as one, which of a million paths has a chance of
+/// 10^-7.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    hash: u64,
+    /// Its page, plus 1.
+    page: u32,
+}
+
+/// An hour of all pages that people use.
+#[derive(Clone, Debug, Default)]
+struct Hour {
+    /// Hours since 1970.
+    start: i64,
+    offset_s: i32,
+    requests: u64,
+    errors: u64,
+    total_ns: u64,
+    times: Sketch,
+}
+
+/// What was counted so far.
+pub struct Tally {
+    rules: Rules,
+    random: RandomState,
+    logarithms: Vec<f64>,
+    cache: Vec<Seen>,
+    evicted: usize,
+    /// People: page `u32::MAX`.
+    agents: Vec<Seen>,
+    names: HashMap<String, u32, RandomState>,
+    name: String,
+    pages: Vec<Page>,
+    variables: Variables,
+    width: Width,
+    cells: usize,
+    first_s: i64,
+    last_s: i64,
+    /// In the order in which they came.
+    hours: Vec<Hour>,
+    places: HashMap<i64, usize>,
+    hour: usize,
+    seconds: Peak,
+    minutes: Peak,
+    clock_jumps: u64,
+    is_full: bool,
+    /// Pages were put together once, since there were too many.
+    has_learned: bool,
+    merged: u64,
+}
+
+impl Tally {
+    /// Nothing.
+    pub fn new(rules: Rules) -> Tally {
+        Tally {
+            rules,
+            random: RandomState::default(),
+            logarithms: sketch::logarithms(),
+            cache: vec![Seen::default(); 1 << CACHE.0],
+            evicted: 0,
+            agents: vec![Seen::default(); AGENTS],
+            names: HashMap::default(),
+            name: String::new(),
+            pages: Vec::new(),
+            variables: Variables::default(),
+            width: Width::MINUTE,
+            cells: 0,
+            first_s: i64::MAX,
+            last_s: i64::MIN,
+            hours: Vec::new(),
+            places: HashMap::new(),
+            hour: 0,
+            seconds: Peak::new(1),
+            minutes: Peak::new(60),
+            clock_jumps: 0,
+            is_full: false,
+            has_learned: false,
+            merged: 0,
+        }
+    }
+
+    /// Counts an entry.
+    #[inline]
+    pub fn add(&mut self, entry: &Entry) {
+        let at = self.page_of(entry);
+        let is_error = entry.status >= 500;
+        let duration = entry.duration_ns.map(|ns| (ns, bucket(ns)));
+        if let Some(time) = entry.time_s {
+            self.clock(time);
+        }
+        let page = &mut self.pages[at];
+        page.requests += 1;
+        page.bytes = page.bytes.saturating_add(entry.bytes);
+        page.errors += u64::from(is_error);
+        if (400..500).contains(&entry.status) {
+            page.client_errors += 1;
+            page.not_found += u64::from(entry.status == 404);
+        }
+        if let Some((ns, bucket)) = duration {
+            page.timed += 1;
+            page.total_ns = page.total_ns.saturating_add(ns);
+            page.max_ns = page.max_ns.max(ns);
+            page.times.add(bucket);
+        }
+        let Some(time) = entry.time_s else {
+            return;
+        };
+        if page.has_cells {
+            let cell = self.width.cell(time);
+            let known = match duration {
+                Some((ns, bucket)) => Some((ns, self.logarithms[usize::from(bucket)])),
+                None => None,
+            };
+            if page.add_to_cell(cell, is_error, known) {
+                self.cells += 1;
+                if self.cells > MOST_CELLS {
+                    self.drop_cells();
+                }
+            }
+        }
+        if self.pages[at].kind.is_use() {
+            self.add_to_hour(time, entry.offset_s, is_error, duration);
+        }
+    }
+
+    /// Counts what is known as totals alone.
+    pub fn add_page(&mut self, page: WatchedPage) {
+        let at = self.named(page.kind, &page.name);
+        self.pages[at].add_all(&page);
+    }
+
+    /// Counts an hour whose distribution is not known.
+    pub fn add_hour(&mut self, start_s: i64, requests: u64, errors: u64, total_ns: u64) {
+        self.clock(start_s);
+        let hour = self.hour_at(start_s.div_euclid(3600));
+        hour.requests += requests;
+        hour.errors += errors;
+        hour.total_ns = hour.total_ns.saturating_add(total_ns);
+    }
+
+    /// How long cells are by now.
+    #[inline]
+    fn clock(&mut self, time: i64) {
+        if time < self.first_s || time > self.last_s {
+            self.first_s = self.first_s.min(time);
+            let span = time.max(self.last_s).saturating_sub(self.first_s);
+            while self.width.is_short_for(span) {
+                self.width = self.width.next();
+                let width = self.width;
+                self.pages.iter_mut().for_each(|p| p.widen(width));
+                self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
+            }
+        }
+        if time < self.last_s.saturating_sub(JUMP) {
+            self.clock_jumps += 1;
+        }
+        self.last_s = time;
+    }
+
+    #[inline]
+    fn page_of(&mut self, entry: &Entry) -> usize {
+        if !entry.agent.is_empty()
+            && let Some(page) = self.page_of_agent(entry.agent)
+        {
+            return page;
+        }
+        let path = if entry.is_query {
+            entry.target
+        } else {
+            route::path(entry.target)
+        };
+        let mut hasher = self.random.build_hasher();
+        let mut method = [u8::from(entry.is_query); 8];
+        let n = entry.method.len().min(7);
+        method[..n].copy_from_slice(&entry.method[..n]);
+        hasher.write_u64(u64::from_le_bytes(method));
+        hasher.write(path);
+        let hash = hasher.finish();
+        let place = hash as usize & (self.cache.len() - 1);
+        let seen = self.cache[place];
+        if seen.hash == hash && seen.page > 0 {
+            return seen.page as usize - 1;
+        }
+        let page = self.page_of_path(entry, path);
+        self.keep(place, hash, page);
+        page
+    }
+
+    /// Puts a path into the cache, which grows if many do not fit.
+    fn keep(&mut self, place: usize, hash: u64, page: usize) {
+        let seen = Seen {
+            hash,
+            page: page as u32 + 1,
+        };
+        self.evicted += usize::from(self.cache[place].page > 0);
+        self.cache[place] = seen;
+        if self.evicted > self.cache.len() && self.cache.len() < 1 << CACHE.1 {
+            self.evicted = 0;
+            self.cache = vec![Seen::default(); self.cache.len() * 4];
+        }
+    }
+
+    /// The page of a crawler or a health check; `None`: a person asks.
+    #[inline]
+    fn page_of_agent(&mut self, agent: &[u8]) -> Option<usize> {
+        let mut hasher = self.random.build_hasher();
+        hasher.write(agent);
+        let hash = hasher.finish();
+        let place = hash as usize & (AGENTS - 1);
+        if self.agents[place].hash != hash {
+            let known = self.rules.agent(agent).or_else(|| agent::known(agent));
+            let page = known.map_or(u32::MAX, |(kind, name)| self.named(kind, &name) as u32);
+            self.agents[place] = Seen { hash, page };
+        }
+        let page = self.agents[place].page;
+        (page != u32::MAX).then_some(page as usize)
+    }
+
+    #[cold]
+    fn page_of_path(&mut self, entry: &Entry, path: &[u8]) -> usize {
+        if entry.is_query {
+            return self.named(PageKind::Query, &query::fold(path));
+        }
+        let is_check = self.rules.is_check(path) || agent::is_check(path);
+        let kind = if is_check {
+            PageKind::Health
+        } else {
+            PageKind::Page
+        };
+        let route = match self.rules.route(path) {
+            Some(route) => route.to_string(),
+            None => {
+                let route = route::fold(path);
+                if self.variables.is_empty() || !route.starts_with('/') {
+                    route
+                } else {
+                    self.variables.rename(&route)
+                }
+            }
+        };
+        let method = match entry.method {
+            b"" | b"GET" => "",
+            b"POST" => "POST ",
+            b"PUT" => "PUT ",
+            b"DELETE" => "DELETE ",
+            b"HEAD" => "HEAD ",
+            b"PATCH" => "PATCH ",
+            b"OPTIONS" => "OPTIONS ",
+            _ => "(other method) ",
+        };
+        self.named(kind, &format!("{method}{route}"))
+    }
+
+    /// The page of that name, a new one if need be.
+    fn named(&mut self, kind: PageKind, name: &str) -> usize {
+        self.name.clear();
+        self.name.push(mark(kind));
+        self.name.push_str(name);
+        if let Some(page) = self.names.get(&self.name) {
+            return *page as usize;
+        }
+        if self.pages.len() >= MOST_PAGES || self.is_full {
+            if !self.has_learned {
+                self.compact();
+                let name = self.variables_of(kind, name);
+                return self.named(kind, &name);
+            }
+            self.merged += 1;
+            if name != OTHERS && !self.names.contains_key(&format!("{}{OTHERS}", mark(kind))) {
+                return self.new_page(kind, OTHERS);
+            }
+            return self.names[&format!("{}{OTHERS}", mark(kind))] as usize;
+        }
+        self.new_page(kind, name)
+    }
+
+    fn new_page(&mut self, kind: PageKind, name: &str) -> usize {
+        let at = self.pages.len();
+        self.names
+            .insert(format!("{}{name}", mark(kind)), at as u32);
+        self.pages.push(Page::new(kind, name.into()));
+        if at % 4096 == 4095 {
+            self.is_full = self.memory() > MEMORY;
+        }
+        at
+    }
+
+    /// Bytes that the pages take.
+    fn memory(&self) -> usize {
+        self.pages.iter().map(Page::memory).sum()
+    }
+
+    fn variables_of(&self, kind: PageKind, name: &str) -> String {
+        match kind {
+            PageKind::Page => renamed(&self.variables, name),
+            _ => name.to_string(),
+        }
+    }
+
+    /// Learns what varies in the pages there are, and puts them together.
+    fn compact(&mut self) {
+        self.has_learned = true;
+        self.variables = learned(&self.pages, &self.rules);
+        let pages = std::mem::take(&mut self.pages);
+        self.pages = folded(pages, &self.variables, &self.rules);
+        self.cache.fill(Seen::default());
+        self.agents.fill(Seen::default());
+        let key =
+            |(at, page): (usize, &Page)| (format!("{}{}", mark(page.kind), page.name), at as u32);
+        self.names = self.pages.iter().enumerate().map(key).collect();
+        self.is_full = self.memory() > MEMORY;
+        self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
+    }
+
+    /// Half of the pages lose their cells: those that take least.
+    #[cold]
+    fn drop_cells(&mut self) {
+        let mut costs: Vec<(u64, u64)> = self
+            .pages
+            .iter()
+            .filter(|p| p.has_cells)
+            .map(Page::cost)
+            .collect();
+        costs.sort_unstable();
+        let Some(middle) = costs.get(costs.len() / 2).copied() else {
+            return;
+        };
+        for page in self.pages.iter_mut().filter(|p| p.cost() < middle) {
+            page.has_cells = false;
+            page.cells = Vec::new();
+        }
+        self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
+    }
+
+    #[inline]
+    fn add_to_hour(
+        &mut self,
+        time: i64,
+        offset_s: i32,
+        is_error: bool,
+        duration: Option<(u64, u16)>,
+    ) {
+        self.seconds.add(time);
+        self.minutes.add(time);
+        let hour = self.hour_at(time.div_euclid(3600));
+        hour.requests += 1;
+        hour.errors += u64::from(is_error);
+        hour.offset_s = offset_s;
+        if let Some((ns, bucket)) = duration {
+            hour.total_ns = hour.total_ns.saturating_add(ns);
+            hour.times.add(bucket);
+        }
+    }
+
+    #[inline]
+    fn hour_at(&mut self, start: i64) -> &mut Hour {
+        if self.hours.get(self.hour).is_none_or(|h| h.start != start) {
+            self.hour = self.place_of_hour(start);
+        }
+        &mut self.hours[self.hour]
+    }
+
+    #[cold]
+    fn place_of_hour(&mut self, start: i64) -> usize {
+        if let Some(place) = self.places.get(&start) {
+            return *place;
+        }
+        // Times of more hours than any log has are counted with the last one.
+        if self.hours.len() < MOST_HOURS {
+            self.places.insert(start, self.hours.len());
+            self.hours.push(Hour {
+                start,
+                ..Hour::default()
+            });
+        }
+        self.hours.len() - 1
+    }
+
+    /// Requests so far.
+    pub fn entries(&self) -> u64 {
+        self.pages.iter().map(|p| p.requests).sum()
+    }
+
+    /// What was counted so far, with routes learned from it.
+    pub fn watched(&self, sources: Vec<WatchedSource>, lines: LineCounts) -> Watched {
+        let variables = learned(&self.pages, &self.rules);
+        let mut pages = folded(self.pages.clone(), &variables, &self.rules);
+        pages.sort_by(|a, b| b.cost().cmp(&a.cost()).then_with(|| a.name.cmp(&b.name)));
+        let is_kept = |(place, page): &(usize, Page)| *place < KEPT || !page.kind.is_use();
+        let (kept, rest): (Vec<_>, Vec<_>) = pages.into_iter().enumerate().partition(is_kept);
+        let mut kept: Vec<Page> = kept.into_iter().map(|(_, page)| page).collect();
+        let merged = self.merged + rest.len() as u64;
+        for (_, page) in rest {
+            match kept
+                .iter_mut()
+                .find(|p| p.name == OTHERS && p.kind == page.kind)
+            {
+                Some(others) => others.merge(page),
+                None => kept.push(Page {
+                    name: OTHERS.into(),
+                    ..page
+                }),
+            }
+        }
+        let width = self.width;
+        let hour = |h: &Hour| WatchedHour {
+            start_s: h.start * 3600,
+            offset_s: h.offset_s,
+            requests: h.requests,
+            errors: h.errors,
+            total_ns: h.total_ns,
+            times: h.times.counts(),
+        };
+        let mut hours: Vec<WatchedHour> = self.hours.iter().map(hour).collect();
+        hours.sort_by_key(|h| h.start_s);
+        Watched {
+            sources,
+            lines,
+            error: sketch::ERROR,
+            cell_s: width.seconds(),
+            peak: self.seconds.highest(),
+            peak_minute: self.minutes.highest(),
+            clock_jumps: self.clock_jumps,
+            merged_pages: merged,
+            pages: kept.into_iter().map(|page| page.watched(width)).collect(),
+            hours,
+            ..Watched::default()
+        }
+    }
+}
+
+/// Tells kinds apart in names.
+fn mark(kind: PageKind) -> char {
+    match kind {
+        PageKind::Page => 'p',
+        PageKind::Query => 'q',
+        PageKind::Bot => 'b',
+        PageKind::Health => 'h',
+    }
+}
+
+/// Where methods end and routes begin in a page's name.
+fn route_at(name: &str) -> usize {
+    match name.starts_with('/') {
+        true => 0,
+        false => name.find(" /").map_or(name.len(), |space| space + 1),
+    }
+}
+
+fn renamed(variables: &Variables, name: &str) -> String {
+    let (method, route) = name.split_at(route_at(name));
+    match route {
+        "" => name.to_string(),
+        route => format!("{method}{}", variables.rename(route)),
+    }
+}
+
+/// What varies in the routes of pages that exist, and that no rule names.
+fn learned(pages: &[Page], rules: &Rules) -> Variables {
+    let mut routes: HashMap<&str, u64> = HashMap::new();
+    for page in pages
+        .iter()
+        .filter(|p| p.kind == PageKind::Page && !p.is_missing())
+    {
+        let route = &page.name[route_at(&page.name)..];
+        if !route.is_empty() && !rules.names(route) {
+            *routes.entry(route).or_default() += page.requests;
+        }
+    }
+    let routes: Vec<(&str, u64)> = routes.into_iter().collect();
+    learn(&routes)
+}
+
+/// Pages with their new names, those of one name put together.
+fn folded(pages: Vec<Page>, variables: &Variables, rules: &Rules) -> Vec<Page> {
+    let mut places: HashMap<(PageKind, String), usize> = HashMap::new();
+    let mut folded: Vec<Page> = Vec::new();
+    for mut page in pages {
+        if page.is_missing() {
+            page.name = NOT_FOUND.into();
+        } else if page.kind == PageKind::Page && !rules.names(&page.name[route_at(&page.name)..]) {
+            page.name = renamed(variables, &page.name);
+        }
+        match places.get(&(page.kind, page.name.clone())) {
+            Some(&place) => folded[place].merge(page),
+            None => {
+                places.insert((page.kind, page.name.clone()), folded.len());
+                folded.push(page);
+            }
+        }
+    }
+    folded
+}
+
+/// A name from outside, of printable characters and of a length that is shown.
+pub fn name(text: &str) -> String {
+    route::cut(printable(text.as_bytes()))
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Times of logs as seconds since 1970.
+
+use jiff::tz::TimeZone;
+
+/// Digits as a number; `None`: something else is there, or it is too long.
+#[inline]
+pub fn number(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() || digits.len() > 19 {
+        return None;
+    }
+    let mut value = 0_u64;
+    for digit in digits {
+        let digit = digit.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + u64::from(digit);
+    }
+    Some(value)
+}
+
+/// A number with or without a fraction, times a scale, such as seconds as ns: `0.123`.
+pub fn scaled(text: &[u8], scale: u64) -> Option<u64> {
+    let dot = memchr::memchr(b'.', text);
+    let whole = &text[..dot.unwrap_or(text.len())];
+    let mut value = match whole {
+        [] if dot.is_some() => 0,
+        digits => number(digits)?.checked_mul(scale)?,
+    };
+    if let Some(dot) = dot {
+        let mut place = scale;
+        for digit in &text[dot + 1..] {
+            if !digit.is_ascii_digit() {
+                return None;
+            }
+            place /= 10;
+            value = value.checked_add(u64::from(digit - b'0') * place)?;
+        }
+    }
+    Some(value)
+}
+
+/// Seconds since 1970 of a date and a time of UTC. Source: Hinnant, *chrono-Compatible Low-Level Date Algorithms*.
+fn utc(year: i64, month: u64, day: u64, second_of_day: u64) -> i64 {
+    let y = if month <= 2 { year - 1 } else { year };
+    let era = y.div_euclid(400);
+    let of_era = y.rem_euclid(400) as u64;
+    let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
+    let day_of_era = of_era * 365 + of_era / 4 - of_era / 100 + of_year;
+    (era * 146_097 + day_of_era as i64 - 719_468) * 86_400 + second_of_day as i64
+}
+
+fn checked(date: [u64; 3], clock: [u64; 3]) -> Option<i64> {
+    let [year, month, day] = date;
+    let [hour, minute, second] = clock;
+    let sound = (1..=12).contains(&month)
+        && (1..=31).contains(&day)
+        && hour < 24
+        && minute < 60
+        && second <= 60
+        && year < 10_000;
+    sound.then(|| utc(year as i64, month, day, hour * 3600 + minute * 60 + second))
+}
+
+fn month(name: &[u8]) -> Option<u64> {
+    const NAMES: [&[u8; 3]; 12] = [
+        b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov",
+        b"Dec",
+    ];
+    let at = NAMES.iter().position(|n| n[..] == *name)?;
+    Some(at as u64 + 1)
+}
+
+/// `10/Oct/2000:13:55:36`, as if it were UTC.
+pub fn clf(text: &[u8]) -> Option<i64> {
+    let t: &[u8; 20] = text.get(..20)?.try_into().ok()?;
+    if [t[2], t[6], t[11], t[14], t[17]] != *b"//:::" {
+        return None;
+    }
+    let date = [number(&t[7..11])?, month(&t[3..6])?, number(&t[..2])?];
+    checked(
+        date,
+        [
+            number(&t[12..14])?,
+            number(&t[15..17])?,
+            number(&t[18..20])?,
+        ],
+    )
+}
+
+/// `+0200`, `-07:00`, `Z`, in s.
+pub fn offset(text: &[u8]) -> Option<i32> {
+    let (sign, digits) = match text {
+        b"Z" | b"UTC" | b"GMT" => return Some(0),
+        [b'+', rest @ ..] => (1, rest),
+        [b'-', rest @ ..] => (-1, rest),
+        _ => return None,
+    };
+    let (hours, minutes) = match digits.len() {
+        2 => (number(digits)?, 0),
+        4 => (number(&digits[..2])?, number(&digits[2..])?),
+        5 if digits[2] == b':' => (number(&digits[..2])?, number(&digits[3..])?),
+        _ => return None,
+    };
+    (hours < 24 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60) as i32)
+}
+
+/// `2026-05-01T10:00:00.123+02:00`, with a space or a `T`, with or without a fraction and an offset: the seconds, and the
+/// offset where there is one. The seconds are as if it were UTC.
+pub fn iso(text: &[u8]) -> Option<(i64, Option<i32>)> {
+    let t = text.get(..19)?;
+    if [t[4], t[7], t[13], t[16]] != *b"--::" || !matches!(t[10], b'T' | b' ') {
+        return None;
+    }
+    let date = [number(&t[..4])?, number(&t[5..7])?, number(&t[8..10])?];
+    let second = checked(
+        date,
+        [
+            number(&t[11..13])?,
+            number(&t[14..16])?,
+            number(&t[17..19])?,
+        ],
+    )?;
+    let mut rest = &text[19..];
+    if let [b'.' | b',', after @ ..] = rest {
+        let digits = after.iter().take_while(|b| b.is_ascii_digit()).count();
+        rest = &after[digits..];
+    }
+    Some((second, offset(rest.trim_ascii())))
+}
+
+/// Where logs without an offset were written.
+#[derive(Clone, Debug)]
+pub struct Zone {
+    zone: TimeZone,
+    /// It is no guess.
+    pub is_given: bool,
+    /// The last hour asked for, and its offset.
+    last: (i64, i32),
+}
+
+impl Default for Zone {
+    fn default() -> Zone {
+        Zone {
+            zone: TimeZone::UTC,
+            is_given: false,
+            last: (i64::MIN, 0),
+        }
+    }
+}
+
+impl Zone {
+    /// By its name in the IANA database, such as `Europe/Berlin`. Error: it is not known.
+    pub fn named(name: &str) -> Result<Zone, String> {
+        let zone = TimeZone::get(name)
+            .map_err(|_| format!("no time zone is called {name:?}; an example is Europe/Berlin"))?;
+        Ok(Zone {
+            zone,
+            is_given: true,
+            ..Zone::default()
+        })
+    }
+
+    /// The offset of what clocks showed, in seconds since 1970 as if it were UTC. An hour that was shown twice is the
+    /// first of both.
+    pub fn offset_of_local(&mut self, local_s: i64) -> i32 {
+        let hour = local_s.div_euclid(900);
+        if hour != self.last.0 {
+            let civil = jiff::Timestamp::from_second(local_s).map(|t| TimeZone::UTC.to_datetime(t));
+            let offset = civil
+                .ok()
+                .and_then(|civil| self.zone.to_ambiguous_timestamp(civil).compatible().ok())
+                .map_or(0, |t| self.zone.to_offset(t).seconds());
+            self.last = (hour, offset);
+        }
+        self.last.1
+    }
+
+    /// The offset at a time.
+    pub fn offset_at(&mut self, time_s: i64) -> i32 {
+        // Keys of local times lie below 2^60.
+        let key = time_s.div_euclid(900).wrapping_add(1_i64 << 60);
+        if key != self.last.0 {
+            let offset = jiff::Timestamp::from_second(time_s)
+                .map_or(0, |t| self.zone.to_offset(t).seconds());
+            self.last = (key, offset);
+        }
+        self.last.1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_those_of_date() {
+        // `date -u -d '2000-10-10 13:55:36' +%s`
+        assert_eq!(clf(b"10/Oct/2000:13:55:36 -0700"), Some(971_186_136));
+        assert_eq!(clf(b"29/Feb/2024:00:00:00"), Some(1_709_164_800));
+        assert_eq!(clf(b"31/Foo/2024:00:00:00"), None);
+        assert_eq!(offset(b"-0700"), Some(-25_200));
+        assert_eq!(
+            iso(b"2026-05-01T10:00:00.123+02:00"),
+            Some((1_777_629_600, Some(7200)))
+        );
+        assert_eq!(iso(b"2026-05-01 10:00:00"), Some((1_777_629_600, None)));
+        assert_eq!(scaled(b"0.123", 1_000_000_000), Some(123_000_000));
+        assert_eq!(scaled(b"12", 1_000), Some(12_000));
+        assert_eq!(scaled(b"1.2.3", 1_000), None);
+        assert_eq!(scaled(b"99999999999999999999", 1), None);
+    }
+
+    #[test]
+    fn clocks_that_are_put_back_show_an_hour_twice() {
+        let mut berlin = Zone::named("Europe/Berlin").expect("a zone");
+        let summer = iso(b"2026-10-25 02:30:00").expect("a time").0;
+        assert_eq!(berlin.offset_of_local(summer), 7200);
+        assert_eq!(berlin.offset_of_local(summer + 3600), 3600);
+        assert_eq!(berlin.offset_at(summer), 3600);
+        assert!(Zone::named("Europe/Atlantis").is_err());
+    }
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Who may ask for what: no other site may read the pages or act in its reader's name.
+
+use crate::{Address, App, Problem};
+use axum::extract::{Request, State};
+use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Redirect, Response};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+/// The parameter of a URL and the field of a form that hold the token.
+pub const TOKEN: &str = "token";
+
+/// On every answer. Nothing is loaded from elsewhere, framed or guessed at.
+const HEADERS: [(HeaderName, &str); 7] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::REFERRER_POLICY, "same-origin"),
+    (header::CACHE_CONTROL, "no-store"),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        "same-origin",
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    ),
+];
+
+/// Who may ask for what.
+pub struct Guard {
+    socket: SocketAddr,
+    names: Vec<String>,
+    token: String,
+}
+
+impl Guard {
+    /// With a new token. Error: there is no randomness.
+    pub fn new(socket: SocketAddr, names: &[String]) -> io::Result<Guard> {
+        let mut random = [0; 24];
+        getrandom::fill(&mut random).map_err(io::Error::other)?;
+        Ok(Guard {
+            socket,
+            names: names.iter().map(|name| name.to_lowercase()).collect(),
+            token: random.iter().map(|byte| format!("{byte:02x}")).collect(),
+        })
+    }
+
+    /// Where the pages are.
+    pub fn address(&self) -> Address {
+        Address {
+            socket: self.socket,
+            token: self.token.clone(),
+        }
+    }
+
+    /// The token of a reader who may delete runs: one who opened the URL that the server printed.
+    pub fn token_of(&self, headers: &HeaderMap) -> Option<&str> {
+        let name = self.cookie_name();
+        let cookies = headers.get_all(header::COOKIE).iter();
+        let mut pairs = cookies
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='));
+        let has = pairs.any(|(key, value)| key == name && self.is_token(value));
+        has.then_some(&*self.token)
+    }
+
+    /// Whether it is the token, in a time that does not depend on where it differs.
+    pub fn is_token(&self, text: &str) -> bool {
+        let (mine, theirs) = (self.token.as_bytes(), text.as_bytes());
+        let differing = mine.iter().zip(theirs).fold(0, |all, (a, b)| all | (a ^ b));
+        mine.len() == theirs.len() && differing == 0
+    }
+
+    /// Cookies of one host are sent to all of its ports (RFC 6265, 8.5).
+    fn cookie_name(&self) -> String {
+        format!("benchlab_{}", self.socket.port())
+    }
+
+    fn cookie(&self) -> String {
+        let (name, token) = (self.cookie_name(), &self.token);
+        format!("{name}={token}; Path=/; HttpOnly; SameSite=Strict")
+    }
+
+    /// An address, `localhost` or a name that was given: a site whose name is made to point here
+    /// (DNS rebinding) has neither. Any port will do, as of a tunnel.
+    fn knows(&self, host: &str) -> bool {
+        let (name, port) = match host.rsplit_once(':') {
+            Some((name, port)) if !port.contains(']') => (name, port),
+            _ => (host, ""),
+        };
+        let bare = name.strip_prefix('[').and_then(|n| n.strip_suffix(']'));
+        let is_address = match bare {
+            Some(v6) => v6.parse::<std::net::Ipv6Addr>().is_ok(),
+            None => name.parse::<IpAddr>().is_ok_and(|ip| ip.is_ipv4()),
+        };
+        let name = name.to_ascii_lowercase();
+        port.bytes().all(|b| b.is_ascii_digit())
+            && (is_address || name == "localhost" || self.names.contains(&name))
+    }
+
+    /// Error: the request comes from another site, or asks for another host.
+    fn examine(&self, request: &Request) -> Result<(), Problem> {
+        let headers = request.headers();
+        let hosts: Vec<_> = headers.get_all(header::HOST).iter().collect();
+        let host = match hosts[..] {
+            [host] => host.to_str().unwrap_or_default(),
+            _ => return Err(Problem::wrong("a request names one host")),
+        };
+        if !self.knows(host) {
+            let why = "these pages are not of that host; `benchlab serve --name HOST` would let it be asked for";
+            return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, why));
+        }
+        match *request.method() {
+            Method::GET | Method::HEAD => Ok(()),
+            Method::POST if is_own(headers, host) => Ok(()),
+            Method::POST => Err(Problem::forbidden("the request comes from another site")),
+            _ => Err(Problem::new(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "there is GET, HEAD and POST",
+            )),
+        }
+    }
+}
+
+/// Whether a form was sent by one of these pages. Browsers say it in both headers; what is no browser
+/// says neither, and has to know the token all the same.
+fn is_own(headers: &HeaderMap, host: &str) -> bool {
+    let said = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
+    let own = format!("http://{host}");
+    said("origin").is_none_or(|origin| origin == own.as_bytes())
+        && said("sec-fetch-site").is_none_or(|site| site == b"same-origin")
+}
+
+/// Lets through what may be, and puts on every answer what browsers have to know.
+pub async fn check(State(app): State<App>, request: Request, next: Next) -> Response {
+    let mut response = match app.guard.examine(&request) {
+        Err(problem) => problem.into_response(),
+        Ok(()) => match given_token(&request) {
+            Some(token) => welcome(&app.guard, &token, request.uri().path()),
+            None => next.run(request).await,
+        },
+    };
+    for (name, value) in HEADERS {
+        let value = HeaderValue::from_static(value);
+        response.headers_mut().insert(name, value);
+    }
+    response
+}
+
+/// The token in a URL, as the server printed it.
+fn given_token(request: &Request) -> Option<String> {
+    let query = request
+        .uri()
+        .query()
+        .filter(|_| *request.method() == Method::GET)?;
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    let token = pairs.find(|(key, _)| key == TOKEN)?.1;
+    Some(token.into_owned())
+}
+
+/// The browser keeps the token, and the address that it shows does not.
+fn welcome(guard: &Guard, token: &str, path: &str) -> Response {
+    if !guard.is_token(token) {
+        return Problem::forbidden(
+            "the token is of another server: open the address that `benchlab serve` printed",
+        )
+        .into_response();
+    }
+    // A path that begins with two slashes would be another host's.
+    let path = format!("/{}", path.trim_start_matches(['/', '\\']));
+    let mut response = Redirect::to(&path).into_response();
+    if let Ok(cookie) = HeaderValue::from_str(&guard.cookie()) {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_addresses_and_known_names_are_hosts() {
+        let guard = Guard {
+            socket: ([127, 0, 0, 1], 8640).into(),
+            names: vec!["lab.example".into()],
+            token: "ab".into(),
+        };
+        for host in [
+            "127.0.0.1:8640",
+            "127.0.0.1",
+            "localhost:1",
+            "LOCALHOST",
+            "[::1]:8640",
+            "[::1]",
+            "10.1.2.3:80",
+            "lab.example:8640",
+            "Lab.Example",
+        ] {
+            assert!(guard.knows(host), "{host}");
+        }
+        for host in [
+            "",
+            ":8640",
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example:8640",
+            "evil.example:127.0.0.1",
+            "::1",
+            "[::1",
+            "[evil]",
+            "127.0.0.1:80@evil.example",
+            "localhost:80:80",
+            "localhost:x",
+        ] {
+            assert!(!guard.knows(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_all_of_it() {
+        let guard = Guard::new(([127, 0, 0, 1], 1).into(), &[]).unwrap();
+        let token = guard.address().token;
+        assert_eq!(token.len(), 48);
+        assert!(guard.is_token(&token));
+        for wrong in ["", "a", &token[1..], &format!("{token}a")] {
+            assert!(!guard.is_token(wrong), "{wrong}");
+        }
+        assert_ne!(
+            token,
+            Guard::new(([127, 0, 0, 1], 1).into(), &[]).unwrap().token
+        );
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Local pages over a folder of runs: made here, shown by a browser, loaded from nowhere else.
+//!
+//! Every page is made on the server, and works without its script, which adds what a page cannot do by
+//! itself: answers that come later, and a run that is followed while it is measured.
+
+mod address;
+mod guard;
+mod library;
+mod pages;
+mod problem;
+
+pub use address::Address;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use guard::Guard;
+use library::Library;
+use problem::Problem;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{Semaphore, watch};
+
+/// What is served, and where.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where the run files are; it need not exist yet.
+    pub folder: PathBuf,
+    /// The address to listen at; a loopback address, unless others may see the runs.
+    pub address: IpAddr,
+    /// The port; 0: any that is free.
+    pub port: u16,
+    /// Whether any free port will do where that one is taken.
+    pub or_any_port: bool,
+    /// Names besides `localhost` by which the pages may be asked for.
+    pub names: Vec<String>,
+}
+
+/// Serves until SIGINT or SIGTERM. `begun` is told where. Errors: nothing can listen there, or there is
+/// no randomness for a token.
+pub fn serve(options: Options, begun: impl FnOnce(&Address)) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let served = runtime.block_on(listen_and_serve(options, begun));
+    // An analysis that goes on has nobody to tell.
+    runtime.shutdown_background();
+    served
+}
+
+/// What all pages share.
+#[derive(Clone)]
+struct App {
+    library: Arc<Library>,
+    guard: Arc<Guard>,
+    /// Analyses at the same time.
+    analyses: Arc<Semaphore>,
+    /// Whether the server ends.
+    ending: watch::Receiver<bool>,
+}
+
+impl App {
+    /// Reads or analyses on a thread that may take its time.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Library) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let permit = self.analyses.clone().acquire_owned().await;
+        let library = self.library.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            work(&library)
+        });
+        // A file from elsewhere that makes an analysis panic spoils its own page alone.
+        done.await
+            .unwrap_or_else(|_| Err(Problem::broken("the run could not be analysed")))
+    }
+}
+
+async fn listen_and_serve(options: Options, begun: impl FnOnce(&Address)) -> io::Result<()> {
+    let listener = listen(&options).await?;
+    let (end, ending) = watch::channel(false);
+    let guard = Guard::new(listener.local_addr()?, &options.names)?;
+    let address = guard.address();
+    let app = App {
+        library: Arc::new(Library::new(options.folder)),
+        guard: Arc::new(guard),
+        analyses: Arc::new(Semaphore::new(2)),
+        ending,
+    };
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    begun(&address);
+    let server = axum::serve(listener, router(app)).with_graceful_shutdown(async move {
+        tokio::select! { _ = interrupt.recv() => {} _ = terminate.recv() => {} }
+        let _ = end.send(true);
+    });
+    server.await
+}
+
+async fn listen(options: &Options) -> io::Result<TcpListener> {
+    let listener = TcpListener::bind(SocketAddr::new(options.address, options.port)).await;
+    match listener {
+        Err(e) if e.kind() == io::ErrorKind::AddrInUse && options.or_any_port => {
+            TcpListener::bind(SocketAddr::new(options.address, 0)).await
+        }
+        other => other,
+    }
+}
+
+fn router(app: App) -> Router {
+    Router::new()
+        .route("/", get(pages::runs::list))
+        .route("/runs/{run}", get(pages::run::report))
+        .route("/runs/{run}/summary", get(pages::runs::summary))
+        .route("/runs/{run}/live", get(pages::live::events))
+        .route("/runs/{run}/file", get(pages::export::file))
+        .route("/runs/{run}/export/{format}", get(pages::export::export))
+        .route("/compare", get(pages::pair::compare))
+        .route("/history", get(pages::history::names))
+        .route("/history/{name}", get(pages::history::history))
+        .route(
+            "/delete",
+            get(pages::delete::ask).post(pages::delete::delete),
+        )
+        .route("/style.css", get(pages::assets::style))
+        .route("/page.js", get(pages::assets::script))
+        .route("/icon.svg", get(pages::assets::icon))
+        .fallback(|| async { Problem::missing("there is no such page") })
+        .layer(from_fn_with_state(app.clone(), guard::check))
+        .layer(axum::extract::DefaultBodyLimit::max(64 << 10))
+        .with_state(app)
+}

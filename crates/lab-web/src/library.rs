@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The runs in a folder: found by their names, read one at a time, and what was made of them kept.
+
+use crate::Problem;
+use lab_model::Run;
+use lab_report::{BetweenReport, Document, Past, Report, clean, kind};
+use lab_stats::between::{Recorded, between};
+use lab_store::{Heading, Progress, StoreError};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+/// Documents that are kept: whoever reads a report exports it too.
+const DOCUMENTS: usize = 4;
+
+/// The runs in a folder.
+pub struct Library {
+    folder: PathBuf,
+    /// Held while a file is open. SQLite loses its locks on a file when any other descriptor of the
+    /// process is closed (sqlite.org/howtocorrupt.html, 2.2).
+    reading: Mutex<()>,
+    summaries: Kept<Summary>,
+    pasts: Kept<Past>,
+    documents: Mutex<Vec<(String, Stamp, Arc<Document>)>>,
+}
+
+/// What was made of runs, by their names.
+type Kept<T> = Mutex<HashMap<String, (Stamp, Arc<T>)>>;
+
+/// Tells whether a file is as it was: its length and time, and its log's.
+type Stamp = [Option<(u64, SystemTime)>; 2];
+
+/// A run in the folder.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its file's name without `.lab`.
+    pub name: String,
+    /// What it is about, or why it cannot be read.
+    pub heading: Result<Heading, String>,
+    /// How it is.
+    pub state: State,
+}
+
+/// How a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It goes on.
+    Measured,
+    /// It was stopped or killed.
+    Stopped,
+    /// It has ended.
+    Ended,
+}
+
+/// What a run says, in a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The first sentence of its answer.
+    pub answer: String,
+    /// What that means.
+    pub tone: lab_report::document::Tone,
+    /// How many warnings there are.
+    pub warnings: usize,
+}
+
+impl Library {
+    /// Of the runs in a folder, which need not exist.
+    pub fn new(folder: PathBuf) -> Library {
+        Library {
+            folder,
+            reading: Mutex::default(),
+            summaries: Kept::default(),
+            pasts: Kept::default(),
+            documents: Mutex::default(),
+        }
+    }
+
+    /// Where they are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// All of them, the latest first.
+    pub fn entries(&self) -> Vec<Entry> {
+        let mut entries: Vec<Entry> = self
+            .names()
+            .into_iter()
+            .map(|name| self.entry(name))
+            .collect();
+        let began = |e: &Entry| {
+            e.heading
+                .as_ref()
+                .map_or(f64::INFINITY, |h| h.started_unix_s)
+        };
+        entries.sort_by(|a, b| {
+            began(b)
+                .total_cmp(&began(a))
+                .then_with(|| b.name.cmp(&a.name))
+        });
+        entries
+    }
+
+    /// One of them. Error: there is no such run.
+    pub fn find(&self, name: &str) -> Result<Entry, Problem> {
+        self.path(name)?;
+        Ok(self.entry(name.to_owned()))
+    }
+
+    /// The file of a run: one that is listed, so that no name leads out of the folder.
+    pub fn path(&self, name: &str) -> Result<PathBuf, Problem> {
+        let known = self.names().into_iter().find(|known| known == name);
+        let known =
+            known.ok_or_else(|| Problem::missing(format!("there is no run `{name}` here")))?;
+        Ok(self.folder.join(known + ".lab"))
+    }
+
+    /// How far a run is.
+    pub fn progress(&self, name: &str) -> Result<Progress, Problem> {
+        let path = self.path(name)?;
+        let _reading = held(&self.reading);
+        Ok(Progress::read(&path)?)
+    }
+
+    /// Whether a run goes on.
+    pub fn is_measured(&self, name: &str) -> Result<bool, Problem> {
+        let path = self.path(name)?;
+        let _reading = held(&self.reading);
+        Ok(lab_store::is_measured(&path))
+    }
+
+    /// A run with all that was measured.
+    pub fn load(&self, name: &str) -> Result<Run, Problem> {
+        let path = self.path(name)?;
+        let _reading = held(&self.reading);
+        Ok(lab_store::load(&path)?)
+    }
+
+    /// What a run says.
+    pub fn document(&self, name: &str) -> Result<Arc<Document>, Problem> {
+        let stamp = stamp(&self.path(name)?);
+        let is = |(known, made, _): &&(String, Stamp, _)| known == name && *made == stamp;
+        if let Some((_, _, document)) = held(&self.documents).iter().find(is) {
+            return Ok(document.clone());
+        }
+        let run = self.load(name)?;
+        let document = Arc::new(kind::document(&Report::new(&run, &format!("{name}.lab"))));
+        let mut documents = held(&self.documents);
+        documents.retain(|(known, ..)| known != name);
+        documents.insert(0, (name.to_owned(), stamp, document.clone()));
+        documents.truncate(DOCUMENTS);
+        Ok(document)
+    }
+
+    /// What a run says in a line, if that is known.
+    pub fn known_summary(&self, name: &str) -> Option<Arc<Summary>> {
+        known(&self.summaries, name, stamp(&self.path(name).ok()?))
+    }
+
+    /// What a run says in a line.
+    pub fn summary(&self, name: &str) -> Result<Arc<Summary>, Problem> {
+        keep(&self.summaries, name, stamp(&self.path(name)?), || {
+            self.document(name).map(|document| Summary::of(&document))
+        })
+    }
+
+    /// What a history keeps of a run; `None`: it holds imported figures.
+    pub fn past(&self, name: &str) -> Result<Option<Arc<Past>>, Problem> {
+        let path = self.path(name)?;
+        let stamp = stamp(&path);
+        if let Some(past) = known(&self.pasts, name, stamp) {
+            return Ok(Some(past));
+        }
+        let (run, hashes) = self.recorded(name)?;
+        let past = Past::new(&run, &hashes).map(Arc::new);
+        if let Some(past) = &past {
+            held(&self.pasts).insert(name.to_owned(), (stamp, past.clone()));
+        }
+        Ok(past)
+    }
+
+    /// What changed from one run to another, as `benchlab compare A.lab B.lab` says it.
+    pub fn between(&self, names: [&str; 2]) -> Result<Document, Problem> {
+        let [(a, a_hashes), (b, b_hashes)] = [self.recorded(names[0])?, self.recorded(names[1])?];
+        let before = Recorded {
+            run: &a,
+            hashes: &a_hashes,
+        };
+        let after = Recorded {
+            run: &b,
+            hashes: &b_hashes,
+        };
+        let found = between(before, after).map_err(|e| Problem::wrong(e.to_string()))?;
+        let files = names.map(|name| format!("{name}.lab"));
+        Ok(kind::between(&BetweenReport {
+            between: &found,
+            runs: [&a, &b],
+            files: [&files[0], &files[1]],
+        }))
+    }
+
+    /// Deletes a run: its file, what SQLite left beside it, and its page. Errors: it goes on, or the system refuses.
+    pub fn delete(&self, name: &str) -> Result<(), Problem> {
+        let path = self.path(name)?;
+        if self.is_measured(name)? {
+            return Err(Problem::busy(format!(
+                "{name} is being measured: stop it first"
+            )));
+        }
+        let beside = |end: &str| path.with_file_name(format!("{name}.lab{end}"));
+        std::fs::remove_file(&path).map_err(|e| Problem::broken(format!("{name}: {e}")))?;
+        for other in [beside("-wal"), beside("-shm"), path.with_extension("html")] {
+            match std::fs::remove_file(&other) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Problem::broken(format!("{}: {e}", other.display())));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A run and its programs' hashes.
+    fn recorded(&self, name: &str) -> Result<(Run, HashMap<String, String>), Problem> {
+        let path = self.path(name)?;
+        let _reading = held(&self.reading);
+        let read =
+            || Ok::<_, StoreError>((lab_store::load(&path)?, lab_store::recorded_hashes(&path)?));
+        Ok(read()?)
+    }
+
+    /// The names of the run files, in no order. A name that is no UTF-8 could not stand in an address.
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.folder)
+            .into_iter()
+            .flatten()
+            .flatten();
+        let name = |entry: std::fs::DirEntry| {
+            let name = entry.file_name().into_string().ok()?;
+            Some(
+                name.strip_suffix(".lab")
+                    .filter(|n| !n.is_empty())?
+                    .to_owned(),
+            )
+        };
+        entries.filter_map(name).collect()
+    }
+
+    fn entry(&self, name: String) -> Entry {
+        let path = self.folder.join(format!("{name}.lab"));
+        let _reading = held(&self.reading);
+        let heading = Heading::read(&path).map_err(|e| clean(&e.to_string()));
+        let goes_on = || lab_store::is_measured(&path);
+        let state = match &heading {
+            Ok(heading) if heading.ended => State::Ended,
+            _ if goes_on() => State::Measured,
+            Ok(heading) if heading.experiment.is_some() => State::Stopped,
+            _ => State::Ended,
+        };
+        Entry {
+            name,
+            heading,
+            state,
+        }
+    }
+}
+
+impl Summary {
+    fn of(document: &Document) -> Summary {
+        let answer = &document.answer;
+        let first = answer.findings.first();
+        let text = first.map(|f| match f.label.as_str() {
+            "" => f.text.clone(),
+            label => format!("{label}: {}", f.text),
+        });
+        let none = || "Nothing was compared.".to_owned();
+        Summary {
+            answer: clean(
+                &text
+                    .or_else(|| answer.undecided.clone())
+                    .unwrap_or_else(none),
+            ),
+            tone: first.map_or(lab_report::document::Tone::Undecided, |f| f.tone),
+            warnings: document.warnings().len(),
+        }
+    }
+}
+
+/// A poisoned lock guards nothing but what can be made again.
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn known<T>(kept: &Kept<T>, name: &str, stamp: Stamp) -> Option<Arc<T>> {
+    let kept = held(kept);
+    let (made, value) = kept.get(name)?;
+    (*made == stamp).then(|| value.clone())
+}
+
+fn keep<T>(
+    kept: &Kept<T>,
+    name: &str,
+    stamp: Stamp,
+    make: impl FnOnce() -> Result<T, Problem>,
+) -> Result<Arc<T>, Problem> {
+    if let Some(value) = known(kept, name, stamp) {
+        return Ok(value);
+    }
+    let value = Arc::new(make()?);
+    held(kept).insert(name.to_owned(), (stamp, value.clone()));
+    Ok(value)
+}
+
+fn stamp(path: &Path) -> Stamp {
+    let mut wal = path.as_os_str().to_owned();
+    wal.push("-wal");
+    [path.to_path_buf(), wal.into()].map(|path| {
+        let meta = std::fs::metadata(path).ok()?;
+        Some((meta.len(), meta.modified().ok()?))
+    })
+}

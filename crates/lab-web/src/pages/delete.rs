@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Runs deleted by a reader who has the token, after a question.
+
+use super::runs::title;
+use super::{count, page, values};
+use crate::guard::TOKEN;
+use crate::{App, Problem};
+use axum::extract::{RawQuery, State};
+use axum::http::HeaderMap;
+use axum::response::{Html, Redirect};
+use lab_report::clean;
+use maud::html;
+
+/// Runs deleted at once.
+const MOST: usize = 500;
+
+/// The question.
+pub async fn ask(
+    State(app): State<App>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Html<String>, Problem> {
+    let token = app
+        .guard
+        .token_of(&headers)
+        .ok_or_else(no_token)?
+        .to_owned();
+    let runs = chosen(&query.unwrap_or_default())?;
+    app.blocking(move |library| {
+        let entries: Vec<_> = runs.iter().map(|run| library.find(run)).collect::<Result<_, _>>()?;
+        let content = html! {
+            header { h1 { "Delete " (count(entries.len(), "run")) "?" } }
+            main {
+                p { "Every sample of " (if entries.len() == 1 { "it" } else { "them" }) " is lost. It cannot be taken back." }
+                ul { @for entry in &entries { li { strong { (title(entry)) } " " span class="note" { (clean(&entry.name)) ".lab" } } } }
+                form action="/delete" method="post" class="actions" {
+                    input type="hidden" name=(TOKEN) value=(token);
+                    @for entry in &entries { input type="hidden" name="run" value=(entry.name); }
+                    button class="danger" { "Delete" }
+                    a href="/" { "Keep" }
+                }
+            }
+        };
+        Ok(page("Delete", &html! {}, content))
+    })
+    .await
+}
+
+/// The deed. The token has to be in the form too: that a browser sends a cookie says nothing of who asked it to.
+pub async fn delete(
+    State(app): State<App>,
+    headers: HeaderMap,
+    form: String,
+) -> Result<Redirect, Problem> {
+    let token = values(&form, TOKEN);
+    let given = token.first().is_some_and(|token| app.guard.is_token(token));
+    if app.guard.token_of(&headers).is_none() || !given {
+        return Err(no_token());
+    }
+    let runs = chosen(&form)?;
+    app.blocking(move |library| runs.iter().try_for_each(|run| library.delete(run)))
+        .await?;
+    Ok(Redirect::to("/"))
+}
+
+fn chosen(query: &str) -> Result<Vec<String>, Problem> {
+    let mut runs = values(query, "run");
+    runs.sort();
+    runs.dedup();
+    match runs.len() {
+        0 => Err(Problem::wrong("no run is chosen: go back and choose one")),
+        1..=MOST => Ok(runs),
+        _ => Err(Problem::wrong(format!(
+            "at most {MOST} runs are deleted at once"
+        ))),
+    }
+}
+
+fn no_token() -> Problem {
+    Problem::forbidden(
+        "to delete runs, open the address with the token that `benchlab serve` printed",
+    )
+}

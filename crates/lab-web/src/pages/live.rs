@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A run that is followed while it is measured: events that its page's script shows.
+
+use crate::library::{Entry, Library};
+use crate::{App, Problem};
+use axum::extract::{Path, State};
+use axum::response::Sse;
+use axum::response::sse::{Event, KeepAlive};
+use futures_util::Stream;
+use futures_util::stream;
+use lab_report::format::html::body;
+use lab_store::Progress;
+use maud::{Markup, html};
+use std::convert::Infallible;
+use std::time::{Duration, Instant};
+
+/// How often the file is looked at.
+const EVERY: Duration = Duration::from_secs(1);
+/// An analysis may take this part of one core, so that it hardly disturbs what is measured.
+const SHARE: u32 = 20;
+
+/// The page of a run that goes on: its answer so far, under a line that says how far it is.
+pub fn following(entry: &Entry, report: impl maud::Render) -> Markup {
+    html! {
+        div class="following" data-live=(super::run_path(&entry.name, "/live")) {
+            p class="progress" { strong { "Measuring now" } " " span id="app-progress" role="status" {
+                noscript { "Reload this page to see how far it is." }
+            } }
+        }
+        div id="app-report" { (report) }
+    }
+}
+
+/// Whether it goes on.
+enum Step {
+    /// How far it is.
+    Look,
+    /// It ended, or cannot be read any more.
+    Over,
+}
+
+/// A follower of a run.
+struct Follower {
+    app: App,
+    run: String,
+    step: Step,
+    /// Blocks of the report that was sent last.
+    shown: Option<u32>,
+    /// When the next report may be made.
+    next_report: Instant,
+    queue: Vec<Event>,
+}
+
+/// Events `progress` (a sentence), `report` (a page's content) and `ended`, from now until the run's end.
+pub async fn events(
+    State(app): State<App>,
+    Path(run): Path<String>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
+    let name = run.clone();
+    app.blocking(move |library| library.path(&name).map(drop))
+        .await?;
+    let follower = Follower {
+        app,
+        run,
+        step: Step::Look,
+        shown: None,
+        next_report: Instant::now(),
+        queue: Vec::new(),
+    };
+    let events = stream::unfold(follower, |mut follower| async move {
+        let event = follower.next().await?;
+        Some((Ok(event), follower))
+    });
+    Ok(Sse::new(events).keep_alive(KeepAlive::default()))
+}
+
+impl Follower {
+    /// The next event; `None`: it is over, or the server ends.
+    async fn next(&mut self) -> Option<Event> {
+        while self.queue.is_empty() {
+            if matches!(self.step, Step::Over) {
+                return None;
+            }
+            if self.shown.is_some() {
+                let mut ending = self.app.ending.clone();
+                tokio::select! {
+                    () = tokio::time::sleep(EVERY) => {}
+                    _ = ending.changed() => return None,
+                }
+            }
+            self.look().await;
+        }
+        Some(self.queue.remove(0))
+    }
+
+    async fn look(&mut self) {
+        let run = self.run.clone();
+        let seen = self.app.blocking(move |library| {
+            let measured = library.is_measured(&run)?;
+            // A file that has only begun has nothing to read yet.
+            let progress = library.progress(&run);
+            Ok((
+                progress.or_else(|e| {
+                    if measured {
+                        Ok(Progress::default())
+                    } else {
+                        Err(e)
+                    }
+                })?,
+                measured,
+            ))
+        });
+        let (progress, measured) = match seen.await {
+            Ok(seen) => seen,
+            Err(problem) => return self.over(problem.why()),
+        };
+        if progress.ended || !measured {
+            return self.over("It has ended.");
+        }
+        self.queue
+            .push(Event::default().event("progress").data(sentence(&progress)));
+        if self.shown != Some(progress.blocks) && Instant::now() >= self.next_report {
+            self.report(progress.blocks).await;
+        }
+    }
+
+    /// The report so far.
+    async fn report(&mut self, blocks: u32) {
+        let began = Instant::now();
+        let run = self.run.clone();
+        let report = self
+            .app
+            .blocking(move |library| report(library, &run))
+            .await;
+        // A file that cannot be read at this moment is read at the next.
+        self.shown = Some(self.shown.unwrap_or(u32::MAX));
+        if let Ok(report) = report {
+            self.shown = Some(blocks);
+            self.queue
+                .push(Event::default().event("report").data(report));
+        }
+        self.next_report = Instant::now() + began.elapsed() * SHARE;
+    }
+
+    fn over(&mut self, why: &str) {
+        self.step = Step::Over;
+        self.queue
+            .push(Event::default().event("ended").data(lab_report::clean(why)));
+    }
+}
+
+fn report(library: &Library, run: &str) -> Result<String, Problem> {
+    let document = library.document(run)?;
+    body(&document).map_err(|e| Problem::broken(e.to_string()))
+}
+
+/// `3 blocks in 12 s; 4,120 samples.`
+fn sentence(progress: &Progress) -> String {
+    let blocks = match progress.blocks {
+        0 => "The first block is not complete yet".to_owned(),
+        n => format!(
+            "{} complete in {} s",
+            super::count(n as usize, "block"),
+            progress.blocks_ns / 1_000_000_000
+        ),
+    };
+    format!(
+        "{blocks}; {}.",
+        super::count(progress.records as usize, "sample")
+    )
+}

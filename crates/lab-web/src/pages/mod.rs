@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The pages: one file each, and what all of them have.
+
+pub mod assets;
+pub mod delete;
+pub mod export;
+pub mod history;
+pub mod live;
+pub mod pair;
+pub mod run;
+pub mod runs;
+
+use axum::response::Html;
+use lab_report::clean;
+use maud::{DOCTYPE, Markup, html};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// A page: its title, what can be done on it, and what it says in `header`, `nav`, `main` and `footer`.
+pub fn page(title: &str, actions: &Markup, content: Markup) -> Html<String> {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (clean(title)) " – benchlab" }
+                link rel="icon" href="/icon.svg" type="image/svg+xml";
+                link rel="stylesheet" href="/style.css";
+                script src="/page.js" defer {}
+            }
+            body class="served" {
+                a class="skip" href="#app-content" { "Skip to the content" }
+                div class="bar" {
+                    nav aria-label="benchlab" {
+                        a class="brand" href="/" { "benchlab" }
+                        a href="/" { "Runs" }
+                        a href="/history" { "History" }
+                    }
+                    (actions)
+                }
+                span id="app-content" tabindex="-1" {}
+                (content)
+            }
+        }
+    };
+    Html(page.into_string())
+}
+
+/// The path of a run's page, or of something below it.
+pub fn run_path(run: &str, below: &str) -> String {
+    format!("/runs/{}{below}", encoded(run))
+}
+
+/// A text as a part of a path or as a value in a query.
+pub fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+}
+
+/// The values of a parameter in a query or a form, in their order.
+pub fn values(query: &str, name: &str) -> Vec<String> {
+    let pairs = form_urlencoded::parse(query.as_bytes()).filter(|(key, _)| key == name);
+    pairs.map(|(_, value)| value.into_owned()).collect()
+}
+
+/// A minute in UTC.
+pub fn minute(unix_s: f64) -> String {
+    let seconds = unix_s.clamp(0.0, 2.5e11) as i64;
+    let time = jiff::Timestamp::from_second(seconds).unwrap_or_default();
+    time.strftime("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+/// `1 run`, `3 runs`.
+pub fn count(n: usize, word: &str) -> String {
+    match n {
+        1 => format!("1 {word}"),
+        n => format!("{n} {word}s"),
+    }
+}

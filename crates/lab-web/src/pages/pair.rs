@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Two runs side by side: the document of `benchlab compare A.lab B.lab`.
+
+use super::{encoded, page, run_path, values};
+use crate::{App, Problem};
+use axum::extract::{RawQuery, State};
+use axum::response::Html;
+use lab_report::{clean, format::html::body};
+use maud::{PreEscaped, html};
+
+/// What changed from the earlier to the later of two runs, or the other way round with `order=given`.
+pub async fn compare(
+    State(app): State<App>,
+    RawQuery(query): RawQuery,
+) -> Result<Html<String>, Problem> {
+    let query = query.unwrap_or_default();
+    let runs = values(&query, "run");
+    let given = values(&query, "order").iter().any(|order| order == "given");
+    let Ok([a, b]) = <[String; 2]>::try_from(runs) else {
+        return Err(Problem::wrong(
+            "two runs are compared: go back and choose two",
+        ));
+    };
+    app.blocking(move |library| {
+        let mut entries = [library.find(&a)?, library.find(&b)?];
+        if !given {
+            let began =
+                |e: &crate::library::Entry| e.heading.as_ref().map_or(0.0, |h| h.started_unix_s);
+            entries.sort_by(|a, b| began(a).total_cmp(&began(b)));
+        }
+        let [first, second] = entries.map(|entry| entry.name);
+        let document = library.between([&first, &second])?;
+        let other_way = format!(
+            "/compare?order=given&run={}&run={}",
+            encoded(&second),
+            encoded(&first)
+        );
+        let actions = html! {
+            div class="actions" {
+                a href=(run_path(&first, "")) { "First: " (clean(&first)) }
+                a href=(run_path(&second, "")) { "Second: " (clean(&second)) }
+                a href=(other_way) { "The other way round" }
+            }
+        };
+        let report = body(&document).map_err(|e| Problem::broken(e.to_string()))?;
+        Ok(page(&document.title, &actions, PreEscaped(report)))
+    })
+    .await
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The report of a run, and what can be done with it.
+
+use super::export::FORMATS;
+use super::live::following;
+use super::runs::title;
+use super::{encoded, minute, page, run_path};
+use crate::library::{Entry, Library, State as RunState};
+use crate::{App, Problem};
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::Html;
+use lab_report::format::html::body;
+use maud::{Markup, PreEscaped, html};
+
+/// Earlier and later runs of the experiment that are offered to compare with.
+const OFFERED: usize = 100;
+
+/// The report.
+pub async fn report(
+    State(app): State<App>,
+    Path(run): Path<String>,
+    headers: HeaderMap,
+) -> Result<Html<String>, Problem> {
+    let may_delete = app.guard.token_of(&headers).is_some();
+    app.blocking(move |library| {
+        let entry = library.find(&run)?;
+        if entry.heading.is_err() && entry.state == RunState::Measured {
+            let begun =
+                html! { header { h1 { (title(&entry)) } } main { p { "It has only begun." } } };
+            return Ok(page(&run, &html! {}, following(&entry, begun)));
+        }
+        if let (Err(why), true) = (&entry.heading, may_delete) {
+            let content =
+                html! { header { h1 { (title(&entry)) } } main { p role="alert" { (why) } } };
+            return Ok(page(&run, &delete(&run), content));
+        }
+        let document = library.document(&run)?;
+        let actions = actions(library, &entry, may_delete);
+        let report = PreEscaped(body(&document).map_err(|e| Problem::broken(e.to_string()))?);
+        let content = match entry.state {
+            RunState::Measured => following(&entry, report),
+            _ => report,
+        };
+        Ok(page(&title(&entry), &actions, content))
+    })
+    .await
+}
+
+fn actions(library: &Library, entry: &Entry, may_delete: bool) -> Markup {
+    let Some(heading) = entry.heading.as_ref().ok() else {
+        return html! {};
+    };
+    let same = |other: &Entry| {
+        let theirs = other.heading.as_ref().ok();
+        other.name != entry.name && theirs.is_some_and(|h| h.experiment == heading.experiment)
+    };
+    let others: Vec<Entry> = match heading.experiment {
+        Some(_) => library
+            .entries()
+            .into_iter()
+            .filter(same)
+            .take(OFFERED)
+            .collect(),
+        None => Vec::new(),
+    };
+    html! {
+        div class="actions" {
+            @if let Some(name) = &heading.experiment {
+                a href={ "/history/" (encoded(name)) } { "History of " (lab_report::clean(name)) }
+            }
+            @if !others.is_empty() { (compare(entry, &others)) }
+            (export(&entry.name))
+            @if may_delete { (delete(&entry.name)) }
+        }
+    }
+}
+
+fn compare(entry: &Entry, others: &[Entry]) -> Markup {
+    html! {
+        form action="/compare" method="get" {
+            input type="hidden" name="run" value=(entry.name);
+            label for="app-other" { "Compare with" }
+            select id="app-other" name="run" {
+                @for other in others { option value=(other.name) { (when(other)) } }
+            }
+            button { "Compare" }
+        }
+    }
+}
+
+fn when(entry: &Entry) -> String {
+    let began = entry.heading.as_ref().map_or(0.0, |h| h.started_unix_s);
+    format!("{} ({})", minute(began), lab_report::clean(&entry.name))
+}
+
+fn export(run: &str) -> Markup {
+    html! {
+        details class="menu" {
+            summary { "Export" }
+            ul {
+                @for (format, title) in FORMATS {
+                    li { a href=(run_path(run, &format!("/export/{}", format.name()))) download { (title) } }
+                }
+                li { a href=(run_path(run, "/file")) download { "The run file, with every sample" } }
+            }
+        }
+    }
+}
+
+fn delete(run: &str) -> Markup {
+    html! { a href={ "/delete?run=" (encoded(run)) } { "Delete…" } }
+}

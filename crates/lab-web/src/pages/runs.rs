@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//! All runs with their answers, and the search among them.
+
+use super::{count, encoded, minute, page, run_path, values};
+use crate::library::{Entry, Library, State as RunState, Summary};
+use crate::{App, Problem};
+use axum::extract::{Path, RawQuery, State};
+use axum::http::HeaderMap;
+use axum::response::Html;
+use lab_report::clean;
+use maud::{Markup, html};
+use std::time::{Duration, Instant};
+
+/// Runs on a page.
+const ON_A_PAGE: usize = 50;
+/// How long a page waits for answers that are not known yet; its script fetches the rest.
+const PATIENCE: Duration = Duration::from_millis(400);
+
+/// All runs, or those in which all the words that are searched for occur.
+pub async fn list(
+    State(app): State<App>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Html<String>, Problem> {
+    let query = query.unwrap_or_default();
+    let first = |name: &str| values(&query, name).into_iter().next().unwrap_or_default();
+    let (words, from) = (first("q"), first("from").parse().unwrap_or(0));
+    let may_delete = app.guard.token_of(&headers).is_some();
+    app.blocking(move |library| {
+        let all = library.entries();
+        let total = all.len();
+        let found: Vec<Entry> = all.into_iter().filter(|e| has(library, e, &words)).collect();
+        let shown: Vec<&Entry> = found.iter().skip(from).take(ON_A_PAGE).collect();
+        let content = html! {
+            header { h1 { "Runs" } p class="about" { "in " (clean(&library.folder().display().to_string())) } }
+            main {
+                (search(&words))
+                p role="status" { (found_line(&words, found.len(), total)) }
+                @if !shown.is_empty() { (chosen(library, &shown, may_delete)) }
+                @if total == 0 {
+                    p { "Each run that `benchlab run`, `compare` or `load` measures appears here: for example "
+                        code { "benchlab compare 'sort a.txt' './mysort a.txt'" } "." }
+                }
+                (turning(&words, from, found.len()))
+            }
+        };
+        Ok(page("Runs", &html! {}, content))
+    })
+    .await
+}
+
+/// One answer, for the script.
+pub async fn summary(
+    State(app): State<App>,
+    Path(run): Path<String>,
+) -> Result<Html<String>, Problem> {
+    app.blocking(move |library| {
+        let markup = match library.summary(&run) {
+            Ok(summary) => answer(&summary),
+            Err(problem) => html! { p class="finding alarm" { (clean(problem.why())) } },
+        };
+        Ok(Html(markup.into_string()))
+    })
+    .await
+}
+
+/// Whether all the words occur in what is known of a run.
+fn has(library: &Library, entry: &Entry, words: &str) -> bool {
+    let mut text = format!("{}\n", entry.name);
+    match &entry.heading {
+        Ok(heading) => {
+            text += &format!(
+                "{}\n{}\n{}\n",
+                heading.experiment.as_deref().unwrap_or("imported"),
+                heading.title,
+                heading.question
+            );
+            text += &format!(
+                "{}\n{}\n",
+                heading.subjects.join("\n"),
+                minute(heading.started_unix_s)
+            );
+        }
+        Err(why) => text += why,
+    }
+    if let Some(summary) = library.known_summary(&entry.name) {
+        text += &summary.answer;
+    }
+    let text = text.to_lowercase();
+    words
+        .split_whitespace()
+        .all(|word| text.contains(&word.to_lowercase()))
+}
+
+fn search(words: &str) -> Markup {
+    html! {
+        form class="search" role="search" action="/" method="get" {
+            label for="app-search" { "Search" }
+            input id="app-search" type="search" name="q" value=(words) autocomplete="off"
+                placeholder="a name, a subject, a word of the question or the answer";
+            button { "Search" }
+        }
+    }
+}
+
+fn found_line(words: &str, found: usize, total: usize) -> String {
+    match words.trim() {
+        "" => format!("{}, the latest first.", count(total, "run")),
+        words => format!(
+            "{found} of {} with “{}”.",
+            count(total, "run"),
+            clean(words)
+        ),
+    }
+}
+
+/// A list in which runs can be chosen.
+fn chosen(library: &Library, shown: &[&Entry], may_delete: bool) -> Markup {
+    let until = Instant::now() + PATIENCE;
+    html! {
+        form id="app-chosen" method="get" action="/compare" {
+            div class="actions" {
+                button { "Compare two" }
+                @if may_delete { button formaction="/delete" { "Delete…" } }
+                span class="note" id="app-count" role="status" { "Choose two runs of one experiment to compare them." }
+            }
+            ul class="runs" { @for entry in shown { (row(library, entry, until)) } }
+        }
+        @if !may_delete {
+            p class="note" { "To delete runs here, open the address with the token that `benchlab serve` printed." }
+        }
+    }
+}
+
+fn row(library: &Library, entry: &Entry, until: Instant) -> Markup {
+    let name = clean(&entry.name);
+    html! {
+        li {
+            input type="checkbox" name="run" value=(entry.name) aria-label={ "Choose " (name) };
+            div {
+                h2 { a href=(run_path(&entry.name, "")) { (title(entry)) } (state(entry.state)) }
+                (about(entry))
+                @match (&entry.heading, entry.state) {
+                    (_, RunState::Measured) => {
+                        p class="finding undecided" { "It is being measured: its page follows it." }
+                    }
+                    (Err(why), _) => p class="finding alarm" { (why) },
+                    (Ok(_), _) => (said(library, entry, until)),
+                }
+            }
+        }
+    }
+}
+
+/// The title, or else the question or the file's name.
+pub fn title(entry: &Entry) -> String {
+    let heading = entry.heading.as_ref().ok();
+    let texts = heading
+        .map(|h| [&h.title, &h.question])
+        .into_iter()
+        .flatten();
+    let text = texts
+        .chain([&entry.name])
+        .find(|text| !text.trim().is_empty());
+    let text = clean(text.map_or("", String::as_str));
+    match text.char_indices().nth(160) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn state(state: RunState) -> Markup {
+    match state {
+        RunState::Measured => html! { " " span class="state measured" { "measuring now" } },
+        RunState::Stopped => html! { " " span class="state" { "stopped" } },
+        RunState::Ended => html! {},
+    }
+}
+
+fn about(entry: &Entry) -> Markup {
+    let Ok(heading) = &entry.heading else {
+        return html! { p class="about" { (clean(&entry.name)) ".lab" } };
+    };
+    html! {
+        p class="about" {
+            @match &heading.experiment {
+                Some(name) => a href={ "/history/" (encoded(name)) } { (clean(name)) },
+                None => "imported figures",
+            }
+            " · " (minute(heading.started_unix_s))
+            @if !heading.subjects.is_empty() { " · " (subjects(&heading.subjects)) }
+        }
+    }
+}
+
+/// The first names, and how many more.
+fn subjects(names: &[String]) -> String {
+    const MOST: usize = 8;
+    let shown: Vec<String> = names.iter().take(MOST).map(|name| clean(name)).collect();
+    let more = match names.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    shown.join(", ") + &more
+}
+
+/// The answer, where it is known or can be had in time.
+fn said(library: &Library, entry: &Entry, until: Instant) -> Markup {
+    let known = library.known_summary(&entry.name);
+    let known = known.map(Ok).or_else(|| {
+        let in_time = Instant::now() < until;
+        in_time.then(|| library.summary(&entry.name))
+    });
+    match known {
+        Some(Ok(summary)) => answer(&summary),
+        Some(Err(problem)) => html! { p class="finding alarm" { (clean(problem.why())) } },
+        None => html! {
+            p class="finding pending" data-summary=(run_path(&entry.name, "/summary")) { "Not analysed yet." }
+        },
+    }
+}
+
+fn answer(summary: &Summary) -> Markup {
+    html! {
+        p class={ "finding " (summary.tone.word()) } {
+            (summary.answer)
+            @if summary.warnings > 0 { span class="note" { " " (count(summary.warnings, "warning")) } }
+        }
+    }
+}
+
+/// To the runs before and after.
+fn turning(words: &str, from: usize, found: usize) -> Markup {
+    let to = |from: usize| format!("/?q={}&from={from}", encoded(words));
+    html! {
+        @if from > 0 || from + ON_A_PAGE < found {
+            nav class="turning" aria-label="More runs" {
+                @if from > 0 { a href=(to(from.saturating_sub(ON_A_PAGE))) { "Later runs" } }
+                @if from + ON_A_PAGE < found { a href=(to(from + ON_A_PAGE)) { "Earlier runs" } }
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""WAR and EAR archives: exploded within limits, and which of their paths a front may serve itself."""
+
+import re
+import shutil
+import stat
+import xml.etree.ElementTree as ElementTree
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from stack import Application
+
+MOST_FILES = 100_000
+MOST_BYTES = 4 << 30
+MOST_XML = 4 << 20
+
+DYNAMIC = {".jsp", ".jspx", ".jspf", ".tag", ".tagx", ".class", ".jar"}
+"""Files that the application works on: never served as they are."""
+
+
+class ArchiveError(Exception):
+    """The archive cannot be used; the message says why."""
+
+
+def explode(archive: Path, folder: Path, context: str | None = None) -> list[Application]:
+    """Explodes the applications of a WAR or an EAR into a folder: a folder each."""
+    match archive.suffix.lower():
+        case ".war":
+            found = [(archive, context if context is not None else _default_context(archive.stem))]
+        case ".ear":
+            if context is not None:
+                raise ArchiveError("--context is for a WAR: an EAR says it itself")
+            inner = folder.with_name(folder.name + ".ear")
+            _unpack(archive, inner)
+            found = _modules(inner)
+        case _:
+            raise ArchiveError(f"{archive}: neither a .war nor a .ear")
+    applications = []
+    for war, path in found:
+        path = "" if path in ("", "/") else path
+        if path and not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", path):
+            raise ArchiveError(f"{path}: a context is a path such as /shop, of letters, digits, `.`, `_`, `~` and `-`")
+        place = folder / (path.strip("/").replace("/", "#") or "ROOT")
+        _unpack(war, place)
+        static, files = static_paths(place)
+        applications.append(Application(path, place, static, files))
+    if archive.suffix.lower() == ".ear":
+        shutil.rmtree(folder.with_name(folder.name + ".ear"))
+    return applications
+
+
+def _default_context(stem: str) -> str:
+    """Tomcat's rule: ROOT is the root, `a#b` is /a/b, and what stands behind `##` is a version."""
+    name = stem.split("##")[0]
+    return "" if name == "ROOT" else "/" + name.replace("#", "/")
+
+
+def _modules(ear: Path) -> list[tuple[Path, str]]:
+    """The web modules that an EAR's application.xml names; without one, its WARs by their names."""
+    descriptor = ear / "META-INF/application.xml"
+    if not descriptor.exists():
+        wars = sorted(ear.glob("*.war"))
+        return [(war, _default_context(war.stem)) for war in wars]
+    found = []
+    for web in _elements(_xml(descriptor), "web"):
+        texts = {_local(child.tag): (child.text or "").strip() for child in web}
+        uri = PurePosixPath(texts.get("web-uri", ""))
+        if uri.is_absolute() or ".." in uri.parts or not (ear / uri).is_file():
+            raise ArchiveError(f"application.xml names {uri}, which is not in the archive")
+        context = texts.get("context-root", "").strip("/")
+        found.append((ear / uri, f"/{context}" if context else ""))
+    if not found:
+        raise ArchiveError("the EAR has no web module")
+    return found
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    """Files only, none outside of the folder, not more than the limits."""
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            entries = [entry for entry in opened.infolist() if not entry.is_dir()]
+            if len(entries) > MOST_FILES or sum(entry.file_size for entry in entries) > MOST_BYTES:
+                raise ArchiveError(f"{archive}: more than {MOST_FILES:,} files or {MOST_BYTES >> 30} GiB")
+            for entry in entries:
+                path = PurePosixPath(entry.filename)
+                kind = stat.S_IFMT(entry.external_attr >> 16)
+                if (path.is_absolute() or ".." in path.parts or "\\" in entry.filename or not path.parts
+                        or any(ord(c) < 32 for c in entry.filename) or kind not in (0, stat.S_IFREG)):
+                    raise ArchiveError(f"{archive}: {entry.filename!r} is no plain file within the archive")
+                place = folder / path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with opened.open(entry) as source, place.open("xb") as target:
+                    _copy(source, target, entry.file_size, archive)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, FileExistsError) as error:
+        raise ArchiveError(f"{archive}: {error}") from error
+
+
+def _copy(source, target, size: int, archive: Path) -> None:
+    """Not more than the entry says."""
+    left = size
+    while piece := source.read(min(1 << 20, left + 1)):
+        left -= len(piece)
+        if left < 0:
+            raise ArchiveError(f"{archive}: an entry is larger than it says")
+        target.write(piece)
+
+
+def static_paths(folder: Path) -> tuple[list[str], frozenset[str]]:
+    """What the front may serve itself: whole folders at the top where it may serve all that is in them, else
+    single files. A path that a servlet, a filter or a constraint of the application names is the application's.
+    The second value holds those that are files."""
+    patterns = list(_patterns(folder / "WEB-INF/web.xml"))
+    static: list[str] = []
+    files: set[str] = set()
+    for entry in sorted(folder.iterdir()):
+        path = f"/{entry.name}"
+        if entry.name.upper() in ("WEB-INF", "META-INF"):
+            continue
+        inside = [entry] if entry.is_file() else [file for file in sorted(entry.rglob("*")) if file.is_file()]
+        paths = ["/" + file.relative_to(folder).as_posix() for file in inside]
+        free = [one for one in paths if _is_plain(one) and not any(_matches(p, one) for p in patterns)]
+        below = entry.is_dir() and any(_reaches_into(pattern, path) for pattern in patterns)
+        if entry.is_dir() and free and len(free) == len(paths) and not below:
+            static.append(path)
+        else:
+            static += free
+            files.update(free)
+    return static, frozenset(files)
+
+
+def _is_plain(path: str) -> bool:
+    """No welcome page of the root, which the application may want to choose, and nothing that it works on."""
+    return (PurePosixPath(path).suffix.lower() not in DYNAMIC and "/WEB-INF/" not in path.upper()
+            and "/META-INF/" not in path.upper() and re.fullmatch(r"[\x21-\x7e]+", path) is not None
+            and not set(path) & set('"<>\\^`{|}%;?#*'))
+
+
+def _patterns(descriptor: Path) -> Iterator[str]:
+    """The URL patterns of servlets, filters and constraints."""
+    if not descriptor.exists():
+        return
+    for name in "servlet-mapping", "filter-mapping", "web-resource-collection":
+        for element in _elements(_xml(descriptor), name):
+            yield from ((child.text or "").strip() for child in element if _local(child.tag) == "url-pattern")
+
+
+def _matches(pattern: str, path: str) -> bool:
+    """Jakarta Servlet 6.0, 12.2; `/` is the default servlet, which is what serves files."""
+    if pattern in ("/", ""):
+        return False
+    if pattern.endswith("/*"):
+        return path == pattern[:-2] or path.startswith(pattern[:-1])
+    if pattern.startswith("*."):
+        return path.rsplit("/", 1)[1].endswith(pattern[1:])
+    return path == pattern
+
+
+def _reaches_into(pattern: str, folder: str) -> bool:
+    """Whether something in the folder is the application's, be it a file or not."""
+    return pattern.startswith(folder + "/") or pattern == folder or pattern == "/*" or (
+        pattern.startswith("*."))
+
+
+def _xml(path: Path) -> ElementTree.Element:
+    """A descriptor. One with a document type may hold entities without end: it is refused."""
+    text = path.read_bytes()
+    if len(text) > MOST_XML:
+        raise ArchiveError(f"{path.name} is larger than {MOST_XML >> 20} MiB")
+    if b"<!ENTITY" in text:
+        raise ArchiveError(f"{path.name} declares entities: they are not read")
+    try:
+        return ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise ArchiveError(f"{path.name}: {error}") from error
+
+
+def _elements(root: ElementTree.Element, name: str) -> Iterator[ElementTree.Element]:
+    return (element for element in root.iter() if _local(element.tag) == name)
+
+
+def _local(tag: str) -> str:
+    return tag.rsplit("}", 1)[-1]

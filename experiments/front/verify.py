@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verifies a generated configuration with a private Tomcat and a private Apache: what the front answers is what
+the application would, what is protected is refused, and headers are as they should be."""
+
+import http.client
+import os
+import re
+import secrets
+import shutil
+import signal
+import ssl
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+import stack
+from lab_kit.daemons import Daemons, free_port, is_open, program
+
+MOST_COMPARED = 5_000
+"""Files that are compared with what the application answers; a larger application is looked at in part."""
+
+
+class VerificationError(Exception):
+    """Something is not as it must be; the message says what."""
+
+
+class Answer:
+    """What came."""
+
+    def __init__(self, port: int, path: str, tls: stack.Tls | None, headers: dict[str, str]) -> None:
+        connection: http.client.HTTPConnection
+        if tls is None:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        else:
+            context = ssl.create_default_context(cafile=str(tls.certificate))
+            connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=30, context=context)
+        try:
+            connection.request("GET", path, headers=headers)
+            response = connection.getresponse()
+            self.status, self.headers, self.body = response.status, response.headers, response.read()
+        finally:
+            connection.close()
+
+
+def verify(applications: Sequence[stack.Application]) -> Iterator[str]:
+    """What was found to be so, in sentences. Error: what is not."""
+    with Daemons(tells=False) as daemons:
+        copies = []
+        for application in applications:
+            copy = daemons.folder / "app" / application.folder.name
+            shutil.copytree(application.folder, copy)
+            copies.append(stack.Application(application.context, copy, application.static, application.files))
+        front = Front(daemons, copies)
+        yield "apache2 -t accepts the configuration"
+        yield from front.static()
+        yield from front.protected()
+        yield from front.headers()
+
+
+class Front:
+    """Apache with the configuration, before a Tomcat that answers over HTTP, too."""
+
+    def __init__(self, daemons: Daemons, applications: Sequence[stack.Application]) -> None:
+        self.applications = applications
+        folder = daemons.folder
+        self.tls = stack.certificate(folder)
+        for path in self.tls.certificate, self.tls.key:
+            daemons.own(path)
+        secret = secrets.token_hex(16)
+        for name in "conf", "webapps", "temp", "work", "logs":
+            daemons.make(name)
+        for application in applications:
+            name = application.context.strip("/").replace("/", "#") or "ROOT"
+            shutil.copytree(application.folder, folder / "webapps" / name)
+        daemons.write("conf/web.xml", stack.tomcat_web())
+
+        def tomcat(port: int) -> int:
+            self.ajp = free_port()
+            daemons.write("conf/server.xml", stack.tomcat_server(http=port, ajp=self.ajp, secret=secret))
+            return daemons.start(stack.tomcat_command(folder), lambda: is_open(port) and is_open(self.ajp))
+
+        self.application, _ = daemons.listen(tomcat)
+        daemons.write("workers.properties", stack.workers(self.ajp, secret))
+
+        def apache(port: int) -> int:
+            text = stack.apache(folder, applications, listen=f"127.0.0.1:{port}", kind="jk", backend=self.ajp,
+                                secret=secret, name="127.0.0.1", tls=self.tls)
+            conf = daemons.write("httpd.conf", text)
+            tested = subprocess.run([program("apache2"), "-t", "-f", str(conf)], capture_output=True, text=True)
+            if tested.returncode != 0:
+                raise VerificationError(f"Apache refuses the configuration:\n{tested.stderr.strip()}")
+            return daemons.start([program("apache2"), "-f", conf, "-DFOREGROUND"],
+                                 lambda: (folder / "httpd.pid").exists() and is_open(port), ending=signal.SIGWINCH)
+
+        self.port, _ = daemons.listen(apache)
+
+    def ask(self, path: str, **headers: str) -> Answer:
+        return Answer(self.port, path, self.tls, {name.replace("_", "-"): v for name, v in headers.items()})
+
+    def files(self, application: stack.Application) -> list[str]:
+        """The static files of an application, as paths of the site."""
+        found = []
+        for path in application.static:
+            place = application.folder / path.strip("/")
+            inside = [place] if path in application.files else [p for p in sorted(place.rglob("*")) if p.is_file()]
+            found += [application.context + "/" + file.relative_to(application.folder).as_posix() for file in inside]
+        return found
+
+    def static(self) -> Iterator[str]:
+        """Every static path is answered by Apache byte for byte as the application would."""
+        compared = 0
+        for application in self.applications:
+            for path in self.files(application)[:MOST_COMPARED]:
+                asked = quote(path)
+                front, behind = self.ask(asked), Answer(self.application, asked, None, {})
+                if (front.status, front.body) != (behind.status, behind.body) or front.status != 200:
+                    raise VerificationError(f"{path}: the front answers {front.status} with {len(front.body)} bytes, the "
+                                            f"application {behind.status} with {len(behind.body)}")
+                # Tomcat's tags have the size and the time in decimal digits, and are weak.
+                if re.fullmatch(r'W/"\d+-\d{10,}"', front.headers["ETag"] or ""):
+                    raise VerificationError(f"{path}: it is the application that answers it, not the front")
+                compared += 1
+        yield f"{compared} static files come from Apache, byte for byte as from the application"
+
+    def protected(self) -> Iterator[str]:
+        """What belongs to the application's inside is refused, however it is written."""
+        asked = 0
+        for application in self.applications:
+            context = application.context
+            inside = [path for name in ("WEB-INF", "META-INF") for path in
+                      sorted((application.folder / name).rglob("*")) if path.is_file()]
+            paths = [f"{context}/{path.relative_to(application.folder).as_posix()}" for path in inside[:1000]]
+            paths += [f"{context}/WEB-INF/web.xml", f"{context}/WEB-INF", f"{context}/WEB-INF/", f"{context}/META-INF/"]
+            first = f"{context}/WEB-INF/web.xml"
+            paths += [first.replace("WEB-INF", other) for other in
+                      ("web-inf", "Web-Inf", "%57EB-INF", "/WEB-INF", "./WEB-INF", "x/../WEB-INF", "WEB-INF;x=y",
+                       "WEB-INF%2f..%2fWEB-INF", "WEB-INF%00")]
+            if application.static:
+                paths.append(f"{context}{application.static[0]}/../WEB-INF/web.xml")
+            for path in paths:
+                answer = self.ask(path)
+                if answer.status not in (400, 403, 404):
+                    raise VerificationError(f"{path}: the front answers {answer.status}, and must refuse it")
+                asked += 1
+        yield f"{asked} protected paths are refused"
+
+    def headers(self) -> Iterator[str]:
+        """Nothing leaks; text is compressed; versioned files expire late, and others are asked for again."""
+        late = soon = shrunk = 0
+        for application in self.applications:
+            missing = self.ask(f"{application.context}/no-such-path-{secrets.token_hex(4)}")
+            for name in "X-Powered-By", "Via":
+                if missing.headers[name]:
+                    raise VerificationError(f"{name} says {missing.headers[name]}")
+            if (missing.headers["Server"] or "") != "Apache" or b"Tomcat" in missing.body:
+                raise VerificationError("an error page or the header Server says which version of what runs here")
+            for path in self.files(application)[:MOST_COMPARED]:
+                answer = self.ask(quote(path), Accept_Encoding="gzip")
+                rule = answer.headers["Cache-Control"] or ""
+                is_versioned = re.search(stack.VERSIONED, path) is not None
+                if ("immutable" in rule) != is_versioned or not rule:
+                    raise VerificationError(f"{path}: Cache-Control is `{rule}`")
+                late, soon = late + is_versioned, soon + (not is_versioned)
+                if answer.headers["X-Content-Type-Options"] != "nosniff":
+                    raise VerificationError(f"{path}: X-Content-Type-Options is not nosniff")
+                kind = (answer.headers["Content-Type"] or "").split(";")[0]
+                if kind in stack.COMPRESSED.split() and len(answer.body) > 0:
+                    if answer.headers["Content-Encoding"] != "gzip":
+                        raise VerificationError(f"{path}: {kind} is not compressed")
+                    shrunk += 1
+                since = answer.headers["Last-Modified"] or ""
+                again = self.ask(quote(path), Accept_Encoding="gzip", If_Modified_Since=since)
+                if again.status != 304:
+                    raise VerificationError(f"{path}: asked again, it comes with {again.status} and not with 304")
+        yield (f"{shrunk} texts are compressed; {late} versioned files expire in a year, {soon} others are asked for "
+               "again and are 304; no header tells a version; TLS 1.2 and 1.3")

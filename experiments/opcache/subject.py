@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Apache with PHP as a subject: `subject.py mod|fpm CACHE`, each as its own authors advise. What differs
+between subjects is in `CACHES` alone."""
+
+import http.client
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lab_kit import Opening, serve
+from lab_kit.daemons import Daemons, is_open, program
+
+SITE = Path("build/opcache/site")
+"""Made by site.py; a copy of it is served, so that nobody else changes or reads its files."""
+
+COLD = "/blog/index.php?post=7"
+"""What a fresh server is asked first."""
+
+CACHES: dict[str, dict[str, str]] = {
+    "none": {},
+    "opcache": {},
+    "each": {"revalidate_freq": "0"},
+    "unchecked": {"validate_timestamps": "0"},
+    "files": {"file_cache": "{folder}/opcache", "file_cache_only": "1"},
+    "preload": {"validate_timestamps": "0", "preload": "{folder}/site/preload.php"},
+    "jit": {"validate_timestamps": "0", "jit": "tracing", "jit_buffer_size": "32M"},
+}
+"""Settings of OPcache, beside PHP's own defaults."""
+
+COMMON = {"enable": "1", "memory_consumption": "128", "interned_strings_buffer": "8",
+          "max_accelerated_files": "4000"}
+"""Enough for the whole site, as PHP's manual advises for production."""
+
+INI = """\
+; php.ini-production, as far as it matters here
+expose_php=Off
+display_errors=Off
+log_errors=On
+error_reporting=E_ALL & ~E_DEPRECATED & ~E_STRICT
+output_buffering=4096
+realpath_cache_size=4096k
+realpath_cache_ttl=600
+date.timezone=UTC
+session.use_cookies=0
+"""
+
+APACHE = """\
+ServerRoot {folder}
+DefaultRuntimeDir {folder}
+PidFile {folder}/httpd.pid
+ErrorLog {folder}/log
+LogLevel warn
+Listen 127.0.0.1:{port}
+ServerName 127.0.0.1
+ServerTokens Prod
+ServerSignature Off
+TraceEnable Off
+{load}
+KeepAlive On
+MaxKeepAliveRequests 0
+# The lab lets a server wait while others have their turn.
+KeepAliveTimeout 300
+Timeout 300
+GracefulShutdownTimeout 5
+EnableSendfile On
+DirectoryIndex index.php
+DocumentRoot {folder}/site
+<Directory />
+    AllowOverride None
+    Require all denied
+</Directory>
+<Directory {folder}/site>
+    Require all granted
+</Directory>
+TypesConfig /etc/mime.types
+"""
+
+MOD = """\
+PHPIniDir {folder}
+<FilesMatch "\\.php$">
+    SetHandler application/x-httpd-php
+</FilesMatch>
+StartServers {workers}
+MinSpareServers 1
+MaxSpareServers {workers}
+ServerLimit {workers}
+MaxRequestWorkers {workers}
+MaxConnectionsPerChild 0
+"""
+
+PROXY = """\
+<FilesMatch "\\.php$">
+    SetHandler "proxy:unix:{folder}/fpm.sock|fcgi://php"
+</FilesMatch>
+<Proxy "fcgi://php" enablereuse=on max={workers}>
+</Proxy>
+StartServers 1
+ServerLimit 2
+ThreadsPerChild 32
+MaxRequestWorkers 64
+MaxConnectionsPerChild 0
+"""
+
+FPM = """\
+[global]
+error_log = {folder}/log
+log_level = warning
+daemonize = no
+[site]
+listen = {folder}/fpm.sock
+listen.backlog = 511
+pm = static
+pm.max_children = {workers}
+catch_workers_output = yes
+clear_env = yes
+"""
+
+MODULES = {
+    "mod": ["mpm_prefork", "php"],
+    "fpm": ["mpm_event", "proxy", "proxy_fcgi"],
+}
+COMMON_MODULES = ["authz_core", "mime", "dir"]
+
+
+def ini(cache: str, folder: Path) -> str:
+    if cache == "none":
+        return INI
+    settings = COMMON | CACHES[cache]
+    lines = [f"opcache.{key}={value.format(folder=folder)}" for key, value in settings.items()]
+    return "\n".join([INI + "zend_extension=opcache", *lines, ""])
+
+
+def module(name: str) -> str:
+    """The line that loads a module of Apache."""
+    folder = Path("/usr/lib/apache2/modules")
+    if name == "php":
+        found = sorted(folder.glob("libphp*.so"))
+        if not found:
+            raise RuntimeError("Apache's module for PHP is not installed")
+        return f"LoadModule php_module {found[-1]}"
+    return f"LoadModule {name}_module {folder}/mod_{name}.so"
+
+
+def get(port: int, path: str) -> bytes:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        body = answer.read()
+        if answer.status != 200:
+            raise RuntimeError(f"GET {path}: status {answer.status}")
+        return body
+    finally:
+        connection.close()
+
+
+def start(daemons: Daemons, sapi: str, cache: str, workers: int) -> tuple[int, list[int]]:
+    """Apache's port, and all processes that serve."""
+    folder = daemons.folder
+    shutil.copytree(SITE, folder / "site")
+    daemons.make("opcache")
+    daemons.write("php.ini", ini(cache, folder))
+    # What the machine's own php.ini folder says is not for this one.
+    environment = {"PHP_INI_SCAN_DIR": ""}
+    words = {"folder": folder, "workers": workers,
+             "load": "\n".join(map(module, COMMON_MODULES + MODULES[sapi]))}
+    pids = []
+    if sapi == "fpm":
+        daemons.write("fpm.conf", FPM.format(**words))
+        fpm = program("php-fpm8.2", "php-fpm8.4", "php-fpm8.3", "php-fpm")
+        pids.append(daemons.start(
+            [fpm, "-F", "-y", folder / "fpm.conf", "-c", folder / "php.ini"],
+            lambda: (folder / "fpm.sock").exists(), ending=signal.SIGQUIT, environment=environment))
+
+    def listen(port: int) -> int:
+        text = APACHE + (MOD if sapi == "mod" else PROXY)
+        daemons.write("httpd.conf", text.format(port=port, **words))
+        return daemons.start([program("apache2"), "-f", folder / "httpd.conf", "-DFOREGROUND"],
+                             lambda: (folder / "httpd.pid").exists() and is_open(port),
+                             ending=signal.SIGWINCH,
+                             environment=environment)
+
+    port, apache = daemons.listen(listen)
+    return port, [*pids, apache]
+
+
+def check(cache: str, before: dict, after: dict) -> None:
+    """Error: the cache did not do what its name says."""
+    if cache == "none":
+        if after["enabled"]:
+            raise RuntimeError("OPcache is on, and must not be")
+        return
+    if not after["enabled"]:
+        raise RuntimeError("OPcache is not on")
+    if cache == "files":
+        if after["files"] == 0:
+            raise RuntimeError("OPcache keeps no file in its folder")
+        return
+    if after["hits"] <= before["hits"]:
+        raise RuntimeError(f"OPcache has {after['hits']} hits after the load: it was not used")
+    if after["restarts"]:
+        raise RuntimeError("OPcache ran full and began anew")
+
+
+@contextmanager
+def site(opening: Opening) -> Iterator[None]:
+    sapi, cache = sys.argv[1:]
+    workers = opening.integer("workers", 1, 1024)
+    with Daemons() as daemons:
+        port, pids = start(daemons, sapi, cache, workers)
+        begun = time.monotonic_ns()
+        get(port, COLD)
+        cold_ns = time.monotonic_ns() - begun
+        opened = json.loads(get(port, "/status.php"))
+        opening.settings |= {
+            "url": f"http://127.0.0.1:{port}", "processes": ",".join(map(str, pids)),
+            "workers": workers, "loops": 0, "php": opened["php"], "sapi": opened["sapi"],
+            **{f"opcache_{key}": value for key, value in opened["settings"].items()}}
+        yield
+        told = json.loads(get(port, "/status.php"))
+        told["files"] = sum(1 for _ in (daemons.folder / "opcache").rglob("*.bin"))
+        check(cache, opened, told)
+        opening.metrics |= {
+            "cold_page": cold_ns, "opcache_hits": told["hits"], "opcache_misses": told["misses"],
+            "cached_files": told["files"] if cache == "files" else told["scripts"],
+            "cache_memory": told["memory"] + told["jit"]}
+
+
+def versions() -> str:
+    def first_line(*words: str) -> str:
+        told = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+        return told.splitlines()[0] if told else ""
+
+    apache = re.search(r"Apache/([0-9.]+)", first_line(program("apache2"), "-v"))
+    php = [path.name for path in Path("/usr/lib/apache2/modules").glob("libphp*.so")]
+    kind = php if sys.argv[1] == "mod" else [Path(program("php-fpm8.2", "php-fpm8.4", "php-fpm8.3",
+                                                          "php-fpm")).name]
+    return f"Apache {apache[1] if apache else '?'}, {' '.join(kind)}"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3 or sys.argv[1] not in MODULES or sys.argv[2] not in CACHES:
+        sys.exit(f"usage: subject.py mod|fpm {'|'.join(CACHES)}")
+    if not SITE.is_dir():
+        sys.exit(f"{SITE} is not there: build the subject first (benchlab build opcache)")
+    serve("-".join(sys.argv[1:]), versions(), {"serve": site}, one_thread=False)

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Servers of other makers that a subject starts for itself, such as Apache: private to it, as an
+unprivileged user, and gone with it, however it ends."""
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+_USER = "www-data"
+"""Who they run as where this program is root's; Debian has it always, others have `nobody`."""
+
+_PATIENCE_S = 120
+"""A server may take so long until it answers; a busy machine is slow."""
+
+_GRACE_S = 10
+"""A server that was asked to end may take so long."""
+
+_SHOWN, _KEPT = 5, 100
+"""Last lines of their log that are shown with an error, and handed on in the end."""
+
+_ATTEMPTS = 5
+"""Another program may take a port between its choice and its use."""
+
+_GUARD = """
+import os, shutil, signal, sys
+def began(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[19]
+    except OSError:
+        return None
+group, folder = int(sys.argv[1]), sys.argv[2]
+started = []
+for line in sys.stdin:
+    pid = int(line)
+    started.append((pid, began(pid)))
+ends = [(os.killpg, group)]
+for pid, when in started:
+    if when is not None and began(pid) == when:
+        ends.append((os.killpg if os.getpgid(pid) == pid else os.kill, pid))
+for end, number in ends:
+    try:
+        end(number, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+for _ in range(100):
+    shutil.rmtree(folder, ignore_errors=True)
+    if not os.path.exists(folder):
+        break
+"""
+"""Waits until the subject is gone, by the end of a pipe that it alone holds; then ends what is left: its group,
+and those that it named and that made a group of their own, as php-fpm does."""
+
+
+class Daemons:
+    """The servers of one case, for a `with` block. They are in the subject's process group, so that the
+    lab freezes and ends them with it.
+
+    `folder` is theirs, and gone with them; `parent`, where it is made, must be open to all users. What they
+    print, and write into its file `log`, are log lines of the subject in the end, if it `tells`.
+    """
+
+    def __init__(self, parent: Path | None = None, *, tells: bool = True) -> None:
+        self._tells = tells
+        self._parent = parent or _shared_memory()
+        self._account = _account()
+        self._running: list[tuple[subprocess.Popen[bytes], signal.Signals]] = []
+
+    def __enter__(self) -> "Daemons":
+        if os.getpgrp() != os.getpid():  # the lab's subjects lead a group, others' must not be ended
+            os.setpgid(0, 0)
+        # Apache ends its whole process group (prefork.c): this program is in it, and ends by itself.
+        for one in signal.SIGTERM, signal.SIGHUP:
+            signal.signal(one, lambda *_: None)
+        self.folder = Path(tempfile.mkdtemp(prefix="lab-daemons-", dir=self._parent))
+        self.own(self.folder)
+        self.write("log", "")
+        words = [sys.executable, "-I", "-S", "-c", _GUARD, str(os.getpgrp()), str(self.folder)]
+        self._guard = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL, start_new_session=True)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        for process, ending in reversed(self._running):
+            _end(process, ending)
+        if self._tells:
+            print(self._log(_KEPT), end="", file=sys.stderr)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._guard.kill()
+        self._guard.wait()
+        self._guard.stdin.close()
+
+    def own(self, path: Path) -> None:
+        """Makes a file or folder the servers' user's."""
+        if self._account is not None:
+            os.chown(path, self._account.pw_uid, self._account.pw_gid)
+
+    def make(self, name: str) -> Path:
+        """A folder within theirs."""
+        path = self.folder / name
+        path.mkdir()
+        self.own(path)
+        return path
+
+    def write(self, name: str, text: str) -> Path:
+        """A file within their folder, which only they may read."""
+        path = self.folder / name
+        path.write_text(text)
+        path.chmod(0o600)
+        self.own(path)
+        return path
+
+    def start(self, words: Sequence[str | Path], ready: Callable[[], bool], *,
+              ending: signal.Signals = signal.SIGTERM, environment: Mapping[str, str] = {}) -> int:
+        """Starts a program and waits until it is ready: its process id. What it prints are log lines.
+        `ending` asks it to end when it has answered what is under way."""
+        whom = {} if self._account is None else {
+            "user": self._account.pw_uid, "group": self._account.pw_gid, "extra_groups": []}
+        log = (self.folder / "log").open("ab")
+        process = subprocess.Popen(
+            [str(word) for word in words], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
+            env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8", "TZ": "UTC",
+                 "HOME": str(self.folder), **environment}, **whom)
+        log.close()
+        self._guard.stdin.write(f"{process.pid}\n".encode())
+        self._guard.stdin.flush()
+        self._running.append((process, ending))
+        deadline = time.monotonic() + _PATIENCE_S
+        while True:
+            if process.poll() is not None:
+                raise RuntimeError(f"{words[0]} ended with status {process.returncode}\n"
+                                   f"{self._log(_SHOWN)}")
+            if ready():
+                return process.pid
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{words[0]} does not answer within {_PATIENCE_S} s\n"
+                                   f"{self._log(_SHOWN)}")
+            time.sleep(0.005)
+
+    def listen(self, begin: Callable[[int], int]) -> tuple[int, int]:
+        """Has `begin` start a server on a port of its own, and returns that and what `begin` returned:
+        another port where that one was taken meanwhile."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            port = free_port()
+            try:
+                return port, begin(port)
+            except RuntimeError:
+                if attempt == _ATTEMPTS or not is_open(port):
+                    raise
+        raise AssertionError("it was returned or raised")
+
+    def _log(self, most: int) -> str:
+        lines = (self.folder / "log").read_text(errors="replace").splitlines()[-most:]
+        return "".join(f"{line}\n" for line in lines)
+
+
+def program(*names: str) -> str:
+    """The first of these programs that is there, also among the administrator's."""
+    folders = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
+    for name in names:
+        if found := shutil.which(name, path=folders):
+            return found
+    raise RuntimeError(f"{names[0]} is not installed")
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody uses now."""
+    with socket.socket() as place:
+        place.bind(("127.0.0.1", 0))
+        return int(place.getsockname()[1])
+
+
+def is_open(port: int) -> bool:
+    """Whether somebody listens on a port of 127.0.0.1."""
+    with socket.socket() as place:
+        place.settimeout(1)
+        return place.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _end(process: subprocess.Popen[bytes], ending: signal.Signals) -> None:
+    for way in ending, signal.SIGTERM, signal.SIGKILL:
+        if process.poll() is not None:
+            return
+        process.send_signal(way)
+        try:
+            process.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def _account() -> pwd.struct_passwd | None:
+    if os.geteuid() != 0:
+        return None
+    try:
+        return pwd.getpwnam(_USER)
+    except KeyError:
+        return pwd.getpwnam("nobody")
+
+
+def _shared_memory() -> Path:
+    shared = Path("/dev/shm")
+    return shared if os.access(shared, os.W_OK) else Path(tempfile.gettempdir())

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`benchlab audit site` on real servers, each in a recorded state: what it has to find, rule by rule."""
+
+import functools
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+import servers
+
+ROOT = Path(__file__).resolve().parents[2]
+BENCHLAB = Path(os.environ.get("BENCHLAB_PROGRAM", ROOT / "target/debug/benchlab"))
+WITHIN_S = 120
+PATH = os.environ["PATH"] + ":/usr/sbin"
+MODULES = Path("/usr/lib/apache2/modules")
+
+HTML = "<!doctype html><link rel=stylesheet href=/s.css><script src=/j.js></script><img src=/i.svg>"
+FILES = {"index.html": HTML, "s.css": "body { color: black }\n" * 300, "j.js": "let x = 1;\n" * 300, "i.svg": "<svg/>"}
+
+
+@dataclass
+class Expected:
+    """States of a server's rules; of a rule on several files, the worst."""
+
+    bad: set[str] = field(default_factory=set)
+    advice: set[str] = field(default_factory=set)
+    good: set[str] = field(default_factory=set)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def wait_for(port: int, process: subprocess.Popen, log: Path) -> None:
+    limit = time.monotonic() + WITHIN_S
+    while True:
+        with socket.socket() as client:
+            if client.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        assert process.poll() is None and time.monotonic() < limit, log.read_text() if log.exists() else "no log"
+        time.sleep(0.02)
+
+
+def make_root(folder: Path) -> Path:
+    root = folder / "root"
+    root.mkdir()
+    for name, content in FILES.items():
+        (root / name).write_text(content)
+    (root / ".git").mkdir()
+    (root / ".git" / "config").write_text("[core]\n\tbare = false\n")
+    return root
+
+
+def certify(folder: Path, days: int) -> None:
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", str(days), "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", folder / "key", "-out",
+                    folder / "certificate"], check=True, capture_output=True)
+
+
+def nginx(folder: Path, port: int, server: str, http: str = "") -> list[str]:
+    temporary = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    user = "user root;\n" if os.geteuid() == 0 else ""
+    types = "types { text/html html; text/css css; application/javascript js; image/svg+xml svg; }"
+    (folder / "nginx.conf").write_text(
+        f"{user}daemon off;\nworker_processes 1;\npid {folder}/pid;\nerror_log {folder}/log;\nevents {{ }}\nhttp {{\n"
+        f"access_log off;\n{types}\n{temporary}{http}\nserver {{\nroot {folder}/root;\n{server}\n}}\n}}\n")
+    return [shutil.which("nginx", path=PATH), "-e", f"{folder}/log", "-p", str(folder), "-c", f"{folder}/nginx.conf"]
+
+
+def apache(folder: Path, port: int, lines: str, modules: str = "") -> list[str]:
+    names = ["mpm_event", "authz_core", "mime", "dir", *modules.split()]
+    load = "\n".join(f"LoadModule {name}_module {MODULES}/mod_{name}.so" for name in names)
+    (folder / "types").write_text("text/html html\ntext/css css\ntext/javascript js\nimage/svg+xml svg\n")
+    (folder / "apache.conf").write_text(
+        f"{load}\nServerName localhost\nServerRoot {folder}\nPidFile {folder}/pid\nListen 127.0.0.1:{port}\nErrorLog {folder}/log\n"
+        f"TypesConfig {folder}/types\nDocumentRoot {folder}/root\nDirectoryIndex index.html\n"
+        f"<Directory {folder}/root>\nRequire all granted\n</Directory>\n{lines}\n")
+    return [shutil.which("apache2", path=PATH), "-f", f"{folder}/apache.conf", "-D", "FOREGROUND"]
+
+
+HEADERS = {"Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'", "X-Content-Type-Options": "nosniff",
+           "Referrer-Policy": "no-referrer"}
+NGINX_HEADERS = "\n".join(f'add_header {name} "{value}" always;' for name, value in HEADERS.items())
+APACHE_HEADERS = "\n".join(f'Header always set {name} "{value}"' for name, value in HEADERS.items())
+NGINX_TUNED = f"""server_tokens off; gzip on; gzip_types text/css application/javascript; gzip_vary on; gzip_min_length 100; etag on;
+charset utf-8; charset_types text/css application/javascript image/svg+xml; {NGINX_HEADERS}
+location ~ /\\.git {{ return 404; }}"""
+TLS = "ssl_certificate {folder}/certificate; ssl_certificate_key {folder}/key;"
+
+NODE = """
+const http = require('http'), fs = require('fs'), root = process.argv[2];
+http.createServer((request, response) => {
+  if (request.method !== 'GET') { response.writeHead(405); response.end(); return; }
+  const path = request.url === '/' ? '/index.html' : request.url;
+  fs.readFile(root + path, (error, content) => {
+    const type = { html: 'text/html', css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' }[path.split('.').pop()];
+    if (error || path.startsWith('/.')) { response.writeHead(404); response.end('none'); return; }
+    response.writeHead(200, { 'Content-Type': type, 'X-Powered-By': 'Node', 'Set-Cookie': 'sid=1' });
+    response.end(content);
+  });
+}).listen(Number(process.argv[3]), '127.0.0.1');
+"""
+GO = """package main
+
+import (
+	"net/http"
+	"os"
+)
+
+func main() {
+	panic(http.ListenAndServe("127.0.0.1:"+os.Args[2], http.FileServer(http.Dir(os.Args[1]))))
+}
+"""
+
+
+def start_node(folder: Path, port: int) -> list[str]:
+    (folder / "server.js").write_text(NODE)
+    return ["node", str(folder / "server.js"), str(folder / "root"), str(port)]
+
+
+def start_go(folder: Path, port: int) -> list[str]:
+    (folder / "main.go").write_text(GO)
+    subprocess.run(["go", "build", "-o", folder / "server", folder / "main.go"], check=True, capture_output=True, cwd=folder)
+    return [str(folder / "server"), str(folder / "root"), str(port)]
+
+
+UNSAFE = {"server-csp", "server-nosniff", "server-framed", "server-referrer"}
+
+# What each was seen to be, checked by hand with curl.
+SERVERS: dict[str, tuple[str, Callable[[Path, int], list[str]], Expected]] = {
+    "apache-default": ("http", lambda f, p: apache(f, p, ""), Expected(
+        bad={"resource-compression", "server-exposed"},
+        advice={"server-version", "resource-cache"} | UNSAFE,
+        good={"resource-revalidation", "resource-there", "server-head", "server-made-with", "server-complete"})),
+    "apache-tuned": ("http", lambda f, p: apache(
+        f, p, f"ServerTokens Prod\nAddOutputFilterByType DEFLATE text/html text/css text/javascript application/javascript\n"
+              f"{APACHE_HEADERS}\nAddDefaultCharset utf-8\nExpiresActive On\nExpiresDefault \"access plus 1 day\"\n"
+              f"RedirectMatch 404 /\\.git", "deflate filter headers expires alias setenvif"), Expected(
+        # Until 2.4.58 mod_deflate changes the ETag and then does not know it again.
+        good={"resource-compression", "server-exposed", "server-version", "resource-cache", "resource-vary"} | UNSAFE)),
+    "apache-powered": ("http", lambda f, p: apache(
+        f, p, "Header set X-Powered-By PHP/8.2.1\nFileETag None\nHeader unset Last-Modified", "headers"), Expected(
+        bad={"server-made-with", "resource-compression"}, advice={"resource-revalidation"})),
+    "nginx-default": ("http", lambda f, p: nginx(f, p, f"listen 127.0.0.1:{p};"), Expected(
+        bad={"resource-compression", "server-exposed"},
+        advice={"server-version", "resource-cache"} | UNSAFE,
+        good={"resource-revalidation", "server-head"})),
+    "nginx-tuned": ("http", lambda f, p: nginx(f, p, f"listen 127.0.0.1:{p}; expires 1d; {NGINX_TUNED}"), Expected(
+        good={"resource-compression", "resource-vary", "resource-cache", "resource-revalidation", "resource-charset",
+              "server-exposed", "server-version"} | UNSAFE)),
+    "nginx-loop": ("http", lambda f, p: nginx(f, p, f"listen 127.0.0.1:{p}; return 302 /;"), Expected(
+        bad={"server-redirects"})),
+    "nginx-tls": ("https", lambda f, p: nginx(
+        f, p, f"listen 127.0.0.1:{p} ssl http2; ssl_protocols TLSv1.2 TLSv1.3; {TLS.format(folder=f)} add_header Strict-Transport-Security max-age=31536000;"), Expected(
+        bad={"server-certificate"}, advice={"server-certificate-left"},
+        good={"server-tls13", "server-http2", "server-hsts", "server-https"})),
+    "nginx-tls12": ("https", lambda f, p: nginx(
+        f, p, f"listen 127.0.0.1:{p} ssl; ssl_protocols TLSv1.2; {TLS.format(folder=f)}"), Expected(
+        bad={"server-certificate", "server-tls13", "server-certificate-left"}, advice={"server-http2", "server-hsts"})),
+    "node": ("http", start_node, Expected(
+        bad={"server-made-with", "server-head", "resource-compression", "resource-cookies"},
+        advice={"resource-revalidation", "resource-charset"} | UNSAFE,
+        good={"server-exposed", "server-version"})),
+    "go": ("http", start_go, Expected(
+        bad={"resource-compression", "server-exposed"}, advice=UNSAFE,
+        good={"server-version", "server-head", "resource-revalidation"})),
+}
+DAYS = {"nginx-tls": 15, "nginx-tls12": 2}
+
+
+@functools.cache
+def audit(url: str, *options: str) -> dict:
+    command = [BENCHLAB, "audit", "site", url, "--no-run", "--format", "json", "--ask-rate", "1000", "--ajp-port", str(free_port()),
+               *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=WITHIN_S)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def states(report: dict) -> dict[str, str]:
+    """The worst of each rule."""
+    ranks = ["not-applicable", "good", "unknown", "advice", "bad"]
+    worst: dict[str, str] = {}
+    for row in report["rows"]:
+        rule, state = row["case"], row["verdict"]
+        worst[rule] = max(state, worst.get(rule, "not-applicable"), key=ranks.index)
+    return worst
+
+
+@pytest.fixture(params=SERVERS)
+def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, Expected]]:
+    scheme, command, expected = SERVERS[request.param]
+    make_root(tmp_path)
+    if request.param in DAYS:
+        certify(tmp_path, DAYS[request.param])
+    port = free_port()
+    words = command(tmp_path, port)
+    with (tmp_path / "output").open("wb") as output:
+        process = subprocess.Popen(words, stdout=output, stderr=output)
+    try:
+        wait_for(port, process, tmp_path / "output")
+        yield f"{scheme}://127.0.0.1:{port}/", expected
+    finally:
+        process.terminate()
+        process.wait(timeout=WITHIN_S)
+
+
+def test_a_server_is_found_to_be_what_it_is(server: tuple[str, Expected]) -> None:
+    url, expected = server
+    found = states(audit(url))
+    for state in ("bad", "advice", "good"):
+        wanted = getattr(expected, state)
+        assert {rule: found.get(rule) for rule in wanted} == dict.fromkeys(wanted, state)
+
+
+def test_the_ada_server(tmp_path: Path) -> None:
+    target = next(target for target in servers.targets() if target.name == "ada-server")
+    server = servers.start(target, servers.make_files(tmp_path))
+    try:
+        host, port = server.address
+        found = states(audit(f"http://{host}:{port}/api"))
+    finally:
+        server.close()
+    good = {"server-version", "server-made-with", "server-exposed", "server-head", "server-complete", "server-ajp", "resource-there",
+            "resource-type"}
+    assert {rule: found.get(rule) for rule in good} == dict.fromkeys(good, "good")

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`experiments/front/generate`: which paths Apache may serve itself, archives that must be refused, and one
+application whose configuration it writes and verifies."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from experiments import ROOT
+
+FRONT = ROOT / "experiments/front"
+sys.path[:0] = [str(FRONT), str(ROOT / "kits/python/src")]
+
+import stack  # noqa: E402
+from archives import ArchiveError, explode  # noqa: E402
+
+WEB = """<?xml version="1.0"?>
+<web-app xmlns="https://jakarta.ee/xml/ns/jakartaee" version="6.0" metadata-complete="true">
+  <servlet><servlet-name>s</servlet-name><servlet-class>benchlab.front.Greeting</servlet-class></servlet>
+  {mappings}
+</web-app>"""
+
+
+def mapping(pattern: str, kind: str = "servlet-mapping") -> str:
+    inner = f"<url-pattern>{pattern}</url-pattern>"
+    if kind == "security-constraint":
+        return f"<{kind}><web-resource-collection>{inner}</web-resource-collection></{kind}>"
+    name = "filter-name" if kind == "filter-mapping" else "servlet-name"
+    return f"<{kind}><{name}>s</{name}>{inner}</{kind}>"
+
+
+def archive(path: Path, files: dict[str, str | bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as opened:
+        for name, content in files.items():
+            opened.writestr(name, content)
+    return path
+
+
+FILES = {"css/a.css": "a{}", "css/deep/b.css": "b{}", "img/logo.svg": "<svg/>", "pages/a.jsp": "x",
+         "pages/a.css": "c{}", "index.html": "<p>", "with space.txt": "x", "META-INF/MANIFEST.MF": "x"}
+
+
+@pytest.mark.parametrize(("mappings", "static"), [
+    ([mapping("/api")], ["/css", "/img", "/index.html", "/pages/a.css"]),
+    # The default servlet is what serves files.
+    ([mapping("/")], ["/css", "/img", "/index.html", "/pages/a.css"]),
+    ([mapping("/css/deep/*")], ["/css/a.css", "/img", "/index.html", "/pages/a.css"]),
+    ([mapping("/css/made.css")], ["/css/a.css", "/css/deep/b.css", "/img", "/index.html", "/pages/a.css"]),
+    ([mapping("*.svg")], ["/css/a.css", "/css/deep/b.css", "/index.html", "/pages/a.css"]),
+    ([mapping("/img/*", "security-constraint")], ["/css", "/index.html", "/pages/a.css"]),
+    ([mapping("/css/*", "filter-mapping")], ["/img", "/index.html", "/pages/a.css"]),
+    ([mapping("/*", "filter-mapping")], []),
+])
+def test_what_apache_may_serve(tmp_path: Path, mappings: list[str], static: list[str]) -> None:
+    web = {"WEB-INF/web.xml": WEB.format(mappings="\n".join(mappings))}
+    [application] = explode(archive(tmp_path / "shop##2.war", FILES | web), tmp_path / "app")
+    assert application.context == "/shop"
+    assert list(application.static) == static
+    # The single files of a folder are known as such.
+    assert all((path in application.files) == (application.folder / path[1:]).is_file() for path in static)
+
+
+def test_an_ear_has_its_applications_where_it_says(tmp_path: Path) -> None:
+    shop, root = (archive(tmp_path / name, {"a.css": name}).read_bytes() for name in ("s.war", "r.war"))
+    descriptor = """<application xmlns="https://jakarta.ee/xml/ns/jakartaee" version="10">
+        <module><web><web-uri>s.war</web-uri><context-root>/shop/new</context-root></web></module>
+        <module><web><web-uri>r.war</web-uri><context-root>/</context-root></web></module></application>"""
+    ear = archive(tmp_path / "all.ear", {"s.war": shop, "r.war": root, "META-INF/application.xml": descriptor})
+    applications = explode(ear, tmp_path / "app")
+    assert [one.context for one in applications] == ["/shop/new", ""]
+    assert [(one.folder / "a.css").read_text() for one in applications] == ["s.war", "r.war"]
+
+
+@pytest.mark.parametrize("name", ["../evil.css", "/etc/evil.css", "a/../../evil", "a\\..\\b", "new\nline"])
+def test_no_file_leaves_the_folder(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ArchiveError, match="no plain file"):
+        explode(archive(tmp_path / "a.war", {name: "x"}), tmp_path / "app")
+    assert not list(tmp_path.rglob("evil*"))
+
+
+def test_links_entities_and_other_files_are_refused(tmp_path: Path) -> None:
+    link = zipfile.ZipInfo("link")
+    link.external_attr = 0o120777 << 16
+    with zipfile.ZipFile(tmp_path / "a.war", "w") as opened:
+        opened.writestr(link, "/etc/passwd")
+    with pytest.raises(ArchiveError, match="no plain file"):
+        explode(tmp_path / "a.war", tmp_path / "app")
+    bomb = '<!DOCTYPE a [<!ENTITY b "c">]><web-app>&b;</web-app>'
+    with pytest.raises(ArchiveError, match="entities"):
+        explode(archive(tmp_path / "b.war", {"WEB-INF/web.xml": bomb}), tmp_path / "b")
+    (tmp_path / "c.war").write_text("no archive")
+    with pytest.raises(ArchiveError, match="not a zip file"):
+        explode(tmp_path / "c.war", tmp_path / "c")
+
+
+def test_names_cannot_leave_their_place_in_the_configuration(tmp_path: Path) -> None:
+    hostile = {'a" Require all granted #.css': "x", "b$(id).css": "x", "c.d.css": "x"}
+    [application] = explode(archive(tmp_path / "a.war", hostile), tmp_path / "app")
+    text = stack.apache(tmp_path, [application], listen="8080", kind="jk", backend=8009)
+    assert "Require all granted #" not in text and 'JkUnMount /a/c.d.css app' in text
+    assert r"/a/c\x2ed\x2ecss$" in text and r"/a/b\x24\x28id\x29\x2ecss$" in text
+
+
+def generate(*words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([FRONT / "generate", *map(str, words)], capture_output=True, text=True, timeout=240)
+
+
+@pytest.mark.skipif(not Path("/usr/share/tomcat10/bin").is_dir() or not Path(
+    "/usr/lib/apache2/modules/mod_jk.so").exists(), reason="Tomcat or mod_jk is not installed")
+def test_a_configuration_is_written_and_verified(tmp_path: Path) -> None:
+    done = generate(ROOT / "build/front/app.war", "--output", tmp_path / "out", "--listen", "127.0.0.1:8443")
+    assert done.returncode == 0, done.stderr
+    assert "4 static files come from Apache, byte for byte" in done.stdout
+    assert "protected paths are refused" in done.stdout and "4 texts are compressed; 1 versioned" in done.stdout
+    assert not done.stderr
+    httpd = (tmp_path / "out/apache/httpd.conf").read_text()
+    for line in "JkMount /app/* app", "JkUnMount /app/files app", "JkUnMount /app/files/* app", "Listen 127.0.0.1:8443":
+        assert line in httpd.splitlines()
+    secret = (tmp_path / "out/apache/workers.properties").read_text().split("secret=")[1].split()[0]
+    assert secret in (tmp_path / "out/tomcat/server.xml").read_text() and secret not in httpd
+    assert all((tmp_path / "out" / name).stat().st_mode & 0o077 == 0 for name in
+               ("apache/workers.properties", "tomcat/server.xml", "apache/key.pem"))
+
+
+def test_wrong_words_say_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/x").touch()
+    assert "name a new folder" in generate("a.war", "--output", tmp_path / "full").stderr
+    assert "neither a .war nor a .ear" in generate(__file__, "--output", tmp_path / "new").stderr
+    assert "belong together" in generate("a.war", "--output", tmp_path / "x", "--key", "k").stderr

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stacks of experiments/front: what stands in front answers as the application server alone does, and all is gone
+in the end."""
+
+import gzip
+import ssl
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from experiments import ROOT, Declared, declared_subjects
+from subject import Subject
+
+APPLICATION = ROOT / "build/front/app"
+
+TESTED = ("tomcat", "apache-jk", "nginx-tls", "ada-nginx")
+"""One of each: alone, by AJP, by HTTP with TLS, and the server in Ada. Each of the rest differs in one line."""
+
+
+def stacks() -> list[Declared]:
+    return [s for s in declared_subjects() if s.experiment == "front" and s.name in TESTED]
+
+
+class Stack:
+    """A subject that serves."""
+
+    def __init__(self, declared: Declared) -> None:
+        self.name = declared.name
+        self.subject = Subject(declared.program, ROOT)
+        self.opened = self.subject.ask_for("opened", "open case=serve workers=4 files=/ seed=7").arguments
+        self.pids = [int(pid) for pid in self.opened["processes"].split(",")]
+        certificate = self.opened.get("certificate")
+        assert (certificate is not None) == self.opened["url"].startswith("https:")
+        self.context = None if certificate is None else ssl.create_default_context(cafile=certificate)
+
+    def ask(self, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
+        asked = urllib.request.Request(self.opened["url"] + path, method=method, headers={
+            name.replace("_", "-"): value for name, value in headers.items()})
+        try:
+            with urllib.request.urlopen(asked, timeout=20, context=self.context) as answer:
+                return answer.status, dict(answer.headers), answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, dict(error.headers), error.read()
+
+
+@pytest.fixture(scope="module", params=stacks(), ids=str)
+def running(request: pytest.FixtureRequest) -> Iterator[Stack]:
+    if request.param.name.startswith("ada") and not (ROOT / "build/rest/ada/server/subject").exists():
+        pytest.skip("the server in Ada is not built")
+    stack = Stack(request.param)
+    yield stack
+    stack.subject.kill()
+
+
+def test_pages_are_those_of_the_application(running: Stack) -> None:
+    status, _, body = running.ask("/api")
+    assert (status, body) == (200, b'{"greeting":"Hello World!"}')
+    for name in "style.css", "library-1.4.2.js":
+        status, _, body = running.ask(f"/files/{name}")
+        assert (status, body) == (200, (APPLICATION / "files" / name).read_bytes())
+    status, headers, body = running.ask("/files/library-1.4.2.js", Accept_Encoding="gzip")
+    assert status == 200 and headers["Content-Encoding"] == "gzip" and len(body) < 160_000
+    assert gzip.decompress(body) == (APPLICATION / "files/library-1.4.2.js").read_bytes()
+
+
+def test_what_is_refused(running: Stack) -> None:
+    assert running.ask("/nothing")[0] == 404
+    for path in "/WEB-INF/web.xml", "/web-inf/web.xml", "/files/../WEB-INF/web.xml", "/%57EB-INF/web.xml":
+        assert running.ask(path)[0] in (400, 403, 404), path
+    for path in "/api", "/files/style.css":
+        status, headers, _ = running.ask(path, "DELETE")
+        assert status == 405 and "GET" in headers["Allow"], path
+
+
+def test_it_tells_and_leaves_nothing(running: Stack) -> None:
+    """The last of the tests of a stack."""
+    folder = Path(f"/proc/{running.pids[-1]}/cwd").readlink()
+    closed = running.subject.ask_for("closed", "close").arguments
+    assert float(closed["ready"]) > 0 and float(closed["configuration"]) > 5
+    assert closed["redeployments"] == "0"
+    deadline = time.monotonic() + 10
+    while any(is_there(pid) for pid in running.pids) or (
+            folder.exists() and folder.name.startswith("lab-daemons")):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def is_there(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False

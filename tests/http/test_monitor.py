@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The monitor in a server, as appserver/ada/MONITOR.md has it: its figures, read by others' parsers."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from experiments import ROOT
+from test_examples import Example
+from test_services import possible  # noqa: F401
+
+PROGRAM = ROOT / "build/appserver/ada/tests/monitor/watched_server"
+PAGE = "GET /articles/{id}"
+QUERY = "SELECT name FROM article WHERE id = ?"
+
+
+@pytest.fixture
+def shop() -> Iterator[Example]:
+    if not PROGRAM.exists():
+        raise FileNotFoundError(f"{PROGRAM} is not there; build it with\nmake -C appserver/ada monitor_test")
+    server = Example(str(PROGRAM))
+    for path, status in [("/articles/1", 200)] * 5 + [("/articles/2", 200), ("/articles/3", 404), ("/broken", 500), ("/no", 404)]:
+        assert server.ask("GET", path).status == status
+    yield server
+    assert server.close() == 0
+
+
+def test_json(shop: Example) -> None:
+    figures = shop.ask("GET", "/monitor").json
+    assert (figures["monitor"], figures["application"], figures["bucket_width"]) == (1, "shop", 1 / 32)
+    assert 0 <= figures["now_unix_s"] - figures["started_unix_s"] < 3600
+    pages = {page["name"]: page for page in figures["pages"]}
+    assert {name: page["count"] for name, page in pages.items()} == {PAGE: 7, "GET /broken": 1, "(other)": 1}
+    assert (pages["GET /broken"]["errors"], pages[PAGE]["errors"], pages[PAGE]["client_errors"]) == (1, 0, 1)
+    for item in [*pages.values(), *(query for page in pages.values() for query in page["queries"])]:
+        assert sum(count for _, count in item["times"]) == item["count"]
+        assert [upper for upper, _ in item["times"]] == sorted({upper for upper, _ in item["times"]})
+        assert item["times"][-1][0] >= item["max_ns"] > 0
+        highest = [upper.bit_length() - 1 for upper, _ in item["times"]]
+        assert all(top < 5 or ((upper >> (top - 5)) + 1 << (top - 5)) - 1 == upper
+                   for (upper, _), top in zip(item["times"], highest))
+    assert sum(count for _, count, _, _ in pages[PAGE]["hours"]) == 7
+    assert all(start % 3600 == 0 for start, *_ in pages[PAGE]["hours"])
+    queries = {query["name"]: query["count"] for query in pages[PAGE]["queries"]}
+    assert queries[QUERY] == 7
+    # The first requests open connections of the pool
+    assert queries["INSERT INTO article VALUES (?, ...), (?, ...)"] >= 1
+    slowest = pages[PAGE]["slowest"]
+    assert [one["ns"] for one in slowest] == sorted((one["ns"] for one in slowest), reverse=True)
+    assert slowest[0]["ns"] == pages[PAGE]["max_ns"]
+    assert all(one["path"].startswith("/articles/") and QUERY in {part["name"] for part in one["queries"]} for one in slowest)
+
+
+def test_prometheus(shop: Example) -> None:
+    text = shop.ask("GET", "/monitor", "Accept: text/plain;version=0.0.4").body.decode()
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    assert {name.removeprefix("appserver_monitor_"): family.type for name, family in families.items()} == {
+        "page_seconds": "histogram", "page_errors": "counter", "page_client_errors": "counter", "page_cpu_seconds": "counter",
+        "queries": "counter", "query_errors": "counter", "query_seconds": "counter"}
+
+    def values(metric: str, **labels: str) -> list[float]:
+        return [sample.value for family in families.values() for sample in family.samples
+                if sample.name == f"appserver_monitor_{metric}" and sample.labels.items() >= labels.items()]
+
+    assert values("page_seconds_count", page=PAGE) == [7]
+    buckets = values("page_seconds_bucket", page=PAGE)
+    assert buckets == sorted(buckets) and buckets[-1] == 7
+    assert values("page_errors_total", page="GET /broken") == [1]
+    assert values("queries_total", page=PAGE, query=QUERY) == [7]
+    assert values("query_seconds_total", page=PAGE, query=QUERY) < values("page_seconds_sum", page=PAGE)
+
+
+def test_page_has_the_figures(shop: Example) -> None:
+    page = shop.ask("GET", "/monitor", "Accept: text/html,*/*;q=0.8")
+    assert page.get("Content-Type") == "text/html; charset=utf-8"
+    assert "default-src 'none'" in page.get("Content-Security-Policy")
+    inside = page.body.decode().split('<script type="application/json" id="figures">')[1].split("</script>")[0]
+    assert any(each["name"] == PAGE for each in json.loads(inside)["pages"])
+    assert b"http:" not in page.body and b"https:" not in page.body, "it needs nothing from elsewhere"
+
+
+def test_script_of_the_page(shop: Example, tmp_path: Path) -> None:
+    """Node parses it; what it draws is looked at in a browser."""
+    script = shop.ask("GET", "/monitor/page").body.decode().split("<script>")[1].split("</script>")[0]
+    (tmp_path / "page.js").write_text(script)
+    subprocess.run(["node", "--check", tmp_path / "page.js"], check=True)
