@@ -401,6 +401,13 @@ pub fn ended(output: Output) -> Ended {
     }
 }
 
+#[track_caller]
+fn has(output: &str, texts: &[&str]) {
+    for text in texts {
+        assert!(output.contains(text), "no `{text}` in:\n{output}");
+    }
+}
+
 impl Ended {
     #[track_caller]
     pub fn expect(&self, code: i32) -> &Ended {
@@ -411,13 +418,14 @@ impl Ended {
     /// Standard error has each of these texts.
     #[track_caller]
     pub fn says(&self, texts: &[&str]) -> &Ended {
-        for text in texts {
-            assert!(
-                self.stderr.contains(text),
-                "no `{text}` in:\n{}",
-                self.stderr
-            );
-        }
+        has(&self.stderr, texts);
+        self
+    }
+
+    /// Standard output has each of these texts.
+    #[track_caller]
+    pub fn shows(&self, texts: &[&str]) -> &Ended {
+        has(&self.stdout, texts);
         self
     }
 }

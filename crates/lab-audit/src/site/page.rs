@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a page refers to and a browser would load.
 
-use html5gum::{Token, Tokenizer};
+use html5gum::{DefaultEmitter, Token, Tokenizer};
 use url::Url;
 
 /// More references are not looked at.
@@ -11,7 +11,10 @@ const MOST: usize = 500;
 pub fn references(html: &str, page: &Url) -> Vec<Url> {
     let mut base = page.clone();
     let mut found: Vec<Url> = Vec::new();
-    for token in Tokenizer::new(html).flatten() {
+    let mut emitter = DefaultEmitter::default();
+    // What is between <script> and </script> is no HTML.
+    emitter.naively_switch_states(true);
+    for token in Tokenizer::new_with_emitter(html, emitter).flatten() {
         let Token::StartTag(tag) = token else {
             continue;
         };
