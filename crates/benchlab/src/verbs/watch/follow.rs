@@ -97,7 +97,7 @@ fn has_compression(path: &Path) -> bool {
 /// The answer so far, on a screen that is cleared.
 fn screen(watch: &Watch) -> Result<(), Exit> {
     let run = watch.run_without_host(watch.watched());
-    let document = watch.document(&run, "(not kept yet)")?;
+    let document = watch.document(&run, None)?;
     let failed = |e: io::Error| Exit::new(exit::FAILED, e.to_string());
     // Cursor to the top, and clear (ECMA-48, CUP and ED).
     io::stdout().write_all(b"\x1b[H\x1b[2J").map_err(failed)?;

@@ -59,10 +59,7 @@ pub fn watch(cli: &Cli, args: &WatchArgs) -> Result<ExitCode, Exit> {
         true => None,
         false => Some(keep(cli, args, &run)?),
     };
-    let name = file
-        .as_ref()
-        .map_or("(not kept)".into(), |path| path.display().to_string());
-    let document = watch.document(&run, &name)?;
+    let document = watch.document(&run, file.as_deref())?;
     if let Some(path) = &file {
         let page = path.with_extension("html");
         write(render(&document, Format::Html, Terminal::default())?, &page)?;
@@ -256,18 +253,23 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// What there is to say of it.
-    fn document(&self, run: &Run, file: &str) -> Result<Document, Exit> {
+    /// What there is to say of it. `file`: where it is kept.
+    fn document(&self, run: &Run, file: Option<&Path>) -> Result<Document, Exit> {
         let capacity = self.args.capacity.as_deref();
         let watched = run.watched.as_ref();
         let capacity = capacity
             .zip(watched)
             .map(|(path, watched)| self.capacity(path, watched))
             .transpose()?;
-        let report = Report::new(run, file);
-        Ok(watched.map_or_else(Document::default, |w| {
+        let name = file.map_or(String::new(), |path| path.display().to_string());
+        let report = Report::new(run, &name);
+        let mut document = watched.map_or_else(Document::default, |w| {
             document(&report, w, capacity.as_ref())
-        }))
+        });
+        if file.is_none() {
+            document.source = "It was not kept.".into();
+        }
+        Ok(document)
     }
 
     fn capacity(&self, path: &Path, watched: &Watched) -> Result<Capacity, Exit> {
