@@ -25,7 +25,9 @@ BUILT = Path("build/front")
 ADA = Path("build/rest/ada/server/subject")
 """The web server of appserver/ada, as a subject of its own."""
 
-FRONTS = ("none", "jk", "ajp", "http", "nginx")
+FRONTS = {"none": "", "jk": "apache-jk", "ajp": "apache-ajp", "http": "apache-http", "nginx": "nginx"}
+"""What stands in front, in the subjects' names."""
+
 BACKENDS = ("tomcat", "ada")
 OPTIONS = {"tls", "packed", "redeployed"}
 
@@ -194,6 +196,12 @@ def site(opening: Opening) -> Iterator[None]:
         yield
 
 
+def name(front: str, backend: str, *options: str) -> str:
+    """The subject's name in experiment.toml: Tomcat is named only where nothing is in front of it."""
+    server = "" if backend == "tomcat" and FRONTS[front] else backend
+    return "-".join(word for word in (server, FRONTS[front], *options) if word)
+
+
 def end_ada(process: "subprocess.Popen[bytes]") -> None:
     process.stdin.write(b"close\nquit\n")
     process.stdin.close()
@@ -208,4 +216,4 @@ if __name__ == "__main__":
         sys.exit(f"usage: subject.py {'|'.join(FRONTS)} {'|'.join(BACKENDS)} [{'] ['.join(sorted(OPTIONS))}]")
     if not BUILT.joinpath("app.war").exists():
         sys.exit(f"{BUILT} is not there: build the subject first (benchlab build front)")
-    serve("-".join(sys.argv[1:]), "Tomcat 10, Apache 2.4, nginx", {"serve": site}, one_thread=False)
+    serve(name(*sys.argv[1:]), "Tomcat 10, Apache 2.4, nginx", {"serve": site}, one_thread=False)

@@ -12,7 +12,8 @@ import pytest
 from experiments import ROOT
 
 FRONT = ROOT / "experiments/front"
-sys.path[:0] = [str(FRONT), str(ROOT / "kits/python/src")]
+# Last: the tests have a module `subject` of their own.
+sys.path += [str(FRONT), str(ROOT / "kits/python/src")]
 
 import stack  # noqa: E402
 from archives import ArchiveError, explode  # noqa: E402
