@@ -15,7 +15,7 @@ use crate::verbs::runs_folder;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::tz::TimeZone;
 use lab_bench::{host, interrupt, unix_seconds};
-use lab_model::{Host, LineCounts, Run, Watched, WatchedSource};
+use lab_model::{LineCounts, Run, Watched, WatchedSource};
 use lab_report::kind::watch::{Capacity, document};
 use lab_report::{Document, Format, Report, Terminal};
 use lab_stats::results::results;
@@ -234,22 +234,8 @@ impl<'a> Watch<'a> {
             name: "watch".into(),
             lab_version: env!("CARGO_PKG_VERSION").into(),
             started_unix_s: self.began_unix_s,
-            plan: None,
-            host: Host::default(),
-            pilots: Vec::new(),
-            blocks: Vec::new(),
-            looks: Vec::new(),
-            ending: None,
-            settings: Vec::new(),
-            failures: Vec::new(),
-            log: Vec::new(),
-            lab_cost: None,
-            imports: Vec::new(),
-            services: Vec::new(),
-            metrics: Vec::new(),
             watched: Some(watched),
-            audit: None,
-            figures: Vec::new(),
+            ..Run::default()
         }
     }
 
