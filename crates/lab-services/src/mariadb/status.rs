@@ -6,6 +6,10 @@ use crate::counters::Counters;
 use mysql::prelude::Queryable;
 use mysql::{Conn, Error};
 use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
+
+/// A connection that ends is counted as open for a moment after its last question.
+const ENDING: Duration = Duration::from_millis(100);
 
 /// Those that count statements, and the words for these.
 const STATEMENTS: [(&str, &str); 15] = [
@@ -56,6 +60,8 @@ pub(crate) struct Status {
     /// Rows that readings have yielded: the session does not count them, and the server does from the
     /// next reading on.
     rows_read: u64,
+    /// Statements without a word of their own, when they were read last.
+    other: u64,
 }
 
 #[derive(Default)]
@@ -70,6 +76,19 @@ impl Values {
 impl Status {
     /// `sent`: the statements of the lab's session, these among them.
     pub fn read(&mut self, client: &mut Conn, sent: &mut u64) -> Result<Counters, Error> {
+        let deadline = Instant::now() + ENDING;
+        loop {
+            let counters = self.read_once(client, sent)?;
+            let other = counters.statements["other"];
+            if other == self.other || Instant::now() > deadline {
+                self.other = other;
+                return Ok(counters);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn read_once(&mut self, client: &mut Conn, sent: &mut u64) -> Result<Counters, Error> {
         if self.own_at != *sent {
             self.own = self.values(client, "SESSION", sent)?;
         }
@@ -82,9 +101,9 @@ impl Status {
         let named: u64 = statements.values().sum();
         let aborted = all.get("Aborted_clients") + all.get("Aborted_connects");
         let (opened, open) = (all.get("Connections"), all.get("Threads_connected"));
-        // To say goodbye is a question.
-        let goodbyes = opened.wrapping_sub(open).wrapping_sub(aborted);
-        let known = named.wrapping_add(goodbyes).wrapping_add(*sent);
+        // To end a connection is a question, COM_QUIT.
+        let ended = opened.wrapping_sub(open).wrapping_sub(aborted);
+        let known = named.wrapping_add(ended).wrapping_add(*sent);
         statements.insert("other".into(), all.get("Questions").wrapping_sub(known));
         statements.insert("admin".into(), others("Com_admin_commands"));
         let rows: u64 = ROWS.iter().map(|name| others(name)).sum();
