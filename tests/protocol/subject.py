@@ -50,6 +50,10 @@ class Subject:
         self._in_step = True
         self.hello = self._read_reply()
 
+    def resident_bytes(self) -> int:
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        return 1024 * int(re.search(r"^VmRSS:\s+(\d+) kB$", status, re.MULTILINE)[1])
+
     def kill(self) -> None:
         """Releases everything; it may have ended before."""
         self._process.kill()

@@ -18,6 +18,7 @@ CASES = read_experiments()["process"]["case"]
 SUBJECTS = [subject for subject in declared_subjects() if subject.experiment == "process"]
 TIMED = {"start", "end", "operations", "units", "check"}
 SIGKILL = 256 + 9
+RESIDENT = {"10MB": 10 << 20, "1GB": 1 << 30}
 READS_WHILE_WRITING = {"ada"}
 """With these libraries the wrong order is none: who writes reads at the same time."""
 
@@ -75,6 +76,7 @@ def test_point(subject: Subject, declared: Declared, case: dict[str, Any], point
     try:
         check, units = expected(name, point)
         must_yield(subject.ask_for("verified", "verify"), 1, check, units)
+        assert subject.resident_bytes() >= RESIDENT[point["parent"]]
         for _ in range(2):
             ran = subject.ask_for("ran", f"run operations={OPERATIONS}")
             must_yield(ran, OPERATIONS, check, units)

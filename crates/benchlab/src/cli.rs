@@ -103,14 +103,16 @@ pub struct RunArgs {
     /// Measure no second copy of the baseline
     #[arg(long)]
     pub no_control: bool,
-    /// Measure for about a minute: 5 short blocks of the points that the experiment names for it
+    /// Measure for about a minute, to find differences of 20 %: short blocks of the points that the experiment
+    /// names for it
     #[arg(long, short)]
     pub quick: bool,
     /// Measure all cases with all values, not only those that decide the experiment's main question
     #[arg(long, conflicts_with = "quick")]
     pub thorough: bool,
     /// Time for measuring, such as 90s or 10m; `none`: until everything is decided [default: 5m a
-    /// target, at most 10m; thorough: 5m a target; quick: none, but 5 blocks]
+    /// target, at most 10m; thorough: 5m a target; quick: 1m, or what
+    /// 6 blocks take, of servers 5]
     #[arg(long, value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,
     /// Measure this many blocks, whatever they show
@@ -119,9 +121,9 @@ pub struct RunArgs {
     /// Mirrored pairs of passes in a block [default: as many as fit into its time, at most 40; quick: 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub pairs: Option<u32>,
-    /// Ratios within ± this count as equivalent
-    #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = part)]
-    pub margin: f64,
+    /// Ratios within ± this count as equivalent [default: 2%, quick: 10%]
+    #[arg(long, value_name = "PERCENT", value_parser = part)]
+    pub margin: Option<f64>,
     /// Stop when every ratio is known to ± this
     #[arg(long, value_name = "PERCENT", value_parser = part)]
     pub precision: Option<f64>,

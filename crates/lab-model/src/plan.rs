@@ -320,10 +320,8 @@ pub struct Measure {
     /// The wanted length of a batch.
     pub turn_ns: u64,
     /// The wanted length of a block, of which each point gets an equal part: fewer pairs are measured, but at
-    /// least `least_pairs`, where all of them would take longer.
+    /// least one, where all of them would take longer.
     pub block_ns: Option<u64>,
-    /// How many pairs a block has at least, whatever they take; 0 counts as 1.
-    pub least_pairs: u32,
     /// Blocks begin as long as they are expected to end within this time; `None`: no limit.
     pub budget_ns: Option<u64>,
     /// The budget ends no run that has fewer blocks than its level needs.
@@ -412,7 +410,7 @@ impl Plan {
         };
         let part_ns = block_ns / self.points.len().max(1) as u64;
         let fitting = (part_ns / pair_ns.max(1)).min(u64::from(self.measure.pairs)) as u32;
-        fitting.max(self.measure.least_pairs).max(1)
+        fitting.max(1)
     }
 
     /// The faults that the lab makes at a point: those that its parameter `fault` names.

@@ -17,12 +17,23 @@ use lab_store::RunWriter;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Blocks of a quick run. Intervals of up to five take blocks to scatter normally, and decide more than those of six to
-/// ten, which take nothing for granted; those of three or four are several times as wide.
-const QUICK_BLOCKS: u32 = 5;
+/// Blocks of a quick run at the most: as many short ones as intervals need that take nothing for granted and hold for
+/// all comparisons together.
+const QUICK_BLOCKS: u32 = 12;
+
+/// The same of servers, whose blocks are long: intervals of up to five take blocks to scatter normally, and decide more
+/// than those of six to ten.
+const QUICK_SERVER_BLOCKS: u32 = 5;
+
+/// A quick run looks for differences of 20 %, and a longer one for those of 4 %: twice the margin.
+const QUICK_MARGIN: f64 = 0.1;
+const MARGIN: f64 = 0.02;
 
 /// The longest that a run measures of which nothing is said.
 const MOST_USUAL: Duration = Duration::from_secs(600);
+
+/// The same of a quick run.
+const QUICK: Duration = Duration::from_secs(60);
 
 /// Measures an experiment.
 pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
@@ -214,7 +225,7 @@ fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     };
     let budget = match (args.budget, args.blocks) {
         (Some(budget), _) => budget.0,
-        (None, None) if !args.quick => Some(usual),
+        (None, None) => Some(if args.quick { QUICK } else { usual }),
         (None, _) => None,
     };
     budget.map(|b| b.as_nanos() as u64)
@@ -223,8 +234,8 @@ fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
 /// A block's length, unless its pairs are counted: so that the usual time has room for ten of them, or for those of a
 /// quick run.
 fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
-    let seconds = if args.quick { 4 } else { 8 };
-    let usual = Duration::from_secs(seconds) * targets.max(1) as u32;
+    let each = Duration::from_millis(if args.quick { 1_500 } else { 8_000 });
+    let usual = each * targets.max(1) as u32;
     args.pairs.is_none().then_some(usual.as_nanos() as u64)
 }
 
@@ -233,7 +244,7 @@ fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
 fn measure_servers(args: &RunArgs, turn_ns: u64, serving: Option<&Serving>) -> Measure {
     let blocks = args
         .blocks
-        .unwrap_or(if args.quick { QUICK_BLOCKS } else { 12 });
+        .unwrap_or(if args.quick { QUICK_SERVER_BLOCKS } else { 12 });
     let usual = serving.and_then(|s| s.budget_s);
     let usual = usual.filter(|_| args.blocks.is_none() && !args.quick && !args.thorough);
     let usual = usual.map(|s| Duration::from_secs(s.into()));
@@ -252,20 +263,17 @@ fn measure_servers(args: &RunArgs, turn_ns: u64, serving: Option<&Serving>) -> M
 }
 
 fn measure(args: &RunArgs) -> Measure {
-    let most_blocks = if args.quick && args.budget.is_none() {
-        QUICK_BLOCKS
-    } else {
-        80
-    };
+    let short = args.quick && args.budget.is_none();
+    let blocks = args.blocks.or(short.then_some(QUICK_BLOCKS));
+    let margin = if args.quick { QUICK_MARGIN } else { MARGIN };
     Measure {
         pairs: args.pairs.unwrap_or(if args.quick { 8 } else { 40 }),
-        // What a block's own turns say of chance needs two.
-        least_pairs: if args.quick { 2 } else { 1 },
         turn_ns: 1_000_000,
-        max_blocks: args.blocks.unwrap_or(most_blocks),
-        looks: measuring::looks(args.blocks),
+        max_blocks: blocks.unwrap_or(80),
+        looks: measuring::looks(blocks),
+        at_least_level: short,
         alpha: measuring::ALPHA,
-        margin: args.margin,
+        margin: args.margin.unwrap_or(margin),
         precision: args.precision,
         redo: args.measuring.redo,
         time_limit_ns: args.time_limit.as_nanos() as u64,

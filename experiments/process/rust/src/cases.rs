@@ -34,7 +34,8 @@ fn serve(
         "1GB" => 1 << 30,
         parent => return Err(Failure::unsupported(format!("there is no parent {parent}"))),
     };
-    let _resident = vec![1_u8; size]; // every page is written to
+    let resident = vec![1_u8; size];
+    std::hint::black_box(&resident); // else the compiler leaves it out
     let before = left::descriptors()?;
     Ok(opening.serve(|operations| {
         let mut work = Work::default();
